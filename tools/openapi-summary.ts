@@ -18,7 +18,7 @@ function operationText(operation: Operation): string {
   const key = access === null ? 'no key' : `${access.scheme} key with ${access.scopes.join(' or ')}`;
   const own = answers.map(({ status, content }) => `  ${status}  ${mediaText(content)}`);
   return [
-    `${method.toUpperCase().padEnd(4)} ${path}  ${operationId}  (${key})`,
+    `${method.padEnd(4)} ${path}  ${operationId}  (${key})`,
     ...(parameters.length > 0 ? [wrapped('  takes  ', parameters.join(' '))] : []),
     ...(body === null ? [] : [wrapped('  body  ', mediaText(body.content))]),
     ...own,

@@ -64,7 +64,7 @@ const ROUTER = new Router<Target>([
   },
   {
     method: 'POST',
-    path: '/api/session/:name',
+    path: '/api/session/{name}',
     target: {
       for: 'anyone',
       answer: ({ exchange, content, params }) => content.visitors.answer(exchange, params['name'] ?? ''),
@@ -72,7 +72,7 @@ const ROUTER = new Router<Target>([
   },
   {
     method: 'POST',
-    path: '/api/call/:operation',
+    path: '/api/call/{operation}',
     target: {
       for: 'users',
       answer: ({ exchange, content, params }, actor) =>

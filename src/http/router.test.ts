@@ -6,19 +6,19 @@ const router = new Router([
   { method: 'POST', path: '/v1/messages', target: 'submit' },
   { method: 'GET', path: '/v1/messages', target: 'list' },
   { method: 'POST', path: '/v1/messages/batch', target: 'batch' },
-  { method: 'GET', path: '/v1/messages/:id', target: 'show' },
-  { method: 'GET', path: '/v1/messages/:id/attempts', target: 'attempts' },
-  { method: 'POST', path: '/v3/:domain/messages', target: 'mailgun' },
+  { method: 'GET', path: '/v1/messages/{id}', target: 'show' },
+  { method: 'GET', path: '/v1/messages/{id}/attempts', target: 'attempts' },
+  { method: 'POST', path: '/v3/{domain}/messages', target: 'mailgun' },
 ]);
 
 test.each([
   ['/v1/messages', '/v1/messages', {}],
   ['/v1/%6Dessages', '/v1/messages', {}],
-  ['/v1/messages/a%20%2Fb', '/v1/messages/:id', { id: 'a /b' }],
+  ['/v1/messages/a%20%2Fb', '/v1/messages/{id}', { id: 'a /b' }],
   ['/v1/messages/batch', '/v1/messages/batch', {}],
-  ['/v1/messages/batch/attempts', '/v1/messages/:id/attempts', { id: 'batch' }],
-  ['/v3/example.com/messages', '/v3/:domain/messages', { domain: 'example.com' }],
-  ['/v1/messages/__proto__', '/v1/messages/:id', { id: '__proto__' }],
+  ['/v1/messages/batch/attempts', '/v1/messages/{id}/attempts', { id: 'batch' }],
+  ['/v3/example.com/messages', '/v3/{domain}/messages', { domain: 'example.com' }],
+  ['/v1/messages/__proto__', '/v1/messages/{id}', { id: '__proto__' }],
 ])('%s is %s', (path, pattern, params) => {
   const match = router.match(path);
   expect(match?.pattern).toBe(pattern);

@@ -3,7 +3,7 @@ import { Problem } from './problem.ts';
 /** A method and a path pattern, and what the caller wants to find there (usually its handler). */
 export interface Route<T> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Segments are literal text, or `:name`, which matches any one non-empty segment. */
+  /** Segments are literal text, or `{name}`, which matches any one non-empty segment. */
   readonly path: string;
   readonly target: T;
 }
@@ -58,8 +58,9 @@ export class Router<T> {
     const names: string[] = [];
     let branch = this.#root;
     for (const segment of route.path.split('/').slice(1)) {
-      if (segment.startsWith(':')) {
-        names.push(segment.slice(1));
+      const [, name] = /^\{(\w+)\}$/.exec(segment) ?? [];
+      if (name !== undefined) {
+        names.push(name);
         branch.named ??= newBranch();
         branch = branch.named;
       } else {
@@ -94,14 +95,9 @@ export class Router<T> {
 export function targetOf<T>(match: Match<T>, method: string): T {
   const target = match.targets.get(method);
   if (target === undefined)
-    throw new Problem(
-      405,
-      'method_not_allowed',
-      `${match.pattern.replaceAll(/:(\w+)/g, '{$1}')} takes ${match.allow}.`,
-      {
-        headers: { Allow: match.allow },
-      },
-    );
+    throw new Problem(405, 'method_not_allowed', `${match.pattern} takes ${match.allow}.`, {
+      headers: { Allow: match.allow },
+    });
   return target;
 }
 

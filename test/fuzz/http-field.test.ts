@@ -37,8 +37,8 @@ const target = textOf(
 ).map((text) => `/${text}`);
 const router = new Router([
   { method: 'GET', path: '/v1/messages', target: 'list' },
-  { method: 'GET', path: '/v1/messages/:id', target: 'one' },
-  { method: 'GET', path: '/v1/:kind/events', target: 'events' },
+  { method: 'GET', path: '/v1/messages/{id}', target: 'one' },
+  { method: 'GET', path: '/v1/{kind}/events', target: 'events' },
 ]);
 
 test('any target has a path and a query, and leads to one place or to none', () =>

@@ -4,7 +4,7 @@ import { Problem } from '../../http/problem.ts';
 import type { Budget } from '../../lib/budget.ts';
 import type { AdminDoor } from '../admin-door.ts';
 import type { Outlook } from '../outlook.ts';
-import type { Call, Endpoint } from './call.ts';
+import type { Call } from './call.ts';
 import {
   contentExpired,
   type Findable,
@@ -32,18 +32,8 @@ export interface ActDeps {
 /** What can be done to one message, by the names of the operations. Each throws a `Problem` when it cannot be done. */
 const ACTS = { cancelMessage, retryMessage };
 
-/** Cancels what is not final, or tries failed and retrying recipients again, now. */
-export function actEndpoint(act: keyof typeof ACTS, deps: ActDeps): Endpoint {
-  return {
-    scopes: ['messages:send'],
-    window: 'send',
-    scheme: 'bearer',
-    handle: (call) => handle(call, act, deps),
-  };
-}
-
 /** Acts, and answers with the record as it is afterwards. */
-async function handle(call: Call, act: keyof typeof ACTS, deps: ActDeps): Promise<void> {
+export async function answerAct(call: Call, act: keyof typeof ACTS, deps: ActDeps): Promise<void> {
   const { exchange, caller, sourceAddress, params } = call;
   await readNoBody(exchange, deps.budget.share(caller.key.id));
   readParameters(exchange.query, NO_PARAMETERS);

@@ -4,7 +4,7 @@ import { parseJson } from '../../http/json.ts';
 import { internalError, Problem } from '../../http/problem.ts';
 import type { Budget } from '../../lib/budget.ts';
 import type { AdminDoor } from '../admin-door.ts';
-import type { Call, Endpoint } from './call.ts';
+import type { Call } from './call.ts';
 import type { IngestLimits } from './limits.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
 import { requireType } from './read-fields.ts';
@@ -21,12 +21,8 @@ export interface AdminDeps {
 
 const ADVICE = 'Ask for less at once.';
 
-/** The endpoint. */
-export function adminEndpoint(deps: AdminDeps): Endpoint {
-  return { scopes: ['admin'], window: 'send', scheme: 'bearer', handle: (call) => answerAdmin(call, deps) };
-}
-
-async function answerAdmin(call: Call, deps: AdminDeps): Promise<void> {
+/** Answers with the operation's result, at once or after its steps. */
+export async function answerAdmin(call: Call, deps: AdminDeps): Promise<void> {
   const { exchange, caller, sourceAddress } = call;
   const operation = call.params['operation'] ?? '';
   const maxBytes = deps.admin.maxRequestBytes(operation);

@@ -7,7 +7,7 @@ import type { Handler } from '../../http/server.ts';
 import { StoreError } from '../../store/store.ts';
 import type { AuthResult } from '../authenticator.ts';
 import type { RateVerdict } from '../rate.ts';
-import { type Call, type Endpoint, rateHeaders, retryAfter, secretIn, unauthorized } from './call.ts';
+import { type Access, type Call, rateHeaders, retryAfter, secretIn, unauthorized } from './call.ts';
 import { answerAsMailgun } from './mailgun.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
 import { routes, type Target } from './routes.ts';
@@ -55,9 +55,10 @@ class IngestApi {
       if (exchange.method === 'OPTIONS') return answerOptions(exchange, match.allow, limits.corsOrigins);
       const target = targetOf(match, exchange.method);
       if ('open' in target) return await target.open(exchange);
-      const caller = await this.#admit(exchange, target, sourceAddress);
-      const checkKey = async () => void (await this.#callerOf(exchange, target, sourceAddress));
-      await target.handle({ exchange, caller, sourceAddress, params: match.params, checkKey });
+      const { access, handle } = target;
+      const caller = await this.#admit(exchange, access, sourceAddress);
+      const checkKey = async () => void (await this.#callerOf(exchange, access, sourceAddress));
+      await handle({ exchange, caller, sourceAddress, params: match.params, checkKey });
     } catch (error) {
       const problem = toProblem(error);
       if (problem === null) {
@@ -72,30 +73,30 @@ class IngestApi {
   }
 
   /** Key, then where it may be used from, scope, rate. */
-  async #admit(exchange: Exchange, endpoint: Endpoint, sourceAddress: string): Promise<Call['caller']> {
-    const caller = await this.#callerOf(exchange, endpoint, sourceAddress);
+  async #admit(exchange: Exchange, access: Access, sourceAddress: string): Promise<Call['caller']> {
+    const caller = await this.#callerOf(exchange, access, sourceAddress);
     const { key, sources } = caller;
     const limit = key.rateLimit ?? this.#options.limits.rateLimitPerKey;
-    const verdict = this.#deps.shared.limiter.take(key.id, endpoint.window, limit, this.#deps.clock.mono());
+    const verdict = this.#deps.shared.limiter.take(key.id, access.window, limit, this.#deps.clock.mono());
     // Told with every answer, the refusals too.
     if (verdict !== null)
       for (const [name, value] of Object.entries(rateHeaders(verdict))) exchange.setHeader(name, value);
     if (sources !== null && !sources.contains(sourceAddress)) throw keySourceNotAllowed(sourceAddress);
-    if (!endpoint.scopes.some((scope) => key.scopes.includes(scope))) throw scopeMissing(endpoint);
+    if (!access.scopes.some((scope) => key.scopes.includes(scope))) throw scopeMissing(access);
     if (verdict !== null && !verdict.allowed) throw rateLimited(verdict);
     return caller;
   }
 
   /** Whose key it is, now. Throws the problem 401. */
-  async #callerOf(exchange: Exchange, endpoint: Endpoint, sourceAddress: string): Promise<Call['caller']> {
-    const found = await this.#authenticate(exchange, endpoint);
+  async #callerOf(exchange: Exchange, { scheme }: Access, sourceAddress: string): Promise<Call['caller']> {
+    const found = await this.#authenticate(exchange, scheme);
     if (found.ok) return found.caller;
     const { requestId } = exchange;
     this.#deps.log.info('api.key_refused', { code: found.reason, source: sourceAddress, requestId });
-    throw unauthorized(endpoint.scheme);
+    throw unauthorized(scheme);
   }
 
-  async #authenticate(exchange: Exchange, { scheme }: Endpoint): Promise<AuthResult | NoSecret> {
+  async #authenticate(exchange: Exchange, scheme: Access['scheme']): Promise<AuthResult | NoSecret> {
     const { authorization } = exchange.headers;
     if (authorization === undefined) return { ok: false, reason: 'missing' };
     const secret = secretIn(authorization, scheme);
@@ -150,12 +151,8 @@ function keySourceNotAllowed(address: string): Problem {
   return new Problem(403, 'key_source_not_allowed', `This key may not be used from ${address}.`);
 }
 
-function scopeMissing(endpoint: Endpoint): Problem {
-  return new Problem(
-    403,
-    'scope_missing',
-    `This needs a key with the scope ${endpoint.scopes.join(' or ')}.`,
-  );
+function scopeMissing({ scopes }: Access): Problem {
+  return new Problem(403, 'scope_missing', `This needs a key with the scope ${scopes.join(' or ')}.`);
 }
 
 function rateLimited(verdict: RateVerdict): Problem {

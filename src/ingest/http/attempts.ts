@@ -3,7 +3,7 @@ import type { Attempt, AttemptResult, AttemptTimings } from '../../domain/attemp
 import type { Outcome } from '../../domain/outcome.ts';
 import { formatTimestamp } from '../../lib/clock.ts';
 import type { AttemptPage, RecipientRecord, Views } from '../../store/views.ts';
-import type { Call, Endpoint } from './call.ts';
+import type { Call } from './call.ts';
 import { type Findable, findReadable } from './find-message.ts';
 import { MAX_LIMIT, nextLink, nextPage } from './list.ts';
 import { asInteger, readParameters } from './query.ts';
@@ -32,17 +32,8 @@ export const ATTEMPTS_PARAMETERS = {
   },
 };
 
-/** The endpoint over `views`. */
-export function attemptsEndpoint(views: Findable & Pick<Views, 'attempts'>): Endpoint {
-  return {
-    scopes: ['messages:read', 'messages:read_all'],
-    window: 'read',
-    scheme: 'bearer',
-    handle: (call) => answerAttempts(call, views),
-  };
-}
-
-async function answerAttempts(
+/** Answers with a page of them. */
+export async function answerAttempts(
   { exchange, caller, params }: Call,
   views: Findable & Pick<Views, 'attempts'>,
 ): Promise<void> {

@@ -8,7 +8,7 @@ import { heldWhile, type Share } from '../../lib/budget.ts';
 import { inSlices, yieldToLoop } from '../../lib/clock.ts';
 import type { RateLimiter } from '../rate.ts';
 import { BatchSplitter } from './batch-splitter.ts';
-import { type Call, type Endpoint, retryAfter } from './call.ts';
+import { type Call, retryAfter } from './call.ts';
 import { refuseFaults } from './fields.ts';
 import {
   handOverAll,
@@ -61,18 +61,8 @@ const UNCOUNTED_GROWTH = 1.25;
 const MAX_TOLD = 100;
 const MAX_TOLD_OF_ALL = 1000;
 
-/** The endpoint. */
-export function batchEndpoint(deps: BatchDeps): Endpoint {
-  return {
-    scopes: ['messages:send'],
-    window: 'send',
-    scheme: 'bearer',
-    handle: (call) => submitBatch(call, deps),
-  };
-}
-
-/** Throws a `Problem` for what concerns all messages: 503, 415, 413, 400, 429, 409, in this order. */
-async function submitBatch(call: Call, deps: BatchDeps): Promise<void> {
+/** Answers for each message. Throws a `Problem` for what concerns all: 503, 415, 413, 400, 429, 409, in this order. */
+export async function answerBatch(call: Call, deps: BatchDeps): Promise<void> {
   const { exchange, caller } = call;
   refuseSuspended(deps.intake, caller.key.id);
   requireType(exchange, ['application/json']);

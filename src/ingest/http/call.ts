@@ -16,14 +16,13 @@ export interface Call {
   readonly checkKey: () => Promise<void>;
 }
 
-/** What lies at a route: what it asks of a key, and what it does. */
-export interface Endpoint {
-  /** Any of these scopes will do. */
-  readonly scopes: readonly Scope[];
-  readonly window: RateWindow;
+/** What an endpoint asks of a key. */
+export interface Access {
   readonly scheme: AuthScheme;
-  /** Answers, or throws a `Problem`. */
-  readonly handle: (call: Call) => Promise<void>;
+  /** Any of these will do. */
+  readonly scopes: readonly Scope[];
+  /** What its requests are counted in. */
+  readonly window: RateWindow;
 }
 
 /** How a request carries its key: `Bearer KEY`, or `Basic` with `api:KEY` for clients made for Mailgun. */

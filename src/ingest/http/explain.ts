@@ -7,7 +7,7 @@ import type { Intake, RouteExplanation } from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { formatTimestamp } from '../../lib/clock.ts';
 import { parseCidrs } from '../../lib/network.ts';
-import type { Call, Endpoint } from './call.ts';
+import type { Call } from './call.ts';
 import {
   asInteger,
   asText,
@@ -120,14 +120,9 @@ export interface ExplainDeps {
   readonly clock: Clock;
 }
 
-/** The endpoint. It tells how relays do, and so is for who runs the server. */
-export function explainEndpoint(deps: ExplainDeps): Endpoint {
-  return {
-    scopes: ['admin'],
-    window: 'read',
-    scheme: 'bearer',
-    handle: async ({ exchange }: Call) => exchange.json(200, await explainQuery(exchange.query, deps)),
-  };
+/** Answers with the explanation. It tells how relays do, and so is for who runs the server. */
+export async function answerExplain({ exchange }: Call, deps: ExplainDeps): Promise<void> {
+  exchange.json(200, await explainQuery(exchange.query, deps));
 }
 
 /** Explains the mail that a query describes. Throws 400 `invalid_query`. */

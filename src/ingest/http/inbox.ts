@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { ParsedMessage } from '../../preview/parsed.ts';
 import type { Views } from '../../store/views.ts';
 import type { LanesSeen, Outlook } from '../outlook.ts';
-import type { Call, Endpoint } from './call.ts';
+import type { Call } from './call.ts';
 import { FILTER_PARAMETERS, listFilter } from './list.ts';
 import { asInteger, readParameters } from './query.ts';
 import { messageJson } from './record.ts';
@@ -57,17 +57,8 @@ export interface InboxDeps {
   readonly outlook: Outlook;
 }
 
-/** The endpoint. */
-export function inboxEndpoint(deps: InboxDeps): Endpoint {
-  return {
-    scopes: ['messages:read', 'messages:read_all'],
-    window: 'read',
-    scheme: 'bearer',
-    handle: (call) => answerWait(call, deps),
-  };
-}
-
-async function answerWait({ exchange, caller }: Call, deps: InboxDeps): Promise<void> {
+/** Answers with the message, or with 404 when the time is over. */
+export async function answerWait({ exchange, caller }: Call, deps: InboxDeps): Promise<void> {
   const { timeout, ...rest } = readParameters(exchange.query, INBOX_WAIT_PARAMETERS);
   requireContent(caller.key);
   const { clock } = deps;

@@ -8,7 +8,7 @@ import { Problem } from '../../http/problem.ts';
 import { isMessageId } from '../../lib/id.ts';
 import type { ListFilter, ListQuery, Views } from '../../store/views.ts';
 import type { Outlook } from '../outlook.ts';
-import type { Call, Endpoint } from './call.ts';
+import type { Call } from './call.ts';
 import {
   asBoolean,
   asInteger,
@@ -56,17 +56,8 @@ interface ListDeps {
   readonly outlook: Outlook;
 }
 
-/** The endpoint. */
-export function listEndpoint(deps: ListDeps): Endpoint {
-  return {
-    scopes: ['messages:read', 'messages:read_all'],
-    window: 'read',
-    scheme: 'bearer',
-    handle: (call) => list(call, deps),
-  };
-}
-
-async function list({ exchange, caller }: Call, { views, outlook }: ListDeps): Promise<void> {
+/** Answers with a page. */
+export async function answerList({ exchange, caller }: Call, { views, outlook }: ListDeps): Promise<void> {
   const { query, digest } = readQuery(exchange.query, caller.key);
   const page = await views.list(query);
   const cursor = page.next === null ? undefined : formatCursor({ last: page.next, filter: digest });
@@ -110,7 +101,7 @@ const DIGEST = /^[\w-]{16}$/;
 const ADDRESS_RULE = 'an address such as ann@example.com, or @example.com for a whole domain';
 
 /** Where a page ended. */
-interface Cursor {
+export interface Cursor {
   /** The last message's id. */
   readonly last: string;
   /** A digest of the filter it belongs to. */

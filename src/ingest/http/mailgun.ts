@@ -1,6 +1,7 @@
 import type { Exchange } from '../../http/exchange.ts';
 import type { Problem } from '../../http/problem.ts';
-import type { Endpoint } from './call.ts';
+import type { Share } from '../../lib/budget.ts';
+import type { Call } from './call.ts';
 import { type SubmitDeps, takeOne } from './hand-over.ts';
 import { MAILGUN_READERS } from './read-fields.ts';
 import { readSubmission } from './submit.ts';
@@ -13,22 +14,14 @@ import { readSubmission } from './submit.ts';
 
 const MAX_TOLD = 20;
 
-/** The endpoint. Its answers' `id` is the Message-ID, as Mailgun's is. */
-export function mailgunEndpoint(deps: SubmitDeps): Endpoint {
-  return {
-    scopes: ['messages:send'],
-    window: 'send',
-    scheme: 'basic',
-    handle: async (call) => {
-      const outcome = await takeOne(call, deps, (budget) =>
-        readSubmission(call, MAILGUN_READERS, deps, budget),
-      );
-      if (outcome.kind === 'verdict') return call.exchange.json(200, outcome.verdict);
-      const { messageId, message, replayed } = outcome.receipt;
-      const headers = replayed ? { 'Idempotency-Replayed': 'true' } : {};
-      call.exchange.json(200, { id: messageId, message }, headers);
-    },
-  };
+/** Takes a message, and answers with the Message-ID for an `id`, as Mailgun does. */
+export async function answerMailgun(call: Call, deps: SubmitDeps): Promise<void> {
+  const read = (budget: Share) => readSubmission(call, MAILGUN_READERS, deps, budget);
+  const outcome = await takeOne(call, deps, read);
+  if (outcome.kind === 'verdict') return call.exchange.json(200, outcome.verdict);
+  const { messageId, message, replayed } = outcome.receipt;
+  const headers = replayed ? { 'Idempotency-Replayed': 'true' } : {};
+  call.exchange.json(200, { id: messageId, message }, headers);
 }
 
 /** A refusal in Mailgun's shape: one message, which names the faulty fields. */

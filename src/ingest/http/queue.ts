@@ -7,7 +7,7 @@ import { type QueueOperations, selectionSchema } from '../../operations/queue.ts
 import { requestFaults } from '../../operations/request-faults.ts';
 import type { RequestOf } from '../../operations/table.ts';
 import type { AdminDoor } from '../admin-door.ts';
-import type { Call, Endpoint } from './call.ts';
+import type { Call } from './call.ts';
 import { faultyFields } from './fields.ts';
 import { asText, NO_PARAMETERS, readParameters } from './query.ts';
 import { requireType } from './read-fields.ts';
@@ -59,35 +59,37 @@ export const rerouteBodySchema = queueActBodySchema.extend({
   toRelay: z.string().min(1).nullable().default(null),
 });
 
-/** The view. */
-export function queueEndpoint(deps: Pick<QueueDeps, 'admin'>): Endpoint {
-  return endpoint('read', async (call) => {
-    const { relay = null } = readParameters(call.exchange.query, QUEUE_PARAMETERS);
-    call.exchange.json(200, await ask('queue', { relay }, call, deps));
-  });
+/** Answers with the view. */
+export async function answerQueue(call: Call, deps: Pick<QueueDeps, 'admin'>): Promise<void> {
+  const { relay = null } = readParameters(call.exchange.query, QUEUE_PARAMETERS);
+  call.exchange.json(200, await ask('queue', { relay }, call, deps));
 }
 
 /** Pauses, drains or (null) resumes. */
-export function holdEndpoint(kind: 'pause' | 'drain' | null, deps: QueueDeps): Endpoint {
-  return endpoint('send', async (call) => {
-    const { target } = await readFields(call, holdBodySchema, deps);
-    call.exchange.json(200, await ask('hold', { target, kind }, call, deps));
-  });
+export async function answerHold(
+  call: Call,
+  kind: RequestOf<'hold'>['kind'],
+  deps: QueueDeps,
+): Promise<void> {
+  const { target } = await readFields(call, holdBodySchema, deps);
+  call.exchange.json(200, await ask('hold', { target, kind }, call, deps));
 }
 
 /** Retries, cancels or reroutes a part of what a selection names. */
-export function queueActEndpoint(act: RequestOf<'actOnQueue'>['act'], deps: QueueDeps): Endpoint {
-  return endpoint('send', async (call) => {
-    const schema =
-      act === 'reroute' ? rerouteBodySchema : queueActBodySchema.extend({ toRelay: z.null().default(null) });
-    const { selection, ...rest } = await readFields(call, schema, deps);
-    const { lane = null, relay = null, statuses = [], tag = null, to = null, from = null } = selection;
-    const { olderThanSeconds = null, all = false } = selection;
-    const whole = { lane, relay, statuses, tag, to, from, olderThanSeconds, all };
-    const request = { act, ...rest, selection: whole };
-    const { matched, acted, next } = await ask('actOnQueue', request, call, deps);
-    call.exchange.json(200, { matched, acted, more: next !== null, cursor: next });
-  });
+export async function answerQueueAct(
+  call: Call,
+  act: RequestOf<'actOnQueue'>['act'],
+  deps: QueueDeps,
+): Promise<void> {
+  const schema =
+    act === 'reroute' ? rerouteBodySchema : queueActBodySchema.extend({ toRelay: z.null().default(null) });
+  const { selection, ...rest } = await readFields(call, schema, deps);
+  const { lane = null, relay = null, statuses = [], tag = null, to = null, from = null } = selection;
+  const { olderThanSeconds = null, all = false } = selection;
+  const whole = { lane, relay, statuses, tag, to, from, olderThanSeconds, all };
+  const request = { act, ...rest, selection: whole };
+  const { matched, acted, next } = await ask('actOnQueue', request, call, deps);
+  call.exchange.json(200, { matched, acted, more: next !== null, cursor: next });
 }
 
 /** What these endpoints call a refusal of the operation. */
@@ -114,10 +116,6 @@ async function ask<K extends keyof QueueOperations>(
     const { status, code, detail, errors, headers } = error;
     throw new Problem(status, CODES[code] ?? code, detail, { errors, headers });
   }
-}
-
-function endpoint(window: Endpoint['window'], handle: Endpoint['handle']): Endpoint {
-  return { scopes: ['admin'], window, scheme: 'bearer', handle };
 }
 
 /** Reads a small JSON object. Throws 400 `invalid_request` with every faulty field, and what reading a body throws. */

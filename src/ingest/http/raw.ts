@@ -16,7 +16,7 @@ import {
   readFinished,
 } from '../../mail/finished.ts';
 import { changeHeader } from '../../mail/header-block.ts';
-import type { Call, Endpoint } from './call.ts';
+import type { Call } from './call.ts';
 import { checkAddresses, checkPriority, checkSendAt, checkTags } from './checks.ts';
 import {
   Faults,
@@ -113,14 +113,9 @@ export const RAW_PARAMETERS = {
 /** How faults of the message are told from those of the parameters: `/message/From`. */
 const MESSAGE_POINTER = '/message';
 
-/** The endpoint. */
-export function rawEndpoint(deps: SubmitDeps): Endpoint {
-  return {
-    scopes: ['messages:send'],
-    window: 'send',
-    scheme: 'bearer',
-    handle: async (call) => answer(call, await takeOne(call, deps, (budget) => readRaw(call, deps, budget))),
-  };
+/** Takes it, and answers. */
+export async function answerRaw(call: Call, deps: SubmitDeps): Promise<void> {
+  answer(call, await takeOne(call, deps, (budget) => readRaw(call, deps, budget)));
 }
 
 /** Throws a `Problem`: 415, 413, 400, 403, in this order. */

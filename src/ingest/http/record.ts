@@ -5,7 +5,7 @@ import { firstTry, waitOf } from '../../domain/next-try.ts';
 import { type Clock, formatTimestamp } from '../../lib/clock.ts';
 import type { MessageDetail, RecipientRecord } from '../../store/views.ts';
 import { type LanesSeen, nextTryOf, type Outlook } from '../outlook.ts';
-import type { Call, Endpoint } from './call.ts';
+import type { Call } from './call.ts';
 import { type Findable, findReadable, readableId } from './find-message.ts';
 import { asInteger, readParameters } from './query.ts';
 import type { Watchers } from './watchers.ts';
@@ -127,17 +127,8 @@ interface StatusDeps {
   readonly outlook: Outlook;
 }
 
-/** The endpoint (contract §3.1). */
-export function statusEndpoint(deps: StatusDeps): Endpoint {
-  return {
-    scopes: ['messages:read', 'messages:read_all'],
-    window: 'read',
-    scheme: 'bearer',
-    handle: (call) => answerStatus(call, deps),
-  };
-}
-
-async function answerStatus({ exchange, caller, params }: Call, deps: StatusDeps): Promise<void> {
+/** Answers with the record (contract §3.1). */
+export async function answerStatus({ exchange, caller, params }: Call, deps: StatusDeps): Promise<void> {
   const { wait = 0 } = readParameters(exchange.query, STATUS_PARAMETERS);
   const waitMs = wait * 1000;
   const id = await readableId(params['id'] ?? '', caller.key, deps.views);

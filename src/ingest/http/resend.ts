@@ -9,7 +9,7 @@ import { changeHeader, type FieldSpan } from '../../mail/header-block.ts';
 import { formatDate } from '../../mail/trace.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { MessageDetail } from '../../store/views.ts';
-import type { Call, Endpoint } from './call.ts';
+import type { Call } from './call.ts';
 import { refuseFaults } from './fields.ts';
 import {
   contentExpired,
@@ -49,14 +49,9 @@ export interface Kept extends MessageDetail {
   readonly bytes: Buffer;
 }
 
-/** The endpoint. The new message is the caller's. */
-export function resendEndpoint(deps: ResendDeps): Endpoint {
-  return {
-    scopes: ['messages:send'],
-    window: 'send',
-    scheme: 'bearer',
-    handle: async (call) => answer(call, await takeOne(call, deps, (budget) => readKept(call, deps, budget))),
-  };
+/** Takes it anew, and answers. The new message is the caller's. */
+export async function answerResend(call: Call, deps: ResendDeps): Promise<void> {
+  answer(call, await takeOne(call, deps, (budget) => readKept(call, deps, budget)));
 }
 
 /** Throws a `Problem`: 415, 413, 400, 404, 403, 409. */

@@ -1,7 +1,7 @@
 import type { Submission } from '../../domain/message.ts';
 import type { Share } from '../../lib/budget.ts';
 import { inSlices } from '../../lib/clock.ts';
-import type { Call, Endpoint } from './call.ts';
+import type { Call } from './call.ts';
 import { type ReadFields, refuseFaults } from './fields.ts';
 import { answer, type ReadRequest, type SubmitDeps, takeOne } from './hand-over.ts';
 import { readIdempotencyKey } from './idempotency.ts';
@@ -13,17 +13,10 @@ import { willBeSigned } from './verdict.ts';
 
 /** `POST /api/v1/messages`: a request becomes a submission, the submission a message (contract §2). */
 
-/** The endpoint. */
-export function submitEndpoint(deps: SubmitDeps): Endpoint {
-  return {
-    scopes: ['messages:send'],
-    window: 'send',
-    scheme: 'bearer',
-    handle: async (call) => {
-      const read = (budget: Share) => readSubmission(call, SUBMIT_READERS, deps, budget);
-      answer(call, await takeOne(call, deps, read));
-    },
-  };
+/** Takes a message, and answers. */
+export async function answerSubmit(call: Call, deps: SubmitDeps): Promise<void> {
+  const read = (budget: Share) => readSubmission(call, SUBMIT_READERS, deps, budget);
+  answer(call, await takeOne(call, deps, read));
 }
 
 /** Reads a request's fields and checks them. Throws a `Problem`: 415, 413, 400, 403, in this order. */

@@ -57,7 +57,8 @@ export async function sendExample(
   const { headers, body } = await encode(type, value);
   const { headers: authorization } = credentials(operation, key);
   return world.ask({
-    ...methodAndPath(operation, target),
+    method: operation.method,
+    path: target,
     headers: { ...headers, ...authorization },
     ...(body !== null && { body }),
   });
@@ -96,11 +97,6 @@ async function pathOf({ path, operationId }: Operation, { world, key }: Sender):
   const { headers } = await world.post(key, MAIL);
   if (operationId === 'retryMessage' || operationId === 'getMessage') await attempt(world, REJECTED);
   return path.replace('/api/v1/messages/{id}', String(headers.location));
-}
-
-/** An operation as a request begins. */
-export function methodAndPath({ method }: Operation, path: string) {
-  return { method: method.toUpperCase(), path };
 }
 
 /** A key as the operation wants it. */

@@ -1,9 +1,8 @@
 import { titleOf } from '../../../http/problem.ts';
-import { INBOX_WAIT_PARAMETERS } from '../inbox.ts';
-import { ACTING, ADMIN, QUEUE } from './acting.ts';
-import * as examples from './examples.ts';
+import { ENDPOINT_IDS, ENDPOINTS, OPEN_ENDPOINTS, OPEN_IDS, type OperationId } from '../endpoints.ts';
+import { ACTING, ADMINISTERING, QUEUE } from './acting.ts';
 import { isRequired, type Json, namedSchemas, parameterSchema, schemaRef } from './json-schema.ts';
-import type { Media, Operation, RequestBody, Success, Tag } from './operation.ts';
+import type { Description, Media, Operation, RequestBody, Success, Tag } from './operation.ts';
 import {
   ANSWER_HEADERS,
   EVERY_ANSWER,
@@ -14,55 +13,31 @@ import {
 import type { ProblemCode } from './problem-codes.ts';
 import { READING, ROUTING, SERVICE } from './reading.ts';
 import { headerRefs, problemExamples, problemsOf, refusal, unknownMethod } from './refusals.ts';
-import { SENDING, SENDING_FINISHED } from './sending.ts';
+import { SENDING } from './sending.ts';
 
-const WAIT: Operation = {
-  method: 'get',
-  path: '/api/v1/inbox/wait',
-  operationId: 'waitForCaptured',
-  tag: 'Reading',
-  summary: 'Wait for a captured message',
-  description:
-    'For tests of other programs: the newest message of the calling key that the local inbox captured and that matches, as soon as it is there, with its text, links and codes. A test key may ask; another needs `messages:content` as well.',
-  access: { scheme: 'bearer', scopes: ['messages:read', 'messages:read_all'] },
-  query: INBOX_WAIT_PARAMETERS,
-  requestHeaders: [],
-  body: null,
-  answers: [
-    {
-      status: 200,
-      description: 'The message, and what it says.',
-      headers: [],
-      content: {
-        'application/json': {
-          schema: 'CapturedMessage',
-          examples: { code: { summary: 'A code to sign in with', value: examples.CAPTURED_MESSAGE } },
-        },
-      },
-    },
-  ],
-  problems: {
-    404: ['nothing_captured', 'content_expired'],
-    409: ['unreadable_content'],
-    503: ['unreadable_content'],
-  },
-};
-
-/** The operations on captured mail. */
-const INBOX: readonly Operation[] = [WAIT];
-
-/** Every operation of the ingestion API. */
-export const OPERATIONS: readonly Operation[] = [
+const DESCRIPTIONS: Readonly<Record<OperationId, Description>> = {
   ...SENDING,
-  ...SENDING_FINISHED,
   ...READING,
-  ...INBOX,
   ...ACTING,
   ...QUEUE,
   ...ROUTING,
-  ...ADMIN,
+  ...ADMINISTERING,
   ...SERVICE,
+};
+
+/** Every operation of the ingestion API. */
+export const OPERATIONS: readonly Operation[] = [
+  ...ENDPOINT_IDS.map((id) => operationOf(id, ENDPOINTS[id])),
+  ...OPEN_IDS.map((id) => operationOf(id, { ...OPEN_ENDPOINTS[id], access: null })),
 ];
+
+function operationOf(
+  operationId: OperationId,
+  endpoint: Pick<Operation, 'method' | 'path' | 'access' | 'query'>,
+): Operation {
+  const unsaid = { requestHeaders: [], body: null, problems: {} };
+  return { operationId, ...endpoint, ...unsaid, ...DESCRIPTIONS[operationId] };
+}
 
 const TAGS: Readonly<Record<Tag, string>> = {
   Sending: 'Messages are accepted, and from then on safe.',
@@ -138,7 +113,7 @@ export function describeApi(): Json {
 function paths(described: readonly Json[]): Json {
   const byPath: Record<string, Record<string, unknown>> = {};
   for (const [place, { path, method }] of OPERATIONS.entries())
-    byPath[path] = { ...byPath[path], [method]: described[place] };
+    byPath[path] = { ...byPath[path], [method.toLowerCase()]: described[place] };
   return byPath;
 }
 

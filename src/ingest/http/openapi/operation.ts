@@ -1,27 +1,34 @@
-import type { Scope } from '../../../domain/key.ts';
-import type { AuthScheme } from '../call.ts';
+import type { Access } from '../call.ts';
+import type { OperationId } from '../endpoints.ts';
 import type { ParameterTable } from '../query.ts';
 import type { Json, SchemaName } from './json-schema.ts';
 import type { ProblemCode } from './problem-codes.ts';
 
-/** What the document says of one method at one path; the document is put together from a table of these. */
-export interface Operation {
-  readonly method: 'get' | 'post';
-  /** With named segments in braces. */
-  readonly path: string;
-  /** Fit to be a method's name in a generated client. */
-  readonly operationId: string;
+/** What the document says of an endpoint, besides what `endpoints.ts` declares. */
+export interface Description {
   readonly tag: Tag;
   readonly summary: string;
   readonly description: string;
+  readonly requestHeaders?: readonly RequestHeader[];
+  readonly body?: RequestBody;
+  readonly answers: readonly Success[];
+  /** Codes by the status they come with, besides those that every request may get. */
+  readonly problems?: ProblemsByStatus;
+}
+
+/** Descriptions of some endpoints. */
+export type Descriptions = Readonly<Partial<Record<OperationId, Description>>>;
+
+/** An endpoint with all that the document says of it. */
+export interface Operation extends Required<Omit<Description, 'body'>> {
+  readonly operationId: OperationId;
+  readonly method: 'GET' | 'POST';
+  /** With named segments in braces. */
+  readonly path: string;
   /** What it asks of a key; null when it needs none. */
   readonly access: Access | null;
   readonly query: ParameterTable;
-  readonly requestHeaders: readonly RequestHeader[];
   readonly body: RequestBody | null;
-  readonly answers: readonly Success[];
-  /** Codes by the status they come with, besides those that every request may get. */
-  readonly problems: ProblemsByStatus;
 }
 
 /** Groups of operations. */
@@ -34,13 +41,6 @@ export type Tag =
   | 'Administering'
   | 'Service'
   | 'Mailgun';
-
-/** What a key must be able to do. */
-export interface Access {
-  readonly scheme: AuthScheme;
-  /** Any of these will do. */
-  readonly scopes: readonly Scope[];
-}
 
 /** Codes by status. */
 export type ProblemsByStatus = Readonly<Partial<Record<number, readonly ProblemCode[]>>>;
@@ -74,6 +74,25 @@ export interface Success {
   /** Besides those of every answer. */
   readonly headers: readonly AnswerHeader[];
   readonly content: Readonly<Record<string, Media>>;
+}
+
+/** An answer in JSON. */
+export function jsonAnswer(
+  schema: Media['schema'],
+  description: string,
+  examples: Media['examples'],
+  { status = 200, headers = [] }: Partial<Pick<Success, 'status' | 'headers'>> = {},
+): Success {
+  return { status, description, headers, content: { 'application/json': { schema, examples } } };
+}
+
+/** A body in JSON, which must be given. */
+export function jsonBody(
+  schema: Media['schema'],
+  description: string,
+  examples: Media['examples'],
+): RequestBody {
+  return { required: true, description, content: { 'application/json': { schema, examples } } };
 }
 
 /** Of operations that need nothing said: no body, or an empty object. */

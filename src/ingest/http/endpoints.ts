@@ -1,0 +1,80 @@
+import { ATTEMPTS_PARAMETERS } from './attempts.ts';
+import type { Access } from './call.ts';
+import { EXPLAIN_PARAMETERS } from './explain.ts';
+import { INBOX_WAIT_PARAMETERS } from './inbox.ts';
+import { LIST_PARAMETERS } from './list.ts';
+import { NO_PARAMETERS, type ParameterTable } from './query.ts';
+import { QUEUE_PARAMETERS } from './queue.ts';
+import { RAW_PARAMETERS } from './raw.ts';
+import { STATUS_PARAMETERS } from './record.ts';
+
+/**
+ * Every endpoint of the ingestion API by the id of its operation: where it lies, what it asks of a key, and which
+ * parameters its query takes. `routes.ts` has what answers for each, `openapi/` what the description says of each; the
+ * compiler says what is missing there.
+ */
+
+/** An endpoint that needs no key. */
+interface OpenEndpoint {
+  readonly method: 'GET' | 'POST';
+  /** With named segments in braces. */
+  readonly path: string;
+  readonly query: ParameterTable;
+}
+
+/** An endpoint that needs a key. */
+interface Endpoint extends OpenEndpoint {
+  readonly access: Access;
+}
+
+const SEND: Access = { scheme: 'bearer', scopes: ['messages:send'], window: 'send' };
+const MAILGUN: Access = { ...SEND, scheme: 'basic' };
+const READ: Access = { scheme: 'bearer', scopes: ['messages:read', 'messages:read_all'], window: 'read' };
+const CONTENT: Access = { ...READ, scopes: ['messages:content'] };
+/** For who runs the server: to see, and to act. */
+const OVERSEE: Access = { scheme: 'bearer', scopes: ['admin'], window: 'read' };
+const OPERATE: Access = { ...OVERSEE, window: 'send' };
+
+const NONE = NO_PARAMETERS;
+
+/** The endpoints that need a key, in the order of the description. */
+// biome-ignore format: a table
+export const ENDPOINTS = {
+  sendMessage:          { method: 'POST', path: '/api/v1/messages',               access: SEND,    query: NONE },
+  sendBatch:            { method: 'POST', path: '/api/v1/messages/batch',         access: SEND,    query: NONE },
+  sendMessageAsMailgun: { method: 'POST', path: '/v3/{domain}/messages',          access: MAILGUN, query: NONE },
+  sendRaw:              { method: 'POST', path: '/api/v1/messages/raw',           access: SEND,    query: RAW_PARAMETERS },
+  resendMessage:        { method: 'POST', path: '/api/v1/messages/{id}/resend',   access: SEND,    query: NONE },
+  listMessages:         { method: 'GET',  path: '/api/v1/messages',               access: READ,    query: LIST_PARAMETERS },
+  getMessage:           { method: 'GET',  path: '/api/v1/messages/{id}',          access: READ,    query: STATUS_PARAMETERS },
+  listAttempts:         { method: 'GET',  path: '/api/v1/messages/{id}/attempts', access: READ,    query: ATTEMPTS_PARAMETERS },
+  getContent:           { method: 'GET',  path: '/api/v1/messages/{id}/content',  access: CONTENT, query: NONE },
+  waitForCaptured:      { method: 'GET',  path: '/api/v1/inbox/wait',             access: READ,    query: INBOX_WAIT_PARAMETERS },
+  cancelMessage:        { method: 'POST', path: '/api/v1/messages/{id}/cancel',   access: SEND,    query: NONE },
+  retryMessage:         { method: 'POST', path: '/api/v1/messages/{id}/retry',    access: SEND,    query: NONE },
+  getQueue:             { method: 'GET',  path: '/api/v1/queue',                  access: OVERSEE, query: QUEUE_PARAMETERS },
+  pauseQueue:           { method: 'POST', path: '/api/v1/queue/pause',            access: OPERATE, query: NONE },
+  drainQueue:           { method: 'POST', path: '/api/v1/queue/drain',            access: OPERATE, query: NONE },
+  resumeQueue:          { method: 'POST', path: '/api/v1/queue/resume',           access: OPERATE, query: NONE },
+  retrySelection:       { method: 'POST', path: '/api/v1/queue/retry',            access: OPERATE, query: NONE },
+  cancelSelection:      { method: 'POST', path: '/api/v1/queue/cancel',           access: OPERATE, query: NONE },
+  rerouteSelection:     { method: 'POST', path: '/api/v1/queue/reroute',          access: OPERATE, query: NONE },
+  explainRoute:         { method: 'GET',  path: '/api/v1/routes/explain',         access: OVERSEE, query: EXPLAIN_PARAMETERS },
+  callOperation:        { method: 'POST', path: '/api/v1/admin/{operation}',      access: OPERATE, query: NONE },
+} as const satisfies Readonly<Record<string, Endpoint>>;
+
+/** The endpoints that need no key. */
+// biome-ignore format: a table
+export const OPEN_ENDPOINTS = {
+  getReady:             { method: 'GET',  path: '/api/v1/ready',                  query: NONE },
+  getDescription:       { method: 'GET',  path: '/api/v1/openapi.json',           query: NONE },
+} as const satisfies Readonly<Record<string, OpenEndpoint>>;
+
+/** The name of an endpoint, fit to be a method's name in a generated client. */
+export type OperationId = keyof typeof ENDPOINTS | keyof typeof OPEN_ENDPOINTS;
+
+/** The ids of the endpoints that need a key. */
+export const ENDPOINT_IDS = Object.keys(ENDPOINTS) as (keyof typeof ENDPOINTS)[];
+
+/** The ids of the endpoints that need none. */
+export const OPEN_IDS = Object.keys(OPEN_ENDPOINTS) as (keyof typeof OPEN_ENDPOINTS)[];
