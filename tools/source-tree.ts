@@ -32,15 +32,20 @@ export function readTree(pattern: string): readonly SourceFile[] {
 
 function readSource(path: string): SourceFile {
   const text = readFileSync(join(ROOT, path), 'utf8');
-  const nodes: Node[] = [];
-  collect(parseAst(text, { lang: path.endsWith('x') ? 'tsx' : 'ts' }), nodes);
+  const nodes = nodesOf(parseAst(text, { lang: path.endsWith('x') ? 'tsx' : 'ts' }));
   const imports = nodes.flatMap(({ source, type }) =>
     isNode(source) && source.type === 'Literal' && type !== 'Literal' ? [String(source['value'])] : [],
   );
   return { path, text, nodes, imports };
 }
 
-/** Every node below `value`, except names that only name a member or a property. */
+/** Every node of a tree, except names that only name a member or a property. */
+export function nodesOf(tree: unknown): readonly Node[] {
+  const nodes: Node[] = [];
+  collect(tree, nodes);
+  return nodes;
+}
+
 function collect(value: unknown, nodes: Node[]): void {
   if (Array.isArray(value)) for (const item of value) collect(item, nodes);
   if (!isNode(value)) return;
