@@ -13,7 +13,6 @@ import {
   type AnswerRow,
   type CheckFinding,
   type HttpAnswer,
-  type Meaning,
   memberOf,
   type PrepareContext,
   type Prepared,
@@ -150,20 +149,11 @@ export function graphAnswers(fromNamesMailbox: boolean): readonly AnswerRow[] {
   ];
 }
 
+// biome-ignore format: a table
 const TAKEN: readonly AnswerRow[] = [
   { status: 202, meaning: 'done', enhanced: '2.0.0', note: 'Exchange took the message. It gives no id.' },
-  {
-    status: '2xx',
-    meaning: 'unknown',
-    enhanced: '4.3.0',
-    note: 'Not what Graph answers to a message that it took: it may have been sent, or not.',
-  },
-  {
-    status: '3xx',
-    meaning: 'relay_ill',
-    enhanced: '4.3.5',
-    note: 'A redirect, which is not followed: correct `endpoint`.',
-  },
+  { status: '2xx', meaning: 'unknown', enhanced: '4.3.0', note: 'Not what Graph answers to a message that it took: it may have been sent, or not.' },
+  { status: '3xx', meaning: 'relay_ill', enhanced: '4.3.5', note: 'A redirect, which is not followed: correct `endpoint`.' },
 ];
 
 function missingMailbox(fromNamesMailbox: boolean): readonly AnswerRow[] {
@@ -196,95 +186,57 @@ const MISSING_CODES = [
   'Request_ResourceNotFound',
 ] as const;
 
+// biome-ignore format: a table
 const REFUSED: readonly AnswerRow[] = [
-  coded('ErrorInvalidRecipients', 'never', '5.1.3', 'A recipient’s address is none to Exchange.'),
-  coded('ErrorMimeContentInvalid', 'never', '5.6.0', 'Exchange cannot read the message.'),
-  coded('ErrorMimeContentInvalidBase64String', 'never', '5.6.0', 'Exchange cannot read the message.'),
-  coded('ErrorMessageSizeExceeded', 'never', '5.3.4', 'Larger than the mailbox may send.'),
-  coded(
-    'ErrorSendAsDenied',
-    'never',
-    '5.7.1',
-    'The mailbox may not send as this From: grant it “Send as”, or route this mail elsewhere.',
-  ),
+  { status: '4xx', code: 'ErrorInvalidRecipients', meaning: 'never', enhanced: '5.1.3', note: 'A recipient’s address is none to Exchange.' },
+  { status: '4xx', code: 'ErrorMimeContentInvalid', meaning: 'never', enhanced: '5.6.0', note: 'Exchange cannot read the message.' },
+  { status: '4xx', code: 'ErrorMimeContentInvalidBase64String', meaning: 'never', enhanced: '5.6.0', note: 'Exchange cannot read the message.' },
+  { status: '4xx', code: 'ErrorMessageSizeExceeded', meaning: 'never', enhanced: '5.3.4', note: 'Larger than the mailbox may send.' },
+  { status: '4xx', code: 'ErrorSendAsDenied', meaning: 'never', enhanced: '5.7.1', note: 'The mailbox may not send as this From: grant it “Send as”, or route this mail elsewhere.' },
 ];
 
 /** What is the trouble of one mailbox, and of the relay where that is its own. */
 function ofMailbox(fromNamesMailbox: boolean): readonly AnswerRow[] {
   const meaning = fromNamesMailbox ? 'later' : 'relay_ill';
-  const denied = coded(
-    'ErrorAccessDenied',
-    meaning,
-    '4.7.0',
-    'A policy keeps the application from this mailbox.',
-  );
-  return [
-    ...(fromNamesMailbox ? [denied] : []),
-    coded('ErrorQuotaExceeded', meaning, '4.2.2', 'The mailbox is full.'),
-    coded('ErrorExceededMessageLimit', meaning, '4.2.2', SENT_ALL),
-    coded('ErrorSubmissionQuotaExceeded', meaning, '4.2.2', SENT_ALL),
-    coded(
-      'ErrorMessageSubmissionBlocked',
-      meaning,
-      '4.7.0',
-      'Exchange keeps the mailbox from sending: ask its administrator.',
-    ),
-    coded('ErrorAccountSuspend', meaning, '4.7.0', 'The account is suspended: ask its administrator.'),
+  const denied = 'A policy keeps the application from this mailbox.';
+  // biome-ignore format: a table
+  const rows: readonly AnswerRow[] = [
+    { status: '4xx', code: 'ErrorQuotaExceeded', meaning, enhanced: '4.2.2', note: 'The mailbox is full.' },
+    { status: '4xx', code: 'ErrorExceededMessageLimit', meaning, enhanced: '4.2.2', note: SENT_ALL },
+    { status: '4xx', code: 'ErrorSubmissionQuotaExceeded', meaning, enhanced: '4.2.2', note: SENT_ALL },
+    { status: '4xx', code: 'ErrorMessageSubmissionBlocked', meaning, enhanced: '4.7.0', note: 'Exchange keeps the mailbox from sending: ask its administrator.' },
+    { status: '4xx', code: 'ErrorAccountSuspend', meaning, enhanced: '4.7.0', note: 'The account is suspended: ask its administrator.' },
     { status: 507, meaning, enhanced: '4.2.2', note: 'The mailbox is full.' },
   ];
+  return fromNamesMailbox
+    ? [{ status: '4xx', code: 'ErrorAccessDenied', meaning, enhanced: '4.7.0', note: denied }, ...rows]
+    : rows;
 }
 
 const SENT_ALL = 'The mailbox has sent all that it may for now.';
 
+// biome-ignore format: a table
 const STATUSES: readonly AnswerRow[] = [
   { status: 400, meaning: 'later', enhanced: '4.6.0', note: 'Refused, and not said in known words why.' },
-  {
-    status: 401,
-    meaning: 'relay_ill',
-    enhanced: '4.7.8',
-    note: 'The token is not taken; it is dropped, and a new one asked for.',
-  },
-  {
-    status: 403,
-    meaning: 'relay_ill',
-    enhanced: '4.7.0',
-    note: 'The application lacks the permission `Mail.Send`, or a policy keeps it from this mailbox.',
-  },
+  { status: 401, meaning: 'relay_ill', enhanced: '4.7.8', note: 'The token is not taken; it is dropped, and a new one asked for.' },
+  { status: 403, meaning: 'relay_ill', enhanced: '4.7.0', note: 'The application lacks the permission `Mail.Send`, or a policy keeps it from this mailbox.' },
   { status: 408, meaning: 'later', enhanced: '4.4.2', note: 'The request did not arrive in time.' },
   { status: 409, meaning: 'later', enhanced: '4.3.0', note: 'The mailbox was busy with something else.' },
   { status: 413, meaning: 'never', enhanced: '5.3.4', note: 'Larger than Graph takes.' },
   { status: 423, meaning: 'later', enhanced: '4.3.0', note: 'The mailbox is locked, as while it is moved.' },
-  {
-    status: 429,
-    meaning: 'relay_ill',
-    enhanced: '4.7.28',
-    note: 'Too many requests; what `Retry-After` asks for is kept to.',
-  },
-  {
-    status: '4xx',
-    meaning: 'relay_ill',
-    enhanced: '4.3.5',
-    note: 'No answer of sendMail: correct `endpoint`.',
-  },
+  { status: 429, meaning: 'relay_ill', enhanced: '4.7.28', note: 'Too many requests; what `Retry-After` asks for is kept to.' },
+  { status: '4xx', meaning: 'relay_ill', enhanced: '4.3.5', note: 'No answer of sendMail: correct `endpoint`.' },
 ];
 
 const LOST = 'A gateway had no answer from Exchange, which may have sent the message all the same.';
 
+// biome-ignore format: a table
 const TROUBLE: readonly AnswerRow[] = [
   { status: 502, meaning: 'unknown', enhanced: '4.4.2', note: LOST },
-  {
-    status: 503,
-    meaning: 'relay_ill',
-    enhanced: '4.3.2',
-    note: 'Overloaded or under repair; what `Retry-After` asks for is kept to.',
-  },
+  { status: 503, meaning: 'relay_ill', enhanced: '4.3.2', note: 'Overloaded or under repair; what `Retry-After` asks for is kept to.' },
   { status: 504, meaning: 'unknown', enhanced: '4.4.2', note: LOST },
   { status: '5xx', meaning: 'later', enhanced: '4.3.0', note: 'Trouble of Graph’s own.' },
 ];
-
-function coded(code: string, meaning: Meaning, enhanced: string, note: string): AnswerRow {
-  return { status: '4xx', code, meaning, enhanced, note };
-}
 
 /**
  * Microsoft Graph knows no envelope: it sends to whom the header names, as whom the header names. So the envelope must be

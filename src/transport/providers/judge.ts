@@ -4,14 +4,10 @@ import { MAX_REST_MS } from './limits.ts';
 import type { AnswerFacts, AnswerRow, HttpAnswer, Meaning, Provider } from './provider.ts';
 
 /** What HTTP's own statuses mean (RFC 9110 §15), where a provider's table has no row. Every status has one. */
+// biome-ignore format: a table
 export const COMMON_ANSWERS: readonly AnswerRow[] = [
   { status: '2xx', meaning: 'done', enhanced: '2.0.0', note: 'Taken' },
-  {
-    status: '3xx',
-    meaning: 'relay_ill',
-    enhanced: '4.3.5',
-    note: 'A redirect, which is not followed: correct `endpoint`',
-  },
+  { status: '3xx', meaning: 'relay_ill', enhanced: '4.3.5', note: 'A redirect, which is not followed: correct `endpoint`' },
   { status: 401, meaning: 'relay_ill', enhanced: '4.7.8', note: 'The credentials are not good' },
   { status: 402, meaning: 'relay_ill', enhanced: '4.7.0', note: 'The account is not paid' },
   { status: 403, meaning: 'relay_ill', enhanced: '4.7.0', note: 'The credentials may not send' },
@@ -36,10 +32,8 @@ const NO_ROW: AnswerRow = { status: '5xx', meaning: 'unknown', enhanced: '4.5.0'
  * Refused in words that we cannot read, such as the page of a proxy: nobody has said that it is the message's fault. 413
  * says so by itself.
  */
-const UNREADABLE: AnswerRow = {
-  ...{ status: '4xx', meaning: 'later', enhanced: '4.6.0' },
-  note: 'Refused in words that are not the provider’s',
-};
+// biome-ignore format: a row of a table
+const UNREADABLE: AnswerRow = { status: '4xx', meaning: 'later', enhanced: '4.6.0', note: 'Refused in words that are not the provider’s' };
 
 /** What was decided of an answer. */
 interface Judgement {

@@ -7,7 +7,6 @@ import type {
   AnswerRow,
   CheckFinding,
   HttpAnswer,
-  Meaning,
   Provider,
   ProviderMessage,
 } from './provider.ts';
@@ -48,36 +47,22 @@ const TROUBLES: readonly (readonly [RegExp, string])[] = [
 const QUOTED = /"[^"]*"|<[^>]*>|\S*@\S*/g;
 
 /** What Mailgun's answers mean. */
+// biome-ignore format: a table
 export const MAILGUN_ANSWERS: readonly AnswerRow[] = [
   { status: 200, meaning: 'done', enhanced: '2.0.0', note: 'Taken; `id` names it' },
   { status: 413, meaning: 'never', enhanced: '5.3.4', note: 'The message is too large' },
   { status: 401, meaning: 'relay_ill', enhanced: '4.7.8', note: 'The key is not good, or of another region' },
   { status: 402, meaning: 'relay_ill', enhanced: '4.7.0', note: 'The account is not paid' },
-  {
-    status: 429,
-    meaning: 'relay_ill',
-    enhanced: '4.7.1',
-    note: 'Too many requests, or a limit of the domain',
-  },
-  coded(
-    'test_account',
-    'later',
-    '4.7.1',
-    'A test account: a recipient is not among those that it may send to',
-  ),
-  coded('limit_exceeded', 'relay_ill', '4.7.1', 'A limit of the domain or account is used up'),
-  coded('domain_disabled', 'relay_ill', '4.7.0', 'The sending domain is not verified, or disabled'),
-  coded('account_disabled', 'relay_ill', '4.7.0', 'The account is disabled'),
-  coded('too_large', 'never', '5.3.4', 'The message is too large'),
-  coded('bad_recipient', 'never', '5.1.3', 'A recipient’s address is not valid'),
-  coded('bad_message', 'never', '5.6.0', 'Something in the message is missing or not valid'),
+  { status: 429, meaning: 'relay_ill', enhanced: '4.7.1', note: 'Too many requests, or a limit of the domain' },
+  { status: '4xx', code: 'test_account', meaning: 'later', enhanced: '4.7.1', note: 'A test account: a recipient is not among those that it may send to' },
+  { status: '4xx', code: 'limit_exceeded', meaning: 'relay_ill', enhanced: '4.7.1', note: 'A limit of the domain or account is used up' },
+  { status: '4xx', code: 'domain_disabled', meaning: 'relay_ill', enhanced: '4.7.0', note: 'The sending domain is not verified, or disabled' },
+  { status: '4xx', code: 'account_disabled', meaning: 'relay_ill', enhanced: '4.7.0', note: 'The account is disabled' },
+  { status: '4xx', code: 'too_large', meaning: 'never', enhanced: '5.3.4', note: 'The message is too large' },
+  { status: '4xx', code: 'bad_recipient', meaning: 'never', enhanced: '5.1.3', note: 'A recipient’s address is not valid' },
+  { status: '4xx', code: 'bad_message', meaning: 'never', enhanced: '5.6.0', note: 'Something in the message is missing or not valid' },
   { status: 403, meaning: 'relay_ill', enhanced: '4.7.0', note: 'The key may not send for the domain' },
-  {
-    status: 404,
-    meaning: 'relay_ill',
-    enhanced: '4.3.5',
-    note: 'The sending domain is not in the account, or of another region',
-  },
+  { status: 404, meaning: 'relay_ill', enhanced: '4.3.5', note: 'The sending domain is not in the account, or of another region' },
   { status: 400, meaning: 'later', enhanced: '4.6.0', note: 'Refused, and not said in known words why' },
   { status: 500, meaning: 'later', enhanced: '4.3.0', note: 'Mailgun has a fault' },
   { status: 503, meaning: 'relay_ill', enhanced: '4.3.2', note: 'Mailgun is out of service' },
@@ -153,8 +138,4 @@ function checked(answer: HttpAnswer): CheckFinding | null {
     textOf(decodeJson(answer.body), 'message', MAX_TEXT) !== null &&
     (code === null || code === 'bad_recipient' || code === 'bad_message');
   return isAsked ? { good: true, text: 'the key may send for the domain' } : null;
-}
-
-function coded(code: string, meaning: Meaning, enhanced: string, note: string): AnswerRow {
-  return { status: '4xx', code, meaning, enhanced, note };
 }

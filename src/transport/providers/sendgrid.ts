@@ -43,22 +43,12 @@ export const SENDGRID_PROSE: readonly string[] = [
   'SendGrid’s errors have no codes: those below are the first word of the field that an error names.',
 ];
 
+// biome-ignore format: a table
 const ANSWERS: readonly AnswerRow[] = [
   { status: 202, meaning: 'done', enhanced: '2.0.0', note: 'Taken; the id is in `X-Message-Id`.' },
-  {
-    status: 200,
-    meaning: 'relay_ill',
-    enhanced: '4.3.5',
-    note: 'Valid, but not sent: the account is in sandbox mode.',
-  },
+  { status: 200, meaning: 'relay_ill', enhanced: '4.3.5', note: 'Valid, but not sent: the account is in sandbox mode.' },
   { status: '2xx', meaning: 'unknown', enhanced: '4.5.0', note: 'No answer that SendGrid gives.' },
-  {
-    status: 400,
-    code: 'personalizations',
-    meaning: 'never',
-    enhanced: '5.1.3',
-    note: 'A recipient’s address is malformed, or stands there twice.',
-  },
+  { status: 400, code: 'personalizations', meaning: 'never', enhanced: '5.1.3', note: 'A recipient’s address is malformed, or stands there twice.' },
   { status: 400, code: 'from', meaning: 'never', enhanced: '5.1.7', note: 'From is malformed.' },
   { status: 400, code: 'reply_to', meaning: 'never', enhanced: '5.6.0', note: 'Reply-To is malformed.' },
   { status: 400, code: 'reply_to_list', meaning: 'never', enhanced: '5.6.0', note: 'Reply-To is malformed.' },
@@ -66,32 +56,11 @@ const ANSWERS: readonly AnswerRow[] = [
   { status: 400, code: 'content', meaning: 'never', enhanced: '5.6.0', note: 'A text is not taken.' },
   { status: 400, code: 'attachments', meaning: 'never', enhanced: '5.6.0', note: 'A file is not taken.' },
   { status: 400, code: 'headers', meaning: 'never', enhanced: '5.6.0', note: 'A header field is not taken.' },
-  {
-    status: 401,
-    meaning: 'relay_ill',
-    enhanced: '4.7.8',
-    note: 'The API key is wrong, or the credits are used up.',
-  },
-  {
-    status: 403,
-    code: 'from',
-    meaning: 'later',
-    enhanced: '4.7.1',
-    note: 'From is no verified sender.',
-  },
-  {
-    status: 403,
-    meaning: 'relay_ill',
-    enhanced: '4.7.1',
-    note: 'The API key may not send mail.',
-  },
+  { status: 401, meaning: 'relay_ill', enhanced: '4.7.8', note: 'The API key is wrong, or the credits are used up.' },
+  { status: 403, code: 'from', meaning: 'later', enhanced: '4.7.1', note: 'From is no verified sender.' },
+  { status: 403, meaning: 'relay_ill', enhanced: '4.7.1', note: 'The API key may not send mail.' },
   { status: 413, meaning: 'never', enhanced: '5.3.4', note: 'Larger than 30 MB.' },
-  {
-    status: 415,
-    meaning: 'relay_ill',
-    enhanced: '4.3.5',
-    note: 'The request came as no JSON: something in between changes it.',
-  },
+  { status: 415, meaning: 'relay_ill', enhanced: '4.3.5', note: 'The request came as no JSON: something in between changes it.' },
   { status: 429, meaning: 'relay_ill', enhanced: '4.7.1', note: 'Too many requests.' },
 ];
 

@@ -12,130 +12,48 @@ export interface FaultRow {
 }
 
 /** By subject: any field, addresses, header fields, attachments, the other fields, parameters. */
+// biome-ignore format: a table
 export const FAULTS = {
   required: { meaning: 'The field is missing, null or empty.', cure: 'Give it a value.' },
   type: { meaning: 'The value is of another type.', cure: 'Use the type that the detail names.' },
-  unknown_field: {
-    meaning: 'There is no such field. A typo must not lose a recipient, so nothing is passed over.',
-    cure: 'Correct the name, or leave the field out.',
-  },
+  unknown_field: { meaning: 'There is no such field. A typo must not lose a recipient, so nothing is passed over.', cure: 'Correct the name, or leave the field out.' },
   not_supported: { meaning: 'The field asks for what Waybill does not do.', cure: 'Leave it out.' },
   repeated: { meaning: 'The field or parameter is given twice.', cure: 'Give it once.' },
-  too_many: {
-    meaning: 'There are more values than allowed.',
-    cure: 'Give at most as many as the detail says.',
-  },
+  too_many: { meaning: 'There are more values than allowed.', cure: 'Give at most as many as the detail says.' },
   too_long: { meaning: 'The value is longer than allowed.', cure: 'Shorten it to what the detail says.' },
-  address_missing: {
-    meaning: 'An address is expected.',
-    cure: 'Give one: `a@example.com` or `Name <a@example.com>`.',
-  },
-  address_count: {
-    meaning: 'One address is expected, and several are given.',
-    cure: 'Give each its own array item. A display name with a comma needs quotes.',
-  },
-  address_syntax: {
-    meaning: 'The text is not an address, or there are blanks around it.',
-    cure: 'Write `a@example.com` or `Name <a@example.com>`.',
-  },
-  address_quotes: {
-    meaning: 'A display name has characters that need quotes, or quotes that do not end.',
-    cure: 'Write `"Doe, Jane" <jane@example.com>`.',
-  },
-  address_group: {
-    meaning: 'The text is a group of addresses, as in `Team: a@x, b@x;`.',
-    cure: 'Give the addresses themselves.',
-  },
-  address_unquoted_comma: {
-    meaning: 'A display name has a comma and no quotes, so that it reads as two addresses.',
-    cure: 'Write `"Doe, Jane" <jane@example.com>`.',
-  },
+  address_missing: { meaning: 'An address is expected.', cure: 'Give one: `a@example.com` or `Name <a@example.com>`.' },
+  address_count: { meaning: 'One address is expected, and several are given.', cure: 'Give each its own array item. A display name with a comma needs quotes.' },
+  address_syntax: { meaning: 'The text is not an address, or there are blanks around it.', cure: 'Write `a@example.com` or `Name <a@example.com>`.' },
+  address_quotes: { meaning: 'A display name has characters that need quotes, or quotes that do not end.', cure: 'Write `"Doe, Jane" <jane@example.com>`.' },
+  address_group: { meaning: 'The text is a group of addresses, as in `Team: a@x, b@x;`.', cure: 'Give the addresses themselves.' },
+  address_unquoted_comma: { meaning: 'A display name has a comma and no quotes, so that it reads as two addresses.', cure: 'Write `"Doe, Jane" <jane@example.com>`.' },
   address_control: { meaning: 'An address has control characters.', cure: 'Remove them.' },
-  address_too_long: {
-    meaning: 'An address is longer than RFC 5321 allows: 64 bytes before the @, 254 in all.',
-    cure: 'Shorten it; no server would take it.',
-  },
-  address_domain: {
-    meaning: 'What follows the @ is not a domain name or an address literal.',
-    cure: 'Correct it, as in `example.com`.',
-  },
-  address_local_part: {
-    meaning:
-      'What stands before the @ has blanks, `@`, `<` or `>`, which programs read differently; or dots at its ends or two in a row, and no quotes.',
-    cure: 'Use an address without them; if only its dots are wrong, quote it: `"a..b"@example.com`.',
-  },
-  too_many_recipients: {
-    meaning: 'There are more recipients than `api.max_recipients`.',
-    cure: 'Send several messages.',
-  },
-  header_name: {
-    meaning: 'The name is not one of a header field.',
-    cure: 'Use printable ASCII without a colon.',
-  },
-  header_forbidden: {
-    meaning: 'Waybill writes this header field itself.',
-    cure: 'Use the field made for it (from, to, subject, …), or leave it out.',
-  },
-  header_value: {
-    meaning: 'The value cannot be written as a header field.',
-    cure: 'Remove line breaks and NUL.',
-  },
+  address_too_long: { meaning: 'An address is longer than RFC 5321 allows: 64 bytes before the @, 254 in all.', cure: 'Shorten it; no server would take it.' },
+  address_domain: { meaning: 'What follows the @ is not a domain name or an address literal.', cure: 'Correct it, as in `example.com`.' },
+  address_local_part: { meaning: 'What stands before the @ has blanks, `@`, `<` or `>`, which programs read differently; or dots at its ends or two in a row, and no quotes.', cure: 'Use an address without them; if only its dots are wrong, quote it: `"a..b"@example.com`.' },
+  too_many_recipients: { meaning: 'There are more recipients than `api.max_recipients`.', cure: 'Send several messages.' },
+  header_name: { meaning: 'The name is not one of a header field.', cure: 'Use printable ASCII without a colon.' },
+  header_forbidden: { meaning: 'Waybill writes this header field itself.', cure: 'Use the field made for it (from, to, subject, …), or leave it out.' },
+  header_value: { meaning: 'The value cannot be written as a header field.', cure: 'Remove line breaks and NUL.' },
   header_date: { meaning: 'Date is not a date.', cure: 'Write it as `Fri, 20 Nov 2026 11:15:00 +0000`.' },
   header_message_id: { meaning: 'Message-ID is not valid.', cure: 'Write it as `<unique@example.com>`.' },
   header_repeated: { meaning: 'This header field may stand only once.', cure: 'Give it once.' },
   header_count: { meaning: 'There are more header fields than `api.max_headers`.', cure: 'Send fewer.' },
-  header_size: {
-    meaning: 'The header fields are larger than `api.max_header_bytes`.',
-    cure: 'Shorten them.',
-  },
+  header_size: { meaning: 'The header fields are larger than `api.max_header_bytes`.', cure: 'Shorten them.' },
   header_address: { meaning: 'The header field must hold addresses.', cure: 'Write `Name <a@example.com>`.' },
-  header_sender_domain: {
-    meaning: 'Sender is on another domain than from.',
-    cure: 'Use the domain of from, or leave Sender out.',
-  },
-  header_syntax: {
-    meaning: 'A line of a finished message’s header is no field of the form `Name: value`.',
-    cure: 'Correct the line that the detail names; an empty line ends the header.',
-  },
-  header_encoding: {
-    meaning: 'A line of a finished message’s header is neither ASCII nor UTF-8.',
-    cure: 'Write it in encoded words (RFC 2047), or in UTF-8.',
-  },
-  mail_loop: {
-    meaning: 'A finished message has more than 50 Received fields: it goes round in a loop.',
-    cure: 'Find the server that sends it back.',
-  },
+  header_sender_domain: { meaning: 'Sender is on another domain than from.', cure: 'Use the domain of from, or leave Sender out.' },
+  header_syntax: { meaning: 'A line of a finished message’s header is no field of the form `Name: value`.', cure: 'Correct the line that the detail names; an empty line ends the header.' },
+  header_encoding: { meaning: 'A line of a finished message’s header is neither ASCII nor UTF-8.', cure: 'Write it in encoded words (RFC 2047), or in UTF-8.' },
+  mail_loop: { meaning: 'A finished message has more than 50 Received fields: it goes round in a loop.', cure: 'Find the server that sends it back.' },
   nul: { meaning: 'A finished message has a NUL byte.', cure: 'Encode binary content as base64.' },
-  bare_cr: {
-    meaning: 'A finished message has a CR that no LF follows; programs read it differently.',
-    cure: 'End lines in CRLF.',
-  },
-  mixed_line_endings: {
-    meaning: 'Some lines of a finished message end in CRLF and some in LF; programs read it differently.',
-    cure: 'End all lines in CRLF, or all in LF.',
-  },
-  line_too_long: {
-    meaning: 'A line of a finished message has more than 998 bytes (RFC 5322 §2.1.1).',
-    cure: 'Encode the part as quoted-printable or base64.',
-  },
+  bare_cr: { meaning: 'A finished message has a CR that no LF follows; programs read it differently.', cure: 'End lines in CRLF.' },
+  mixed_line_endings: { meaning: 'Some lines of a finished message end in CRLF and some in LF; programs read it differently.', cure: 'End all lines in CRLF, or all in LF.' },
+  line_too_long: { meaning: 'A line of a finished message has more than 998 bytes (RFC 5322 §2.1.1).', cure: 'Encode the part as quoted-printable or base64.' },
   subject_too_long: { meaning: 'The subject has more than 2,000 characters.', cure: 'Shorten it.' },
-  subject_value: {
-    meaning: 'The subject has line breaks, NUL, or marks that turn the direction of text.',
-    cure: 'Remove them.',
-  },
-  attachment_filename: {
-    meaning:
-      'The file name has a path, control characters, or invisible ones, such as marks that turn the direction of text.',
-    cure: 'Give the name alone.',
-  },
-  attachment_content_type: {
-    meaning: 'The content type is not a media type.',
-    cure: 'Write it as `application/pdf`.',
-  },
-  attachment_content_id: {
-    meaning: 'The content id is not valid.',
-    cure: 'Write it as `logo` or `logo@example.com`.',
-  },
+  subject_value: { meaning: 'The subject has line breaks, NUL, or marks that turn the direction of text.', cure: 'Remove them.' },
+  attachment_filename: { meaning: 'The file name has a path, control characters, or invisible ones, such as marks that turn the direction of text.', cure: 'Give the name alone.' },
+  attachment_content_type: { meaning: 'The content type is not a media type.', cure: 'Write it as `application/pdf`.' },
+  attachment_content_id: { meaning: 'The content id is not valid.', cure: 'Write it as `logo` or `logo@example.com`.' },
   disposition: { meaning: 'The disposition is neither `attachment` nor `inline`.', cure: 'Use one of them.' },
   base64: { meaning: 'The content is not base64.', cure: 'Encode it with padding and without line breaks.' },
   tag: { meaning: 'A tag is not 1 to 128 printable characters.', cure: 'Shorten it, and remove controls.' },
@@ -143,31 +61,18 @@ export const FAULTS = {
   timestamp: { meaning: 'The value is not a point in time.', cure: 'Write it as `2026-11-20T11:15:00Z`.' },
   too_far_ahead: { meaning: 'The time is more than 30 days ahead.', cure: 'Submit it later.' },
   priority: { meaning: 'The priority does not exist.', cure: 'Use `high`, `normal` or `bulk`.' },
-  idempotency_key: {
-    meaning: 'The `Idempotency-Key` is not 1 to 256 printable ASCII characters.',
-    cure: 'Use a UUID, or anything unique to the message.',
-  },
-  malformed_escape: {
-    meaning: 'A parameter has a malformed percent escape, or bytes that are not UTF-8.',
-    cure: 'Encode it as UTF-8, then each byte with percent; `%` itself is `%25`.',
-  },
+  idempotency_key: { meaning: 'The `Idempotency-Key` is not 1 to 256 printable ASCII characters.', cure: 'Use a UUID, or anything unique to the message.' },
+  malformed_escape: { meaning: 'A parameter has a malformed percent escape, or bytes that are not UTF-8.', cure: 'Encode it as UTF-8, then each byte with percent; `%` itself is `%25`.' },
   unknown_parameter: { meaning: 'There is no such parameter.', cure: 'Correct its name, or leave it out.' },
   name: { meaning: 'The text cannot be a name.', cure: 'Use one of the length that the detail says.' },
   unknown_status: { meaning: 'There is no such status.', cure: 'Use one that the detail names.' },
-  bad_cursor: {
-    meaning: 'The cursor is none of this list: it was cut, or other parameters or another key belong to it.',
-    cure: 'Give `nextCursor` as it is, with the same parameters; without cursor the list begins anew.',
-  },
+  bad_cursor: { meaning: 'The cursor is none of this list: it was cut, or other parameters or another key belong to it.', cure: 'Give `nextCursor` as it is, with the same parameters; without cursor the list begins anew.' },
   subject: { meaning: 'The text to look for is empty or too long.', cure: 'Give 1 to 2,000 characters.' },
-  out_of_range: {
-    meaning: 'The number is not in its range.',
-    cure: 'Use one in the range that the detail names.',
-  },
+  out_of_range: { meaning: 'The number is not in its range.', cure: 'Use one in the range that the detail names.' },
 } as const satisfies Readonly<Record<string, FaultRow>>;
 
 /** Problems of the whole body that name the field they were found in, in `errors` too. */
 const PROBLEMS_OF_A_FIELD: readonly ProblemCode[] = [
-  'malformed_json',
   'malformed_json',
   'lone_surrogate',
   'duplicate_name',

@@ -129,50 +129,25 @@ function sometimes(description: string, example: string | number, schema: Json =
 }
 
 /** Header fields of answers. */
+// biome-ignore format: a table
 export const ANSWER_HEADERS = {
-  'X-Request-Id': header(
-    'Names this request in the server’s log: the request’s own X-Request-Id if it had a good one.',
-    'kD3vQ9sZt1mA-2f',
-    { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
-  ),
+  'X-Request-Id': header('Names this request in the server’s log: the request’s own X-Request-Id if it had a good one.', 'kD3vQ9sZt1mA-2f', { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' }),
   Location: header('Where the message’s status is.', '/api/v1/messages/msg_01k9f5y7f0e2c4a8b6d0e2f4g6'),
-  'Idempotency-Replayed': sometimes(
-    '`true`: this is the first answer once more; nothing new was accepted.',
-    'true',
-    {
-      const: 'true',
-    },
-  ),
-  Link: sometimes(
-    'The next page, with `rel="next"`, when there is one.',
-    '</api/v1/messages?cursor=bXNn>; rel="next"',
-  ),
+  'Idempotency-Replayed': sometimes('`true`: this is the first answer once more; nothing new was accepted.', 'true', { const: 'true' }),
+  Link: sometimes('The next page, with `rel="next"`, when there is one.', '</api/v1/messages?cursor=bXNn>; rel="next"'),
   'Retry-After': sometimes('Seconds after which another try may do.', 12, whole),
   'WWW-Authenticate': header('How to send a key.', 'Bearer'),
   Allow: header('The methods that the path takes.', 'GET, HEAD, POST, OPTIONS'),
   Accept: sometimes('The media types that are taken.', 'application/json, multipart/form-data'),
   'Accept-Encoding': sometimes('`identity`: bodies are taken uncompressed only.', 'identity'),
-  'Content-Disposition': header(
-    'A file name for the message.',
-    'attachment; filename="msg_01k9f5y7f0e2c4a8b6d0e2f4g6.eml"',
-  ),
+  'Content-Disposition': header('A file name for the message.', 'attachment; filename="msg_01k9f5y7f0e2c4a8b6d0e2f4g6.eml"'),
   ETag: header('Names this version of the document, for `If-None-Match`.', '"5d41402abc4b2a76"'),
   'Cache-Control': sometimes('How long it may be kept.', 'no-cache'),
-  'ratelimit-limit': sometimes(
-    'Requests a minute that the key may make; absent for a key without a limit.',
-    100,
-    whole,
-  ),
+  'ratelimit-limit': sometimes('Requests a minute that the key may make; absent for a key without a limit.', 100, whole),
   'ratelimit-remaining': sometimes('How many of them are left.', 99, whole),
   'ratelimit-reset': sometimes('Seconds until more are left.', 60, whole),
-  'RateLimit-Policy': sometimes(
-    'The same as a structured field: quota and window in seconds.',
-    '"send";q=100;w=60',
-  ),
-  RateLimit: sometimes(
-    'The same as a structured field: what is left, and seconds until more is.',
-    '"send";r=99;t=60',
-  ),
+  'RateLimit-Policy': sometimes('The same as a structured field: quota and window in seconds.', '"send";q=100;w=60'),
+  RateLimit: sometimes('The same as a structured field: what is left, and seconds until more is.', '"send";r=99;t=60'),
 } as const satisfies Readonly<Record<string, HeaderRow>>;
 
 /** Name of a header field of answers. */
@@ -201,28 +176,12 @@ export const REFUSAL_HEADERS: Readonly<Partial<Record<number, readonly AnswerHea
 };
 
 /** Header fields of requests, besides Authorization and Content-Type. */
+// biome-ignore format: a table
 export const REQUEST_HEADERS = {
-  'Idempotency-Key': {
-    description:
-      'Makes it safe to send a request again: within 24 hours, the same key with an equal submission gets the first answer and nothing is sent twice. 1 to 256 printable ASCII characters; a UUID will do.',
-    schema: { type: 'string', minLength: 1, maxLength: 256 },
-    example: '5f2c0c1e-8c0f-4d5e-9b39-6f1c6a0f6d11',
-  },
-  From: {
-    description: 'The envelope’s sender, in place of the parameter `from`.',
-    schema: text,
-    example: 'orders@example.com',
-  },
-  To: {
-    description: 'Recipients as an address list, besides those of the parameter `to`.',
-    schema: text,
-    example: 'bob@example.org, ann@example.net',
-  },
-  'If-None-Match': {
-    description: 'An `ETag` you have: the answer is 304 while it still holds.',
-    schema: text,
-    example: '"5d41402abc4b2a76"',
-  },
+  'Idempotency-Key': { description: 'Makes it safe to send a request again: within 24 hours, the same key with an equal submission gets the first answer and nothing is sent twice. 1 to 256 printable ASCII characters; a UUID will do.', schema: { type: 'string', minLength: 1, maxLength: 256 }, example: '5f2c0c1e-8c0f-4d5e-9b39-6f1c6a0f6d11' },
+  From: { description: 'The envelope’s sender, in place of the parameter `from`.', schema: text, example: 'orders@example.com' },
+  To: { description: 'Recipients as an address list, besides those of the parameter `to`.', schema: text, example: 'bob@example.org, ann@example.net' },
+  'If-None-Match': { description: 'An `ETag` you have: the answer is 304 while it still holds.', schema: text, example: '"5d41402abc4b2a76"' },
 } as const;
 
 /** Name of a header field of requests. */

@@ -13,351 +13,76 @@ export interface ProblemRow {
   readonly cure: string;
 }
 
-/** In the order in which a request is decided on, as far as there is one. */
-const HTTP_PROBLEMS = {
-  malformed_request: {
-    statuses: [400],
-    meaning: 'The request is not well-formed HTTP/1.1.',
-    cure: 'Use an HTTP client library. The connection is closed.',
-  },
-  host_missing: {
-    statuses: [400],
-    meaning: 'An HTTP/1.1 request has no Host.',
-    cure: 'Send the header Host.',
-  },
-  host_malformed: {
-    statuses: [400],
-    meaning: 'The Host is not a host name or address with perhaps a port.',
-    cure: 'Send the host of the URL, as every HTTP client library does.',
-  },
-  header_repeated: {
-    statuses: [400],
-    meaning: 'A header field of which there can be one stands there twice, such as Authorization.',
-    cure: 'Send it once; look for a proxy or library that adds its own.',
-  },
-  tls_on_plain_port: {
-    statuses: [400],
-    meaning: 'A TLS connection was begun on a port for plain HTTP.',
-    cure: 'Use `http://`, or the TLS port (`api.tls_enabled`, `api.tls_port`).',
-  },
-  plain_on_tls_port: {
-    statuses: [400],
-    meaning: 'A request in plain HTTP came to the TLS port.',
-    cure: 'Use `https://`.',
-  },
-  target_too_long: {
-    statuses: [414],
-    meaning: 'The request’s path and query are too long together.',
-    cure: 'Send fewer parameters.',
-  },
-  unsupported_method: {
-    statuses: [501],
-    meaning: 'The method is none that HTTP servers know.',
-    cure: 'Use GET or POST.',
-  },
-  unsupported_http_version: {
-    statuses: [505],
-    meaning: 'The request is in another version of HTTP.',
-    cure: 'Use HTTP/1.1.',
-  },
-  header_too_large: {
-    statuses: [431],
-    meaning: 'The request’s header is larger than `api.max_request_header_bytes`.',
-    cure: 'Send fewer or shorter header fields; cookies are not needed here.',
-  },
-  too_many_headers: {
-    statuses: [431],
-    meaning: 'The request has more header fields than `api.max_request_headers`.',
-    cure: 'Send fewer header fields.',
-  },
-  request_timeout: {
-    statuses: [408],
-    meaning: 'The header or the body did not arrive in time.',
-    cure: 'Send it again over a better connection. With an `Idempotency-Key` nothing is sent twice.',
-  },
-  body_too_slow: {
-    statuses: [408],
-    meaning: 'The body came in more slowly than `api.min_body_bytes_per_second`.',
-    cure: 'Send it again over a better connection. With an `Idempotency-Key` nothing is sent twice.',
-  },
-  too_many_connections: {
-    statuses: [503],
-    meaning: 'There are as many connections as `api.max_connections` allows. Nothing was accepted.',
-    cure: 'Try again after `Retry-After`; keep connections and use them again, or raise `api.max_connections`.',
-  },
-  overloaded: {
-    statuses: [503],
-    meaning: 'Too many bodies are being received at once. Nothing was accepted.',
-    cure: 'Try again after `Retry-After`.',
-  },
-  expectation_failed: {
-    statuses: [417],
-    meaning: 'The header Expect asks for something else than `100-continue`.',
-    cure: 'Leave the header out.',
-  },
-  unsupported_content_encoding: {
-    statuses: [415],
-    meaning: 'The body is compressed.',
-    cure: 'Send it as it is, without `Content-Encoding`.',
-  },
-  unsupported_transfer_coding: {
-    statuses: [501],
-    meaning: 'The body has another transfer coding than `chunked`.',
-    cure: 'Send it with a `Content-Length`, or chunked.',
-  },
-  content_too_large: {
-    statuses: [413],
-    meaning: 'The body is larger than `api.max_message_bytes`, or a batch than `api.max_batch_bytes`.',
-    cure: 'Send less: attachments grow by 37 % in transit. For large files send a link.',
-  },
-  field_too_large: {
-    statuses: [413],
-    meaning: 'A field of a form is larger than `api.max_message_bytes`.',
-    cure: 'Send less.',
-  },
-  malformed_json: {
-    statuses: [400],
-    meaning: 'The body is not well-formed JSON.',
-    cure: 'Write it with a JSON library; the detail says where it breaks.',
-  },
-  invalid_utf8: {
-    statuses: [400],
-    meaning: 'The text is not UTF-8.',
-    cure: 'Encode it as UTF-8.',
-  },
-  lone_surrogate: {
-    statuses: [400],
-    meaning: 'A string holds half of a surrogate pair, which is no text.',
-    cure: 'Do not cut strings inside a character; the pointer says which it is.',
-  },
-  duplicate_name: {
-    statuses: [400],
-    meaning: 'A name stands twice in one JSON object.',
-    cure: 'Give each name once; lists are arrays.',
-  },
-  forbidden_name: {
-    statuses: [400],
-    meaning: 'A JSON object has the name `__proto__`.',
-    cure: 'Choose another name.',
-  },
-  json_too_complex: {
-    statuses: [400],
-    meaning:
-      'The JSON is nested deeper than `api.max_json_depth`, or has more values than `api.max_json_values`.',
-    cure: 'Send a smaller body; several messages go into several requests or a batch.',
-  },
-  malformed_multipart: {
-    statuses: [400],
-    meaning: 'The form is not well-formed `multipart/form-data`.',
-    cure: 'Let the HTTP library write the body and its `Content-Type`, with the boundary; the detail says what is wrong.',
-  },
-  malformed_form: {
-    statuses: [400],
-    meaning: 'The urlencoded form has a malformed percent escape.',
-    cure: 'Encode names and values as UTF-8, percent-encoded.',
-  },
-  too_many_parts: {
-    statuses: [400],
-    meaning: 'The form has more parts than `api.max_form_parts`.',
-    cure: 'Put several addresses into one field, separated by commas.',
-  },
-  too_many_fields: {
-    statuses: [400],
-    meaning: 'The urlencoded form has more fields than `api.max_form_parts`.',
-    cure: 'Put several addresses into one field, separated by commas.',
-  },
-  too_many_part_headers: {
-    statuses: [400],
-    meaning: 'A part of the form has more header lines than `api.max_part_headers`.',
-    cure: 'A part needs Content-Disposition, and Content-Type for a file.',
-  },
-  unsupported_part_encoding: {
-    statuses: [400],
-    meaning: 'A part of the form has a Content-Transfer-Encoding.',
-    cure: 'Send its bytes as they are.',
-  },
-  unsupported_charset: {
-    statuses: [400],
-    meaning: 'A text field of the form is in another charset than UTF-8, and not only ASCII.',
-    cure: 'Send it in UTF-8.',
-  },
-  part_header_too_large: {
-    statuses: [400],
-    meaning: 'The header of a part of the form is larger than `api.max_part_header_bytes`.',
-    cure: 'Shorten its name or file name.',
-  },
-  internal_error: {
-    statuses: [500],
-    meaning: 'A fault of the server’s. Whether something was accepted is not known.',
-    cure: 'Try again, with an `Idempotency-Key`; report the answer’s `requestId` to the operator.',
-  },
-} as const satisfies Readonly<Record<string, ProblemRow>>;
-
 /** In the order in which a request is decided on, as far as there is one (contract §5). */
+// biome-ignore format: a table
 export const PROBLEMS = {
-  ...HTTP_PROBLEMS,
-  not_found: {
-    statuses: [404],
-    meaning: 'There is nothing at this path, or what an operation is to work on does not exist.',
-    cure: 'Compare the path with this description; a slash at its end makes it another one. The detail names what is missing.',
-  },
-  source_not_allowed: {
-    statuses: [403],
-    meaning: 'The client’s address may not use this API. Decided before any key is looked at.',
-    cure: 'The operator can add the address to `api.allowed_cidrs`.',
-  },
-  method_not_allowed: {
-    statuses: [405],
-    meaning: 'The path does not take this method.',
-    cure: 'Use one that the answer’s `Allow` names.',
-  },
-  unauthorized: {
-    statuses: [401],
-    meaning: 'There is no key in the request, or none that is good: mistyped, unknown, expired or revoked.',
-    cure: 'Send `Authorization: Bearer <API_KEY>`. The server’s log says which of these it was.',
-  },
-  key_source_not_allowed: {
-    statuses: [403],
-    meaning: 'The key may not be used from the client’s address.',
-    cure: 'Use the key where it may be used, or one without such a bound.',
-  },
-  scope_missing: {
-    statuses: [403],
-    meaning: 'The key lacks the scope that this needs.',
-    cure: 'Use a key with the scope that the detail names.',
-  },
-  rate_limited: {
-    statuses: [429],
-    meaning: 'The key has used up its requests of this minute.',
-    cure: 'Wait for the seconds that `Retry-After` says. `ratelimit-remaining` tells beforehand.',
-  },
-  batch_rate_limited: {
-    statuses: [429],
-    meaning: 'The key has used up its messages in batches of this minute. The batch was refused as a whole.',
-    cure: 'Wait for the seconds that `Retry-After` says, or send smaller batches.',
-  },
-  disk_full: {
-    statuses: [503],
-    meaning: 'The server’s disk is nearly full. Nothing was accepted.',
-    cure: 'Try again after `Retry-After`; the operator must make room.',
-  },
-  store_unavailable: {
-    statuses: [503],
-    meaning: 'The server’s database cannot be used at the moment. Nothing was accepted.',
-    cure: 'Try again after `Retry-After`.',
-  },
-  shutting_down: {
-    statuses: [503],
-    meaning: 'The server is stopping. Nothing was accepted.',
-    cure: 'Try again after `Retry-After`.',
-  },
-  queue_limit: {
-    statuses: [503],
-    meaning:
-      'Too much is waiting to be sent, of this key (`limits.max_queued_per_key`) or in all (`limits.max_queued_bytes`). Nothing was accepted.',
-    cure: 'Try again after `Retry-After`, when some of it has been sent.',
-  },
-  unsupported_media_type: {
-    statuses: [415],
-    meaning: 'The body’s `Content-Type` is not taken here, or is not in UTF-8.',
-    cure: 'Use one that the answer’s `Accept` names.',
-  },
-  message_too_large: {
-    statuses: [413],
-    meaning: 'The message, as it would be sent, is larger than `api.max_message_bytes`.',
-    cure: 'Send less: attachments grow by 37 % in transit. For large files send a link.',
-  },
-  invalid_query: {
-    statuses: [400],
-    meaning: 'Some parameters of the query are not valid; `errors` names each.',
-    cure: 'Correct the parameters that `errors` names.',
-  },
-  body_not_empty: {
-    statuses: [400],
-    meaning: 'The request has a body, and needs none.',
-    cure: 'Send no body, or `{}`.',
-  },
-  invalid_submission: {
-    statuses: [400],
-    meaning: 'Some fields are not valid; `errors` names each with its rule.',
-    cure: 'Correct the fields that `errors` names. Nothing was accepted.',
-  },
-  sender_not_allowed: {
-    statuses: [403],
-    meaning: 'The key may not send as this domain.',
-    cure: 'Use a sender of a domain that the key allows, or another key.',
-  },
-  idempotency_mismatch: {
-    statuses: [409],
-    meaning: 'The `Idempotency-Key` was used for another submission within the last 24 hours.',
-    cure: 'Use a new key for a new message; repeat the very same submission to get the first answer.',
-  },
-  idempotency_in_progress: {
-    statuses: [409],
-    meaning: 'The first request with this `Idempotency-Key` is still running.',
-    cure: 'Try again in a moment.',
-  },
-  message_not_found: {
-    statuses: [404],
-    meaning: 'There is no such message, or it belongs to another key.',
-    cure: 'Use the id that the 202 gave, and the key that sent the message or one with `messages:read_all`.',
-  },
-  content_expired: {
-    statuses: [404, 409],
-    meaning: 'The message’s contents are no longer kept (`retention.content_days`).',
-    cure: 'Submit the message anew.',
-  },
-  nothing_captured: {
-    statuses: [404],
-    meaning: 'No message that matches was captured in the time that was to be waited.',
-    cure: 'Look at the status of the message: only mail of test keys, and mail that is routed to the inbox, is captured.',
-  },
-  unreadable_content: {
-    statuses: [409, 503],
-    meaning: 'The message is too large, or too unlike mail, for what it says to be read.',
-    cure: 'Get it as it is: `GET /api/v1/messages/{id}/content`. With 503, try again in a moment.',
-  },
-  not_cancellable: {
-    statuses: [409],
-    meaning: 'Every recipient is final: there is nothing left to cancel.',
-    cure: 'Nothing is to be done; the status says how each ended.',
-  },
-  nothing_to_retry: {
-    statuses: [409],
-    meaning: 'No recipient has failed or waits for another try.',
-    cure: 'Nothing is to be done; to send it once more to all, resend it.',
-  },
-  invalid_request: {
-    statuses: [400],
-    meaning: 'Some fields are not valid, or do not go together; the detail or `errors` say which.',
-    cure: 'Correct them. Nothing was done.',
-  },
-  relay_not_found: {
-    statuses: [404],
-    meaning: 'There is no relay of that name.',
-    cure: 'Name one of the configuration; `waybill relays list` shows them.',
-  },
-  relay_disabled: {
-    statuses: [409],
-    meaning: 'The relay is disabled: what is given to it would only wait.',
-    cure: 'Name another relay, or enable it first.',
-  },
-  refused: {
-    statuses: [409],
-    meaning: 'The operation cannot be done as things are; the detail says why, and what to do first.',
-    cure: 'Do what the detail says. Nothing was changed.',
-  },
-  unavailable: {
-    statuses: [503],
-    meaning: 'The operation could not be done now.',
-    cure: 'Try again in a moment; the detail says what was in the way.',
-  },
-  test_key: {
-    statuses: [409],
-    meaning:
-      'The message was submitted with a test key, and never leaves; or a test key was to administer something.',
-    cure: 'Use a live key.',
-  },
+  malformed_request: { statuses: [400], meaning: 'The request is not well-formed HTTP/1.1.', cure: 'Use an HTTP client library. The connection is closed.' },
+  host_missing: { statuses: [400], meaning: 'An HTTP/1.1 request has no Host.', cure: 'Send the header Host.' },
+  host_malformed: { statuses: [400], meaning: 'The Host is not a host name or address with perhaps a port.', cure: 'Send the host of the URL, as every HTTP client library does.' },
+  header_repeated: { statuses: [400], meaning: 'A header field of which there can be one stands there twice, such as Authorization.', cure: 'Send it once; look for a proxy or library that adds its own.' },
+  tls_on_plain_port: { statuses: [400], meaning: 'A TLS connection was begun on a port for plain HTTP.', cure: 'Use `http://`, or the TLS port (`api.tls_enabled`, `api.tls_port`).' },
+  plain_on_tls_port: { statuses: [400], meaning: 'A request in plain HTTP came to the TLS port.', cure: 'Use `https://`.' },
+  target_too_long: { statuses: [414], meaning: 'The request’s path and query are too long together.', cure: 'Send fewer parameters.' },
+  unsupported_method: { statuses: [501], meaning: 'The method is none that HTTP servers know.', cure: 'Use GET or POST.' },
+  unsupported_http_version: { statuses: [505], meaning: 'The request is in another version of HTTP.', cure: 'Use HTTP/1.1.' },
+  header_too_large: { statuses: [431], meaning: 'The request’s header is larger than `api.max_request_header_bytes`.', cure: 'Send fewer or shorter header fields; cookies are not needed here.' },
+  too_many_headers: { statuses: [431], meaning: 'The request has more header fields than `api.max_request_headers`.', cure: 'Send fewer header fields.' },
+  request_timeout: { statuses: [408], meaning: 'The header or the body did not arrive in time.', cure: 'Send it again over a better connection. With an `Idempotency-Key` nothing is sent twice.' },
+  body_too_slow: { statuses: [408], meaning: 'The body came in more slowly than `api.min_body_bytes_per_second`.', cure: 'Send it again over a better connection. With an `Idempotency-Key` nothing is sent twice.' },
+  too_many_connections: { statuses: [503], meaning: 'There are as many connections as `api.max_connections` allows. Nothing was accepted.', cure: 'Try again after `Retry-After`; keep connections and use them again, or raise `api.max_connections`.' },
+  overloaded: { statuses: [503], meaning: 'Too many bodies are being received at once. Nothing was accepted.', cure: 'Try again after `Retry-After`.' },
+  expectation_failed: { statuses: [417], meaning: 'The header Expect asks for something else than `100-continue`.', cure: 'Leave the header out.' },
+  unsupported_content_encoding: { statuses: [415], meaning: 'The body is compressed.', cure: 'Send it as it is, without `Content-Encoding`.' },
+  unsupported_transfer_coding: { statuses: [501], meaning: 'The body has another transfer coding than `chunked`.', cure: 'Send it with a `Content-Length`, or chunked.' },
+  content_too_large: { statuses: [413], meaning: 'The body is larger than `api.max_message_bytes`, or a batch than `api.max_batch_bytes`.', cure: 'Send less: attachments grow by 37 % in transit. For large files send a link.' },
+  field_too_large: { statuses: [413], meaning: 'A field of a form is larger than `api.max_message_bytes`.', cure: 'Send less.' },
+  malformed_json: { statuses: [400], meaning: 'The body is not well-formed JSON.', cure: 'Write it with a JSON library; the detail says where it breaks.' },
+  invalid_utf8: { statuses: [400], meaning: 'The text is not UTF-8.', cure: 'Encode it as UTF-8.' },
+  lone_surrogate: { statuses: [400], meaning: 'A string holds half of a surrogate pair, which is no text.', cure: 'Do not cut strings inside a character; the pointer says which it is.' },
+  duplicate_name: { statuses: [400], meaning: 'A name stands twice in one JSON object.', cure: 'Give each name once; lists are arrays.' },
+  forbidden_name: { statuses: [400], meaning: 'A JSON object has the name `__proto__`.', cure: 'Choose another name.' },
+  json_too_complex: { statuses: [400], meaning: 'The JSON is nested deeper than `api.max_json_depth`, or has more values than `api.max_json_values`.', cure: 'Send a smaller body; several messages go into several requests or a batch.' },
+  malformed_multipart: { statuses: [400], meaning: 'The form is not well-formed `multipart/form-data`.', cure: 'Let the HTTP library write the body and its `Content-Type`, with the boundary; the detail says what is wrong.' },
+  malformed_form: { statuses: [400], meaning: 'The urlencoded form has a malformed percent escape.', cure: 'Encode names and values as UTF-8, percent-encoded.' },
+  too_many_parts: { statuses: [400], meaning: 'The form has more parts than `api.max_form_parts`.', cure: 'Put several addresses into one field, separated by commas.' },
+  too_many_fields: { statuses: [400], meaning: 'The urlencoded form has more fields than `api.max_form_parts`.', cure: 'Put several addresses into one field, separated by commas.' },
+  too_many_part_headers: { statuses: [400], meaning: 'A part of the form has more header lines than `api.max_part_headers`.', cure: 'A part needs Content-Disposition, and Content-Type for a file.' },
+  unsupported_part_encoding: { statuses: [400], meaning: 'A part of the form has a Content-Transfer-Encoding.', cure: 'Send its bytes as they are.' },
+  unsupported_charset: { statuses: [400], meaning: 'A text field of the form is in another charset than UTF-8, and not only ASCII.', cure: 'Send it in UTF-8.' },
+  part_header_too_large: { statuses: [400], meaning: 'The header of a part of the form is larger than `api.max_part_header_bytes`.', cure: 'Shorten its name or file name.' },
+  internal_error: { statuses: [500], meaning: 'A fault of the server’s. Whether something was accepted is not known.', cure: 'Try again, with an `Idempotency-Key`; report the answer’s `requestId` to the operator.' },
+  not_found: { statuses: [404], meaning: 'There is nothing at this path, or what an operation is to work on does not exist.', cure: 'Compare the path with this description; a slash at its end makes it another one. The detail names what is missing.' },
+  source_not_allowed: { statuses: [403], meaning: 'The client’s address may not use this API. Decided before any key is looked at.', cure: 'The operator can add the address to `api.allowed_cidrs`.' },
+  method_not_allowed: { statuses: [405], meaning: 'The path does not take this method.', cure: 'Use one that the answer’s `Allow` names.' },
+  unauthorized: { statuses: [401], meaning: 'There is no key in the request, or none that is good: mistyped, unknown, expired or revoked.', cure: 'Send `Authorization: Bearer <API_KEY>`. The server’s log says which of these it was.' },
+  key_source_not_allowed: { statuses: [403], meaning: 'The key may not be used from the client’s address.', cure: 'Use the key where it may be used, or one without such a bound.' },
+  scope_missing: { statuses: [403], meaning: 'The key lacks the scope that this needs.', cure: 'Use a key with the scope that the detail names.' },
+  rate_limited: { statuses: [429], meaning: 'The key has used up its requests of this minute.', cure: 'Wait for the seconds that `Retry-After` says. `ratelimit-remaining` tells beforehand.' },
+  batch_rate_limited: { statuses: [429], meaning: 'The key has used up its messages in batches of this minute. The batch was refused as a whole.', cure: 'Wait for the seconds that `Retry-After` says, or send smaller batches.' },
+  disk_full: { statuses: [503], meaning: 'The server’s disk is nearly full. Nothing was accepted.', cure: 'Try again after `Retry-After`; the operator must make room.' },
+  store_unavailable: { statuses: [503], meaning: 'The server’s database cannot be used at the moment. Nothing was accepted.', cure: 'Try again after `Retry-After`.' },
+  shutting_down: { statuses: [503], meaning: 'The server is stopping. Nothing was accepted.', cure: 'Try again after `Retry-After`.' },
+  queue_limit: { statuses: [503], meaning: 'Too much is waiting to be sent, of this key (`limits.max_queued_per_key`) or in all (`limits.max_queued_bytes`). Nothing was accepted.', cure: 'Try again after `Retry-After`, when some of it has been sent.' },
+  unsupported_media_type: { statuses: [415], meaning: 'The body’s `Content-Type` is not taken here, or is not in UTF-8.', cure: 'Use one that the answer’s `Accept` names.' },
+  message_too_large: { statuses: [413], meaning: 'The message, as it would be sent, is larger than `api.max_message_bytes`.', cure: 'Send less: attachments grow by 37 % in transit. For large files send a link.' },
+  invalid_query: { statuses: [400], meaning: 'Some parameters of the query are not valid; `errors` names each.', cure: 'Correct the parameters that `errors` names.' },
+  body_not_empty: { statuses: [400], meaning: 'The request has a body, and needs none.', cure: 'Send no body, or `{}`.' },
+  invalid_submission: { statuses: [400], meaning: 'Some fields are not valid; `errors` names each with its rule.', cure: 'Correct the fields that `errors` names. Nothing was accepted.' },
+  sender_not_allowed: { statuses: [403], meaning: 'The key may not send as this domain.', cure: 'Use a sender of a domain that the key allows, or another key.' },
+  idempotency_mismatch: { statuses: [409], meaning: 'The `Idempotency-Key` was used for another submission within the last 24 hours.', cure: 'Use a new key for a new message; repeat the very same submission to get the first answer.' },
+  idempotency_in_progress: { statuses: [409], meaning: 'The first request with this `Idempotency-Key` is still running.', cure: 'Try again in a moment.' },
+  message_not_found: { statuses: [404], meaning: 'There is no such message, or it belongs to another key.', cure: 'Use the id that the 202 gave, and the key that sent the message or one with `messages:read_all`.' },
+  content_expired: { statuses: [404, 409], meaning: 'The message’s contents are no longer kept (`retention.content_days`).', cure: 'Submit the message anew.' },
+  nothing_captured: { statuses: [404], meaning: 'No message that matches was captured in the time that was to be waited.', cure: 'Look at the status of the message: only mail of test keys, and mail that is routed to the inbox, is captured.' },
+  unreadable_content: { statuses: [409, 503], meaning: 'The message is too large, or too unlike mail, for what it says to be read.', cure: 'Get it as it is: `GET /api/v1/messages/{id}/content`. With 503, try again in a moment.' },
+  not_cancellable: { statuses: [409], meaning: 'Every recipient is final: there is nothing left to cancel.', cure: 'Nothing is to be done; the status says how each ended.' },
+  nothing_to_retry: { statuses: [409], meaning: 'No recipient has failed or waits for another try.', cure: 'Nothing is to be done; to send it once more to all, resend it.' },
+  invalid_request: { statuses: [400], meaning: 'Some fields are not valid, or do not go together; the detail or `errors` say which.', cure: 'Correct them. Nothing was done.' },
+  relay_not_found: { statuses: [404], meaning: 'There is no relay of that name.', cure: 'Name one of the configuration; `waybill relays list` shows them.' },
+  relay_disabled: { statuses: [409], meaning: 'The relay is disabled: what is given to it would only wait.', cure: 'Name another relay, or enable it first.' },
+  refused: { statuses: [409], meaning: 'The operation cannot be done as things are; the detail says why, and what to do first.', cure: 'Do what the detail says. Nothing was changed.' },
+  unavailable: { statuses: [503], meaning: 'The operation could not be done now.', cure: 'Try again in a moment; the detail says what was in the way.' },
+  test_key: { statuses: [409], meaning: 'The message was submitted with a test key, and never leaves; or a test key was to administer something.', cure: 'Use a live key.' },
 } as const satisfies Readonly<Record<string, ProblemRow>>;
 
 /** The code of a refusal. */

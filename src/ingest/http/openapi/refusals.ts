@@ -13,15 +13,9 @@ import { PROBLEMS, type ProblemCode } from './problem-codes.ts';
 /** Which refusals a request may get, and how they are described. */
 
 /** Refusals of requests that could not be read: decided before anything is looked for, and never in Mailgun's shape. */
+// biome-ignore format: a table
 export const UNREADABLE: ProblemsByStatus = {
-  400: [
-    'malformed_request',
-    'host_missing',
-    'host_malformed',
-    'header_repeated',
-    'tls_on_plain_port',
-    'plain_on_tls_port',
-  ],
+  400: ['malformed_request', 'host_missing', 'host_malformed', 'header_repeated', 'tls_on_plain_port', 'plain_on_tls_port'],
   408: ['request_timeout'],
   414: ['target_too_long'],
   417: ['expectation_failed'],
@@ -53,15 +47,9 @@ const WITH_BODY: ProblemsByStatus = {
 };
 
 /** With a JSON body. */
+// biome-ignore format: a table
 export const JSON_PROBLEMS: ProblemsByStatus = {
-  400: [
-    'malformed_json',
-    'invalid_utf8',
-    'lone_surrogate',
-    'duplicate_name',
-    'forbidden_name',
-    'json_too_complex',
-  ],
+  400: ['malformed_json', 'invalid_utf8', 'lone_surrogate', 'duplicate_name', 'forbidden_name', 'json_too_complex'],
   415: ['unsupported_media_type'],
 };
 
@@ -69,16 +57,9 @@ export const JSON_PROBLEMS: ProblemsByStatus = {
 export const NO_BODY_PROBLEMS: ProblemsByStatus = mergeProblems(JSON_PROBLEMS, { 400: ['body_not_empty'] });
 
 /** With a multipart form. */
+// biome-ignore format: a table
 export const MULTIPART_PROBLEMS: ProblemsByStatus = {
-  400: [
-    'malformed_multipart',
-    'too_many_parts',
-    'too_many_part_headers',
-    'part_header_too_large',
-    'unsupported_part_encoding',
-    'unsupported_charset',
-    'invalid_utf8',
-  ],
+  400: ['malformed_multipart', 'too_many_parts', 'too_many_part_headers', 'part_header_too_large', 'unsupported_part_encoding', 'unsupported_charset', 'invalid_utf8'],
   413: ['field_too_large'],
   415: ['unsupported_media_type'],
 };
@@ -90,9 +71,7 @@ export const URLENCODED_PROBLEMS: ProblemsByStatus = {
 };
 
 /** When a message is to be accepted. */
-export const INTAKE_PROBLEMS: ProblemsByStatus = {
-  503: ['shutting_down', 'queue_limit'],
-};
+export const INTAKE_PROBLEMS: ProblemsByStatus = { 503: ['shutting_down', 'queue_limit'] };
 
 /** When a submission is checked. */
 export const SUBMISSION_PROBLEMS: ProblemsByStatus = {
