@@ -7,7 +7,7 @@ import { type AttemptDeps, type AttemptTerms, attempt, type QuotaTaken } from '.
 import { Claims } from './claims.ts';
 import { Hops } from './hops.ts';
 import type { Lane } from './lanes.ts';
-import { takeQuota } from './quota-watch.ts';
+import { takeQuota } from './quota.ts';
 import type { Job } from './ready.ts';
 import type { RelayAtWork, Relays } from './relays.ts';
 import type { Reports } from './reports.ts';

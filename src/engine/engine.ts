@@ -20,7 +20,7 @@ import { Membership, type NodeSelf } from './membership.ts';
 import { News } from './news.ts';
 import { Acting } from './operator-acts.ts';
 import { Gate, QueueRoom } from './queue-room.ts';
-import { Quotas } from './quota-watch.ts';
+import { QuotaWatch } from './quota.ts';
 import { Redecide } from './redecide.ts';
 import { Relays } from './relays.ts';
 import { Reports } from './reports.ts';
@@ -167,7 +167,7 @@ function roomsOf(deps: EngineDeps) {
     renewed();
     redecide.stir();
   };
-  const quotas = new Quotas({ ...parts, relays, renewed });
+  const quotas = new QuotaWatch({ ...parts, relays, renewed });
   const collection = new Collection();
   const sweep = new Sweep(parts, {
     ...{ dispatch, leases, gate, room, reports, membership },
