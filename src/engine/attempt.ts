@@ -1,13 +1,14 @@
 import { type Evidence, NO_EVIDENCE } from '../domain/attempt.ts';
 import type { Envelope } from '../domain/envelope.ts';
-import { localReply, type Outcome, type Reply } from '../domain/outcome.ts';
+import { localReply, type Outcome } from '../domain/outcome.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Stop, type StopSignal } from '../lib/stop.ts';
 import type { Spool } from '../spool/spool.ts';
 import { SpoolError } from '../spool/spool.ts';
-import type { BeginAnswer, BeginRequest, QuotaRequest, Store, Unit, UnitRef } from '../store/store.ts';
+import type { BeginRequest, QuotaRequest, Store, Unit, UnitRef } from '../store/store.ts';
 import type { TransportContent, TransportJob, TransportResult } from '../transport/transport.ts';
 import type { Lane } from './lanes.ts';
+import type { QuotaTaken } from './quota.ts';
 import type { Job } from './ready.ts';
 import type { RelayAtWork } from './relays.ts';
 
@@ -35,16 +36,6 @@ export function refOf(unit: Unit): UnitRef {
     fence: unit.fence,
     indexes: unit.deliveries.map((delivery) => delivery.index),
   };
-}
-
-/** What an attempt takes off its relay's quota, and who is told what the store says to it. */
-export interface QuotaTaken {
-  /** Null: no limit. */
-  readonly request: QuotaRequest | null;
-  /** Why it cannot be made today though something is left; null where it can. */
-  readonly shortfall: Reply | null;
-  /** Null: the store gave no answer. */
-  answered(answer: BeginAnswer | null): void;
 }
 
 /** DELIVER: one try. The result always has one outcome per delivery; `begun` says whether it may count. */

@@ -1,12 +1,11 @@
 import type { Priority } from '../domain/message.ts';
-import { localReply } from '../domain/outcome.ts';
+import { localReply, type Reply } from '../domain/outcome.ts';
 import { allowanceOf, dayOf, endOfDay, QUOTA_ALERT, shareOf } from '../domain/quota.ts';
 import type { RelayLimits } from '../domain/relay.ts';
 import { type Clock, WakeUp } from '../lib/clock.ts';
 import type { Events } from '../observe/events.ts';
 import type { BeginAnswer, QuotaRefund, QuotaRequest, Unit } from '../store/store.ts';
 import type { Views } from '../store/views.ts';
-import type { QuotaTaken } from './attempt.ts';
 
 /** What of the relay's limits a quota goes by. */
 export type QuotaLimits = Pick<RelayLimits, 'maxPerDay' | 'reservePercent' | 'warmUp'>;
@@ -232,6 +231,16 @@ interface QuotaDeps {
   readonly events: Events;
   /** Told that mail may have a better way now: a relay has had what it may have today. */
   readonly gotWell: () => void;
+}
+
+/** What an attempt takes off its relay's quota, and who is told what the store says to it. */
+export interface QuotaTaken {
+  /** Null: no limit. */
+  readonly request: QuotaRequest | null;
+  /** Why it cannot be made today though something is left; null where it can. */
+  readonly shortfall: Reply | null;
+  /** Null: the store gave no answer. */
+  answered(answer: BeginAnswer | null): void;
 }
 
 /** Of a relay without a quota. */
