@@ -1,6 +1,6 @@
 /** Writes docs/configuration.md from the tables in src/config: `node tools/config-doc.ts`. */
 import { writeFileSync } from 'node:fs';
-import { RELAY_FIELDS, type RelayField } from '../src/config/relay-fields.ts';
+import { isAlwaysRequired, RELAY_FIELDS } from '../src/config/relay-fields.ts';
 import { CONDITION_FIELDS, CONDITION_NAMES } from '../src/config/route-conditions.ts';
 import { SETTING_KEYS } from '../src/config/schema.ts';
 import type { Setting } from '../src/config/setting.ts';
@@ -100,13 +100,7 @@ export function configDoc(): string {
   const sections = [...new Set(SETTING_KEYS.map(sectionOf))];
   const settings = sections.map(settingsSection).join('');
   return (
-    HEAD +
-    settings +
-    SOURCES_HEAD +
-    fieldRows(SOURCE_FIELDS) +
-    RELAYS_HEAD +
-    relayRows(RELAY_FIELDS) +
-    routesSection()
+    HEAD + settings + SOURCES_HEAD + fieldRows(SOURCE_FIELDS) + RELAYS_HEAD + relayRows() + routesSection()
   );
 }
 
@@ -128,10 +122,12 @@ function settingsSection(section: string): string {
   return `\n## ${section}\n${SETTINGS_HEAD}${rows.join('')}`;
 }
 
-function relayRows(fields: Readonly<Record<string, RelayField<unknown>>>): string {
-  const rows = Object.entries(fields).map(([name, { kind, fallback, meaning, types }]) => {
-    const whose = types === null ? 'all' : types.map((type) => `\`${type}\``).join(', ');
-    return `| \`${name}\` | ${whose} | ${usual(fallback)} | ${mustBe(kind)} | ${meaning} |\n`;
+function relayRows(): string {
+  const rows = RELAY_FIELDS.map((row) => {
+    const { name, kind, fallback, meaning, types } = row;
+    const whose = types?.map((type) => `\`${type}\``).join(', ') ?? 'all';
+    const told = isAlwaysRequired(row) ? `${meaning} Required.` : meaning;
+    return `| \`${name}\` | ${whose} | ${usual(fallback)} | ${mustBe(kind)} | ${told} |\n`;
   });
   return rows.join('');
 }

@@ -1,10 +1,16 @@
 /** The options that describe a relay, each for one field of its definition. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { RelayFieldName } from '../config/relay-fields.ts';
-import type { GivenSecret, SecretField } from '../config/relay-secrets.ts';
+import {
+  isAlwaysRequired,
+  isSecret,
+  RELAY_FIELDS,
+  type RelayRow,
+  relayField,
+  type SecretField,
+} from '../config/relay-fields.ts';
+import type { GivenSecret } from '../config/relay-secrets.ts';
 import { isProviderType, RELAY_TYPES } from '../config/relay-types.ts';
-import { OAUTH_PRESETS } from '../domain/relay.ts';
 import { OperationError } from '../operations/call.ts';
 import { type CommonOptions, type Context, collect, wholeNumber } from './context.ts';
 import { Exit, promptForSecret, readSecretFile } from './terminal.ts';
@@ -13,149 +19,30 @@ import { Exit, promptForSecret, readSecretFile } from './terminal.ts';
 export interface DescribingOptions extends CommonOptions {
   readonly type?: string;
   readonly auth?: string;
-  readonly passwordFile?: string;
-  readonly secretFile?: string;
-  readonly refreshTokenFile?: string;
-  readonly serviceAccountFile?: string;
 }
 
-/** An option, and the field it gives. */
+/** An option, and the field it gives; a secret's names a file. */
 interface FieldOption {
-  readonly field: RelayFieldName;
-  readonly flags: string;
-  readonly help: string;
-  readonly choices?: readonly string[];
-  readonly parse?: (text: string, earlier: never) => unknown;
+  readonly row: RelayRow;
+  readonly flag: string;
+  readonly option: Option;
 }
 
-const port = wholeNumber(1, 65_535);
-const many = wholeNumber(1, 10_000);
+const OPTIONS: readonly FieldOption[] = RELAY_FIELDS.flatMap(optionFor);
+const FIELD_OPTIONS = OPTIONS.filter(({ row }) => !row.secret);
+const SECRET_OPTIONS = OPTIONS.filter(({ row }) => row.secret);
 
-const FIELD_OPTIONS: readonly FieldOption[] = [
-  option('host', '--host <host>', 'smtp: name or address of the smarthost; required'),
-  option(
-    'port',
-    '--port <port>',
-    'smtp, mx: its port (default: 587, or 465 with --tls implicit; with type mx 25)',
-    port,
-  ),
-  {
-    ...option(
-      'tls',
-      '--tls <mode>',
-      'smtp, mx: how the connection is secured (default: required, with type mx opportunistic)',
-    ),
-    choices: ['required', 'opportunistic', 'implicit', 'none'],
-  },
-  option('verify', '--no-verify', 'smtp: do not check its certificate'),
-  option('username', '--username <name>', 'smtp: user name for AUTH'),
-  {
-    ...option('auth', '--auth <how>', 'smtp: how to sign in (default: plain or login, whichever it offers)'),
-    choices: ['plain', 'login', 'xoauth2'],
-  },
-  {
-    ...option('preset', '--preset <provider>', 'smtp with --auth xoauth2: what is usual for the provider'),
-    choices: OAUTH_PRESETS,
-  },
-  option('helo', '--helo <name>', 'smtp, mx: name given in EHLO (default: server.hostname)'),
-  option(
-    'source_ips',
-    '--source-ip <address>',
-    'smtp, mx: connect from it; may be repeated, each in its turn',
-    collect,
-  ),
-  {
-    ...option('ip_family', '--ip-family <family>', 'smtp, mx: connect over nothing else (default: any)'),
-    choices: ['any', 'ipv4', 'ipv6'],
-  },
-  option(
-    'max_per_domain',
-    '--max-per-domain <n>',
-    'mx: most attempts at once to one domain (default: 20)',
-    many,
-  ),
-  option('presets', '--no-presets', 'mx: do not keep to the pace that is known of big mailbox providers'),
-  option(
-    'region',
-    '--region <region>',
-    'ses: region of AWS, such as eu-west-1, required; mailgun: us (default) or eu',
-  ),
-  option('access_key_id', '--access-key-id <id>', 'ses: id of the access key; required'),
-  option('configuration_set', '--configuration-set <name>', 'ses: configuration set to send with'),
-  option('domain', '--domain <domain>', 'mailgun: the sending domain; required'),
-  option(
-    'message_stream',
-    '--message-stream <id>',
-    'postmark: message stream to send by (default: outbound)',
-  ),
-  option(
-    'tenant',
-    '--tenant <tenant>',
-    'graph, smtp with --preset microsoft: id or domain of the tenant; required',
-  ),
-  option(
-    'client_id',
-    '--client-id <id>',
-    'graph, smtp with --auth xoauth2: id of the application or OAuth client',
-  ),
-  option(
-    'subject',
-    '--subject <address>',
-    'smtp with --service-account-file: user it stands for (default: --username)',
-  ),
-  option('scope', '--scope <scope>', "smtp with --auth xoauth2: what tokens are for (default: the preset's)"),
-  option(
-    'token_url',
-    '--token-url <url>',
-    "smtp with --auth xoauth2: where tokens are asked for (default: the preset's)",
-  ),
-  option('mailbox', '--mailbox <address>', "graph: mailbox that sends (default: that of the message's From)"),
-  option('authority', '--authority <url>', "graph: where tokens are asked for (default: Microsoft's)"),
-  option('url', '--url <url>', 'webhook: where messages are posted to; required'),
-  option(
-    'endpoint',
-    '--endpoint <url>',
-    "providers but webhook: where the API is (default: the provider's own)",
-  ),
-  option(
-    'max_concurrency',
-    '--max-concurrency <n>',
-    'most attempts at once (default: smtp 20, mx 100, graph 4, others 10)',
-    many,
-  ),
-  option(
-    'max_rate_per_second',
-    '--max-rate-per-second <n>',
-    'most attempts begun in a second',
-    wholeNumber(0, 100_000),
-  ),
-  option(
-    'max_message_bytes',
-    '--max-message-bytes <n>',
-    'largest message it takes; 0: no limit',
-    wholeNumber(0, Number.MAX_SAFE_INTEGER),
-  ),
-  option(
-    'max_recipients',
-    '--max-recipients <n>',
-    'most recipients in one transaction (default: 100, or what the provider takes)',
-    many,
-  ),
-  option('max_per_day', '--max-per-day <n>', 'most recipients in a UTC day', wholeNumber(0, 1_000_000_000)),
-  option(
-    'quota_reserve_percent',
-    '--quota-reserve-percent <n>',
-    'percent of a day kept for mail of high priority (default: 5)',
-    wholeNumber(0, 50),
-  ),
-  option('warmup_start', '--warmup-start <date>', 'first day of a warm-up, in UTC, such as 2026-12-01'),
-  option(
-    'warmup_per_day',
-    '--warmup-per-day <n,n,…>',
-    'most recipients on its first day, the second, and so on (default: 50, doubling to 100000)',
-    wholeNumbers,
-  ),
-];
+function optionFor(row: RelayRow): FieldOption[] {
+  if (row.option === undefined) return [];
+  const { value, flag = `--${row.name.replaceAll('_', '-')}${row.secret ? '-file' : ''}` } = row.option;
+  const option = new Option(value === '' ? flag : `${flag} ${value}`, helpOf(row, row.option));
+  const { kind, choices, range, items } = row.kind.form;
+  if (kind === 'choice') option.choices(choices);
+  if (kind === 'integer' && range !== null) option.argParser(wholeNumber(...range));
+  if (kind === 'list' && items === 'integer') option.argParser(wholeNumbers);
+  else if (kind === 'list') option.argParser(collect);
+  return [{ row, flag, option }];
+}
 
 /** Gives a command the options that describe a relay. */
 export function withRelayOptions(command: Command, isTypeNeeded: boolean): Command {
@@ -164,27 +51,18 @@ export function withRelayOptions(command: Command, isTypeNeeded: boolean): Comma
     "smtp, a smarthost; mx, the recipients' own servers; or a provider",
   );
   command.addOption(type.choices(RELAY_TYPES).makeOptionMandatory(isTypeNeeded));
-  for (const { flags, help, choices, parse } of FIELD_OPTIONS) {
-    const made = new Option(flags, help);
-    if (choices !== undefined) made.choices(choices);
-    // Sound because commander passes back what the parser gave before.
-    if (parse !== undefined) made.argParser(parse as (text: string, earlier: unknown) => unknown);
-    command.addOption(made);
-  }
-  return command
-    .option('--password-file <file>', 'smtp: file with the password for AUTH; - for the standard input')
-    .option(
-      '--secret-file <file>',
-      'providers, smtp with --auth xoauth2: file with the key, token or secret; - for the standard input (default: asked for)',
-    )
-    .option(
-      '--refresh-token-file <file>',
-      'smtp with --auth xoauth2: file with the refresh token; - for the standard input',
-    )
-    .option(
-      '--service-account-file <file>',
-      'smtp with --auth xoauth2: JSON file of a key of a Google service account; - for the standard input',
-    );
+  for (const { option } of [...FIELD_OPTIONS, ...SECRET_OPTIONS]) command.addOption(option);
+  return command;
+}
+
+function helpOf(row: RelayRow, { help, whose }: NonNullable<RelayRow['option']>): string {
+  const types = row.types?.map((type) => (row.oauth && type === 'smtp' ? 'smtp with --auth xoauth2' : type));
+  const head = whose ?? types?.join(', ');
+  const required = whose === undefined && isAlwaysRequired(row) ? '; required' : '';
+  const input = row.secret ? '; - for the standard input' : '';
+  // A provider cannot do without: nobody needs to name a file.
+  const asked = row.secret && row.requiredFor !== undefined ? ' (default: asked for)' : '';
+  return `${head === undefined ? '' : `${head}: `}${help}${required}${input}${asked}`;
 }
 
 /** The options as a definition of the configuration file, without any secret. */
@@ -195,23 +73,14 @@ export function definitionOf(name: string, options: DescribingOptions): Record<s
 /** The fields that options were given for. */
 export function fieldsOf(options: object): Record<string, unknown> {
   const given = new Map<string, unknown>(Object.entries(options));
-  const fields = FIELD_OPTIONS.flatMap(({ field, flags }) => {
-    const made = new Option(flags);
-    const value = given.get(made.attributeName());
+  const fields = FIELD_OPTIONS.flatMap(({ row, option }) => {
+    const value = given.get(option.attributeName());
     // An option that is there to switch something off: said nothing, it is the default of the type.
-    const isSaid = made.negate ? value === false : value !== undefined;
-    return isSaid ? [[field, value] as const] : [];
+    const isSaid = option.negate ? value === false : value !== undefined;
+    return isSaid ? [[row.name, value] as const] : [];
   });
   return Object.fromEntries(fields);
 }
-
-/** The options that name files of secrets, and the field that each is for. */
-const SECRET_OPTIONS = {
-  passwordFile: 'password',
-  secretFile: 'secret',
-  refreshTokenFile: 'refresh_token',
-  serviceAccountFile: 'service_account',
-} as const satisfies Partial<Record<keyof DescribingOptions, SecretField>>;
 
 /** Whether any file of secrets is named. */
 export function namesSecret(options: DescribingOptions): boolean {
@@ -220,11 +89,12 @@ export function namesSecret(options: DescribingOptions): boolean {
 
 /** Whether a secret will be read or asked for. Throws `Exit` where its option is another type's. */
 export function takesSecret(options: DescribingOptions): boolean {
-  const { type = '', auth, passwordFile } = options;
+  const { type = '', auth } = options;
   const isProvider = isProviderType(type);
-  if (isProvider && passwordFile !== undefined)
+  const files = secretFiles(options);
+  if (isProvider && files.some(({ field }) => field === 'password'))
     throw new Exit(2, `Type ${type} has no password: give --secret-file.`);
-  const other = secretFiles(options).find(({ field }) => field !== (isProvider ? 'secret' : 'password'));
+  const other = files.find(({ field }) => field !== (isProvider ? 'secret' : 'password'));
   if (other !== undefined && !(type === 'smtp' && auth === 'xoauth2')) {
     const instead =
       type === 'smtp'
@@ -242,10 +112,12 @@ export async function secretOf(
 ): Promise<GivenSecret | null> {
   const { type = '' } = options;
   if (namesSecret(options) || !isProviderType(type)) return await givenSecretOf(options);
+  const { label, byType } = relayField('secret');
+  const asked = byType?.[type]?.label ?? label;
   return await promptForSecret(
     terminal,
-    `${QUESTIONS[type]}: `,
-    `A relay of type ${type} needs its ${QUESTIONS[type].toLowerCase()}: give --secret-file FILE, or --secret-file - and the secret on the standard input.`,
+    `${asked}: `,
+    `A relay of type ${type} needs its ${asked.toLowerCase()}: give --secret-file FILE, or --secret-file - and the secret on the standard input.`,
   );
 }
 
@@ -261,11 +133,17 @@ export async function givenSecretOf(options: DescribingOptions): Promise<GivenSe
   return secrets;
 }
 
-function secretFiles(options: DescribingOptions) {
-  return Object.entries(SECRET_OPTIONS).flatMap(([option, field]) => {
-    // Sound because the entries are the table's own.
-    const path = options[option as keyof typeof SECRET_OPTIONS];
-    return path === undefined ? [] : [{ field, path, flag: `--${field.replace('_', '-')}-file` }];
+interface SecretFile {
+  readonly field: SecretField;
+  readonly path: string;
+  readonly flag: string;
+}
+
+function secretFiles(options: DescribingOptions): readonly SecretFile[] {
+  const given = new Map<string, unknown>(Object.entries(options));
+  return SECRET_OPTIONS.flatMap(({ row: { name }, flag, option }) => {
+    const path = given.get(option.attributeName());
+    return isSecret(name) && typeof path === 'string' ? [{ field: name, path, flag }] : [];
   });
 }
 
@@ -277,40 +155,14 @@ export async function inOptions<T>(operation: Promise<T>): Promise<T> {
   });
 }
 
-const QUESTIONS = {
-  ses: 'Secret access key',
-  mailgun: 'API key',
-  postmark: 'Server token',
-  sendgrid: 'API key',
-  resend: 'API key',
-  graph: 'Client secret',
-  webhook: 'Signing secret',
-} as const;
-
-function option(
-  field: RelayFieldName,
-  flags: string,
-  help: string,
-  parse?: (text: string, earlier: never) => unknown,
-): FieldOption {
-  return parse === undefined ? { field, flags, help } : { field, flags, help, parse };
-}
-
 function wholeNumbers(text: string): readonly number[] {
   const numbers = text.split(',').map((part) => (/^\s*\d{1,15}\s*$/.test(part) ? Number(part) : Number.NaN));
   if (!numbers.some(Number.isNaN)) return numbers;
   throw new InvalidArgumentError('It must be whole numbers with commas between them, such as 50,100,200.');
 }
 
-/** What is typed for a field that has no option by its own name. */
-const OTHER_FLAGS: Readonly<Record<string, string>> = {
-  name: 'name',
-  type: '--type',
-  secret: '--secret-file',
-  password: '--password-file',
-  refresh_token: '--refresh-token-file',
-  service_account: '--service-account-file',
-};
+/** What is typed for a field that is told apart from the others. */
+const OTHER_FLAGS: Readonly<Record<string, string>> = { name: 'name', type: '--type' };
 const TYPED_FAULT = /^relay[.](\w+)(?:\[\d+\])?(?: = (.*?))?: (.*) \(command line\)$/;
 
 /** What is wrong with a definition, by the options that were typed and not by the fields that they stand for. */
@@ -329,6 +181,5 @@ function faultByOption(line: string): string {
 }
 
 function flagOf(field: string): string | null {
-  const own = FIELD_OPTIONS.find((known) => known.field === field)?.flags.split(' ')[0];
-  return own ?? OTHER_FLAGS[field] ?? null;
+  return OPTIONS.find(({ row }) => row.name === field)?.flag ?? OTHER_FLAGS[field] ?? null;
 }

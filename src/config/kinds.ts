@@ -18,6 +18,12 @@ export interface FormKind {
   readonly kind: 'boolean' | 'integer' | 'text' | 'choice' | 'list' | 'json';
   /** Of kind `choice`. */
   readonly choices: readonly string[];
+  /** Of kind `integer`, and of a list of such: the least and the most. */
+  readonly range: readonly [min: number, max: number] | null;
+  /** Of kind `list`: of what kind its items are. */
+  readonly items: FormKind['kind'] | null;
+  /** How a number is written with another unit than its own, such as `30s, 5m or 2h`; null where it is not. */
+  readonly examples: string | null;
   /** May be without a value. */
   readonly nullable: boolean;
   /** What holds without a value, in a few words; null where nobody wrote them down. */
@@ -26,7 +32,7 @@ export interface FormKind {
 
 /** The form of a kind without choices that must have a value. */
 export function formOf(kind: FormKind['kind']): FormKind {
-  return { kind, choices: [], nullable: false, none: null };
+  return { kind, choices: [], range: null, items: null, examples: null, nullable: false, none: null };
 }
 
 /** What the value of a setting may be. The rule is a phrase that completes "must be …". */
@@ -49,6 +55,35 @@ const HOSTNAME =
 const MAX_TEXT = 4096;
 const MAX_ITEMS = 1000;
 
+/** Sizes and times as people write them: a whole number and a unit, such as `500GiB` or `2h`. */
+
+/** What a unit of sizes stands for, in bytes. Powers of two are called so: `MB` is a million. */
+const SIZES: Readonly<Record<string, number>> = {
+  ...{ B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 },
+  ...{ KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 },
+};
+
+/** What a unit of time stands for, in ms. */
+const TIMES: Readonly<Record<string, number>> = {
+  ...{ ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 },
+};
+
+interface Measure {
+  readonly units: Readonly<Record<string, number>>;
+  /** What one of the setting's own unit is in the least of `units`. */
+  readonly one: number;
+  readonly examples: string;
+}
+
+const MEASURES: Readonly<Record<string, Measure>> = {
+  bytes: { units: SIZES, one: 1, examples: '512KiB, 25MiB or 10GB' },
+  ms: { units: TIMES, one: 1, examples: '250ms or 5s' },
+  seconds: { units: TIMES, one: 1000, examples: '30s, 5m or 2h' },
+  minutes: { units: TIMES, one: 60_000, examples: '30m, 8h or 1d' },
+  hours: { units: TIMES, one: 3_600_000, examples: '12h or 2d' },
+  days: { units: TIMES, one: 86_400_000, examples: '7d or 48h' },
+};
+
 /** A whole number in a range, both ends included; a size or a time may be a text with a unit, too. */
 export function integer(min: number, max: number, unit: string | null = null): Kind<number> {
   const top = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
@@ -58,7 +93,8 @@ export function integer(min: number, max: number, unit: string | null = null): K
     { place: '', value: raw, rule: `must be ${rule} ${measureRule(measured ?? '')}` },
   ];
   return {
-    ...{ rule, unit, form: formOf('integer') },
+    ...{ rule, unit },
+    form: { ...formOf('integer'), range: [min, max], examples: MEASURES[unit ?? '']?.examples ?? null },
     read: (raw) => {
       const value = measured !== null && typeof raw === 'string' ? readMeasure(raw, measured) : raw;
       return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
@@ -182,7 +218,9 @@ export function listOf<T>(kind: Kind<T>, minItems = 0, maxItems = MAX_ITEMS): Ki
   return {
     rule,
     unit: kind.unit,
-    form: formOf(['list', 'json'].includes(kind.form.kind) ? 'json' : 'list'),
+    form: ['list', 'json'].includes(kind.form.kind)
+      ? formOf('json')
+      : { ...formOf('list'), items: kind.form.kind, range: kind.form.range },
     flaws: (raw) => flawsOfItems(kind, raw, rule, isGood),
     read: (raw) => {
       if (!isGood(raw)) return undefined;
@@ -226,35 +264,6 @@ function listFromText(line: string, kind: Kind<unknown>): unknown {
     return line;
   }
 }
-
-/** Sizes and times as people write them: a whole number and a unit, such as `500GiB` or `2h`. */
-
-/** What a unit of sizes stands for, in bytes. Powers of two are called so: `MB` is a million. */
-const SIZES: Readonly<Record<string, number>> = {
-  ...{ B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 },
-  ...{ KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 },
-};
-
-/** What a unit of time stands for, in ms. */
-const TIMES: Readonly<Record<string, number>> = {
-  ...{ ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 },
-};
-
-interface Measure {
-  readonly units: Readonly<Record<string, number>>;
-  /** What one of the setting's own unit is in the least of `units`. */
-  readonly one: number;
-  readonly examples: string;
-}
-
-const MEASURES: Readonly<Record<string, Measure>> = {
-  bytes: { units: SIZES, one: 1, examples: '512KiB, 25MiB or 10GB' },
-  ms: { units: TIMES, one: 1, examples: '250ms or 5s' },
-  seconds: { units: TIMES, one: 1000, examples: '30s, 5m or 2h' },
-  minutes: { units: TIMES, one: 60_000, examples: '30m, 8h or 1d' },
-  hours: { units: TIMES, one: 3_600_000, examples: '12h or 2d' },
-  days: { units: TIMES, one: 86_400_000, examples: '7d or 48h' },
-};
 
 const WRITTEN = /^(\d{1,15}) ?([A-Za-z]{1,3})$/;
 

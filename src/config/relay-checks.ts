@@ -4,25 +4,17 @@ import { isDeepStrictEqual } from 'node:util';
 import { INBOX, microsoftTokenUrl, type OAuthGrant, type OAuthSettings } from '../domain/relay.ts';
 import { isPublicAddress } from '../lib/network.ts';
 import { type Fault, nearest } from './fault.ts';
-import {
-  RELAY_FIELDS,
-  REQUIRED_FIELDS,
-  type RelayField,
-  type RelayFieldName,
-  type RelayValues,
-} from './relay-fields.ts';
+import { isFor, RELAY_FIELDS, type RelayFieldName, type RelayRow, type RelayValues } from './relay-fields.ts';
 import { APPLICATION_ID, isApplicationId, serviceAccountIn } from './relay-kinds.ts';
 import { fieldFault, type RelaySource, relayFault } from './relay-source.ts';
 import {
   GOOGLE_TOKEN_URL,
   isProviderType,
-  MAILGUN_ENDPOINTS,
   MICROSOFT_AUTHORITY,
   MOST_RECIPIENTS,
   PRESET_SCOPES,
 } from './relay-types.ts';
 
-const SES_REGION = /^[a-z]{2}(-[a-z]+){1,3}-\d{1,2}$/;
 const FILE_ONLY = 'in the configuration file only';
 
 /** See the top of this file. */
@@ -31,17 +23,19 @@ export function clashFaults(source: RelaySource, values: RelayValues): Fault[] {
   const faults: Fault[] = [];
   if (name === INBOX) faults.push(fieldFault(source, 'name', name, 'is built in and cannot be declared'));
   faults.push(...foreignFaults(source, values));
-  for (const required of REQUIRED_FIELDS[type])
-    if (values[required] === null && !(required === 'secret' && source.secretElsewhere === true))
+  for (const { name: required, requiredFor, secret } of RELAY_FIELDS)
+    if (requiredFor?.includes(type) && values[required] === null && !(secret && source.secretElsewhere))
       faults.push(fieldFault(source, required, undefined, 'must be given'));
-  if (values.allow_private !== null && source.origin === 'stored')
-    faults.push(fieldFault(source, 'allow_private', values.allow_private, `can be set ${FILE_ONLY}`));
+  for (const { name: key, fileOnly } of RELAY_FIELDS)
+    if (fileOnly && values[key] !== null && source.origin === 'stored')
+      faults.push(fieldFault(source, key, values[key], `can be set ${FILE_ONLY}`));
   return [
     ...faults,
+    ...narrowFaults(source, values),
     ...smtpFaults(source, values),
     ...oauthFaults(source, values),
     ...familyFaults(source, values),
-    ...providerFaults(source, values),
+    ...urlFaults(source, values),
     ...limitFaults(source, values),
   ];
 }
@@ -54,12 +48,24 @@ export function mayBePrivate(source: RelaySource, { name, allow_private }: Relay
 /** Fields that only other types of relay have. */
 function foreignFaults(source: RelaySource, values: RelayValues): Fault[] {
   const { type } = values;
-  return Object.entries(RELAY_FIELDS).flatMap(([name, field]: [string, RelayField<unknown>]) => {
-    // Sound because the entries are the table's own.
-    const key = name as RelayFieldName;
-    if (field.types === null || field.types.includes(type)) return [];
-    if (isDeepStrictEqual(values[key], field.fallback)) return [];
-    return [fieldFault(source, key, values[key], foreignRule(key, type, field.types))];
+  return RELAY_FIELDS.flatMap((row) => {
+    const { name, types = [], fallback } = row;
+    if (isFor(row, type) || isDeepStrictEqual(values[name], fallback)) return [];
+    return [fieldFault(source, name, values[name], foreignRule(name, type, types))];
+  });
+}
+
+/** Values that only other types of relay take. */
+function narrowFaults(source: RelaySource, values: RelayValues): Fault[] {
+  const { type } = values;
+  return RELAY_FIELDS.flatMap(({ name, byType }) => {
+    const kind = byType?.[type]?.kind;
+    const value = values[name];
+    if (kind === undefined || value === null || kind.read(value) !== undefined) return [];
+    const { choices } = kind.form;
+    const near = nearest(String(value), choices);
+    const rule = `must be ${kind.rule}${choices.length > 0 ? ` with type ${type}` : ''}`;
+    return [fieldFault(source, name, value, near === null ? rule : `${rule}; did you mean ${near}?`)];
   });
 }
 
@@ -72,8 +78,6 @@ function foreignRule(name: RelayFieldName, type: string, types: readonly string[
 
 function smtpFaults(source: RelaySource, { type, tls, username, password }: RelayValues): Fault[] {
   const faults: Fault[] = [];
-  if (type === 'mx' && (tls === 'implicit' || tls === 'none'))
-    faults.push(fieldFault(source, 'tls', tls, 'must be opportunistic or required with type mx'));
   if (username !== null && tls === 'none')
     faults.push(fieldFault(source, 'tls', 'none', 'must not be none with a username: no AUTH without TLS'));
   if (password !== null && username === null && type === 'smtp')
@@ -91,24 +95,12 @@ function familyFaults(source: RelaySource, { ip_family, source_ips }: RelayValue
   });
 }
 
-function providerFaults(source: RelaySource, values: RelayValues): Fault[] {
-  const { type, region, client_id } = values;
-  const faults: Fault[] = [];
-  if (type === 'ses' && region !== null && !SES_REGION.test(region))
-    faults.push(fieldFault(source, 'region', region, 'must be a region of AWS such as eu-west-1'));
-  if (type === 'mailgun' && region !== null && !Object.hasOwn(MAILGUN_ENDPOINTS, region)) {
-    const near = nearest(region, Object.keys(MAILGUN_ENDPOINTS));
-    const hint = near === null ? '' : `; did you mean ${near}?`;
-    faults.push(fieldFault(source, 'region', region, `must be us or eu with type mailgun${hint}`));
-  }
-  if (type === 'graph' && client_id !== null && !isApplicationId(client_id))
-    faults.push(fieldFault(source, 'client_id', client_id, `must be ${APPLICATION_ID}`));
-  const isPrivate = mayBePrivate(source, values);
-  for (const name of ['url', 'endpoint', 'authority', 'token_url'] as const) {
-    const url = values[name];
-    if (url !== null && !isPrivate) faults.push(...publicFaults(source, name, url));
-  }
-  return faults;
+function urlFaults(source: RelaySource, values: RelayValues): Fault[] {
+  if (mayBePrivate(source, values)) return [];
+  return RELAY_FIELDS.flatMap(({ name, url }) => {
+    const value = values[name];
+    return url && typeof value === 'string' ? publicFaults(source, name, value) : [];
+  });
 }
 
 /** What is wrong with a URL of a relay that may speak to the Internet alone. Names are looked up later, at each connection. */
@@ -137,23 +129,13 @@ function limitFaults(source: RelaySource, values: RelayValues): Fault[] {
 }
 
 /** What the rule of a field says of a value, with the nearest one that is right where there is one. */
-export function ruleFor(
-  name: string,
-  { kind }: RelayField<unknown>,
-  value: unknown,
-  known: readonly string[],
-): string {
+export function ruleFor({ name, kind }: RelayRow, value: unknown, known: readonly string[]): string {
   const near = name === 'type' && typeof value === 'string' ? nearest(value, known) : null;
   return `must be ${kind.rule}${near === null ? '' : `; did you mean ${near}?`}`;
 }
 
 /** How a smarthost signs in, as its definition says it: by password, or by access tokens (OAuth 2.0). */
 
-/** Fields that mean something with `auth: xoauth2` alone. */
-const OAUTH_FIELDS = [
-  ...(['preset', 'tenant', 'client_id', 'secret', 'refresh_token', 'service_account'] as const),
-  ...(['subject', 'scope', 'token_url', 'allow_private'] as const),
-] satisfies readonly RelayFieldName[];
 /** What a service account's file has instead. */
 const CLIENT_FIELDS = ['client_id', 'secret', 'refresh_token'] as const;
 
@@ -165,7 +147,7 @@ function oauthFaults(source: RelaySource, values: RelayValues): Fault[] {
     fieldFault(source, name, values[name] ?? undefined, rule);
   if (auth !== null && username === null) return [refuse('username', `must be given with auth: ${auth}`)];
   if (auth !== 'xoauth2')
-    return OAUTH_FIELDS.filter((name) => values[name] !== null).map((name) => {
+    return RELAY_FIELDS.filter(({ name, oauth }) => oauth && values[name] !== null).map(({ name }) => {
       const instead = name === 'secret' ? '; did you mean password?' : '';
       return refuse(name, `means nothing to type smtp without auth: xoauth2${instead}`);
     });

@@ -1,18 +1,7 @@
 /** The secrets of a relay, apart from its definition: one text, or several by the names of their fields. */
 
-import type { RelayFieldName } from './relay-fields.ts';
+import type { SecretField } from './relay-fields.ts';
 import { isProviderType } from './relay-types.ts';
-
-/** Fields that are never shown, and may be given as the path of a file, `x_file`. */
-export const SECRET_FIELDS = [
-  'password',
-  'secret',
-  'refresh_token',
-  'service_account',
-] as const satisfies readonly RelayFieldName[];
-
-/** A field that is never shown. */
-export type SecretField = (typeof SECRET_FIELDS)[number];
 
 /** Secrets by the names of their fields; or alone, the one that a relay of the type usually has. */
 export type GivenSecret = string | { readonly [K in SecretField]?: string | undefined };

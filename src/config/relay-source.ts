@@ -1,6 +1,5 @@
 import { type Fault, showValue } from './fault.ts';
-import type { RelayFieldName } from './relay-fields.ts';
-import { SECRET_FIELDS } from './relay-secrets.ts';
+import { type RelayFieldName, relayField } from './relay-fields.ts';
 
 /** A definition, where it stands, and how to read what it points to. */
 export interface RelaySource {
@@ -30,8 +29,7 @@ export function fieldFault(source: RelaySource, name: RelayFieldName, value: unk
 
 /** What has a user name or a query in front of or behind it may be a URL with a secret. */
 function isShown(name: RelayFieldName, value: unknown): boolean {
-  if (SECRET_FIELDS.some((secret) => secret === name)) return false;
-  return !URL_FIELDS.includes(name) || (typeof value === 'string' && !/[@?#]/.test(value));
+  const { secret, url } = relayField(name);
+  if (secret) return false;
+  return !url || (typeof value === 'string' && !/[@?#]/.test(value));
 }
-
-const URL_FIELDS: readonly RelayFieldName[] = ['url', 'endpoint', 'authority', 'token_url'];

@@ -1,7 +1,6 @@
 import {
   INBOX,
   type MxSettings,
-  type OriginSettings,
   type ProviderSettings,
   type Relay,
   type RelayLimits,
@@ -12,16 +11,15 @@ import { type Fault, unknownRule } from './fault.ts';
 import { isRecord } from './kinds.ts';
 import { clashFaults, mayBePrivate, oauthOf, ruleFor } from './relay-checks.ts';
 import {
-  IMPLICIT_TLS_PORT,
+  limitValues,
+  ownValues,
   RELAY_FIELDS,
-  type RelayFieldName,
   type RelayValues,
-  SMTP_PORT,
-  SUBMISSION_PORT,
-  USUAL_PER_DOMAIN,
+  SECRET_FIELDS,
+  type SecretField,
 } from './relay-fields.ts';
+import { IMPLICIT_TLS_PORT, SMTP_PORT, SUBMISSION_PORT, USUAL_PER_DOMAIN } from './relay-fields-smtp.ts';
 import { dayNumber } from './relay-kinds.ts';
-import { SECRET_FIELDS, type SecretField } from './relay-secrets.ts';
 import { fieldFault, type RelaySource, relayFault } from './relay-source.ts';
 import {
   isProviderType,
@@ -36,7 +34,7 @@ import {
   USUAL_WARM_UP,
 } from './relay-types.ts';
 
-const FIELD_NAMES = Object.keys(RELAY_FIELDS);
+const FIELD_NAMES: readonly string[] = RELAY_FIELDS.map(({ name }) => name);
 /** Every name a definition may use. */
 const ACCEPTED_NAMES = [...FIELD_NAMES, ...SECRET_FIELDS.map(fileField)];
 
@@ -92,16 +90,13 @@ function readFields(
   for (const name of SECRET_FIELDS)
     if (raw[fileField(name)] !== undefined) given[name] = secretOf(name, source, raw, faults);
   const values: Partial<RelayValues> = {};
-  for (const [name, field] of Object.entries(RELAY_FIELDS)) {
+  for (const field of RELAY_FIELDS) {
+    const { name, fallback, kind } = field;
     const item = given[name];
-    const value = item === undefined ? field.fallback : field.kind.read(item);
+    const value = item === undefined ? fallback : kind.read(item);
     if (value !== undefined) Object.assign(values, { [name]: value });
     else if (item === undefined) faults.push(relayFault(source, `.${name}`, undefined, 'must be given'));
-    else {
-      // Sound because the entries are the table's own.
-      const rule = ruleFor(name, field, item, RELAY_TYPES);
-      faults.push(fieldFault(source, name as RelayFieldName, item, rule));
-    }
+    else faults.push(fieldFault(source, name, item, ruleFor(field, item, RELAY_TYPES)));
   }
   return values;
 }
@@ -145,20 +140,19 @@ function toRelay(values: RelayValues, source: RelaySource): Relay {
 }
 
 function limitsOf(values: RelayValues): RelayLimits {
-  const { type, warmup_start, warmup_per_day } = values;
+  const { type } = values;
+  const { warmupStart, warmupPerDay, quotaReservePercent, ...limits } = limitValues(values);
   const taken = isProviderType(type) ? MOST_RECIPIENTS[type] : USUAL_RECIPIENTS;
   return {
-    maxConcurrency: values.max_concurrency ?? USUAL_CONCURRENCY[type],
-    maxRatePerSecond: values.max_rate_per_second,
-    maxMessageBytes: values.max_message_bytes,
+    ...limits,
+    maxConcurrency: limits.maxConcurrency ?? USUAL_CONCURRENCY[type],
     // For most providers a message is whole or not at all: it must not be cut where they would take it.
-    maxRecipients: values.max_recipients ?? taken,
-    maxPerDay: values.max_per_day,
-    reservePercent: values.quota_reserve_percent,
+    maxRecipients: limits.maxRecipients ?? taken,
+    reservePercent: quotaReservePercent,
     warmUp:
-      warmup_start === null
+      warmupStart === null
         ? null
-        : { startDay: dayNumber(warmup_start), perDay: warmup_per_day ?? USUAL_WARM_UP },
+        : { startDay: dayNumber(warmupStart), perDay: warmupPerDay ?? USUAL_WARM_UP },
   };
 }
 
@@ -168,13 +162,14 @@ function smarthostOf(
   origin: RelaySource['origin'],
   isPrivate: boolean,
 ): SmarthostSettings {
-  const { host, port, verify, username, password, auth } = values;
+  const { auth, ...own } = ownValues('smtp', values);
   const oauth = oauthOf(values, isPrivate);
-  const tls = values.tls ?? 'required';
-  const usualPort = tls === 'implicit' ? IMPLICIT_TLS_PORT : SUBMISSION_PORT;
   return {
-    ...{ host: host ?? '', port: port ?? usualPort, tls, verify: verify ?? true, username, password },
-    ...originOf(values),
+    ...own,
+    host: own.host ?? '',
+    port: own.port ?? (own.tls === 'implicit' ? IMPLICIT_TLS_PORT : SUBMISSION_PORT),
+    tls: own.tls ?? 'required',
+    verify: own.verify ?? true,
     ...(auth !== null && { auth }),
     ...(oauth !== null && { oauth }),
     ...(origin === 'stored' && !isPrivate && { noLinkLocal: true }),
@@ -182,18 +177,15 @@ function smarthostOf(
 }
 
 function mxOf(values: RelayValues, allowPrivate: boolean): MxSettings {
+  const own = ownValues('mx', values);
   return {
-    port: values.port ?? SMTP_PORT,
-    tls: values.tls === 'required' ? 'required' : 'opportunistic',
+    ...own,
+    port: own.port ?? SMTP_PORT,
+    tls: own.tls === 'required' ? 'required' : 'opportunistic',
     allowPrivate,
-    maxPerDomain: values.max_per_domain ?? USUAL_PER_DOMAIN,
-    presets: values.presets ?? true,
-    ...originOf(values),
+    maxPerDomain: own.maxPerDomain ?? USUAL_PER_DOMAIN,
+    presets: own.presets ?? true,
   };
-}
-
-function originOf({ helo, source_ips, ip_family }: RelayValues): OriginSettings {
-  return { helo, sourceIps: source_ips, ipFamily: ip_family };
 }
 
 function fileField(name: SecretField): string {
@@ -206,38 +198,37 @@ function refuse(faults: readonly Fault[]): RelayReading {
 
 /** How the provider of a checked definition is spoken to; null for types that speak SMTP. */
 function providerOf(values: RelayValues, allowPrivate: boolean): ProviderSettings | null {
-  const { type, region } = values;
+  const { type } = values;
   if (!isProviderType(type)) return null;
   // Missing only where it cannot be read: such a relay is kept, and rests.
   const secret = values.secret ?? '';
   const at = (usual: string) => ({ endpoint: bare(values.endpoint ?? usual), allowPrivate, secret });
   switch (type) {
-    case 'ses':
-      return {
-        ...at(sesEndpoint(region ?? '')),
-        type,
-        region: region ?? '',
-        accessKeyId: values.access_key_id ?? '',
-        configurationSet: values.configuration_set,
-      };
-    case 'mailgun':
-      return { ...at(MAILGUN_ENDPOINTS[region === 'eu' ? 'eu' : 'us']), type, domain: values.domain ?? '' };
+    case 'ses': {
+      const own = ownValues(type, values);
+      const region = own.region ?? '';
+      return { ...own, ...at(sesEndpoint(region)), type, region, accessKeyId: own.accessKeyId ?? '' };
+    }
+    case 'mailgun': {
+      const { region, ...own } = ownValues(type, values);
+      const endpoint = MAILGUN_ENDPOINTS[region === 'eu' ? 'eu' : 'us'];
+      return { ...own, ...at(endpoint), type, domain: own.domain ?? '' };
+    }
     case 'postmark':
-      return { ...at(PUBLIC_ENDPOINTS.postmark), type, messageStream: values.message_stream };
-    case 'graph':
-      return {
-        ...at(PUBLIC_ENDPOINTS.graph),
-        type,
-        tenant: values.tenant ?? '',
-        clientId: values.client_id ?? '',
-        mailbox: values.mailbox,
-        authority: bare(values.authority ?? MICROSOFT_AUTHORITY),
-      };
-    case 'webhook':
+      return { ...ownValues(type, values), ...at(PUBLIC_ENDPOINTS.postmark), type };
+    case 'graph': {
+      const own = ownValues(type, values);
+      const authority = bare(own.authority ?? MICROSOFT_AUTHORITY);
+      const application = { tenant: own.tenant ?? '', clientId: own.clientId ?? '', authority };
+      return { ...own, ...at(PUBLIC_ENDPOINTS.graph), type, ...application };
+    }
+    case 'webhook': {
+      const { url, ...own } = ownValues(type, values);
       // The whole URL, whose last slash may matter.
-      return { type, endpoint: values.url ?? '', allowPrivate, secret };
+      return { ...own, type, endpoint: url ?? '', allowPrivate, secret };
+    }
     default:
-      return { ...at(PUBLIC_ENDPOINTS[type]), type };
+      return { ...ownValues(type, values), ...at(PUBLIC_ENDPOINTS[type]), type };
   }
 }
 

@@ -8,7 +8,8 @@ type Table = typeof SETTINGS;
 /** The key of a setting, such as `api.port`. */
 export type SettingKey = keyof Table;
 
-type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`
+/** `max_connections` as code has it: `maxConnections`. */
+export type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : S;
 type SectionOf<K extends string> = K extends `${infer Section}.${string}` ? Section : never;

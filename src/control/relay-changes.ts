@@ -1,18 +1,14 @@
 import { formatFault } from '../config/fault.ts';
 import { heloFault } from '../config/names.ts';
-import {
-  type GivenSecret,
-  packSecrets,
-  SECRET_FIELDS,
-  secretFields,
-  unpackSecrets,
-} from '../config/relay-secrets.ts';
+import { RELAY_FIELDS, SECRET_FIELDS } from '../config/relay-fields.ts';
+import { type GivenSecret, packSecrets, secretFields, unpackSecrets } from '../config/relay-secrets.ts';
 import { readRelay } from '../config/relays.ts';
 import { INBOX, type Relay } from '../domain/relay.ts';
 import { OperationError } from '../operations/call.ts';
 import type { RelayView } from '../operations/relays.ts';
 import type { RequestOf } from '../operations/table.ts';
 import type { StoredRelay } from '../store/registry.ts';
+import { relayFields } from './configuration.ts';
 import type { LocalDeps } from './deps.ts';
 import { viewOf } from './relay-views.ts';
 
@@ -82,35 +78,17 @@ function wantsSecret({ type, username = null }: Readonly<Record<string, unknown>
 
 /** A secret is never carried over to where whoever may change relays could have it sent (contract §11). */
 function refuseOtherPlace(old: Relay, relay: Relay): void {
-  const was = placeOf(old);
-  const changed = Object.entries(placeOf(relay)).filter(([part, value]) => was[part] !== value);
+  const was = relayFields(old);
+  const is = relayFields(relay);
+  const changed = RELAY_FIELDS.filter(
+    ({ name, binds }) => binds && (was[name] ?? null) !== (is[name] ?? null),
+  );
   if (changed.length === 0) return;
-  const parts = changed.map(([part]) => part).join(', ');
+  const parts = changed.map(({ name }) => name).join(', ');
   throw new OperationError(
     'invalid',
     `Give the password or secret anew, because this changes where it is sent or how that is protected: ${parts}.`,
   );
-}
-
-/** Whom a secret is sent to, and what protects it on the way. */
-function placeOf({
-  type,
-  smtp,
-  provider,
-}: Relay): Readonly<Record<string, string | number | boolean | null>> {
-  return {
-    type,
-    host: smtp?.host ?? null,
-    port: smtp?.port ?? null,
-    tls: smtp?.tls ?? null,
-    verify: smtp?.verify ?? null,
-    auth: smtp?.oauth === undefined ? null : 'xoauth2',
-    preset: smtp?.oauth?.preset ?? null,
-    token_url: smtp?.oauth?.tokenUrl ?? null,
-    endpoint: provider?.endpoint ?? null,
-    authority: provider?.type === 'graph' ? provider.authority : null,
-    tenant: provider?.type === 'graph' ? provider.tenant : (smtp?.oauth?.tenant ?? null),
-  };
 }
 
 /** Mail waits in lanes, which are a relay's, or of type `mx` one for each recipient domain. */

@@ -1,17 +1,5 @@
-import type { FormKind, Kind } from '../config/kinds.ts';
-import {
-  RELAY_FIELDS,
-  REQUIRED_FIELDS,
-  type RelayField,
-  type RelayFieldName,
-} from '../config/relay-fields.ts';
-import { SECRET_FIELDS } from '../config/relay-secrets.ts';
-import {
-  type DeclaredType,
-  MAILGUN_ENDPOINTS,
-  RELAY_TYPES,
-  USUAL_CONCURRENCY,
-} from '../config/relay-types.ts';
+import { isFor, RELAY_FIELDS, type RelayRow } from '../config/relay-fields.ts';
+import { type DeclaredType, RELAY_TYPES } from '../config/relay-types.ts';
 import type { RelayForm, RelayFormField } from '../operations/relays.ts';
 
 /** The forms of all types of relay, from the one table of fields. */
@@ -19,42 +7,36 @@ export function relayForms(): RelayForm[] {
   return RELAY_TYPES.map((type) => ({
     type,
     ...RELAY_HELP[type],
-    fields: FIELD_NAMES.filter((name) => isShown(name, type)).map((name) => fieldOf(name, type)),
+    // The type is chosen before the form is shown.
+    fields: RELAY_FIELDS.filter((row) => isFor(row, type) && !row.fileOnly && row.name !== 'type').map(
+      (row) => fieldOf(row, type),
+    ),
   }));
 }
 
-const FIELD_NAMES = Object.keys(RELAY_FIELDS).filter((name): name is RelayFieldName => name in RELAY_FIELDS);
-
-/** The type is chosen before the form is shown; private addresses are a matter of the file. */
-const NOT_IN_FORMS: readonly RelayFieldName[] = ['type', 'allow_private'];
-
-function isShown(name: RelayFieldName, type: DeclaredType): boolean {
-  const { types }: RelayField<unknown> = RELAY_FIELDS[name];
-  return !NOT_IN_FORMS.includes(name) && (types === null || types.includes(type));
-}
-
-function fieldOf(name: RelayFieldName, type: DeclaredType): RelayFormField {
-  const { label, group, groupFor, kind, fallback, meaning }: RelayField<unknown> = RELAY_FIELDS[name];
-  const form = formOf(name, kind, type);
+function fieldOf(row: RelayRow, type: DeclaredType): RelayFormField {
+  const { name, label, group, kind, fallback, meaning, byType, requiredFor, usual } = row;
+  const own = byType?.[type];
+  const { form } = own?.kind ?? kind;
   return {
     name,
-    label,
-    kind: SECRET_FIELDS.some((secret) => secret === name) ? 'secret' : form.kind,
-    choices: form.choices,
-    required: name === 'name' || REQUIRED_FIELDS[type].includes(name),
-    // What is required is marked as such beside the field.
-    meaning: meaning.replace(/ Required\.$/, ''),
-    defaultValue: name === 'max_concurrency' ? USUAL_CONCURRENCY[type] : (fallback ?? null),
-    group: groupFor?.[type] ?? group,
+    label: own?.label ?? label,
+    kind: row.secret ? 'secret' : form.kind,
+    ...{ choices: form.choices, items: form.items, unit: kind.unit },
+    required: fallback === undefined || (requiredFor?.includes(type) ?? false),
+    meaning: own?.meaning ?? withoutNull(meaning),
+    defaultValue: usual?.[type] ?? fallback ?? null,
+    group: own?.group ?? group,
+    binds: row.binds ?? false,
   };
 }
 
-/** Where a type knows fewer values than the table has. */
-function formOf(name: RelayFieldName, { form }: Kind<unknown>, type: DeclaredType): FormKind {
-  if (name === 'region' && type === 'mailgun')
-    return { ...form, kind: 'choice', choices: Object.keys(MAILGUN_ENDPOINTS) };
-  if (name === 'tls' && type === 'mx') return { ...form, choices: ['opportunistic', 'required'] };
-  return form;
+/** In a form, what the table calls null is an empty field. */
+function withoutNull(meaning: string): string {
+  return meaning.replaceAll(
+    /(^|[.;] )null means/g,
+    (_, before: string) => `${before}${before.startsWith(';') ? 'empty' : 'Empty'} means`,
+  );
 }
 
 /** What is told of each type of relay beside its form; docs/relays.md and docs/providers.md say more. */

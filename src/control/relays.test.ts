@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
 import { loadConfig, NOTHING_STORED } from '../config/load.ts';
-import { RELAY_FIELDS, REQUIRED_FIELDS } from '../config/relay-fields.ts';
-import { SECRET_FIELDS } from '../config/relay-secrets.ts';
+import { RELAY_FIELDS, SECRET_FIELDS } from '../config/relay-fields.ts';
 import { RELAY_TYPES } from '../config/relay-types.ts';
 import { systemRandom } from '../lib/random.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
@@ -179,15 +178,26 @@ test('there is a form for every type, with what it needs, of the one table', asy
     const names = fields.map(({ name }) => name);
     expect(names).not.toContain('allow_private');
     const required = fields.filter((field) => field.required).map(({ name }) => name);
-    const [declared] = RELAY_TYPES.filter((known) => known === type);
-    expect(required).toEqual(
-      Object.keys(RELAY_FIELDS).filter(
-        (name) => name === 'name' || REQUIRED_FIELDS[declared ?? 'smtp'].some((one) => one === name),
-      ),
-    );
-    for (const { name, kind } of fields)
+    const needed = RELAY_FIELDS.filter(({ requiredFor }) => requiredFor?.some((known) => known === type));
+    expect(required).toEqual(['name', ...needed.map(({ name }) => name)]);
+    for (const { name, kind, meaning } of fields) {
+      // In a form, what the table calls null is an empty field.
+      expect(meaning).not.toContain('null');
       expect(kind === 'secret').toBe(SECRET_FIELDS.some((secret) => secret === name));
+    }
   }
+});
+
+test('a form says what of a definition the secret is bound to, and calls the secret what its type calls it', async () => {
+  const forms = await opened.operations.relayForms({});
+  const fieldsOf = (wanted: string) => forms.find(({ type }) => type === wanted)?.fields ?? [];
+  const bound = (type: string) => fieldsOf(type).flatMap(({ name, binds }) => (binds ? [name] : []));
+  expect(bound('smtp')).toEqual(['host', 'port', 'tls', 'verify', 'auth', 'preset', 'tenant', 'token_url']);
+  expect(bound('graph')).toEqual(['tenant', 'authority', 'endpoint']);
+  expect(bound('webhook')).toEqual(['url']);
+  expect(bound('ses')).toEqual(['region', 'endpoint']);
+  const secret = (type: string) => fieldsOf(type).find(({ name }) => name === 'secret')?.label;
+  expect([secret('postmark'), secret('smtp')]).toEqual(['Server token', 'Client secret']);
 });
 
 test('a relay is shown and changed by the command line', async () => {

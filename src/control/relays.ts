@@ -1,6 +1,7 @@
 import { formatFault } from '../config/fault.ts';
 import { heloFault } from '../config/names.ts';
-import { packSecrets, SECRET_FIELDS } from '../config/relay-secrets.ts';
+import { SECRET_FIELDS } from '../config/relay-fields.ts';
+import { packSecrets } from '../config/relay-secrets.ts';
 import type { Effective } from '../config/sources.ts';
 import { INBOX, type Relay } from '../domain/relay.ts';
 import { formatTimestamp } from '../lib/clock.ts';

@@ -170,7 +170,8 @@ function rowOf(effective: Effective, { pending, config }: Pick<Loaded, 'pending'
   return {
     ...{ key, section: key.split('.', 1)[0] ?? '', meaning },
     kind: secret ? 'secret' : form.kind,
-    ...{ choices: form.choices, nullable: form.nullable, none: form.none },
+    ...{ choices: form.choices, items: form.items, unit: kind.unit, examples: form.examples },
+    ...{ nullable: form.nullable, none: form.none },
     value: shown(asInFile(key, value, config)),
     ...{ defaultValue: fallback, origin, source },
     locked: lockOf(waiting ?? effective),

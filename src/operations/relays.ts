@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { FieldGroup } from '../config/relay-fields.ts';
-import type { SecretField } from '../config/relay-secrets.ts';
+import type { FormKind } from '../config/kinds.ts';
+import type { FieldGroup } from '../config/relay-field.ts';
+import type { SecretField } from '../config/relay-fields.ts';
 import type { ProbeStep } from '../transport/transport.ts';
 import { answers, changes, isRecord, look, type OperationsOf, READ, type Topic } from './operation.ts';
 import type { LaneState } from './queue.ts';
@@ -130,14 +131,20 @@ export interface RelayForm {
 export interface RelayFormField {
   readonly name: string;
   readonly label: string;
-  readonly kind: 'text' | 'integer' | 'boolean' | 'choice' | 'list' | 'json' | 'secret';
+  readonly kind: FormKind['kind'] | 'secret';
   readonly choices: readonly string[];
+  /** Of what kind the items of a list are; null for no list. */
+  readonly items: FormKind['items'];
+  /** What a number counts; null where it is no measure. */
+  readonly unit: string | null;
   readonly required: boolean;
   readonly meaning: string;
   /** As it is without; null for none. */
   readonly defaultValue: unknown;
   /** Not always needed: sign-in by OAuth, connection, limits or pace, to be shown folded. */
   readonly group: FieldGroup;
+  /** Another value sends the secret elsewhere, so that it is to be given anew. */
+  readonly binds: boolean;
 }
 
 /** A relay by its name: what can be changed of it. */

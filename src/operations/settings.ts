@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { FormKind } from '../config/kinds.ts';
 import { answers, changes, isRecord, look, type OperationsOf, READ } from './operation.ts';
 
 const key = z.string().max(100);
@@ -8,18 +9,21 @@ const MAX_UNSET = 1000;
 /** The settings that a refused source can be added to. */
 export const ALLOW_LISTS = ['listener.allowed_cidrs', 'api.allowed_cidrs', 'webui.allowed_cidrs'] as const;
 
-/** What a form shows a setting with. */
-export type SettingKind = 'boolean' | 'integer' | 'text' | 'choice' | 'list' | 'json' | 'secret';
-
 /** A setting of the table, as it is shown. */
 export interface SettingRow {
   readonly key: string;
   /** The first part of the key. */
   readonly section: string;
   readonly meaning: string;
-  readonly kind: SettingKind;
+  readonly kind: FormKind['kind'] | 'secret';
   /** Of kind `choice`. */
   readonly choices: readonly string[];
+  /** Of what kind the items of a list are; null for no list. */
+  readonly items: FormKind['items'];
+  /** What a number counts; null where it is no measure. */
+  readonly unit: string | null;
+  /** How a number is written with another unit; null where it is not. */
+  readonly examples: string | null;
   /** May be without a value. */
   readonly nullable: boolean;
   /** What holds without a value, in a few words; null where it always has one. */

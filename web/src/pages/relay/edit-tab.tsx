@@ -46,8 +46,13 @@ function EditForm({ form, relay }: { readonly form: RelayForm; readonly relay: R
   const hand = useRelayForm(form, before, update.error, update.reset);
   const after = { ...hand.definition, name: relay.name };
   const changes = definitionChanges({ ...before, type: form.type, name: relay.name }, after);
-  const anew = relay.hasSecret && secretFields(form).length > 0 && wantsSecretAnew(before, after);
+  const anew = relay.hasSecret && secretFields(form).length > 0 && wantsSecretAnew(form, before, after);
   const secret = secretsOf(hand.secrets);
+  const facts = (name: string) => ({
+    key: name,
+    unit: null,
+    ...form.fields.find((field) => field.name === name),
+  });
   const isDirty = changes.length > 0 || secret !== null;
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -113,9 +118,9 @@ function EditForm({ form, relay }: { readonly form: RelayForm; readonly relay: R
             <li key={name}>
               <code className="font-mono text-sm">{name}</code>
               <span className="flex flex-wrap items-center gap-2 break-all">
-                <span className="text-soft line-through">{showSetting(was, name)}</span>
+                <span className="text-soft line-through">{showSetting(was, facts(name))}</span>
                 <ArrowRight aria-label="becomes" size={14} className="text-soft" />
-                <span className="font-medium">{showSetting(is, name)}</span>
+                <span className="font-medium">{showSetting(is, facts(name))}</span>
               </span>
             </li>
           ))}

@@ -21,6 +21,9 @@ const field = (
     kind,
     label: name,
     choices: [],
+    items: null,
+    unit: null,
+    binds: false,
     required: false,
     meaning: '',
     defaultValue: null,
@@ -33,12 +36,12 @@ const FORM: RelayForm = {
   ...{ type: 'smtp', title: 'SMTP', summary: '', help: [] },
   fields: [
     field('name', 'text', { required: true }),
-    field('host', 'text', { required: true }),
+    field('host', 'text', { required: true, binds: true }),
     field('port', 'integer'),
-    field('verify', 'boolean'),
+    field('verify', 'boolean', { binds: true }),
     field('password', 'secret'),
-    field('source_ips', 'list', { defaultValue: [] }),
-    field('warmup_per_day', 'list'),
+    field('source_ips', 'list', { defaultValue: [], items: 'text' }),
+    field('warmup_per_day', 'list', { items: 'integer' }),
     field('max_rate_per_second', 'integer', { defaultValue: 0 }),
   ],
 };
@@ -65,9 +68,11 @@ test('a definition survives its form', () => {
 });
 
 test('the secret is asked for anew where it would go elsewhere', () => {
-  expect(wantsSecretAnew({ host: 'a', max_concurrency: 1 }, { host: 'a', max_concurrency: 2 })).toBe(false);
-  expect(wantsSecretAnew({ host: 'a' }, { host: 'b' })).toBe(true);
-  expect(wantsSecretAnew({ host: 'a' }, { host: 'a', verify: false })).toBe(true);
+  expect(wantsSecretAnew(FORM, { host: 'a', max_concurrency: 1 }, { host: 'a', max_concurrency: 2 })).toBe(
+    false,
+  );
+  expect(wantsSecretAnew(FORM, { host: 'a' }, { host: 'b' })).toBe(true);
+  expect(wantsSecretAnew(FORM, { host: 'a' }, { host: 'a', verify: false })).toBe(true);
 });
 
 test('changes are told by their fields', () => {
@@ -81,10 +86,6 @@ test('secrets have their fields, and what was not filled in is not sent', () => 
   expect(secretFields(FORM).map(({ name }) => name)).toEqual(['password']);
   expect(secretsOf({ password: '', secret: 's' })).toEqual({ secret: 's' });
   expect([secretsOf({}), secretsOf({ password: '' })]).toEqual([null, null]);
-});
-
-test.each(['auth', 'preset', 'tenant', 'token_url'])('another %s wants the secrets anew', (name) => {
-  expect(wantsSecretAnew({}, { [name]: 'x' })).toBe(true);
 });
 
 test('a name is free', () => {

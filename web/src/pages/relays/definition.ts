@@ -12,18 +12,9 @@ export type Definition = Readonly<Record<string, unknown>>;
 /** What was written into the fields, by their names. */
 export type Drafts = Readonly<Record<string, Draft>>;
 
-/** Fields that a page asks for in its own way. */
-const OWN_WAY = ['type', 'password', 'secret'];
-
-/** Fields whose change sends the secret elsewhere: it must be given anew. */
-const WHERE_IT_GOES = [
-  ...['host', 'port', 'verify', 'tls', 'url', 'endpoint', 'authority', 'region'],
-  ...['auth', 'preset', 'tenant', 'token_url'],
-];
-
 /** The fields that are written by hand; the secret is not among them. */
 export function plainFields({ fields }: RelayForm): readonly RelayFormField[] {
-  return fields.filter(({ name, kind }) => kind !== 'secret' && !OWN_WAY.includes(name));
+  return fields.filter(({ kind }) => kind !== 'secret');
 }
 
 /** The fields of a form that hold secrets. */
@@ -67,18 +58,12 @@ export function definitionOf(
       if (field.required) faults[field.name] = 'This is needed.';
       continue;
     }
-    const reading = readDraft({ ...field, nullable: true, value: field.defaultValue }, draft);
+    const reading = readDraft({ ...field, nullable: true }, draft);
     if ('fault' in reading) faults[field.name] = reading.fault;
     else if (field.required || !sameValue(reading.value, field.defaultValue))
-      definition[field.name] = numbersWhereMeant(field, reading.value);
+      definition[field.name] = reading.value;
   }
   return { definition, faults };
-}
-
-/** A list without a default, of which all items are numbers, is one of numbers: `warmup_per_day`. */
-function numbersWhereMeant({ kind }: RelayFormField, value: unknown): unknown {
-  if (kind !== 'list' || !Array.isArray(value)) return value;
-  return value.every((item) => /^\d{1,15}$/.test(String(item))) ? value.map(Number) : value;
 }
 
 function isEmpty(draft: Draft): boolean {
@@ -87,8 +72,8 @@ function isEmpty(draft: Draft): boolean {
 }
 
 /** Whether a changed definition sends the secret elsewhere, so that the stored one is not kept. */
-export function wantsSecretAnew(before: Definition, after: Definition): boolean {
-  return WHERE_IT_GOES.some((name) => !sameValue(before[name], after[name]));
+export function wantsSecretAnew({ fields }: RelayForm, before: Definition, after: Definition): boolean {
+  return fields.some(({ name, binds }) => binds && !sameValue(before[name], after[name]));
 }
 
 /** What of a definition has changed, for people to look at before it is stored. */

@@ -2,9 +2,8 @@ import { ChevronRight } from 'lucide-react';
 import { ListField, Select } from '../../parts/choice.tsx';
 import { NumberField, SecretField, Textarea, TextField } from '../../parts/text-field.tsx';
 import { Meaning } from '../settings/setting-row.tsx';
-import { type Draft, showSetting, unitOf } from '../settings/setting-values.ts';
+import { type Draft, shortUnit, showSetting } from '../settings/setting-values.ts';
 import { type Drafts, plainFields, type RelayForm, type RelayFormField, secretFields } from './definition.ts';
-import { wordsOf } from './field-words.ts';
 
 const GROUPS = [
   ['oauth', 'OAuth', 'Microsoft 365, Google and others that take no password.'],
@@ -42,7 +41,6 @@ export function RelayFields(props: Props) {
   const draw = (field: RelayFormField) => (
     <FormField
       key={field.name}
-      type={form.type}
       field={field}
       draft={drafts[field.name] ?? null}
       error={faults[field.name]}
@@ -86,17 +84,15 @@ export function RelayFields(props: Props) {
 }
 
 function RelaySecret({
-  form,
   field,
   faults,
   secrets,
   onSecret,
   keepsSecret,
 }: Props & { readonly field: RelayFormField }) {
-  const words = wordsOf(form.type, field);
   return (
     <SecretField
-      label={words.label}
+      label={field.label}
       autoComplete="new-password"
       required={field.required && !keepsSecret}
       placeholder={keepsSecret ? 'Kept as it is' : ''}
@@ -105,7 +101,7 @@ function RelaySecret({
       error={faults[field.name]}
       hint={
         <>
-          <Meaning text={words.meaning} /> It is kept sealed, and never shown again.
+          <Meaning text={field.meaning} /> It is kept sealed, and never shown again.
         </>
       }
     />
@@ -113,23 +109,21 @@ function RelaySecret({
 }
 
 function FormField({
-  type,
   field,
   draft,
   error,
   onChange,
 }: {
-  readonly type: string;
   readonly field: RelayFormField;
   readonly draft: Draft;
   readonly error: string | undefined;
   readonly onChange: (draft: Draft) => void;
 }) {
-  const { kind, name, choices, defaultValue, required } = field;
-  const words = wordsOf(type, field);
-  const common = { label: words.label, hint: <Meaning text={words.meaning} />, error };
+  const { label, meaning, kind, name, choices, defaultValue, required, unit } = field;
+  const common = { label, hint: <Meaning text={meaning} />, error };
   const text = typeof draft === 'string' ? draft : '';
-  const usual = defaultValue === null ? 'As usual' : `As usual: ${showSetting(defaultValue, name)}`;
+  const usual =
+    defaultValue === null ? 'As usual' : `As usual: ${showSetting(defaultValue, { key: name, unit })}`;
   switch (kind) {
     case 'boolean':
       return (
@@ -160,7 +154,7 @@ function FormField({
       return (
         <NumberField
           {...common}
-          {...(unitOf(name) !== null && { unit: unitOf(name) ?? '' })}
+          {...(unit !== null && { unit: shortUnit(unit) })}
           value={/^-?\d+$/.test(text) ? Number(text) : null}
           onChange={(value) => onChange(value === null ? '' : String(value))}
         />

@@ -61,7 +61,8 @@ export function ReviewDialog({
   );
 }
 
-function BeforeAndAfter({ setting: { key, kind, value, none }, reading }: Pending) {
+function BeforeAndAfter({ setting, reading }: Pending) {
+  const { kind, value } = setting;
   if (kind === 'secret') return <p className="mt-1 text-soft">A new value, which is never shown.</p>;
   const after = 'fault' in reading ? null : reading.value;
   const change = listChange(value, after);
@@ -86,9 +87,9 @@ function BeforeAndAfter({ setting: { key, kind, value, none }, reading }: Pendin
     );
   return (
     <p className="mt-1 flex flex-wrap items-center gap-2 break-all">
-      <span className="text-soft line-through decoration-1">{showSetting(value, key, none)}</span>
+      <span className="text-soft line-through decoration-1">{showSetting(value, setting)}</span>
       <ArrowRight aria-label="becomes" size={14} className="shrink-0 text-soft" />
-      <span className="font-medium">{showSetting(after, key, none)}</span>
+      <span className="font-medium">{showSetting(after, setting)}</span>
     </p>
   );
 }

@@ -4,7 +4,7 @@ import { ListField, Select, Switch } from '../../parts/choice.tsx';
 import { NumberField, SecretField, Textarea, TextField } from '../../parts/text-field.tsx';
 import { useCall } from '../../queries.ts';
 import { headingOf } from './sections.ts';
-import { type Draft, type Setting, showSetting, takesUnits, unitOf } from './setting-values.ts';
+import { type Draft, type Setting, shortUnit, showSetting } from './setting-values.ts';
 import { SourcesEditor } from './sources-editor.tsx';
 
 /** Settings whose value is the name of a relay. */
@@ -46,18 +46,18 @@ function firstDraft({ kind, defaultValue, choices }: Setting): Draft {
 }
 
 function ValueField({ setting, draft, onChange, error }: Props) {
-  const { key, kind, choices, defaultValue, none } = setting;
+  const { key, kind, choices, defaultValue } = setting;
   const common = {
     label: headingOf(key),
     error,
-    hint: `By default: ${showSetting(defaultValue, key, none)}.`,
+    hint: `By default: ${showSetting(defaultValue, setting)}.`,
   };
   const text = typeof draft === 'string' ? draft : '';
   if (RELAY_KEYS.includes(key)) return <RelayField {...common} value={text} onChange={onChange} />;
   if (key === 'listener.sources') return <SourcesEditor value={text} onChange={onChange} error={error} />;
   switch (kind) {
     case 'integer':
-      return <IntegerField {...common} settingKey={key} value={text} onChange={onChange} />;
+      return <IntegerField {...common} setting={setting} value={text} onChange={onChange} />;
     case 'list':
       return <ListField {...common} value={Array.isArray(draft) ? draft : []} onChange={onChange} />;
     case 'choice':
@@ -90,32 +90,30 @@ function ValueField({ setting, draft, onChange, error }: Props) {
 }
 
 function IntegerField({
-  settingKey,
+  setting: { unit, examples },
   value,
   onChange,
   hint,
   ...field
 }: {
-  readonly settingKey: string;
+  readonly setting: Setting;
   readonly label: string;
   readonly hint: string;
   readonly error: string | undefined;
   readonly value: string;
   readonly onChange: (draft: Draft) => void;
 }) {
-  const unit = unitOf(settingKey);
   const number = /^-?\d+$/.test(value) ? Number(value) : null;
   const meant =
     unit === 'bytes' && number !== null && number >= 1024 ? `That is ${formatBytes(number)}. ` : '';
-  if (takesUnits(settingKey)) {
-    const example = unit === 'bytes' ? '25MiB' : '2h';
-    const counted = `A number of ${unit}, or with a unit, such as ${example}. `;
+  if (examples !== null) {
+    const counted = `A number of ${unit}, or with a unit, such as ${examples}. `;
     return <TextField {...field} hint={`${counted}${meant}${hint}`} value={value} onChange={onChange} />;
   }
   return (
     <NumberField
       {...field}
-      {...(unit !== null && { unit })}
+      {...(unit !== null && { unit: shortUnit(unit) })}
       hint={hint}
       value={number}
       onChange={(next) => onChange(next === null ? '' : String(next))}

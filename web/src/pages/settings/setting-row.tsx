@@ -71,13 +71,14 @@ export function SettingRow({
   );
 }
 
-function Value({ setting: { key, value, none, afterRestart } }: { readonly setting: Setting }) {
+function Value({ setting }: { readonly setting: Setting }) {
+  const { value, afterRestart } = setting;
   const lines = Array.isArray(value) && value.length > 0 ? value : null;
   return (
     <div className="min-w-0">
       {lines === null ? (
         <span className={classNames('break-words', value === null ? 'text-soft' : 'font-medium')}>
-          {showSetting(value, key, none)}
+          {showSetting(value, setting)}
         </span>
       ) : (
         <ul className="font-mono text-sm">
@@ -85,14 +86,14 @@ function Value({ setting: { key, value, none, afterRestart } }: { readonly setti
             // A list as it stands; it is not edited here.
             // biome-ignore lint/suspicious/noArrayIndexKey: see above
             <li key={index} className="break-all">
-              {showSetting([item], key)}
+              {showSetting([item], setting)}
             </li>
           ))}
           {lines.length > 8 && <li className="text-soft">and {lines.length - 8} more</li>}
         </ul>
       )}
       {afterRestart !== undefined && (
-        <Badge tone="warn">{showSetting(afterRestart, key, none)} after a restart</Badge>
+        <Badge tone="warn">{showSetting(afterRestart, setting)} after a restart</Badge>
       )}
     </div>
   );

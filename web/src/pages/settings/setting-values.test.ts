@@ -1,42 +1,35 @@
 import { expect, test } from 'vitest';
-import {
-  draftOf,
-  listChange,
-  readDraft,
-  type Setting,
-  showSetting,
-  splitList,
-  takesUnits,
-  unitOf,
-} from './setting-values.ts';
+import { draftOf, listChange, readDraft, type Setting, showSetting, splitList } from './setting-values.ts';
 
 const setting = (kind: Setting['kind'], value: unknown, rest: Partial<Setting> = {}) => ({
-  ...{ kind, value, nullable: false, defaultValue: value },
+  ...{ kind, value, nullable: false, items: null },
   ...rest,
 });
 
-test.each<[unknown, string, string]>([
-  [null, 'tls.cert_file', 'none'],
-  [true, 'api.tls_enabled', 'on'],
-  [26_214_400, 'api.max_message_bytes', '25.0 MiB'],
-  [8025, 'api.port', '8025'],
-  [[25, 587], 'listener.ports', '25, 587'],
-  [[], 'listener.ports', 'none'],
-  [1, 'retention.content_days', '1 day'],
-  [75, 'api.keep_alive_seconds', '75 seconds'],
-  [5, 'listener.greet_delay_ms', '5 ms'],
-  [1000, 'api.rate_limit_per_key', '1,000 a minute'],
-  [1_000_000, 'limits.max_queued_per_key', '1,000,000'],
-  [500, 'api.min_body_bytes_per_second', '500 bytes/s'],
-  [[{ name: 'printer', cidr: '10.0.0.0/8' }], 'listener.sources', 'printer'],
-  ['', 'database.url', 'empty'],
-])('%j of %s is shown as %s', (value, key, shown) => {
-  expect(showSetting(value, key)).toBe(shown);
+test.each<[unknown, string, string | null, string]>([
+  [null, 'tls.cert_file', null, 'none'],
+  [true, 'api.tls_enabled', null, 'on'],
+  [26_214_400, 'api.max_message_bytes', 'bytes', '25.0 MiB'],
+  [8025, 'api.port', null, '8025'],
+  [[25, 587], 'listener.ports', null, '25, 587'],
+  [[], 'listener.ports', null, 'none'],
+  [1, 'retention.content_days', 'days', '1 day'],
+  [75, 'api.keep_alive_seconds', 'seconds', '75 seconds'],
+  [5, 'listener.greet_delay_ms', 'ms', '5 ms'],
+  [1000, 'api.rate_limit_per_key', 'requests per minute', '1,000 a minute'],
+  [1_000_000, 'limits.max_queued_per_key', null, '1,000,000'],
+  [500, 'api.min_body_bytes_per_second', 'bytes per second', '500 bytes/s'],
+  [25, 'retention.compact_below_percent', 'percent', '25 %'],
+  [[{ name: 'printer', cidr: '10.0.0.0/8' }], 'listener.sources', null, 'printer'],
+  ['', 'database.url', null, 'empty'],
+])('%j of %s, in %s, is shown as %s', (value, key, unit, shown) => {
+  expect(showSetting(value, { key, unit })).toBe(shown);
 });
 
 test('where there is no value, what holds instead is shown', () => {
-  expect(showSetting(null, 'limits.max_queued_bytes', 'half of the free disk')).toBe('half of the free disk');
-  expect(showSetting(1_048_576, 'limits.max_queued_bytes', 'half of the free disk')).toBe('1.0 MiB');
+  const shown = { key: 'limits.max_queued_bytes', unit: 'bytes', none: 'half of the free disk' };
+  expect(showSetting(null, shown)).toBe('half of the free disk');
+  expect(showSetting(1_048_576, shown)).toBe('1.0 MiB');
 });
 
 test.each([
@@ -46,8 +39,9 @@ test.each([
   [setting('integer', 8025), null, { fault: 'A value is needed.' }],
   [setting('integer', 8025, { nullable: true }), null, { value: null }],
   [setting('boolean', true), false, { value: false }],
-  [setting('list', [25]), '2525, 587', { value: [2525, 587] }],
-  [setting('list', [], { defaultValue: [25] }), ['465', 'x'], { value: [465, 'x'] }],
+  [setting('list', [25], { items: 'integer' }), '2525, 587', { value: [2525, 587] }],
+  [setting('list', [], { items: 'integer' }), ['465', 'x'], { value: [465, 'x'] }],
+  [setting('list', [], { items: 'text' }), ['465'], { value: ['465'] }],
   [setting('list', ['::']), ['10.0.0.1'], { value: ['10.0.0.1'] }],
   [setting('text', 'a'), ' b ', { value: 'b' }],
   [setting('secret', '••••'), ' s ', { value: ' s ' }],
@@ -77,18 +71,7 @@ test('what a change adds to a list and takes from it', () => {
 });
 
 test("a number with a unit is the server's to read", () => {
-  const setting = { kind: 'integer', nullable: false, value: 1, defaultValue: 1 } as const;
+  const setting = { kind: 'integer', nullable: false, items: null } as const;
   expect(readDraft(setting, ' 500GiB ')).toEqual({ value: '500GiB' });
   expect(readDraft(setting, '1.5h')).toEqual({ fault: 'A whole number is needed.' });
-  expect(['api.max_message_bytes', 'api.min_body_bytes_per_second', 'api.port'].map(takesUnits)).toEqual([
-    true,
-    false,
-    false,
-  ]);
-});
-
-test('units are told by the ends of keys', () => {
-  expect(unitOf('retention.content_max_bytes')).toBe('bytes');
-  expect(unitOf('listener.max_connections_per_source')).toBeNull();
-  expect(unitOf('listener.rate_limit_per_source')).toBe('/min');
 });

@@ -12,32 +12,37 @@ export type Draft = string | boolean | readonly string[] | null;
 /** What a draft comes to. */
 export type Reading = { readonly value: unknown } | { readonly fault: string };
 
-/** What a value counts, by the end of its key: `api.keep_alive_seconds`. */
-export function unitOf(key: string): string | null {
-  const end = /_(bytes|seconds|minutes|hours|days|ms|percent)(_in_flight)?$/.exec(key)?.[1];
-  if (end !== undefined) return end;
-  if (/bytes_per_second$/.test(key)) return 'bytes/s';
-  return /_per_(minute|key|source)$/.test(key) && /rate|messages_per_minute/.test(key) ? '/min' : null;
+/** Whose value it is, as far as that says how to show it. */
+interface Shown {
+  readonly key: string;
+  readonly unit: string | null;
+  /** What holds where there is no value. */
+  readonly none?: string | null;
 }
 
-/** A value in a few words, for lists and comparisons. `none` is what holds where there is no value. */
-export function showSetting(value: unknown, key: string, none: string | null = null): string {
-  if (value === null || value === undefined) return none ?? 'none';
+/** A unit as it stands beside a field. */
+export function shortUnit(unit: string): string {
+  return unit.replace(/^.* per minute$/, '/min').replace(/ per second$/, '/s');
+}
+
+/** A value in a few words, for lists and comparisons. */
+export function showSetting(value: unknown, shown: Shown): string {
+  if (value === null || value === undefined) return shown.none ?? 'none';
   if (typeof value === 'boolean') return value ? 'on' : 'off';
-  if (typeof value === 'number') return showNumber(value, key);
+  if (typeof value === 'number') return showNumber(value, shown);
   if (value === '') return 'empty';
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(showItem).join(', ');
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function showNumber(value: number, key: string): string {
-  const unit = unitOf(key);
+function showNumber(value: number, { key, unit }: Shown): string {
   if (unit === 'bytes') return formatBytes(value);
   const count = /(^|[._])ports?$/.test(key) ? String(value) : value.toLocaleString('en-US');
   if (unit === null) return count;
-  if (unit === '/min') return `${count} a minute`;
-  if (unit === 'percent') return `${count} %`;
-  return `${count} ${value === 1 ? unit.replace(/s$/, '') : unit}`;
+  const short = shortUnit(unit);
+  if (short === '/min') return `${count} a minute`;
+  if (short === 'percent') return `${count} %`;
+  return `${count} ${value === 1 ? short.replace(/s$/, '') : short}`;
 }
 
 function showItem(item: unknown): string {
@@ -56,20 +61,14 @@ export function draftOf({ kind, value }: Pick<Setting, 'kind' | 'value'>): Draft
   return String(value);
 }
 
-/**
- * The value that a draft stands for. Lists of numbers stay numbers: of what kind the items are is told by the values
- * that the setting has, or has by default.
- */
-export function readDraft(
-  setting: Pick<Setting, 'kind' | 'nullable' | 'value' | 'defaultValue'>,
-  draft: Draft,
-): Reading {
-  const { kind, nullable } = setting;
+/** The value that a draft stands for. */
+export function readDraft(setting: Pick<Setting, 'kind' | 'nullable' | 'items'>, draft: Draft): Reading {
+  const { kind, nullable, items: itemKind } = setting;
   if (draft === null) return nullable ? { value: null } : { fault: 'A value is needed.' };
   if (typeof draft === 'boolean') return { value: draft };
   if (kind === 'list') {
     const items = typeof draft === 'string' ? splitList(draft) : draft;
-    return { value: hasNumbers(setting) ? items.map(asNumber) : items };
+    return { value: itemKind === 'integer' ? items.map(asNumber) : items };
   }
   const text = typeof draft === 'string' ? draft.trim() : draft.join('\n');
   if (kind === 'integer') return readInteger(text);
@@ -83,22 +82,12 @@ function readInteger(text: string): Reading {
   return /^\d{1,15} ?[A-Za-z]{1,3}$/.test(text) ? { value: text } : { fault: 'A whole number is needed.' };
 }
 
-/** Whether a number may be given with another unit than its own. */
-export function takesUnits(key: string): boolean {
-  return /_(bytes|bytes_in_flight|ms|seconds|minutes|hours|days)$/.test(key);
-}
-
 function readJson(text: string): Reading {
   try {
     return { value: JSON.parse(text) as unknown };
   } catch (error) {
     return { fault: `This is not JSON: ${error instanceof Error ? error.message : 'it cannot be read'}` };
   }
-}
-
-function hasNumbers({ value, defaultValue }: Pick<Setting, 'value' | 'defaultValue'>): boolean {
-  const items = [value, defaultValue].flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : []));
-  return items.length > 0 && items.every((item) => typeof item === 'number');
 }
 
 function asNumber(item: string): unknown {
