@@ -90,7 +90,7 @@ export const DELIVERING: readonly Mutant[] = [
         file: 'test/protocol/smtp-out/outcomes.test.ts',
         test: 'each recipient has the outcome of its own RCPT',
       },
-      { file: 'test/e2e/partial.test.ts', test: 'one ok, one 450, one 550' },
+      { file: 'test/e2e/messages.test.ts', test: 'one ok, one 450, one 550' },
     ],
   },
   {
