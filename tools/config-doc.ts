@@ -15,23 +15,23 @@ const HEAD = `# Configuration
 Waybill runs without any configuration. A value is taken from the first of these that has one:
 
 1. the environment: \`WAYBILL_\` and the key in upper case, with \`__\` for the dot, such as
-   \`WAYBILL_API__RATE_LIMIT_PER_KEY=500\`. Lists are JSON or separated by commas. With \`_FILE\` behind the name, the
+   \`WAYBILL_API__RATE_LIMIT_PER_KEY=500\`. Lists are JSON or separated by commas. With \`_FILE\` added to the name, the
    value is the text of that file;
 2. the file: \`--config FILE\`, else \`WAYBILL_CONFIG\`, else \`waybill.yaml\` in the data directory;
-3. what was stored at run time, such as by \`waybill relays add\`;
+3. what was stored at run time, for example by \`waybill relays add\`;
 4. the default.
 
 An unknown key or a bad value stops the start, with one line for each that names key, value, rule and source.
-\`waybill config\` shows the values in force and where each comes from. The server reads the file anew when it
-changes and on SIGHUP; a file with faults changes nothing and degrades health. Settings marked *live* hold at
-once, the others after a restart: until then \`waybill config\` shows the value that runs, and the one that waits.
+\`waybill config\` shows the values in force and where each comes from. The server reads the file again when it
+changes and on SIGHUP; a file with faults changes nothing and degrades health. Settings marked *live* take effect at
+once, the others after a restart: until then \`waybill config\` shows both the current value and the one that waits.
 The file may have 1 MiB and 20,000 keys.
 
-A size or a time, where the tables say bytes, ms, seconds, minutes, hours or days, is a plain number of those, or a whole number
-with a unit: \`500GiB\`, \`2h\`. Sizes take \`B\`; \`KiB\`, \`MiB\`, \`GiB\`, \`TiB\`, each 1024 of the one before; and \`kB\`, \`MB\`,
-\`GB\`, \`TB\`, each 1000. Times take \`ms\`, \`s\`, \`m\` or \`min\`, \`h\` and \`d\`. Capitals count, and what is no whole number of the
-setting's own unit is refused, such as \`90s\` where minutes are counted. So it is in the file, in the environment and on the
-dashboard; \`waybill config\` shows the plain number in force.
+Where the tables say bytes, ms, seconds, minutes, hours or days, give a plain number in that unit, or a whole number with a
+unit: \`500GiB\`, \`2h\`. Sizes accept \`B\`; \`KiB\`, \`MiB\`, \`GiB\`, \`TiB\`, each 1024 of the one before; and \`kB\`, \`MB\`,
+\`GB\`, \`TB\`, each 1000. Times accept \`ms\`, \`s\`, \`m\` or \`min\`, \`h\` and \`d\`. Units are case-sensitive. A value that is
+not a whole number of the setting's own unit is refused, such as \`90s\` for a setting in minutes. This applies to the file, the
+environment and the dashboard; \`waybill config\` shows the plain number in force.
 
 \`\`\`yaml
 api: { port: 8025, rate_limit_per_key: 1000 }
@@ -54,9 +54,9 @@ const SETTINGS_HEAD = `
 const SOURCES_HEAD = `
 ## listener.sources
 
-A list of devices that send without a key, each with a name, limits and messages of its own. The first row that has the
-client's address counts; in the environment the list is JSON. A row opens nothing: who may send is in
-\`listener.allowed_cidrs\`, and a row for anybody else never counts. So a device stands in both:
+A list of devices that send without a key, each with a name, limits and messages of its own. The first row that contains the
+client's address counts; in the environment the list is JSON. A row allows nothing by itself: \`listener.allowed_cidrs\` says
+who may send, and a row for any other address has no effect. So list a device in both:
 
 \`\`\`yaml
 listener:
@@ -72,12 +72,12 @@ listener:
 const ROUTES_HEAD = `
 ## routes
 
-A list of rules of routing, of which the first that matches decides; a section \`routes\` in the file is the whole table.
-What rules do, and what becomes of mail that waits, is in [routing.md](routing.md).
+A list of routing rules; the first that matches decides. A section \`routes\` in the file is the whole table.
+[routing.md](routing.md) says what rules do, and what happens to waiting mail.
 
 | Member | Meaning |
 |---|---|
-| \`name\` | 1 to 64 of a-z 0-9 - _; \`rule-1\` and so on when absent. |
+| \`name\` | 1 to 64 of a-z 0-9 - _; without it, \`rule-1\` and so on. |
 | \`match\` | A map of conditions that must all hold; \`{}\` matches everything. |
 | \`via\` | Relays in the order in which they are tried, or each with its weight: \`{ relay: out, weight: 3 }\`. |
 
@@ -89,7 +89,7 @@ const RELAYS_HEAD = `
 ## relays
 
 A list of relays besides the built-in \`inbox\`, which captures mail locally. Relays of the file and stored ones are
-taken together; one name in both is a fault. What each type is for, with examples, is in [relays.md](relays.md).
+used together; the same name in both is a fault. [relays.md](relays.md) says what each type is for, with examples.
 
 | Field | Types | Default | Must be | Meaning |
 |---|---|---|---|---|

@@ -212,7 +212,7 @@ export function flawsOf(kind: Kind<unknown>, raw: unknown, place: string): reado
 /** A list; in the environment as JSON or separated by commas. */
 export function listOf<T>(kind: Kind<T>, minItems = 0, maxItems = MAX_ITEMS): Kind<readonly T[]> {
   const atMost = maxItems < MAX_ITEMS ? `; at most ${maxItems}` : '';
-  const rule = `a list of which each is ${kind.rule}${minItems > 0 ? '; an empty list is refused' : ''}${atMost}`;
+  const rule = `a list in which each element is ${kind.rule}${minItems > 0 ? '; an empty list is refused' : ''}${atMost}`;
   const isGood = (raw: unknown): raw is readonly unknown[] =>
     Array.isArray(raw) && raw.length >= minItems && raw.length <= maxItems;
   return {

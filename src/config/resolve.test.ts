@@ -141,7 +141,7 @@ test('each fault is one line that names key, value, rule and source', () => {
     'logs: no such section; did you mean log? (file /etc/waybill.yaml)',
     'bogus: no such section (file /etc/waybill.yaml)',
     'api.port = 70000: must be a port from 0 to 65535, or null (file /etc/waybill.yaml)',
-    'api.bind = []: must be a list of which each is an IP address; an empty list is refused (file /etc/waybill.yaml)',
+    'api.bind = []: must be a list in which each element is an IP address; an empty list is refused (file /etc/waybill.yaml)',
     'api.max_recipients = "many": must be a whole number from 1 to 100000 (environment WAYBILL_API__MAX_RECIPIENTS)',
     'log.level = "loud": must be debug or info or warn or error (file /etc/waybill.yaml)',
   ]);

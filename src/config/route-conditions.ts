@@ -123,7 +123,7 @@ export const CONDITION_FIELDS = {
   sender_domain: word(
     'senderDomain',
     domain,
-    "The sender's domain. `*.example.org` is every name below it, but not itself.",
+    "The sender's domain. `*.example.org` is every name below it, but not the domain itself.",
   ),
   recipient: word('recipient', address, 'The recipient, a whole address.'),
   recipient_domain: word('recipientDomain', domain, "The recipient's domain, in the same forms."),
@@ -133,7 +133,7 @@ export const CONDITION_FIELDS = {
   source_cidr: {
     condition: 'sourceCidr',
     kind: cidr,
-    meaning: 'The address, or the range of it, that it was submitted from.',
+    meaning: 'The address, or the range, that it was submitted from.',
     several: true,
     toMatch: (values) => {
       const ranges = values.map(String);
@@ -145,7 +145,7 @@ export const CONDITION_FIELDS = {
   min_bytes: {
     condition: 'minBytes',
     kind: bytes(0),
-    meaning: 'The least size of the whole message, in bytes.',
+    meaning: 'The smallest size of the whole message, in bytes.',
     several: false,
     toMatch: ([value]) => ({ minBytes: Number(value) }),
     values: ({ minBytes }) => (minBytes === undefined ? [] : [minBytes]),
@@ -153,7 +153,7 @@ export const CONDITION_FIELDS = {
   max_bytes: {
     condition: 'maxBytes',
     kind: bytes(0),
-    meaning: 'The most.',
+    meaning: 'The largest size of the whole message, in bytes.',
     several: false,
     toMatch: ([value]) => ({ maxBytes: Number(value) }),
     values: ({ maxBytes }) => (maxBytes === undefined ? [] : [maxBytes]),

@@ -21,39 +21,39 @@ export const API_SETTINGS = {
   'api.port': restart(
     orNull(port, 'off'),
     8025,
-    'Port of the ingestion API over plain HTTP. 0 takes a free one, null switches it off.',
+    'Port of the ingestion API over plain HTTP. 0 takes a free port, null switches it off.',
   ),
   'api.tls_enabled': restart(flag, false, 'Offer the ingestion API over TLS too, on `api.tls_port`.'),
   'api.tls_port': restart(orNull(port, 'off'), 8026, 'Port of the ingestion API over TLS.'),
   'api.bind': restart(
     listOf(address, 1),
     ['::'],
-    'Addresses the ingestion API listens on. `::` takes IPv4 too; where there is no IPv6, it means 0.0.0.0.',
+    'Addresses the ingestion API listens on. `::` includes IPv4; without IPv6 it means 0.0.0.0.',
   ),
   'api.allowed_cidrs': live(
     listOf(cidr, 1),
     LOCAL,
-    'Sources that may speak to the ingestion API. Others get 403 before any key is looked at.',
+    'Sources that may use the ingestion API. Others get 403 before any key is checked.',
   ),
   'api.trusted_proxies': live(
     listOf(cidr),
     [],
-    'Proxies whose `X-Forwarded-For` is believed: the rightmost hop that is not one of them is the source.',
+    'Proxies whose `X-Forwarded-For` is trusted: the rightmost hop that is not one of them is the source.',
   ),
   'api.rate_limit_per_key': live(
     integer(0, 10_000_000, 'requests per minute'),
     100,
-    'Requests a minute that each API key may make, for sending and for reading each; a message over SMTP counts as a request that sends. Beyond it 429, over SMTP 450. 0 means no limit. A key may have a limit of its own.',
+    'Requests a minute that each API key may make for sending, and as many for reading; a message over SMTP counts as a sending request. Further ones get 429, over SMTP 450. 0 means no limit. A key may have its own limit.',
   ),
   'api.max_message_bytes': live(
     integer(1024, MAX_BODY, 'bytes'),
     26_214_400,
-    'Largest message, counted as it would be sent; over SMTP, as it comes in, which EHLO tells as SIZE. Larger ones get 413, over SMTP 552.',
+    'Largest message, measured as it would be sent; over SMTP, as it arrives, and EHLO offers this as SIZE. Larger ones get 413, over SMTP 552.',
   ),
   'api.max_recipients': live(
     integer(1, 100_000),
     1000,
-    'Most recipients of one message, over to, cc and bcc; over SMTP, of accepted RCPT, and further ones get 452.',
+    'Most recipients of one message, over to, cc and bcc; over SMTP, most accepted RCPT commands, and further ones get 452.',
   ),
   'api.max_headers': live(
     integer(0, 1000),
@@ -76,7 +76,7 @@ export const API_SETTINGS = {
     20,
     'Most metadata entries of one message, over SMTP too (`X-Waybill-Metadata-…`).',
   ),
-  'api.max_json_depth': live(integer(4, 1000), 16, 'How deep the values of a JSON body may be nested.'),
+  'api.max_json_depth': live(integer(4, 1000), 16, 'How deeply the values of a JSON body may be nested.'),
   'api.max_json_values': live(
     integer(100, 10_000_000),
     50_000,
@@ -94,33 +94,33 @@ export const API_SETTINGS = {
   'api.batch_messages_per_minute': live(
     integer(0, 100_000_000, 'messages per minute'),
     10_000,
-    'Messages a minute that each API key may send in batches, besides its limit on requests. 0 means no limit.',
+    'Messages a minute that each API key may send in batches, in addition to its limit on requests. 0 means no limit.',
   ),
   'api.cors_origins': live(
     listOf(origin),
     [],
-    'Origins whose pages may call the API from a browser, such as https://app.example.com. Empty means none: an API key in a page is a key given away.',
+    'Origins whose pages may call the API from a browser, such as https://app.example.com. Empty means none, because an API key in a web page is public.',
   ),
   'api.max_request_header_bytes': restart(
     integer(2048, MIB, 'bytes'),
     16_384,
-    'Most bytes in the header of a request, its first line included. Larger ones get 431.',
+    'Most bytes in the header of a request, including its first line. Larger ones get 431.',
   ),
   'api.max_request_headers': restart(integer(8, 2000), 100, 'Most header fields of a request. More get 431.'),
   'api.max_pipelined_requests': restart(
     integer(1, 1000),
     16,
-    'Most requests that one connection may have sent without having been answered. Further ones are not read until one is.',
+    'Most unanswered requests of one connection. Further ones are not read until one is answered.',
   ),
   'api.min_body_bytes_per_second': live(
     integer(0, GIB, 'bytes per second'),
     500,
-    'Slowest pace at which a body may come in, measured over ten seconds; slower clients get 408. 0 means any.',
+    'Slowest pace at which a body may arrive, measured over ten seconds; slower clients get 408. 0 means any.',
   ),
   'api.max_connections': restart(
     integer(1, 100_000),
     2000,
-    'Most connections at once, to each port of the ingestion API. One more takes the place of one that waits for its client, of the source that has most (IPv6 by /64); where that is no fairer, it gets 503, over TLS it is closed.',
+    'Most concurrent connections to each port of the ingestion API. One more takes the place of one that waits for its client, from the source that has most (IPv6 by /64); if that would be no fairer, it gets 503, over TLS it is closed.',
   ),
   'api.keep_alive_seconds': restart(
     integer(1, 3600, 'seconds'),
@@ -135,6 +135,6 @@ export const API_SETTINGS = {
   'api.body_timeout_seconds': restart(
     integer(1, 3600, 'seconds'),
     120,
-    'How long a client may take to send the body. The whole request has this time and `api.header_timeout_seconds` together. A client that takes nothing of its answer for so long is cut off.',
+    'How long a client may take to send the body. The whole request has this time plus `api.header_timeout_seconds`. A client that reads nothing of its answer for this long is cut off.',
   ),
 };

@@ -32,57 +32,53 @@ export const DATABASE_SETTINGS = {
     restart(
       databaseUrl,
       '',
-      'Where messages are kept. Empty means SQLite in the data directory, for one process. A PostgreSQL (`postgres://…`) is for as many nodes as are pointed at it.',
+      'Where messages are kept. Empty means SQLite in the data directory, for one process. With PostgreSQL (`postgres://…`), all nodes with this URL are one installation.',
       'secret',
     ),
   ),
   'database.schema': outside(
-    restart(
-      identifier,
-      'waybill',
-      'Schema of that PostgreSQL that the tables lie in. Made if it is missing.',
-    ),
+    restart(identifier, 'waybill', 'PostgreSQL schema for the tables. Created if it is missing.'),
   ),
   'database.tls': outside(
     restart(
       orNull(choice('off', 'required', 'verified'), 'as the URL says, else by the address'),
       null,
-      'Whether PostgreSQL is spoken to by TLS, and whether its certificate must be good. null means what `sslmode` of the URL says; without one, `off` for sockets and loopback addresses and `required` for all others.',
+      'Whether to connect to PostgreSQL over TLS, and whether its certificate must be verified. null means what `sslmode` of the URL says; without one, `off` for sockets and loopback addresses and `required` for all others.',
     ),
   ),
   'database.tls_ca_file': outside(
     restart(
       orNull(path, "the machine's authorities"),
       null,
-      "PEM file with the authorities that PostgreSQL's certificate may come from. null means those of the machine.",
+      "PEM file with the authorities that may sign PostgreSQL's certificate. null means those of the machine.",
     ),
   ),
   'database.pool_size': outside(
     restart(
       integer(4, 200, 'connections'),
       10,
-      'Most connections of this node to PostgreSQL. All nodes together must stay under what its `max_connections` leaves.',
+      'Most connections of this node to PostgreSQL. All nodes together must stay below what its `max_connections` leaves.',
     ),
   ),
   'database.statement_timeout_seconds': outside(
     restart(
       integer(1, 600, 'seconds'),
       20,
-      'How long PostgreSQL may work at one statement before it gives it up and nothing of it has happened.',
+      'How long PostgreSQL may work on one statement before it cancels it, so that none of it has happened.',
     ),
   ),
   'node.name': outside(
     restart(
       orNull(nodeName, "the machine's name"),
       null,
-      "This node's name in health and in logs. null means the machine's.",
+      "This node's name in health and in logs. null means the machine's name.",
     ),
   ),
   'node.roles': outside(
     restart(
       listOf(choice(...ROLES), 1),
       [...ROLES],
-      'What this node does: `api` and `smtp` accept mail, `delivery` sends it, `webui` serves the dashboard. Only a node over PostgreSQL may leave some to other nodes: without `database.url` fewer than all four are refused. `/health` and `/metrics` are on the dashboard port.',
+      'What this node does: `api` and `smtp` accept mail, `delivery` sends it, `webui` serves the dashboard. Only a node over PostgreSQL may leave roles to other nodes: without `database.url` fewer than all four are refused. `/health` and `/metrics` are on the dashboard port.',
     ),
   ),
 };

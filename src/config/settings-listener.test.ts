@@ -61,7 +61,7 @@ const ROW =
 test.each<[string, unknown, string]>([
   ['a row that is no map', ['10.0.0.1'], `[0]: must be ${ROW}`],
   ['a row that is a list', [[GOOD]], `[0]: must be ${ROW}`],
-  ['no list', { name: 'a' }, ` = {"name":"a"}: must be a list of which each is ${ROW}`],
+  ['no list', { name: 'a' }, ` = {"name":"a"}: must be a list in which each element is ${ROW}`],
   ['no name', [{ cidr: '10.0.0.1' }], '[0].name: must be given'],
   ['no range', [GOOD, { name: 'b' }], '[1].cidr: must be given'],
   ['a bad name', [{ ...GOOD, name: 'Printer' }], '[0].name = "Printer": must be 1 to 64 of a-z 0-9 - _'],
@@ -84,7 +84,7 @@ test.each<[string, unknown, string]>([
   [
     'too many tags',
     [{ ...GOOD, tags: Array.from({ length: 101 }, () => 'x') }],
-    `[0].tags = ${JSON.stringify(Array.from({ length: 101 }, () => 'x')).slice(0, 100)}…: must be a list of which each is 1 to 128 printable characters; at most 100`,
+    `[0].tags = ${JSON.stringify(Array.from({ length: 101 }, () => 'x')).slice(0, 100)}…: must be a list in which each element is 1 to 128 printable characters; at most 100`,
   ],
 ])('a fault names row, member and rule: %s', (_case, rows, line) => {
   expect(read(JSON.stringify(rows))).toEqual([`listener.sources${line}`]);
@@ -92,7 +92,7 @@ test.each<[string, unknown, string]>([
 
 test('what is no JSON is refused as a whole', () => {
   expect(read('name: a, cidr: 10.0.0.1')).toEqual([
-    `listener.sources = "name: a, cidr: 10.0.0.1": must be a list of which each is ${ROW}`,
+    `listener.sources = "name: a, cidr: 10.0.0.1": must be a list in which each element is ${ROW}`,
   ]);
 });
 

@@ -36,13 +36,13 @@ export const SOURCE_FIELDS = {
   name: field(
     text('1 to 64 of a-z 0-9 - _', (raw) => /^[a-z0-9_-]{1,64}$/.test(raw)),
     undefined,
-    'Its name in the log, and whose its messages are. No two rows have the same.',
+    'Its name in the log, and the owner of its messages. Each row has its own name.',
   ),
   cidr: field(cidr, undefined, 'Its address, or the range of its addresses.'),
   sender_domains: field(
     listOf(text('a domain', (raw) => parseDomain(raw) !== null)),
     [],
-    'Domains it may send from, in the envelope and in From and Sender; not what is below them. Empty means any.',
+    'Domains it may send from, in the envelope and in From and Sender, without their subdomains. Empty means any.',
   ),
   rate_per_minute: field(
     integer(0, 10_000_000, 'messages per minute'),
@@ -52,7 +52,7 @@ export const SOURCE_FIELDS = {
   tags: field(
     listOf(text('1 to 128 printable characters', isTag), 0, MAX_TAGS),
     [],
-    'Put on every message of it, besides its own.',
+    'Tags added to every message from it, besides its own.',
   ),
 };
 
@@ -138,18 +138,18 @@ export const LISTENER_SETTINGS = {
   'listener.ports': restart(
     listOf(port),
     [25, 587],
-    'Ports of the SMTP listener, STARTTLS offered. 25 falls back to 2525 where it cannot be bound; others are reported and skipped. 0 takes a free one, an empty list switches them off.',
+    'Ports of the SMTP listener, with STARTTLS. If 25 cannot be bound, 2525 replaces it; other ports are reported and skipped. 0 takes a free port, an empty list switches them off.',
   ),
   'listener.implicit_tls_ports': restart(
     listOf(port),
     [],
     'Ports of the SMTP listener that speak TLS from the first byte, such as 465.',
   ),
-  'listener.bind': restart(listOf(address, 1), ['::'], 'Addresses those ports listen on; see `api.bind`.'),
+  'listener.bind': restart(listOf(address, 1), ['::'], 'Addresses these ports listen on; see `api.bind`.'),
   'listener.allowed_cidrs': live(
     listOf(cidr, 1),
     ['127.0.0.0/8', '::1/128'],
-    'Sources that may send mail to anybody without a key. Behind NAT or the port mapping of a container every stranger may look private, so only loopback is among them by default. Others need AUTH with an API key as password.',
+    'Sources that may send mail to anybody without a key. The default is only loopback, because behind NAT or a container’s port mapping every stranger may look private. Others need AUTH with an API key as password.',
   ),
   'listener.sources': live(
     sources,
@@ -159,13 +159,13 @@ export const LISTENER_SETTINGS = {
   'listener.require_auth': live(
     flag,
     false,
-    'Ask those of `listener.allowed_cidrs` to authenticate as well.',
+    'Require authentication from sources in `listener.allowed_cidrs` as well.',
   ),
   'listener.require_tls': live(flag, false, 'Refuse mail and AUTH until TLS is active.'),
   'listener.allow_insecure_auth': live(
     flag,
     false,
-    'Offer AUTH without TLS too. Whoever listens on the way then has the key.',
+    'Offer AUTH without TLS too. Anybody who reads the traffic then has the key.',
   ),
   'listener.trusted_proxies': live(
     listOf(cidr),
@@ -175,28 +175,32 @@ export const LISTENER_SETTINGS = {
   'listener.received_client': live(
     flag,
     true,
-    'Tell the name and address of the client in the Received field. The log and the record have them in any case.',
+    'Put the client’s name and address into the Received field. The log and the record have them in any case.',
   ),
   'listener.bare_newline': live(
     choice('reject', 'normalize'),
     'reject',
-    'What is done with a message in which a CR or LF stands by itself: refuse it, or make it CRLF. Neither ever ends a message.',
+    'What to do with a message that has a lone CR or LF: refuse the message, or turn it into CRLF. Neither ever ends a message.',
   ),
   'listener.quoted_local_parts': live(
     flag,
     true,
-    'Take addresses whose local part must be quoted, as in `"john..doe"@example.com`: they are good mail addresses (RFC 5321), and the API takes them too. Without it they get 553, for systems that stumble over them.',
+    'Accept addresses whose local part must be quoted, as in `"john..doe"@example.com`: they are valid mail addresses (RFC 5321), and the API accepts them too. With false they get 553, for systems that cannot handle them.',
   ),
   'listener.rate_limit_per_source': live(
     integer(0, 10_000_000, 'messages per minute'),
     0,
     'Messages a minute that each source without a key may send; IPv6 is counted by /64. 0 means no limit.',
   ),
-  'listener.max_connections': live(integer(1, 1_000_000), 15_000, 'Most connections at once; more get 421.'),
+  'listener.max_connections': live(
+    integer(1, 1_000_000),
+    15_000,
+    'Most concurrent connections; more get 421.',
+  ),
   'listener.max_connections_per_source': live(
     integer(1, 1_000_000),
     500,
-    'Most connections of one source at once, IPv6 counted by /64; more get 421.',
+    'Most concurrent connections of one source, IPv6 counted by /64; more get 421.',
   ),
   'listener.max_messages_per_connection': live(
     integer(1, 100_000_000),
@@ -206,17 +210,17 @@ export const LISTENER_SETTINGS = {
   'listener.max_commands_without_mail': live(
     integer(1, 1_000_000),
     100,
-    'Most commands that lead to no message between two messages: EHLO, HELO, STARTTLS, RSET, NOOP, VRFY, EXPN, HELP, BDAT without a byte, a refused MAIL, and a RCPT, DATA or AUTH that gets a 4xx, but for recipients beyond `api.max_recipients`; then 421.',
+    'Most commands between two messages that lead to no message: EHLO, HELO, STARTTLS, RSET, NOOP, VRFY, EXPN, HELP, BDAT without a byte, a refused MAIL, and a RCPT, DATA or AUTH that gets a 4xx, except for recipients beyond `api.max_recipients`; then 421.',
   ),
   'listener.soft_errors': live(
     integer(0, 1_000_000),
     10,
-    'Refused commands of a connection, since its last message, after which it is answered more and more slowly.',
+    'Refused commands of a connection since its last message, after which answers become slower and slower.',
   ),
   'listener.hard_errors': live(
     integer(1, 1_000_000),
     50,
-    'Refused commands of a connection, since its last message, after which it gets 421.',
+    'Refused commands of a connection since its last message, after which it gets 421.',
   ),
   'listener.max_auth_failures': live(
     integer(1, 1000),
@@ -226,7 +230,7 @@ export const LISTENER_SETTINGS = {
   'listener.greet_delay_ms': live(
     integer(0, 60_000, 'ms'),
     5,
-    'How long the greeting waits for early talkers, such as HTTP clients, where the source has sent a message in the last 10 minutes, and no HTTP request: after one it waits at least 250 ms.',
+    'How long the greeting waits for early talkers, such as HTTP clients, if the source has sent a message in the last 10 minutes. After an HTTP request it waits at least 250 ms.',
   ),
   'listener.first_contact_delay_ms': live(
     integer(0, 60_000, 'ms'),
@@ -236,21 +240,21 @@ export const LISTENER_SETTINGS = {
   'listener.command_timeout_seconds': live(
     integer(1, 86_400, 'seconds'),
     300,
-    'How long a client may say nothing between commands.',
+    'How long a client may be silent between commands.',
   ),
   'listener.data_timeout_seconds': live(
     integer(1, 86_400, 'seconds'),
     180,
-    'How long a client may say nothing within a message.',
+    'How long a client may be silent within a message.',
   ),
   'listener.busy_timeout_seconds': live(
     integer(1, 86_400, 'seconds'),
     10,
-    'What those two shrink to as connections get scarce: from half of `listener.max_connections` on they grow shorter, and are this at nine tenths of it.',
+    'What these two time-outs shrink to as connections get scarce: they become shorter from half of `listener.max_connections` on, and reach this value at nine tenths of it.',
   ),
   'listener.min_data_bytes_per_second': live(
     integer(0, 1_000_000_000, 'bytes per second'),
     0,
-    'Least pace of a message, over ten seconds, and between its chunks (BDAT) too. A slower one is broken off. 0 means any: a person may type a message, and a device may stop to think. What a message holds of the memory must come in [within ten minutes](smtp.md#time-outs) besides.',
+    'Slowest pace of a message, measured over ten seconds, also between its chunks (BDAT). A slower one is aborted. 0 means any: a person may type a message, and a device may pause. In addition, the memory that a message holds must be filled [within ten minutes](smtp.md#time-outs).',
   ),
 };

@@ -33,27 +33,27 @@ const DNS_SETTINGS = {
   'dns.servers': live(
     orNull(listOf(server, 1, MAX_SERVERS), "the system's servers"),
     null,
-    "Recursive DNS servers that are asked where mail goes, in this order; one that lately did not answer comes last. null means the system's, from `/etc/resolv.conf`, which is read again when it changes.",
+    "Recursive DNS servers to query, in this order; one that recently did not answer comes last. null means the system's, from `/etc/resolv.conf`, which is read again when it changes.",
   ),
   'dns.trust_ad': live(
     choice('auto', 'yes', 'no'),
     'auto',
-    'Whether to believe the DNS servers when they say that they validated an answer (DNSSEC). DANE needs it. `auto` does when all of them are on this host, for on the way from any other the word can be forged. `yes` is for a validating server behind a way that nobody else can write to.',
+    'Whether to trust the DNS servers when they say that they validated an answer (DNSSEC). DANE needs this. `auto` trusts them if all are on this host, because answers from elsewhere can be forged on the way. `yes` is for a validating server behind a connection that nobody else can write to.',
   ),
   'dns.timeout_ms': live(
     integer(100, 60_000, 'ms'),
     3000,
-    'How long one server may take for one answer, over UDP and again over TCP where an answer is too large.',
+    'How long one server may take for one answer, over UDP and again over TCP if an answer is too large.',
   ),
   'dns.attempts': live(
     integer(1, 10),
     2,
-    'How often the servers are asked in turn; one that said that it cannot answer is not asked again.',
+    'How often the servers are asked in turn; a server that said that it cannot answer is not asked again.',
   ),
   'dns.cache_entries': live(
     integer(0, 1_000_000),
     10_000,
-    'Most answers remembered, with 512 bytes of DNS data for each on average. An answer is kept as long as it allows, from a second to a day; that there is none for up to an hour; a failure for 5 seconds.',
+    'Most cached answers, with 512 bytes of DNS data for each on average. An answer is kept as long as it allows, from a second to a day; a negative answer for up to an hour; a failure for 5 seconds.',
   ),
 };
 
@@ -62,17 +62,17 @@ const WEBUI_SETTINGS = {
   'webui.session_timeout_minutes': live(
     integer(1, 525_600, 'minutes'),
     480,
-    'How long someone who is signed in may do nothing before they must sign in again.',
+    'How long a session may be idle before the user must sign in again.',
   ),
   'webui.session_max_hours': live(
     integer(1, 8760, 'hours'),
     168,
-    'How long a session lasts however much it is used. Holds for sessions that begin after a change.',
+    'How long a session lasts, however much it is used. A change applies to new sessions.',
   ),
   'webui.max_sessions_per_user': live(
     integer(1, 1000),
     20,
-    'Most sessions of a user at once. One more ends the one that was used longest ago.',
+    'Most concurrent sessions of a user. One more ends the one that has been unused longest.',
   ),
 };
 
@@ -88,37 +88,37 @@ export const SETTINGS = {
   'webui.port': restart(
     orNull(port, 'off'),
     8420,
-    'HTTPS port of the dashboard, `/health` and `/metrics`. 0 takes a free one, null switches it off.',
+    'HTTPS port of the dashboard, `/health` and `/metrics`. 0 takes a free port, null switches it off.',
   ),
-  'webui.bind': restart(listOf(address, 1), ['::'], 'Addresses that port listens on; see `api.bind`.'),
-  'webui.allowed_cidrs': live(listOf(cidr, 1), ANYWHERE, 'Sources that may speak to it. Others get 403.'),
+  'webui.bind': restart(listOf(address, 1), ['::'], 'Addresses this port listens on; see `api.bind`.'),
+  'webui.allowed_cidrs': live(listOf(cidr, 1), ANYWHERE, 'Sources that may use it. Others get 403.'),
   'webui.trusted_proxies': live(listOf(cidr), [], 'Proxies in front of it; see `api.trusted_proxies`.'),
   'webui.allowed_hosts': live(
     listOf(host),
     [],
-    'Host names it answers to, besides IP addresses, localhost and `server.hostname`. `/health` and `/metrics` answer to any.',
+    'Host names it answers to, besides IP addresses, localhost and `server.hostname`. `/health` and `/metrics` answer to any name.',
   ),
   'webui.max_event_streams': live(
     integer(1, 10_000, 'streams'),
     200,
-    'Open pages that are told at once what changes; a browser needs one for all its tabs. One more gets 429.',
+    'Most streams that tell open pages at once what changes; a browser needs one for all its tabs. One more gets 429.',
   ),
   ...WEBUI_SETTINGS,
   ...LISTENER_SETTINGS,
   'server.hostname': restart(
     orNull(hostname, "the machine's name"),
     null,
-    "The server's name in HELO, Received, Message-ID and its own certificate. null means the machine's.",
+    "The server's name in HELO, Received, Message-ID and its own certificate. null means the machine's name.",
   ),
   'server.postmaster': live(
     orNull(mailAddress, 'the local inbox'),
     null,
-    'Who gets mail to `<postmaster>`, the address that every mail server must have. null means the local inbox.',
+    'The recipient of mail to `<postmaster>`, the address that every mail server must have. null means the local inbox.',
   ),
   'delivery.default_relay': live(
     relayName,
     'inbox',
-    'Relay that mail goes to. Must be set once a relay exists besides `inbox`, which only captures.',
+    'Relay for mail that no rule routes. Must be set once there is a relay besides `inbox`, which only captures.',
   ),
   'delivery.retry_first_seconds': live(
     integer(1, 86_400, 'seconds'),
@@ -134,56 +134,56 @@ export const SETTINGS = {
   'delivery.ambiguous': live(
     choice('retry', 'hold'),
     'retry',
-    'What to do when a connection ends after the final dot, so that the next hop may have the message: try again (a second copy is possible) or hold it until someone decides.',
+    'What to do when a connection ends after the final dot, so that the next hop may have the message: retry (a second copy is possible), or hold it until an operator decides.',
   ),
   'delivery.private_relays': {
     ...live(
       listOf(relayName),
       [],
-      'Stored relays that may connect to private and loopback addresses, and over plain HTTP (of type `smtp`: to link-local ones, such as 169.254.169.254): what `allow_private` is for relays of the file. Only in the file and the environment.',
+      'Stored relays that may connect to private and loopback addresses, and over plain HTTP (with type `smtp`: to link-local ones, such as 169.254.169.254); for relays of the file `allow_private` does this. Can only be set in the file and the environment.',
     ),
     notStored: true,
   },
   'delivery.report_relay': live(
     orNull(relayName, 'the relay that routing chooses'),
     null,
-    'Relay by which reports of failure, delay and success go to senders. null means the one that routing chooses.',
+    'Relay that sends reports of failure, delay and success to senders. null means the one that routing chooses.',
   ),
   'delivery.report_delay_hours': live(
     integer(1, 8760, 'hours'),
     4,
-    'Age at which a sender who asked by NOTIFY to be told of delays is told that a message still waits.',
+    'Age at which a sender who asked for reports of delays (NOTIFY) is told that a message still waits.',
   ),
   'delivery.reports_per_hour': live(
     integer(0, 10_000),
     20,
-    'Most reports to one address in an hour, on each node. What is beyond is only recorded. 0 means none at all.',
+    'Most reports to one address in an hour, on each node. Further ones are only recorded. 0 means none at all.',
   ),
   ...DNS_SETTINGS,
   'threads.ingest': restart(
     integer(1, 64, 'threads'),
     1,
-    'Threads that take mail, over HTTP and SMTP. With 1, the thread that delivers takes it too; with more, that one only delivers, and connections are divided among so many others. For machines with four cores and more; see docs/operations.md.',
+    'Threads that accept mail, over HTTP and SMTP. With 1, the thread that delivers accepts it too; with more, that thread only delivers, and connections are divided among this many others. For machines with four cores or more; see docs/operations.md.',
   ),
   'limits.max_bytes_in_flight': restart(
     bytes(MIB),
     128 * MIB,
-    'Most memory for messages being received, over HTTP and SMTP, or delivered. Beyond it new ones wait, then get 503, over SMTP 452.',
+    'Most memory for messages being received, over HTTP and SMTP, or delivered. Beyond this, new ones wait, then get 503, over SMTP 452.',
   ),
   'limits.max_unsent_bytes': restart(
     bytes(MIB),
     64 * MIB,
-    'Most memory for answers that clients have not read yet, on each port of the API. Beyond it, the connections that have read nothing for longest are ended.',
+    'Most memory for answers that clients have not read yet, on each port of the API. Beyond this, the connections that have read nothing for longest are closed.',
   ),
   'limits.max_queued_bytes': live(
     orNull(bytes(MIB), 'half of the free disk (over PostgreSQL, no limit)'),
     null,
-    'Most bytes of messages that are not yet final, over all keys. Beyond it everyone gets 503, over SMTP 452; a retry by hand does not. Not under `api.max_message_bytes`. null means half of the disk that was free, or already held by the queue, at the start; over PostgreSQL, whose disks are not ours to see, no limit.',
+    'Most bytes of messages that are not yet final, over all keys. Beyond this everyone gets 503, over SMTP 452; a retry by hand does not. At least `api.max_message_bytes`. null means half of the disk space that was free, or already held by the queue, at start; over PostgreSQL, whose disks Waybill cannot see, no limit.',
   ),
   'limits.max_queued_per_key': live(
     integer(1, 1_000_000_000),
     1_000_000,
-    'Most messages of one API key, or of one row of `listener.sources`, that are not yet final. Beyond it that sender gets 503, over SMTP 452; a retry by hand does not.',
+    'Most messages of one API key, or of one row of `listener.sources`, that are not yet final. Beyond this the sender gets 503, over SMTP 452; a retry by hand does not.',
   ),
   'limits.max_waiting_requests': restart(
     integer(0, 100_000),
@@ -193,12 +193,12 @@ export const SETTINGS = {
   'limits.max_waiting_readers': restart(
     integer(0, 100_000),
     1000,
-    'Most requests that wait with `?wait=` for the end of a message. More are answered at once with what is known.',
+    'Most requests that wait with `?wait=` for the end of a message. More are answered at once with the present record.',
   ),
   'limits.max_keys_in_memory': restart(
     integer(100, 1_000_000),
     10_000,
-    'Most API keys, and rows of `listener.sources` with a rate, whose messages and requests are counted at the same time. With more in use within a minute, the limits of those longest unused begin anew.',
+    'Most API keys, and rows of `listener.sources` with a rate, whose messages and requests are counted at the same time. With more in use within a minute, the limits of those longest unused start again.',
   ),
   'retention.content_days': live(
     integer(0, 36_500, 'days'),
@@ -208,7 +208,7 @@ export const SETTINGS = {
   'retention.content_max_bytes': live(
     bytes(0),
     10 * GIB,
-    'Most contents kept of messages with a final status; the oldest go first.',
+    'Most bytes of contents kept of messages with a final status; the oldest go first.',
   ),
   'retention.records_days': live(
     integer(0, 36_500, 'days'),
@@ -216,48 +216,48 @@ export const SETTINGS = {
     'How long the record of a message is kept after its final status.',
   ),
   'retention.captured_days': live(integer(0, 36_500, 'days'), 7, 'How long captured mail is kept.'),
-  'retention.captured_max_bytes': live(bytes(0), GIB, 'Most captured mail kept; the oldest goes first.'),
+  'retention.captured_max_bytes': live(
+    bytes(0),
+    GIB,
+    'Most bytes of captured mail kept; the oldest goes first.',
+  ),
   'retention.activity_days': live(
     integer(1, 36_500, 'days'),
     365,
-    'How long it is kept who did what: the activity. The newest 100,000 entries are kept at most.',
+    'How long the activity (who did what) is kept. At most the newest 100,000 entries are kept.',
   ),
   'retention.compact_below_percent': live(
     integer(0, 90, 'percent'),
     25,
-    'A file of the spool of which less than this share is still referred to is emptied: what lives in it is copied to the newest file, and it is removed. 0 for never.',
+    'A file of the spool is emptied when less than this share of it is still referred to: its live contents are copied to the newest file, and it is removed. 0 means never.',
   ),
   'health.disk_critical_bytes': live(
     bytes(0),
     200 * MIB,
-    'Free disk space under which health is critical and intake is suspended.',
+    'Free disk space below which health is critical and intake is suspended.',
   ),
-  'health.disk_low_bytes': live(bytes(0), GIB, 'Free disk space under which health is degraded.'),
-  'log.level': live(
-    choice('debug', 'info', 'warn', 'error'),
-    'info',
-    'The least serious lines that are written.',
-  ),
+  'health.disk_low_bytes': live(bytes(0), GIB, 'Free disk space below which health is degraded.'),
+  'log.level': live(choice('debug', 'info', 'warn', 'error'), 'info', 'The lowest level that is written.'),
   'log.addresses': live(
     choice('full', 'domain', 'none'),
     'domain',
-    'How much of mail addresses the log shows: all, what follows the @, or nothing.',
+    'How much of a mail address the log shows: all, only the domain, or nothing.',
   ),
   'shutdown.delay_seconds': live(
     integer(0, 3600, 'seconds'),
     0,
-    'How long the server goes on after it was told to stop, taking mail but reporting itself not ready, before it stops listening.',
+    'How long the server still accepts mail after it was told to stop, while it reports itself not ready, before it stops listening.',
   ),
   'shutdown.grace_seconds': live(
     integer(0, 3600, 'seconds'),
     25,
-    'How long answers may take, to what is being handed over and to what is coming in, once the server stops listening. Mail whose end has not been sent is not waited for.',
+    'How long outgoing and incoming messages may wait for their answers once the server stops listening. Outgoing mail whose end has not been sent is not waited for.',
   ),
   'tls.cert_file': {
     ...restart(
       orNull(path, 'an uploaded certificate, else a self-signed one'),
       null,
-      'PEM file with the certificate and its chain. null means one that was uploaded, else a self-signed one that renews itself.',
+      'PEM file with the certificate and its chain. null means the uploaded one, else a self-signed one that renews itself.',
     ),
     notStored: true,
   },
@@ -273,7 +273,7 @@ export const SETTINGS = {
     ...live(
       orNull(path, 'secret.key in the data directory'),
       null,
-      'File with the key that seals stored passwords. null means `secret.key` in the data directory, made at first start.',
+      'File with the key that encrypts stored passwords. null means `secret.key` in the data directory, made at first start.',
     ),
     notStored: true,
   },
