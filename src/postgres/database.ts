@@ -297,7 +297,8 @@ interface TimedQuery extends QueryConfig {
 }
 
 function queriesOver(client: PoolClient, { isOwn }: Session, sent: Sent, timeoutMs?: number): Queries {
-  const query = async (sql: string, parameters: readonly Parameter[] = []) => {
+  // A parameter that is none throws at once: of what is sent, the server would hear nothing, and commit the rest.
+  const query = (sql: string, parameters: readonly Parameter[] = []) => {
     writeTogether(client);
     const name = isOwn ? nameOf(sql) : undefined;
     const timed: TimedQuery = {
