@@ -56,14 +56,21 @@ const LAWS: Readonly<Record<string, Law>> = {
   tls: { rooms: ['domain', 'lib'], packages: /^node:/ },
   config: { rooms: ['domain', 'lib', 'store'], packages: /^(node:.*|yaml|zod)$/ },
   store: { rooms: ['domain'], packages: /^$/ },
+  'store/plain': { rooms: ['store', 'domain'], packages: /^$/ },
   spool: { rooms: ['domain'], packages: /^$/ },
   'spool/record.ts': { rooms: ['spool', 'domain', 'lib'], packages: /^node:/ },
   transport: { rooms: ['domain', 'lib/stop.ts'], packages: /^$/ },
   postgres: { rooms: ['store', 'lib'], packages: /^(node:.*|pg)$/ },
-  'store/postgres': { rooms: ['store', 'postgres', 'domain', 'lib'], packages: /^(node:.*|pg)$/ },
+  'store/postgres': {
+    rooms: ['store', 'store/plain', 'postgres', 'domain', 'lib'],
+    packages: /^(node:.*|pg)$/,
+  },
   // A store over a store and a log: by their contracts, whoever keeps them.
   'store/logged': { rooms: ['store', 'spool', 'domain', 'lib'], packages: /^$/ },
-  'store/sqlite': { rooms: ['store', 'domain', 'lib'], packages: /^(node:.*|better-sqlite3)$/ },
+  'store/sqlite': {
+    rooms: ['store', 'store/plain', 'domain', 'lib'],
+    packages: /^(node:.*|better-sqlite3)$/,
+  },
   'spool/postgres': {
     rooms: [
       ...['spool', 'spool/record.ts', 'store', 'postgres', 'domain', 'lib'],

@@ -1,24 +1,8 @@
 import type { Clock } from '../lib/clock.ts';
-import type { Accounts } from '../store/accounts.ts';
-import type { Applying } from '../store/applying.ts';
-import type { Journal } from '../store/journal.ts';
-import type { Keyring } from '../store/keyring.ts';
-import type { Registry } from '../store/registry.ts';
-import {
-  accountsOver,
-  applyingOver,
-  type Call,
-  journalOver,
-  keyringOver,
-  registryOver,
-  storeOver,
-  viewsOver,
-} from '../store/sqlite/facade.ts';
+import { storesOver, viewsOver, type WritingStores } from '../store/sqlite/facade.ts';
 import type { ListSlice } from '../store/sqlite/paging.ts';
 import type { FoundSlice } from '../store/sqlite/slices.ts';
-import type { Verbs } from '../store/sqlite/verbs.ts';
-import type { ViewVerbs } from '../store/sqlite/views.ts';
-import type { Store, StoreError } from '../store/store.ts';
+import type { StoreError } from '../store/store.ts';
 import type { Views } from '../store/views.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import { Caller } from './caller.ts';
@@ -38,29 +22,16 @@ interface ThreadOptions {
 /** Default limits of what may wait for a thread. */
 export const WAITING_LIMITS = { maxWaitingCalls: 20_000, maxWaitingBytes: 64 * 1024 * 1024 } as const;
 
-/** The stores that share the writing connection. Closing the store ends the thread. */
-export interface StoreThread extends StoreWriter {
-  readonly store: Store;
-  readonly keyring: Keyring;
-  readonly registry: Registry;
-  readonly accounts: Accounts;
-  readonly journal: Journal;
-  readonly applying: Applying;
-}
+/** The stores of the thread that writes. Closing the store ends it. */
+export interface StoreThread extends WritingStores, StoreWriter {}
 
 /** Starts the store thread, which opens, makes or migrates the database. Rejects with `StoreError`. */
 export async function startStoreThread({ path, ...options }: ThreadOptions): Promise<StoreThread> {
   const url = workerUrl('store-worker');
   const caller = await Caller.start({ ...WAITING_LIMITS, ...options, url, data: { path } });
-  // What comes from another thread has no type: each verb gives what the table of verbs says.
-  const call: Call<Verbs> = (verb, args) => caller.call(verb, args) as never;
+  const close = () => caller.close();
   return {
-    store: storeOver(call, () => caller.close()),
-    keyring: keyringOver(call),
-    registry: registryOver(call),
-    accounts: accountsOver(call),
-    journal: journalOver(call),
-    applying: applyingOver(call),
+    ...storesOver((verb, args) => caller.call(verb, args), close),
     commits: () => caller.batches,
     waitingMs: () => caller.waitingMs(),
   };
@@ -73,15 +44,16 @@ export async function startStoreThread({ path, ...options }: ThreadOptions): Pro
 export async function startViewsThread({ path, ...options }: ThreadOptions): Promise<Views> {
   const url = workerUrl('views-worker');
   const caller = await Caller.start({ ...WAITING_LIMITS, ...options, url, data: { path } });
-  // What comes from another thread has no type: each verb gives what the table of verbs says.
-  const call: Call<ViewVerbs> = (verb, args) => caller.call(verb, args) as never;
   const lists = new Lists(
     (request) => caller.callAlone('listSlice', [request]) as Promise<ListSlice>,
     (request) => caller.callAlone('searchSlice', [request]) as Promise<FoundSlice>,
     options.clock,
   );
   return {
-    ...viewsOver(call, () => caller.close()),
+    ...viewsOver(
+      (verb, args) => caller.call(verb, args),
+      () => caller.close(),
+    ),
     list: (query) => lists.list(query),
     search: (query) => lists.search(query),
   };

@@ -18,6 +18,7 @@ export function watched(db: Driver): { readonly seen: Seen; readonly db: Driver 
     seen.sql.push(sql);
     const count = () => seen.runs.set(sql, (seen.runs.get(sql) ?? 0) + 1);
     return {
+      ...statement,
       run: (...params: P) => {
         count();
         return statement.run(...params);

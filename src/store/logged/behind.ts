@@ -1,3 +1,4 @@
+import { around, VIEWS } from '../forwarding.ts';
 import type { Registry } from '../registry.ts';
 import { StoreError } from '../store.ts';
 import type { Views } from '../views.ts';
@@ -20,20 +21,10 @@ export function viewsBehind(written: Written, views: Views): Views {
     });
     return await look();
   };
-  return {
-    message: (...args) => after(() => views.message(...args)),
-    attempts: (...args) => after(() => views.attempts(...args)),
-    list: (...args) => roughly(() => views.list(...args)),
-    search: (...args) => roughly(() => views.search(...args)),
-    countFound: (...args) => roughly(() => views.countFound(...args)),
-    counts: (...args) => roughly(() => views.counts(...args)),
-    remembered: (...args) => roughly(() => views.remembered(...args)),
-    figures: (...args) => roughly(() => views.figures(...args)),
-    lanes: (...args) => roughly(() => views.lanes(...args)),
-    quotaUsed: (...args) => roughly(() => views.quotaUsed(...args)),
-    waiting: (...args) => roughly(() => views.waiting(...args)),
-    close: () => views.close(),
-  };
+  const looking = around<Omit<Views, 'close'>>(VIEWS, views, (view, look) =>
+    view === 'message' || view === 'attempts' ? after(look) : roughly(look),
+  );
+  return { ...looking, close: () => views.close() };
 }
 
 /** A registry that knows of all mail when it is asked to remove a relay. */

@@ -6,6 +6,7 @@ import type { FactLog } from '../../spool/fact-log.ts';
 import { type Spool, type SpoolEntry, SpoolError } from '../../spool/spool.ts';
 import type { AcceptAnswer, AcceptRecord, AcceptWish, QueueLimits } from '../accepting.ts';
 import { type Applying, factText } from '../applying.ts';
+import { around, STORE_VERBS } from '../forwarding.ts';
 import {
   type BeginAnswer,
   type BeginRequest,
@@ -147,27 +148,15 @@ export class LoggedStore implements Taking {
   /** All verbs: those that the log knows nothing of go to the database. */
   asStore(): Store {
     const store = this.#store;
-    const there = <T>(verb: () => Promise<T>) => this.#there(verb);
     return {
+      ...around<Omit<Store, 'close'>>(STORE_VERBS, store, (_, call) => this.#there(call)),
       accept: (...args) => this.accept(...args),
       begin: (...args) => this.begin(...args),
       settle: (...args) => this.settle(...args),
       ...this.#lanes(),
       ...this.#acts(),
-      foresee: (...args) => there(() => store.foresee(...args)),
       claim: (...args) => this.#claim(...args),
-      expiring: (...args) => there(() => store.expiring(...args)),
       expire: (batch, at) => this.#counting(reportsOf(batch), () => store.expire(batch, at)),
-      reassign: (...args) => there(() => store.reassign(...args)),
-      purge: (...args) => there(() => store.purge(...args)),
-      discard: (...args) => there(() => store.discard(...args)),
-      index: (...args) => there(() => store.index(...args)),
-      liveSegments: (...args) => there(() => store.liveSegments(...args)),
-      segmentUse: (...args) => there(() => store.segmentUse(...args)),
-      relocatable: (...args) => there(() => store.relocatable(...args)),
-      relocate: (...args) => there(() => store.relocate(...args)),
-      forgetSegments: (...args) => there(() => store.forgetSegments(...args)),
-      tally: (...args) => there(() => store.tally(...args)),
       close: async () => {
         await this.finish();
         await store.close();

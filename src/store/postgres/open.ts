@@ -1,17 +1,12 @@
 import { Database, type DatabaseOptions } from '../../postgres/database.ts';
-import type { Accounts } from '../accounts.ts';
 import type { Cluster } from '../cluster.ts';
-import type { Journal } from '../journal.ts';
-import type { Keyring } from '../keyring.ts';
-import type { Registry } from '../registry.ts';
 import { StoreError } from '../store.ts';
 import type { Views } from '../views.ts';
 import type { StoreWriter } from '../writer.ts';
-import { accountsOver } from './accounts.ts';
 import { clusterOver } from './cluster.ts';
 import { type Migration, migrate, migrations } from './migrate.ts';
 import { Partitions } from './partitions.ts';
-import { journalOver, keyringOver, registryOver } from './plain-rows.ts';
+import { type PlainStores, plainStores } from './plain.ts';
 import type { ListLimits } from './search.ts';
 import { type PostgresStore, storeOver } from './verbs.ts';
 import { viewsOver } from './views.ts';
@@ -31,13 +26,9 @@ const CONNECTIONS = 8;
 const READING_SHARE = 0.25;
 
 /** The stores over one database. Closing the store closes all. */
-export interface PostgresStores {
+export interface PostgresStores extends PlainStores {
   readonly store: PostgresStore;
   readonly views: Views;
-  readonly keyring: Keyring;
-  readonly registry: Registry;
-  readonly accounts: Accounts;
-  readonly journal: Journal;
   readonly cluster: Cluster;
   /** How the writing side does. */
   readonly writer: StoreWriter;
@@ -77,10 +68,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   return {
     store: storeOver(database, partitions, close),
     views: viewsOver(reading, options),
-    keyring: keyringOver(database),
-    registry: registryOver(database),
-    accounts: accountsOver(database),
-    journal: journalOver(database),
+    ...plainStores(database),
     cluster,
     writer: { commits: () => database.commits, waitingMs: () => database.waitingMs() },
     holdSecretKey: (keyId) => holdSecretKey(database, keyId),

@@ -15,7 +15,7 @@ type Columns<Row> = { readonly [Field in keyof Row]: SqlType };
  * A table whose rows are read as objects and written many at a time, by one statement however many: each parameter is
  * a column's array. The column of the field `dueAt` is `due_at`.
  */
-export class Table<Row extends Readonly<Record<keyof Row & string, SqlValue>>> {
+class Table<Row extends Readonly<Record<keyof Row & string, SqlValue>>> {
   /** The columns of a SELECT that gives `Row`s. */
   readonly columns: string;
   readonly #name: string;

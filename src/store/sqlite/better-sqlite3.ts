@@ -15,6 +15,7 @@ export function openBetterSqlite3(path: string): Driver {
         run: (...params) => statement.run(...params).changes,
         get: (...params) => statement.get(...params) as R | undefined,
         all: (...params) => statement.all(...params) as R[],
+        columns: () => statement.columns().map(({ name }) => name),
       };
     },
     inTransaction: () => db.inTransaction,

@@ -31,6 +31,8 @@ export interface Statement<P extends readonly SqlValue[], R extends readonly Sql
   get(...params: P): R | undefined;
   /** Every row. */
   all(...params: P): R[];
+  /** The names of what each row holds, of a statement that gives rows. */
+  columns(): string[];
 }
 
 /** Opens a database file, or `:memory:`. Creates the file if it is missing. */

@@ -16,6 +16,7 @@ export function openNodeSqlite(path: string): Driver {
         run: (...params) => Number(statement.run(...params).changes),
         get: (...params) => statement.get(...params) as unknown as R | undefined,
         all: (...params) => statement.all(...params) as unknown as R[],
+        columns: () => statement.columns().map(({ name }) => name),
       };
     },
     inTransaction: () => db.isTransaction,

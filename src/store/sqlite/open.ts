@@ -1,25 +1,11 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import type { Accounts } from '../accounts.ts';
-import type { Applying } from '../applying.ts';
-import type { Journal } from '../journal.ts';
-import type { Keyring } from '../keyring.ts';
-import type { Registry } from '../registry.ts';
-import { type Store, StoreError } from '../store.ts';
+import { StoreError } from '../store.ts';
 import type { Views } from '../views.ts';
 import { openBetterSqlite3 } from './better-sqlite3.ts';
 import { openWriter } from './connection.ts';
 import type { Driver, OpenDriver } from './driver.ts';
 import { storeErrorOf } from './errors.ts';
-import {
-  accountsOver,
-  applyingOver,
-  type Call,
-  journalOver,
-  keyringOver,
-  registryOver,
-  storeOver,
-  viewsOver,
-} from './facade.ts';
+import { type Call, storesOver, viewsOver, type WritingStores } from './facade.ts';
 import type { Verbs } from './verbs.ts';
 import { createViews, type ViewVerbs } from './views.ts';
 import { Writer } from './writer.ts';
@@ -37,15 +23,8 @@ export interface SqliteOptions {
 }
 
 /** The stores over one database. Closing the store closes all. */
-export interface SqliteStores {
-  readonly store: Store;
+export interface SqliteStores extends WritingStores {
   readonly views: Views;
-  readonly keyring: Keyring;
-  readonly registry: Registry;
-  readonly accounts: Accounts;
-  readonly journal: Journal;
-  /** Writes behind what a log holds. */
-  readonly applying: Applying;
 }
 
 /** Opens, makes or migrates the database at `path` for writing. Throws `StoreError`. */
@@ -71,27 +50,17 @@ export function openSqlite(path: string, options: SqliteOptions = {}): SqliteSto
   const call: Call<Verbs> = async (verb, args) => {
     const answer = writer.commit([{ verb, args }])[0];
     if (answer?.ok !== true) throw answer?.error;
-    // What a verb gives is not known by its name as a value: the table of verbs has the types.
-    return answer.value as never;
+    return answer.value;
   };
   const look: Call<ViewVerbs> = async (verb, args) => {
     try {
       const read = views[verb] as (...args: readonly unknown[]) => unknown;
-      // As for the verbs of the writer.
-      return read(...args) as never;
+      return read(...args);
     } catch (error) {
       throw storeErrorOf(error);
     }
   };
-  return {
-    store: storeOver(call, async () => writer.close()),
-    views: viewsOver(look, async () => {}),
-    keyring: keyringOver(call),
-    registry: registryOver(call),
-    accounts: accountsOver(call),
-    journal: journalOver(call),
-    applying: applyingOver(call),
-  };
+  return { ...storesOver(call, async () => writer.close()), views: viewsOver(look, async () => {}) };
 }
 
 /** One step of the schema. */

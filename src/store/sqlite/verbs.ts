@@ -1,25 +1,21 @@
 import { whenCancelled, whenRetried } from '../../domain/acts.ts';
 import type { MessageStatus } from '../../domain/delivery.ts';
 import type { LaneLease } from '../../domain/lane.ts';
-import type { Accounts } from '../accounts.ts';
 import type { CancelAnswer, RequeueAnswer, RequeueRequest } from '../acting.ts';
 import type { Applying } from '../applying.ts';
 import { fromGroup } from '../columns.ts';
 import { BYTES_GAUGE } from '../counting.ts';
-import type { Journal } from '../journal.ts';
-import type { Keyring } from '../keyring.ts';
-import type { Registry } from '../registry.ts';
+import type { Synchronous } from '../forwarding.ts';
 import type { ContentPlace, Relocation, SegmentUse } from '../relocating.ts';
 import type { Reassignment, Stamp, Store } from '../store.ts';
 import type { Tally } from '../upkeep.ts';
 import { acceptVerb, foreseeVerb } from './accept.ts';
-import { accountVerbs } from './accounts.ts';
 import type { Books } from './books.ts';
 import { claimVerb } from './claim.ts';
 import { Deliveries } from './deliveries.ts';
 import type { Driver } from './driver.ts';
 import { applyVerbs } from './finished.ts';
-import { journalVerbs, keyringVerbs, registryVerbs } from './plain-rows.ts';
+import { type PlainVerbs, plainVerbs } from './plain.ts';
 import { purgeVerb } from './purge.ts';
 import { reclaimVerb } from './reclaim.ts';
 import { decideRestoredVerb } from './restored.ts';
@@ -27,15 +23,8 @@ import { AttemptLog, beginVerb, releaseVerb, settleVerb } from './settle.ts';
 import { expireVerb, expiringVerb } from './sweep.ts';
 import { indexVerb } from './word-index.ts';
 
-/** The same methods, answering at once instead of by a promise. */
-export type Synchronous<T> = {
-  readonly [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R : never;
-};
-
 /** Everything that runs on the writing connection. Each verb runs inside a transaction that its caller opened. */
-export type Verbs = Synchronous<
-  Omit<Store, 'close'> & Applying & Keyring & Omit<Registry, 'revision'> & Accounts & Journal
->;
+export type Verbs = Synchronous<Omit<Store, 'close'> & Applying> & PlainVerbs;
 
 /** Builds every verb over one connection. */
 export function createVerbs(books: Books): Verbs {
@@ -65,10 +54,7 @@ export function createVerbs(books: Books): Verbs {
     tally: (counts: readonly Tally[], at: Stamp): void => {
       for (const { event, count } of counts) books.tallies.count(event, at, count);
     },
-    ...keyringVerbs(books.db),
-    ...registryVerbs(books.db),
-    ...accountVerbs(books.db),
-    ...journalVerbs(books.db),
+    ...plainVerbs(books.db),
   };
 }
 

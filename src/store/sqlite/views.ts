@@ -1,5 +1,6 @@
 import { IDEMPOTENCY_MS } from '../accepting.ts';
 import type { CountedEvent, Period } from '../counting.ts';
+import type { Synchronous } from '../forwarding.ts';
 import { addMinutes, type CountRow, countsOf } from '../periods.ts';
 import {
   type CountRange,
@@ -23,7 +24,6 @@ import { figuresView, MESSAGE_COLUMNS, type MessageRow, messageOf } from './reco
 import { foundFinder } from './search.ts';
 import { attemptsView } from './settle.ts';
 import { type FoundSlice, recipientReader, type SliceLimits, sliceViews, UNTIMED } from './slices.ts';
-import type { Synchronous } from './verbs.ts';
 import { waitingView } from './waiting.ts';
 
 /** The views but for `close`, answered at once, and lists and searches in slices. */

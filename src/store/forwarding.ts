@@ -1,0 +1,78 @@
+import type { Store } from './store.ts';
+import type { Views } from './views.ts';
+
+/** The same methods, answering at once instead of by a promise. */
+export type Synchronous<T> = {
+  readonly [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R : never;
+};
+
+/** All methods of a contract, each of which gives its name and its arguments on. `verbs` names them: none can be left out. */
+export function forwarding<T>(
+  verbs: Readonly<Record<keyof T, unknown>>,
+  call: (verb: keyof T, args: readonly unknown[]) => unknown,
+): T {
+  const methods = Object.keys(verbs).map((verb) => [
+    verb,
+    // The names of an object of this type are these.
+    (...args: readonly unknown[]) => call(verb as keyof T, args),
+  ]);
+  // What calls give is not known by their names as values: whoever makes them vouches for it.
+  return Object.fromEntries(methods) as T;
+}
+
+/** All methods of a contract, each of which calls the same of another one, in the way that `around` says. */
+export function around<T>(
+  verbs: Readonly<Record<keyof T, unknown>>,
+  inner: T,
+  how: (verb: keyof T, call: () => Promise<unknown>) => Promise<unknown>,
+): T {
+  return forwarding<T>(verbs, (verb, args) => {
+    // As in `forwarding`.
+    const method = inner[verb] as (...args: readonly unknown[]) => Promise<unknown>;
+    return how(verb, () => method.call(inner, ...args));
+  });
+}
+
+/** The verbs of the store. */
+export const STORE_VERBS: Readonly<Record<Exclude<keyof Store, 'close'>, true>> = {
+  accept: true,
+  foresee: true,
+  claim: true,
+  begin: true,
+  settle: true,
+  release: true,
+  reclaim: true,
+  expiring: true,
+  expire: true,
+  cancel: true,
+  requeue: true,
+  reassign: true,
+  acquireLanes: true,
+  renewLanes: true,
+  releaseLanes: true,
+  purge: true,
+  discard: true,
+  index: true,
+  liveSegments: true,
+  segmentUse: true,
+  relocatable: true,
+  relocate: true,
+  forgetSegments: true,
+  decideRestored: true,
+  tally: true,
+};
+
+/** The views. */
+export const VIEWS: Readonly<Record<Exclude<keyof Views, 'close'>, true>> = {
+  message: true,
+  list: true,
+  search: true,
+  countFound: true,
+  counts: true,
+  attempts: true,
+  remembered: true,
+  figures: true,
+  lanes: true,
+  quotaUsed: true,
+  waiting: true,
+};

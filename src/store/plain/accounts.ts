@@ -1,0 +1,286 @@
+import type { Role, Session, User } from '../../domain/account.ts';
+import { type Accounts, MAX_LISTED, MAX_USERS, type SetupLink, type UserAnswer } from '../accounts.ts';
+import { among, Columns, type Flag, OF_USER, onPostgres, type Sql, sql } from './sql.ts';
+import { alone, rows, run, type Subject, send, type Work } from './work.ts';
+
+/** What decides about a user. */
+interface Standing {
+  readonly role: Role;
+  readonly disabled: Flag;
+  readonly password: string | null;
+}
+
+type UserRow = Omit<User, 'disabled'> & { readonly disabled: Flag };
+
+const SESSION = new Columns<Session>({
+  hash: sql`hash`,
+  id: sql`id`,
+  user: OF_USER,
+  stage: sql`stage`,
+  createdAt: sql`created_at`,
+  lastSeenAt: sql`last_seen_at`,
+  expiresAt: sql`expires_at`,
+  sourceAddress: sql`source_address`,
+  agent: sql`agent`,
+  offered: sql`offered`,
+});
+
+const NOT_FOUND: UserAnswer = { kind: 'not_found' };
+
+/** Rows that others are at are left out, and nobody is waited for. */
+const UNLESS_LOCKED = onPostgres(sql`FOR UPDATE SKIP LOCKED`);
+
+/** The accounts. */
+export const ACCOUNTS: Subject<Accounts> = {
+  reads: {
+    users: 'statement',
+    user: 'statement',
+    link: 'statement',
+    session: 'snapshot',
+    sessions: 'statement',
+  },
+  verbs: {
+    users: (now) => usersAt(now, sql`ORDER BY name`),
+    user: userOf,
+    *addUser({ name, role, createdAt }) {
+      yield* aloneWithUsers();
+      const [row] = yield* rows<{ count: number }>`SELECT count(*) AS count FROM users`;
+      if ((row?.count ?? 0) >= MAX_USERS) return 'full';
+      return (yield* addUser(name, role, createdAt, null)) ? 'added' : 'taken';
+    },
+    *changeUser(name, { role, disabled }) {
+      yield* aloneWithUsers();
+      const user = yield* standingOf(name);
+      if (user === undefined) return NOT_FOUND;
+      const losesRights = (role !== null && role !== 'admin') || disabled === true;
+      if (losesRights && (yield* isLastAdmin(name))) return { kind: 'last_admin' };
+      yield* setRights(name, role ?? user.role, disabled ?? Boolean(user.disabled));
+      return { kind: 'done', ended: disabled === true ? yield* shutOut(name) : [] };
+    },
+    *removeUser(name) {
+      yield* aloneWithUsers();
+      if ((yield* standingOf(name)) === undefined) return NOT_FOUND;
+      if (yield* isLastAdmin(name)) return { kind: 'last_admin' };
+      const ended = yield* shutOut(name);
+      yield* removeCodesOf(name);
+      yield* send`DELETE FROM users WHERE name = ${name}`;
+      return { kind: 'done', ended };
+    },
+    *setPassword(name, { hash, expected, keep }) {
+      yield* aloneWithUsers();
+      const user = yield* standingOf(name);
+      if (user === undefined || (expected !== null && user.password !== expected)) return NOT_FOUND;
+      return { kind: 'done', ended: yield* givePassword(name, hash, keep) };
+    },
+    *claimFirst(name, passwordHash, now) {
+      yield* aloneWithUsers();
+      return yield* claimFirst(name, passwordHash, now);
+    },
+
+    *putLink({ hash, user, expiresAt }, now) {
+      yield* aloneWithUsers();
+      yield* send`DELETE FROM setup_links WHERE expires_at <= ${now}`;
+      yield* removeLinksOf(user);
+      yield* send`INSERT INTO setup_links (hash, ${OF_USER}, expires_at) VALUES (${hash}, ${user}, ${expiresAt})`;
+    },
+    link: linkOf,
+    *redeemLink(hash, { name, passwordHash }, now) {
+      yield* aloneWithUsers();
+      const link = yield* linkOf(hash, now);
+      if (link === null) return NOT_FOUND;
+      if (link.user === null) {
+        // Someone who was added, but has no password yet, is no administrator by that.
+        if ((yield* standingOf(name)) !== undefined) return { kind: 'taken' };
+        return (yield* claimFirst(name, passwordHash, now)) ? { kind: 'done', ended: [] } : NOT_FOUND;
+      }
+      if ((yield* standingOf(link.user)) === undefined) return NOT_FOUND;
+      return { kind: 'done', ended: yield* givePassword(link.user, passwordHash, null) };
+    },
+
+    *offerSecondFactor(sessionHash, sealed) {
+      return (yield* run`UPDATE sessions SET offered = ${sealed} WHERE hash = ${sessionHash}`) === 1;
+    },
+    *putSecondFactor(name, { sealed, step, recoveryHashes }) {
+      const found =
+        yield* run`UPDATE users SET second_factor = ${sealed}, last_step = ${step} WHERE name = ${name}`;
+      if (found === 0) return false;
+      yield* removeCodesOf(name);
+      for (const hash of recoveryHashes)
+        yield* send`INSERT INTO recovery_codes (${OF_USER}, hash) VALUES (${name}, ${hash})`;
+      yield* send`UPDATE sessions SET offered = NULL WHERE ${OF_USER} = ${name}`;
+      return true;
+    },
+    *removeSecondFactor(name) {
+      yield* removeCodesOf(name);
+      const removed = yield* run`UPDATE users SET second_factor = NULL, last_step = NULL
+        WHERE name = ${name} AND second_factor IS NOT NULL`;
+      return removed === 1;
+    },
+    *spendStep(name, step) {
+      const spent = yield* run`UPDATE users SET last_step = ${step}
+        WHERE name = ${name} AND (last_step IS NULL OR last_step < ${step})`;
+      return spent === 1;
+    },
+    *spendRecoveryCode(name, hash) {
+      return (yield* run`DELETE FROM recovery_codes WHERE ${OF_USER} = ${name} AND hash = ${hash}`) === 1;
+    },
+
+    *addSession(session, { passwordHash, limit, replaces }) {
+      const { hash, user: name, stage, createdAt } = session;
+      // So that a password that is set meanwhile ends this session too.
+      const user = yield* lockUser(name);
+      if (user === undefined || user.disabled || user.password !== passwordHash) return { kind: 'stale' };
+      const replaced = replaces === null ? [] : yield* endSessions(sql`hash = ${replaces}`);
+      yield* send`INSERT INTO sessions (${SESSION.names}, tries) VALUES (${SESSION.values(session)}, 0)`;
+      if (stage === 'full') yield* send`UPDATE users SET last_sign_in_at = ${createdAt} WHERE name = ${name}`;
+      // Those of the stage used longest ago, but for so many and the new one.
+      const others = sql`${OF_USER} = ${name} AND stage = ${stage} AND hash <> ${hash}`;
+      const surplus = yield* endSessions(sql`${others} AND hash NOT IN
+        (SELECT hash FROM sessions WHERE ${others}
+         ORDER BY last_seen_at DESC, created_at DESC, id LIMIT ${limit - 1})`);
+      return { kind: 'added', ended: [...replaced, ...surplus] };
+    },
+    *session(hash, now) {
+      const [session] = yield* rows<Session>`SELECT ${SESSION.selected} FROM sessions WHERE hash = ${hash}`;
+      if (session === undefined) return null;
+      const user = yield* userOf(session.user, now);
+      return user === null ? null : { session, user };
+    },
+    sessions: (name, now, seenAfter) => rows<Session>`SELECT ${SESSION.selected} FROM sessions
+      WHERE ${name === null ? sql`` : sql`${OF_USER} = ${name} AND `}
+        stage = 'full' AND expires_at > ${now} AND last_seen_at > ${seenAfter}
+      ORDER BY last_seen_at DESC, id LIMIT ${MAX_LISTED}`,
+    *countTry(sessionHash) {
+      const [row] = yield* rows<{ tries: number }>`
+        UPDATE sessions SET tries = tries + 1 WHERE hash = ${sessionHash} RETURNING tries`;
+      return row?.tries ?? 0;
+    },
+    *endSession(id) {
+      const [ended] =
+        yield* rows<Session>`DELETE FROM sessions WHERE id = ${id} RETURNING ${SESSION.selected}`;
+      return ended ?? null;
+    },
+    *endSessions(name, except) {
+      // Whoever ends sessions of a user is alone with it: several are locked in no order.
+      yield* lockUser(name);
+      return yield* endSessionsOf(name, except);
+    },
+    *keepSessions(uses, known, { now, seenAfter }) {
+      // A session that others are at is used on another node too, or is being ended, and its next use is written as well.
+      for (const [id, usedAt] of uses)
+        yield* send`UPDATE sessions SET last_seen_at = ${usedAt} WHERE last_seen_at < ${usedAt}
+          AND id = (SELECT id FROM sessions WHERE id = ${id} ${UNLESS_LOCKED})`;
+      yield* send`DELETE FROM sessions WHERE hash IN
+        (SELECT hash FROM sessions WHERE expires_at <= ${now} OR last_seen_at <= ${seenAfter} ${UNLESS_LOCKED})`;
+      if (known.length === 0) return [];
+      const there = yield* rows<{ id: string }>`SELECT id FROM sessions WHERE id ${among(known)}`;
+      const left = new Set(there.map(({ id }) => id));
+      return known.filter((id) => !left.has(id));
+    },
+  },
+};
+
+/** Changes to who may sign in, and as what, go one after the other: each must know what the last one left. */
+function aloneWithUsers(): Work<void> {
+  return alone(sql`users`);
+}
+
+/** Locks what decides about a user, and reads it. */
+function* lockUser(name: string): Work<Standing | undefined> {
+  // Before the row: whoever changes users has locked the table, and may want this row next.
+  yield* send`${onPostgres(sql`LOCK TABLE users IN ROW EXCLUSIVE MODE`)}`;
+  return yield* standingOf(name, onPostgres(sql`FOR UPDATE`));
+}
+
+function* standingOf(name: string, lock: Sql = sql``): Work<Standing | undefined> {
+  const [user] =
+    yield* rows<Standing>`SELECT role, disabled, password FROM users WHERE name = ${name} ${lock}`;
+  return user;
+}
+
+function* userOf(name: string, now: number): Work<User | null> {
+  const [user] = yield* usersAt(now, sql`WHERE name = ${name}`);
+  return user ?? null;
+}
+
+function* usersAt(now: number, which: Sql): Work<User[]> {
+  const found = yield* rows<UserRow>`
+    SELECT name, role, disabled, created_at AS "createdAt", password AS "passwordHash",
+      last_sign_in_at AS "lastSignInAt", second_factor AS "secondFactor",
+      (SELECT count(*) FROM recovery_codes WHERE ${OF_USER} = name) AS "recoveryCodesLeft",
+      (SELECT count(*) FROM sessions
+       WHERE ${OF_USER} = name AND stage = 'full' AND expires_at > ${now}) AS sessions
+    FROM users ${which}`;
+  return found.map((row) => ({ ...row, disabled: Boolean(row.disabled) }));
+}
+
+function* addUser(name: string, role: Role, createdAt: number, password: string | null): Work<boolean> {
+  const added = yield* run`INSERT INTO users (name, role, disabled, created_at, password)
+    VALUES (${name}, ${role}, ${false}, ${createdAt}, ${password}) ON CONFLICT (name) DO NOTHING`;
+  return added === 1;
+}
+
+function setRights(name: string, role: Role, disabled: boolean): Work<void> {
+  return send`UPDATE users SET role = ${role}, disabled = ${disabled} WHERE name = ${name}`;
+}
+
+function setPassword(name: string, hash: string): Work<void> {
+  return send`UPDATE users SET password = ${hash} WHERE name = ${name}`;
+}
+
+/** Whether a user is the only one who can sign in and change users. */
+function* isLastAdmin(name: string): Work<boolean> {
+  const admins = yield* rows<{ name: string }>`SELECT name FROM users
+    WHERE role = 'admin' AND NOT disabled AND password IS NOT NULL LIMIT 2`;
+  return admins.length === 1 && admins[0]?.name === name;
+}
+
+function* claimFirst(name: string, passwordHash: string, now: number): Work<boolean> {
+  const claimed = yield* rows`SELECT name FROM users WHERE password IS NOT NULL LIMIT 1`;
+  if (claimed.length > 0) return false;
+  if (!(yield* addUser(name, 'admin', now, passwordHash))) {
+    yield* setRights(name, 'admin', false);
+    yield* setPassword(name, passwordHash);
+  }
+  yield* removeLinksOf(name);
+  yield* removeLinksOf(null);
+  return true;
+}
+
+function* givePassword(name: string, hash: string, keep: string | null): Work<string[]> {
+  yield* setPassword(name, hash);
+  yield* removeLinksOf(name);
+  // Somebody has a password now: nobody is the first any more.
+  yield* removeLinksOf(null);
+  return yield* endSessionsOf(name, keep);
+}
+
+/** Ends everything by which a user could go on. */
+function* shutOut(name: string): Work<string[]> {
+  yield* removeLinksOf(name);
+  return yield* endSessionsOf(name, null);
+}
+
+function* linkOf(hash: string, now: number): Work<SetupLink | null> {
+  const [link] = yield* rows<SetupLink>`SELECT hash, ${OF_USER} AS "user", expires_at AS "expiresAt"
+    FROM setup_links WHERE hash = ${hash} AND expires_at > ${now}`;
+  return link ?? null;
+}
+
+function removeLinksOf(user: string | null): Work<void> {
+  return send`DELETE FROM setup_links WHERE ${OF_USER} IS NOT DISTINCT FROM ${user}`;
+}
+
+function removeCodesOf(name: string): Work<void> {
+  return send`DELETE FROM recovery_codes WHERE ${OF_USER} = ${name}`;
+}
+
+/** Ends a user's sessions, but one (by id). Gives the ids of those ended. */
+function endSessionsOf(name: string, except: string | null): Work<string[]> {
+  return endSessions(sql`${OF_USER} = ${name} AND id <> ${except ?? ''}`);
+}
+
+function* endSessions(which: Sql): Work<string[]> {
+  const ended = yield* rows<{ id: string }>`DELETE FROM sessions WHERE ${which} RETURNING id`;
+  return ended.map(({ id }) => id);
+}

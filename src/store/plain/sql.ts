@@ -1,0 +1,100 @@
+/**
+ * SQL that both databases understand. A value in a template becomes a parameter, never a part of the text. What the two do
+ * not have in common has a name at the end of this file.
+ */
+
+/** The databases that plain rows lie in. */
+type Dialect = 'sqlite' | 'postgres';
+
+/** A value of a column. SQLite has 0 and 1 for booleans. */
+export type Value = string | number | boolean | null;
+
+/** A boolean as it is read, whatever the database. */
+export type Flag = boolean | number;
+
+/** A piece of SQL, which adds itself to a query. */
+export type Sql = (query: Query) => void;
+
+/** A statement for one database, as it is put together. */
+export class Query {
+  readonly dialect: Dialect;
+  readonly values: (Value | readonly Value[])[] = [];
+  text = '';
+
+  constructor(dialect: Dialect, sql: Sql) {
+    this.dialect = dialect;
+    sql(this);
+  }
+
+  /** Adds a parameter. */
+  bind(value: Value | readonly Value[]): void {
+    this.values.push(value);
+    this.text += this.dialect === 'sqlite' ? '?' : `$${this.values.length}`;
+  }
+}
+
+/** Reads a template: what stands in it is a value, or another piece of SQL. */
+export function sql(strings: TemplateStringsArray, ...holes: readonly (Value | Sql)[]): Sql {
+  return (query) => {
+    for (const [place, string] of strings.entries()) {
+      query.text += string;
+      const hole = holes[place];
+      if (typeof hole === 'function') hole(query);
+      else if (hole !== undefined) query.bind(hole);
+    }
+  };
+}
+
+/** The columns of the fields of rows that are read and added as objects. */
+export class Columns<Row extends Readonly<Record<keyof Row, Value>>> {
+  /** As a SELECT that gives `Row`s names them. */
+  readonly selected: Sql;
+  /** As an INSERT names them. */
+  readonly names: Sql;
+  readonly #fields: readonly (keyof Row & string)[];
+
+  constructor(columns: Readonly<Record<keyof Row & string, Sql>>) {
+    // The type says that these are its only fields.
+    this.#fields = Object.keys(columns) as (keyof Row & string)[];
+    this.names = joined(this.#fields.map((field) => columns[field]));
+    this.selected = joined(
+      this.#fields.map((field) => (query) => {
+        columns[field](query);
+        query.text += ` AS "${field}"`;
+      }),
+    );
+  }
+
+  /** The values of a row, in the order of `names`. */
+  values(row: Row): Sql {
+    return joined(this.#fields.map((field) => (query) => query.bind(row[field])));
+  }
+}
+
+function joined(pieces: readonly Sql[]): Sql {
+  return (query) => {
+    for (const [place, piece] of pieces.entries()) {
+      if (place > 0) query.text += ', ';
+      piece(query);
+    }
+  };
+}
+
+/** What is different over SQLite and over PostgreSQL. */
+function either(sqlite: Sql, postgres: Sql): Sql {
+  return (query) => (query.dialect === 'sqlite' ? sqlite : postgres)(query);
+}
+
+/** What is said to PostgreSQL alone, as where SQLite, with its one writer, has no one to keep out. */
+export function onPostgres(piece: Sql): Sql {
+  return either(sql``, piece);
+}
+
+/** That the column before it has one of these values. */
+export function among(values: readonly (string | number)[]): Sql {
+  const array: Sql = (query) => query.bind(values);
+  return either(sql`IN (SELECT value FROM json_each(${array}))`, sql`= ANY(${array})`);
+}
+
+/** The column with a user's name beside their rows: a word that PostgreSQL keeps for itself. */
+export const OF_USER = either(sql`user`, sql`user_name`);

@@ -1,0 +1,72 @@
+import type { Database, Queries } from '../../postgres/database.ts';
+import type { Accounts } from '../accounts.ts';
+import { forwarding } from '../forwarding.ts';
+import type { Journal } from '../journal.ts';
+import type { Keyring } from '../keyring.ts';
+import { ACCOUNTS } from '../plain/accounts.ts';
+import { JOURNAL } from '../plain/journal.ts';
+import { KEYRING } from '../plain/keyring.ts';
+import { REGISTRY } from '../plain/registry.ts';
+import { Query } from '../plain/sql.ts';
+import { type Subject, type Work, workOf } from '../plain/work.ts';
+import type { Registry } from '../registry.ts';
+import { StoreError } from '../store.ts';
+
+/** What plain rows are asked by. */
+type Asked = Pick<Queries, 'rows' | 'run' | 'send'>;
+
+/** The contracts of plain rows over a database. */
+export interface PlainStores {
+  readonly keyring: Keyring;
+  readonly registry: Registry;
+  readonly accounts: Accounts;
+  readonly journal: Journal;
+}
+
+/** The plain rows over a database. */
+export function plainStores(database: Database): PlainStores {
+  const outside: Asked = {
+    rows: (text, values) => database.rows(text, values),
+    run: writesNothing,
+    send: writesNothing,
+  };
+  const over = <T>(subject: Subject<T>) =>
+    forwarding<T>(subject.verbs, (verb, args) => {
+      // Begun anew where the transaction is.
+      const work = (db: Asked) => done(workOf(subject, verb, args), db);
+      switch (subject.reads[verb]) {
+        case 'statement':
+          return work(outside);
+        case 'snapshot':
+          return database.inSnapshot(work);
+        default:
+          return database.transact(work);
+      }
+    });
+  return {
+    keyring: over(KEYRING),
+    registry: {
+      ...over(REGISTRY),
+      revision: async () => {
+        const [row] = await database.rows<{ revision: number }>('SELECT revision FROM registry_revision');
+        return row?.revision ?? 0;
+      },
+    },
+    accounts: over(ACCOUNTS),
+    journal: over(JOURNAL),
+  };
+}
+
+async function done<T>(work: Work<T>, db: Asked): Promise<T> {
+  let step = work.next();
+  while (step.done !== true) {
+    const { ask, sql } = step.value;
+    const { text, values } = new Query('postgres', sql);
+    step = work.next(await db[ask](text, values));
+  }
+  return step.value;
+}
+
+function writesNothing(): never {
+  throw new StoreError('store_bug', 'a verb that reads by one statement was about to write');
+}
