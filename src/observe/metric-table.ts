@@ -17,7 +17,7 @@ const RELAY = 'name of the relay';
 /** See the top of the file. Names are the part of the contract that dashboards depend on: they never change. */
 export const METRICS = {
   svc_up: gauge('Always 1: the service answers.'),
-  svc_database_reachable: gauge('1 when the database answers and commits in time, else 0.'),
+  svc_database_reachable: gauge('1 if the database answers and commits in time, else 0.'),
   svc_messages_today: gauge(
     'Messages since midnight UTC: received (accepted), delivered and failed (reached that status), retried (attempts deferred), denied (refused requests and clients).',
     { event: MESSAGES_TODAY },
@@ -29,33 +29,33 @@ export const METRICS = {
     'Messages now: incoming (queued or retrying), processing, failed (content still kept).',
     { state: 'incoming, processing, failed' },
   ),
-  svc_relay_inflight: gauge('Delivery attempts under way, on all nodes together.', { relay: RELAY }),
+  svc_relay_inflight: gauge('Delivery attempts in progress, on all nodes together.', { relay: RELAY }),
   svc_relay_delivered_today: gauge('Recipients delivered since midnight UTC.', { relay: RELAY }),
   svc_relay_failed_today: gauge('Recipients failed since midnight UTC.', { relay: RELAY }),
 
   svc_accepted_total: counter('Messages accepted by this process.', { source: 'api, smtp, cli' }),
   svc_accepted_bytes_total: counter('Bytes of the messages accepted by this process.'),
-  svc_attempt_results_total: counter('Recipients of delivery attempts, by what the attempt did for them.', {
+  svc_attempt_results_total: counter('Recipients of delivery attempts, by the result of the attempt.', {
     result: 'delivered, deferred, rejected, unknown',
   }),
   svc_denied_total: counter('Requests and clients refused by this process.'),
   svc_possible_duplicates_total: counter(
-    'Messages that a next hop may have received twice, because an attempt ended without our knowing.',
+    'Messages that a next hop may have received twice, because the outcome of an attempt is unknown.',
   ),
   svc_accept_duration_seconds: histogram('Time from a submission to its durable acceptance.'),
   svc_attempt_duration_seconds: histogram('Time a delivery attempt took.'),
 
-  svc_smtp_connections: gauge('Connections to the SMTP listener of this process that are open.'),
+  svc_smtp_connections: gauge('Open connections to the SMTP listener of this process.'),
   svc_bytes_in_flight: gauge(
-    'Memory that messages coming in to this process hold; at most limits.max_bytes_in_flight.',
+    'Memory held by messages that are arriving at this process; at most limits.max_bytes_in_flight.',
   ),
-  svc_oldest_due_seconds: gauge('How long the longest waiting due delivery has been due.'),
+  svc_oldest_due_seconds: gauge('How long the longest-waiting due delivery has been due.'),
   svc_relay_quota_used: gauge(
-    'Recipients that count towards what the relay may be given today (UTC): handed over, or under way; 0 without a limit.',
+    'Recipients that count towards the relay’s quota for today (UTC): handed over, or in progress; 0 without a limit.',
     { relay: RELAY },
   ),
   svc_relay_quota_limit: gauge(
-    'Recipients that the relay may be given today (UTC), by its quota and its warm-up; 0 without a limit.',
+    'The relay’s quota of recipients for today (UTC), by its daily limit and its warm-up; 0 without a limit.',
     { relay: RELAY },
   ),
   svc_relay_breaker_open: gauge('1 while the relay rests on any node because its next hop fails.', {
@@ -63,14 +63,14 @@ export const METRICS = {
   }),
   svc_database_bytes: gauge('Size of the database.'),
   svc_database_latency_seconds: gauge('How long the database took to answer, or has been taking.'),
-  svc_disk_free_bytes: gauge('Free space on the volume of the data directory; -1 when it cannot be told.'),
+  svc_disk_free_bytes: gauge('Free space on the volume of the data directory; -1 if it is unknown.'),
   svc_store_commits_total: counter('Transactions committed by the store. Each is flushed to stable storage.'),
   svc_spool_flushes_total: counter('Flushes to stable storage made by the spool.'),
   svc_certificate_expiry_timestamp_seconds: gauge(
     'When the TLS certificate expires, in seconds since 1970; 0 without one.',
   ),
 
-  svc_build_info: gauge('Always 1; the label tells the version.', { version: 'version of the program' }),
+  svc_build_info: gauge('Always 1; the label has the version.', { version: 'version of the program' }),
   svc_process_start_time_seconds: gauge('When the process started, in seconds since 1970.'),
   svc_process_cpu_seconds_total: counter('User and system CPU time of the process, all threads.'),
   svc_process_resident_memory_bytes: gauge('Resident memory of the process.'),
