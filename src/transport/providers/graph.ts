@@ -151,8 +151,8 @@ export function graphAnswers(fromNamesMailbox: boolean): readonly AnswerRow[] {
 
 // biome-ignore format: a table
 const TAKEN: readonly AnswerRow[] = [
-  { status: 202, meaning: 'done', enhanced: '2.0.0', note: 'Exchange took the message. It gives no id.' },
-  { status: '2xx', meaning: 'unknown', enhanced: '4.3.0', note: 'Not what Graph answers to a message that it took: it may have been sent, or not.' },
+  { status: 202, meaning: 'done', enhanced: '2.0.0', note: 'Exchange accepted the message. It gives no id.' },
+  { status: '2xx', meaning: 'unknown', enhanced: '4.3.0', note: 'Not what Graph answers to an accepted message: it may have been sent, or not.' },
   { status: '3xx', meaning: 'relay_ill', enhanced: '4.3.5', note: 'A redirect, which is not followed: correct `endpoint`.' },
 ];
 
@@ -188,7 +188,7 @@ const MISSING_CODES = [
 
 // biome-ignore format: a table
 const REFUSED: readonly AnswerRow[] = [
-  { status: '4xx', code: 'ErrorInvalidRecipients', meaning: 'never', enhanced: '5.1.3', note: 'A recipient’s address is none to Exchange.' },
+  { status: '4xx', code: 'ErrorInvalidRecipients', meaning: 'never', enhanced: '5.1.3', note: 'Exchange does not accept a recipient’s address.' },
   { status: '4xx', code: 'ErrorMimeContentInvalid', meaning: 'never', enhanced: '5.6.0', note: 'Exchange cannot read the message.' },
   { status: '4xx', code: 'ErrorMimeContentInvalidBase64String', meaning: 'never', enhanced: '5.6.0', note: 'Exchange cannot read the message.' },
   { status: '4xx', code: 'ErrorMessageSizeExceeded', meaning: 'never', enhanced: '5.3.4', note: 'Larger than the mailbox may send.' },
@@ -204,7 +204,7 @@ function ofMailbox(fromNamesMailbox: boolean): readonly AnswerRow[] {
     { status: '4xx', code: 'ErrorQuotaExceeded', meaning, enhanced: '4.2.2', note: 'The mailbox is full.' },
     { status: '4xx', code: 'ErrorExceededMessageLimit', meaning, enhanced: '4.2.2', note: SENT_ALL },
     { status: '4xx', code: 'ErrorSubmissionQuotaExceeded', meaning, enhanced: '4.2.2', note: SENT_ALL },
-    { status: '4xx', code: 'ErrorMessageSubmissionBlocked', meaning, enhanced: '4.7.0', note: 'Exchange keeps the mailbox from sending: ask its administrator.' },
+    { status: '4xx', code: 'ErrorMessageSubmissionBlocked', meaning, enhanced: '4.7.0', note: 'Exchange blocks the mailbox from sending: ask its administrator.' },
     { status: '4xx', code: 'ErrorAccountSuspend', meaning, enhanced: '4.7.0', note: 'The account is suspended: ask its administrator.' },
     { status: 507, meaning, enhanced: '4.2.2', note: 'The mailbox is full.' },
   ];
@@ -213,19 +213,19 @@ function ofMailbox(fromNamesMailbox: boolean): readonly AnswerRow[] {
     : rows;
 }
 
-const SENT_ALL = 'The mailbox has sent all that it may for now.';
+const SENT_ALL = 'The mailbox has sent as much as it may for now.';
 
 // biome-ignore format: a table
 const STATUSES: readonly AnswerRow[] = [
-  { status: 400, meaning: 'later', enhanced: '4.6.0', note: 'Refused, and not said in known words why.' },
-  { status: 401, meaning: 'relay_ill', enhanced: '4.7.8', note: 'The token is not taken; it is dropped, and a new one asked for.' },
-  { status: 403, meaning: 'relay_ill', enhanced: '4.7.0', note: 'The application lacks the permission `Mail.Send`, or a policy keeps it from this mailbox.' },
+  { status: 400, meaning: 'later', enhanced: '4.6.0', note: 'Refused for an unknown reason.' },
+  { status: 401, meaning: 'relay_ill', enhanced: '4.7.8', note: 'The token was refused; it is discarded, and a new one requested.' },
+  { status: 403, meaning: 'relay_ill', enhanced: '4.7.0', note: 'The application lacks the permission `Mail.Send`, or a policy blocks it from this mailbox.' },
   { status: 408, meaning: 'later', enhanced: '4.4.2', note: 'The request did not arrive in time.' },
   { status: 409, meaning: 'later', enhanced: '4.3.0', note: 'The mailbox was busy with something else.' },
-  { status: 413, meaning: 'never', enhanced: '5.3.4', note: 'Larger than Graph takes.' },
-  { status: 423, meaning: 'later', enhanced: '4.3.0', note: 'The mailbox is locked, as while it is moved.' },
-  { status: 429, meaning: 'relay_ill', enhanced: '4.7.28', note: 'Too many requests; what `Retry-After` asks for is kept to.' },
-  { status: '4xx', meaning: 'relay_ill', enhanced: '4.3.5', note: 'No answer of sendMail: correct `endpoint`.' },
+  { status: 413, meaning: 'never', enhanced: '5.3.4', note: 'Larger than Graph accepts.' },
+  { status: 423, meaning: 'later', enhanced: '4.3.0', note: 'The mailbox is locked, for example while it is moved.' },
+  { status: 429, meaning: 'relay_ill', enhanced: '4.7.28', note: 'Too many requests; `Retry-After` is respected.' },
+  { status: '4xx', meaning: 'relay_ill', enhanced: '4.3.5', note: 'Not an answer of sendMail: correct `endpoint`.' },
 ];
 
 const LOST = 'A gateway had no answer from Exchange, which may have sent the message all the same.';
@@ -233,9 +233,9 @@ const LOST = 'A gateway had no answer from Exchange, which may have sent the mes
 // biome-ignore format: a table
 const TROUBLE: readonly AnswerRow[] = [
   { status: 502, meaning: 'unknown', enhanced: '4.4.2', note: LOST },
-  { status: 503, meaning: 'relay_ill', enhanced: '4.3.2', note: 'Overloaded or under repair; what `Retry-After` asks for is kept to.' },
+  { status: 503, meaning: 'relay_ill', enhanced: '4.3.2', note: 'Overloaded or under maintenance; `Retry-After` is respected.' },
   { status: 504, meaning: 'unknown', enhanced: '4.4.2', note: LOST },
-  { status: '5xx', meaning: 'later', enhanced: '4.3.0', note: 'Trouble of Graph’s own.' },
+  { status: '5xx', meaning: 'later', enhanced: '4.3.0', note: 'A problem at Graph.' },
 ];
 
 /**

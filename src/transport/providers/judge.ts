@@ -6,22 +6,22 @@ import type { AnswerFacts, AnswerRow, HttpAnswer, Meaning, Provider } from './pr
 /** What HTTP's own statuses mean (RFC 9110 §15), where a provider's table has no row. Every status has one. */
 // biome-ignore format: a table
 export const COMMON_ANSWERS: readonly AnswerRow[] = [
-  { status: '2xx', meaning: 'done', enhanced: '2.0.0', note: 'Taken' },
+  { status: '2xx', meaning: 'done', enhanced: '2.0.0', note: 'Accepted' },
   { status: '3xx', meaning: 'relay_ill', enhanced: '4.3.5', note: 'A redirect, which is not followed: correct `endpoint`' },
-  { status: 401, meaning: 'relay_ill', enhanced: '4.7.8', note: 'The credentials are not good' },
-  { status: 402, meaning: 'relay_ill', enhanced: '4.7.0', note: 'The account is not paid' },
+  { status: 401, meaning: 'relay_ill', enhanced: '4.7.8', note: 'The credentials are wrong' },
+  { status: 402, meaning: 'relay_ill', enhanced: '4.7.0', note: 'The account has an unpaid bill' },
   { status: 403, meaning: 'relay_ill', enhanced: '4.7.0', note: 'The credentials may not send' },
-  { status: 404, meaning: 'relay_ill', enhanced: '4.3.5', note: 'The endpoint is not there' },
-  { status: 405, meaning: 'relay_ill', enhanced: '4.3.5', note: 'The endpoint is another' },
+  { status: 404, meaning: 'relay_ill', enhanced: '4.3.5', note: 'The endpoint does not exist' },
+  { status: 405, meaning: 'relay_ill', enhanced: '4.3.5', note: 'The endpoint is wrong' },
   { status: 407, meaning: 'relay_ill', enhanced: '4.7.0', note: 'A proxy is in between' },
-  { status: 408, meaning: 'later', enhanced: '4.4.2', note: 'The request came too slowly' },
+  { status: 408, meaning: 'later', enhanced: '4.4.2', note: 'The request arrived too slowly' },
   { status: 413, meaning: 'never', enhanced: '5.3.4', note: 'The message is too large' },
   { status: 425, meaning: 'later', enhanced: '4.3.0', note: 'Too early' },
   { status: 429, meaning: 'relay_ill', enhanced: '4.7.1', note: 'Too many requests' },
-  { status: '4xx', meaning: 'later', enhanced: '4.6.0', note: 'Refused, and not said in known words why' },
+  { status: '4xx', meaning: 'later', enhanced: '4.6.0', note: 'Refused for an unknown reason' },
   { status: 502, meaning: 'unknown', enhanced: '4.3.0', note: 'A gateway lost the answer' },
   { status: 503, meaning: 'relay_ill', enhanced: '4.3.2', note: 'Out of service' },
-  { status: 504, meaning: 'unknown', enhanced: '4.4.2', note: 'A gateway waited in vain for the answer' },
+  { status: 504, meaning: 'unknown', enhanced: '4.4.2', note: 'A gateway got no answer in time' },
   { status: '5xx', meaning: 'later', enhanced: '4.3.0', note: 'The provider has a fault' },
 ];
 
@@ -33,7 +33,7 @@ const NO_ROW: AnswerRow = { status: '5xx', meaning: 'unknown', enhanced: '4.5.0'
  * says so by itself.
  */
 // biome-ignore format: a row of a table
-const UNREADABLE: AnswerRow = { status: '4xx', meaning: 'later', enhanced: '4.6.0', note: 'Refused in words that are not the provider’s' };
+const UNREADABLE: AnswerRow = { status: '4xx', meaning: 'later', enhanced: '4.6.0', note: 'Refused, but not in the provider’s own words' };
 
 /** What was decided of an answer. */
 interface Judgement {

@@ -21,10 +21,10 @@ const MAX_TEXT = 2000;
 
 /** For the documents. */
 export const MAILGUN_PROSE: readonly string[] = [
-  'Needs a sending domain and an API key; a key that may only send will do. `region: eu` (or `endpoint`) is for domains in the EU.',
-  'Mailgun writes a return address under the sending domain on the wire and keeps bounces to itself: the reverse-path is not passed on, for its API has no place for it. From stays as it is.',
-  'Recipients are those of the envelope, whatever the header says. Headers and addresses that are not ASCII are refused. Where the domain tracks clicks or opens, Mailgun changes the body, and signatures made here break.',
-  'Mailgun’s errors have no codes: those below are ours, by what its text says.',
+  'Needs a sending domain and an API key; a key that may only send is enough. `region: eu` (or `endpoint`) is for domains in the EU.',
+  'Mailgun uses a return address under the sending domain and keeps bounces to itself: the reverse-path is not passed on, because its API has no field for it. From stays as it is.',
+  'Recipients are those of the envelope, whatever the header says. Headers and addresses that are not ASCII are refused. If the domain tracks clicks or opens, Mailgun changes the body, which breaks our signatures.',
+  'Mailgun’s errors have no codes: those below are ours, derived from its text.',
 ];
 
 /**
@@ -49,10 +49,10 @@ const QUOTED = /"[^"]*"|<[^>]*>|\S*@\S*/g;
 /** What Mailgun's answers mean. */
 // biome-ignore format: a table
 export const MAILGUN_ANSWERS: readonly AnswerRow[] = [
-  { status: 200, meaning: 'done', enhanced: '2.0.0', note: 'Taken; `id` names it' },
+  { status: 200, meaning: 'done', enhanced: '2.0.0', note: 'Accepted; `id` has its id' },
   { status: 413, meaning: 'never', enhanced: '5.3.4', note: 'The message is too large' },
-  { status: 401, meaning: 'relay_ill', enhanced: '4.7.8', note: 'The key is not good, or of another region' },
-  { status: 402, meaning: 'relay_ill', enhanced: '4.7.0', note: 'The account is not paid' },
+  { status: 401, meaning: 'relay_ill', enhanced: '4.7.8', note: 'The key is wrong, or belongs to another region' },
+  { status: 402, meaning: 'relay_ill', enhanced: '4.7.0', note: 'The account has an unpaid bill' },
   { status: 429, meaning: 'relay_ill', enhanced: '4.7.1', note: 'Too many requests, or a limit of the domain' },
   { status: '4xx', code: 'test_account', meaning: 'later', enhanced: '4.7.1', note: 'A test account: a recipient is not among those that it may send to' },
   { status: '4xx', code: 'limit_exceeded', meaning: 'relay_ill', enhanced: '4.7.1', note: 'A limit of the domain or account is used up' },
@@ -62,8 +62,8 @@ export const MAILGUN_ANSWERS: readonly AnswerRow[] = [
   { status: '4xx', code: 'bad_recipient', meaning: 'never', enhanced: '5.1.3', note: 'A recipient’s address is not valid' },
   { status: '4xx', code: 'bad_message', meaning: 'never', enhanced: '5.6.0', note: 'Something in the message is missing or not valid' },
   { status: 403, meaning: 'relay_ill', enhanced: '4.7.0', note: 'The key may not send for the domain' },
-  { status: 404, meaning: 'relay_ill', enhanced: '4.3.5', note: 'The sending domain is not in the account, or of another region' },
-  { status: 400, meaning: 'later', enhanced: '4.6.0', note: 'Refused, and not said in known words why' },
+  { status: 404, meaning: 'relay_ill', enhanced: '4.3.5', note: 'The sending domain is not in the account, or is in another region' },
+  { status: 400, meaning: 'later', enhanced: '4.6.0', note: 'Refused for an unknown reason' },
   { status: 500, meaning: 'later', enhanced: '4.3.0', note: 'Mailgun has a fault' },
   { status: 503, meaning: 'relay_ill', enhanced: '4.3.2', note: 'Mailgun is out of service' },
 ];

@@ -36,11 +36,11 @@ const RULES: RebuildRules = {
 
 /** What the documents say of it besides the table. */
 export const POSTMARK_PROSE: readonly string[] = [
-  'The message is rebuilt from its parts; sender and recipients must be those that its header names, but for blind copies. The provider writes a return path of its own. A From that it does not know makes a message wait and try the next relay: it says nothing of the mail of others.',
-  'The Message-ID is kept (`X-PM-KeepID`). The Date is the time at which Postmark took the message.',
-  'A file goes as an attachment, or inline where it has a Content-ID; inline without one cannot be said and is refused.',
-  'Where some recipients of a message are inactive, Postmark takes it for the others and names them: those fail.',
-  'That a message stream is not there is the relay’s illness where `message_stream` names one; the table is for a relay without.',
+  'The message is rebuilt from its parts; sender and recipients must be those in its header, except for blind copies. The provider uses its own return path. If it does not know the From, the message waits and tries the next relay: other mail is not affected.',
+  'The Message-ID is kept (`X-PM-KeepID`). The Date is the time at which Postmark accepted the message.',
+  'A file is sent as an attachment, or inline if it has a Content-ID; inline without one cannot be expressed and is refused.',
+  'If some recipients of a message are inactive, Postmark accepts it for the others and names the inactive ones: those fail.',
+  'If `message_stream` names a stream that does not exist, the relay has failed; the table is for a relay without this setting.',
 ];
 
 /**
@@ -63,10 +63,10 @@ const STREAM_CODES = [
 
 // biome-ignore format: a table
 const ANSWERS: readonly AnswerRow[] = [
-  { status: 200, meaning: 'done', enhanced: '2.0.0', note: 'Taken (`ErrorCode` 0).' },
-  { status: '2xx', meaning: 'unknown', enhanced: '4.5.0', note: 'No answer that Postmark gives.' },
+  { status: 200, meaning: 'done', enhanced: '2.0.0', note: 'Accepted (`ErrorCode` 0).' },
+  { status: '2xx', meaning: 'unknown', enhanced: '4.5.0', note: 'Not an answer of Postmark.' },
   { status: 401, meaning: 'relay_ill', enhanced: '4.7.8', note: 'The server token is wrong (10).' },
-  { status: 403, meaning: 'relay_ill', enhanced: '4.7.1', note: 'Stopped on the way to the API, by a firewall.' },
+  { status: 403, meaning: 'relay_ill', enhanced: '4.7.1', note: 'A firewall blocked the way to the API.' },
   { status: 422, code: '10', meaning: 'relay_ill', enhanced: '4.7.8', note: 'The server token is wrong.' },
   { status: 422, code: '100', meaning: 'later', enhanced: '4.3.2', note: 'The API is being maintained.' },
   { status: 422, code: '300', meaning: 'never', enhanced: '5.6.0', note: 'An address or another field is malformed.' },
@@ -76,7 +76,7 @@ const ANSWERS: readonly AnswerRow[] = [
   { status: 422, code: '403', meaning: 'never', enhanced: '5.5.4', note: 'The JSON has fields that Postmark does not know.' },
   { status: 422, code: '405', meaning: 'relay_ill', enhanced: '4.7.1', note: 'Not allowed to send: out of credits.' },
   { status: 422, code: '406', meaning: 'never', enhanced: '5.2.1', note: 'All recipients are inactive: they bounced or complained before.' },
-  { status: 422, code: '409', meaning: 'relay_ill', enhanced: '4.3.5', note: 'The request came as no JSON: something in between changes it.' },
+  { status: 422, code: '409', meaning: 'relay_ill', enhanced: '4.3.5', note: 'The request did not arrive as JSON: something in between changes it.' },
   { status: 422, code: '411', meaning: 'never', enhanced: '5.7.1', note: 'A file is of a type that Postmark does not send.' },
   { status: 422, code: '412', meaning: 'relay_ill', enhanced: '4.7.1', note: 'The account waits for approval.' },
   { status: 422, code: '413', meaning: 'relay_ill', enhanced: '4.7.1', note: 'The account may not send.' },

@@ -36,26 +36,26 @@ const RULES: RebuildRules = {
 
 /** What the documents say of it besides the table. */
 export const RESEND_PROSE: readonly string[] = [
-  'The message is rebuilt from its parts; sender and recipients must be those that its header names, but for blind copies. The provider writes a return path of its own. A From that it does not know makes a message wait and try the next relay: it says nothing of the mail of others.',
-  'A repeat of a request, with the same message and recipients, carries the same `Idempotency-Key`: for 24 hours Resend does not send it twice. That holds for a retry by hand too: where the recipients are the same, and Resend took the message before (as when it bounced later), the answer is that of before and nothing is sent. Submit the message anew instead.',
-  'The Message-ID is handed over; Resend may put its own in its place. The Date is the time at which Resend took the message.',
-  'There must be a subject. A file goes as an attachment, or inline where it has a Content-ID; inline without one cannot be said and is refused.',
-  'A header field that stands more than once cannot be said.',
+  'The message is rebuilt from its parts; sender and recipients must be those in its header, except for blind copies. The provider uses its own return path. If it does not know the From, the message waits and tries the next relay: other mail is not affected.',
+  'A repeat of a request, with the same message and recipients, carries the same `Idempotency-Key`: for 24 hours Resend does not send it twice. That applies to a manual retry too: if the recipients are the same, and Resend accepted the message before (for example when it bounced later), the earlier answer comes back and nothing is sent. Submit the message again instead.',
+  'The Message-ID is passed on; Resend may replace it by its own. The Date is the time at which Resend accepted the message.',
+  'A subject is required. A file is sent as an attachment, or inline if it has a Content-ID; inline without one cannot be expressed and is refused.',
+  'A header field that appears more than once cannot be expressed.',
 ];
 
 /** Resend gives every error a name. */
 // biome-ignore format: a table
 const ANSWERS: readonly AnswerRow[] = [
-  { status: 200, meaning: 'done', enhanced: '2.0.0', note: 'Taken; the id is in the answer.' },
-  { status: '2xx', meaning: 'unknown', enhanced: '4.5.0', note: 'No answer that Resend gives.' },
+  { status: 200, meaning: 'done', enhanced: '2.0.0', note: 'Accepted; the id is in the answer.' },
+  { status: '2xx', meaning: 'unknown', enhanced: '4.5.0', note: 'Not an answer of Resend.' },
   { status: 400, code: 'validation_error', meaning: 'never', enhanced: '5.6.0', note: 'An address or another field is malformed.' },
   { status: 400, code: 'invalid_idempotency_key', meaning: 'later', enhanced: '4.3.5', note: 'The idempotency key is malformed: something in between changes it.' },
   { status: 401, code: 'missing_api_key', meaning: 'relay_ill', enhanced: '4.7.8', note: 'There is no API key.' },
   { status: 401, code: 'restricted_api_key', meaning: 'relay_ill', enhanced: '4.7.1', note: 'The API key may not do this.' },
-  { status: '4xx', code: 'invalid_api_key', meaning: 'relay_ill', enhanced: '4.7.8', note: 'The API key is wrong. A `validation_error` whose text begins so counts as one too.' },
+  { status: '4xx', code: 'invalid_api_key', meaning: 'relay_ill', enhanced: '4.7.8', note: 'The API key is wrong. A `validation_error` whose text begins like this counts as well.' },
   { status: 403, code: 'validation_error', meaning: 'later', enhanced: '4.7.1', note: 'The domain of From is not verified.' },
-  { status: 409, code: 'invalid_idempotent_request', meaning: 'unknown', enhanced: '4.5.0', note: 'A request with this key was taken before, with another body.' },
-  { status: 409, code: 'concurrent_idempotent_requests', meaning: 'unknown', enhanced: '4.4.2', note: 'A request with this key is still at work.' },
+  { status: 409, code: 'invalid_idempotent_request', meaning: 'unknown', enhanced: '4.5.0', note: 'A request with this key was accepted before, with another body.' },
+  { status: 409, code: 'concurrent_idempotent_requests', meaning: 'unknown', enhanced: '4.4.2', note: 'A request with this key is still in progress.' },
   { status: 413, meaning: 'never', enhanced: '5.3.4', note: 'Larger than 40 MB.' },
   { status: 422, code: 'invalid_access', meaning: 'later', enhanced: '4.7.1', note: 'The API key may not send from this domain.' },
   { status: 422, code: 'invalid_region', meaning: 'relay_ill', enhanced: '4.3.5', note: 'The region is not valid.' },
@@ -66,9 +66,9 @@ const ANSWERS: readonly AnswerRow[] = [
   { status: 429, code: 'rate_limit_exceeded', meaning: 'relay_ill', enhanced: '4.7.1', note: 'Too many requests.' },
   { status: 429, code: 'daily_quota_exceeded', meaning: 'relay_ill', enhanced: '4.7.1', note: 'The quota of the day is used up.' },
   { status: 429, code: 'monthly_quota_exceeded', meaning: 'relay_ill', enhanced: '4.7.1', note: 'The quota of the month is used up.' },
-  { status: 451, code: 'security_error', meaning: 'never', enhanced: '5.7.1', note: 'Resend holds the message to be harmful.' },
-  { status: 500, code: 'application_error', meaning: 'later', enhanced: '4.3.0', note: 'Trouble at Resend.' },
-  { status: 500, code: 'internal_server_error', meaning: 'later', enhanced: '4.3.0', note: 'Trouble at Resend.' },
+  { status: 451, code: 'security_error', meaning: 'never', enhanced: '5.7.1', note: 'Resend considers the message harmful.' },
+  { status: 500, code: 'application_error', meaning: 'later', enhanced: '4.3.0', note: 'A problem at Resend.' },
+  { status: 500, code: 'internal_server_error', meaning: 'later', enhanced: '4.3.0', note: 'A problem at Resend.' },
 ];
 
 /** Mail by Resend. */

@@ -36,31 +36,31 @@ const RULES: RebuildRules = {
 
 /** What the documents say of it besides the table. */
 export const SENDGRID_PROSE: readonly string[] = [
-  'The message is rebuilt from its parts; sender and recipients must be those that its header names, but for blind copies. The provider writes a return path of its own. A From that it does not know makes a message wait and try the next relay: it says nothing of the mail of others.',
-  'Message-ID and Date are handed over as header fields.',
-  'There must be a subject. A file type with parameters cannot be said: only a charset is left out, and only of a file in ASCII.',
-  'A header field that stands more than once cannot be said.',
+  'The message is rebuilt from its parts; sender and recipients must be those in its header, except for blind copies. The provider uses its own return path. If it does not know the From, the message waits and tries the next relay: other mail is not affected.',
+  'Message-ID and Date are passed on as header fields.',
+  'A subject is required. A file type with parameters cannot be expressed; only the charset of an ASCII file may be left out.',
+  'A header field that appears more than once cannot be expressed.',
   'SendGrid’s errors have no codes: those below are the first word of the field that an error names.',
 ];
 
 // biome-ignore format: a table
 const ANSWERS: readonly AnswerRow[] = [
-  { status: 202, meaning: 'done', enhanced: '2.0.0', note: 'Taken; the id is in `X-Message-Id`.' },
+  { status: 202, meaning: 'done', enhanced: '2.0.0', note: 'Accepted; the id is in `X-Message-Id`.' },
   { status: 200, meaning: 'relay_ill', enhanced: '4.3.5', note: 'Valid, but not sent: the account is in sandbox mode.' },
-  { status: '2xx', meaning: 'unknown', enhanced: '4.5.0', note: 'No answer that SendGrid gives.' },
-  { status: 400, code: 'personalizations', meaning: 'never', enhanced: '5.1.3', note: 'A recipient’s address is malformed, or stands there twice.' },
+  { status: '2xx', meaning: 'unknown', enhanced: '4.5.0', note: 'Not an answer of SendGrid.' },
+  { status: 400, code: 'personalizations', meaning: 'never', enhanced: '5.1.3', note: 'A recipient’s address is malformed, or appears twice.' },
   { status: 400, code: 'from', meaning: 'never', enhanced: '5.1.7', note: 'From is malformed.' },
   { status: 400, code: 'reply_to', meaning: 'never', enhanced: '5.6.0', note: 'Reply-To is malformed.' },
   { status: 400, code: 'reply_to_list', meaning: 'never', enhanced: '5.6.0', note: 'Reply-To is malformed.' },
-  { status: 400, code: 'subject', meaning: 'never', enhanced: '5.6.0', note: 'The subject is not taken.' },
-  { status: 400, code: 'content', meaning: 'never', enhanced: '5.6.0', note: 'A text is not taken.' },
-  { status: 400, code: 'attachments', meaning: 'never', enhanced: '5.6.0', note: 'A file is not taken.' },
-  { status: 400, code: 'headers', meaning: 'never', enhanced: '5.6.0', note: 'A header field is not taken.' },
+  { status: 400, code: 'subject', meaning: 'never', enhanced: '5.6.0', note: 'The subject is not accepted.' },
+  { status: 400, code: 'content', meaning: 'never', enhanced: '5.6.0', note: 'A text is not accepted.' },
+  { status: 400, code: 'attachments', meaning: 'never', enhanced: '5.6.0', note: 'A file is not accepted.' },
+  { status: 400, code: 'headers', meaning: 'never', enhanced: '5.6.0', note: 'A header field is not accepted.' },
   { status: 401, meaning: 'relay_ill', enhanced: '4.7.8', note: 'The API key is wrong, or the credits are used up.' },
-  { status: 403, code: 'from', meaning: 'later', enhanced: '4.7.1', note: 'From is no verified sender.' },
+  { status: 403, code: 'from', meaning: 'later', enhanced: '4.7.1', note: 'From is not a verified sender.' },
   { status: 403, meaning: 'relay_ill', enhanced: '4.7.1', note: 'The API key may not send mail.' },
   { status: 413, meaning: 'never', enhanced: '5.3.4', note: 'Larger than 30 MB.' },
-  { status: 415, meaning: 'relay_ill', enhanced: '4.3.5', note: 'The request came as no JSON: something in between changes it.' },
+  { status: 415, meaning: 'relay_ill', enhanced: '4.3.5', note: 'The request did not arrive as JSON: something in between changes it.' },
   { status: 429, meaning: 'relay_ill', enhanced: '4.7.1', note: 'Too many requests.' },
 ];
 

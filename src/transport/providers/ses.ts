@@ -43,10 +43,10 @@ const SIGNATURES: ReadonlySet<string> = new Set(['dkim-signature', 'domainkey-si
 /** For the documents. */
 export const SES_PROSE: readonly string[] = [
   'Needs an access key whose user may do `ses:SendEmail` and `ses:SendRawEmail`, and the region in which the sender’s identity is verified. `configuration_set` is named in every request.',
-  'The reverse-path is given as `FromEmailAddress`, so that it must be of a verified identity. SES writes a return address of its own on the wire and sends bounces on to the reverse-path, or as the identity’s notifications say; the From header stays as it is.',
+  'The reverse-path is passed as `FromEmailAddress`, so it must belong to a verified identity. SES uses its own return address and forwards bounces to the reverse-path, or as the identity’s notifications say; the From header stays as it is.',
   'Recipients are those of the envelope, whatever the header says. Headers and addresses that are not ASCII are refused.',
-  'DKIM signatures are taken out: SES takes one at most, breaks them by a Date and Message-ID of its own, and signs itself where the identity has Easy DKIM. A message in which another of the fields that SES takes once stands twice is refused as `header_repeated`.',
-  'A sender or, in the sandbox, a recipient that is not verified, or for which the key has no right, makes a message wait and try the next relay: it says nothing of the mail of others.',
+  'DKIM signatures are removed: SES accepts at most one, breaks it by its own Date and Message-ID, and signs itself if the identity has Easy DKIM. If another field that SES accepts only once appears twice, the message is refused as `header_repeated`.',
+  'If a sender (in the sandbox: a recipient) is not verified, or the key may not use it, the message waits and tries the next relay: other mail is not affected.',
 ];
 
 /** The provider of a relay of type `ses`. */

@@ -33,25 +33,25 @@ const MAX_TEXT = 1000;
 /** What a receiver's answers mean. */
 // biome-ignore format: a table
 const ANSWERS: readonly AnswerRow[] = [
-  { status: '2xx', meaning: 'done', enhanced: '2.0.0', note: 'The receiver took the message. A body is not needed; `{"id": "…"}` in JSON is kept as its id.' },
+  { status: '2xx', meaning: 'done', enhanced: '2.0.0', note: 'The receiver accepted the message. A body is not needed; `{"id": "…"}` in JSON is kept as its id.' },
   { status: '3xx', meaning: 'relay_ill', enhanced: '4.3.5', note: 'A redirect, which is never followed: correct `url`.' },
-  { status: 400, meaning: 'never', enhanced: '5.6.0', note: 'The receiver does not want this message, and says so in JSON or plain text; else it waits.' },
-  { status: 401, meaning: 'relay_ill', enhanced: '4.7.8', note: 'The signature is not taken: compare the secrets.' },
-  { status: 403, meaning: 'relay_ill', enhanced: '4.7.0', note: 'We may not post there.' },
+  { status: 400, meaning: 'never', enhanced: '5.6.0', note: 'The receiver does not want this message, and says so in JSON or plain text; otherwise the message waits.' },
+  { status: 401, meaning: 'relay_ill', enhanced: '4.7.8', note: 'The signature was refused: compare the secrets.' },
+  { status: 403, meaning: 'relay_ill', enhanced: '4.7.0', note: 'Waybill may not post there.' },
   { status: 404, meaning: 'relay_ill', enhanced: '4.3.5', note: 'Nothing receives there: correct the address.' },
-  { status: 405, meaning: 'relay_ill', enhanced: '4.3.5', note: 'What is there takes no POST.' },
+  { status: 405, meaning: 'relay_ill', enhanced: '4.3.5', note: 'The address does not accept POST.' },
   { status: 408, meaning: 'later', enhanced: '4.4.2', note: 'The request did not arrive in time.' },
-  { status: 409, meaning: 'later', enhanced: '4.3.0', note: 'The receiver is busy with this very message.' },
-  { status: 410, meaning: 'relay_ill', enhanced: '4.3.5', note: 'The receiver wants no more of these.' },
-  { status: 413, meaning: 'never', enhanced: '5.3.4', note: 'Larger than the receiver takes.' },
-  { status: 422, meaning: 'never', enhanced: '5.6.0', note: 'The receiver does not want this message. Where a page says so it waits: that is some proxy’s.' },
+  { status: 409, meaning: 'later', enhanced: '4.3.0', note: 'The receiver is already processing this message.' },
+  { status: 410, meaning: 'relay_ill', enhanced: '4.3.5', note: 'The receiver wants no more messages.' },
+  { status: 413, meaning: 'never', enhanced: '5.3.4', note: 'Larger than the receiver accepts.' },
+  { status: 422, meaning: 'never', enhanced: '5.6.0', note: 'The receiver does not want this message. If an HTML page says so, it is from a proxy, and the message waits.' },
   { status: 425, meaning: 'later', enhanced: '4.3.0', note: 'The receiver asks for a repeat.' },
-  { status: 429, meaning: 'relay_ill', enhanced: '4.7.28', note: 'Too many requests; what `Retry-After` asks for is kept to.' },
-  { status: '4xx', meaning: 'relay_ill', enhanced: '4.3.5', note: 'What is there does not take these requests.' },
+  { status: 429, meaning: 'relay_ill', enhanced: '4.7.28', note: 'Too many requests; `Retry-After` is respected.' },
+  { status: '4xx', meaning: 'relay_ill', enhanced: '4.3.5', note: 'The address does not accept these requests.' },
   { status: 502, meaning: 'unknown', enhanced: '4.4.2', note: 'A gateway had no answer from the receiver, which may have the message all the same.' },
-  { status: 503, meaning: 'relay_ill', enhanced: '4.3.2', note: 'The receiver is overloaded or under repair; what `Retry-After` asks for is kept to.' },
+  { status: 503, meaning: 'relay_ill', enhanced: '4.3.2', note: 'The receiver is overloaded or under maintenance; `Retry-After` is respected.' },
   { status: 504, meaning: 'unknown', enhanced: '4.4.2', note: 'A gateway had no answer from the receiver, which may have the message all the same.' },
-  { status: '5xx', meaning: 'later', enhanced: '4.3.0', note: 'Trouble of the receiver’s own.' },
+  { status: '5xx', meaning: 'later', enhanced: '4.3.0', note: 'A problem at the receiver.' },
 ];
 
 /**

@@ -224,7 +224,7 @@ test('nothing that is kept shows the secret', async () => {
   expect(only(result)).toMatchObject({
     kind: 'deferred',
     hopFailed: true,
-    text: 'bad: no … nor … (means: The credentials are not good)',
+    text: 'bad: no … nor … (means: The credentials are wrong)',
   });
   const kept = JSON.stringify([result, rig.log]);
   expect(kept).not.toContain(SECRET);

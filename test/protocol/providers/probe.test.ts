@@ -108,7 +108,7 @@ describe('what is kept of an attempt', () => {
     [
       'mailgun',
       { kind: 'answer', status: 401, body: 'Forbidden' },
-      /^Forbidden \(means: The key is not good/,
+      /^Forbidden \(means: The key is wrong/,
     ],
     ['mailgun', answerJson(200, {}), /^An answer that cannot be understood$/],
     ['ses', answerJson(429, {}), /^429 Too Many Requests$/],
@@ -131,6 +131,6 @@ describe('what is kept of an attempt', () => {
     rig.api.script.push({ kind: 'answer', status: 401, body: 'Forbidden '.repeat(500) });
     const { text } = only(await rig.deliver());
     expect(text).toHaveLength(1000);
-    expect(text).toMatch(/ \(means: The key is not good, or of another region\)$/);
+    expect(text).toMatch(/ \(means: The key is wrong, or belongs to another region\)$/);
   });
 });

@@ -234,7 +234,7 @@ describe('trying a relay out', () => {
     rig.api.script.push({ kind: 'answer', status: 401, body: `Forbidden ${SECRET}` });
     expect(await stepsOf(rig)).toEqual([
       ...['CONNECT', 'ASK'],
-      'CHECK: 401 Forbidden … (means: The key is not good, or of another region)',
+      'CHECK: 401 Forbidden … (means: The key is wrong, or belongs to another region)',
     ]);
     await rig.api.close();
     expect(await stepsOf(rig)).toEqual([expect.stringMatching(/^connect_refused: /)]);

@@ -132,7 +132,7 @@ describe('every answer', () => {
     expect(only(await rig.deliver()).text).toBe('The disk is full.');
     say('text/html', '<html>The disk is full.');
     expect(only(await rig.deliver()).text).toBe(
-      '500 Internal Server Error (means: Trouble of the receiver’s own)',
+      '500 Internal Server Error (means: A problem at the receiver)',
     );
   });
 
