@@ -249,11 +249,11 @@ export const TOKEN_CAUSES: readonly TokenCause[] = [
   },
   {
     code: 'AADSTS50173',
-    cure: 'the grant was revoked, as after a change of password: sign in again, and give the relay the new refresh token',
+    cure: 'the grant was revoked, for example by a password change: sign in again, and give the relay the new refresh token',
   },
   {
     code: 'AADSTS500011',
-    cure: 'the tenant does not know what scope names: correct scope (https://outlook.office365.com/.default), and see that the tenant has Exchange Online',
+    cure: 'the tenant does not know the resource in scope: correct scope (https://outlook.office365.com/.default), and make sure that the tenant has Exchange Online',
   },
   {
     code: 'AADSTS65001',
@@ -261,7 +261,7 @@ export const TOKEN_CAUSES: readonly TokenCause[] = [
   },
   {
     code: 'AADSTS70011',
-    cure: 'scope is not right: leave it out, or give https://outlook.office365.com/.default',
+    cure: 'scope is wrong: leave it out, or give https://outlook.office365.com/.default',
   },
   {
     code: 'AADSTS1002012',
@@ -274,7 +274,7 @@ export const TOKEN_CAUSES: readonly TokenCause[] = [
   {
     code: 'invalid_grant',
     said: /expired or revoked/i,
-    cure: 'the refresh token has ended (revoked, a changed password, six months unused, or seven days for an application in testing): consent again, and give the relay the new one',
+    cure: 'the refresh token is no longer valid (revoked, a changed password, six months unused, or seven days for an application in testing): consent again, and give the relay the new one',
   },
   {
     code: 'invalid_grant',
@@ -293,7 +293,7 @@ export const TOKEN_CAUSES: readonly TokenCause[] = [
   },
   {
     code: 'invalid_grant',
-    cure: 'the refresh token, or what the service account signed, is not taken: give the relay a new one',
+    cure: 'the refresh token, or the service account’s signed request, was refused: give the relay a new one',
   },
   {
     code: 'unauthorized_client',
@@ -308,12 +308,12 @@ export const TOKEN_CAUSES: readonly TokenCause[] = [
     cure: 'the client was deleted: make a new one, and give the relay its id and secret',
   },
   { code: 'disabled_client', cure: 'the client is disabled: enable it in the provider’s console' },
-  { code: 'org_internal', cure: 'the client is for one organization only: use an account of that' },
+  { code: 'org_internal', cure: 'the client is for one organization only: use an account of that organization' },
   {
     code: 'admin_policy_enforced',
-    cure: 'an administrator of the domain keeps the client from this scope: have it trusted (Google Admin, Security, API controls)',
+    cure: 'an administrator of the domain blocks the client from this scope: mark it as trusted (Google Admin, Security, API controls)',
   },
-  { code: 'invalid_scope', cure: 'scope is not right: leave it out, or correct it' },
+  { code: 'invalid_scope', cure: 'scope is wrong: leave it out, or correct it' },
   {
     code: 'access_denied',
     cure: 'access was refused: look at the consent, and at the policies of the provider’s console',
