@@ -169,6 +169,47 @@ describeWith(POSTGRES_PROGRAMS, 'nodes over one PostgreSQL', () => {
     expect(await publish('{"rules":[]}')).toEqual([3, 3, 3, 3]);
   });
 
+  it('notice every change of relays, settings, domains and holds, and nothing else', async () => {
+    const { registry } = first;
+    const [, second] = nodes;
+    const changes: (() => Promise<unknown>)[] = [
+      () => registry.putRelay({ name: 'out', definition: '{}', secret: null, disabled: false }),
+      () => registry.putSetting('a', '1'),
+      () => registry.putSettings(new Map([['b', '2']])),
+      () => registry.putDomain({ name: 'shop.example', definition: '{}', secrets: '{}' }),
+      () => registry.removeDomain('shop.example'),
+      () => registry.putHold('out', { kind: 'pause', since: T0 }),
+      () => registry.putHold('out', null),
+      () => registry.removeRelay('out'),
+    ];
+    const seen = new Set([await second?.registry.revision()]);
+    for (const change of changes) {
+      await change();
+      seen.add(await second?.registry.revision());
+    }
+    expect(seen.size).toBe(1 + changes.length);
+    await registry.publishRoutes({ publishedAt: T0, origin: 'file', definition: '{}' });
+    expect(seen).toContain(await second?.registry.revision());
+  });
+
+  it('keep an administrator when each of two loses the rights on another node', async () => {
+    for (let turn = 0; turn < 10; turn++) {
+      const names = [`root${turn}`, `other${turn}`];
+      for (const name of names) {
+        await first.accounts.addUser({ name, role: 'admin', createdAt: T0 });
+        await first.accounts.setPassword(name, { hash: 'hash', expected: null, keep: null });
+      }
+      const answers = await Promise.all(
+        names.map((name, place) =>
+          nodes[place]?.accounts.changeUser(name, { role: 'viewer', disabled: null }),
+        ),
+      );
+      expect(answers.map((answer) => answer?.kind).sort()).toEqual(['done', 'last_admin']);
+      // The one who is left makes room for the next two.
+      await server.run('DELETE FROM users', url);
+    }
+  });
+
   it('come to no harm when all verbs meet at the same messages, in any order', async () => {
     const lease = await takeLane(first.store);
     const records = Array.from({ length: 20 }, () => message({ deliveries: [recipient(), recipient()] }));
