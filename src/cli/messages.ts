@@ -128,7 +128,7 @@ function attemptsCommand(context: Context): Command {
 }
 
 async function allAttempts(operations: MessageOperations, id: string): Promise<Attempts> {
-  const all: Attempts['attempts'] = [];
+  const all: Attempts['attempts'][number][] = [];
   let cursor: string | null = null;
   do {
     const page: Attempts = await operations.attempts({ id, cursor });

@@ -1,4 +1,5 @@
-import type { LaneState, QueueLane, QueueView } from '../operations/queue.ts';
+import type { LaneState } from '../domain/lane.ts';
+import type { QueueLane, QueueView } from '../operations/queue.ts';
 import { clip } from './fitting.ts';
 import { oneLine, table } from './terminal.ts';
 

@@ -1,12 +1,12 @@
 import type { Loaded } from '../config/load.ts';
 import { parseDomain } from '../domain/domain-name.ts';
 import type { HoldKind } from '../domain/hold.ts';
-import { relayOfLane } from '../domain/lane.ts';
+import { type LaneState, relayOfLane } from '../domain/lane.ts';
 import type { Relay } from '../domain/relay.ts';
 import type { LaneFigures } from '../engine/contract.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { OperationError } from '../operations/call.ts';
-import type { HoldView, LaneState, QueueLane, QueueOperations, QueueView } from '../operations/queue.ts';
+import type { HoldView, QueueLane, QueueOperations, QueueView } from '../operations/queue.ts';
 import type { RequestOf } from '../operations/table.ts';
 import { dayOf, KEEP_DAYS } from '../store/counting.ts';
 import type { JournalEntry } from '../store/journal.ts';

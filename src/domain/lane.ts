@@ -20,6 +20,18 @@ export function laneOf(relay: string, type: RelayType, recipientAddress: string)
   return `${relay}/${recipientAddress.slice(recipientAddress.lastIndexOf('@') + 1).toLowerCase()}`;
 }
 
+/**
+ * What a lane may do now: `ready`; `untried`, too, but its relay was stored and has never been tried; `paused` or
+ * `draining` by an operator; `resting` after failures of its next hop, `probing` when single attempts find out whether
+ * it is well again; `spent` when its relay has had what it may have today; `disabled` with its relay; `missing`: there
+ * is no such relay.
+ */
+// biome-ignore format: a table
+export const LANE_STATES = ['ready', 'untried', 'paused', 'draining', 'resting', 'probing', 'spent', 'disabled', 'missing'] as const;
+
+/** See {@link LANE_STATES}. */
+export type LaneState = (typeof LANE_STATES)[number];
+
 /** Where a delivery waits: a relay, and its lane there. */
 export interface Hop {
   readonly relay: string;

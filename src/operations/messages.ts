@@ -1,8 +1,12 @@
 import { z } from 'zod';
-import type { Verdict } from '../client/types.ts';
 import { MESSAGE_STATUSES } from '../domain/delivery.ts';
-import type { attemptsJson } from '../ingest/http/attempts.ts';
-import type { MessageJson, StatusJson } from '../ingest/http/record.ts';
+import type {
+  attemptsPageSchema,
+  messageRecordSchema,
+  Shown,
+  statusRecordSchema,
+  verdictSchema,
+} from '../ingest/http/answers.ts';
 import { isEnvid, isNotify } from '../smtp/command.ts';
 import { acts, answers, MAIL_TOPICS, type OperationsOf, READ, unrecorded } from './operation.ts';
 import type { RecipientWay } from './search.ts';
@@ -23,10 +27,10 @@ export interface Submitted {
 }
 
 /** A message as the API shows it. */
-export type StatusRecord = StatusJson;
+export type StatusRecord = Shown<typeof statusRecordSchema>;
 
 /** A page of a message's attempts as the API shows them. */
-export type Attempts = ReturnType<typeof attemptsJson>;
+export type Attempts = Shown<typeof attemptsPageSchema>;
 
 /** The bytes of a message. */
 export interface KeptContent {
@@ -38,7 +42,7 @@ export interface KeptContent {
 
 /** A page of messages as the API shows them. */
 export interface MessagesPage {
-  readonly messages: readonly MessageJson[];
+  readonly messages: readonly Shown<typeof messageRecordSchema>[];
   /** `before` of the next page; null when there is none. */
   readonly next: string | null;
 }
@@ -71,7 +75,7 @@ export const MESSAGE_OPERATIONS = {
     meaning: 'Checks a message as if it were submitted; stores and sends nothing.',
     access: READ,
     request: submitRequest,
-    answer: answers<Verdict>(),
+    answer: answers<Shown<typeof verdictSchema>>(),
   },
   message: {
     meaning: "A message's status record.",

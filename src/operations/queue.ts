@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { HOLD_KINDS, type HoldKind } from '../domain/hold.ts';
+import { HOLD_KINDS } from '../domain/hold.ts';
+import type { Shown } from '../ingest/http/answers.ts';
+import type { holdSchema, queueSchema } from '../ingest/http/operator-answers.ts';
 import { acts, answers, MAIL_TOPICS, type OperationsOf, READ } from './operation.ts';
 
 /** The acts on a selection. */
@@ -34,81 +36,14 @@ export const selectionSchema = z.strictObject({
 /** See {@link selectionSchema}. */
 export type Selection = z.infer<typeof selectionSchema>;
 
-/**
- * What a lane may do now: `ready`; `untried`, too, of a stored relay that was never tried;  `paused` or `draining` by an operator; `resting` after failures of its next hop,
- * `probing` when single attempts find out whether it is well again; `spent` when its relay has had what it may have today;
- * `disabled` with its relay; `missing`: there is no such
- * relay.
- */
-export const LANE_STATES = [
-  'ready',
-  'untried',
-  'paused',
-  'draining',
-  'resting',
-  'probing',
-  'spent',
-  'disabled',
-  'missing',
-] as const;
-
-/** See {@link LANE_STATES}. */
-export type LaneState = (typeof LANE_STATES)[number];
-
-/** A lane as it is shown. Counts are of recipients. */
-export interface QueueLane {
-  readonly lane: string;
-  readonly relay: string;
-  readonly state: LaneState;
-  /** Until when it rests; null unless it does. */
-  readonly restsUntil: string | null;
-  readonly waiting: number;
-  /** Leased: under way, about to be, or being recorded. */
-  readonly processing: number;
-  /** Attempts under way, on all nodes that run. */
-  readonly inFlight: number;
-  /** Attempts at once that it may have now, as its hop has shown to bear; null where no node works it. */
-  readonly concurrency: number | null;
-  /** For how long the longest due recipient has been due; 0 when none is due yet, null when none waits. */
-  readonly oldestSeconds: number | null;
-  /** Attempts that ended within the last minute, on all nodes that run. */
-  readonly perMinute: number;
-  /** What the next hop said last, to whichever node. */
-  readonly lastReply: LaneReplyView | null;
-}
-
-/** See {@link QueueLane.lastReply}. */
-export interface LaneReplyView {
-  readonly code: number | null;
-  readonly enhancedCode: string | null;
-  readonly reply: string;
-  readonly at: string;
-}
-
 /** The queue at a moment. */
-export interface QueueView {
-  readonly time: string;
-  /** The fullest first; a bounded number. */
-  readonly lanes: readonly QueueLane[];
-  /** There are lanes that are not shown. */
-  readonly more: boolean;
-  /** Over all lanes, shown or not. */
-  readonly totals: Pick<QueueLane, 'waiting' | 'processing' | 'inFlight' | 'oldestSeconds' | 'perMinute'>;
-  /** Recipients that wait for a route to be made: at least so many, if `more`. */
-  readonly withoutRoute: { readonly waiting: number; readonly more: boolean };
-}
+export type QueueView = Shown<typeof queueSchema>;
+
+/** A lane as it is shown. */
+export type QueueLane = QueueView['lanes'][number];
 
 /** How a lane or relay is held now. */
-export interface HoldView {
-  readonly target: string;
-  /** Null: not at all. */
-  readonly kind: HoldKind | null;
-  /** It was otherwise before. */
-  readonly changed: boolean;
-  /** Recipients waiting and being attempted there. */
-  readonly waiting: number;
-  readonly processing: number;
-}
+export type HoldView = Shown<typeof holdSchema>;
 
 /** What one call did. Messages for `retry` and `cancel`, recipients for `reroute`. */
 export interface QueueActView {

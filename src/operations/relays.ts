@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { FormKind } from '../config/kinds.ts';
 import type { FieldGroup } from '../config/relay-field.ts';
 import type { SecretField } from '../config/relay-fields.ts';
+import type { LaneState } from '../domain/lane.ts';
 import type { ProbeStep } from '../transport/transport.ts';
 import { answers, changes, isRecord, look, type OperationsOf, READ, type Topic } from './operation.ts';
-import type { LaneState } from './queue.ts';
 
 /** The secret of a definition, or by the names of their fields those of one that has several; null for none. */
 const secret = z

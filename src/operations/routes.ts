@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { RuleDefinition } from '../config/routes.ts';
 import type { TableDefinition } from '../control/in-force.ts';
-import type { explainQuery } from '../ingest/http/explain.ts';
+import type { Shown } from '../ingest/http/answers.ts';
+import type { routeExplanationSchema } from '../ingest/http/operator-answers.ts';
 import { answers, changes, look, type OperationsOf, READ, unrecorded } from './operation.ts';
 
 /** Most messages that are rehearsed. */
@@ -23,7 +24,7 @@ export interface RouteTableView extends RouteTableSummary {
 }
 
 /** An explanation as the API gives it. */
-export type ExplanationView = Awaited<ReturnType<typeof explainQuery>>;
+export type ExplanationView = Shown<typeof routeExplanationSchema>;
 
 /** What a changed table would do. Counts are of recipients, but for `messages`. */
 export interface RehearsalView {

@@ -1,6 +1,10 @@
 import { z } from 'zod';
-import type { attemptsJson } from '../ingest/http/attempts.ts';
-import type { MessageJson, StatusJson } from '../ingest/http/record.ts';
+import type {
+  attemptsPageSchema,
+  messageRecordSchema,
+  Shown,
+  statusRecordSchema,
+} from '../ingest/http/answers.ts';
 import { acts, answers, MAIL_TOPICS, type OperationsOf, READ } from './operation.ts';
 
 /** New messages are counted up to here. */
@@ -17,7 +21,7 @@ const named = z.strictObject({ id: z.string().max(1_000) });
 const one = z.strictObject({ id });
 
 /** A message of a list, and whose it is. */
-export type FoundMessage = MessageJson & {
+export type FoundMessage = Shown<typeof messageRecordSchema> & {
   /** The key's name; null without one. */
   readonly key: string | null;
   /** Of a test key, or taken by the inbox. */
@@ -37,8 +41,8 @@ export interface SearchPage {
 
 /** All that is known of a message. */
 export interface MessageStory {
-  readonly record: StatusJson;
-  readonly attempts: ReturnType<typeof attemptsJson>['attempts'];
+  readonly record: Shown<typeof statusRecordSchema>;
+  readonly attempts: Shown<typeof attemptsPageSchema>['attempts'];
   /** There are attempts that are not shown. */
   readonly moreAttempts: boolean;
   readonly ways: readonly RecipientWay[];

@@ -7,10 +7,19 @@ import { FIELD_CODES } from './openapi/fault-codes.ts';
 import { PROBLEMS } from './openapi/problem-codes.ts';
 
 /**
- * The shapes of the API's answers (contract §2, §3, §5). Nothing is validated by them while serving: the
- * description is generated from them, tests hold every answer of a test run to them, and a test of types holds
- * them to what the endpoints write and to the typed client. What does not apply is absent, unless said otherwise.
+ * The shapes of the API's answers (contract §2, §3, §5). Nothing is validated by them while serving, where only their
+ * types are used: for what the endpoints write ({@link Shown}). The description is generated from them, and tests hold
+ * every answer of a test run to that. What does not apply is absent, unless said otherwise.
  */
+
+/** What a schema describes, as those have it who write or read it. A member that is undefined is absent in JSON. */
+export type Shown<Schema extends z.ZodType> = ReadOnly<z.infer<Schema>>;
+
+type ReadOnly<T> = T extends readonly (infer Item)[]
+  ? readonly ReadOnly<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: ReadOnly<T[Key]> }
+    : T;
 
 const OUTCOMES = [
   'accepted',
@@ -121,9 +130,9 @@ export const lastErrorSchema = z
     recipient: z.string(),
     replyCode: z
       .int()
-      .exactOptional()
+      .optional()
       .describe('SMTP reply code or HTTP status; absent where the next hop said nothing.'),
-    enhancedCode: z.string().exactOptional().describe('Enhanced status code (RFC 3463).'),
+    enhancedCode: z.string().optional().describe('Enhanced status code (RFC 3463).'),
   })
   .describe('The newest failed or deferred answer.');
 
@@ -134,22 +143,20 @@ export const messageRecordSchema = z
     status: messageStatusSchema,
     providerMessageId: z
       .string()
-      .exactOptional()
+      .optional()
       .describe('What the first delivered recipient’s relay called it.'),
     timestamp: time.describe('Of the last change of status.'),
-    durationMs: count
-      .exactOptional()
-      .describe('From acceptance, or `sendAt`, to the final outcome; when final.'),
+    durationMs: count.optional().describe('From acceptance, or `sendAt`, to the final outcome; when final.'),
     createdAt: time.describe('Of acceptance.'),
     updatedAt: time,
-    deliveredAt: time.exactOptional().describe('Of the first delivery.'),
+    deliveredAt: time.optional().describe('Of the first delivery.'),
     nextAttemptAt: time
-      .exactOptional()
+      .optional()
       .describe('Of the next real try, of the recipient that is next; absent where nobody can tell.'),
     waitingFor: waitingForSchema
-      .exactOptional()
+      .optional()
       .describe('What the recipient that is next waits for; absent when none waits.'),
-    sendAt: time.exactOptional(),
+    sendAt: time.optional(),
     from: z.string(),
     to: z.array(z.string()),
     cc: z.array(z.string()),
@@ -161,19 +168,16 @@ export const messageRecordSchema = z
     messageId: z.string().describe('The Message-ID with its angle brackets.'),
     source: z.enum(SOURCES).describe('The way it came in; `report`: written by the server to tell a sender.'),
     priority: z.enum(PRIORITIES).describe('Which mail goes first where not all may go at once.'),
-    relay: z
-      .string()
-      .exactOptional()
-      .describe('The first delivered recipient’s, else the first recipient’s.'),
+    relay: z.string().optional().describe('The first delivered recipient’s, else the first recipient’s.'),
     attempts: count.describe('Number of attempts.'),
     outcome: z
       .enum([...OUTCOMES, 'partial'])
-      .exactOptional()
+      .optional()
       .describe('How it ended, when final; `partial` for mixed ends.'),
-    lastError: lastErrorSchema.exactOptional(),
+    lastError: lastErrorSchema.optional(),
     possibleDuplicate: z
       .literal(true)
-      .exactOptional()
+      .optional()
       .describe('An attempt ended without our knowing whether the next hop took the message.'),
   })
   .describe('A message without its recipients’ detail. Members that do not apply are absent.');
@@ -212,7 +216,7 @@ export const messagesPageSchema = z
     hasMore: z
       .boolean()
       .describe('A sparse filter may give fewer than `limit` messages, even none, and have more.'),
-    nextCursor: z.string().exactOptional().describe('`cursor` of the next page; when there is one.'),
+    nextCursor: z.string().optional().describe('`cursor` of the next page; when there is one.'),
   })
   .describe('A page of messages.');
 
@@ -309,7 +313,7 @@ export const attemptsPageSchema = z
   .object({
     attempts: z.array(attemptSchema).describe('Oldest first.'),
     hasMore: z.boolean().describe('A page may have fewer than `limit` attempts, and more behind it.'),
-    nextCursor: z.string().exactOptional().describe('`cursor` of the next page; when there is one.'),
+    nextCursor: z.string().optional().describe('`cursor` of the next page; when there is one.'),
   })
   .describe('A page of a message’s attempts.');
 

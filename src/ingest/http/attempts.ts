@@ -3,6 +3,7 @@ import type { Attempt, AttemptResult, AttemptTimings } from '../../domain/attemp
 import type { Outcome } from '../../domain/outcome.ts';
 import { formatTimestamp } from '../../lib/clock.ts';
 import type { AttemptPage, RecipientRecord, Views } from '../../store/views.ts';
+import type { attemptsPageSchema, Shown } from './answers.ts';
 import type { Call } from './call.ts';
 import { type Findable, findReadable } from './find-message.ts';
 import { MAX_LIMIT, nextLink, nextPage } from './list.ts';
@@ -43,12 +44,16 @@ export async function answerAttempts(
   exchange.json(200, page, nextLink(exchange.path, exchange.query, page.nextCursor));
 }
 
+/** A page of attempts, as the API shows it. */
+type AttemptsJson = Shown<typeof attemptsPageSchema>;
+type AttemptJson = AttemptsJson['attempts'][number];
+
 /** The attempts behind number `after`, oldest first, as the API shows them; each one's shape is constant. */
 export function attemptsJson(
   { attempts, next }: AttemptPage,
   after: number,
   recipients: readonly RecipientRecord[],
-) {
+): AttemptsJson {
   const addresses = new Map(recipients.map(({ index, address }) => [index, address]));
   return {
     attempts: attempts.map((attempt, place) => attemptJson(attempt, after + place + 1, addresses)),
@@ -56,7 +61,7 @@ export function attemptsJson(
   };
 }
 
-function attemptJson(attempt: Attempt, number: number, addresses: ReadonlyMap<number, string>) {
+function attemptJson(attempt: Attempt, number: number, addresses: ReadonlyMap<number, string>): AttemptJson {
   const { host, address, tls, reused, localAddress, security, dns, timings, steps } = attempt.evidence;
   return {
     number,
@@ -76,12 +81,12 @@ function attemptJson(attempt: Attempt, number: number, addresses: ReadonlyMap<nu
   };
 }
 
-function timingsJson(timings: AttemptTimings): AttemptTimings {
+function timingsJson(timings: AttemptTimings): AttemptJson['timings'] {
   const { queueMs = null, dnsMs, connectMs, tlsMs, mailMs = null, transferMs, replyMs = null } = timings;
   return { queueMs, dnsMs, connectMs, tlsMs, mailMs, transferMs, replyMs, totalMs: timings.totalMs };
 }
 
-function resultJson({ outcome }: AttemptResult, recipient: string) {
+function resultJson({ outcome }: AttemptResult, recipient: string): AttemptJson['results'][number] {
   const { kind, reply } = outcome;
   return {
     recipient,
@@ -100,4 +105,4 @@ const CLASSES = {
   deferred: 'transient',
   rejected: 'permanent',
   unknown: 'unknown',
-} as const satisfies Record<Outcome['kind'], string>;
+} as const satisfies Readonly<Record<Outcome['kind'], string>>;

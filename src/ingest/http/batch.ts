@@ -7,6 +7,7 @@ import { Suggester } from '../../http/suggest.ts';
 import { heldWhile, type Share } from '../../lib/budget.ts';
 import { inSlices, yieldToLoop } from '../../lib/clock.ts';
 import type { RateLimiter } from '../rate.ts';
+import type { batchItemSchema, Shown } from './answers.ts';
 import { BatchSplitter } from './batch-splitter.ts';
 import { type Call, retryAfter } from './call.ts';
 import { refuseFaults } from './fields.ts';
@@ -24,7 +25,7 @@ import { BATCH_SIZE_ADVICE, requireType, textTooLarge } from './read-fields.ts';
 import { fieldsFromJson } from './schema.ts';
 import { buildSubmission } from './submission.ts';
 import { submissionContext } from './submission-context.ts';
-import { type Verdict, verdictOf } from './verdict.ts';
+import { verdictOf } from './verdict.ts';
 
 /**
  * `POST /api/v1/messages/batch` (contract §2): many submissions in one request. Each is accepted or refused by
@@ -38,10 +39,7 @@ interface BatchDeps extends SubmitDeps {
 }
 
 /** What became of one message. */
-type Item =
-  | (Pick<Receipt, 'id' | 'message'> & { readonly index: number; readonly status: 'queued' })
-  | { readonly index: number; readonly verdict: Verdict }
-  | { readonly index: number; readonly error: ReturnType<typeof problemJson> };
+type Item = Shown<typeof batchItemSchema>;
 
 /** A message that may be handed over, and its place. */
 interface Good {

@@ -7,7 +7,9 @@ import type { Intake, RouteExplanation } from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { formatTimestamp } from '../../lib/clock.ts';
 import { parseCidrs } from '../../lib/network.ts';
+import type { Shown } from './answers.ts';
 import type { Call } from './call.ts';
+import type { routeExplanationSchema } from './operator-answers.ts';
 import {
   asInteger,
   asText,
@@ -114,6 +116,9 @@ export const EXPLAIN_PARAMETERS = {
   },
 };
 
+/** An explanation as it is told. */
+type ExplanationJson = Shown<typeof routeExplanationSchema>;
+
 /** What explaining needs. */
 export interface ExplainDeps {
   readonly intake: Pick<Intake, 'explain'>;
@@ -126,7 +131,10 @@ export async function answerExplain({ exchange }: Call, deps: ExplainDeps): Prom
 }
 
 /** Explains the mail that a query describes. Throws 400 `invalid_query`. */
-export async function explainQuery(query: URLSearchParams, { intake, clock }: ExplainDeps) {
+export async function explainQuery(
+  query: URLSearchParams,
+  { intake, clock }: ExplainDeps,
+): Promise<ExplanationJson> {
   const facts = factsOf(readParameters(query, EXPLAIN_PARAMETERS), clock.wall());
   return explanationJson(facts, await intake.explain(facts));
 }
@@ -146,8 +154,7 @@ function factsOf(values: ParameterValues<typeof EXPLAIN_PARAMETERS>, now: number
   };
 }
 
-/** An explanation as it is told. */
-function explanationJson(facts: RouteFacts, explanation: RouteExplanation) {
+function explanationJson(facts: RouteFacts, explanation: RouteExplanation): ExplanationJson {
   const { tableVersion, rules, rule, weighted, group, relay } = explanation;
   return {
     from: facts.reversePath,
@@ -159,6 +166,9 @@ function explanationJson(facts: RouteFacts, explanation: RouteExplanation) {
       matched: unmet === null,
       unmet: unmet === null ? null : conditionName(unmet),
     })),
-    ...{ rule, weighted, group, relay },
+    rule,
+    weighted,
+    group,
+    relay,
   };
 }

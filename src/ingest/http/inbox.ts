@@ -6,8 +6,10 @@ import type { Clock } from '../../lib/clock.ts';
 import type { ParsedMessage } from '../../preview/parsed.ts';
 import type { Views } from '../../store/views.ts';
 import type { LanesSeen, Outlook } from '../outlook.ts';
+import type { Shown } from './answers.ts';
 import type { Call } from './call.ts';
 import { FILTER_PARAMETERS, listFilter } from './list.ts';
+import type { capturedMessageSchema } from './operator-answers.ts';
 import { asInteger, readParameters } from './query.ts';
 import { messageJson } from './record.ts';
 import { CAPTURED, type Watchers } from './watchers.ts';
@@ -105,7 +107,11 @@ async function newest(
 }
 
 /** A captured message with what it says. */
-function capturedJson(message: MessageRecord, words: ParsedMessage, lanes: LanesSeen) {
+function capturedJson(
+  message: MessageRecord,
+  words: ParsedMessage,
+  lanes: LanesSeen,
+): Shown<typeof capturedMessageSchema> {
   const { text, html, links, codes, attachments } = words;
   return {
     message: messageJson(message, lanes),

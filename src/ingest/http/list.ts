@@ -8,6 +8,7 @@ import { Problem } from '../../http/problem.ts';
 import { isMessageId } from '../../lib/id.ts';
 import type { ListFilter, ListQuery, Views } from '../../store/views.ts';
 import type { Outlook } from '../outlook.ts';
+import type { messagesPageSchema, Shown } from './answers.ts';
 import type { Call } from './call.ts';
 import {
   asBoolean,
@@ -25,14 +26,11 @@ import { messagesJson } from './record.ts';
 /** The most that one page has. */
 export const MAX_LIMIT = 200;
 
-/** What a page tells of the next one. */
-interface NextPage {
-  readonly hasMore: boolean;
-  readonly nextCursor?: string | undefined;
-}
+/** A page, as the API shows it. */
+type MessagesPage = Shown<typeof messagesPageSchema>;
 
 /** Tells of the next page, whose cursor is given; undefined when there is none. */
-export function nextPage(cursor: string | undefined): NextPage {
+export function nextPage(cursor: string | undefined): Omit<MessagesPage, 'messages'> {
   return { hasMore: cursor !== undefined, nextCursor: cursor };
 }
 
@@ -61,7 +59,7 @@ export async function answerList({ exchange, caller }: Call, { views, outlook }:
   const { query, digest } = readQuery(exchange.query, caller.key);
   const page = await views.list(query);
   const cursor = page.next === null ? undefined : formatCursor({ last: page.next, filter: digest });
-  const body = { messages: await messagesJson(page.messages, outlook), ...nextPage(cursor) };
+  const body: MessagesPage = { messages: await messagesJson(page.messages, outlook), ...nextPage(cursor) };
   exchange.json(200, body, nextLink(exchange.path, exchange.query, cursor));
 }
 

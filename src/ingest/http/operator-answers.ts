@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HOLD_KINDS } from '../../domain/hold.ts';
-import { LANE_STATES } from '../../operations/queue.ts';
+import { LANE_STATES } from '../../domain/lane.ts';
 import { messageRecordSchema } from './answers.ts';
 
 /** The shapes of the answers on the queue, routes and captured mail; see `answers.ts`. */
@@ -23,16 +23,22 @@ const laneSchema = z.object({
     .describe(
       '`untried`: its relay was added, and never tried yet; `resting`: its next hop failed and is left alone; `probing`: single attempts try it; `spent`: its relay has had what it may have today (UTC).',
     ),
-  restsUntil: time.nullable(),
+  restsUntil: time.nullable().describe('Null unless it rests.'),
   waiting: count.describe('Recipients.'),
-  processing: count.describe('Recipients leased: under way, or about to be.'),
-  inFlight: count.describe('Attempts under way on this node.'),
+  processing: count.describe('Recipients leased: under way, about to be, or being recorded.'),
+  inFlight: count.describe('Attempts under way, on all nodes that run.'),
   concurrency: count
     .nullable()
-    .describe('Attempts at once that it may have now, as its next hop has shown to bear.'),
-  oldestSeconds: count.nullable().describe('For how long the longest due recipient has been due.'),
-  perMinute: count.describe('Attempts that ended within the last minute, on this node.'),
-  lastReply: laneReplySchema.nullable().describe('What the next hop said last.'),
+    .describe(
+      'Attempts at once that it may have now, as its next hop has shown to bear; null where no node works it.',
+    ),
+  oldestSeconds: count
+    .nullable()
+    .describe(
+      'For how long the longest due recipient has been due; 0 when none is due yet, null when none waits.',
+    ),
+  perMinute: count.describe('Attempts that ended within the last minute, on all nodes that run.'),
+  lastReply: laneReplySchema.nullable().describe('What the next hop said last, to whichever node.'),
 });
 
 /** The queue. */
@@ -41,13 +47,9 @@ export const queueSchema = z
     time,
     lanes: z.array(laneSchema).describe('The fullest first; at most 500.'),
     more: z.boolean().describe('There are lanes that are not shown.'),
-    totals: laneSchema.pick({
-      waiting: true,
-      processing: true,
-      inFlight: true,
-      oldestSeconds: true,
-      perMinute: true,
-    }),
+    totals: laneSchema
+      .pick({ waiting: true, processing: true, inFlight: true, oldestSeconds: true, perMinute: true })
+      .describe('Over all lanes, shown or not.'),
     withoutRoute: z
       .object({ waiting: count, more: z.boolean() })
       .describe('Recipients that wait for a route to be made: at least so many, if `more`.'),
@@ -59,7 +61,7 @@ export const holdSchema = z
   .object({
     target: z.string(),
     kind: z.enum(HOLD_KINDS).nullable().describe('How it is held now; null: not at all.'),
-    changed: z.boolean(),
+    changed: z.boolean().describe('It was otherwise before.'),
     waiting: count,
     processing: count,
   })

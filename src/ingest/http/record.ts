@@ -5,6 +5,7 @@ import { firstTry, waitOf } from '../../domain/next-try.ts';
 import { type Clock, formatTimestamp } from '../../lib/clock.ts';
 import type { MessageDetail, RecipientRecord } from '../../store/views.ts';
 import { type LanesSeen, nextTryOf, type Outlook } from '../outlook.ts';
+import type { messageRecordSchema, Shown, statusRecordSchema } from './answers.ts';
 import type { Call } from './call.ts';
 import { type Findable, findReadable, readableId } from './find-message.ts';
 import { asInteger, readParameters } from './query.ts';
@@ -16,18 +17,24 @@ import type { Watchers } from './watchers.ts';
  */
 
 /** A message without its recipients' detail, as the API shows it. */
-export type MessageJson = ReturnType<typeof messageJson>;
+export type MessageJson = Shown<typeof messageRecordSchema>;
 /** A message with its recipients, as the API shows it. */
-export type StatusJson = Awaited<ReturnType<typeof statusJson>>;
+export type StatusJson = Shown<typeof statusRecordSchema>;
 
 /** Messages without their recipients' detail, as lists show them. */
-export async function messagesJson(messages: readonly MessageRecord[], outlook: Outlook) {
+export async function messagesJson(
+  messages: readonly MessageRecord[],
+  outlook: Outlook,
+): Promise<MessageJson[]> {
   const lanes = await outlook(messages);
   return messages.map((message) => messageJson(message, lanes));
 }
 
 /** A message with its recipients. */
-export async function statusJson({ message, recipients }: MessageDetail, outlook: Outlook) {
+export async function statusJson(
+  { message, recipients }: MessageDetail,
+  outlook: Outlook,
+): Promise<StatusJson> {
   const lanes = await outlook([message]);
   return {
     ...messageJson(message, lanes),
@@ -36,7 +43,7 @@ export async function statusJson({ message, recipients }: MessageDetail, outlook
 }
 
 /** A message without its recipients' detail. */
-export function messageJson(message: MessageRecord, lanes: LanesSeen) {
+export function messageJson(message: MessageRecord, lanes: LanesSeen): MessageJson {
   const next = firstTry(message.waits.map((wait) => nextTryOf(message, wait, lanes)));
   return {
     id: message.id,
@@ -70,7 +77,11 @@ export function messageJson(message: MessageRecord, lanes: LanesSeen) {
   };
 }
 
-function recipientJson(recipient: RecipientRecord, message: MessageRecord, lanes: LanesSeen) {
+function recipientJson(
+  recipient: RecipientRecord,
+  message: MessageRecord,
+  lanes: LanesSeen,
+): StatusJson['recipients'][number] {
   const wait = waitOf(recipient);
   const next = wait === null ? null : nextTryOf(message, wait, lanes);
   return {

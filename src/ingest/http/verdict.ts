@@ -7,9 +7,10 @@ import type { Intake } from '../../engine/contract.ts';
 import { areAligned } from '../../lib/organizational-domain.ts';
 import { authorsOf } from '../../mail/field-values.ts';
 import { readHandedIn } from '../../mail/handed-in.ts';
+import type { Shown, verdictSchema } from './answers.ts';
 
 /** What a dry run answers (contract §2): what would be sent, and the way each recipient's copy would take. */
-export type Verdict = Awaited<ReturnType<typeof verdictOf>>;
+export type Verdict = Shown<typeof verdictSchema>;
 
 /** What a verdict goes by. */
 export interface VerdictDeps {
@@ -28,7 +29,7 @@ const MAX_HEADER_BYTES = 1024 * 1024;
  * The verdict on a submission that passed every check. Changes nothing. Whoever may send may ask for it, so how relays do
  * is none of it: that is told by `routes/explain`.
  */
-export async function verdictOf(submission: Submission, { intake, sending }: VerdictDeps) {
+export async function verdictOf(submission: Submission, { intake, sending }: VerdictDeps): Promise<Verdict> {
   const plan = await intake.plan(submission);
   const { relays, domains } = sending();
   const facts = alignmentFacts(submission, domains);
@@ -37,7 +38,7 @@ export async function verdictOf(submission: Submission, { intake, sending }: Ver
     return type === 'inbox' ? null : alignmentOf(facts, type);
   };
   return {
-    dryRun: true as const,
+    dryRun: true,
     message: 'Valid. Nothing was stored, nothing will be sent.',
     captured: submission.test || plan.every(({ relay }) => relay === INBOX),
     sizeBytes: submission.content.sizeBytes,

@@ -108,7 +108,7 @@ export const QUEUE = {
     tag: 'Queue',
     summary: 'See what waits where, and how each lane does',
     description:
-      'Each lane with what waits, the age of the oldest, attempts under way, pace and last reply. Attempts, pace and reply are of this node.',
+      'Each lane with what waits, the age of the oldest, attempts under way, pace and last reply, over all nodes that run.',
     answers: [
       jsonAnswer('Queue', 'The queue at this moment.', { queue: { summary: 'One lane', value: VIEW } }),
     ],
