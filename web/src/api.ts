@@ -107,6 +107,11 @@ export async function get<Result>(path: string, signal?: AbortSignal): Promise<R
   return (await response.json()) as Result;
 }
 
+/** Gets what is to be read bit by bit. */
+export async function download(path: string, signal: AbortSignal): Promise<Response> {
+  return await send(path, { signal });
+}
+
 /** The lines of an answer as they arrive; empty ones are left out. */
 async function* linesOf(response: Response): AsyncGenerator<string> {
   if (!response.body) return;

@@ -6,6 +6,7 @@ const refused = (detail: string) => new ApiError(400, { code: 'invalid', detail 
 
 test.each([
   ['cidrs.0: is no range', ['cidrs', '0'], 'is no range'],
+  ['to/1: is no mailbox.', ['to', '1'], 'is no mailbox.'],
   ['relay.port = 99999: must be a port (command line)', ['relay', 'port'], 'must be a port'],
   ['relay.host: must be given (command line)', ['relay', 'host'], 'must be given'],
   [
@@ -15,7 +16,7 @@ test.each([
   ],
   ['api.bind = ["a: b","c…: must be a list (stored)', ['api', 'bind'], 'must be a list'],
 ])('reads %s', (line, path, text) => {
-  expect(readLines(line)).toEqual([{ path, text }]);
+  expect(readLines(line)).toMatchObject([{ path, text }]);
 });
 
 test('a sentence is about no field', () => {

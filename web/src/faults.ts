@@ -1,8 +1,8 @@
 import { ApiError } from './api.ts';
 
 /**
- * What is wrong with a form, sorted by its fields. The server tells faults as lines: `cidrs.0: is no range`, or, of what
- * stands in the configuration, `relay.port = 99999: must be a port from 1 to 65535 (command line)`.
+ * What is wrong with a form, sorted by its fields. The server tells faults as lines: `cidrs.0: is no range`, of a message
+ * `to/1: is no mailbox`, or, of what stands in the configuration, `relay.port = 99999: must be a port from 1 to 65535 (command line)`.
  */
 export interface Faults {
   /** What to say beside each field, by the field's name. */
@@ -14,14 +14,15 @@ export interface Faults {
 /** Nothing is wrong. */
 const NO_FAULTS: Faults = { fields: {}, rest: null };
 
-/** A fault, and the path of what it is about, such as `['relay', 'port']`. */
+/** A fault, and the path of what it is about, such as `['relay', 'port']`, and how that was written. */
 interface Fault {
   readonly path: readonly string[];
+  readonly key: string;
   readonly text: string;
 }
 
 /** A key as faults begin with it, up to what follows: a value, or the rule. */
-const KEY = /^([A-Za-z_][\w-]*(?:\.[\w-]+|\[\d+\])*)(?= = |: )/;
+const KEY = /^([A-Za-z_][\w-]*(?:[./][\w-]+|\[\d+\])*)(?= = |: )/;
 
 /**
  * Sorts what an error says by the form's fields. `place` gives the field that a path is about, or null where the form has
@@ -35,7 +36,7 @@ export function faultsOf(
   if (error === null) return NO_FAULTS;
   const pointed =
     error instanceof ApiError
-      ? error.fields.map(({ pointer, detail }) => ({ path: partsOf(pointer), text: detail }))
+      ? error.fields.map(({ pointer, detail }) => faultAt(partsOf(pointer), detail))
       : [];
   const fields: Record<string, string> = {};
   const rest: string[] = [];
@@ -46,7 +47,7 @@ export function faultsOf(
     else if (field !== null && known.includes(field))
       fields[field] =
         fields[field] === undefined ? sentence(fault.text) : `${fields[field]} ${sentence(fault.text)}`;
-    else rest.push(`${fault.path.join('.')}: ${fault.text}`);
+    else rest.push(`${fault.key}: ${fault.text}`);
   }
   return { fields, rest: rest.length === 0 ? null : rest.join('\n') };
 }
@@ -64,8 +65,8 @@ function readLine(line: string): Fault | string {
   if (key === undefined) return line;
   const behind = line.slice(key.length);
   const rule = behind.startsWith(': ') ? behind.slice(2) : afterValue(behind.slice(3));
-  const path = key.replace(/\[(\d+)\]/g, '.$1').split('.');
-  return { path, text: rule.replace(/ \([^()]*\)$/, '') };
+  const path = key.replace(/\[(\d+)\]/g, '.$1').split(/[./]/);
+  return { path, key, text: rule.replace(/ \([^()]*\)$/, '') };
 }
 
 /** What follows a value in JSON, which may have been cut, and may hold what looks like its end. */
@@ -84,6 +85,10 @@ function isJson(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+function faultAt(path: readonly string[], text: string): Fault {
+  return { path, key: path.join('.'), text };
 }
 
 function partsOf(pointer: string): string[] {

@@ -64,9 +64,8 @@ function flush(): void {
   const now = performance.now();
   pace = gatherMs(pace, now - lastFetch);
   lastFetch = now;
-  const topics = new Set(gathered);
+  refetchTopics(...gathered);
   gathered.clear();
-  refetchTopics(queryClient, topics);
 }
 
 function catchUp(): void {

@@ -8,7 +8,6 @@ import {
   useInfiniteQuery,
   useMutation,
   useQuery,
-  useQueryClient,
 } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { Topic } from '../../src/operations/operation.ts';
@@ -135,12 +134,11 @@ export function useDoing<Request, Result>(
   work: (request: Request) => Promise<Result>,
   { done, changes = [], quiet = false, onDone }: ActOptions<Result>,
 ): UseMutationResult<Result, ApiError, Request> {
-  const client = useQueryClient();
   return useMutation<Result, ApiError, Request>({
     mutationFn: work,
     onSuccess: (result) => {
       if (done !== undefined) toast.success(typeof done === 'function' ? done(result) : done);
-      refetchTopics(client, new Set(changes));
+      refetchTopics(...changes);
       onDone?.(result);
     },
     onError: (error) => {
@@ -158,12 +156,12 @@ export function useAct<Name extends OperationName>(
 }
 
 /** Fetches again what is shown of these topics, and marks the rest of it as out of date. */
-export function refetchTopics(client: QueryClient, topics: ReadonlySet<Topic>): void {
-  if (topics.size === 0) return;
-  void client.invalidateQueries({
+export function refetchTopics(...topics: readonly Topic[]): void {
+  if (topics.length === 0) return;
+  void queryClient.invalidateQueries({
     predicate: ({ meta }) => {
       const about = (meta?.['topics'] ?? []) as readonly Topic[];
-      return about.some((topic) => topics.has(topic));
+      return about.some((topic) => topics.includes(topic));
     },
   });
 }

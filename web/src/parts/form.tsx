@@ -23,7 +23,8 @@ export interface FormInHand<Values> {
   readonly faults: Readonly<Record<string, string>>;
 }
 
-interface FormProps<Values, Request> {
+/** See {@link Form}. */
+export interface FormProps<Values, Request> {
   /** What its fields hold at first. Faults stand at the fields of these names. */
   readonly initial: Values;
   /** What is asked for, as the form is filled in; null sends nothing. */
@@ -45,7 +46,9 @@ interface FormProps<Values, Request> {
   readonly onClose?: () => void;
   readonly className?: string;
   /** How form and buttons are put together: one below the other, or, in a drawer, the buttons at its foot. */
-  readonly layout?: (form: ReactNode, buttons: ReactNode) => ReactNode;
+  readonly layout?: (form: ReactNode, buttons: ReactNode, hand: FormInHand<Values>) => ReactNode;
+  /** `check` says what is wrong, and the browser does not. */
+  readonly noValidate?: boolean;
   /** The fields. */
   readonly children: (form: FormInHand<Values>) => ReactNode;
 }
@@ -69,6 +72,7 @@ export function Form<Values extends object, Request, Result>({
   onClose,
   className = 'space-y-4',
   layout,
+  noValidate = false,
   children,
 }: FormProps<Values, Request> & {
   readonly act: Pick<UseMutationResult<Result, Error, Request>, 'mutate' | 'error' | 'isPending'>;
@@ -98,19 +102,10 @@ export function Form<Values extends object, Request, Result>({
     // Once it is marked.
     if (!isWhole) requestAnimationFrame(goToFault);
   };
+  const hand = { values, put, faults, field: fieldsOf(values, faults, put) };
   const form = (
-    <form ref={element} id={id} onSubmit={send} className={className}>
-      {children({
-        values,
-        put,
-        faults,
-        field: (name) => ({
-          value: values[name],
-          // Sound because a value that is put has the type of its field.
-          onChange: (value) => put({ [name]: value } as unknown as Partial<Values>),
-          error: faults[name],
-        }),
-      })}
+    <form ref={element} id={id} onSubmit={send} noValidate={noValidate} className={className}>
+      {children(hand)}
       <FormError>{refused.rest}</FormError>
     </form>
   );
@@ -129,13 +124,27 @@ export function Form<Values extends object, Request, Result>({
       </Button>
     </>
   );
-  if (layout) return layout(form, buttons);
+  if (layout) return layout(form, buttons, hand);
   return (
     <div className="space-y-4">
       {form}
       {onClose ? <div className="flex flex-wrap justify-end gap-2">{buttons}</div> : buttons}
     </div>
   );
+}
+
+/** What binds the fields of a form to its values and faults. */
+export function fieldsOf<Values extends object>(
+  values: Values,
+  faults: Readonly<Record<string, string>>,
+  put: (part: Partial<Values>) => void,
+): FormInHand<Values>['field'] {
+  return (name) => ({
+    value: values[name],
+    // Sound because a value that is put has the type of its field.
+    onChange: (value) => put({ [name]: value } as unknown as Partial<Values>),
+    error: faults[name],
+  });
 }
 
 function isFault(entry: [string, string | null | undefined]): entry is [string, string] {

@@ -1,17 +1,16 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
-import { ApiError, call } from '../../api.ts';
+import { faultsOf } from '../../faults.ts';
 import { formatBytes, plural } from '../../format.ts';
 import { Banner } from '../../parts/banner.tsx';
 import { Button } from '../../parts/button.tsx';
 import { ConfirmDialog, Drawer } from '../../parts/dialog.tsx';
+import { FormError, fieldsOf } from '../../parts/form.tsx';
 import { Said } from '../../parts/said.tsx';
 import { Fetched } from '../../parts/states.tsx';
-import { toast } from '../../parts/toast.tsx';
-import { refetchTopics, useCall } from '../../queries.ts';
-import { type Draft, type DraftField, draftOf, EMPTY_DRAFT, faultsOf, messageOf } from './draft.ts';
+import { useAct, useCall } from '../../queries.ts';
+import { type Draft, draftOf, EMPTY_DRAFT, messageOf } from './draft.ts';
 import { ComposeForm } from './form.tsx';
 
 /** Writes a message; with `from` it begins as another one, to be edited and sent anew. */
@@ -49,8 +48,7 @@ function Resender({ id, onClose }: { readonly id: string; readonly onClose: () =
   );
 }
 
-type Faults = Partial<Record<DraftField | 'general', string>>;
-type Verdict = ResultOf<'checkMessage'>;
+const FIELDS = Object.keys(EMPTY_DRAFT);
 
 function Composer({
   title,
@@ -65,7 +63,25 @@ function Composer({
 }) {
   const [draft, setDraft] = useState(first);
   const [isLeaving, setLeaving] = useState(false);
-  const { busy, faults, verdict, check, send } = useSending(draft, onClose);
+  const navigate = useNavigate();
+  const check = useAct('checkMessage', { quiet: true });
+  const send = useAct('submit', {
+    changes: ['messages', 'inbox', 'queue'],
+    quiet: true,
+    done: ({ message }) => message,
+    onDone: ({ id }) => {
+      onClose();
+      void navigate({ to: '/messages/$id', params: { id } });
+    },
+  });
+  const { fields: faults, rest } = faultsOf(send.error ?? check.error, FIELDS);
+  const put = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
+  const isBusy = check.isPending || send.isPending;
+  const submit = (act: typeof check | typeof send) => {
+    check.reset();
+    send.reset();
+    act.mutate({ message: messageOf(draft) });
+  };
   const close = () => (draft === first ? onClose() : setLeaving(true));
   return (
     <>
@@ -78,15 +94,10 @@ function Composer({
         footer={
           <>
             <Button onClick={close}>Discard</Button>
-            <Button busy={busy === 'check'} disabled={busy !== null} onClick={() => void check()}>
+            <Button busy={check.isPending} disabled={isBusy} onClick={() => submit(check)}>
               Check
             </Button>
-            <Button
-              look="primary"
-              busy={busy === 'send'}
-              disabled={busy !== null}
-              onClick={() => void send()}
-            >
+            <Button look="primary" busy={send.isPending} disabled={isBusy} onClick={() => submit(send)}>
               Send
             </Button>
           </>
@@ -100,9 +111,9 @@ function Composer({
               ))}
             </Banner>
           )}
-          <ComposeForm draft={draft} faults={faults} onChange={setDraft} />
-          {faults.general !== undefined && <Banner level="critical">{faults.general}</Banner>}
-          {verdict && <VerdictNote verdict={verdict} />}
+          <ComposeForm values={draft} faults={faults} field={fieldsOf(draft, faults, put)} />
+          <FormError>{rest}</FormError>
+          {check.data && <VerdictNote verdict={check.data} />}
         </div>
       </Drawer>
       <ConfirmDialog
@@ -119,42 +130,10 @@ function Composer({
   );
 }
 
-function useSending(draft: Draft, onClose: () => void) {
-  const client = useQueryClient();
-  const navigate = useNavigate();
-  const [busy, setBusy] = useState<'check' | 'send' | null>(null);
-  const [faults, setFaults] = useState<Faults>({});
-  const [verdict, setVerdict] = useState<Verdict | null>(null);
-  const attempt = async (kind: 'check' | 'send', work: () => Promise<void>) => {
-    setBusy(kind);
-    setFaults({});
-    setVerdict(null);
-    try {
-      await work();
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      setFaults(faultsOf(error.message, error.fields));
-    } finally {
-      setBusy(null);
-    }
-  };
-  const check = () =>
-    attempt('check', async () => setVerdict(await call('checkMessage', { message: messageOf(draft) })));
-  const send = () =>
-    attempt('send', async () => {
-      const { id, message } = await call('submit', { message: messageOf(draft) });
-      toast.success(message);
-      refetchTopics(client, new Set(['messages', 'inbox', 'queue']));
-      onClose();
-      void navigate({ to: '/messages/$id', params: { id } });
-    });
-  return { busy, faults, verdict, check, send };
-}
-
 /** Recipients whose way is shown. */
 const MAX_SHOWN = 20;
 
-function VerdictNote({ verdict }: { readonly verdict: Verdict }) {
+function VerdictNote({ verdict }: { readonly verdict: ResultOf<'checkMessage'> }) {
   const { recipients, captured, sizeBytes } = verdict;
   return (
     <Banner level="info" title={captured ? 'Valid; it would be captured, not sent' : 'Valid'}>

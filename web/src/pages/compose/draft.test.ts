@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { draftOf, EMPTY_DRAFT, faultsOf, fileBytes, messageOf } from './draft.ts';
+import { draftOf, EMPTY_DRAFT, fileBytes, messageOf } from './draft.ts';
 
 describe('a message that is edited', () => {
   const message = {
@@ -39,29 +39,6 @@ describe('a message that is edited', () => {
   it('takes nothing that is of the wrong type', () => {
     const odd = { from: 7, to: [null, 'b@example.org'], headers: 'x', tags: 'x', attachments: [1, {}] };
     expect(draftOf(odd)).toEqual({ ...EMPTY_DRAFT, to: ', b@example.org' });
-  });
-});
-
-describe('a refusal', () => {
-  it('is told beside the boxes it is about', () => {
-    const told = 'from: Required.\nto/1: is no mailbox.\nto/2: has no domain.\nmetadata/x: too long.';
-    expect(faultsOf(told, [])).toEqual({
-      from: 'Required.',
-      to: 'is no mailbox. has no domain.',
-      general: 'metadata/x: too long.',
-    });
-  });
-
-  it('is told as a whole when it is about no box', () => {
-    expect(faultsOf('Intake is suspended: the disk is full.', [])).toEqual({
-      general: 'Intake is suspended: the disk is full.',
-    });
-  });
-
-  it('goes by the pointers of a problem, where there are some', () => {
-    expect(faultsOf('', [{ pointer: '/attachments/0/content', detail: 'is no base64.' }])).toEqual({
-      attachments: 'is no base64.',
-    });
   });
 });
 

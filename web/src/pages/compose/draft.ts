@@ -139,33 +139,6 @@ function readHeaders(text: string): Record<string, string> {
 /** The boxes that a refusal can be shown beside. */
 export type DraftField = keyof Omit<Draft, 'rest'>;
 
-const FIELDS = new Set<string>(Object.keys(EMPTY_DRAFT).filter((name) => name !== 'rest'));
-
-/** What a refusal says, by the box it is about; what is about none of them stays under `general`. */
-export function faultsOf(
-  message: string,
-  errors: readonly { readonly pointer: string; readonly detail: string }[],
-): Partial<Record<DraftField | 'general', string>> {
-  const told =
-    errors.length > 0
-      ? errors.map(({ pointer, detail }) => [pointer.replace(/^\//, ''), detail] as const)
-      : message.split('\n').map((line) => splitFault(line));
-  const faults: Record<string, string> = {};
-  for (const [place, detail] of told) {
-    const [name = ''] = place.split('/');
-    const box = FIELDS.has(name) ? name : 'general';
-    const text = box === 'general' && place !== '' ? `${place}: ${detail}` : detail;
-    faults[box] = faults[box] === undefined ? text : `${faults[box]} ${text}`;
-  }
-  return faults;
-}
-
-/** `to/1: must be …` apart from a sentence that has a colon. */
-function splitFault(line: string): readonly [place: string, detail: string] {
-  const [, place, detail] = /^([A-Za-z]+(?:\/[^\s:]*)*): (.*)$/s.exec(line) ?? [];
-  return place === undefined || detail === undefined ? ['', line] : [place, detail];
-}
-
 /** Bytes of a file in base64. */
 export function fileBytes(base64: string): number {
   const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;

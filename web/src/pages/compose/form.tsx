@@ -1,47 +1,28 @@
-import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { ListField, Select } from '../../parts/choice.tsx';
+import { Fold } from '../../parts/fold.tsx';
+import type { FormInHand } from '../../parts/form.tsx';
 import { Textarea, TextField } from '../../parts/text-field.tsx';
 import { Attachments } from './attachments.tsx';
-import type { Draft, DraftField } from './draft.ts';
+import type { Draft } from './draft.ts';
+
+type Props = Pick<FormInHand<Draft>, 'values' | 'field' | 'faults'>;
 
 /** The boxes of a message that is written. */
-export function ComposeForm({
-  draft,
-  faults,
-  onChange,
-}: {
-  readonly draft: Draft;
-  readonly faults: Partial<Record<DraftField, string>>;
-  readonly onChange: (draft: Draft) => void;
-}) {
-  const [copies, setCopies] = useState(draft.cc !== '' || draft.bcc !== '');
-  const put =
-    <Name extends DraftField>(name: Name) =>
-    (value: Draft[Name]) =>
-      onChange({ ...draft, [name]: value });
-  const box = (name: 'from' | 'to' | 'cc' | 'bcc' | 'subject' | 'sendAt') => ({
-    value: draft[name],
-    onChange: put(name),
-    error: faults[name],
-  });
+export function ComposeForm(props: Props) {
+  const { values, field } = props;
+  const [copies, setCopies] = useState(values.cc !== '' || values.bcc !== '');
+  const attachments = field('attachments');
   return (
     <div className="space-y-4">
-      <TextField
-        label="From"
-        {...box('from')}
-        placeholder="Shop <shop@example.com>"
-        autoComplete="off"
-        spellCheck={false}
-      />
+      <TextField label="From" {...field('from')} placeholder="Shop <shop@example.com>" verbatim />
       <div>
         <TextField
           label="To"
-          {...box('to')}
+          {...field('to')}
           placeholder={'bob@example.org, "Doe, Jane" <jane@example.org>'}
-          autoComplete="off"
-          spellCheck={false}
+          verbatim
         />
         {!copies && (
           <Button small look="quiet" className="mt-1 -ml-2" onClick={() => setCopies(true)}>
@@ -51,44 +32,30 @@ export function ComposeForm({
       </div>
       {copies && (
         <div className="grid gap-4 sm:grid-cols-2">
-          <TextField label="Cc" {...box('cc')} autoComplete="off" spellCheck={false} />
-          <TextField
-            label="Bcc"
-            {...box('bcc')}
-            hint="Shown to nobody."
-            autoComplete="off"
-            spellCheck={false}
-          />
+          <TextField label="Cc" {...field('cc')} verbatim />
+          <TextField label="Bcc" {...field('bcc')} hint="Shown to nobody." verbatim />
         </div>
       )}
-      <TextField label="Subject" {...box('subject')} autoComplete="off" />
-      <Bodies draft={draft} faults={faults} onChange={onChange} />
-      <Attachments files={draft.attachments} error={faults.attachments} onChange={put('attachments')} />
-      <More draft={draft} faults={faults} onChange={onChange} />
+      <TextField label="Subject" {...field('subject')} autoComplete="off" />
+      <Bodies {...props} />
+      <Attachments files={attachments.value} error={attachments.error} onChange={attachments.onChange} />
+      <More {...props} />
     </div>
   );
 }
 
-function Bodies({ draft, faults, onChange }: Parameters<typeof ComposeForm>[0]) {
-  const [html, setHtml] = useState(draft.html !== '');
+function Bodies({ values, field, faults }: Props) {
+  const [html, setHtml] = useState(values.html !== '');
   return (
     <>
-      <Textarea
-        label="Text"
-        rows={8}
-        value={draft.text}
-        onChange={(text) => onChange({ ...draft, text })}
-        error={faults.text}
-      />
-      {html || faults.html !== undefined ? (
+      <Textarea label="Text" rows={8} {...field('text')} />
+      {html || faults['html'] !== undefined ? (
         <Textarea
           label="HTML"
           mono
           rows={8}
           spellCheck={false}
-          value={draft.html}
-          onChange={(next) => onChange({ ...draft, html: next })}
-          error={faults.html}
+          {...field('html')}
           hint="Shown in the place of the text by programs that can."
         />
       ) : (
@@ -100,47 +67,33 @@ function Bodies({ draft, faults, onChange }: Parameters<typeof ComposeForm>[0]) 
   );
 }
 
-function More({ draft, faults, onChange }: Parameters<typeof ComposeForm>[0]) {
+function More({ values, field, faults }: Props) {
   const isOpen =
-    draft.headers !== '' ||
-    draft.tags.length > 0 ||
-    draft.sendAt !== '' ||
-    draft.priority !== 'normal' ||
+    values.headers !== '' ||
+    values.tags.length > 0 ||
+    values.sendAt !== '' ||
+    values.priority !== 'normal' ||
     ['headers', 'tags', 'sendAt', 'priority'].some((name) => name in faults);
   return (
-    <details open={isOpen} className="group rounded-md border border-line">
-      <summary className="flex list-none items-center gap-1.5 rounded-md px-3 py-2 font-medium hover:bg-sunken">
-        <ChevronRight aria-hidden size={15} className="transition-transform group-open:rotate-90" />
-        Headers, tags, time, priority
-      </summary>
-      <div className="space-y-4 border-t border-line p-3">
+    <Fold title="Headers, tags, time, priority" open={isOpen}>
+      <div className="space-y-4">
         <Textarea
           label="Headers"
           mono
           rows={3}
           spellCheck={false}
-          value={draft.headers}
-          onChange={(headers) => onChange({ ...draft, headers })}
-          error={faults.headers}
+          {...field('headers')}
           placeholder={'Reply-To: help@example.com\nX-Order: 1001'}
           hint="One a line."
         />
-        <ListField
-          label="Tags"
-          value={draft.tags}
-          onChange={(tags) => onChange({ ...draft, tags })}
-          error={faults.tags}
-          hint="To find it by; never in the mail."
-        />
+        <ListField label="Tags" {...field('tags')} hint="To find it by; never in the mail." />
         <div className="grid gap-4 sm:grid-cols-2">
           <TextField
             label="Not before"
-            value={draft.sendAt}
-            onChange={(sendAt) => onChange({ ...draft, sendAt })}
-            error={faults.sendAt}
+            {...field('sendAt')}
             placeholder="2026-12-24T08:00:00Z"
             hint="Empty: now. At most 30 days ahead."
-            spellCheck={false}
+            verbatim
           />
           <Select
             label="Priority"
@@ -149,12 +102,10 @@ function More({ draft, faults, onChange }: Parameters<typeof ComposeForm>[0]) {
               { value: 'normal', label: 'Normal' },
               { value: 'bulk', label: 'Bulk' },
             ]}
-            value={draft.priority}
-            onChange={(priority) => onChange({ ...draft, priority })}
-            error={faults.priority}
+            {...field('priority')}
           />
         </div>
       </div>
-    </details>
+    </Fold>
   );
 }

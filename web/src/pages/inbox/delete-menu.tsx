@@ -1,8 +1,7 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { ApiError, call } from '../../api.ts';
-import { formatCount, plural } from '../../format.ts';
+import { plural } from '../../format.ts';
 import { Button } from '../../parts/button.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -17,106 +16,68 @@ async function newestOf(key: string | null): Promise<string | null> {
   return messages[0]?.id ?? null;
 }
 
-/** Deletes captured mail, as often as it takes; gives how many are gone. */
-function useDelete(onDeleted: () => void) {
-  const client = useQueryClient();
+/** Deletes captured mail, once that was asked about, as often as it takes. */
+export function DeleteButton({
+  label,
+  small = false,
+  disabled = false,
+  ids,
+  keyName = null,
+  onDeleted,
+}: {
+  readonly label: string;
+  readonly small?: boolean;
+  readonly disabled?: boolean;
+  /** Null: all that is there. */
+  readonly ids: readonly string[] | null;
+  /** Of all, only mail of this key. */
+  readonly keyName?: string | null;
+  readonly onDeleted: () => void;
+}) {
+  const [asks, setAsks] = useState(false);
   const [gone, setGone] = useState<number | null>(null);
-  const run = async (ids: readonly string[] | null, key: string | null) => {
+  const run = async () => {
     setGone(0);
     let total = 0;
     try {
       // What comes from here on stays.
-      const upTo = ids === null ? await newestOf(key) : null;
+      const upTo = ids === null ? await newestOf(keyName) : null;
       for (let start = 0; ; start += CHUNK) {
         const part = ids?.slice(start, start + CHUNK) ?? null;
-        const { deleted, more } = await call('deleteCaptured', { ids: part && [...part], key, upTo });
-        total += deleted;
+        const answer = await call('deleteCaptured', { ids: part && [...part], key: keyName, upTo });
+        total += answer.deleted;
         setGone(total);
-        if (ids === null ? !more : start + CHUNK >= ids.length) break;
+        if (ids === null ? !answer.more : start + CHUNK >= ids.length) break;
       }
       toast.success(`${plural(total, 'message')} deleted.`);
+      setAsks(false);
       onDeleted();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       toast.error(`${error.message} ${plural(total, 'message')} deleted.`, error.requestId);
     } finally {
       setGone(null);
-      refetchTopics(client, new Set(['inbox', 'messages']));
+      refetchTopics('inbox', 'messages');
     }
   };
-  return { gone, run };
-}
-
-/** Deletes what is ticked, or all that is there. */
-export function DeleteMenu({
-  selected,
-  keyName,
-  isEmpty,
-  onDeleted,
-}: {
-  readonly selected: readonly string[];
-  /** Of all, only mail of this key. */
-  readonly keyName: string | null;
-  readonly isEmpty: boolean;
-  readonly onDeleted: (ids: readonly string[] | null) => void;
-}) {
-  const [asks, setAsks] = useState<'selected' | 'all' | null>(null);
-  const ids = asks === 'selected' ? selected : null;
-  const { gone, run } = useDelete(() => {
-    setAsks(null);
-    onDeleted(ids);
-  });
-  const what = asks === 'selected' ? plural(selected.length, 'message') : 'all captured mail';
+  const what = ids === null ? 'all captured mail' : plural(ids.length, 'message');
   return (
     <>
-      {selected.length > 0 ? (
-        <Button icon={Trash2} onClick={() => setAsks('selected')}>
-          Delete {formatCount(selected.length)} selected
-        </Button>
-      ) : (
-        <Button icon={Trash2} disabled={isEmpty} onClick={() => setAsks('all')}>
-          Delete all
-        </Button>
-      )}
-      <ConfirmDialog
-        open={asks !== null}
-        onClose={() => setAsks(null)}
-        onConfirm={() => void run(ids, keyName)}
-        title={`Delete ${what}${asks === 'all' && keyName !== null ? ` of the key ${keyName}` : ''}?`}
-        confirm="Delete"
-        danger
-        busy={gone !== null}
-      >
-        <p>The contents are removed for good. Their records stay in the list of messages.</p>
-        {asks === 'all' && <p>What a search has found makes no difference: all of it goes.</p>}
-        {gone !== null && <p role="status">{plural(gone, 'message')} deleted so far.</p>}
-      </ConfirmDialog>
-    </>
-  );
-}
-
-/** Deletes one message. */
-export function DeleteOne({ id, onDeleted }: { readonly id: string; readonly onDeleted: () => void }) {
-  const [asks, setAsks] = useState(false);
-  const { gone, run } = useDelete(() => {
-    setAsks(false);
-    onDeleted();
-  });
-  return (
-    <>
-      <Button small icon={Trash2} onClick={() => setAsks(true)}>
-        Delete
+      <Button small={small} icon={Trash2} disabled={disabled} onClick={() => setAsks(true)}>
+        {label}
       </Button>
       <ConfirmDialog
         open={asks}
         onClose={() => setAsks(false)}
-        onConfirm={() => void run([id], null)}
-        title="Delete this message?"
+        onConfirm={() => void run()}
+        title={`Delete ${what}${keyName === null ? '' : ` of the key ${keyName}`}?`}
         confirm="Delete"
         danger
         busy={gone !== null}
       >
-        <p>Its content is removed for good. Its record stays in the list of messages.</p>
+        <p>Contents are removed for good. Records stay in the list of messages.</p>
+        {ids === null && <p>What a search has found makes no difference: all of it goes.</p>}
+        {gone !== null && <p role="status">{plural(gone, 'message')} deleted so far.</p>}
       </ConfirmDialog>
     </>
   );

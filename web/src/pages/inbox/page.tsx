@@ -1,16 +1,17 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { ChevronRight, FlaskConical, Inbox, MousePointerClick } from 'lucide-react';
+import { FlaskConical, Inbox, MousePointerClick } from 'lucide-react';
 import { useCallback, useState } from 'react';
-import { formatBytes } from '../../format.ts';
+import { formatBytes, formatCount } from '../../format.ts';
 import { Select } from '../../parts/choice.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
+import { Fold } from '../../parts/fold.tsx';
 import { Page } from '../../parts/page.tsx';
 import { EmptyState } from '../../parts/states.tsx';
 import { SearchField, Toolbar } from '../../parts/toolbar.tsx';
 import { useCall } from '../../queries.ts';
 import { useMay, useSession } from '../../session.tsx';
-import { DeleteMenu } from './delete-menu.tsx';
+import { DeleteButton } from './delete-menu.tsx';
 import { InboxList } from './list.tsx';
 import { ReadingPane } from './reading-pane.tsx';
 import { useInbox } from './use-inbox.ts';
@@ -51,12 +52,21 @@ export function InboxPage() {
       actions={
         mayAct && (
           <div className={classNames(id !== undefined && 'max-lg:hidden')}>
-            <DeleteMenu
-              selected={[...selected]}
-              keyName={key ?? null}
-              isEmpty={inbox.rows.length === 0}
-              onDeleted={onDeleted}
-            />
+            {selected.size > 0 ? (
+              <DeleteButton
+                label={`Delete ${formatCount(selected.size)} selected`}
+                ids={[...selected]}
+                onDeleted={() => onDeleted([...selected])}
+              />
+            ) : (
+              <DeleteButton
+                label="Delete all"
+                disabled={inbox.rows.length === 0}
+                ids={null}
+                keyName={key ?? null}
+                onDeleted={() => onDeleted(null)}
+              />
+            )}
           </div>
         )
       }
@@ -169,7 +179,7 @@ function NothingCaptured() {
 }
 
 /** How tests of other programs read captured mail. */
-export function WaitHint() {
+function WaitHint() {
   const { apiUrl } = useSession();
   const base = (apiUrl ?? 'http://localhost:8025').replace(/\/+$/, '');
   const command = [
@@ -177,28 +187,18 @@ export function WaitHint() {
     '  -H "Authorization: Bearer $WAYBILL_KEY"',
   ].join(' \\\n');
   return (
-    <details className="group rounded-lg border border-line bg-surface">
-      <summary className="flex list-none items-center gap-2 rounded-lg px-4 py-2.5 hover:bg-sunken/60">
-        <FlaskConical aria-hidden size={15} className="shrink-0 text-soft" />
-        <span className="min-w-0 flex-1">
-          <span className="font-medium">Read it from your tests</span>
-          <span className="text-soft max-sm:hidden">
-            {' '}
-            wait for a mail, and get its text, links and codes as JSON
-          </span>
-        </span>
-        <ChevronRight
-          aria-hidden
-          size={15}
-          className="shrink-0 text-soft transition-transform group-open:rotate-90"
-        />
-      </summary>
-      <div className="space-y-2 border-t border-line px-4 py-3">
+    <Fold
+      icon={FlaskConical}
+      title="Read it from your tests"
+      note="wait for a mail, and get its text, links and codes as JSON"
+      className="bg-surface"
+    >
+      <div className="space-y-2">
         <p className="text-soft">
           Send with a test key, then ask with the same one. The answer comes as soon as the mail is captured.
         </p>
         <CodeBlock label="Wait for a mail" code={command} />
       </div>
-    </details>
+    </Fold>
   );
 }

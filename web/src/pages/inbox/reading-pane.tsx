@@ -1,22 +1,22 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { ChevronLeft, Download, ExternalLink, KeyRound, Link2, Send } from 'lucide-react';
-import { type FormEvent, useCallback, useState } from 'react';
+import { useCallback, useState } from 'react';
 import { plural } from '../../format.ts';
 import { Badge } from '../../parts/badge.tsx';
-import { Banner } from '../../parts/banner.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Select } from '../../parts/choice.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { ActionForm } from '../../parts/form.tsx';
 import { Said } from '../../parts/said.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { Bytes, Time } from '../../parts/values.tsx';
-import { useAct, useCall } from '../../queries.ts';
+import { useCall } from '../../queries.ts';
 import { IfMay } from '../../session.tsx';
 import { downloadSource } from '../message/actions.tsx';
 import { type ContentsView, MessageContents } from '../message/contents.tsx';
 import type { Story } from '../message/timeline.ts';
-import { DeleteOne } from './delete-menu.tsx';
+import { DeleteButton } from './delete-menu.tsx';
 import type { InboxSearch } from './list.tsx';
 
 /** A captured message, to be read. */
@@ -121,7 +121,9 @@ function Head({ story, onDeleted }: { readonly story: Story; readonly onDeleted:
             Download .eml
           </Button>
         )}
-        <IfMay role="operator">{story.content.kept && <DeleteOne id={id} onDeleted={onDeleted} />}</IfMay>
+        <IfMay role="operator">
+          {story.content.kept && <DeleteButton label="Delete" small ids={[id]} onDeleted={onDeleted} />}
+        </IfMay>
         <Link to="/messages/$id" params={{ id }} className="link self-center rounded-sm text-sm">
           In Messages
         </Link>
@@ -240,74 +242,54 @@ function Release({ story }: { readonly story: Story }) {
 }
 
 function ReleaseForm({ story, onClose }: { readonly story: Story; readonly onClose: () => void }) {
+  const { id, recipients } = story.record;
   const relays = useCall('relays', {}, { topics: ['relays'] });
+  const navigate = useNavigate();
   return (
     <Fetched query={relays} lines={3}>
       {(all) => {
         const names = all
           .filter(({ type, disabled }) => type !== 'inbox' && !disabled)
           .map(({ name }) => name);
-        return names.length === 0 ? (
-          <div className="space-y-4">
-            <p>There is no relay that could send it yet.</p>
-            <div className="flex justify-end">
-              <ButtonLink to="/relays" look="primary">
-                Add a relay
-              </ButtonLink>
+        const [first] = names;
+        if (first === undefined)
+          return (
+            <div className="space-y-4">
+              <p>There is no relay that could send it yet.</p>
+              <div className="flex justify-end">
+                <ButtonLink to="/relays" look="primary">
+                  Add a relay
+                </ButtonLink>
+              </div>
             </div>
-          </div>
-        ) : (
-          <RelayForm names={names} story={story} onClose={onClose} />
+          );
+        return (
+          <ActionForm
+            operation="releaseCaptured"
+            initial={{ relay: first }}
+            request={({ relay }) => ({ id, relay })}
+            changes={['messages', 'queue', 'inbox']}
+            done="Released, as a new message."
+            onDone={(released) => {
+              onClose();
+              void navigate({ to: '/messages/$id', params: { id: released.id } });
+            }}
+            submit="Send it"
+            cancel="Keep it here"
+            onClose={onClose}
+          >
+            {({ field }) => (
+              <>
+                <p>
+                  A new message with the same content goes to {plural(recipients.length, 'recipient')}, for
+                  real. The captured one stays here.
+                </p>
+                <Select label="Relay" choices={names} {...field('relay')} />
+              </>
+            )}
+          </ActionForm>
         );
       }}
     </Fetched>
-  );
-}
-
-function RelayForm({
-  names,
-  story,
-  onClose,
-}: {
-  readonly names: readonly string[];
-  readonly story: Story;
-  readonly onClose: () => void;
-}) {
-  const { id, recipients } = story.record;
-  const [relay, setRelay] = useState(names[0] ?? '');
-  const navigate = useNavigate();
-  const release = useAct('releaseCaptured', {
-    changes: ['messages', 'queue', 'inbox'],
-    done: 'Released, as a new message.',
-    quiet: true,
-    onDone: ({ id: next }) => {
-      onClose();
-      void navigate({ to: '/messages/$id', params: { id: next } });
-    },
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    release.mutate({ id, relay });
-  };
-  return (
-    <form onSubmit={submit} className="space-y-4">
-      <p>
-        A new message with the same content goes to {plural(recipients.length, 'recipient')}, for real. The
-        captured one stays here.
-      </p>
-      <Select
-        label="Relay"
-        choices={names.map((name) => ({ value: name, label: name }))}
-        value={relay}
-        onChange={setRelay}
-      />
-      {release.error && <Banner level="critical">{release.error.message}</Banner>}
-      <div className="flex flex-wrap justify-end gap-2">
-        <Button onClick={onClose}>Keep it here</Button>
-        <Button type="submit" look="primary" busy={release.isPending}>
-          Send it
-        </Button>
-      </div>
-    </form>
   );
 }

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Monitor, Paperclip, Smartphone } from 'lucide-react';
 import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
-import { ApiError } from '../../api.ts';
+import { download } from '../../api.ts';
 import { formatBytes } from '../../format.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Banner } from '../../parts/banner.tsx';
@@ -271,11 +271,7 @@ function lines(text: string): string {
 }
 
 async function readStart(path: string, signal: AbortSignal): Promise<{ text: string; isCut: boolean }> {
-  const response = await fetch(path, { signal, cache: 'no-store' });
-  if (!response.ok) {
-    const problem: unknown = await response.json().catch(() => ({ detail: 'The source could not be read.' }));
-    throw new ApiError(response.status, problem as ConstructorParameters<typeof ApiError>[1]);
-  }
+  const response = await download(path, signal);
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
   let text = '';

@@ -1,14 +1,12 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Ban, RotateCw, X } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { call } from '../../api.ts';
 import { formatCount, plural } from '../../format.ts';
-import { Banner } from '../../parts/banner.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
 import { Progress } from '../../parts/progress.tsx';
+import { RunDialog, useRun } from '../../parts/run.tsx';
 import { Said } from '../../parts/said.tsx';
 import { refetchTopics } from '../../queries.ts';
 
@@ -90,72 +88,25 @@ function BulkDialog({
   readonly ids: readonly string[];
   readonly onClose: (done: boolean) => void;
 }) {
-  const client = useQueryClient();
-  const [done, setDone] = useState<number | null>(null);
-  const [report, setReport] = useState<Acted | null>(null);
-  const [error, setError] = useState<string | null>(null);
-  const stop = useRef(new AbortController());
-  useEffect(() => {
-    // A strict mode's first mount must not leave a stopped run behind.
-    const controller = new AbortController();
-    stop.current = controller;
-    return () => controller.abort();
-  }, []);
-  const run = async () => {
-    setDone(0);
-    setError(null);
-    try {
-      setReport(
-        await actInChunks(
-          ids,
-          (part) => call('actOnMessages', { act, ids: part }),
-          setDone,
-          stop.current.signal,
-        ),
-      );
-    } catch (failure) {
-      setError(failure instanceof Error ? failure.message : String(failure));
-      setDone(null);
-    }
-    refetchTopics(client, new Set(['messages', 'queue', 'inbox']));
-  };
+  const [done, setDone] = useState(0);
+  const run = useRun((signal) =>
+    actInChunks(ids, (part) => call('actOnMessages', { act, ids: part }), setDone, signal).finally(() =>
+      refetchTopics('messages', 'queue', 'inbox'),
+    ),
+  );
   const words = WORDS[act];
-  const isRunning = done !== null && report === null;
   return (
-    <Dialog
-      open
-      onClose={() => onClose(report !== null)}
-      title={report ? 'What was done' : words.title(plural(ids.length, 'message'))}
-      size="small"
-      footer={
-        report ? (
-          <Button look="primary" onClick={() => onClose(true)}>
-            Done
-          </Button>
-        ) : (
-          <>
-            <Button onClick={() => onClose(false)}>{isRunning ? 'Stop' : 'Keep as it is'}</Button>
-            <Button
-              look={act === 'cancel' ? 'danger' : 'primary'}
-              busy={isRunning}
-              onClick={() => void run()}
-            >
-              {words.confirm}
-            </Button>
-          </>
-        )
-      }
+    <RunDialog
+      run={run}
+      title={run.result ? 'What was done' : words.title(plural(ids.length, 'message'))}
+      confirm={words.confirm}
+      danger={act === 'cancel'}
+      onClose={() => onClose(run.result !== null)}
+      report={(report) => <Report act={act} report={report} />}
     >
-      {report ? (
-        <Report act={act} report={report} />
-      ) : (
-        <div className="space-y-3">
-          <p>{words.text}</p>
-          {isRunning && <Progress label="Messages acted on" value={done / ids.length} />}
-          {error !== null && <Banner level="critical">{error}</Banner>}
-        </div>
-      )}
-    </Dialog>
+      <p>{words.text}</p>
+      {run.state === 'running' && <Progress label="Messages acted on" value={done / ids.length} />}
+    </RunDialog>
   );
 }
 

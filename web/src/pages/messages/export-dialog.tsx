@@ -1,11 +1,12 @@
 import { Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import { ApiError } from '../../api.ts';
+import { download } from '../../api.ts';
 import { formatBytes, formatCount } from '../../format.ts';
 import { Banner } from '../../parts/banner.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Progress } from '../../parts/progress.tsx';
+import { useRun } from '../../parts/run.tsx';
 import { Said } from '../../parts/said.tsx';
 
 /** The server ends an export there. */
@@ -71,48 +72,26 @@ export function ExportDialog({
   );
 }
 
-type RunState = 'running' | 'done' | 'failed';
-
 function useExport(query: string, format: ExportFormat) {
   const [progress, setProgress] = useState<ExportProgress>({ rows: 0, bytes: 0 });
-  const [state, setState] = useState<RunState>('running');
-  const [error, setError] = useState<string | null>(null);
   const drawnAt = useRef(0);
-  useEffect(() => {
-    const stop = new AbortController();
-    const run = async () => {
-      const parameters = new URLSearchParams({ query, format });
-      const response = await fetch(`/api/export?${parameters}`, { signal: stop.signal, cache: 'no-store' });
-      if (!response.ok) throw await problemOf(response);
-      const last = { rows: 0, bytes: 0 };
-      const blob = await collectExport(response, format, (next) => {
-        Object.assign(last, next);
-        // Drawn a few times a second, however fast it comes.
-        if (performance.now() - drawnAt.current < 150) return;
-        drawnAt.current = performance.now();
-        setProgress(next);
-      });
-      if (stop.signal.aborted) return;
-      setProgress(last);
-      saveBlob(
-        blob,
-        `waybill-messages-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.${format}`,
-      );
-      setState('done');
-    };
-    run().catch((failure: unknown) => {
-      if (stop.signal.aborted) return;
-      setError(failure instanceof ApiError ? failure.message : 'The connection to the server was lost.');
-      setState('failed');
+  const run = useRun(async (signal) => {
+    const response = await download(`/api/export?${new URLSearchParams({ query, format })}`, signal);
+    let last = progress;
+    const blob = await collectExport(response, format, (next) => {
+      last = next;
+      // Drawn a few times a second, however fast it comes.
+      if (performance.now() - drawnAt.current < 150) return;
+      drawnAt.current = performance.now();
+      setProgress(next);
     });
-    return () => stop.abort();
-  }, [query, format]);
-  return { progress, state, error };
-}
-
-async function problemOf(response: Response): Promise<ApiError> {
-  const problem: unknown = await response.json().catch(() => ({}));
-  return new ApiError(response.status, problem as ConstructorParameters<typeof ApiError>[1]);
+    if (signal.aborted) return;
+    setProgress(last);
+    const day = new Date().toISOString().slice(0, 19).replaceAll(':', '');
+    saveBlob(blob, `waybill-messages-${day}.${format}`);
+  });
+  useEffect(run.start, []);
+  return { progress, ...run };
 }
 
 /** Hands a file to the browser to be saved. */

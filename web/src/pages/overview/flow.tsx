@@ -5,6 +5,7 @@ import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatCount, formatDuration } from '../../format.ts';
 import { StatusBadge } from '../../parts/badge.tsx';
 import { classNames } from '../../parts/class-names.ts';
+import { countColumn } from '../../parts/columns.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/states.tsx';
 import { Bytes, Count } from '../../parts/values.tsx';
@@ -114,30 +115,15 @@ const COLUMNS: readonly Column<Relay>[] = [
     cell: ({ state }) => <StatusBadge status={state} />,
     sort: ({ state }) => state,
   },
-  {
-    id: 'inFlight',
-    header: 'In flight',
-    width: '6rem',
-    align: 'end',
-    cell: ({ inFlight }) => <Count value={inFlight} />,
-    sort: ({ inFlight }) => inFlight,
-  },
-  {
-    id: 'waiting',
-    header: 'Waiting',
-    width: '6rem',
-    align: 'end',
-    cell: ({ waiting }) => <Count value={waiting} />,
-    sort: ({ waiting }) => waiting,
-  },
-  {
-    id: 'delivered',
-    header: 'Delivered',
-    width: '7rem',
-    align: 'end',
-    cell: ({ deliveredToday }) => <Count value={deliveredToday} />,
-    sort: ({ deliveredToday }) => deliveredToday,
-  },
+  countColumn(
+    { id: 'inFlight', header: 'In flight', width: '6rem', sorts: true },
+    ({ inFlight }) => inFlight,
+  ),
+  countColumn({ id: 'waiting', header: 'Waiting', width: '6rem', sorts: true }, ({ waiting }) => waiting),
+  countColumn(
+    { id: 'delivered', header: 'Delivered', width: '7rem', sorts: true },
+    ({ deliveredToday }) => deliveredToday,
+  ),
   {
     id: 'failed',
     header: 'Failed',

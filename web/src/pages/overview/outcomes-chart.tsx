@@ -1,4 +1,4 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useAddress } from '../../address.ts';
 import { Card } from '../../parts/card.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Fetched } from '../../parts/states.tsx';
@@ -20,8 +20,7 @@ const COUNTED = 'Messages delivered and failed, and attempts deferred';
 
 /** What became of mail over time. */
 export function OutcomesChart() {
-  const { range: chosen = 'day' } = useSearch({ from: '/' });
-  const navigate = useNavigate({ from: '/' });
+  const [{ range: chosen = 'day' }, put] = useAddress();
   const range = RANGES.find(({ value }) => value === chosen) ?? RANGES[1];
   const series = useCall(
     'series',
@@ -37,13 +36,7 @@ export function OutcomesChart() {
           label="Range"
           choices={RANGES}
           value={chosen}
-          onChange={(next) =>
-            void navigate({
-              search: { range: next === 'day' ? undefined : next },
-              replace: true,
-              resetScroll: false,
-            })
-          }
+          onChange={(next) => put({ range: next === 'day' ? undefined : next })}
         />
       }
     >

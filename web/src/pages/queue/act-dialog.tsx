@@ -1,13 +1,13 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import type { RequestOf, ResultOf } from '../../../../src/operations/table.ts';
 import { ApiError, call } from '../../api.ts';
 import { formatCount, plural } from '../../format.ts';
 import { Banner } from '../../parts/banner.tsx';
-import { Button, Spinner } from '../../parts/button.tsx';
+import { Spinner } from '../../parts/button.tsx';
 import { Select } from '../../parts/choice.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
 import { Progress } from '../../parts/progress.tsx';
+import { RunDialog, useRun } from '../../parts/run.tsx';
 import { refetchTopics, useCall } from '../../queries.ts';
 
 /** An act that is about to be confirmed. */
@@ -41,75 +41,61 @@ export function ActDialog({
   readonly planned: PlannedAct;
   readonly onClose: () => void;
 }) {
-  const { act, title } = planned;
+  const { act, title, selection } = planned;
   const [toRelay, setToRelay] = useState<string | null>(planned.toRelay);
-  const request: ActRequest = { act, selection: planned.selection, toRelay };
+  const [matchedSoFar, setMatchedSoFar] = useState(0);
+  const request: ActRequest = { act, selection, toRelay };
   const count = useQuery({
     queryKey: ['countFor', request],
     queryFn: ({ signal }) => countFor(request, (part) => call('actOnQueue', part, signal), signal),
     staleTime: 0,
     gcTime: 0,
   });
-  const { run, progress, isRunning, isDone, error } = useRun(request);
   const words = WORDS[act];
-  const unit = unitOf(act);
+  const unit = act === 'reroute' ? 'recipient' : 'message';
   const matched = count.data?.matched ?? 0;
+  const run = useRun(async (signal) => {
+    let acted = 0;
+    const onPart = (progress: ActProgress) => {
+      acted = progress.acted;
+      setMatchedSoFar(progress.matched);
+    };
+    try {
+      // A part that has begun is let finish, so that its result is known.
+      return await actOnAll(request, (part) => call('actOnQueue', part), onPart, signal);
+    } catch (failure) {
+      if (acted === 0 || !(failure instanceof ApiError)) throw failure;
+      throw new Error(`${failure.message} ${plural(acted, unit)} ${words.done}`);
+    } finally {
+      refetchTopics('queue', 'messages', 'relays');
+    }
+  });
+  const isRunning = run.state === 'running';
   return (
-    <Dialog
-      open
+    <RunDialog
+      run={run}
+      title={run.result ? 'What was done' : title}
+      confirm={words.confirm}
+      danger={act === 'cancel'}
+      disabled={count.isPending || matched === 0}
       onClose={onClose}
-      title={isDone ? 'What was done' : title}
-      size="small"
-      footer={
-        isDone ? (
-          <Button look="primary" onClick={onClose}>
-            Done
-          </Button>
-        ) : (
-          <>
-            <Button onClick={onClose}>{isRunning ? 'Stop' : 'Keep as it is'}</Button>
-            <Button
-              look={act === 'cancel' ? 'danger' : 'primary'}
-              busy={isRunning}
-              disabled={count.isPending || matched === 0}
-              onClick={() => void run()}
-            >
-              {words.confirm}
-            </Button>
-          </>
-        )
-      }
+      report={(result) => (
+        <p role="status">
+          {plural(result.acted, unit)} {words.done}
+          {result.acted < result.matched &&
+            ` ${plural(result.matched - result.acted, unit)} had changed meanwhile and were left alone.`}
+        </p>
+      )}
     >
-      <div className="space-y-4">
-        {isDone ? (
-          <p role="status">
-            {plural(progress.acted, unit)} {words.done}
-            {progress.acted < progress.matched &&
-              ` ${plural(progress.matched - progress.acted, unit)} had changed meanwhile and were left alone.`}
-          </p>
-        ) : (
-          <>
-            {act === 'reroute' && planned.toRelay === null && (
-              <Target value={toRelay} onChange={setToRelay} disabled={isRunning} />
-            )}
-            <CountLine count={count} unit={unit} />
-            <p>{words.text}</p>
-            {isRunning && (
-              <Progress
-                label="Done so far"
-                value={count.data?.more ? null : progress.matched / Math.max(1, matched)}
-              />
-            )}
-          </>
-        )}
-        {error !== null && (
-          <Banner level="critical">
-            {error}
-            {progress.acted > 0 && ` ${plural(progress.acted, unit)} ${words.done}`}
-          </Banner>
-        )}
-      </div>
-    </Dialog>
+      {act === 'reroute' && planned.toRelay === null && (
+        <Target value={toRelay} onChange={setToRelay} disabled={isRunning} />
+      )}
+      <CountLine count={count} unit={unit} />
+      <p>{words.text}</p>
+      {isRunning && (
+        <Progress label="Done so far" value={count.data?.more ? null : matchedSoFar / Math.max(1, matched)} />
+      )}
+    </RunDialog>
   );
 }
 
@@ -158,41 +144,11 @@ function Target({
       disabled={disabled}
       value={value ?? ''}
       onChange={(name) => onChange(name === '' ? null : name)}
-      choices={[
-        { value: '', label: 'As the routes say now' },
-        ...names.map((name) => ({ value: name, label: name })),
-      ]}
+      choices={[{ value: '', label: 'As the routes say now' }, ...names]}
     />
   );
 }
 
-function useRun(request: ActRequest) {
-  const client = useQueryClient();
-  const [progress, setProgress] = useState<ActProgress>({ matched: 0, acted: 0 });
-  const [state, setState] = useState<'ready' | 'running' | 'done'>('ready');
-  const [error, setError] = useState<string | null>(null);
-  const stop = useRef<AbortController>(null);
-  useEffect(() => () => stop.current?.abort(), []);
-  const run = async () => {
-    const controller = new AbortController();
-    stop.current = controller;
-    setError(null);
-    setState('running');
-    try {
-      // A part that has begun is let finish, so that its result is known.
-      await actOnAll(request, (part) => call('actOnQueue', part), setProgress, controller.signal);
-      setState('done');
-    } catch (failure) {
-      setError(failure instanceof ApiError ? failure.message : String(failure));
-      setState('ready');
-    }
-    refetchTopics(client, new Set(['queue', 'messages', 'relays']));
-  };
-  return { run, progress, isRunning: state === 'running', isDone: state === 'done', error };
-}
-
-/** What is done to the mail of a selection. */
-export type QueueAct = RequestOf<'actOnQueue'>['act'];
 /** Which mail is meant. */
 export type Selection = RequestOf<'actOnQueue'>['selection'];
 
@@ -266,9 +222,4 @@ export async function countFor(
     cursor = part.next;
   } while (cursor !== null && matched < MAX_COUNTED && !signal.aborted);
   return { matched, more: cursor !== null };
-}
-
-/** What is counted for an act: recipients where each takes a way of its own. */
-function unitOf(act: QueueAct): string {
-  return act === 'reroute' ? 'recipient' : 'message';
 }

@@ -1,146 +1,109 @@
-import { useNavigate } from '@tanstack/react-router';
-import { Ban, Droplets, Pause, Play, RotateCw, Search, Split } from 'lucide-react';
+import { Ban, Droplets, type LucideIcon, Pause, Play, RotateCw, Search, Split } from 'lucide-react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { Button } from '../../parts/button.tsx';
-import { MenuItem, MenuLine } from '../../parts/menu.tsx';
+import { MenuItem, MenuLine, MenuLink } from '../../parts/menu.tsx';
 import { useAct } from '../../queries.ts';
 import { ofLane, ofRelay, type PlannedAct } from './act-dialog.tsx';
 
 /** A lane of the queue. */
 export type Lane = ResultOf<'queue'>['lanes'][number];
 
-/** Pauses or drains a relay with all its lanes, or lets it go on. */
-export function HoldButtons({
-  target,
-  states,
-}: {
-  readonly target: string;
-  readonly states: readonly Lane['state'][];
-}) {
-  const hold = useHold();
-  const isHeld = states.some((state) => state === 'paused' || state === 'draining');
-  const put = (kind: 'pause' | 'drain' | null) => hold.mutate({ target, kind });
-  return (
-    <>
-      {isHeld && (
-        <Button small icon={Play} busy={hold.isPending} onClick={() => put(null)}>
-          Resume
-        </Button>
-      )}
-      {!states.every((state) => state === 'paused') || states.length === 0 ? (
-        <Button small icon={Pause} busy={hold.isPending} onClick={() => put('pause')}>
-          Pause
-        </Button>
-      ) : null}
-      {!states.every((state) => state === 'draining') || states.length === 0 ? (
-        <Button small icon={Droplets} busy={hold.isPending} onClick={() => put('drain')}>
-          Drain
-        </Button>
-      ) : null}
-    </>
-  );
+/** Something that can be done now. */
+interface Offer {
+  readonly icon: LucideIcon;
+  readonly label: string;
+  readonly run: () => void;
 }
 
-/** What can be done to all that waits at a relay. */
+const WORDS = { pause: 'is paused', drain: 'is drained: what waits is sent, nothing new is routed to it' };
+
+/** Holds a lane or a relay back, or lets it go; says what it is then. What would change nothing is not offered. */
+function useHolds(target: string, states: readonly Lane['state'][]) {
+  const hold = useAct('hold', {
+    changes: ['queue', 'relays', 'messages'],
+    done: ({ target: held, kind, changed }) => {
+      if (kind !== null) return `${held} ${WORDS[kind]}${changed ? '.' : ', as it was.'}`;
+      if (changed) return `${held} goes on.`;
+      return `${held} was not held. If it still rests, resume its ${held.includes('/') ? 'relay' : 'lanes'}.`;
+    },
+  });
+  const put = (kind: 'pause' | 'drain' | null) => () => hold.mutate({ target, kind });
+  const areAll = (state: Lane['state']) => states.length > 0 && states.every((each) => each === state);
+  const offers: readonly (Offer | false)[] = [
+    states.some((state) => state === 'paused' || state === 'draining') && {
+      icon: Play,
+      label: 'Resume',
+      run: put(null),
+    },
+    !areAll('paused') && { icon: Pause, label: 'Pause', run: put('pause') },
+    !areAll('draining') && { icon: Droplets, label: 'Drain', run: put('drain') },
+  ];
+  return { offers: offers.filter((offer) => offer !== false), isBusy: hold.isPending };
+}
+
+/** What can be done to all that waits somewhere, once it was confirmed. */
+function plansFor(
+  place: string,
+  selection: PlannedAct['selection'],
+  onAct: (act: PlannedAct) => void,
+): readonly Offer[] {
+  const plan = (act: PlannedAct['act'], title: string) => () =>
+    onAct({ act, selection, toRelay: null, title });
+  return [
+    { icon: RotateCw, label: 'Retry now', run: plan('retry', `Retry what waits ${place} now?`) },
+    { icon: Split, label: 'Reroute', run: plan('reroute', `Reroute what waits ${place}?`) },
+    { icon: Ban, label: 'Cancel what waits', run: plan('cancel', `Cancel what waits ${place}?`) },
+  ];
+}
+
+interface Props {
+  readonly onAct: (act: PlannedAct) => void;
+}
+
+/** What can be done to a relay with all its lanes, and to all that waits there. */
 export function RelayActs({
   relay,
+  states,
   onAct,
-}: {
-  readonly relay: string;
-  readonly onAct: (act: PlannedAct) => void;
-}) {
-  const plan = (act: PlannedAct['act'], title: string) => () =>
-    onAct({ act, selection: ofRelay(relay), toRelay: null, title });
+}: Props & { readonly relay: string; readonly states: readonly Lane['state'][] }) {
+  const { offers, isBusy } = useHolds(relay, states);
   return (
     <>
-      <Button small icon={RotateCw} onClick={plan('retry', `Retry what waits at ${relay} now?`)}>
-        Retry now
-      </Button>
-      <Button small icon={Split} onClick={plan('reroute', `Reroute what waits at ${relay}?`)}>
-        Reroute
-      </Button>
-      <Button small icon={Ban} onClick={plan('cancel', `Cancel what waits at ${relay}?`)}>
-        Cancel
-      </Button>
+      {offers.map(({ icon, label, run }) => (
+        <Button key={label} small icon={icon} busy={isBusy} onClick={run}>
+          {label}
+        </Button>
+      ))}
+      {plansFor(`at ${relay}`, ofRelay(relay), onAct).map(({ icon, label, run }) => (
+        <Button key={label} small icon={icon} onClick={run}>
+          {label}
+        </Button>
+      ))}
     </>
   );
 }
 
 /** What can be done to a lane. */
-export function LaneMenu({
-  lane: { lane, relay, state },
-  onAct,
-}: {
-  readonly lane: Lane;
-  readonly onAct: (act: PlannedAct) => void;
-}) {
-  const hold = useHold();
-  const navigate = useNavigate();
-  const selection = ofLane(lane);
+export function LaneMenu({ lane: { lane, relay, state }, onAct }: Props & { readonly lane: Lane }) {
+  const { offers } = useHolds(lane, [state]);
+  const plans = plansFor(`in ${lane}`, ofLane(lane), onAct);
   return (
     <>
-      {(state === 'paused' || state === 'draining') && (
-        <MenuItem icon={Play} onSelect={() => hold.mutate({ target: lane, kind: null })}>
-          Resume
+      {offers.map(({ icon, label, run }) => (
+        <MenuItem key={label} icon={icon} onSelect={run}>
+          {label}
         </MenuItem>
-      )}
-      {state !== 'paused' && (
-        <MenuItem icon={Pause} onSelect={() => hold.mutate({ target: lane, kind: 'pause' })}>
-          Pause
-        </MenuItem>
-      )}
-      {state !== 'draining' && (
-        <MenuItem icon={Droplets} onSelect={() => hold.mutate({ target: lane, kind: 'drain' })}>
-          Drain
-        </MenuItem>
-      )}
+      ))}
       <MenuLine />
-      <MenuItem
-        icon={RotateCw}
-        onSelect={() =>
-          onAct({ act: 'retry', selection, toRelay: null, title: `Retry what waits in ${lane} now?` })
-        }
-      >
-        Retry now
-      </MenuItem>
-      <MenuItem
-        icon={Split}
-        onSelect={() =>
-          onAct({ act: 'reroute', selection, toRelay: null, title: `Reroute what waits in ${lane}?` })
-        }
-      >
-        Reroute
-      </MenuItem>
-      <MenuItem
-        icon={Ban}
-        danger
-        onSelect={() =>
-          onAct({ act: 'cancel', selection, toRelay: null, title: `Cancel what waits in ${lane}?` })
-        }
-      >
-        Cancel what waits
-      </MenuItem>
+      {plans.map(({ icon, label, run }) => (
+        <MenuItem key={label} icon={icon} danger={icon === Ban} onSelect={run}>
+          {label}
+        </MenuItem>
+      ))}
       <MenuLine />
-      <MenuItem
-        icon={Search}
-        onSelect={() => void navigate({ to: '/messages', search: { q: `relay:${relay}` } })}
-      >
+      <MenuLink icon={Search} to="/messages" search={{ q: `relay:${relay}` }}>
         Find its messages
-      </MenuItem>
+      </MenuLink>
     </>
   );
-}
-
-const WORDS = { pause: 'is paused', drain: 'is drained: what waits is sent, nothing new is routed to it' };
-
-/** Holds a lane or a relay back, or lets it go; says what it is then. */
-function useHold() {
-  return useAct('hold', {
-    changes: ['queue', 'relays', 'messages'],
-    done: ({ target, kind, changed }: ResultOf<'hold'>) => {
-      if (kind !== null) return `${target} ${WORDS[kind]}${changed ? '.' : ', as it was.'}`;
-      if (changed) return `${target} goes on.`;
-      return `${target} was not held. If it still rests, resume its ${target.includes('/') ? 'relay' : 'lanes'}.`;
-    },
-  });
 }

@@ -3,7 +3,8 @@ import { EllipsisVertical } from 'lucide-react';
 import { formatDuration } from '../../format.ts';
 import { StatusBadge } from '../../parts/badge.tsx';
 import { IconButton } from '../../parts/button.tsx';
-import { CellActions, type Column } from '../../parts/data-table.tsx';
+import { actsColumn, countColumn } from '../../parts/columns.tsx';
+import type { Column } from '../../parts/data-table.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { Said } from '../../parts/said.tsx';
 import { Count, Time, useNow } from '../../parts/values.tsx';
@@ -21,29 +22,15 @@ function Until({ at }: { readonly at: string }) {
   );
 }
 
-const NONE = <span className="text-faint">–</span>;
-
 /** The columns of the table of lanes; with acts for those who may. */
 export function laneColumns(onAct: ((act: PlannedAct) => void) | null): readonly Column<Lane>[] {
-  return onAct === null
-    ? COLUMNS
-    : [
-        ...COLUMNS,
-        {
-          id: 'acts',
-          header: 'Act',
-          width: '2.25rem',
-          align: 'end',
-          card: 'aside',
-          cell: (lane) => (
-            <CellActions>
-              <Menu trigger={<IconButton icon={EllipsisVertical} label={`Act on ${lane.lane}`} small />}>
-                <LaneMenu lane={lane} onAct={onAct} />
-              </Menu>
-            </CellActions>
-          ),
-        },
-      ];
+  if (onAct === null) return COLUMNS;
+  const acts = (lane: Lane) => (
+    <Menu trigger={<IconButton icon={EllipsisVertical} label={`Act on ${lane.lane}`} small />}>
+      <LaneMenu lane={lane} onAct={onAct} />
+    </Menu>
+  );
+  return [...COLUMNS, actsColumn('2.25rem', acts, 'Act')];
 }
 
 const COLUMNS: readonly Column<Lane>[] = [
@@ -80,14 +67,7 @@ const COLUMNS: readonly Column<Lane>[] = [
       </span>
     ),
   },
-  {
-    id: 'waiting',
-    header: 'Waiting',
-    width: '4.75rem',
-    align: 'end',
-    sort: ({ waiting }) => waiting,
-    cell: ({ waiting }) => <Count value={waiting} />,
-  },
+  countColumn({ id: 'waiting', header: 'Waiting', width: '4.75rem', sorts: true }, ({ waiting }) => waiting),
   {
     id: 'oldest',
     header: 'Overdue',
@@ -96,7 +76,7 @@ const COLUMNS: readonly Column<Lane>[] = [
     sort: ({ oldestSeconds }) => oldestSeconds ?? -1,
     cell: ({ oldestSeconds }) =>
       oldestSeconds === null ? (
-        NONE
+        <span className="text-faint">–</span>
       ) : oldestSeconds === 0 ? (
         <span className="text-soft">not due</span>
       ) : (
@@ -120,14 +100,7 @@ const COLUMNS: readonly Column<Lane>[] = [
       </span>
     ),
   },
-  {
-    id: 'perMinute',
-    header: 'Per min',
-    width: '4.5rem',
-    align: 'end',
-    sort: ({ perMinute }) => perMinute,
-    cell: ({ perMinute }) => <Count value={perMinute} />,
-  },
+  countColumn({ id: 'perMinute', header: 'Per min', width: '4.5rem', sorts: true }, (lane) => lane.perMinute),
   {
     id: 'reply',
     header: 'Last reply',

@@ -1,7 +1,8 @@
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { ListOrdered, X } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
+import { useAddress } from '../../address.ts';
 import { formatCount, formatDuration, plural } from '../../format.ts';
 import { Banner } from '../../parts/banner.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
@@ -14,7 +15,7 @@ import { Toolbar } from '../../parts/toolbar.tsx';
 import { useCall } from '../../queries.ts';
 import { IfMay, useMay } from '../../session.tsx';
 import { ActDialog, EVERYTHING, type PlannedAct } from './act-dialog.tsx';
-import { HoldButtons, RelayActs } from './acts.tsx';
+import { RelayActs } from './acts.tsx';
 import { laneColumns } from './columns.tsx';
 
 type QueueView = ResultOf<'queue'>;
@@ -24,7 +25,7 @@ const REFRESH_MS = 5_000;
 
 /** What waits where, how each lane does, and what can be done about it. */
 export function QueuePage() {
-  const { relay } = useSearch({ from: '/queue' });
+  const [{ relay }] = useAddress();
   const queue = useCall(
     'queue',
     { relay: relay ?? null },
@@ -32,7 +33,7 @@ export function QueuePage() {
   );
   return (
     <Page title="Queue" note="What waits to be handed on, by lane. Counts are of recipients.">
-      <RelayFilter relay={relay} />
+      <RelayFilter />
       <Fetched query={queue} lines={8}>
         {(view) => <Lanes view={view} relay={relay} />}
       </Fetched>
@@ -40,11 +41,10 @@ export function QueuePage() {
   );
 }
 
-function RelayFilter({ relay }: { readonly relay: string | undefined }) {
+function RelayFilter() {
+  const [{ relay }, put] = useAddress();
   const relays = useCall('relays', {}, { topics: ['relays'] });
-  const navigate = useNavigate({ from: '/queue' });
-  const choose = (name: string) => void navigate({ search: { relay: name || undefined }, replace: true });
-  const names = [...new Set([...(relays.data ?? []).map(({ name }) => name), ...(relay ? [relay] : [])])];
+  const names = new Set([...(relays.data ?? []).map(({ name }) => name), ...(relay ? [relay] : [])]);
   return (
     <Toolbar>
       <Select
@@ -52,14 +52,11 @@ function RelayFilter({ relay }: { readonly relay: string | undefined }) {
         label="Relay"
         className="w-52 max-w-full"
         value={relay ?? ''}
-        onChange={choose}
-        choices={[
-          { value: '', label: 'Every relay' },
-          ...names.map((name) => ({ value: name, label: name })),
-        ]}
+        onChange={(name) => put({ relay: name || undefined })}
+        choices={[{ value: '', label: 'Every relay' }, ...names]}
       />
       {relay !== undefined && (
-        <Button small look="quiet" icon={X} onClick={() => choose('')}>
+        <Button small look="quiet" icon={X} onClick={() => put({ relay: undefined })}>
           Show every relay
         </Button>
       )}
@@ -88,8 +85,7 @@ function Lanes({ view, relay }: { readonly view: QueueView; readonly relay: stri
               </Link>
               :
             </span>
-            <HoldButtons target={relay} states={lanes.map(({ state }) => state)} />
-            <RelayActs relay={relay} onAct={setPlanned} />
+            <RelayActs relay={relay} states={lanes.map(({ state }) => state)} onAct={setPlanned} />
           </div>
         </IfMay>
       )}

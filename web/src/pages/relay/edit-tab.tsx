@@ -1,24 +1,20 @@
-import { ArrowRight } from 'lucide-react';
-import { type SubmitEvent, useState } from 'react';
+import { useState } from 'react';
 import { Banner } from '../../parts/banner.tsx';
-import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
-import { FormError } from '../../parts/form.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import {
+  type Definition,
+  type Drafts,
   definitionChanges,
   type RelayForm,
   secretFields,
-  secretsOf,
   wantsSecretAnew,
 } from '../relays/definition.ts';
-import { RelayFields } from '../relays/relay-fields.tsx';
-import { RelayHelp } from '../relays/relay-help.tsx';
+import { FilledRelay, givenBy, RelayFields, RelayHelp } from '../relays/relay-fields.tsx';
 import { RelayTest } from '../relays/relay-test.tsx';
-import { useRelayForm } from '../relays/use-relay-form.ts';
-import { showSetting } from '../settings/setting-values.ts';
+import { Becomes } from '../settings/review-dialog.tsx';
 import type { RelayDetail } from './overview-tab.tsx';
 
 /** The form of a stored relay. */
@@ -36,97 +32,122 @@ export function EditTab({ relay }: { readonly relay: RelayDetail }) {
 }
 
 function EditForm({ form, relay }: { readonly form: RelayForm; readonly relay: RelayDetail }) {
+  const { name, hasSecret } = relay;
   const before = relay.definition ?? {};
-  const [asked, setAsked] = useState(false);
+  const [asked, setAsked] = useState<ReturnType<typeof changed> | null>(null);
   const update = useAct('updateRelay', {
     changes: ['relays', 'health'],
     quiet: true,
-    done: `${relay.name} was changed`,
+    done: `${name} was changed`,
   });
-  const hand = useRelayForm(form, before, update.error, update.reset);
-  const after = { ...hand.definition, name: relay.name };
-  const changes = definitionChanges({ ...before, type: form.type, name: relay.name }, after);
-  const anew = relay.hasSecret && secretFields(form).length > 0 && wantsSecretAnew(form, before, after);
-  const secret = secretsOf(hand.secrets);
-  const facts = (name: string) => ({
-    key: name,
-    unit: null,
-    ...form.fields.find((field) => field.name === name),
+  const factsOf = (field: string) => ({
+    ...{ key: field, unit: null },
+    ...form.fields.find((each) => each.name === field),
   });
-  const isDirty = changes.length > 0 || secret !== null;
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    hand.try(event.currentTarget);
-    if (hand.isWhole && isDirty) setAsked(true);
-  };
+  /** What a save would come to. */
+  function changed(values: Drafts) {
+    const { definition, secret } = givenBy(form, values);
+    const after = { ...definition, name };
+    const changes = definitionChanges({ ...before, type: form.type, name }, after);
+    return { after, secret, changes, isDirty: changes.length > 0 || secret !== null };
+  }
   return (
-    <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
-      <Card title="Definition">
-        <form onSubmit={submit} noValidate className="space-y-5">
-          <RelayFields
-            form={form}
-            drafts={hand.drafts}
-            faults={hand.faults.fields}
-            onChange={hand.change}
-            secrets={hand.secrets}
-            onSecret={hand.setSecret}
-            keepsSecret={relay.hasSecret && !anew}
-            fixedName
-          />
-          {anew && (
-            <Banner level="warning" title="Give the secret anew">
-              It would go elsewhere than before, and so the stored one is not used for it.
-            </Banner>
-          )}
-          <FormError>{hand.faults.rest}</FormError>
-          <Button type="submit" look="primary" disabled={!isDirty}>
-            Review and save
-          </Button>
-        </form>
-      </Card>
-      <div className="min-w-0 space-y-5">
-        <RelayHelp form={form} />
-        <Card title="Test" note={isDirty ? 'As it is written here, not yet saved.' : 'As it is stored.'}>
-          {isDirty && relay.hasSecret && secret === null ? (
-            <p className="text-soft">
-              To test what is not saved, give the secret again: the stored one never leaves the server for a
-              test.
-            </p>
-          ) : (
-            <RelayTest
-              key={String(isDirty)}
-              name={relay.name}
-              type={form.type}
-              unsaved={isDirty ? () => ({ definition: after, secret }) : null}
-            />
-          )}
-        </Card>
-      </div>
-      <ConfirmDialog
-        open={asked}
-        onClose={() => setAsked(false)}
-        onConfirm={() =>
-          update.mutate({ name: relay.name, definition: after, secret }, { onSettled: () => setAsked(false) })
-        }
-        busy={update.isPending}
-        title="Change this relay?"
-        confirm="Save the changes"
+    <>
+      <FilledRelay
+        of={form}
+        definition={before}
+        act={update}
+        request={(_, values) => {
+          setAsked(changed(values));
+          return null;
+        }}
+        submit="Review and save"
+        disabled={(values) => !changed(values).isDirty}
+        layout={(fields, buttons, { values }) => (
+          <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
+            <Card title="Definition">
+              <div className="space-y-5">
+                {fields}
+                {buttons}
+              </div>
+            </Card>
+            <div className="min-w-0 space-y-5">
+              <RelayHelp form={form} />
+              <TestCard relay={relay} {...changed(values)} />
+            </div>
+          </div>
+        )}
       >
-        <p>It holds at once, also for mail that waits.</p>
-        <ul className="space-y-2">
-          {changes.map(({ name, before: was, after: is }) => (
-            <li key={name}>
-              <code className="font-mono text-sm">{name}</code>
-              <span className="flex flex-wrap items-center gap-2 break-all">
-                <span className="text-soft line-through">{showSetting(was, facts(name))}</span>
-                <ArrowRight aria-label="becomes" size={14} className="text-soft" />
-                <span className="font-medium">{showSetting(is, facts(name))}</span>
-              </span>
-            </li>
-          ))}
-          {secret !== null && <li>The secret is replaced.</li>}
-        </ul>
-      </ConfirmDialog>
-    </div>
+        {(hand) => {
+          const anew =
+            hasSecret && secretFields(form).length > 0 && wantsSecretAnew(form, before, changed(hand.values).after);
+          return (
+            <>
+              <RelayFields of={form} hand={hand} keepsSecret={hasSecret && !anew} fixedName />
+              {anew && (
+                <Banner level="warning" title="Give the secret anew">
+                  It would go elsewhere than before, and so the stored one is not used for it.
+                </Banner>
+              )}
+            </>
+          );
+        }}
+      </FilledRelay>
+      {asked && (
+        <ConfirmDialog
+          open
+          onClose={() => setAsked(null)}
+          onConfirm={() =>
+            update.mutate(
+              { name, definition: asked.after, secret: asked.secret },
+              { onSettled: () => setAsked(null) },
+            )
+          }
+          busy={update.isPending}
+          title="Change this relay?"
+          confirm="Save the changes"
+        >
+          <p>It holds at once, also for mail that waits.</p>
+          <ul className="space-y-2">
+            {asked.changes.map(({ name: field, before: was, after: is }) => (
+              <li key={field}>
+                <code className="font-mono text-sm">{field}</code>
+                <Becomes before={was} after={is} of={factsOf(field)} />
+              </li>
+            ))}
+            {asked.secret !== null && <li>The secret is replaced.</li>}
+          </ul>
+        </ConfirmDialog>
+      )}
+    </>
+  );
+}
+
+function TestCard({
+  relay: { name, type, hasSecret },
+  isDirty,
+  after,
+  secret,
+}: {
+  readonly relay: RelayDetail;
+  readonly isDirty: boolean;
+  readonly after: Definition;
+  readonly secret: Readonly<Record<string, string>> | null;
+}) {
+  return (
+    <Card title="Test" note={isDirty ? 'As it is written here, not yet saved.' : 'As it is stored.'}>
+      {isDirty && hasSecret && secret === null ? (
+        <p className="text-soft">
+          To test what is not saved, give the secret again: the stored one never leaves the server for a test.
+        </p>
+      ) : (
+        <RelayTest
+          key={String(isDirty)}
+          name={name}
+          type={type}
+          unsaved={isDirty ? () => ({ definition: after, secret }) : null}
+        />
+      )}
+    </Card>
   );
 }

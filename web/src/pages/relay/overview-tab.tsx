@@ -5,9 +5,10 @@ import { formatBytes, formatCount } from '../../format.ts';
 import { Badge, StatusBadge } from '../../parts/badge.tsx';
 import { Banner } from '../../parts/banner.tsx';
 import { Card, KeyValue, Stat, StatRow } from '../../parts/card.tsx';
+import { timeColumn } from '../../parts/columns.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/states.tsx';
-import { Count, Duration, Time } from '../../parts/values.tsx';
+import { Count, Duration } from '../../parts/values.tsx';
 import { useMay } from '../../session.tsx';
 import { whereTo } from '../relays/relay-card.tsx';
 import { typeTitle } from '../relays/relay-icon.tsx';
@@ -170,7 +171,7 @@ const COLUMNS: readonly Column<Happening>[] = [
         </Badge>
       ),
   },
-  { id: 'at', header: 'When', width: '8rem', cell: ({ at }) => <Time at={at} /> },
+  timeColumn({ id: 'at', header: 'When', width: '8rem' }, ({ at }) => at),
   {
     id: 'lane',
     header: 'Lane',

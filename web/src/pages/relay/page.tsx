@@ -1,8 +1,8 @@
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { StatusBadge } from '../../parts/badge.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Fetched } from '../../parts/states.tsx';
-import { Tabs } from '../../parts/tabs.tsx';
+import { PageTabs } from '../../parts/tabs.tsx';
 import { useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
 import { typeTitle } from '../relays/relay-icon.tsx';
@@ -13,8 +13,6 @@ import { HistoryTab, OverviewTab } from './overview-tab.tsx';
 /** One relay: how it does, its test, its form, and what it went through. */
 export function RelayPage() {
   const { name } = useParams({ from: '/relays/$name' });
-  const { tab = 'overview' } = useSearch({ from: '/relays/$name' });
-  const navigate = useNavigate({ from: '/relays/$name' });
   const relay = useCall('relay', { name }, { topics: ['relays', 'queue', 'routes'] });
   const mayChange = useMay('admin');
   const data = relay.data;
@@ -34,23 +32,15 @@ export function RelayPage() {
     >
       <Fetched query={relay} lines={8}>
         {(detail) => (
-          <Tabs
+          <PageTabs
             label="About this relay"
-            value={tab === 'edit' && !canEdit ? 'overview' : tab}
-            onChange={(next) =>
-              void navigate({ search: next === 'overview' ? {} : { tab: next }, replace: true })
-            }
             tabs={[
               { value: 'overview', label: 'Overview', content: <OverviewTab relay={detail} /> },
-              ...(canEdit
-                ? [
-                    {
-                      value: 'edit' as const,
-                      label: 'Edit',
-                      content: <EditTab key={JSON.stringify(detail.definition)} relay={detail} />,
-                    },
-                  ]
-                : []),
+              canEdit && {
+                value: 'edit',
+                label: 'Edit',
+                content: <EditTab key={JSON.stringify(detail.definition)} relay={detail} />,
+              },
               {
                 value: 'history',
                 label: 'Breaker history',

@@ -1,18 +1,15 @@
-import { type SubmitEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Checkbox } from '../../parts/checkbox.tsx';
 import { Drawer } from '../../parts/dialog.tsx';
-import { FormError } from '../../parts/form.tsx';
 import { Fetched } from '../../parts/states.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { refreshSession } from '../../session.tsx';
-import { freeName, type RelayForm, secretsOf } from './definition.ts';
-import { RelayFields } from './relay-fields.tsx';
-import { RelayHelp } from './relay-help.tsx';
+import { freeName, type RelayForm } from './definition.ts';
+import { FilledRelay, givenBy, RelayFields, RelayHelp } from './relay-fields.tsx';
 import { RelayIcon } from './relay-icon.tsx';
 import type { RelayView } from './relay-quota.tsx';
 import { RelayTest } from './relay-test.tsx';
-import { useRelayForm } from './use-relay-form.ts';
 
 /** Adds a relay: its type is chosen, then its form filled in, tested, and stored. */
 export function AddRelay({
@@ -77,15 +74,10 @@ function FillIn({
   readonly onBack: () => void;
   readonly onClose: () => void;
 }) {
-  const id = useId();
   const isFirst = relays.every((relay) => relay.type === 'inbox');
   const [makeDefault, setMakeDefault] = useState(isFirst);
-  const [name] = useState(() =>
-    freeName(
-      form.type,
-      relays.map((relay) => relay.name),
-    ),
-  );
+  const taken = relays.map((relay) => relay.name);
+  const [name] = useState(() => freeName(form.type, taken));
   const add = useAct('addRelay', {
     changes: ['relays', 'settings', 'health'],
     quiet: true,
@@ -95,45 +87,47 @@ function FillIn({
       onClose();
     },
   });
-  const hand = useRelayForm(form, { name }, add.error, add.reset);
-  const secret = secretsOf(hand.secrets);
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    hand.try(event.currentTarget);
-    if (hand.isWhole) add.mutate({ definition: hand.definition, secret, makeDefault });
-  };
   return (
-    <Drawer
-      open
+    <FilledRelay
+      of={form}
+      definition={{ name }}
+      act={add}
+      request={(given) => ({ ...given, makeDefault })}
+      submit="Add relay"
       onClose={onClose}
-      size="large"
-      title={form.title}
-      description={form.summary}
-      footer={
-        <>
-          <Button look="quiet" className="mr-auto" onClick={onBack}>
-            Another type
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" form={id} look="primary" busy={add.isPending}>
-            Add relay
-          </Button>
-        </>
-      }
+      layout={(fields, buttons, { values }) => (
+        <Drawer
+          open
+          onClose={onClose}
+          size="large"
+          title={form.title}
+          description={form.summary}
+          footer={
+            <>
+              <Button look="quiet" className="mr-auto" onClick={onBack}>
+                Another type
+              </Button>
+              {buttons}
+            </>
+          }
+        >
+          <div className="space-y-5">
+            <RelayHelp form={form} />
+            {fields}
+            <div className="border-t border-line pt-4">
+              <RelayTest
+                name={String(values['name'] || name)}
+                type={form.type}
+                unsaved={() => givenBy(form, values)}
+              />
+            </div>
+          </div>
+        </Drawer>
+      )}
     >
-      <div className="space-y-5">
-        <RelayHelp form={form} />
-        <form id={id} onSubmit={submit} noValidate className="space-y-5">
-          <RelayFields
-            form={form}
-            drafts={hand.drafts}
-            faults={hand.faults.fields}
-            onChange={hand.change}
-            secrets={hand.secrets}
-            onSecret={hand.setSecret}
-            keepsSecret={false}
-            fixedName={false}
-          />
+      {(hand) => (
+        <>
+          <RelayFields of={form} hand={hand} keepsSecret={false} fixedName={false} />
           <Checkbox
             label="Make it the default"
             hint={
@@ -146,16 +140,8 @@ function FillIn({
           >
             <span className="font-medium">Make it the default</span>
           </Checkbox>
-          <FormError>{hand.faults.rest}</FormError>
-        </form>
-        <div className="border-t border-line pt-4">
-          <RelayTest
-            name={String(hand.definition['name'] ?? name)}
-            type={form.type}
-            unsaved={() => ({ definition: hand.definition, secret })}
-          />
-        </div>
-      </div>
-    </Drawer>
+        </>
+      )}
+    </FilledRelay>
   );
 }

@@ -1,9 +1,21 @@
-import { ChevronRight } from 'lucide-react';
+import { faultsOf } from '../../faults.ts';
 import { ListField, Select } from '../../parts/choice.tsx';
+import { Fold } from '../../parts/fold.tsx';
+import { Form, type FormInHand } from '../../parts/form.tsx';
 import { NumberField, SecretField, Textarea, TextField } from '../../parts/text-field.tsx';
 import { Meaning } from '../settings/setting-row.tsx';
 import { type Draft, shortUnit, showSetting } from '../settings/setting-values.ts';
-import { type Drafts, plainFields, type RelayForm, type RelayFormField, secretFields } from './definition.ts';
+import {
+  type Definition,
+  type Drafts,
+  definitionOf,
+  draftsOf,
+  plainFields,
+  type RelayForm,
+  type RelayFormField,
+  secretFields,
+  secretsOf,
+} from './definition.ts';
 
 const GROUPS = [
   ['oauth', 'OAuth', 'Microsoft 365, Google and others that take no password.'],
@@ -15,14 +27,57 @@ const GROUPS = [
 /** Stands for no value in a list to choose from. */
 const USUAL = '';
 
+/** What a form comes to: the definition, and the secrets that were filled in. */
+interface Given {
+  readonly definition: Definition;
+  readonly secret: ReturnType<typeof secretsOf>;
+}
+
+/** What is filled in, as it is asked for and tested. */
+export function givenBy(form: RelayForm, values: Drafts): Given {
+  const secrets = secretFields(form).map(({ name }) => [name, String(values[name] ?? '')]);
+  return {
+    definition: definitionOf(form, values).definition,
+    secret: secretsOf(Object.fromEntries(secrets)),
+  };
+}
+
+/** The form of a type of relay, from a definition or from nothing. */
+export function FilledRelay<Request, Result>({
+  of: form,
+  definition,
+  request,
+  ...rest
+}: {
+  readonly of: RelayForm;
+  readonly definition: Definition;
+  /** What is asked for; null asks for nothing yet. */
+  readonly request: (given: Given, values: Drafts) => Request | null;
+} & Omit<Parameters<typeof Form<Drafts, Request, Result>>[0], 'initial' | 'request' | 'check' | 'sort'>) {
+  const names = form.fields.map(({ name }) => name);
+  return (
+    <Form
+      {...rest}
+      initial={{
+        ...draftsOf(form, definition),
+        ...Object.fromEntries(secretFields(form).map(({ name }) => [name, ''])),
+      }}
+      request={(values) => request(givenBy(form, values), values)}
+      check={(values) => definitionOf(form, values).faults}
+      sort={(error) => faultsOf(error, names, fieldOf)}
+      noValidate
+      className="space-y-5"
+    />
+  );
+}
+
+function fieldOf([first, second]: readonly string[]): string | null {
+  return (first === 'relay' || first === 'definition' ? second : first) ?? null;
+}
+
 interface Props {
-  readonly form: RelayForm;
-  readonly drafts: Drafts;
-  readonly faults: Readonly<Record<string, string>>;
-  readonly onChange: (name: string, draft: Draft) => void;
-  /** By the names of their fields. */
-  readonly secrets: Readonly<Record<string, string>>;
-  readonly onSecret: (name: string, secret: string) => void;
+  readonly of: RelayForm;
+  readonly hand: FormInHand<Drafts>;
   /** There is a stored secret, which an empty field keeps. */
   readonly keepsSecret: boolean;
   /** The name cannot be changed. */
@@ -30,75 +85,59 @@ interface Props {
 }
 
 /** The fields of a relay of one type: what is needed first, the rest folded. */
-export function RelayFields(props: Props) {
-  const { form, drafts, faults, onChange, fixedName } = props;
+export function RelayFields({ of: form, hand: { field, faults }, keepsSecret, fixedName }: Props) {
   const fields = plainFields(form).filter(({ name }) => !(fixedName && name === 'name'));
-  const secretsIn = (wanted: RelayFormField['group']) =>
-    secretFields(form)
-      .filter(({ group }) => group === wanted)
-      .map((field) => <RelaySecret key={field.name} {...props} field={field} />);
-  const inGroup = (group: RelayFormField['group']) => fields.filter((field) => field.group === group);
-  const draw = (field: RelayFormField) => (
-    <FormField
-      key={field.name}
-      field={field}
-      draft={drafts[field.name] ?? null}
-      error={faults[field.name]}
-      onChange={(draft) => onChange(field.name, draft)}
-    />
+  const draw = (each: RelayFormField) => (
+    <FormField key={each.name} field={each} {...field(each.name)} />
   );
+  const inGroup = (group: RelayFormField['group']) => [
+    ...fields.filter((each) => each.group === group).map(draw),
+    ...secretFields(form)
+      .filter((each) => each.group === group)
+      .map((each) => (
+        <RelaySecret key={each.name} field={each} keepsSecret={keepsSecret} {...field(each.name)} />
+      )),
+  ];
   return (
     <>
-      {inGroup('main').map(draw)}
-      {secretsIn('main')}
-      {GROUPS.map(([group, title, note]) => {
-        const members = inGroup(group);
-        if (members.length === 0) return null;
-        const isFaulty = form.fields.some(
-          (field) => field.group === group && faults[field.name] !== undefined,
-        );
-        return (
-          <details
-            key={group}
-            className="group rounded-md border border-line"
-            {...(isFaulty && { open: true })}
-          >
-            <summary className="flex list-none items-center gap-2 rounded-md px-3 py-2.5 hover:bg-sunken">
-              <ChevronRight
-                aria-hidden
-                size={15}
-                className="shrink-0 text-soft transition-transform group-open:rotate-90"
-              />
-              <span className="font-medium">{title}</span>
-              <span className="truncate text-sm text-soft max-sm:hidden">{note}</span>
-            </summary>
-            <div className="space-y-5 border-t border-line p-3">
-              {members.map(draw)}
-              {secretsIn(group)}
-            </div>
-          </details>
-        );
-      })}
+      {inGroup('main')}
+      {GROUPS.filter(([group]) => fields.some((each) => each.group === group)).map(([group, title, note]) => (
+        <Fold
+          key={group}
+          title={title}
+          note={note}
+          open={form.fields.some((each) => each.group === group && faults[each.name] !== undefined)}
+        >
+          <div className="space-y-5">{inGroup(group)}</div>
+        </Fold>
+      ))}
     </>
   );
 }
 
+interface FieldProps {
+  readonly field: RelayFormField;
+  readonly value: Draft | undefined;
+  readonly onChange: (draft: Draft) => void;
+  readonly error: string | undefined;
+}
+
 function RelaySecret({
   field,
-  faults,
-  secrets,
-  onSecret,
+  value,
+  onChange,
+  error,
   keepsSecret,
-}: Props & { readonly field: RelayFormField }) {
+}: FieldProps & { readonly keepsSecret: boolean }) {
   return (
     <SecretField
       label={field.label}
       autoComplete="new-password"
       required={field.required && !keepsSecret}
       placeholder={keepsSecret ? 'Kept as it is' : ''}
-      value={secrets[field.name] ?? ''}
-      onChange={(secret) => onSecret(field.name, secret)}
-      error={faults[field.name]}
+      value={String(value ?? '')}
+      onChange={onChange}
+      error={error}
       hint={
         <>
           <Meaning text={field.meaning} /> It is kept sealed, and never shown again.
@@ -108,17 +147,7 @@ function RelaySecret({
   );
 }
 
-function FormField({
-  field,
-  draft,
-  error,
-  onChange,
-}: {
-  readonly field: RelayFormField;
-  readonly draft: Draft;
-  readonly error: string | undefined;
-  readonly onChange: (draft: Draft) => void;
-}) {
+function FormField({ field, value: draft = null, onChange, error }: FieldProps) {
   const { label, meaning, kind, name, choices, defaultValue, required, unit } = field;
   const common = { label, hint: <Meaning text={meaning} />, error };
   const text = typeof draft === 'string' ? draft : '';
@@ -142,10 +171,7 @@ function FormField({
       return (
         <Select
           {...common}
-          choices={[
-            ...(required ? [] : [{ value: USUAL, label: usual }]),
-            ...choices.map((value) => ({ value, label: value })),
-          ]}
+          choices={[...(required ? [] : [{ value: USUAL, label: usual }]), ...choices]}
           value={text}
           onChange={onChange}
         />
@@ -154,7 +180,7 @@ function FormField({
       return (
         <NumberField
           {...common}
-          {...(unit !== null && { unit: shortUnit(unit) })}
+          unit={unit && shortUnit(unit)}
           value={/^-?\d+$/.test(text) ? Number(text) : null}
           onChange={(value) => onChange(value === null ? '' : String(value))}
         />
@@ -164,16 +190,22 @@ function FormField({
     case 'json':
       return <Textarea {...common} mono spellCheck={false} value={text} onChange={onChange} />;
     default:
-      return (
-        <TextField
-          {...common}
-          required={required}
-          autoComplete="off"
-          autoCapitalize="none"
-          spellCheck={false}
-          value={text}
-          onChange={onChange}
-        />
-      );
+      return <TextField {...common} required={required} verbatim value={text} onChange={onChange} />;
   }
+}
+
+/** Where the credentials of a type of relay are found, and what else to know. */
+export function RelayHelp({ form: { help } }: { readonly form: RelayForm }) {
+  if (help.length === 0) return null;
+  return (
+    <aside aria-label="Help" className="rounded-md border border-accent/25 bg-accent-soft px-4 py-3">
+      <ul className={help.length > 1 ? 'list-disc space-y-1 pl-4' : ''}>
+        {help.map((line) => (
+          <li key={line} className="break-words">
+            <Meaning text={line} />
+          </li>
+        ))}
+      </ul>
+    </aside>
+  );
 }

@@ -1,14 +1,14 @@
 import { History, RotateCcw } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { plural } from '../../format.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
+import { timeColumn } from '../../parts/columns.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Drawer } from '../../parts/dialog.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
-import { Time } from '../../parts/values.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
 import { PublishDialog } from './publish-dialog.tsx';
@@ -25,14 +25,13 @@ const LISTED = 200;
 export function VersionsTab({ inForce }: { readonly inForce: Table }) {
   const tables = useCall('routeTables', { limit: LISTED }, { topics: ['routes'] });
   const [shown, setShown] = useState<number | null>(null);
-  const columns = useMemo(columnsOf, []);
   return (
     <Card title="Versions" note="Each table that was published, the newest first." flush>
       <Fetched query={tables}>
         {(rows) => (
           <DataTable
             label="Versions of the table"
-            columns={columns}
+            columns={COLUMNS}
             rows={rows}
             rowId={({ version }) => String(version)}
             onOpen={({ version }) => setShown(version)}
@@ -45,34 +44,32 @@ export function VersionsTab({ inForce }: { readonly inForce: Table }) {
   );
 }
 
-function columnsOf(): readonly Column<Summary>[] {
-  return [
-    {
-      id: 'version',
-      header: 'Version',
-      width: '8rem',
-      cell: ({ version, inForce }) => (
-        <span className="inline-flex items-center gap-2">
-          <span className="font-medium">{version}</span>
-          {inForce && <Badge tone="good">In force</Badge>}
-        </span>
-      ),
-    },
-    { id: 'at', header: 'Published', cell: ({ publishedAt }) => <Time at={publishedAt} /> },
-    { id: 'rules', header: 'Rules', cell: ({ ruleCount }) => plural(ruleCount, 'rule') },
-    {
-      id: 'default',
-      header: 'Default relay',
-      cell: ({ defaultRelay }) => <code className="font-mono text-sm break-all">{defaultRelay}</code>,
-    },
-    {
-      id: 'origin',
-      header: 'From',
-      card: 'line',
-      cell: ({ origin }) => (origin === 'file' ? 'the file' : 'here'),
-    },
-  ];
-}
+const COLUMNS: readonly Column<Summary>[] = [
+  {
+    id: 'version',
+    header: 'Version',
+    width: '8rem',
+    cell: ({ version, inForce }) => (
+      <span className="inline-flex items-center gap-2">
+        <span className="font-medium">{version}</span>
+        {inForce && <Badge tone="good">In force</Badge>}
+      </span>
+    ),
+  },
+  timeColumn({ id: 'at', header: 'Published' }, ({ publishedAt }) => publishedAt),
+  { id: 'rules', header: 'Rules', cell: ({ ruleCount }) => plural(ruleCount, 'rule') },
+  {
+    id: 'default',
+    header: 'Default relay',
+    cell: ({ defaultRelay }) => <code className="font-mono text-sm break-all">{defaultRelay}</code>,
+  },
+  {
+    id: 'origin',
+    header: 'From',
+    card: 'line',
+    cell: ({ origin }) => (origin === 'file' ? 'the file' : 'here'),
+  },
+];
 
 function Version({
   version,

@@ -52,11 +52,9 @@ export function ReviewDialog({
           </li>
         ))}
       </ul>
-      {problem !== null && (
-        <div className="mt-4">
-          <FormError>{problem}</FormError>
-        </div>
-      )}
+      <div className="mt-4 empty:hidden">
+        <FormError>{problem}</FormError>
+      </div>
     </Dialog>
   );
 }
@@ -85,11 +83,24 @@ function BeforeAndAfter({ setting, reading }: Pending) {
         ))}
       </ul>
     );
+  return <Becomes before={value} after={after} of={setting} />;
+}
+
+/** What a value was, and what it will be. */
+export function Becomes({
+  before,
+  after,
+  of,
+}: {
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly of: Parameters<typeof showSetting>[1];
+}) {
   return (
     <p className="mt-1 flex flex-wrap items-center gap-2 break-all">
-      <span className="text-soft line-through decoration-1">{showSetting(value, setting)}</span>
+      <span className="text-soft line-through decoration-1">{showSetting(before, of)}</span>
       <ArrowRight aria-label="becomes" size={14} className="shrink-0 text-soft" />
-      <span className="font-medium">{showSetting(after, setting)}</span>
+      <span className="font-medium">{showSetting(after, of)}</span>
     </p>
   );
 }

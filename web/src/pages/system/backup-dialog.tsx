@@ -1,11 +1,10 @@
-import { type FormEvent, useEffect, useRef, useState } from 'react';
-import type { ResultOf, StepOf } from '../../../../src/operations/table.ts';
+import { useState } from 'react';
+import type { StepOf } from '../../../../src/operations/table.ts';
 import { stream } from '../../api.ts';
 import { formatBytes, plural } from '../../format.ts';
 import { Banner } from '../../parts/banner.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
 import { Progress, type Step, StepList } from '../../parts/progress.tsx';
+import { RunDialog, useRun } from '../../parts/run.tsx';
 import { SecretField } from '../../parts/text-field.tsx';
 
 /** As the operation asks of a passphrase. */
@@ -21,80 +20,52 @@ export function BackupDialog({
 }) {
   const [passphrase, setPassphrase] = useState('');
   const [steps, setSteps] = useState<readonly StepOf<'backup'>[]>([]);
-  const [state, setState] = useState<'asking' | 'running' | 'done' | 'failed'>('asking');
-  const [result, setResult] = useState<ResultOf<'backup'> | null>(null);
-  const [error, setError] = useState<string | null>(null);
-  const stop = useRef(new AbortController());
-  useEffect(() => {
-    const controller = new AbortController();
-    stop.current = controller;
-    return () => controller.abort();
-  }, []);
-  const isTooShort = passphrase !== '' && passphrase.length < MIN_PASSPHRASE;
-
-  const run = async (event: FormEvent) => {
-    event.preventDefault();
-    setState('running');
-    setError(null);
+  const run = useRun(async (signal) => {
     setSteps([]);
-    try {
-      const request = { file: null, passphrase: passphrase === '' ? null : passphrase };
-      setResult(
-        await stream(
-          'backup',
-          request,
-          (step) => setSteps((earlier) => [...earlier, step]),
-          stop.current.signal,
-        ),
-      );
-      setState('done');
-      onDone();
-    } catch (failure) {
-      if (stop.current.signal.aborted) return;
-      setError(failure instanceof Error ? failure.message : String(failure));
-      setState('failed');
-    }
-  };
-
+    const result = await stream(
+      'backup',
+      { file: null, passphrase: passphrase === '' ? null : passphrase },
+      (step) => setSteps((earlier) => [...earlier, step]),
+      signal,
+    );
+    onDone();
+    return result;
+  });
+  const isTooShort = passphrase !== '' && passphrase.length < MIN_PASSPHRASE;
   return (
-    <Dialog
-      open
-      onClose={onClose}
-      size="small"
+    <RunDialog
+      run={run}
       title="Back up now"
       description="Mail goes on coming in and going out meanwhile."
-    >
-      <form onSubmit={(event) => void run(event)} className="space-y-4">
-        {(state === 'asking' || state === 'failed') && (
-          <SecretField
-            label="Passphrase for the secret key"
-            autoComplete="new-password"
-            value={passphrase}
-            onChange={setPassphrase}
-            error={isTooShort ? `At least ${MIN_PASSPHRASE} characters.` : undefined}
-            hint="Encrypts the secret key that goes along. Empty leaves it out: passwords of relays then have to be set anew after a restore, unless you keep secret.key yourself."
-          />
-        )}
-        {state === 'failed' && error !== null && <Banner level="critical">{error}</Banner>}
-        {(state === 'running' || state === 'done') && <Running steps={steps} finished={state === 'done'} />}
-        {result && (
-          <Banner level={result.verified ? 'info' : 'warning'} title="The backup is made">
-            {formatBytes(result.sizeBytes)}, {plural(result.messages, 'message')}, read back
-            {result.verified
+      confirm="Back up"
+      cancel="Close"
+      disabled={isTooShort}
+      onClose={onClose}
+      report={({ verified, sizeBytes, messages, damaged }) => (
+        <>
+          <Running steps={steps} finished />
+          <Banner level={verified ? 'info' : 'warning'} title="The backup is made">
+            {formatBytes(sizeBytes)}, {plural(messages, 'message')}, read back
+            {verified
               ? ' and found whole.'
-              : `. The contents of ${plural(result.damaged ?? 0, 'message')} were damaged or missing on this machine already; everything else is in it.`}
+              : `. The contents of ${plural(damaged ?? 0, 'message')} were damaged or missing on this machine already; everything else is in it.`}
           </Banner>
-        )}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{state === 'running' ? 'Stop' : 'Close'}</Button>
-          {(state === 'asking' || state === 'failed') && (
-            <Button type="submit" look="primary" disabled={isTooShort}>
-              Back up
-            </Button>
-          )}
-        </div>
-      </form>
-    </Dialog>
+        </>
+      )}
+    >
+      {run.state === 'running' ? (
+        <Running steps={steps} finished={false} />
+      ) : (
+        <SecretField
+          label="Passphrase for the secret key"
+          autoComplete="new-password"
+          value={passphrase}
+          onChange={setPassphrase}
+          error={isTooShort ? `At least ${MIN_PASSPHRASE} characters.` : undefined}
+          hint="Encrypts the secret key that goes along. Empty leaves it out: passwords of relays then have to be set anew after a restore, unless you keep secret.key yourself."
+        />
+      )}
+    </RunDialog>
   );
 }
 

@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { Archive, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
@@ -39,9 +38,8 @@ export function BackupTab() {
 /** Backups in the data directory: what there is, and one more now. */
 function Backups() {
   const backups = useCall('backups', {});
-  const client = useQueryClient();
   const [making, setMaking] = useState(false);
-  const refresh = () => void client.invalidateQueries({ queryKey: ['backups'] });
+  const refresh = () => void backups.refetch();
   return (
     <Card
       flush

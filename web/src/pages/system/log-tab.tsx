@@ -1,7 +1,7 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ScrollText } from 'lucide-react';
 import { useCallback, useLayoutEffect, useRef, useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
+import { useAddress } from '../../address.ts';
 import { Switch } from '../../parts/choice.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { Segments } from '../../parts/segments.tsx';
@@ -33,23 +33,14 @@ const NEAR_END_PX = 40;
 
 /** The log's last lines, as they are written. */
 export function LogTab() {
-  const { level = 'info', q = '' } = useSearch({ from: '/system' });
-  const navigate = useNavigate({ from: '/system' });
+  const [{ level = 'info', q = '' }, put] = useAddress();
   const [follow, setFollow] = useState(true);
   const log = useCall(
     'logTail',
     { level, contains: q, after: null, limit: LINES },
     { keep: true, ...(follow && { everyMs: EVERY_MS }) },
   );
-  const search = useCallback(
-    (next: string) =>
-      void navigate({
-        to: '.',
-        search: (old) => ({ ...old, q: next === '' ? undefined : next }),
-        replace: true,
-      }),
-    [navigate],
-  );
+  const search = useCallback((text: string) => put({ q: text || undefined }), [put]);
   return (
     <>
       <Toolbar>
@@ -58,13 +49,7 @@ export function LogTab() {
           label="Level"
           choices={LEVELS}
           value={level}
-          onChange={(next) =>
-            void navigate({
-              to: '.',
-              search: (old) => ({ ...old, level: next === 'info' ? undefined : next }),
-              replace: true,
-            })
-          }
+          onChange={(next) => put({ level: next === 'info' ? undefined : next })}
         />
         <Switch label="Follow" checked={follow} onChange={setFollow} />
         {log.data && <span className="text-sm text-soft">Of the node {log.data.node}</span>}

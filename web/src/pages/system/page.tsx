@@ -1,4 +1,3 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Stethoscope } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
@@ -10,7 +9,7 @@ import { CodeBlock, Copyable } from '../../parts/copy.tsx';
 import { Page } from '../../parts/page.tsx';
 import { PartsBar, Progress } from '../../parts/progress.tsx';
 import { EmptyState, ErrorState, Fetched, LoadingState } from '../../parts/states.tsx';
-import { type Tab, Tabs } from '../../parts/tabs.tsx';
+import { PageTabs } from '../../parts/tabs.tsx';
 import { Bytes, Duration, Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
@@ -18,37 +17,29 @@ import { BackupTab } from './backup-tab.tsx';
 import { HealthTab } from './health-tab.tsx';
 import { LogTab } from './log-tab.tsx';
 
-type TabName = 'health' | 'storage' | 'backup' | 'log' | 'doctor' | 'about';
-
 /** The installation itself: how it does, what it keeps, what it says. */
 export function SystemPage() {
-  const { tab = 'health' } = useSearch({ from: '/system' });
-  const navigate = useNavigate({ from: '/system' });
   const isOperator = useMay('operator');
   const isAdmin = useMay('admin');
-  const tabs: readonly Tab<TabName>[] = [
-    { value: 'health', label: 'Health', content: <HealthTab /> },
-    { value: 'storage', label: 'Storage', content: <StorageTab /> },
-    ...(isAdmin ? [{ value: 'backup', label: 'Backup', content: <BackupTab /> } as const] : []),
-    ...(isOperator ? [{ value: 'log', label: 'Log', content: <LogTab /> } as const] : []),
-    { value: 'doctor', label: 'Doctor', content: <DoctorTab /> },
-    { value: 'about', label: 'About', content: <AboutTab /> },
-  ];
-  const shown = tabs.some(({ value }) => value === tab) ? tab : 'health';
   return (
     <Page title="System">
-      <Tabs
+      <PageTabs
         label="System"
-        tabs={tabs}
-        value={shown}
-        onChange={(next) => void navigate({ search: next === 'health' ? {} : { tab: next }, replace: true })}
+        tabs={[
+          { value: 'health', label: 'Health', content: <HealthTab /> },
+          { value: 'storage', label: 'Storage', content: <StorageTab /> },
+          isAdmin && { value: 'backup', label: 'Backup', content: <BackupTab /> },
+          isOperator && { value: 'log', label: 'Log', content: <LogTab /> },
+          { value: 'doctor', label: 'Doctor', content: <DoctorTab /> },
+          { value: 'about', label: 'About', content: <AboutTab /> },
+        ]}
       />
     </Page>
   );
 }
 
 /** What runs here, and where. */
-export function AboutTab() {
+function AboutTab() {
   const system = useCall('system', {});
   return (
     <Fetched query={system} lines={8}>
@@ -109,7 +100,7 @@ const FULL = 0.95;
 const FILLING = 0.85;
 
 /** What lies on the disk, by what it is kept for. */
-export function StorageTab() {
+function StorageTab() {
   const system = useCall('system', {}, { everyMs: EVERY_MS });
   return (
     <Fetched query={system} lines={6}>
@@ -167,7 +158,7 @@ type Finding = ResultOf<'doctor'>[number];
 const RANKS = { fail: 0, warn: 1, ok: 2, skipped: 3 };
 
 /** Looks for what could keep mail from coming in or going out; takes a few seconds, and so waits to be asked. */
-export function DoctorTab() {
+function DoctorTab() {
   const doctor = useCall('doctor', {}, { enabled: false });
   const { data: findings, error, isFetching } = doctor;
   const run = () => void doctor.refetch();
