@@ -6,10 +6,11 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
+import type { ComponentType } from 'react';
 import { Gate } from './gate.tsx';
 import { BrokenPage, NotFoundPage } from './parts/problem-pages.tsx';
 import { LoadingState } from './parts/states.tsx';
-import { flag, oneOf, parseSearch, readSearch, stringifySearch, text } from './search.ts';
+import { flag, oneOf, parseSearch, readSearch, type SearchFields, stringifySearch, text } from './search.ts';
 
 /** Every page of the dashboard: its path, what its address says after `?`, and where its code is. */
 
@@ -24,84 +25,59 @@ const root = createRootRoute({
 
 const getParentRoute = () => root;
 
+/** A page: its path, what stands behind its `?`, and its code, which is fetched when it is wanted. */
+function page<const Path extends string, const Fields extends SearchFields>(
+  path: Path,
+  fields: Fields,
+  load: () => Promise<ComponentType>,
+) {
+  return createRoute({
+    getParentRoute,
+    path,
+    validateSearch: readSearch(fields),
+    component: lazyRouteComponent(async () => ({ default: await load() })),
+  });
+}
+
 /** Which tab of a message's contents is open. */
 const view = oneOf('html', 'phone', 'text', 'source', 'headers', 'attachments');
 
 /** One page for the list and for a message in it, so that the list stays as it is when one is opened. */
-const inboxRoute = createRoute({
-  getParentRoute,
-  path: '/inbox',
-  validateSearch: readSearch({
-    q: text,
-    key: text,
-    view,
-  }),
-  component: lazyRouteComponent(() => import('./pages/inbox/page.tsx'), 'InboxPage'),
-});
+const inboxRoute = page(
+  '/inbox',
+  { q: text, key: text, view },
+  async () => (await import('./pages/inbox/page.tsx')).InboxPage,
+);
 
 const inboxMessageRoute = createRoute({ getParentRoute: () => inboxRoute, path: '$id' });
 
 /** The search of the list of relays, and of a relay. */
-const relays = readSearch({ add: text, tab: oneOf('overview', 'edit', 'history') });
+const relays = { add: text, tab: oneOf('overview', 'edit', 'history') };
+const range = oneOf('hour', 'day', 'week', 'month');
+const level = oneOf('debug', 'info', 'warn', 'error');
+const systemTab = oneOf('health', 'storage', 'backup', 'log', 'doctor', 'about');
+const routesTab = oneOf('rules', 'explain', 'versions');
+const domainTab = oneOf('records', 'keys');
+const usersTab = oneOf('users', 'sessions');
+const activity = { actor: text, action: text, subject: text };
+const settings = { q: text, revoked: flag };
 
 // Apart from the tree: inside its call the types of paths and searches would be lost.
 const pages = [
-  createRoute({
-    getParentRoute,
-    path: '/',
-    validateSearch: readSearch({ range: oneOf('hour', 'day', 'week', 'month') }),
-    component: lazyRouteComponent(() => import('./pages/overview/page.tsx'), 'OverviewPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/messages',
-    validateSearch: readSearch({ q: text }),
-    component: lazyRouteComponent(() => import('./pages/messages/page.tsx'), 'MessagesPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/messages/$id',
-    validateSearch: readSearch({
-      view,
-    }),
-    component: lazyRouteComponent(() => import('./pages/message/page.tsx'), 'MessagePage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/queue',
-    validateSearch: readSearch({ relay: text }),
-    component: lazyRouteComponent(() => import('./pages/queue/page.tsx'), 'QueuePage'),
-  }),
+  page('/', { range }, async () => (await import('./pages/overview/page.tsx')).OverviewPage),
+  page('/messages', { q: text }, async () => (await import('./pages/messages/page.tsx')).MessagesPage),
+  page('/messages/$id', { view }, async () => (await import('./pages/message/page.tsx')).MessagePage),
+  page('/queue', { relay: text }, async () => (await import('./pages/queue/page.tsx')).QueuePage),
   inboxRoute.addChildren([inboxMessageRoute]),
-  createRoute({
-    getParentRoute,
-    path: '/relays',
-    validateSearch: relays,
-    component: lazyRouteComponent(() => import('./pages/relays/page.tsx'), 'RelaysPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/relays/$name',
-    validateSearch: relays,
-    component: lazyRouteComponent(() => import('./pages/relay/page.tsx'), 'RelayPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/routes',
-    validateSearch: readSearch({ tab: oneOf('rules', 'explain', 'versions') }),
-    component: lazyRouteComponent(() => import('./pages/routes/page.tsx'), 'RoutesPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/domains',
-    component: lazyRouteComponent(() => import('./pages/domains/page.tsx'), 'DomainsPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/domains/$name',
-    validateSearch: readSearch({ tab: oneOf('records', 'keys') }),
-    component: lazyRouteComponent(() => import('./pages/domain/page.tsx'), 'DomainPage'),
-  }),
+  page('/relays', relays, async () => (await import('./pages/relays/page.tsx')).RelaysPage),
+  page('/relays/$name', relays, async () => (await import('./pages/relay/page.tsx')).RelayPage),
+  page('/routes', { tab: routesTab }, async () => (await import('./pages/routes/page.tsx')).RoutesPage),
+  page('/domains', {}, async () => (await import('./pages/domains/page.tsx')).DomainsPage),
+  page(
+    '/domains/$name',
+    { tab: domainTab },
+    async () => (await import('./pages/domain/page.tsx')).DomainPage,
+  ),
   createRoute({
     getParentRoute,
     path: '/settings',
@@ -109,44 +85,16 @@ const pages = [
       throw redirect({ to: '/settings/$section', params: { section: 'api-keys' }, replace: true });
     },
   }),
-  createRoute({
-    getParentRoute,
-    path: '/settings/$section',
-    validateSearch: readSearch({ q: text, revoked: flag }),
-    component: lazyRouteComponent(() => import('./pages/settings/page.tsx'), 'SettingsPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/users',
-    validateSearch: readSearch({ tab: oneOf('users', 'sessions') }),
-    component: lazyRouteComponent(() => import('./pages/users/page.tsx'), 'UsersPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/account',
-    component: lazyRouteComponent(() => import('./pages/account/page.tsx'), 'AccountPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/first-steps',
-    component: lazyRouteComponent(() => import('./pages/first-steps/page.tsx'), 'FirstStepsPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/activity',
-    validateSearch: readSearch({ actor: text, action: text, subject: text }),
-    component: lazyRouteComponent(() => import('./pages/activity/page.tsx'), 'ActivityPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/system',
-    validateSearch: readSearch({
-      tab: oneOf('health', 'storage', 'backup', 'log', 'doctor', 'about'),
-      level: oneOf('debug', 'info', 'warn', 'error'),
-      q: text,
-    }),
-    component: lazyRouteComponent(() => import('./pages/system/page.tsx'), 'SystemPage'),
-  }),
+  page('/settings/$section', settings, async () => (await import('./pages/settings/page.tsx')).SettingsPage),
+  page('/users', { tab: usersTab }, async () => (await import('./pages/users/page.tsx')).UsersPage),
+  page('/account', {}, async () => (await import('./pages/account/page.tsx')).AccountPage),
+  page('/first-steps', {}, async () => (await import('./pages/first-steps/page.tsx')).FirstStepsPage),
+  page('/activity', activity, async () => (await import('./pages/activity/page.tsx')).ActivityPage),
+  page(
+    '/system',
+    { tab: systemTab, level, q: text },
+    async () => (await import('./pages/system/page.tsx')).SystemPage,
+  ),
   // The set-up link's path: the gate deals with what stands behind its `#`; without that there is nothing here.
   createRoute({
     getParentRoute,

@@ -1,6 +1,6 @@
 /**
  * What the part of an address after `?` says, typed: the state of every list is in its URL. A route names its fields,
- * `readSearch({ q: text, status: oneOf('queued', 'failed'), page: whole })`, and what cannot be read is left out.
+ * `readSearch({ q: text, status: oneOf('queued', 'failed'), all: flag })`, and what cannot be read is left out.
  */
 
 /** Reads one field; undefined when it is absent or not to be understood. */
@@ -8,10 +8,6 @@ type Read<Value> = (values: readonly string[]) => Value | undefined;
 
 /** Any text but the empty one. */
 export const text: Read<string> = (values) => values[0] || undefined;
-
-/** A whole number from 0 on. */
-export const whole: Read<number> = (values) =>
-  /^\d{1,9}$/.test(values[0] ?? '') ? Number(values[0]) : undefined;
 
 /** True for `1` or `true`. */
 export const flag: Read<true> = (values) => (values[0] === '1' || values[0] === 'true' ? true : undefined);
@@ -21,27 +17,16 @@ export function oneOf<const Word extends string>(...words: readonly Word[]): Rea
   return (values) => words.find((word) => word === values[0]);
 }
 
-/** Several of these words. */
-export function someOf<const Word extends string>(...words: readonly Word[]): Read<readonly Word[]> {
-  return (values) => {
-    const found = words.filter((word) => values.includes(word));
-    return found.length > 0 ? found : undefined;
-  };
-}
-
-/** Several texts. */
-export const texts: Read<readonly string[]> = (values) => {
-  const found = values.filter((value) => value !== '');
-  return found.length > 0 ? found : undefined;
-};
+/** How the fields of an address are read. */
+export type SearchFields = Readonly<Record<string, Read<unknown>>>;
 
 /** The search of an address whose fields are read like this. A field that is set to undefined is left out. */
-export type SearchOf<Fields extends Readonly<Record<string, Read<unknown>>>> = {
+export type SearchOf<Fields extends SearchFields> = {
   readonly [Name in keyof Fields]?: NonNullable<ReturnType<Fields[Name]>> | undefined;
 };
 
 /** Makes the `validateSearch` of a route. */
-export function readSearch<const Fields extends Readonly<Record<string, Read<unknown>>>>(
+export function readSearch<const Fields extends SearchFields>(
   fields: Fields,
 ): (raw: Record<string, unknown>) => SearchOf<Fields> {
   return (raw) => {

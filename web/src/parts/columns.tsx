@@ -39,7 +39,6 @@ export function actsColumn<Row>(
   header = 'Actions',
 ): TableColumn<Row> {
   return {
-    id: 'acts',
     header,
     headerHidden: header === 'Actions',
     width,

@@ -1,40 +1,40 @@
-import {
-  type ColumnDef,
-  createSortedRowModel,
-  rowSortingFeature,
-  sortFn_basic,
-  tableFeatures,
-  useTable,
-} from '@tanstack/react-table';
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
-import { type CSSProperties, lazy, type ReactNode, Suspense, useEffect, useMemo, useRef } from 'react';
+import {
+  type CSSProperties,
+  lazy,
+  type ReactNode,
+  Suspense,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { Button } from './button.tsx';
 import { Checkbox } from './checkbox.tsx';
 import { classNames } from './class-names.ts';
-import type { RowTarget } from './row-link.tsx';
-import { ROW, type Selection, type TableColumn, TableRow } from './table-row.tsx';
+import { ROW, type RowProps, type Selection, type TableColumn, TableRow } from './table-row.tsx';
 import type { DrawRow } from './virtual-body.tsx';
 
 /** A column of a {@link DataTable}. */
 export type Column<Row> = TableColumn<Row>;
 
 /** See {@link DataTable}. */
-interface DataTableProps<Row> {
+interface DataTableProps<Row> extends RowProps<Row> {
   /** What the rows are, read aloud. */
   readonly label: string;
-  readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowId: (row: Row) => string;
-  /** The page that a row opens, as from `linkOptions`. */
-  readonly rowLink?: (row: Row) => RowTarget;
-  /** Or what a row does when it is opened here. */
-  readonly onOpen?: (row: Row) => void;
   /** Further pages of a list that is fetched page by page. */
-  readonly more?: { readonly has: boolean; readonly loading: boolean; readonly load: () => void };
-  /** Rows that are ticked, to act on together. */
-  readonly selection?: Selection;
+  readonly more?: MoreRows | undefined;
   /** Shown in the place of rows when there are none. */
   readonly empty?: ReactNode;
+}
+
+/** Whether there are further rows, and how they are fetched. */
+export interface MoreRows {
+  readonly has: boolean;
+  readonly loading: boolean;
+  readonly load: () => void;
 }
 
 /** From so many rows on, only those in sight are in the document. */
@@ -45,37 +45,13 @@ const AUTO_LOAD_ROWS = 2_000;
 /** Fetched with the first long list: it is not part of the first load. */
 const VirtualBody = lazy(() => import('./virtual-body.tsx'));
 
-/** What the table holds: a row of any kind. */
-type Held<Row> = { readonly row: Row };
-
-const features = tableFeatures({
-  rowSortingFeature,
-  sortedRowModel: createSortedRowModel(),
-  sortFns: { basic: sortFn_basic },
-});
-
 /**
  * A list as a table, and as cards where it is narrow. Rows open by click, Enter, and keep to the keys `j` and `k`. Long
  * lists stay quick: only what is in sight is drawn.
  */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, columns, rows, rowId, more, selection, empty } = props;
-  const definitions = useMemo(
-    () =>
-      columns.map(
-        ({ id, header, sort }): ColumnDef<typeof features, Held<Row>> => ({
-          id,
-          header,
-          accessorFn: ({ row }) => sort?.(row) ?? '',
-          enableSorting: sort !== undefined,
-          sortFn: 'basic',
-        }),
-      ),
-    [columns],
-  );
-  const data = useMemo(() => rows.map((row): Held<Row> => ({ row })), [rows]);
-  const table = useTable({ features, columns: definitions, data, getRowId: ({ row }) => rowId(row) });
-  const shown = table.getRowModel().rows;
+  const { shown, orderOf, sortBy } = useSorted(rows, columns);
   const tracks = [
     ...(selection ? ['1.25rem'] : []),
     ...columns.map(({ width }) => width ?? 'minmax(0, 1fr)'),
@@ -83,18 +59,9 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   if (rows.length === 0 && empty !== undefined) return empty;
   const draw: DrawRow = (index, offset, measure) => {
     const row = shown[index];
-    if (!row) return null;
-    return (
-      <TableRow
-        key={row.id}
-        {...props}
-        row={row.original.row}
-        id={row.id}
-        index={index}
-        {...(offset !== undefined && { offset })}
-        {...(measure && { measure })}
-      />
-    );
+    if (row === undefined) return null;
+    const id = rowId(row);
+    return <TableRow key={id} {...props} row={row} id={id} index={index} offset={offset} measure={measure} />;
   };
   const plain = (count: number) => (
     <tbody data-list className="relative block">
@@ -111,51 +78,86 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       >
         <Head
           columns={columns}
-          sorted={(id) => table.getColumn(id)?.getIsSorted() ?? false}
-          onSort={(id) => table.getColumn(id)?.toggleSorting()}
-          selection={selection && <SelectAll selection={selection} ids={shown.map(({ id }) => id)} />}
+          orderOf={orderOf}
+          sortBy={sortBy}
+          selection={selection && <SelectAll selection={selection} ids={shown.map(rowId)} />}
         />
         {shown.length < VIRTUAL_FROM ? (
           plain(shown.length)
         ) : (
           <Suspense fallback={plain(VIRTUAL_FROM)}>
-            <VirtualBody count={shown.length} idOf={(index) => shown[index]?.id ?? ''} draw={draw} />
+            <VirtualBody
+              count={shown.length}
+              idOf={(index) =>
+                shown
+                  .slice(index, index + 1)
+                  .map(rowId)
+                  .join('')
+              }
+              draw={draw}
+            />
           </Suspense>
         )}
       </table>
-      {more?.has && <LoadMore {...more} rows={shown.length} />}
+      {more?.has && <LoadMore more={more} auto={shown.length < AUTO_LOAD_ROWS} />}
     </div>
   );
 }
 
+type Order = 'ascending' | 'descending';
+
+/** Rows as readers sort them: by a column, the other way round, and as they came. Words begin with the first, figures with the largest. */
+function useSorted<Row>(rows: readonly Row[], columns: readonly Column<Row>[]) {
+  const [by, setBy] = useState<{ readonly header: string; readonly order: Order } | null>(null);
+  const read = columns.find(({ header }) => header === by?.header)?.sort;
+  const shown = useMemo(() => {
+    if (!read) return rows;
+    const sign = by?.order === 'descending' ? -1 : 1;
+    return rows.toSorted((one, other) => {
+      const [first, second] = [read(one), read(other)];
+      if (first === second) return 0;
+      return first > second ? sign : -sign;
+    });
+  }, [rows, read, by]);
+  const orderOf = (header: string) => (by?.header === header ? by.order : undefined);
+  const sortBy = ({ header, sort }: Column<Row>) => {
+    const [sample] = rows;
+    const areWords = sample !== undefined && typeof sort?.(sample) === 'string';
+    const [first, second]: readonly Order[] = areWords
+      ? ['ascending', 'descending']
+      : ['descending', 'ascending'];
+    const order = orderOf(header);
+    const next = order === undefined ? first : order === first ? second : undefined;
+    setBy(next === undefined ? null : { header, order: next });
+  };
+  return { shown, orderOf, sortBy };
+}
+
 function Head<Row>({
   columns,
-  sorted,
-  onSort,
+  orderOf,
+  sortBy,
   selection,
-}: {
-  readonly columns: readonly Column<Row>[];
-  readonly sorted: (id: string) => false | 'asc' | 'desc';
-  readonly onSort: (id: string) => void;
-  readonly selection: ReactNode;
-}) {
+}: Pick<DataTableProps<Row>, 'columns'> &
+  Pick<ReturnType<typeof useSorted<Row>>, 'orderOf' | 'sortBy'> & { readonly selection: ReactNode }) {
   return (
     <thead className="sticky top-(--top-bar) z-10 block rounded-t-lg border-b border-line bg-surface @max-[42rem]:sr-only">
       <tr className={classNames(ROW, 'min-h-9')}>
         {selection && <th scope="col">{selection}</th>}
-        {columns.map(({ id, header, headerHidden, sort, align }) => {
-          const order = sorted(id);
+        {columns.map((column) => {
+          const { header, headerHidden, sort, align } = column;
+          const order = orderOf(header);
           return (
             <th
-              key={id}
+              key={header}
               scope="col"
-              aria-sort={order === false ? undefined : order === 'asc' ? 'ascending' : 'descending'}
+              aria-sort={order}
               className={classNames('caption min-w-0 text-left', align === 'end' && 'text-right')}
             >
               {sort ? (
                 <button
                   type="button"
-                  onClick={() => onSort(id)}
+                  onClick={() => sortBy(column)}
                   className={classNames(
                     'group inline-flex items-center gap-1 rounded-sm hover:text-ink',
                     align === 'end' && 'flex-row-reverse',
@@ -175,9 +177,9 @@ function Head<Row>({
   );
 }
 
-function SortSign({ order }: { readonly order: false | 'asc' | 'desc' }) {
-  if (order === 'asc') return <ArrowUp aria-hidden size={12} />;
-  if (order === 'desc') return <ArrowDown aria-hidden size={12} />;
+function SortSign({ order }: { readonly order: Order | undefined }) {
+  if (order === 'ascending') return <ArrowUp aria-hidden size={12} />;
+  if (order === 'descending') return <ArrowDown aria-hidden size={12} />;
   return (
     <ChevronsUpDown
       aria-hidden
@@ -205,35 +207,31 @@ function SelectAll({
   );
 }
 
-function LoadMore({
-  loading,
-  load,
-  rows,
-}: {
-  readonly loading: boolean;
-  readonly load: () => void;
-  readonly rows: number;
-}) {
+function LoadMore({ more, auto }: { readonly more: MoreRows; readonly auto: boolean }) {
+  const { loading, load } = more;
   const end = useRef<HTMLDivElement>(null);
-  const auto = rows < AUTO_LOAD_ROWS && !loading;
   useEffect(() => {
-    if (!auto || !end.current) return;
+    if (!auto || loading || !end.current) return;
     const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && load(), {
       rootMargin: '300px',
     });
     observer.observe(end.current);
     return () => observer.disconnect();
-  }, [auto, load]);
+  }, [auto, loading, load]);
   return (
-    <div ref={end} className="flex justify-center border-t border-line p-3">
+    <div ref={end} className="border-t border-line">
+      <MoreButton {...more} />
+    </div>
+  );
+}
+
+/** Fetches further rows. */
+export function MoreButton({ loading, load }: MoreRows) {
+  return (
+    <div className="flex justify-center p-3">
       <Button small look="quiet" busy={loading} onClick={load}>
         {loading ? 'Loading more' : 'Load more'}
       </Button>
     </div>
   );
-}
-
-/** Lifts buttons and links of a cell above the link that spans the row. */
-export function CellActions({ children }: { readonly children: ReactNode }) {
-  return <span className="relative z-1 inline-flex items-center gap-1">{children}</span>;
 }

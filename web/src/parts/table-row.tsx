@@ -1,11 +1,11 @@
+import { Link, type LinkProps } from '@tanstack/react-router';
 import { memo, type ReactNode } from 'react';
 import { Checkbox } from './checkbox.tsx';
 import { classNames } from './class-names.ts';
-import { RowLink, type RowTarget } from './row-link.tsx';
 
 /** A column of a table. */
 export interface TableColumn<Row> {
-  readonly id: string;
+  /** What it holds; no other column of the table says the same. */
   readonly header: string;
   /** The header is read aloud alone: what stands below says by itself what it is, such as buttons. */
   readonly headerHidden?: boolean;
@@ -30,11 +30,14 @@ export interface Selection {
 }
 
 /** What every row of a table is drawn by. */
-interface RowProps<Row> {
+export interface RowProps<Row> {
   readonly columns: readonly TableColumn<Row>[];
+  /** The page that a row opens, as from `linkOptions`. */
   readonly rowLink?: (row: Row) => RowTarget;
-  readonly onOpen?: (row: Row) => void;
-  readonly selection?: Selection;
+  /** Or what a row does when it is opened here. */
+  readonly onOpen?: ((row: Row) => void) | undefined;
+  /** Rows that are ticked, to act on together. */
+  readonly selection?: Selection | undefined;
 }
 
 /** How a row lays out its cells: along the tracks of the table, or, where it is narrow, as a card. */
@@ -68,8 +71,8 @@ function RowOf<Row>({
   readonly id: string;
   readonly index: number;
   /** Of a long table: where it stands, in pixels below the head. */
-  readonly offset?: number;
-  readonly measure?: (element: HTMLElement | null) => void;
+  readonly offset: number | undefined;
+  readonly measure: ((element: HTMLElement | null) => void) | undefined;
 }) {
   const isSelected = selection?.selected.has(id) ?? false;
   const opens = rowLink !== undefined || onOpen !== undefined;
@@ -102,7 +105,7 @@ function RowOf<Row>({
         const content = column.cell(row);
         return (
           <td
-            key={column.id}
+            key={column.header}
             className={classNames(
               'min-w-0',
               CARD_PLACES[card],
@@ -131,17 +134,56 @@ function defaultCard(align: 'end' | undefined, position: number): keyof typeof C
   return align === 'end' ? 'figure' : 'line';
 }
 
-function SelectOne({ selection: { selected, onChange }, id }: { selection: Selection; id: string }) {
+/** Ticks one of several. */
+export function SelectOne({
+  selection: { selected, onChange },
+  id,
+  label = `Select ${id}`,
+}: {
+  readonly selection: Selection;
+  readonly id: string;
+  readonly label?: string;
+}) {
   return (
-    <Checkbox
-      label={`Select ${id}`}
-      checked={selected.has(id)}
-      onChange={(checked) => {
-        const next = new Set(selected);
-        if (checked) next.add(id);
-        else next.delete(id);
-        onChange(next);
-      }}
-    />
+    <Checkbox label={label} checked={selected.has(id)} onChange={() => onChange(toggled(selected, id))} />
   );
+}
+
+/** A selection with one more, or without it where it was in it. */
+export function toggled(selected: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(selected);
+  if (!next.delete(id)) next.add(id);
+  return next;
+}
+
+/** Where a row leads, as from `linkOptions({ to, params, search })`. */
+export type RowTarget = Pick<LinkProps, 'to' | 'params' | 'search'>;
+
+/** What opens a row spans it: the look of its focus, and where it is pressed. */
+export const SPANS_ROW =
+  "min-w-0 text-left after:absolute after:inset-0 after:content-[''] focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent";
+
+/** What opens a row: a link, or a button, that spans all of it. */
+function RowLink({
+  target,
+  onOpen,
+  children,
+}: {
+  readonly target: RowTarget | undefined;
+  readonly onOpen: (() => void) | undefined;
+  readonly children: ReactNode;
+}) {
+  if (target)
+    return (
+      <Link {...target} data-row="" className={`block ${SPANS_ROW}`}>
+        {children}
+      </Link>
+    );
+  if (onOpen)
+    return (
+      <button type="button" data-row="" onClick={onOpen} className={`block w-full ${SPANS_ROW}`}>
+        {children}
+      </button>
+    );
+  return children;
 }

@@ -1,5 +1,5 @@
 import { Search, X } from 'lucide-react';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ComponentProps, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { classNames } from './class-names.ts';
 import { INPUT } from './text-field.tsx';
 
@@ -12,42 +12,54 @@ export function Toolbar({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** The page's search, to which `/` goes. It tells of what is typed when that has been still, and at once on Enter. */
-export function SearchField({
-  label,
-  value,
-  onSearch,
-  placeholder,
-  settleMs = 300,
-}: {
-  readonly label: string;
-  readonly value: string;
-  readonly onSearch: (value: string) => void;
-  readonly placeholder?: string;
-  readonly settleMs?: number;
-}) {
-  const [written, setWritten] = useState(value);
+/**
+ * What is written into a search: told of when it has been still for a while, or at once by `tell`; and what the address
+ * says by other means, back or a chip. `settleMs` is null for what asks for nothing yet.
+ */
+export function useWritten(
+  value: string,
+  onSearch: (query: string) => void,
+  settleMs: (query: string) => number | null,
+) {
+  const [written, write] = useState(value);
   const told = useRef(value);
-  const field = useRef<HTMLInputElement>(null);
+  const query = written.trim();
+  const wait = settleMs(query);
   useEffect(() => {
-    // The address changed by other means than typing here: back, or a chip.
     if (value === told.current) return;
     told.current = value;
-    setWritten(value);
+    write(value);
   }, [value]);
   useEffect(() => {
-    if (written === told.current) return;
-    const wait = setTimeout(() => {
-      told.current = written;
-      onSearch(written);
-    }, settleMs);
-    return () => clearTimeout(wait);
-  }, [written, onSearch, settleMs]);
+    if (query === told.current.trim() || wait === null) return;
+    const timer = setTimeout(() => {
+      told.current = query;
+      onSearch(query);
+    }, wait);
+    return () => clearTimeout(timer);
+  }, [query, wait, onSearch]);
   const tell = (text: string) => {
-    told.current = text;
-    setWritten(text);
-    onSearch(text);
+    told.current = text.trim();
+    write(text);
+    onSearch(text.trim());
   };
+  return { written, write, tell };
+}
+
+/** The look of a search, to which `/` goes: its sign, its field, and what clears it. */
+export function SearchBox({
+  label,
+  field,
+  value,
+  onClear,
+  children,
+  ...input
+}: Omit<ComponentProps<'input'>, 'value'> & {
+  readonly label: string;
+  readonly field: RefObject<HTMLInputElement | null>;
+  readonly value: string;
+  readonly onClear: () => void;
+}) {
   return (
     <search className="relative min-w-0 flex-1 basis-64">
       <Search
@@ -62,18 +74,14 @@ export function SearchField({
         inputMode="search"
         enterKeyHint="search"
         autoComplete="off"
+        autoCapitalize="off"
         spellCheck={false}
         aria-label={label}
-        placeholder={placeholder ?? label}
-        value={written}
-        onChange={(event) => setWritten(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter') tell(written);
-          else if (event.key === 'Escape') written === '' ? field.current?.blur() : tell('');
-        }}
+        value={value}
+        {...input}
         className={classNames(INPUT, 'h-8.5 pr-9 pl-8')}
       />
-      {written === '' ? (
+      {value === '' ? (
         <kbd
           aria-hidden
           className="pointer-events-none absolute inset-y-0 right-2 my-auto hidden h-5 items-center rounded-sm border border-line px-1.5 font-mono text-xs text-faint sm:flex"
@@ -85,7 +93,7 @@ export function SearchField({
           type="button"
           aria-label="Clear search"
           onClick={() => {
-            tell('');
+            onClear();
             field.current?.focus();
           }}
           className="absolute inset-y-0 right-1.5 my-auto flex size-6 items-center justify-center rounded-sm text-soft hover:bg-sunken"
@@ -93,7 +101,40 @@ export function SearchField({
           <X aria-hidden size={14} />
         </button>
       )}
+      {children}
     </search>
+  );
+}
+
+/** The page's search. It tells of what is typed when that has been still, and at once on Enter. */
+export function SearchField({
+  label,
+  value,
+  onSearch,
+  placeholder = label,
+  settleMs = 300,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly onSearch: (value: string) => void;
+  readonly placeholder?: string;
+  readonly settleMs?: number;
+}) {
+  const { written, write, tell } = useWritten(value, onSearch, () => settleMs);
+  const field = useRef<HTMLInputElement>(null);
+  return (
+    <SearchBox
+      label={label}
+      field={field}
+      placeholder={placeholder}
+      value={written}
+      onClear={() => tell('')}
+      onChange={({ target }) => write(target.value)}
+      onKeyDown={({ key }) => {
+        if (key === 'Enter') tell(written);
+        else if (key === 'Escape') written === '' ? field.current?.blur() : tell('');
+      }}
+    />
   );
 }
 

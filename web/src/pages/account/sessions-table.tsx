@@ -35,7 +35,6 @@ export function SessionsTable({
 
 function columnsOf(withNames: boolean, onEnd: (session: SessionRow) => void): readonly Column<SessionRow>[] {
   const name: Column<SessionRow> = {
-    id: 'name',
     header: 'User',
     sort: (session) => session.name,
     cell: (session) => <span className="block truncate font-medium">{session.name}</span>,
@@ -43,7 +42,6 @@ function columnsOf(withNames: boolean, onEnd: (session: SessionRow) => void): re
   return [
     ...(withNames ? [name] : []),
     {
-      id: 'agent',
       header: 'Browser',
       width: 'minmax(0, 2fr)',
       cell: ({ agent, current }) => (
@@ -54,12 +52,11 @@ function columnsOf(withNames: boolean, onEnd: (session: SessionRow) => void): re
       ),
     },
     {
-      id: 'from',
       header: 'From',
       cell: ({ sourceAddress }) => <span className="font-mono text-sm break-all">{sourceAddress}</span>,
     },
-    timeColumn({ id: 'seen', header: 'Last seen', width: '6.5rem', sorts: true }, (row) => row.lastSeenAt),
-    timeColumn({ id: 'since', header: 'Since', width: '6rem' }, ({ createdAt }) => createdAt),
+    timeColumn({ header: 'Last seen', width: '6.5rem', sorts: true }, (row) => row.lastSeenAt),
+    timeColumn({ header: 'Since', width: '6rem' }, ({ createdAt }) => createdAt),
     actsColumn(
       '5.5rem',
       (session) =>

@@ -106,7 +106,6 @@ function Chip({ label, onRemove }: { readonly label: string; readonly onRemove: 
 
 const COLUMNS: readonly Column<Entry>[] = [
   {
-    id: 'action',
     header: 'What',
     width: 'minmax(0, 1.3fr)',
     cell: ({ action, words, after }) => (
@@ -117,14 +116,12 @@ const COLUMNS: readonly Column<Entry>[] = [
     ),
   },
   {
-    id: 'subject',
     header: 'To what',
     width: 'minmax(0, 1.3fr)',
     card: 'plain',
     cell: ({ subject }) => <span className="break-words">{subject}</span>,
   },
   {
-    id: 'actor',
     header: 'Who',
     width: 'minmax(0, 1fr)',
     card: 'figure',
@@ -135,7 +132,6 @@ const COLUMNS: readonly Column<Entry>[] = [
     ),
   },
   {
-    id: 'source',
     header: 'From',
     width: 'minmax(0, 9rem)',
     card: 'figure',
@@ -147,7 +143,6 @@ const COLUMNS: readonly Column<Entry>[] = [
       ),
   },
   {
-    id: 'at',
     header: 'When',
     width: '7rem',
     card: 'aside',

@@ -136,9 +136,6 @@ function readHeaders(text: string): Record<string, string> {
   return fields;
 }
 
-/** The boxes that a refusal can be shown beside. */
-export type DraftField = keyof Omit<Draft, 'rest'>;
-
 /** Bytes of a file in base64. */
 export function fileBytes(base64: string): number {
   const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;

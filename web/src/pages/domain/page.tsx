@@ -112,26 +112,22 @@ type Key = ResultOf<'domain'>['keys'][number];
 
 const COLUMNS: readonly Column<Key>[] = [
   {
-    id: 'selector',
     header: 'Selector',
     width: 'minmax(0, 1.4fr)',
     cell: ({ selector }) => <code className="font-mono text-sm break-all">{selector}</code>,
   },
   {
-    id: 'state',
     header: 'State',
     card: 'aside',
     cell: ({ state, unreadable }) => <StatusBadge status={unreadable ? 'unreadable' : state} />,
   },
   {
-    id: 'algorithm',
     header: 'Algorithm',
     cell: ({ algorithm }) => (algorithm === 'rsa-sha256' ? 'RSA' : 'Ed25519'),
   },
-  timeColumn({ id: 'created', header: 'Made', width: '8rem' }, ({ createdAt }) => createdAt),
-  timeColumn({ id: 'since', header: 'Signs since', width: '8rem' }, ({ activeSince }) => activeSince),
+  timeColumn({ header: 'Made', width: '8rem' }, ({ createdAt }) => createdAt),
+  timeColumn({ header: 'Signs since', width: '8rem' }, ({ activeSince }) => activeSince),
   {
-    id: 'until',
     header: 'Record needed',
     width: '9rem',
     cell: ({ recordUntil }) =>

@@ -78,14 +78,12 @@ export function DomainsPage() {
 function columnsOf(checked: Checked | null): readonly Column<Domain>[] {
   return [
     {
-      id: 'name',
       header: 'Domain',
       width: 'minmax(0, 2fr)',
       sort: ({ name }) => name,
       cell: ({ name }) => <span className="block truncate font-medium">{name}</span>,
     },
     {
-      id: 'keys',
       header: 'Keys',
       cell: ({ keys }) => {
         const waiting = keys.filter(({ state }) => state === 'waiting').length;
@@ -103,7 +101,6 @@ function columnsOf(checked: Checked | null): readonly Column<Domain>[] {
       },
     },
     {
-      id: 'dns',
       header: 'In the DNS',
       card: 'aside',
       cell: ({ name, keys }) => {
@@ -114,7 +111,7 @@ function columnsOf(checked: Checked | null): readonly Column<Domain>[] {
         return worst ? <StatusBadge status={worst} /> : <span className="text-soft">not checked</span>;
       },
     },
-    timeColumn({ id: 'since', header: 'Since', width: '8rem', sorts: true }, ({ since }) => since),
+    timeColumn({ header: 'Since', width: '8rem', sorts: true }, ({ since }) => since),
   ];
 }
 

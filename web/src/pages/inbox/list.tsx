@@ -2,21 +2,16 @@ import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowUp } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
-import { Button } from '../../parts/button.tsx';
-import { Checkbox } from '../../parts/checkbox.tsx';
 import { classNames } from '../../parts/class-names.ts';
+import { MoreButton } from '../../parts/data-table.tsx';
 import { Said } from '../../parts/said.tsx';
 import { ErrorState, LoadingState } from '../../parts/states.tsx';
+import { type Selection, SelectOne, SPANS_ROW } from '../../parts/table-row.tsx';
 import { Time } from '../../parts/values.tsx';
 import { bareAddress } from '../messages/bare-address.ts';
 import type { Captured, useInbox } from './use-inbox.ts';
 
 const ROW_HEIGHT = 68;
-
-interface Selection {
-  readonly selected: ReadonlySet<string>;
-  readonly onChange: (selected: ReadonlySet<string>) => void;
-}
 
 /** What is in the address beside the message. */
 export interface InboxSearch {
@@ -38,7 +33,7 @@ export function InboxList({
   readonly chosen: string | undefined;
   readonly search: InboxSearch;
   readonly onAtTop: (isAtTop: boolean) => void;
-  readonly selection?: Selection;
+  readonly selection: Selection | undefined;
   readonly empty: ReactNode;
   readonly className: string;
 }) {
@@ -104,25 +99,14 @@ export function InboxList({
                     className="absolute inset-x-0 top-0"
                     style={{ transform: `translateY(${start}px)` }}
                   >
-                    <Row
-                      message={row}
-                      isChosen={row.id === chosen}
-                      search={search}
-                      {...(selection && { selection })}
-                    />
+                    <Row message={row} isChosen={row.id === chosen} search={search} selection={selection} />
                   </li>
                 )
               );
             })}
           </ul>
         </Body>
-        {has && (rows.length > 0 || sparse) && (
-          <div className="flex justify-center p-2">
-            <Button small look="quiet" busy={loading} onClick={load}>
-              {loading ? 'Loading more' : 'Load more'}
-            </Button>
-          </div>
-        )}
+        {has && (rows.length > 0 || sparse) && <MoreButton {...more} />}
       </div>
     </section>
   );
@@ -151,10 +135,9 @@ function Row({
   readonly message: Captured;
   readonly isChosen: boolean;
   readonly search: InboxSearch;
-  readonly selection?: Selection;
+  readonly selection: Selection | undefined;
 }) {
   const recipients = [...to, ...cc, ...bcc];
-  const isSelected = selection?.selected.has(id) ?? false;
   return (
     <div
       className={classNames(
@@ -165,15 +148,10 @@ function Row({
       {isChosen && <span aria-hidden className="absolute inset-y-0 left-0 w-[3px] bg-accent" />}
       {selection && (
         <span className="relative z-1 pt-px">
-          <Checkbox
+          <SelectOne
+            selection={selection}
+            id={id}
             label={`Select ${subject || 'message without a subject'}`}
-            checked={isSelected}
-            onChange={(checked) => {
-              const next = new Set(selection.selected);
-              if (checked) next.add(id);
-              else next.delete(id);
-              selection.onChange(next);
-            }}
           />
         </span>
       )}
@@ -183,7 +161,7 @@ function Row({
         search={search}
         data-row=""
         aria-current={isChosen ? 'true' : undefined}
-        className="block min-w-0 flex-1 after:absolute after:inset-0 after:content-[''] focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+        className={`block flex-1 ${SPANS_ROW}`}
       >
         <span className="flex min-w-0 items-baseline justify-between gap-3">
           <Said

@@ -94,7 +94,7 @@ export function InboxPage() {
           search={{ q: q || undefined, key }}
           onAtTop={setAtTop}
           className={classNames(id !== undefined && 'max-lg:hidden')}
-          {...(mayAct && { selection: { selected, onChange: setSelected } })}
+          selection={mayAct ? { selected, onChange: setSelected } : undefined}
           empty={
             q === '' && key === undefined ? (
               <NothingCaptured />

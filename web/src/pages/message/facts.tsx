@@ -120,7 +120,6 @@ function counted(recipients: readonly Recipient[]): string {
 function columnsOf(captured: boolean): readonly Column<Recipient>[] {
   return [
     {
-      id: 'address',
       header: 'Address',
       width: 'minmax(0, 1.8fr)',
       sort: ({ address }) => address,
@@ -132,7 +131,6 @@ function columnsOf(captured: boolean): readonly Column<Recipient>[] {
       ),
     },
     {
-      id: 'status',
       header: 'Status',
       width: '6.75rem',
       card: 'aside',
@@ -150,14 +148,12 @@ function columnsOf(captured: boolean): readonly Column<Recipient>[] {
       ),
     },
     {
-      id: 'relay',
       header: 'Relay',
       width: 'minmax(0, 5rem)',
       card: 'hidden',
       cell: ({ relay }) => <Said text={relay} className="text-soft" />,
     },
     {
-      id: 'reply',
       header: 'Last reply',
       width: 'minmax(0, 2fr)',
       card: 'plain',
@@ -170,14 +166,12 @@ function columnsOf(captured: boolean): readonly Column<Recipient>[] {
       ),
     },
     {
-      id: 'attempts',
       header: 'Attempts',
       width: '4.25rem',
       align: 'end',
       cell: ({ attempts }) => attempts,
     },
     {
-      id: 'next',
       header: 'Next',
       width: '4.75rem',
       align: 'end',

@@ -8,7 +8,6 @@ import type { FoundMessage } from './steady-list.ts';
 /** The columns of the list of messages. */
 export const MESSAGE_COLUMNS: readonly Column<FoundMessage>[] = [
   {
-    id: 'subject',
     header: 'Subject',
     width: 'minmax(0, 2.2fr)',
     card: 'title',
@@ -26,14 +25,12 @@ export const MESSAGE_COLUMNS: readonly Column<FoundMessage>[] = [
     ),
   },
   {
-    id: 'to',
     header: 'To',
     width: 'minmax(0, 1.5fr)',
     card: 'plain',
     cell: (message) => <Recipients {...message} />,
   },
   {
-    id: 'from',
     header: 'From',
     width: 'minmax(0, 1.2fr)',
     card: 'hidden',
@@ -44,7 +41,6 @@ export const MESSAGE_COLUMNS: readonly Column<FoundMessage>[] = [
     ),
   },
   {
-    id: 'status',
     header: 'Status',
     width: '7.5rem',
     card: 'aside',
@@ -55,14 +51,12 @@ export const MESSAGE_COLUMNS: readonly Column<FoundMessage>[] = [
     ),
   },
   {
-    id: 'relay',
     header: 'Relay',
     width: 'minmax(0, 6.5rem)',
     card: 'hidden',
     cell: ({ relay }) => <Said text={relay} className="text-soft" />,
   },
   {
-    id: 'at',
     header: 'Accepted',
     width: '5.5rem',
     align: 'end',

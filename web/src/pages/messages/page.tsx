@@ -10,6 +10,7 @@ import { DataTable } from '../../parts/data-table.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { Page } from '../../parts/page.tsx';
 import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx';
+import { type Selection, toggled } from '../../parts/table-row.tsx';
 import { FilterChips, Toolbar } from '../../parts/toolbar.tsx';
 import { useCall } from '../../queries.ts';
 import { IfMay, useMay, useSession } from '../../session.tsx';
@@ -81,7 +82,7 @@ export function MessagesPage() {
           list={list}
           query={q}
           onToken={(token) => setBegun({ token })}
-          {...(mayAct && { selection: { selected, onChange: setSelected } })}
+          selection={mayAct ? { selected, onChange: setSelected } : undefined}
         />
       </Card>
       {mayAct && <BulkBar selected={selected} onDone={() => setSelected(new Set())} />}
@@ -100,10 +101,7 @@ function Rows({
   readonly list: MessageList;
   readonly query: string;
   readonly onToken: (token: string) => void;
-  readonly selection?: {
-    readonly selected: ReadonlySet<string>;
-    readonly onChange: (selected: ReadonlySet<string>) => void;
-  };
+  readonly selection: Selection | undefined;
 }) {
   if (list.error && list.rows.length === 0) return <ErrorState error={list.error} onRetry={list.retry} />;
   if (list.loading && list.rows.length === 0) return <LoadingState lines={9} label="Searching" />;
@@ -115,8 +113,8 @@ function Rows({
         rows={list.rows}
         rowId={({ id }) => id}
         rowLink={({ id }) => linkOptions({ to: '/messages/$id', params: { id } })}
-        {...(!list.sparse && { more: list.more })}
-        {...(selection && { selection })}
+        more={list.sparse ? undefined : list.more}
+        selection={selection}
         empty={list.more.has ? undefined : query === '' ? <NoMail /> : <NothingFound onToken={onToken} />}
       />
       {list.sparse && <LookFurther list={list} />}
@@ -207,9 +205,7 @@ function useKeyToSelect(
       const id = row?.getAttribute('href')?.split('/').at(-1);
       if (!id) return;
       event.preventDefault();
-      const next = new Set(selected);
-      if (!next.delete(id)) next.add(id);
-      onChange(next);
+      onChange(toggled(selected, id));
     };
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);

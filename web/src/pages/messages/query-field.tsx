@@ -1,7 +1,6 @@
-import { Search, X } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { classNames } from '../../parts/class-names.ts';
-import { INPUT } from '../../parts/text-field.tsx';
+import { SearchBox, useWritten } from '../../parts/toolbar.tsx';
 import { type KnownValues, type Suggestion, suggest, TOKENS } from './query-text.ts';
 
 /** Typing has come to a rest after this time; later where a token may be about to be written. */
@@ -21,7 +20,7 @@ export function QueryField({
   readonly known: KnownValues;
   readonly onSearch: (query: string) => void;
 }) {
-  const { written, write, tell } = useWritten(value, onSearch);
+  const { written, write, tell } = useWritten(value, onSearch, settleMs);
   const [caret, setCaret] = useState(0);
   const [open, setOpen] = useState(false);
   const [active, setActive] = useState(-1);
@@ -74,62 +73,29 @@ export function QueryField({
     event.preventDefault();
   };
   return (
-    <search className="relative min-w-0 flex-1 basis-72">
-      <Search
-        aria-hidden
-        size={15}
-        className="pointer-events-none absolute inset-y-0 left-2.5 my-auto text-soft"
-      />
-      <input
-        ref={field}
-        data-search
-        type="text"
-        role="combobox"
-        aria-label="Search messages"
-        aria-expanded={isOpen}
-        aria-controls={listId}
-        aria-autocomplete="list"
-        aria-activedescendant={isOpen && active >= 0 ? `${listId}-${active}` : undefined}
-        inputMode="search"
-        enterKeyHint="search"
-        autoComplete="off"
-        autoCapitalize="off"
-        spellCheck={false}
-        maxLength={500}
-        placeholder="Search words, or to: from: subject: status: …"
-        value={written}
-        onChange={({ target }) => {
-          write(target.value);
-          setCaret(target.selectionStart ?? target.value.length);
-          setOpen(true);
-          setActive(-1);
-        }}
-        onSelect={({ currentTarget }) => setCaret(currentTarget.selectionStart ?? 0)}
-        onClick={() => setOpen(true)}
-        onBlur={close}
-        onKeyDown={onKeyDown}
-        className={classNames(INPUT, 'h-9 pr-9 pl-8')}
-      />
-      {written === '' ? (
-        <kbd
-          aria-hidden
-          className="pointer-events-none absolute inset-y-0 right-2 my-auto hidden h-5 items-center rounded-sm border border-line px-1.5 font-mono text-xs text-faint sm:flex"
-        >
-          /
-        </kbd>
-      ) : (
-        <button
-          type="button"
-          aria-label="Clear search"
-          onClick={() => {
-            tell('');
-            field.current?.focus();
-          }}
-          className="absolute inset-y-0 right-1.5 my-auto flex size-6 items-center justify-center rounded-sm text-soft hover:bg-sunken"
-        >
-          <X aria-hidden size={14} />
-        </button>
-      )}
+    <SearchBox
+      label="Search messages"
+      field={field}
+      role="combobox"
+      aria-expanded={isOpen}
+      aria-controls={listId}
+      aria-autocomplete="list"
+      aria-activedescendant={isOpen && active >= 0 ? `${listId}-${active}` : undefined}
+      maxLength={500}
+      placeholder="Search words, or to: from: subject: status: …"
+      value={written}
+      onClear={() => tell('')}
+      onChange={({ target }) => {
+        write(target.value);
+        setCaret(target.selectionStart ?? target.value.length);
+        setOpen(true);
+        setActive(-1);
+      }}
+      onSelect={({ currentTarget }) => setCaret(currentTarget.selectionStart ?? 0)}
+      onClick={() => setOpen(true)}
+      onBlur={close}
+      onKeyDown={onKeyDown}
+    >
       <div
         id={listId}
         role="listbox"
@@ -159,42 +125,15 @@ export function QueryField({
             </div>
           ))}
       </div>
-    </search>
+    </SearchBox>
   );
 }
 
-/** Its last word could become the name of a token. */
-function beginsToken(query: string): boolean {
+/** How long typing has to rest before a search. The name of a token alone asks for nothing yet. */
+function settleMs(query: string): number | null {
+  if (/(?:^|\s)-?[a-z]+:$/i.test(query)) return null;
+  // Its last word could become the name of a token.
   const last = /(?:^|\s)-?([a-z]+)$/i.exec(query)?.[1]?.toLowerCase();
-  return last !== undefined && Object.keys(TOKENS).some((token) => token.startsWith(last));
-}
-
-/** What is written, told of when it has been still for a moment, or at once; and what the address says by other means. */
-function useWritten(value: string, onSearch: (query: string) => void) {
-  const [written, write] = useState(value);
-  const told = useRef(value);
-  useEffect(() => {
-    if (value === told.current) return;
-    told.current = value;
-    write(value);
-  }, [value]);
-  useEffect(() => {
-    // The name of a token alone asks for nothing yet.
-    const query = written.trim();
-    if (query === told.current.trim() || /(?:^|\s)-?[a-z]+:$/i.test(query)) return;
-    const wait = setTimeout(
-      () => {
-        told.current = query;
-        onSearch(query);
-      },
-      beginsToken(query) ? SETTLE_TOKEN_MS : SETTLE_MS,
-    );
-    return () => clearTimeout(wait);
-  }, [written, onSearch]);
-  const tell = (query: string) => {
-    told.current = query.trim();
-    write(query);
-    onSearch(query.trim());
-  };
-  return { written, write, tell };
+  const beginsToken = last !== undefined && Object.keys(TOKENS).some((token) => token.startsWith(last));
+  return beginsToken ? SETTLE_TOKEN_MS : SETTLE_MS;
 }

@@ -5,7 +5,7 @@ import { plural } from '../../format.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Notice, Notices } from '../../parts/notices.tsx';
-import type { RowTarget } from '../../parts/row-link.tsx';
+import { type RowTarget, SPANS_ROW } from '../../parts/table-row.tsx';
 import { Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 import { IfMay } from '../../session.tsx';
@@ -150,7 +150,7 @@ function FailureRow({ failure }: { readonly failure: Failure }) {
           to="/messages/$id"
           params={{ id }}
           data-row=""
-          className="min-w-0 flex-1 truncate font-medium after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+          className={`flex-1 truncate font-medium ${SPANS_ROW}`}
         >
           {recipient}
           {others > 0 && <span className="font-normal text-soft"> and {others} more</span>}

@@ -97,7 +97,6 @@ type Relay = ResultOf<'overview'>['relays'][number];
 
 const COLUMNS: readonly Column<Relay>[] = [
   {
-    id: 'name',
     header: 'Relay',
     cell: ({ name, type }) => (
       <>
@@ -108,24 +107,16 @@ const COLUMNS: readonly Column<Relay>[] = [
     sort: ({ name }) => name,
   },
   {
-    id: 'state',
     header: 'State',
     width: '8rem',
     card: 'aside',
     cell: ({ state }) => <StatusBadge status={state} />,
     sort: ({ state }) => state,
   },
-  countColumn(
-    { id: 'inFlight', header: 'In flight', width: '6rem', sorts: true },
-    ({ inFlight }) => inFlight,
-  ),
-  countColumn({ id: 'waiting', header: 'Waiting', width: '6rem', sorts: true }, ({ waiting }) => waiting),
-  countColumn(
-    { id: 'delivered', header: 'Delivered', width: '7rem', sorts: true },
-    ({ deliveredToday }) => deliveredToday,
-  ),
+  countColumn({ header: 'In flight', width: '6rem', sorts: true }, ({ inFlight }) => inFlight),
+  countColumn({ header: 'Waiting', width: '6rem', sorts: true }, ({ waiting }) => waiting),
+  countColumn({ header: 'Delivered', width: '7rem', sorts: true }, ({ deliveredToday }) => deliveredToday),
   {
-    id: 'failed',
     header: 'Failed',
     width: '6rem',
     align: 'end',

@@ -35,7 +35,6 @@ export function laneColumns(onAct: ((act: PlannedAct) => void) | null): readonly
 
 const COLUMNS: readonly Column<Lane>[] = [
   {
-    id: 'lane',
     header: 'Lane',
     width: 'minmax(0, 1.6fr)',
     sort: ({ lane }) => lane,
@@ -55,7 +54,6 @@ const COLUMNS: readonly Column<Lane>[] = [
     ),
   },
   {
-    id: 'state',
     header: 'State',
     width: '7.5rem',
     card: 'aside',
@@ -67,9 +65,8 @@ const COLUMNS: readonly Column<Lane>[] = [
       </span>
     ),
   },
-  countColumn({ id: 'waiting', header: 'Waiting', width: '4.75rem', sorts: true }, ({ waiting }) => waiting),
+  countColumn({ header: 'Waiting', width: '4.75rem', sorts: true }, ({ waiting }) => waiting),
   {
-    id: 'oldest',
     header: 'Overdue',
     width: '5.25rem',
     align: 'end',
@@ -84,7 +81,6 @@ const COLUMNS: readonly Column<Lane>[] = [
       ),
   },
   {
-    id: 'inFlight',
     header: 'In flight',
     width: '5.5rem',
     align: 'end',
@@ -100,9 +96,8 @@ const COLUMNS: readonly Column<Lane>[] = [
       </span>
     ),
   },
-  countColumn({ id: 'perMinute', header: 'Per min', width: '4.5rem', sorts: true }, (lane) => lane.perMinute),
+  countColumn({ header: 'Per min', width: '4.5rem', sorts: true }, (lane) => lane.perMinute),
   {
-    id: 'reply',
     header: 'Last reply',
     width: 'minmax(0, 2fr)',
     card: 'plain',

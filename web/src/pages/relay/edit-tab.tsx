@@ -80,7 +80,9 @@ function EditForm({ form, relay }: { readonly form: RelayForm; readonly relay: R
       >
         {(hand) => {
           const anew =
-            hasSecret && secretFields(form).length > 0 && wantsSecretAnew(form, before, changed(hand.values).after);
+            hasSecret &&
+            secretFields(form).length > 0 &&
+            wantsSecretAnew(form, before, changed(hand.values).after);
           return (
             <>
               <RelayFields of={form} hand={hand} keepsSecret={hasSecret && !anew} fixedName />

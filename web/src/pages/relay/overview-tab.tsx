@@ -159,7 +159,6 @@ type Happening = ResultOf<'relay'>['history'][number];
 
 const COLUMNS: readonly Column<Happening>[] = [
   {
-    id: 'kind',
     header: 'What',
     width: '8rem',
     cell: ({ kind }) =>
@@ -171,21 +170,18 @@ const COLUMNS: readonly Column<Happening>[] = [
         </Badge>
       ),
   },
-  timeColumn({ id: 'at', header: 'When', width: '8rem' }, ({ at }) => at),
+  timeColumn({ header: 'When', width: '8rem' }, ({ at }) => at),
   {
-    id: 'lane',
     header: 'Lane',
     cell: ({ lane }) => <span className="font-mono text-sm break-all">{lane}</span>,
   },
   {
-    id: 'pause',
     header: 'For',
     width: '6rem',
     cell: ({ pauseMs }) =>
       pauseMs === null ? <span className="text-faint">–</span> : <Duration ms={pauseMs} />,
   },
   {
-    id: 'cause',
     header: 'Why',
     width: 'minmax(0, 2fr)',
     cell: ({ cause }) => <span className="break-words">{cause ?? 'Its next hop does well again.'}</span>,

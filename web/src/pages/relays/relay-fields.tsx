@@ -87,9 +87,7 @@ interface Props {
 /** The fields of a relay of one type: what is needed first, the rest folded. */
 export function RelayFields({ of: form, hand: { field, faults }, keepsSecret, fixedName }: Props) {
   const fields = plainFields(form).filter(({ name }) => !(fixedName && name === 'name'));
-  const draw = (each: RelayFormField) => (
-    <FormField key={each.name} field={each} {...field(each.name)} />
-  );
+  const draw = (each: RelayFormField) => <FormField key={each.name} field={each} {...field(each.name)} />;
   const inGroup = (group: RelayFormField['group']) => [
     ...fields.filter((each) => each.group === group).map(draw),
     ...secretFields(form)

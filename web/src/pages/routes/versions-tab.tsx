@@ -46,7 +46,6 @@ export function VersionsTab({ inForce }: { readonly inForce: Table }) {
 
 const COLUMNS: readonly Column<Summary>[] = [
   {
-    id: 'version',
     header: 'Version',
     width: '8rem',
     cell: ({ version, inForce }) => (
@@ -56,15 +55,13 @@ const COLUMNS: readonly Column<Summary>[] = [
       </span>
     ),
   },
-  timeColumn({ id: 'at', header: 'Published' }, ({ publishedAt }) => publishedAt),
-  { id: 'rules', header: 'Rules', cell: ({ ruleCount }) => plural(ruleCount, 'rule') },
+  timeColumn({ header: 'Published' }, ({ publishedAt }) => publishedAt),
+  { header: 'Rules', cell: ({ ruleCount }) => plural(ruleCount, 'rule') },
   {
-    id: 'default',
     header: 'Default relay',
     cell: ({ defaultRelay }) => <code className="font-mono text-sm break-all">{defaultRelay}</code>,
   },
   {
-    id: 'origin',
     header: 'From',
     card: 'line',
     cell: ({ origin }) => (origin === 'file' ? 'the file' : 'here'),

@@ -248,13 +248,12 @@ function DenialsCard({ of }: { readonly of: Denied['setting'] }) {
   const mayAllow = useMay('admin');
   const columns: readonly Column<Denied>[] = [
     {
-      id: 'source',
       header: 'Source',
       cell: ({ sourceAddress }) => <span className="font-mono text-sm break-all">{sourceAddress}</span>,
     },
-    { id: 'reason', header: 'Why', cell: ({ reason }) => <span className="break-words">{reason}</span> },
-    countColumn({ id: 'count', header: 'Times', width: '5rem' }, ({ count }) => count),
-    timeColumn({ id: 'last', header: 'Last', width: '7rem' }, ({ lastAt }) => lastAt),
+    { header: 'Why', cell: ({ reason }) => <span className="break-words">{reason}</span> },
+    countColumn({ header: 'Times', width: '5rem' }, ({ count }) => count),
+    timeColumn({ header: 'Last', width: '7rem' }, ({ lastAt }) => lastAt),
     actsColumn(
       '5rem',
       (row) =>

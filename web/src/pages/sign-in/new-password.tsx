@@ -112,29 +112,8 @@ const SEQUENCES = [
 
 /** What people begin with: worth about as much as two letters. */
 const USUAL = [
-  ...[
-    'password',
-    'passwort',
-    'passphrase',
-    'kennwort',
-    'welcome',
-    'letmein',
-    'administrator',
-    'admin',
-    'waybill',
-  ],
-  ...[
-    'secret',
-    'changeme',
-    'dragon',
-    'monkey',
-    'football',
-    'iloveyou',
-    'sunshine',
-    'princess',
-    'master',
-    'test',
-  ],
+  ...'password passwort passphrase kennwort welcome letmein administrator admin waybill'.split(' '),
+  ...'secret changeme dragon monkey football iloveyou sunshine princess master test'.split(' '),
 ];
 
 /** Judges a password of the user of that name. */

@@ -92,7 +92,6 @@ function askToRemove(name: string, onDone: () => void): void {
 function columnsOf(onRemoved: () => void): readonly Column<Backup>[] {
   return [
     {
-      id: 'name',
       header: 'Backup',
       width: 'minmax(0, 2fr)',
       cell: ({ name, path }) => (
@@ -101,13 +100,9 @@ function columnsOf(onRemoved: () => void): readonly Column<Backup>[] {
         </span>
       ),
     },
-    timeColumn(
-      { id: 'made', header: 'Made', width: '7rem', card: 'figure', sorts: true },
-      ({ createdAt }) => createdAt,
-    ),
-    countColumn({ id: 'messages', header: 'Messages', width: '6.5rem' }, ({ messages }) => messages),
+    timeColumn({ header: 'Made', width: '7rem', card: 'figure', sorts: true }, ({ createdAt }) => createdAt),
+    countColumn({ header: 'Messages', width: '6.5rem' }, ({ messages }) => messages),
     {
-      id: 'size',
       header: 'Size',
       width: '6rem',
       align: 'end',
@@ -115,7 +110,6 @@ function columnsOf(onRemoved: () => void): readonly Column<Backup>[] {
       sort: ({ sizeBytes }) => sizeBytes,
     },
     {
-      id: 'marks',
       header: 'Contents',
       width: '15rem',
       card: 'plain',

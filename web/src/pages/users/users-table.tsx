@@ -35,7 +35,6 @@ export function UsersTable({ users }: { readonly users: readonly User[] }) {
 function columnsOf(own: string, open: (opened: Opened) => void): readonly Column<User>[] {
   return [
     {
-      id: 'name',
       header: 'Name',
       width: 'minmax(0, 1.6fr)',
       sort: ({ name }) => name,
@@ -49,9 +48,8 @@ function columnsOf(own: string, open: (opened: Opened) => void): readonly Column
         </span>
       ),
     },
-    { id: 'role', header: 'Role', sort: ({ role }) => role, cell: ({ role }) => roleLabel(role) },
+    { header: 'Role', sort: ({ role }) => role, cell: ({ role }) => roleLabel(role) },
     {
-      id: 'factor',
       header: 'Second factor',
       cell: ({ hasPassword, secondFactor }) =>
         !hasPassword ? (
@@ -65,14 +63,13 @@ function columnsOf(own: string, open: (opened: Opened) => void): readonly Column
         ),
     },
     {
-      id: 'last',
       header: 'Last signed in',
       width: '8rem',
       sort: ({ lastSignInAt }) => lastSignInAt ?? '',
       cell: ({ lastSignInAt }) =>
         lastSignInAt === null ? <span className="text-soft">never</span> : <Time at={lastSignInAt} />,
     },
-    countColumn({ id: 'sessions', header: 'Sessions', width: '5.5rem' }, ({ sessions }) => sessions),
+    countColumn({ header: 'Sessions', width: '5.5rem' }, ({ sessions }) => sessions),
     actsColumn('2.25rem', (user) => <UserMenu user={user} isOwn={user.name === own} open={open} />),
   ];
 }

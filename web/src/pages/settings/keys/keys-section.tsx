@@ -130,7 +130,6 @@ function NoKeys({
 function columnsOf(open: ((asked: Asked) => void) | null): readonly Column<Key>[] {
   return [
     {
-      id: 'name',
       header: 'Name',
       width: 'minmax(0, 1.6fr)',
       sort: ({ name }) => name.toLowerCase(),
@@ -150,21 +149,17 @@ function columnsOf(open: ((asked: Asked) => void) | null): readonly Column<Key>[
         </span>
       ),
     },
-    { id: 'scopes', header: 'May', cell: ({ scopes }) => <ScopesText scopes={scopes} /> },
-    { id: 'limits', header: 'Bound to', width: 'minmax(0, 1.3fr)', cell: (key) => <Bounds of={key} /> },
+    { header: 'May', cell: ({ scopes }) => <ScopesText scopes={scopes} /> },
+    { header: 'Bound to', width: 'minmax(0, 1.3fr)', cell: (key) => <Bounds of={key} /> },
     {
-      id: 'used',
       header: 'Last used',
       width: '7.5rem',
       sort: ({ lastUsedAt }) => lastUsedAt ?? '',
       cell: ({ lastUsedAt }) =>
         lastUsedAt === null ? <span className="text-soft">never</span> : <Time at={lastUsedAt} />,
     },
-    timeColumn(
-      { id: 'created', header: 'Created', width: '7rem', sorts: true },
-      ({ createdAt }) => createdAt,
-    ),
-    { id: 'state', header: 'State', width: '8rem', card: 'line', cell: (key) => <KeyStateBadge of={key} /> },
+    timeColumn({ header: 'Created', width: '7rem', sorts: true }, ({ createdAt }) => createdAt),
+    { header: 'State', width: '8rem', card: 'line', cell: (key) => <KeyStateBadge of={key} /> },
     ...(open === null ? [] : [actsColumn<Key>('2.25rem', (key) => <KeyMenu of={key} open={open} />)]),
   ];
 }
