@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ROLES, type Role } from '../domain/account.ts';
-import { answers, CONFIDENTIAL, changes, look, type OperationsOf } from './operation.ts';
+import { CONFIDENTIAL, changes, look, type OperationsOf, operation } from './operation.ts';
 
 /** What a user is called when signing in. */
 export const userName = z
@@ -65,19 +65,19 @@ const USER = look<readonly UserView[]>(
 
 /** What operators can ask of those who use the dashboard, and do to them. */
 export const ACCOUNT_OPERATIONS = {
-  users: {
+  users: operation({
     meaning: 'Every user, by name.',
     access: CONFIDENTIAL,
     request: z.strictObject({}),
-    answer: answers<readonly UserView[]>(),
-  },
-  createUser: {
+    result: z.custom<readonly UserView[]>(),
+  }),
+  createUser: operation({
     meaning: 'Adds a user, who chooses a password by the link in the result.',
     access: changes({ words: 'Added a user', subject: 'name', look: USER, touches: ['users'] }),
     request: z.strictObject({ name: userName, role }),
-    answer: answers<UserLink>(),
-  },
-  updateUser: {
+    result: z.custom<UserLink>(),
+  }),
+  updateUser: operation({
     meaning: "Changes a user's role, or whether they may sign in. The last administrator stays one.",
     access: changes({ words: 'Changed a user', subject: 'name', look: USER, touches: ['users'] }),
     request: z.strictObject({
@@ -86,22 +86,22 @@ export const ACCOUNT_OPERATIONS = {
       role: role.nullable(),
       disabled: z.boolean().nullable(),
     }),
-    answer: answers<UserView>(),
-  },
-  removeUser: {
+    result: z.custom<UserView>(),
+  }),
+  removeUser: operation({
     meaning: 'Forgets a user and ends their sessions.',
     access: changes({ words: 'Removed a user', subject: 'name', look: USER, touches: ['users'] }),
     request: userRequest,
-    answer: answers<UserView>(),
-  },
-  setupLink: {
+    result: z.custom<UserView>(),
+  }),
+  setupLink: operation({
     meaning:
       'A link by which a user, or (null) the first administrator, chooses a password, once, within an hour.',
     access: changes({ words: 'Made a set-up link', subject: 'name', touches: ['users'] }),
     request: z.strictObject({ name: z.string().max(64).nullable() }),
-    answer: answers<UserLink>(),
-  },
-  resetPassword: {
+    result: z.custom<UserLink>(),
+  }),
+  resetPassword: operation({
     meaning:
       "Sets a password and ends the user's sessions; makes the first administrator where there is none.",
     access: changes({
@@ -112,32 +112,32 @@ export const ACCOUNT_OPERATIONS = {
       touches: ['users'],
     }),
     request: z.strictObject({ ...userRequest.shape, password: z.string().max(1024) }),
-    answer: answers<UserView>(),
-  },
-  resetSecondFactor: {
+    result: z.custom<UserView>(),
+  }),
+  resetSecondFactor: operation({
     meaning: "Takes a user's second factor away.",
     access: changes({ words: 'Took a second factor away', subject: 'name', look: USER, touches: ['users'] }),
     request: userRequest,
-    answer: answers<UserView>(),
-  },
-  sessions: {
+    result: z.custom<UserView>(),
+  }),
+  sessions: operation({
     meaning: 'Sessions that have not ended, of one user or (null) of all; the one used last first.',
     access: CONFIDENTIAL,
     request: z.strictObject({ name: z.string().max(64).nullable() }),
-    answer: answers<readonly SessionRow[]>(),
-  },
-  endSession: {
+    result: z.custom<readonly SessionRow[]>(),
+  }),
+  endSession: operation({
     meaning: 'Ends a session.',
     access: changes({ words: 'Ended a session', subject: 'id', touches: ['users'] }),
     request: z.strictObject({ id: z.string().max(64) }),
-    answer: answers<SessionRow>(),
-  },
-  endSessions: {
+    result: z.custom<SessionRow>(),
+  }),
+  endSessions: operation({
     meaning: 'Ends every session of a user. Gives how many.',
     access: changes({ words: 'Ended all sessions of a user', subject: 'name', touches: ['users'] }),
     request: userRequest,
-    answer: answers<{ readonly ended: number }>(),
-  },
+    result: z.custom<{ readonly ended: number }>(),
+  }),
 };
 
 /** Those who carry them out. */

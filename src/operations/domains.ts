@@ -3,7 +3,7 @@ import type { Finding } from '../control/doctor/finding.ts';
 import type { KeyState } from '../domain/domain-keys.ts';
 import { SELECTOR } from '../domain/domain-keys.ts';
 import type { DkimAlgorithm } from '../domain/sending-domain.ts';
-import { answers, changes, look, type OperationsOf, READ, unrecorded } from './operation.ts';
+import { changes, look, type OperationsOf, operation, READ, unrecorded } from './operation.ts';
 
 /** Most domains that one check looks at. */
 export const MAX_CHECKED = 50;
@@ -77,19 +77,19 @@ const DOMAIN = look<DomainDetail>(
 
 /** What operators can ask of domains that mail is sent from, and do to them. */
 export const DOMAIN_OPERATIONS = {
-  domains: {
+  domains: operation({
     meaning: 'Every domain, by name.',
     access: READ,
     request: z.strictObject({}),
-    answer: answers<readonly DomainView[]>(),
-  },
-  domain: {
+    result: z.custom<readonly DomainView[]>(),
+  }),
+  domain: operation({
     meaning: 'A domain with the records that it needs in the DNS.',
     access: READ,
     request: domainRequest,
-    answer: answers<DomainDetail>(),
-  },
-  addDomain: {
+    result: z.custom<DomainDetail>(),
+  }),
+  addDomain: operation({
     meaning: 'Registers a domain and makes its first keys, which sign at once.',
     access: changes({ words: 'Added a domain', subject: 'name', look: DOMAIN, touches: ['domains'] }),
     request: z.strictObject({
@@ -98,15 +98,15 @@ export const DOMAIN_OPERATIONS = {
       /** Null: made of the day. With `both` it is the beginning, and a letter follows. */
       selector,
     }),
-    answer: answers<DomainDetail>(),
-  },
-  removeDomain: {
+    result: z.custom<DomainDetail>(),
+  }),
+  removeDomain: operation({
     meaning: 'Forgets a domain and destroys its keys. Gives it as it was.',
     access: changes({ words: 'Removed a domain', subject: 'name', look: DOMAIN, touches: ['domains'] }),
     request: domainRequest,
-    answer: answers<DomainDetail>(),
-  },
-  rotateDomain: {
+    result: z.custom<DomainDetail>(),
+  }),
+  rotateDomain: operation({
     meaning: 'Makes new keys, which sign once their records can be seen.',
     access: changes({
       words: 'Rotated keys of a domain',
@@ -122,9 +122,9 @@ export const DOMAIN_OPERATIONS = {
       /** Do not wait until the records can be seen. */
       now: z.boolean(),
     }),
-    answer: answers<DomainDetail>(),
-  },
-  checkDomains: {
+    result: z.custom<DomainDetail>(),
+  }),
+  checkDomains: operation({
     meaning: 'Looks at what the DNS says of domains; new keys whose records can be seen sign from then on.',
     // Only looks, but outside.
     access: unrecorded('operator'),
@@ -132,8 +132,8 @@ export const DOMAIN_OPERATIONS = {
       /** Null for all, at most {@link MAX_CHECKED}. */
       name: z.string().max(1000).nullable(),
     }),
-    answer: answers<readonly CheckedDomain[]>(),
-  },
+    result: z.custom<readonly CheckedDomain[]>(),
+  }),
 };
 
 /** Those who carry them out. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { acts, answers, MAIL_TOPICS, type OperationsOf, READ } from './operation.ts';
+import { acts, MAIL_TOPICS, type OperationsOf, operation, READ } from './operation.ts';
 import type { FoundMessage } from './search.ts';
 
 const id = z.string().max(64);
@@ -18,7 +18,7 @@ export interface InboxPage {
 
 /** What operators can ask of captured mail, and do to it. */
 export const INBOX_OPERATIONS = {
-  inbox: {
+  inbox: operation({
     meaning: 'Captured messages, newest first.',
     access: READ,
     request: z.strictObject({
@@ -29,9 +29,9 @@ export const INBOX_OPERATIONS = {
       limit: z.int().min(1).max(200),
       before: id.nullable(),
     }),
-    answer: answers<InboxPage>(),
-  },
-  deleteCaptured: {
+    result: z.custom<InboxPage>(),
+  }),
+  deleteCaptured: operation({
     meaning: "Removes captured messages' contents and takes them out of the inbox; their records stay.",
     access: acts({ words: 'Deleted captured mail', subject: null, touches: MAIL_TOPICS }),
     request: z.strictObject({
@@ -41,14 +41,14 @@ export const INBOX_OPERATIONS = {
       /** Of all, only what is not newer than this message: what comes while it is being deleted stays. */
       upTo: id.nullable().default(null),
     }),
-    answer: answers<{ readonly deleted: number; readonly more: boolean }>(),
-  },
-  releaseCaptured: {
+    result: z.custom<{ readonly deleted: number; readonly more: boolean }>(),
+  }),
+  releaseCaptured: operation({
     meaning: 'Sends a captured message on by a relay, as a new message. Never one of a test key.',
     access: acts({ words: 'Released captured mail', subject: 'id', touches: MAIL_TOPICS }),
     request: z.strictObject({ id, relay: z.string().max(64) }),
-    answer: answers<{ readonly id: string }>(),
-  },
+    result: z.custom<{ readonly id: string }>(),
+  }),
 };
 
 /** Those who carry them out. */

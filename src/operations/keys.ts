@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type ApiKey, SCOPES } from '../domain/key.ts';
-import { answers, changes, look, type OperationsOf, READ } from './operation.ts';
+import { changes, look, type OperationsOf, operation, READ } from './operation.ts';
 
 const keyName = z
   .string()
@@ -56,7 +56,7 @@ const KEY = look<readonly KeyView[]>(
 
 /** What operators can ask of API keys, and do to them. */
 export const KEY_OPERATIONS = {
-  createKey: {
+  createKey: operation({
     meaning: 'Makes an API key. Its secret is in the result and nowhere else.',
     access: changes({ words: 'Made an API key', subject: 'name', look: KEY, touches: ['keys'] }),
     request: z.strictObject({
@@ -73,15 +73,15 @@ export const KEY_OPERATIONS = {
       senderDomains: z.array(z.string()).max(MAX_RESTRICTIONS),
       contentDays: contentDays.default(null),
     }),
-    answer: answers<CreatedKey>(),
-  },
-  listKeys: {
+    result: z.custom<CreatedKey>(),
+  }),
+  listKeys: operation({
     meaning: 'Every key, newest first, revoked ones too.',
     access: READ,
     request: z.strictObject({}),
-    answer: answers<readonly KeyView[]>(),
-  },
-  revokeKey: {
+    result: z.custom<readonly KeyView[]>(),
+  }),
+  revokeKey: operation({
     meaning: 'Revokes a key; what it has queued goes on, or is cancelled.',
     access: changes({ words: 'Revoked an API key', subject: 'key', look: KEY, touches: ['keys', 'queue'] }),
     request: z.strictObject({
@@ -89,9 +89,9 @@ export const KEY_OPERATIONS = {
       /** Cancels what it has queued, too. */
       cancelQueued: z.boolean().default(false),
     }),
-    answer: answers<RevokedKey>(),
-  },
-  updateKey: {
+    result: z.custom<RevokedKey>(),
+  }),
+  updateKey: operation({
     meaning: 'Changes what a key may do; what is null stays as it is.',
     access: changes({ words: 'Changed an API key', subject: 'key', look: KEY, touches: ['keys'] }),
     request: z.strictObject({
@@ -104,9 +104,9 @@ export const KEY_OPERATIONS = {
       senderDomains: z.array(z.string()).max(MAX_RESTRICTIONS).optional(),
       contentDays: contentDays.optional(),
     }),
-    answer: answers<KeyView>(),
-  },
-  rotateKey: {
+    result: z.custom<KeyView>(),
+  }),
+  rotateKey: operation({
     meaning: 'Gives a key a second secret; the old one works for another 24 hours.',
     access: changes({
       words: 'Gave an API key a second secret',
@@ -115,8 +115,8 @@ export const KEY_OPERATIONS = {
       touches: ['keys'],
     }),
     request: z.strictObject({ key: z.string() }),
-    answer: answers<RotatedKey>(),
-  },
+    result: z.custom<RotatedKey>(),
+  }),
 };
 
 /** Those who carry them out. */

@@ -8,7 +8,7 @@ import type {
   verdictSchema,
 } from '../ingest/http/answers.ts';
 import { isEnvid, isNotify } from '../smtp/command.ts';
-import { acts, answers, MAIL_TOPICS, type OperationsOf, READ, unrecorded } from './operation.ts';
+import { acts, MAIL_TOPICS, type OperationsOf, operation, READ, unrecorded } from './operation.ts';
 import type { RecipientWay } from './search.ts';
 
 /** More than api.max_recipients can be. */
@@ -49,14 +49,14 @@ export interface MessagesPage {
 
 /** What can be asked of messages, and done with them; the command line asks it of servers far away, too. */
 export const MESSAGE_OPERATIONS = {
-  submit: {
+  submit: operation({
     meaning: "Accepts a message, in the form of the API's JSON.",
     // Its message's own record tells of it.
     access: unrecorded('operator'),
     request: submitRequest,
-    answer: answers<Submitted>(),
-  },
-  submitRaw: {
+    result: z.custom<Submitted>(),
+  }),
+  submitRaw: operation({
     meaning: 'Accepts a finished message as it is, as over SMTP from this machine (sendmail).',
     access: unrecorded('operator'),
     request: z.strictObject({
@@ -69,27 +69,27 @@ export const MESSAGE_OPERATIONS = {
       ret: z.enum(['FULL', 'HDRS']).nullable(),
       envid: z.string().refine(isEnvid, 'must be as ENVID of RFC 3461').nullable(),
     }),
-    answer: answers<Submitted>(),
-  },
-  checkMessage: {
+    result: z.custom<Submitted>(),
+  }),
+  checkMessage: operation({
     meaning: 'Checks a message as if it were submitted; stores and sends nothing.',
     access: READ,
     request: submitRequest,
-    answer: answers<Shown<typeof verdictSchema>>(),
-  },
-  message: {
+    result: z.custom<Shown<typeof verdictSchema>>(),
+  }),
+  message: operation({
     meaning: "A message's status record.",
     access: READ,
     request: messageRequest,
-    answer: answers<StatusRecord>(),
-  },
-  ways: {
+    result: z.custom<StatusRecord>(),
+  }),
+  ways: operation({
     meaning: "The way of each recipient's copy, and what it waits for. Empty where the server is far away.",
     access: READ,
     request: messageRequest,
-    answer: answers<readonly RecipientWay[]>(),
-  },
-  messages: {
+    result: z.custom<readonly RecipientWay[]>(),
+  }),
+  messages: operation({
     meaning: 'Messages of every key, newest first.',
     access: READ,
     request: z.strictObject({
@@ -100,9 +100,9 @@ export const MESSAGE_OPERATIONS = {
       /** The `next` of an earlier page; null starts at the newest. */
       before: z.string().nullable(),
     }),
-    answer: answers<MessagesPage>(),
-  },
-  attempts: {
+    result: z.custom<MessagesPage>(),
+  }),
+  attempts: operation({
     meaning: 'A page of the tries to hand a message on, oldest first.',
     access: READ,
     request: z.strictObject({
@@ -113,26 +113,26 @@ export const MESSAGE_OPERATIONS = {
         .regex(/^[1-9]\d{0,14}$/)
         .nullable(),
     }),
-    answer: answers<Attempts>(),
-  },
-  messageContent: {
+    result: z.custom<Attempts>(),
+  }),
+  messageContent: operation({
     meaning: 'A message as it is sent, while it is kept.',
     access: READ,
     request: messageRequest,
-    answer: answers<KeptContent>(),
-  },
-  cancelMessage: {
+    result: z.custom<KeptContent>(),
+  }),
+  cancelMessage: operation({
     meaning: 'Cancels what of a message is not final. Gives the record as it is then.',
     access: acts({ words: 'Cancelled a message', subject: 'id', touches: MAIL_TOPICS }),
     request: messageRequest,
-    answer: answers<StatusRecord>(),
-  },
-  retryMessage: {
+    result: z.custom<StatusRecord>(),
+  }),
+  retryMessage: operation({
     meaning: "Tries a message's failed and retrying recipients again, now. Gives the record as it is then.",
     access: acts({ words: 'Retried a message', subject: 'id', touches: MAIL_TOPICS }),
     request: messageRequest,
-    answer: answers<StatusRecord>(),
-  },
+    result: z.custom<StatusRecord>(),
+  }),
 };
 
 /** Those who carry out the ones that take messages. */

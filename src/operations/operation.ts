@@ -4,24 +4,29 @@ import type { Role } from '../domain/account.ts';
 /** What an operation is made of: each stands in one record of this folder, of which all else is derived. */
 
 /** An operation that people and programs can ask for. Request and result are plain JSON. */
-export interface Operation {
+export interface Operation<
+  Request extends z.ZodType = z.ZodType,
+  Result extends z.ZodType = z.ZodType,
+  Step extends z.ZodType = z.ZodType,
+> {
   /** What it does, in one or two sentences, for docs/administering.md. */
   readonly meaning: string;
   readonly access: Access;
-  /** The shape of its request. */
-  readonly request: z.ZodType;
-  readonly answer: Answer<unknown, unknown>;
-}
-
-/** The types of the result, and of the steps that are told on the way, of which there is no value. */
-export interface Answer<Result, Step> {
-  readonly result?: Result;
+  /** The shape of its request, which every request is held to. */
+  readonly request: Request;
+  /** The shape of its result. For types and tests: nothing is held to it as it is answered. */
+  readonly result: Result;
+  /** The shape of the steps that it tells of on the way; nothing, where it tells of none. */
   readonly step?: Step;
 }
 
-/** The answer of an operation: for types alone. */
-export function answers<Result, Step = never>(): Answer<Result, Step> {
-  return {};
+/** A record, each part of which knows the types of the others. */
+export function operation<
+  Request extends z.ZodType,
+  Result extends z.ZodType,
+  Step extends z.ZodType = z.ZodNever,
+>(record: Operation<Request, Result, Step>): Operation<Request, Result, Step> {
+  return record;
 }
 
 /** Records by the names of their operations. */
@@ -29,11 +34,9 @@ type Records = Readonly<Record<string, Operation>>;
 /** The request of one of the records. */
 export type RequestIn<R extends Records, K extends keyof R> = z.input<R[K]['request']>;
 /** Its result. */
-export type ResultIn<R extends Records, K extends keyof R> =
-  R[K]['answer'] extends Answer<infer Result, unknown> ? Result : never;
+export type ResultIn<R extends Records, K extends keyof R> = z.output<R[K]['result']>;
 /** What it tells of on the way; never, where it tells nothing. */
-export type StepIn<R extends Records, K extends keyof R> =
-  R[K]['answer'] extends Answer<unknown, infer Step> ? Step : never;
+export type StepIn<R extends Records, K extends keyof R> = z.output<NonNullable<R[K]['step']>>;
 
 /** Those who carry out the operations of some records. Errors are `OperationError`. */
 export type OperationsOf<R extends Records> = {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { HOLD_KINDS } from '../domain/hold.ts';
 import type { Shown } from '../ingest/http/answers.ts';
 import type { holdSchema, queueSchema } from '../ingest/http/operator-answers.ts';
-import { acts, answers, MAIL_TOPICS, type OperationsOf, READ } from './operation.ts';
+import { acts, MAIL_TOPICS, type OperationsOf, operation, READ } from './operation.ts';
 
 /** The acts on a selection. */
 const QUEUE_ACTS = ['retry', 'cancel', 'reroute'] as const;
@@ -57,16 +57,16 @@ export interface QueueActView {
 
 /** What operators can ask of the queue, and do to it. */
 export const QUEUE_OPERATIONS = {
-  queue: {
+  queue: operation({
     meaning: 'What waits where, and how each lane does.',
     access: READ,
     request: z.strictObject({
       /** Only the lanes of this relay; null for all. */
       relay: name.nullable(),
     }),
-    answer: answers<QueueView>(),
-  },
-  hold: {
+    result: z.custom<QueueView>(),
+  }),
+  hold: operation({
     meaning: 'Holds a lane back, or a relay with all its lanes, or lets it go. Survives a restart.',
     access: acts({
       words: 'Held or released a lane',
@@ -79,9 +79,9 @@ export const QUEUE_OPERATIONS = {
       /** Null lets it go. */
       kind: z.enum(HOLD_KINDS).nullable(),
     }),
-    answer: answers<HoldView>(),
-  },
-  actOnQueue: {
+    result: z.custom<HoldView>(),
+  }),
+  actOnQueue: operation({
     meaning:
       'Acts on what a selection names: on a bounded part of it; to be called again with `next` until that is null. A dry run only counts.',
     access: acts({ words: 'Acted on the queue', subject: 'act', touches: MAIL_TOPICS }),
@@ -94,8 +94,8 @@ export const QUEUE_OPERATIONS = {
       /** The `next` of an earlier call; null starts. */
       cursor: z.string().max(MAX_TEXT).nullable(),
     }),
-    answer: answers<QueueActView>(),
-  },
+    result: z.custom<QueueActView>(),
+  }),
 };
 
 /** Those who carry them out. */

@@ -4,7 +4,7 @@ import type { FieldGroup } from '../config/relay-field.ts';
 import type { SecretField } from '../config/relay-fields.ts';
 import type { LaneState } from '../domain/lane.ts';
 import type { ProbeStep } from '../transport/transport.ts';
-import { answers, changes, isRecord, look, type OperationsOf, READ, type Topic } from './operation.ts';
+import { changes, isRecord, look, type OperationsOf, operation, READ, type Topic } from './operation.ts';
 
 /** The secret of a definition, or by the names of their fields those of one that has several; null for none. */
 const secret = z
@@ -161,13 +161,13 @@ const RELAY_TOPICS: readonly Topic[] = ['relays', 'routes', 'queue', 'settings']
 
 /** What operators can ask of relays, and do to them. */
 export const RELAY_OPERATIONS = {
-  relays: {
+  relays: operation({
     meaning: 'Every relay, and how much waits for it.',
     access: READ,
     request: z.strictObject({}),
-    answer: answers<readonly RelayView[]>(),
-  },
-  addRelay: {
+    result: z.custom<readonly RelayView[]>(),
+  }),
+  addRelay: operation({
     meaning: 'Stores a relay and starts using it.',
     access: changes({
       words: 'Added a relay',
@@ -177,23 +177,23 @@ export const RELAY_OPERATIONS = {
       touches: RELAY_TOPICS,
     }),
     request: z.strictObject({ definition, secret, makeDefault: z.boolean() }),
-    answer: answers<RelayView>(),
-  },
-  checkRelay: {
+    result: z.custom<RelayView>(),
+  }),
+  checkRelay: operation({
     meaning:
       'Finds what is wrong with a definition, before its secret is asked for; stores nothing. Throws as adding it would.',
     access: READ,
     /** `makeDefault` as for `addRelay`; null where it is only to be tried. */
     request: z.strictObject({ definition, makeDefault: z.boolean().nullable() }),
-    answer: answers<{ readonly name: string }>(),
-  },
-  relay: {
+    result: z.custom<{ readonly name: string }>(),
+  }),
+  relay: operation({
     meaning: "A stored relay's definition, to be changed; never its secret.",
     access: READ,
     request: z.strictObject({ name: z.string() }),
-    answer: answers<RelayDetail>(),
-  },
-  updateRelay: {
+    result: z.custom<RelayDetail>(),
+  }),
+  updateRelay: operation({
     meaning:
       "Puts another definition in the place of a stored relay's. Another host, port, type or verification needs the secret anew.",
     access: changes({
@@ -209,21 +209,21 @@ export const RELAY_OPERATIONS = {
       /** Null keeps the present one, where that is allowed. */
       secret,
     }),
-    answer: answers<RelayView>(),
-  },
-  relayForms: {
+    result: z.custom<RelayView>(),
+  }),
+  relayForms: operation({
     meaning: 'Every type of relay with the fields of its definition and what they mean.',
     access: READ,
     request: z.strictObject({}),
-    answer: answers<readonly RelayForm[]>(),
-  },
-  removeRelay: {
+    result: z.custom<readonly RelayForm[]>(),
+  }),
+  removeRelay: operation({
     meaning: 'Forgets a stored relay that no mail waits for.',
     access: changes({ words: 'Removed a relay', subject: 'name', look: RELAY, touches: RELAY_TOPICS }),
     request: z.strictObject({ name: z.string() }),
-    answer: answers<RelayView>(),
-  },
-  switchRelay: {
+    result: z.custom<RelayView>(),
+  }),
+  switchRelay: operation({
     meaning: 'Disables a stored relay, so that nothing is sent by it, or enables it again.',
     access: changes({
       words: 'Switched a relay on or off',
@@ -232,9 +232,9 @@ export const RELAY_OPERATIONS = {
       touches: RELAY_TOPICS,
     }),
     request: z.strictObject({ name: z.string(), disabled: z.boolean() }),
-    answer: answers<RelaySwitch>(),
-  },
-  testRelay: {
+    result: z.custom<RelaySwitch>(),
+  }),
+  testRelay: operation({
     meaning: 'Connects to a relay without sending anything, and tells of each step as it happens.',
     access: changes({ words: 'Tested a relay', subject: 'name', hide: ['unsaved'], touches: [] }),
     request: z.strictObject({
@@ -244,8 +244,9 @@ export const RELAY_OPERATIONS = {
       /** A definition that is not stored, to be tried in the place of a relay that is there; null: the relay of that name. */
       unsaved: z.strictObject({ definition, secret }).nullable(),
     }),
-    answer: answers<RelayTest, ProbeStep>(),
-  },
+    result: z.custom<RelayTest>(),
+    step: z.custom<ProbeStep>(),
+  }),
 };
 
 /** Those who carry them out. */

@@ -3,7 +3,7 @@ import type { RuleDefinition } from '../config/routes.ts';
 import type { TableDefinition } from '../control/in-force.ts';
 import type { Shown } from '../ingest/http/answers.ts';
 import type { routeExplanationSchema } from '../ingest/http/operator-answers.ts';
-import { answers, changes, look, type OperationsOf, READ, unrecorded } from './operation.ts';
+import { changes, look, type OperationsOf, operation, READ, unrecorded } from './operation.ts';
 
 /** Most messages that are rehearsed. */
 export const MAX_REHEARSED = 10_000;
@@ -67,31 +67,31 @@ const ROUTES = look<RouteTableView>(
 
 /** What operators can ask of routing, and do to it. */
 export const ROUTE_OPERATIONS = {
-  routeTables: {
+  routeTables: operation({
     meaning: 'The tables published last, newest first.',
     access: READ,
     request: z.strictObject({ limit: z.int().min(1).max(1000) }),
-    answer: answers<readonly RouteTableSummary[]>(),
-  },
-  routeTable: {
+    result: z.custom<readonly RouteTableSummary[]>(),
+  }),
+  routeTable: operation({
     meaning: 'A published table with its rules.',
     access: READ,
     request: z.strictObject({
       /** Null for the one in force. */
       version: z.int().min(1).nullable(),
     }),
-    answer: answers<RouteTableView>(),
-  },
-  explainRoute: {
+    result: z.custom<RouteTableView>(),
+  }),
+  explainRoute: operation({
     meaning: 'Where mail would go, and why.',
     access: READ,
     request: z.strictObject({
       /** The parameters of `GET /api/v1/routes/explain`, by name. */
       query: z.array(z.tuple([z.string(), z.string()])).max(200),
     }),
-    answer: answers<ExplanationView>(),
-  },
-  rehearseRoutes: {
+    result: z.custom<ExplanationView>(),
+  }),
+  rehearseRoutes: operation({
     meaning:
       'What of the mail stored last a changed table would send elsewhere: of fewer messages than asked for where the table is large. Changes nothing. One at a time; refused while another is played.',
     // Changes nothing, but takes seconds of the processor.
@@ -102,9 +102,9 @@ export const ROUTE_OPERATIONS = {
       /** At most so many messages. */
       last: z.int().min(1).max(MAX_REHEARSED),
     }),
-    answer: answers<RehearsalView, never>(),
-  },
-  publishRoutes: {
+    result: z.custom<RehearsalView>(),
+  }),
+  publishRoutes: operation({
     meaning: 'Puts rules into force, in the place of those there are.',
     access: changes({
       words: 'Published a routing table',
@@ -113,9 +113,9 @@ export const ROUTE_OPERATIONS = {
       touches: ['routes', 'queue'],
     }),
     request: z.strictObject({ routes: z.unknown() }),
-    answer: answers<RouteTableView>(),
-  },
-  rollbackRoutes: {
+    result: z.custom<RouteTableView>(),
+  }),
+  rollbackRoutes: operation({
     meaning: 'Puts the rules of an earlier version into force again, as a new one.',
     access: changes({
       words: 'Went back to an earlier routing table',
@@ -124,8 +124,8 @@ export const ROUTE_OPERATIONS = {
       touches: ['routes', 'queue'],
     }),
     request: z.strictObject({ version: z.int().min(1) }),
-    answer: answers<RouteTableView>(),
-  },
+    result: z.custom<RouteTableView>(),
+  }),
 };
 
 /** Those who carry them out. */

@@ -5,7 +5,7 @@ import type {
   Shown,
   statusRecordSchema,
 } from '../ingest/http/answers.ts';
-import { acts, answers, MAIL_TOPICS, type OperationsOf, READ } from './operation.ts';
+import { acts, MAIL_TOPICS, type OperationsOf, operation, READ } from './operation.ts';
 
 /** New messages are counted up to here. */
 export const MAX_NEW = 100;
@@ -184,7 +184,7 @@ export type SeriesEvent = 'received' | 'delivered' | 'failed' | 'retried' | 'den
 
 /** What operators can ask of all mail, and do to single messages. */
 export const SEARCH_OPERATIONS = {
-  search: {
+  search: operation({
     meaning: 'Messages that a query finds, newest first: words and tokens such as `to:`, see docs/search.md.',
     access: READ,
     request: z.strictObject({
@@ -193,52 +193,52 @@ export const SEARCH_OPERATIONS = {
       /** The `next` of an earlier page; null starts at the newest. */
       before: id.nullable(),
     }),
-    answer: answers<SearchPage>(),
-  },
-  countNew: {
+    result: z.custom<SearchPage>(),
+  }),
+  countNew: operation({
     meaning: 'How many messages that a query finds are newer than one; counts to `MAX_NEW`.',
     access: READ,
     request: z.strictObject({ query, after: id }),
-    answer: answers<{ readonly count: number; readonly more: boolean }>(),
-  },
-  messageStory: {
+    result: z.custom<{ readonly count: number; readonly more: boolean }>(),
+  }),
+  messageStory: operation({
     meaning: 'All that is known of a message.',
     access: READ,
     request: named,
-    answer: answers<MessageStory>(),
-  },
-  messagePreview: {
+    result: z.custom<MessageStory>(),
+  }),
+  messagePreview: operation({
     meaning: 'What a message says: its parts as a person reads them. Nothing of it is to be trusted.',
     access: READ,
     request: one,
-    answer: answers<MessagePreview>(),
-  },
-  messageDraft: {
+    result: z.custom<MessagePreview>(),
+  }),
+  messageDraft: operation({
     meaning:
       "A message's fields in the form of the API's JSON, to be changed and submitted anew; without attachments that are too large.",
     access: READ,
     request: one,
-    answer: answers<MessageDraft>(),
-  },
-  resendMessage: {
+    result: z.custom<MessageDraft>(),
+  }),
+  resendMessage: operation({
     meaning: 'Sends a kept message again, to all its recipients, as a new one.',
     access: acts({ words: 'Sent a message again', subject: 'id', touches: MAIL_TOPICS }),
     request: named,
-    answer: answers<{ readonly id: string }>(),
-  },
-  actOnMessages: {
+    result: z.custom<{ readonly id: string }>(),
+  }),
+  actOnMessages: operation({
     meaning: 'Retries or cancels messages by their ids; what does not allow it is left alone.',
     access: acts({ words: 'Acted on messages', subject: 'act', touches: MAIL_TOPICS }),
     request: z.strictObject({ act: z.enum(['retry', 'cancel']), ids: z.array(id).min(1).max(MAX_ACTED) }),
-    answer: answers<ActedMessages>(),
-  },
-  overview: {
+    result: z.custom<ActedMessages>(),
+  }),
+  overview: operation({
     meaning: 'The numbers of the first page.',
     access: READ,
     request: z.strictObject({}),
-    answer: answers<Overview>(),
-  },
-  series: {
+    result: z.custom<Overview>(),
+  }),
+  series: operation({
     meaning: 'Events counted over time, all nodes together.',
     access: READ,
     request: z.strictObject({
@@ -249,8 +249,8 @@ export const SEARCH_OPERATIONS = {
       /** Of one relay, counted in recipients; null: of the service, in messages. */
       relay: z.string().max(64).nullable(),
     }),
-    answer: answers<Series>(),
-  },
+    result: z.custom<Series>(),
+  }),
 };
 
 /** Those who carry them out. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { FormKind } from '../config/kinds.ts';
-import { answers, changes, isRecord, look, type OperationsOf, READ } from './operation.ts';
+import { changes, isRecord, look, type OperationsOf, operation, READ } from './operation.ts';
 
 const key = z.string().max(100);
 /** More than there are settings. */
@@ -91,13 +91,13 @@ const CERTIFICATE = look<CertificateView>(
 
 /** What operators can ask of settings, the certificate and refused sources, and do to them. */
 export const SETTINGS_OPERATIONS = {
-  settings: {
+  settings: operation({
     meaning: 'Every setting of the table, with its value and where that comes from.',
     access: READ,
     request: z.strictObject({}),
-    answer: answers<readonly SettingRow[]>(),
-  },
-  putSettings: {
+    result: z.custom<readonly SettingRow[]>(),
+  }),
+  putSettings: operation({
     meaning:
       'Stores values, and takes stored ones away, all or none. What file or environment set is refused, and what would shut out whoever asks.',
     access: changes({
@@ -112,15 +112,15 @@ export const SETTINGS_OPERATIONS = {
       /** Keys whose stored values are taken away: they are then as they are without. */
       unset: z.array(key).max(MAX_UNSET).optional(),
     }),
-    answer: answers<readonly SettingRow[]>(),
-  },
-  certificate: {
+    result: z.custom<readonly SettingRow[]>(),
+  }),
+  certificate: operation({
     meaning: 'The certificate that is shown to clients.',
     access: READ,
     request: z.strictObject({}),
-    answer: answers<CertificateView>(),
-  },
-  putCertificate: {
+    result: z.custom<CertificateView>(),
+  }),
+  putCertificate: operation({
     meaning:
       'Puts an uploaded certificate and its key in the place of the present one. Refused where a file is configured.',
     access: changes({
@@ -136,9 +136,9 @@ export const SETTINGS_OPERATIONS = {
       /** PEM; not encrypted. */
       key: z.string().max(64 * 1024),
     }),
-    answer: answers<CertificateView>(),
-  },
-  renewCertificate: {
+    result: z.custom<CertificateView>(),
+  }),
+  renewCertificate: operation({
     meaning: 'Makes a new self-signed certificate, also in the place of an uploaded one.',
     access: changes({
       words: 'Renewed the certificate',
@@ -147,15 +147,15 @@ export const SETTINGS_OPERATIONS = {
       touches: ['settings', 'health'],
     }),
     request: z.strictObject({}),
-    answer: answers<CertificateView>(),
-  },
-  denials: {
+    result: z.custom<CertificateView>(),
+  }),
+  denials: operation({
     meaning: 'Who was refused lately, on this node, the newest first.',
     access: READ,
     request: z.strictObject({}),
-    answer: answers<readonly DeniedSource[]>(),
-  },
-  allowSource: {
+    result: z.custom<readonly DeniedSource[]>(),
+  }),
+  allowSource: operation({
     meaning: 'Adds a range of sources to a list of those that are allowed.',
     access: changes({
       words: 'Allowed a source',
@@ -164,8 +164,8 @@ export const SETTINGS_OPERATIONS = {
       touches: ['settings', 'denials'],
     }),
     request: z.strictObject({ setting: z.enum(ALLOW_LISTS), cidr: z.string().max(100) }),
-    answer: answers<SettingRow>(),
-  },
+    result: z.custom<SettingRow>(),
+  }),
 };
 
 /** Those who carry them out. */

@@ -4,11 +4,11 @@ import type { HealthReport } from '../observe/health-report.ts';
 import type { RestoredAct } from '../store/relocating.ts';
 import {
   acts,
-  answers,
   CONFIDENTIAL,
   changes,
   MAIL_TOPICS,
   type OperationsOf,
+  operation,
   READ,
   unrecorded,
 } from './operation.ts';
@@ -133,19 +133,19 @@ export interface SettingView {
 
 /** What operators can ask of the installation, and do to it. */
 export const SYSTEM_OPERATIONS = {
-  health: {
+  health: operation({
     meaning: 'The body of `GET /health`.',
     access: READ,
     request: z.strictObject({}),
-    answer: answers<HealthReport>(),
-  },
-  system: {
+    result: z.custom<HealthReport>(),
+  }),
+  system: operation({
     meaning: 'Version, process, storage by class, last backup.',
     access: READ,
     request: z.strictObject({}),
-    answer: answers<SystemView>(),
-  },
-  logTail: {
+    result: z.custom<SystemView>(),
+  }),
+  logTail: operation({
     meaning: "The log's last lines on the node that answers, newest last.",
     access: unrecorded('operator'),
     request: z.strictObject({
@@ -156,9 +156,9 @@ export const SYSTEM_OPERATIONS = {
       after: z.int().min(0).nullable(),
       limit: z.int().min(1).max(1000),
     }),
-    answer: answers<LogTail>(),
-  },
-  activity: {
+    result: z.custom<LogTail>(),
+  }),
+  activity: operation({
     meaning: 'Who did what, newest first.',
     access: CONFIDENTIAL,
     request: z.strictObject({
@@ -171,9 +171,9 @@ export const SYSTEM_OPERATIONS = {
       /** The `next` of an earlier page. */
       before: z.int().min(1).nullable(),
     }),
-    answer: answers<ActivityPage>(),
-  },
-  backup: {
+    result: z.custom<ActivityPage>(),
+  }),
+  backup: operation({
     meaning: 'Writes a backup while the service goes on, and reads it back.',
     access: changes({ words: 'Made a backup', subject: 'file', hide: ['passphrase'], touches: ['health'] }),
     request: z.strictObject({
@@ -182,38 +182,39 @@ export const SYSTEM_OPERATIONS = {
       /** Encrypts the secret key that goes along; null leaves the secret key out. */
       passphrase: z.string().min(MIN_PASSPHRASE).max(1024).nullable(),
     }),
-    answer: answers<BackupView, BackupStep>(),
-  },
-  backups: {
+    result: z.custom<BackupView>(),
+    step: z.custom<BackupStep>(),
+  }),
+  backups: operation({
     meaning: "Backups in the data directory's own folder, newest first.",
     access: unrecorded('admin'),
     request: z.strictObject({}),
-    answer: answers<readonly BackupView[]>(),
-  },
-  removeBackup: {
+    result: z.custom<readonly BackupView[]>(),
+  }),
+  removeBackup: operation({
     meaning: 'Removes one of those.',
     access: changes({ words: 'Removed a backup', subject: 'name', touches: ['health'] }),
     request: z.strictObject({ name: z.string().max(200) }),
-    answer: answers<BackupView>(),
-  },
-  decideRestored: {
+    result: z.custom<BackupView>(),
+  }),
+  decideRestored: operation({
     meaning: 'Sends what came back with a backup and was still to be sent then, or cancels it.',
     access: acts({ words: 'Decided what came back with a backup', subject: 'act', touches: MAIL_TOPICS }),
     request: z.strictObject({ act: z.enum(['resume', 'cancel']) }),
-    answer: answers<RestoredDecision>(),
-  },
-  configuration: {
+    result: z.custom<RestoredDecision>(),
+  }),
+  configuration: operation({
     meaning: "The settings in force, and every relay's fields after them; secrets masked.",
     access: READ,
     request: z.strictObject({}),
-    answer: answers<readonly SettingView[]>(),
-  },
-  doctor: {
+    result: z.custom<readonly SettingView[]>(),
+  }),
+  doctor: operation({
     meaning: 'What could keep mail from coming in or going out. Takes a few seconds.',
     access: READ,
     request: z.strictObject({}),
-    answer: answers<readonly Finding[]>(),
-  },
+    result: z.custom<readonly Finding[]>(),
+  }),
 };
 
 /** Those who carry them out. */

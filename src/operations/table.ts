@@ -3,7 +3,7 @@ import { DOMAIN_OPERATIONS } from './domains.ts';
 import { INBOX_OPERATIONS } from './inbox.ts';
 import { KEY_OPERATIONS } from './keys.ts';
 import { MESSAGE_OPERATIONS } from './messages.ts';
-import type { Operation, OperationsOf, RequestIn, ResultIn, StepIn } from './operation.ts';
+import type { OperationsOf, RequestIn, ResultIn, StepIn } from './operation.ts';
 import { QUEUE_OPERATIONS } from './queue.ts';
 import { RELAY_OPERATIONS } from './relays.ts';
 import { ROUTE_OPERATIONS } from './routes.ts';
@@ -24,7 +24,7 @@ export const OPERATIONS = {
   ...SEARCH_OPERATIONS,
   ...INBOX_OPERATIONS,
   ...SYSTEM_OPERATIONS,
-} satisfies Readonly<Record<string, Operation>>;
+};
 
 type Table = typeof OPERATIONS;
 /** The name of an operation. */
