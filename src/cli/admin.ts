@@ -1,8 +1,9 @@
 import { Command } from 'commander';
 import { MIN_PASSWORD } from '../domain/account.ts';
-import type { UserLink, UserView } from '../operations/accounts.ts';
+import type { UserView } from '../operations/accounts.ts';
 import type { Operations } from '../operations/table.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
+import { operationCommands } from './operation-command.ts';
 import { withOperations } from './session.ts';
 import { Exit, promptForSecret, readSecretFile } from './terminal.ts';
 
@@ -16,11 +17,12 @@ const WHO = 'user; default: the administrator, where there is only one';
 
 /** `waybill admin …`: ways into the dashboard for whoever owns the data directory. */
 export function adminCommand(context: Context): Command {
-  return new Command('admin')
-    .description('ways into the dashboard, for the owner of the data directory')
-    .addCommand(resetPasswordCommand(context))
-    .addCommand(setupLinkCommand(context))
-    .addCommand(resetSecondFactorCommand(context));
+  const admin = new Command('admin').description(
+    'ways into the dashboard, for the owner of the data directory',
+  );
+  const order = [resetPasswordCommand(context), 'setup-link', resetSecondFactorCommand(context)];
+  for (const child of operationCommands(context, 'admin', {}, order)) admin.addCommand(child);
+  return admin;
 }
 
 function resetPasswordCommand(context: Context): Command {
@@ -41,20 +43,6 @@ function resetPasswordCommand(context: Context): Command {
         const password = await readPassword(context, options, user);
         const view = await operations.resetPassword({ name: user, password });
         print(context, options, view, () => passwordSet(view));
-      });
-    });
-}
-
-function setupLinkCommand(context: Context): Command {
-  return command('setup-link', 'make a link by which a password is chosen: once, within an hour', [
-    'waybill admin setup-link        # for the first administrator, until there is one',
-    'waybill admin setup-link ann',
-  ])
-    .argument('[name]', 'user; without one the link is for the first administrator, who chooses a name too')
-    .action(async (name: string | undefined, options: CommonOptions) => {
-      await withOperations(context, options, {}, async (operations, running) => {
-        const link = await operations.setupLink({ name: name ?? null });
-        print(context, options, link, () => linkText(link, running));
       });
     });
 }
@@ -109,24 +97,4 @@ function passwordSet({ name, role, disabled, secondFactor }: UserView): string {
       : []),
   ];
   return notes.join('\n');
-}
-
-function linkText({ name, url, path, expiresAt }: UserLink, running: boolean): string {
-  const whom =
-    name === null
-      ? 'The first administrator chooses a name and a password here'
-      : `${name} chooses a password here`;
-  const lines = [
-    url ?? `https://HOST:PORT${path}`,
-    '',
-    `${whom}, once, until ${expiresAt}.`,
-    'From another machine, put the name of this one for localhost.',
-  ];
-  if (!running)
-    lines.push(
-      name === null
-        ? 'The server is not running. Starting it prints a link of its own, in place of this one.'
-        : 'The server is not running; start it first: waybill serve',
-    );
-  return lines.join('\n');
 }

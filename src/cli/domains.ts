@@ -1,128 +1,32 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { Finding } from '../control/doctor/finding.ts';
 import { keyName, revocation, zoneLine } from '../control/domain-records.ts';
-import { type CommandForm, choice, flag, text } from '../operations/command.ts';
-import type {
-  CheckedDomain,
-  DomainDetail,
-  DomainKeyView,
-  DomainView,
-  RecordView,
+import {
+  type CheckedDomain,
+  DOMAIN_TABLE,
+  type DomainDetail,
+  type DomainKeyView,
+  type RecordView,
 } from '../operations/domains.ts';
-import type { Operations } from '../operations/table.ts';
 import type { Context } from './context.ts';
 import { findingsText } from './findings-text.ts';
-import { fittingTable, foldedTable, foldLine, shortTime } from './fitting.ts';
-import { operationCommand } from './operation-command.ts';
+import { foldedTable, foldLine, shortTime } from './fitting.ts';
+import { groupCommand, tableText } from './operation-command.ts';
 import { counted, DEFAULT_COLUMNS } from './terminal.ts';
-
-type Form<K extends keyof Operations> = CommandForm<Parameters<Operations[K]>[0]>;
-
-const DOMAIN = text('<domain>', 'the domain, such as example.com; in any script');
-const ALGORITHMS = ['rsa', 'ed25519', 'both'] as const;
-const SELECTOR = text(
-  '--selector <name>',
-  "the keys' selector; with two algorithms the beginning, and r or e follows (default: made of the day)",
-  { absent: null },
-);
-
-const ADD: Form<'addDomain'> = {
-  words: 'domains add',
-  summary: 'register a domain, make its keys, and print the DNS records to publish',
-  examples: [
-    'waybill domains add example.com',
-    'waybill domains add example.com --algorithm rsa --selector news',
-  ],
-  takes: {
-    name: DOMAIN,
-    algorithm: choice('--algorithm <name>', 'what to sign with', ALGORITHMS, { absent: 'both' }),
-    selector: SELECTOR,
-  },
-};
-
-const LIST: Form<'domains'> = {
-  words: 'domains list',
-  summary: 'show all domains and what signs for them',
-  examples: ['waybill domains list'],
-  takes: {},
-};
-
-const SHOW: Form<'domain'> = {
-  words: 'domains show',
-  summary: "show a domain's keys, and the DNS records that it needs",
-  examples: [
-    'waybill domains show example.com',
-    "waybill domains show example.com --json | jq -r '.records[].zoneLine'",
-  ],
-  takes: { name: DOMAIN },
-};
-
-const ROTATE: Form<'rotateDomain'> = {
-  words: 'domains rotate',
-  summary: 'make new keys, which sign once their records can be seen in the DNS',
-  examples: ['waybill domains rotate example.com', 'waybill domains rotate example.com --now'],
-  takes: {
-    name: DOMAIN,
-    algorithm: choice('--algorithm <name>', 'what to sign with (default: as now)', ALGORITHMS, {
-      absent: null,
-    }),
-    selector: SELECTOR,
-    now: flag('--now', 'sign with them at once: the old ones were lost or betrayed'),
-  },
-};
-
-const REMOVE: Form<'removeDomain'> = {
-  words: 'domains remove',
-  summary: 'forget a domain and destroy its keys; its mail goes unsigned from then on',
-  examples: ['waybill domains remove example.com'],
-  takes: { name: DOMAIN },
-};
-
-const CHECK: Form<'checkDomains'> = {
-  words: 'domains check',
-  summary:
-    'look at what the DNS says of domains: DKIM, SPF, DMARC, MX, PTR, MTA-STS, TLS-RPT; new keys that can be seen sign from then on',
-  examples: ['waybill domains check', 'waybill domains check example.com --json'],
-  notes: 'Exit status: 1 if anything fails, 0 if there are at most warnings.',
-  takes: { name: text('[domain]', 'the domain (default: all, at most 50)', { absent: null }) },
-};
 
 /** `waybill domains …`: the domains that mail is sent from, and the keys that sign it. */
 export function domainsCommand(context: Context): Command {
-  return new Command('domains')
-    .description(
-      'domains that mail is sent from, and their DKIM keys: add, list, show, check, rotate, remove',
-    )
-    .addCommand(operationCommand(context, 'addDomain', ADD, { says: addedText }))
-    .addCommand(
-      operationCommand(context, 'domains', LIST, { says: (all, { columns }) => domainTable(all, columns) }),
-    )
-    .addCommand(
-      operationCommand(context, 'domain', SHOW, { says: (one, { columns }) => detailText(one, columns) }),
-    )
-    .addCommand(
-      operationCommand(context, 'checkDomains', CHECK, {
-        says: (checked, { columns }) => checkedText(checked, columns ?? DEFAULT_COLUMNS),
-        json: (domains) => ({ domains }),
-        isBad: (checked) => checked.some(({ findings }) => findings.some(({ status }) => status === 'fail')),
-      }),
-    )
-    .addCommand(operationCommand(context, 'rotateDomain', ROTATE, { says: rotatedText }))
-    .addCommand(operationCommand(context, 'removeDomain', REMOVE, { says: removedText }));
-}
-
-/** All domains: what signs, what waits, what is retired; no wider than the terminal, where `columns` is not null. */
-function domainTable(domains: readonly DomainView[], columns: number | null): string {
-  if (domains.length === 0)
-    return 'No domain is registered: mail goes unsigned. Register one: waybill domains add example.com';
-  const rows = domains.map(({ name, since, keys }) => [
-    name,
-    selectorsOf(keys, 'signing'),
-    selectorsOf(keys, 'waiting'),
-    selectorsOf(keys, 'retired'),
-    shortTime(since, columns),
-  ]);
-  return fittingTable(['DOMAIN', 'SIGNS WITH', 'WAITS', 'RETIRED', 'SINCE'], rows, columns);
+  return groupCommand(context, {
+    name: 'domains',
+    title: 'domains that mail is sent from, and their DKIM keys',
+    texts: {
+      addDomain: (detail) => addedText(detail),
+      domain: (detail, { columns }) => detailText(detail, columns),
+      checkDomains: (checked, { columns }) => checkedText(checked, columns ?? DEFAULT_COLUMNS),
+      rotateDomain: (detail) => rotatedText(detail),
+      removeDomain: (detail) => removedText(detail),
+    },
+  });
 }
 
 /** A domain with its keys and records. Records are to be pasted: they are never folded. */
@@ -186,7 +90,7 @@ function removedText({ name, records }: DomainDetail): string {
 
 /** What was found of each domain, as the doctor tells it. */
 export function checkedText(checked: readonly CheckedDomain[], columns: number): string {
-  if (checked.length === 0) return domainTable([], columns);
+  if (checked.length === 0) return tableText(DOMAIN_TABLE, [], columns);
   const common = checked.length === 1 ? [] : commonOf(checked);
   const texts = checked.map(({ name, findings, switchedTo }) => {
     const switched = switchedTo.length === 0 ? [] : [`Signs with ${switchedTo.join(' and ')} from now on.`];
@@ -242,12 +146,4 @@ function recordsText({ records }: DomainDetail, columns: number | null = null): 
 function isOf({ purpose, name }: RecordView, keys: readonly DomainKeyView[], waits: boolean): boolean {
   const fresh = keys.filter(({ state }) => state === (waits ? 'waiting' : 'signing'));
   return purpose === 'dkim' && fresh.some(({ selector }) => name.startsWith(`${selector}.`));
-}
-
-function selectorsOf(keys: readonly DomainKeyView[], state: DomainKeyView['state']): string {
-  const found = keys.filter((key) => key.state === state);
-  return (
-    found.map(({ selector, unreadable }) => (unreadable ? `${selector} (unreadable)` : selector)).join(' ') ||
-    '-'
-  );
 }

@@ -1,45 +1,80 @@
-import { type Command, Option } from 'commander';
+import { Command, Option } from 'commander';
 import type { Clock } from '../lib/clock.ts';
-import type { CommandForm, Fixed, Typed } from '../operations/command.ts';
-import type { OperationName, Operations } from '../operations/table.ts';
+import type { CommandForm, Fixed, Given, Says, TableForm, Typed } from '../operations/command.ts';
+import {
+  OPERATION_NAMES,
+  OPERATIONS,
+  type OperationName,
+  type RequestOf,
+  type ResultOf,
+} from '../operations/table.ts';
 import { type CommonOptions, type Context, command, orInvalid, print } from './context.ts';
+import { fittingTable, shortTime } from './fitting.ts';
 import { withOperations } from './session.ts';
-import { Exit } from './terminal.ts';
+import { Exit, table, terminalJson } from './terminal.ts';
 
-/** Commands that each ask for one operation: made of its form, and of how its result is told. */
+/** The commands that each ask for one operation: made of what the records of `operations/` say of them. */
 
-type RequestOf<K extends OperationName> = Parameters<Operations[K]>[0];
-type ResultOf<K extends OperationName> = Awaited<ReturnType<Operations[K]>>;
+/** How results are told to people, where their records do not say it. */
+export type Texts = { readonly [K in OperationName]?: Says<RequestOf<K>, ResultOf<K>> };
 
-/** What a result is told by. */
-export interface Told<Request> {
-  readonly request: Request;
-  /** Of the terminal; null where it is none. */
-  readonly columns: number | null;
-  /** A server runs. */
-  readonly running: boolean;
+/** Commands of a common first word. */
+interface Group {
+  readonly name: string;
+  /** What they are about; what it consists of is told behind it. */
+  readonly title: string;
+  /** How the help begins: commands of records by their last words, and others. Those of further records come after. */
+  readonly order?: readonly (string | Command)[];
+  readonly texts?: Texts;
 }
 
-/** How the result of an operation is told. */
-export interface Telling<K extends OperationName> {
-  /** To people, who did not ask for JSON. */
-  readonly says: (result: ResultOf<K>, told: Told<RequestOf<K>>) => string;
-  /** With `--quiet`, which the command has then, and without a line around it. */
-  readonly quiet?: { readonly meaning: string; readonly says: (result: ResultOf<K>) => string };
-  /** What `--json` prints, if that is not the result. */
-  readonly json?: (result: ResultOf<K>) => unknown;
-  /** It was done, and the answer is bad: exit status 1. */
-  readonly isBad?: (result: ResultOf<K>) => boolean;
+/** `waybill <group> …`. */
+export function groupCommand(context: Context, { name, title, order = [], texts = {} }: Group): Command {
+  const made = operationCommands(context, name, texts, order);
+  const group = new Command(name).description(`${title}: ${made.map((child) => child.name()).join(', ')}`);
+  for (const child of made) group.addCommand(child);
+  return group;
 }
 
-/** The command that asks for an operation. */
-export function operationCommand<K extends OperationName>(
+/** The commands of a group, as it orders them. */
+export function operationCommands(
+  context: Context,
+  group: string,
+  texts: Texts,
+  order: readonly (string | Command)[],
+): Command[] {
+  const ofRecords = OPERATION_NAMES.flatMap((operation) => commandsOf(context, operation, group, texts));
+  const first = order.map((one) => {
+    const found = typeof one === 'string' ? ofRecords.find((made) => made.name() === one) : one;
+    if (found === undefined) throw new Error(`There is no command ${group} ${String(one)}.`);
+    return found;
+  });
+  return [...first, ...ofRecords.filter((made) => !first.includes(made))];
+}
+
+function commandsOf<K extends OperationName>(
   context: Context,
   operation: K,
-  form: CommandForm<RequestOf<K>>,
-  { says, quiet, json = (result) => result, isBad = () => false }: Telling<K>,
+  group: string,
+  texts: Texts,
+): Command[] {
+  // Sound because a record's commands are of its own request and result.
+  const forms = OPERATIONS[operation].commands as readonly FormOf<K>[] | undefined;
+  return (forms ?? [])
+    .filter(({ words }) => words.startsWith(`${group} `))
+    .map((form) => operationCommand(context, operation, form, texts[operation]));
+}
+
+type FormOf<K extends OperationName> = CommandForm<RequestOf<K>, ResultOf<K>>;
+
+/** The command that asks for an operation. */
+function operationCommand<K extends OperationName>(
+  context: Context,
+  operation: K,
+  form: FormOf<K>,
+  text: Texts[K],
 ): Command {
-  const { words, summary, examples, notes, takes, cures } = form;
+  const { words, summary, examples, notes, takes, quiet } = form;
   const shell = command(words.slice(words.lastIndexOf(' ') + 1), summary, examples);
   if (notes !== undefined) shell.addHelpText('after', `\n${notes}`);
   const fields = Object.entries<Typed<unknown> | Fixed<unknown>>(takes);
@@ -51,25 +86,58 @@ export function operationCommand<K extends OperationName>(
       name,
       'fixed' in source ? source.fixed : readFrom(source, shell, typed, context.clock),
     ]);
+    if (form.wantsOption && !fields.some(([, source]) => isGiven(source, shell)))
+      throw new Exit(USAGE, `Say what is to change. See: waybill ${words} --help`);
     // Sound because a form has a source for each field of the request, of the field's type.
     const request = Object.fromEntries(values) as RequestOf<K>;
-    const session = cures ? ({ tolerateFaults: true } as const) : {};
+    const session = form.cures ? ({ tolerateFaults: true } as const) : {};
     await withOperations(context, options, session, async (operations, running) => {
       // Sound because operation and request are of the same name.
       const call = operations[operation] as (request: RequestOf<K>) => Promise<ResultOf<K>>;
       const result = await call(request);
-      const { terminal } = context;
-      const told = { request, columns: terminal.columns(), running };
-      if (quiet !== undefined && options.quiet) terminal.out(quiet.says(result));
-      else print(context, options, json(result), () => says(result, told));
-      if (isBad(result)) throw new Exit(1);
+      const told = { request, columns: context.terminal.columns(), running };
+      if (quiet !== undefined && options.quiet) context.terminal.out(quiet.says(result));
+      else
+        print(context, options, form.json?.(result) ?? result, () =>
+          textOf(form.prints ?? text, result, told),
+        );
+      if (form.isBad?.(result)) throw new Exit(1);
     });
   });
 }
 
+const USAGE = 2;
+
+function textOf<K extends OperationName>(
+  prints: FormOf<K>['prints'],
+  result: ResultOf<K>,
+  told: Parameters<Says<RequestOf<K>, ResultOf<K>>>[1],
+): string {
+  if (prints === undefined) return terminalJson(result);
+  if (typeof prints === 'function') return prints(result, told);
+  // Sound because the table is of what the result has as rows, or of the result itself.
+  return tableText<unknown>(prints as TableForm<unknown>, [result].flat(), told.columns);
+}
+
+/** Rows as their form has them under headings, or that there are none. */
+export function tableText<Row>(
+  { columns, empty, fits }: TableForm<Row>,
+  rows: readonly Row[],
+  width: number | null,
+): string {
+  if (rows.length === 0) return empty;
+  const headings = Object.keys(columns);
+  const cells = rows.map((row) => Object.values(columns).map((cell) => cell(row)));
+  if (!fits) return table(headings, cells);
+  const short = cells.map((row) => row.map((cell) => (TIME.test(cell) ? shortTime(cell, width) : cell)));
+  return fittingTable(headings, short, width);
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
 /** Has a command take an argument or an option. What is typed is looked at as it is read, so that a fault names it. */
 function take(shell: Command, source: Typed<unknown>, clock: Pick<Clock, 'wall'>): void {
-  const { usage, meaning, absent, repeats, choices } = source;
+  const { usage, meaning, absent, repeats, choices, instead } = source;
   const check = (typed: string, earlier: unknown): unknown => {
     const all =
       repeats && Array.isArray(earlier) ? [...earlier.map(String), typed] : repeats ? [typed] : typed;
@@ -86,6 +154,7 @@ function take(shell: Command, source: Typed<unknown>, clock: Pick<Clock, 'wall'>
   // Shown in the help; others say there what leaving them out means.
   if (absent !== null && (choices !== null || typeof absent === 'number')) option.default(absent);
   shell.addOption(option);
+  if (instead !== undefined) shell.option(instead.usage, instead.meaning);
 }
 
 function readFrom(
@@ -94,12 +163,31 @@ function readFrom(
   given: readonly unknown[],
   clock: Pick<Clock, 'wall'>,
 ): unknown {
-  const { usage, absent } = source;
+  const { usage, absent, instead } = source;
   const place = shell.registeredArguments.findIndex((argument) => usage.slice(1, -1) === argument.name());
-  const option = shell.options.find(({ flags }) => flags === usage);
+  const option = optionOf(shell, usage);
   const typed = option === undefined ? given[place] : shell.getOptionValue(option.attributeName());
+  const isInstead = instead !== undefined && typedAt(shell, instead.usage) === true;
+  if (isInstead && typed !== undefined)
+    throw new Exit(USAGE, `${option?.long} and ${instead.usage} do not go together.`);
+  if (isInstead) return instead.value;
   // Sound because nothing but `check` and Commander's own reading of texts and flags puts values there.
-  return typed === undefined || typed === absent
-    ? absent
-    : source.read(typed as string | true | readonly string[], clock.wall());
+  return typed === undefined || typed === absent ? absent : source.read(typed as Given, clock.wall());
+}
+
+/** Whether an option of a field was typed. */
+function isGiven(source: Typed<unknown> | Fixed<unknown>, shell: Command): boolean {
+  if ('fixed' in source) return false;
+  return [source.usage, source.instead?.usage].some(
+    (usage) => usage !== undefined && typedAt(shell, usage) !== undefined,
+  );
+}
+
+function typedAt(shell: Command, usage: string): unknown {
+  const option = optionOf(shell, usage);
+  return option && shell.getOptionValue(option.attributeName());
+}
+
+function optionOf(shell: Command, usage: string): Option | undefined {
+  return shell.options.find(({ flags }) => flags === usage);
 }

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type CommandForm, fixed, text } from '../operations/command.ts';
 import {
   type HoldView,
   SELECTABLE_STATUSES,
   type SelectableStatus,
   type Selection,
+  TARGET_MEANING,
 } from '../operations/queue.ts';
 import type { Operations, RequestOf } from '../operations/table.ts';
 import type { RestoredAct } from '../store/relocating.ts';
@@ -16,7 +16,7 @@ import {
   print,
   suggestingCommands,
 } from './context.ts';
-import { operationCommand } from './operation-command.ts';
+import { operationCommands } from './operation-command.ts';
 import { queueText } from './queue-text.ts';
 import { withOperations } from './session.ts';
 import { counted, Exit, harmless } from './terminal.ts';
@@ -25,25 +25,6 @@ interface QueueOptions extends CommonOptions {
   readonly watch?: true;
   readonly relay?: string;
 }
-
-const TARGET = "a relay's name, or a lane: an mx relay's name, a slash and a domain";
-
-// Holding mail back must not wait until a configuration is free of faults.
-const PAUSE: CommandForm<RequestOf<'hold'>> = {
-  words: 'queue pause',
-  summary: 'send nothing by a lane or relay until it is resumed; what is routed to it waits',
-  examples: ['waybill queue pause out', 'waybill queue pause direct/example.com'],
-  takes: { target: text('<target>', TARGET), kind: fixed('pause') },
-  cures: true,
-};
-
-const DRAIN: CommandForm<RequestOf<'hold'>> = {
-  words: 'queue drain',
-  summary: 'send what waits for a lane or relay, but route nothing new to it',
-  examples: ['waybill queue drain out'],
-  takes: { target: text('<target>', TARGET), kind: fixed('drain') },
-  cures: true,
-};
 
 /** How often the screen is drawn anew. */
 const REDRAW_MS = 1_000;
@@ -72,16 +53,8 @@ export function queueCommand(context: Context): Command {
           );
         });
     });
-  const pause = operationCommand(context, 'hold', PAUSE, {
-    says: ({ target, waiting }) =>
-      `${target} is paused, recipients waiting there: ${waiting}. Attempts under way end. To go on: waybill queue resume ${target}`,
-  });
-  const drain = operationCommand(context, 'hold', DRAIN, {
-    says: ({ target, waiting, processing }) =>
-      `${target} is draining, recipients still to be sent: ${waiting + processing}. New mail goes elsewhere. To undo: waybill queue resume ${target}`,
-  });
-  const holds = [pause, resumeCommand(context), drain];
-  for (const child of [...holds, ...queueActCommands(context)]) queue.addCommand(child);
+  const order = ['pause', resumeCommand(context), 'drain', ...queueActCommands(context)];
+  for (const child of operationCommands(context, 'queue', {}, order)) queue.addCommand(child);
   return suggestingCommands(queue);
 }
 
@@ -123,7 +96,7 @@ function resumeCommand(context: Context): Command {
     'waybill queue resume out',
     'waybill queue resume --restored',
   ])
-    .argument('[target]', TARGET, notEmpty)
+    .argument('[target]', TARGET_MEANING, notEmpty)
     .addOption(restoredOption('resume'))
     .action(async (target: string | undefined, options: CommonOptions & { readonly restored?: true }) => {
       if ((target === undefined) !== (options.restored === true))

@@ -1,4 +1,4 @@
-import type { RelayDetail, RelaySwitch, RelayTest, RelayView } from '../operations/relays.ts';
+import type { RelayDetail, RelayTest, RelayView } from '../operations/relays.ts';
 import { clip, fittingTable } from './fitting.ts';
 import { laneStateText } from './queue-text.ts';
 import { oneLine, table } from './terminal.ts';
@@ -71,20 +71,6 @@ export function addedText({ name, warmUp }: RelayView, tryOut: string): string {
 /** A step of a test, as a line. */
 export function stepLine({ name, ok, detail, atMs }: RelayTest['steps'][number]): string {
   return `${ok ? 'ok    ' : 'failed'} ${String(atMs).padStart(6)} ms  ${oneLine(name)}  ${oneLine(detail)}`;
-}
-
-/** What is said of a relay that was disabled. */
-export function disabledText({ name, changed, isDefault, waiting, processing }: RelaySwitch): string {
-  const enable = `waybill relays enable ${name}`;
-  return [
-    changed ? `Disabled ${name}: nothing more is sent by it.` : `${name} is disabled already.`,
-    processing > 0 ? `What is under way ends (recipients: ${processing}).` : '',
-    `Its mail goes by the next relay of its group, or waits (recipients just now: ${waiting}).`,
-    isDefault ? 'It is the default relay: mail that no rule sends elsewhere waits, too.' : '',
-    `To send by it again: ${enable}`,
-  ]
-    .filter((line) => line !== '')
-    .join('\n');
 }
 
 function destinationOf({ type, host, port, endpoint }: RelayView): string {

@@ -1,10 +1,9 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { GivenSecret } from '../config/relay-secrets.ts';
-import { type CommandForm, fixed, text } from '../operations/command.ts';
 import type { RelayDetail, RelayView } from '../operations/relays.ts';
-import type { Operations, RequestOf } from '../operations/table.ts';
+import type { RequestOf } from '../operations/table.ts';
 import { type Context, collect, command, print } from './context.ts';
-import { operationCommand } from './operation-command.ts';
+import { groupCommand } from './operation-command.ts';
 import {
   type DescribingOptions,
   definitionOf,
@@ -16,7 +15,7 @@ import {
   takesSecret,
   withRelayOptions,
 } from './relay-options.ts';
-import { addedText, detailText, disabledText, relayTable, stepLine } from './relays-text.ts';
+import { addedText, detailText, relayTable, stepLine } from './relays-text.ts';
 import { withOperations } from './session.ts';
 import { Exit, harmless, terminalJsonLine } from './terminal.ts';
 
@@ -31,65 +30,14 @@ interface TestOptions extends DescribingOptions {
 /** What a definition is called that is tried without a name. */
 const NAMELESS = 'unsaved';
 
-type Form<K extends keyof Operations> = CommandForm<Parameters<Operations[K]>[0]>;
-
-const NAME = text('<name>', "the relay's name");
-
-const LIST: Form<'relays'> = {
-  words: 'relays list',
-  summary: 'show all relays and how much waits for them',
-  examples: ['waybill relays list'],
-  takes: {},
-};
-
-const SHOW: Form<'relay'> = {
-  words: 'relays show',
-  summary: 'show a relay: its definition, its rules, and when its hops rested',
-  examples: ['waybill relays show out'],
-  takes: { name: NAME },
-};
-
-const DISABLE: Form<'switchRelay'> = {
-  words: 'relays disable',
-  summary: 'send nothing by a relay, until it is enabled: its mail moves or waits',
-  examples: ['waybill relays disable out'],
-  takes: { name: NAME, disabled: fixed(true) },
-};
-
-const ENABLE: Form<'switchRelay'> = {
-  words: 'relays enable',
-  summary: 'send by a disabled relay again',
-  examples: ['waybill relays enable out'],
-  takes: { name: NAME, disabled: fixed(false) },
-};
-
-const REMOVE: Form<'removeRelay'> = {
-  words: 'relays remove',
-  summary: 'forget a relay that no mail waits for',
-  examples: ['waybill relays remove out'],
-  takes: { name: NAME },
-  cures: true,
-};
-
 /** `waybill relays …`: the ways out. */
 export function relaysCommand(context: Context): Command {
-  return new Command('relays')
-    .description('relays, the ways out: list, show, add, edit, test, disable, enable, remove')
-    .addCommand(
-      operationCommand(context, 'relays', LIST, { says: (all, { columns }) => relayTable(all, columns) }),
-    )
-    .addCommand(operationCommand(context, 'relay', SHOW, { says: detailText }))
-    .addCommand(addCommand(context))
-    .addCommand(editCommand(context))
-    .addCommand(testCommand(context))
-    .addCommand(operationCommand(context, 'switchRelay', DISABLE, { says: disabledText }))
-    .addCommand(
-      operationCommand(context, 'switchRelay', ENABLE, {
-        says: ({ name, changed }) =>
-          changed ? `Enabled ${name}. What waits for it is sent.` : `${name} was not disabled.`,
-      }),
-    )
-    .addCommand(operationCommand(context, 'removeRelay', REMOVE, { says: ({ name }) => `Removed ${name}.` }));
+  return groupCommand(context, {
+    name: 'relays',
+    title: 'relays, the ways out',
+    order: ['list', 'show', addCommand(context), editCommand(context), testCommand(context)],
+    texts: { relays: (all, { columns }) => relayTable(all, columns), relay: (one) => detailText(one) },
+  });
 }
 
 function addCommand(context: Context): Command {

@@ -1,17 +1,14 @@
 import { createReadStream } from 'node:fs';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { readYaml } from '../config/yaml.ts';
 import { readError } from '../lib/error.ts';
-import { type CommandForm, integer } from '../operations/command.ts';
 import {
   type ExplanationView,
   MAX_REHEARSED,
   type RehearsalView,
-  type RouteTableSummary,
   type RouteTableView,
 } from '../operations/routes.ts';
-import type { Operations } from '../operations/table.ts';
 import {
   type CommonOptions,
   type Context,
@@ -21,7 +18,7 @@ import {
   print,
   wholeNumber,
 } from './context.ts';
-import { operationCommand } from './operation-command.ts';
+import { groupCommand } from './operation-command.ts';
 import { withOperations } from './session.ts';
 import { counted, Exit, table } from './terminal.ts';
 
@@ -40,52 +37,20 @@ interface TestOptions extends CommonOptions {
   readonly last: number;
 }
 
-type Form<K extends keyof Operations> = CommandForm<Parameters<Operations[K]>[0]>;
-
-const VERSIONS = [1, Number.MAX_SAFE_INTEGER] as const;
-
-const LIST: Form<'routeTables'> = {
-  words: 'routes list',
-  summary: 'show the routing tables that were published last',
-  examples: ['waybill routes list'],
-  takes: { limit: integer('--limit <n>', 'at most so many', [1, 1000], { absent: 20 }) },
-  cures: true,
-};
-
-const SHOW: Form<'routeTable'> = {
-  words: 'routes show',
-  summary: 'show the rules of a table as they stand in a file',
-  examples: ['waybill routes show', 'waybill routes show 7 > rules.yaml'],
-  takes: {
-    version: integer('[version]', 'its version (default: the one in force)', VERSIONS, { absent: null }),
-  },
-  cures: true,
-};
-
-const ROLLBACK: Form<'rollbackRoutes'> = {
-  words: 'routes rollback',
-  summary: 'put the rules of an earlier version into force again, as a new version',
-  examples: ['waybill routes rollback 7'],
-  takes: { version: integer('<version>', 'the version; see: waybill routes list', VERSIONS) },
-  cures: true,
-};
-
 const USUAL_LAST = 1000;
 
 /** `waybill routes …`: which way mail takes. */
 export function routesCommand(context: Context): Command {
-  return new Command('routes')
-    .description('routes, which way mail takes: list, show, explain, test, publish, rollback')
-    .addCommand(operationCommand(context, 'routeTables', LIST, { says: tablesText }))
-    .addCommand(operationCommand(context, 'routeTable', SHOW, { says: tableText }))
-    .addCommand(explainCommand(context))
-    .addCommand(testCommand(context))
-    .addCommand(publishCommand(context))
-    .addCommand(
-      operationCommand(context, 'rollbackRoutes', ROLLBACK, {
-        says: (table, { running }) => inForceText(table, running),
-      }),
-    );
+  const own = [explainCommand(context), testCommand(context), publishCommand(context)];
+  return groupCommand(context, {
+    name: 'routes',
+    title: 'routes, which way mail takes',
+    order: ['list', 'show', ...own],
+    texts: {
+      routeTable: (one) => tableText(one),
+      rollbackRoutes: (one, { running }) => inForceText(one, running),
+    },
+  });
 }
 
 function explainCommand(context: Context): Command {
@@ -164,25 +129,6 @@ function tableText({ version, publishedAt, origin, inForce, rules, defaultRelay 
     `# What no rule matches goes by ${defaultRelay}, the default relay.`,
     stringify({ routes: rules }, { lineWidth: 0, flowCollectionPadding: true }).trimEnd(),
   ].join('\n');
-}
-
-/** Where the rules of a table are kept: a file has them all, or whoever publishes them does so here. */
-const RULES_FROM: Readonly<Record<RouteTableSummary['origin'], string>> = {
-  file: 'the file',
-  stored: 'the database',
-};
-
-/** Published tables, one a line. */
-function tablesText(tables: readonly RouteTableSummary[]): string {
-  if (tables.length === 0) return 'No table was published yet; one is when the server starts.';
-  const rows = tables.map(({ version, inForce, publishedAt, origin, ruleCount, defaultRelay }) => [
-    inForce ? `${version} (in force)` : String(version),
-    publishedAt,
-    RULES_FROM[origin],
-    String(ruleCount),
-    defaultRelay,
-  ]);
-  return table(['VERSION', 'PUBLISHED', 'RULES KEPT IN', 'RULES', 'DEFAULT'], rows);
 }
 
 /** Where mail would go, rule by rule and relay by relay. */

@@ -7,9 +7,9 @@ import { configCommand } from './config.ts';
 import { type Context, inheritOptions, withCommonOptions } from './context.ts';
 import { doctorCommand } from './doctor.ts';
 import { domainsCommand } from './domains.ts';
-import { keysCommand } from './keys.ts';
 import { messagesCommand } from './messages.ts';
 import { migrateCommand } from './migrate.ts';
+import { groupCommand } from './operation-command.ts';
 import { queueCommand } from './queue.ts';
 import { relaysCommand } from './relays.ts';
 import { restoreCommand } from './restore.ts';
@@ -42,7 +42,7 @@ function program(context: Context, asJson: boolean): Command {
     .enablePositionalOptions()
     .hook('preAction', inheritOptions)
     .addCommand(serveCommand(context))
-    .addCommand(keysCommand(context))
+    .addCommand(groupCommand(context, { name: 'keys', title: 'API keys' }))
     .addCommand(sendCommand(context))
     .addCommand(sendmailCommand(context))
     .addCommand(messagesCommand(context))

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ROLES, type Role } from '../domain/account.ts';
+import { type Told, text } from './command.ts';
 import { CONFIDENTIAL, changes, look, type OperationsOf, operation } from './operation.ts';
 
 /** What a user is called when signing in. */
@@ -63,6 +64,27 @@ const USER = look<readonly UserView[]>(
   },
 );
 
+/** A way in, and what to know of it. */
+function linkText({ name, url, path, expiresAt }: UserLink, { running }: Told<unknown>): string {
+  const whom =
+    name === null
+      ? 'The first administrator chooses a name and a password here'
+      : `${name} chooses a password here`;
+  const lines = [
+    url ?? `https://HOST:PORT${path}`,
+    '',
+    `${whom}, once, until ${expiresAt}.`,
+    'From another machine, put the name of this one for localhost.',
+  ];
+  if (!running)
+    lines.push(
+      name === null
+        ? 'The server is not running. Starting it prints a link of its own, in place of this one.'
+        : 'The server is not running; start it first: waybill serve',
+    );
+  return lines.join('\n');
+}
+
 /** What operators can ask of those who use the dashboard, and do to them. */
 export const ACCOUNT_OPERATIONS = {
   users: operation({
@@ -100,6 +122,24 @@ export const ACCOUNT_OPERATIONS = {
     access: changes({ words: 'Made a set-up link', subject: 'name', touches: ['users'] }),
     request: z.strictObject({ name: z.string().max(64).nullable() }),
     result: z.custom<UserLink>(),
+    commands: [
+      {
+        words: 'admin setup-link',
+        summary: 'make a link by which a password is chosen: once, within an hour',
+        examples: [
+          'waybill admin setup-link        # for the first administrator, until there is one',
+          'waybill admin setup-link ann',
+        ],
+        takes: {
+          name: text(
+            '[name]',
+            'user; without one the link is for the first administrator, who chooses a name too',
+            { absent: null },
+          ),
+        },
+        prints: linkText,
+      },
+    ],
   }),
   resetPassword: operation({
     meaning:

@@ -1,6 +1,6 @@
 /**
  * How people ask for an operation on the command line: each field of its request is an argument, an option, or a value that the
- * command stands for. The command itself is made of that by `cli/operation-command.ts`.
+ * command stands for; the result is a table, or a text. The command itself is made of that by `cli/operation-command.ts`.
  */
 import { formatTimestamp } from '../lib/clock.ts';
 
@@ -18,9 +18,14 @@ export interface Typed<T> {
   readonly choices: readonly string[] | null;
   /** What help and request say where it is not typed. */
   readonly absent: T;
-  /** The value of a text, or of all that were typed where it repeats; `true` for an option without a value. `now` is in ms. Throws {@link Misread}. */
-  readonly read: (typed: string | true | readonly string[], now: number) => T;
+  /** Another option, without a value, that stands for this one with a certain value. */
+  readonly instead?: { readonly usage: string; readonly meaning: string; readonly value: T };
+  /** The value of what is typed. `now` is in ms. Throws {@link Misread}. */
+  readonly read: (given: Given, now: number) => T;
 }
+
+/** A text, or all that were typed where it repeats; `true` for an option without a value. */
+export type Given = string | true | readonly string[];
 
 /** A value that the command stands for. */
 export interface Fixed<T> {
@@ -28,7 +33,7 @@ export interface Fixed<T> {
 }
 
 /** A command that asks for one operation. */
-export interface CommandForm<Request> {
+export interface CommandForm<Request, Result> {
   /** The words after `waybill`, such as `keys rotate`. */
   readonly words: string;
   readonly summary: string;
@@ -36,8 +41,40 @@ export interface CommandForm<Request> {
   /** Told at the end of the help. */
   readonly notes?: string;
   readonly takes: { readonly [Field in keyof Request]-?: Typed<Request[Field]> | Fixed<Request[Field]> };
+  /** Is refused where no option is given. */
+  readonly wantsOption?: true;
   /** Is carried out although the configuration has faults: it may be the cure. */
   readonly cures?: true;
+  /** The result for people. Without, it is a text of `cli/`, or else JSON. */
+  readonly prints?: Says<Request, Result> | TableForm<Result extends readonly (infer Row)[] ? Row : Result>;
+  /** With `--quiet`, which the command has then, and without a line around it. */
+  readonly quiet?: { readonly meaning: string; readonly says: (result: Result) => string };
+  /** What `--json` prints, if that is not the result. */
+  readonly json?: (result: Result) => unknown;
+  /** It was done, and the answer is bad: exit status 1. */
+  readonly isBad?: (result: Result) => boolean;
+}
+
+/** A result in words. */
+export type Says<Request, Result> = (result: Result, told: Told<Request>) => string;
+
+/** What a result is told by. */
+export interface Told<Request> {
+  readonly request: Request;
+  /** Of the terminal; null where it is none. */
+  readonly columns: number | null;
+  /** A server runs. */
+  readonly running: boolean;
+}
+
+/** A table of rows, which are the result; it may be one row, too. */
+export interface TableForm<Row> {
+  /** The cells of a row, by the headings. */
+  readonly columns: Readonly<Record<string, (row: Row) => string>>;
+  /** Said where there are no rows. */
+  readonly empty: string;
+  /** On a terminal its widest columns are cut until it fits, and its times lose their seconds. */
+  readonly fits?: true;
 }
 
 /** What a person may leave out. */
@@ -55,31 +92,47 @@ export function fixed<const T>(value: T): Fixed<T> {
 
 /** Text as it is typed; without `absent` it must be. */
 export function text(usage: string, meaning: string): Typed<string>;
-export function text<T extends string | null>(
+export function text<T extends string | null | undefined>(
   usage: string,
   meaning: string,
   left: Absent<T>,
 ): Typed<string | T>;
-export function text(usage: string, meaning: string, left?: Absent<string | null>): Typed<string | null> {
-  return typed<string | null>(usage, meaning, left?.absent ?? null, (given) => {
+export function text(
+  usage: string,
+  meaning: string,
+  left?: Absent<string | null | undefined>,
+): Typed<string | null | undefined> {
+  return typed<string | null | undefined>(usage, meaning, left?.absent, (given) => {
     if (given === '' && left === undefined) throw new Misread('It must not be empty.');
     return given;
   });
 }
 
 /** One of a closed list of words. */
-export function choice<T extends string, A extends T | null>(
+export function choice<T extends string>(
   usage: string,
   meaning: string,
   words: readonly T[],
-  left: Absent<A>,
-): Typed<T | A> {
-  return { ...typed<T | A>(usage, meaning, left.absent, (given) => readWord(given, words)), choices: words };
+  left: Absent<NoInfer<T>>,
+): Typed<T>;
+export function choice<T extends string>(
+  usage: string,
+  meaning: string,
+  words: readonly T[],
+  left: Absent<null>,
+): Typed<T | null>;
+export function choice<T extends string>(
+  usage: string,
+  meaning: string,
+  words: readonly T[],
+  { absent }: Absent<T | null>,
+): Typed<T | null> {
+  return { ...typed<T | null>(usage, meaning, absent, (given) => readWord(given, words)), choices: words };
 }
 
 /** A whole number in a range; without `left` it must be typed. */
 export function integer(usage: string, meaning: string, range: Range): Typed<number>;
-export function integer<A extends number | null>(
+export function integer<A extends number | null | undefined>(
   usage: string,
   meaning: string,
   range: Range,
@@ -89,9 +142,9 @@ export function integer(
   usage: string,
   meaning: string,
   [min, max]: Range,
-  left?: Absent<number | null>,
-): Typed<number | null> {
-  return typed<number | null>(usage, meaning, left?.absent ?? null, (given) =>
+  left?: Absent<number | null | undefined>,
+): Typed<number | null | undefined> {
+  return typed<number | null | undefined>(usage, meaning, left?.absent, (given) =>
     readInteger(given, [min, max]),
   );
 }
@@ -109,12 +162,16 @@ const DATE = /^\d{4}-/;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A time in RFC 3339, which may be typed as a number of days from now: `90d`. */
-export function time(usage: string, meaning: string): Typed<string | null> {
-  return typed<string | null>(usage, meaning, null, readTime);
+export function time<A extends null | undefined>(
+  usage: string,
+  meaning: string,
+  left: Absent<A>,
+): Typed<string | A> {
+  return typed<string | A>(usage, meaning, left.absent, readTime);
 }
 
 /** See {@link time}; `now` is in ms. Throws {@link Misread}. */
-export function readTime(given: string, now: number): string {
+function readTime(given: string, now: number): string {
   const [, days] = DAYS.exec(given) ?? [];
   if (days !== undefined) return formatTimestamp(now + Number(days) * DAY_MS);
   if (DATE.test(given)) return given;
@@ -129,20 +186,33 @@ export function flag(usage: string, meaning: string): Typed<boolean> {
 }
 
 /** Texts, by an option that may be given several times. */
-export function list(usage: string, meaning: string): Typed<string[]> {
-  return { usage, meaning, repeats: true, choices: null, absent: [], read: (given) => textsOf(given) };
+export function list<A extends string[] | undefined>(
+  usage: string,
+  meaning: string,
+  left: Absent<A>,
+): Typed<string[] | A> {
+  return { usage, meaning, repeats: true, choices: null, absent: left.absent, read: textsOf };
 }
 
 /** As {@link list}, of a closed list of words. */
-export function wordList<T extends string>(
+export function wordList<T extends string, A extends T[] | undefined>(
   usage: string,
   meaning: string,
   words: readonly T[],
-  left: Absent<readonly T[]>,
-): Typed<T[]> {
-  const read = (given: Parameters<Typed<T[]>['read']>[0]) =>
-    textsOf(given).map((one) => readWord(one, words));
-  return { usage, meaning, repeats: true, choices: null, absent: [...left.absent], read };
+  left: Absent<A>,
+): Typed<T[] | A> {
+  const read = (given: Given) => textsOf(given).map((one) => readWord(one, words));
+  return { usage, meaning, repeats: true, choices: null, absent: left.absent, read };
+}
+
+/** As another, but one word stands for a value of its own, such as `never` for null. */
+export function orWord<T, const V>(source: Typed<T>, word: string, value: V): Typed<T | V> {
+  return { ...source, read: (given, now) => (given === word ? value : source.read(given, now)) };
+}
+
+/** As another, but an option without a value, of its own name, stands for one of its values. */
+export function orOption<T>(source: Typed<T>, usage: string, meaning: string, value: T): Typed<T> {
+  return { ...source, instead: { usage, meaning, value } };
 }
 
 function typed<T>(
@@ -161,7 +231,7 @@ function typed<T>(
   };
 }
 
-function textsOf(given: string | true | readonly string[]): string[] {
+function textsOf(given: Given): string[] {
   return typeof given === 'object' ? [...given] : [String(given)];
 }
 

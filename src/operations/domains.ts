@@ -3,6 +3,7 @@ import type { Finding } from '../control/doctor/finding.ts';
 import type { KeyState } from '../domain/domain-keys.ts';
 import { SELECTOR } from '../domain/domain-keys.ts';
 import type { DkimAlgorithm } from '../domain/sending-domain.ts';
+import { choice, flag, type TableForm, text } from './command.ts';
 import { changes, look, type OperationsOf, operation, READ, unrecorded } from './operation.ts';
 
 /** Most domains that one check looks at. */
@@ -13,7 +14,8 @@ const selector = z
   .regex(SELECTOR, 'must be one label of a domain name: 1 to 63 of a-z 0-9 -')
   .nullable();
 
-const algorithm = z.enum(['rsa', 'ed25519', 'both']);
+const ALGORITHMS = ['rsa', 'ed25519', 'both'] as const;
+const algorithm = z.enum(ALGORITHMS);
 
 /** Names a domain; it may be written as people do. */
 const domainRequest = z.strictObject({ name: z.string().max(1000) });
@@ -75,20 +77,35 @@ const DOMAIN = look<DomainDetail>(
   ({ records: _, ...rest }) => rest,
 );
 
+/** How a domain is named on the command line, and a selector. */
+const WHICH = text('<domain>', 'the domain, such as example.com; in any script');
+const SELECTOR_OPTION = text(
+  '--selector <name>',
+  "the keys' selector; with two algorithms the beginning, and r or e follows (default: made of the day)",
+  { absent: null },
+);
+
+/** Domains under each other: what signs, what waits, what is retired. */
+export const DOMAIN_TABLE: TableForm<DomainView> = {
+  columns: {
+    DOMAIN: ({ name }) => name,
+    'SIGNS WITH': ({ keys }) => selectorsOf(keys, 'signing'),
+    WAITS: ({ keys }) => selectorsOf(keys, 'waiting'),
+    RETIRED: ({ keys }) => selectorsOf(keys, 'retired'),
+    SINCE: ({ since }) => since,
+  },
+  empty: 'No domain is registered: mail goes unsigned. Register one: waybill domains add example.com',
+  fits: true,
+};
+
+function selectorsOf(keys: readonly DomainKeyView[], state: KeyState): string {
+  const found = keys.filter((key) => key.state === state);
+  const selectors = found.map((key) => (key.unreadable ? `${key.selector} (unreadable)` : key.selector));
+  return selectors.join(' ') || '-';
+}
+
 /** What operators can ask of domains that mail is sent from, and do to them. */
 export const DOMAIN_OPERATIONS = {
-  domains: operation({
-    meaning: 'Every domain, by name.',
-    access: READ,
-    request: z.strictObject({}),
-    result: z.custom<readonly DomainView[]>(),
-  }),
-  domain: operation({
-    meaning: 'A domain with the records that it needs in the DNS.',
-    access: READ,
-    request: domainRequest,
-    result: z.custom<DomainDetail>(),
-  }),
   addDomain: operation({
     meaning: 'Registers a domain and makes its first keys, which sign at once.',
     access: changes({ words: 'Added a domain', subject: 'name', look: DOMAIN, touches: ['domains'] }),
@@ -99,12 +116,75 @@ export const DOMAIN_OPERATIONS = {
       selector,
     }),
     result: z.custom<DomainDetail>(),
+    commands: [
+      {
+        words: 'domains add',
+        summary: 'register a domain, make its keys, and print the DNS records to publish',
+        examples: [
+          'waybill domains add example.com',
+          'waybill domains add example.com --algorithm rsa --selector news',
+        ],
+        takes: {
+          name: WHICH,
+          algorithm: choice('--algorithm <name>', 'what to sign with', ALGORITHMS, { absent: 'both' }),
+          selector: SELECTOR_OPTION,
+        },
+      },
+    ],
   }),
-  removeDomain: operation({
-    meaning: 'Forgets a domain and destroys its keys. Gives it as it was.',
-    access: changes({ words: 'Removed a domain', subject: 'name', look: DOMAIN, touches: ['domains'] }),
+  domains: operation({
+    meaning: 'Every domain, by name.',
+    access: READ,
+    request: z.strictObject({}),
+    result: z.custom<readonly DomainView[]>(),
+    commands: [
+      {
+        words: 'domains list',
+        summary: 'show all domains and what signs for them',
+        examples: ['waybill domains list'],
+        takes: {},
+        prints: DOMAIN_TABLE,
+      },
+    ],
+  }),
+  domain: operation({
+    meaning: 'A domain with the records that it needs in the DNS.',
+    access: READ,
     request: domainRequest,
     result: z.custom<DomainDetail>(),
+    commands: [
+      {
+        words: 'domains show',
+        summary: "show a domain's keys, and the DNS records that it needs",
+        examples: [
+          'waybill domains show example.com',
+          "waybill domains show example.com --json | jq -r '.records[].zoneLine'",
+        ],
+        takes: { name: WHICH },
+      },
+    ],
+  }),
+  checkDomains: operation({
+    meaning: 'Looks at what the DNS says of domains; new keys whose records can be seen sign from then on.',
+    // Only looks, but outside.
+    access: unrecorded('operator'),
+    request: z.strictObject({
+      /** Null for all, at most {@link MAX_CHECKED}. */
+      name: z.string().max(1000).nullable(),
+    }),
+    result: z.custom<readonly CheckedDomain[]>(),
+    commands: [
+      {
+        words: 'domains check',
+        summary:
+          'look at what the DNS says of domains: DKIM, SPF, DMARC, MX, PTR, MTA-STS, TLS-RPT; new keys that can be seen sign from then on',
+        examples: ['waybill domains check', 'waybill domains check example.com --json'],
+        notes: 'Exit status: 1 if anything fails, 0 if there are at most warnings.',
+        takes: { name: text('[domain]', 'the domain (default: all, at most 50)', { absent: null }) },
+        json: (domains) => ({ domains }),
+        isBad: (checked) => checked.some(({ findings }) => findings.some(({ status }) => status === 'fail')),
+      },
+    ],
   }),
   rotateDomain: operation({
     meaning: 'Makes new keys, which sign once their records can be seen.',
@@ -123,16 +203,35 @@ export const DOMAIN_OPERATIONS = {
       now: z.boolean(),
     }),
     result: z.custom<DomainDetail>(),
+    commands: [
+      {
+        words: 'domains rotate',
+        summary: 'make new keys, which sign once their records can be seen in the DNS',
+        examples: ['waybill domains rotate example.com', 'waybill domains rotate example.com --now'],
+        takes: {
+          name: WHICH,
+          algorithm: choice('--algorithm <name>', 'what to sign with (default: as now)', ALGORITHMS, {
+            absent: null,
+          }),
+          selector: SELECTOR_OPTION,
+          now: flag('--now', 'sign with them at once: the old ones were lost or betrayed'),
+        },
+      },
+    ],
   }),
-  checkDomains: operation({
-    meaning: 'Looks at what the DNS says of domains; new keys whose records can be seen sign from then on.',
-    // Only looks, but outside.
-    access: unrecorded('operator'),
-    request: z.strictObject({
-      /** Null for all, at most {@link MAX_CHECKED}. */
-      name: z.string().max(1000).nullable(),
-    }),
-    result: z.custom<readonly CheckedDomain[]>(),
+  removeDomain: operation({
+    meaning: 'Forgets a domain and destroys its keys. Gives it as it was.',
+    access: changes({ words: 'Removed a domain', subject: 'name', look: DOMAIN, touches: ['domains'] }),
+    request: domainRequest,
+    result: z.custom<DomainDetail>(),
+    commands: [
+      {
+        words: 'domains remove',
+        summary: 'forget a domain and destroy its keys; its mail goes unsigned from then on',
+        examples: ['waybill domains remove example.com'],
+        takes: { name: WHICH },
+      },
+    ],
   }),
 };
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type ApiKey, SCOPES } from '../domain/key.ts';
+import { type ApiKey, SCOPES, type Scope } from '../domain/key.ts';
+import { flag, integer, list, orOption, orWord, type TableForm, text, time, wordList } from './command.ts';
 import { changes, look, type OperationsOf, operation, READ } from './operation.ts';
 
 const keyName = z
@@ -8,11 +9,16 @@ const keyName = z
   .max(100)
   .regex(/^[^\p{C}]+$/u, 'must be printable');
 
+/** Most requests a minute that a key may be given on the command line, where a slip of the finger is likely. */
+const MAX_RATE = 10_000_000;
+
 /** The most source ranges, and the most sender domains, that one key may be bound to. */
 const MAX_RESTRICTIONS = 100;
 
+const MAX_CONTENT_DAYS = 3650;
+
 /** Days that contents are kept after the final status; null means `retention.content_days`, 0 not at all. */
-const contentDays = z.int().min(0).max(3650).nullable();
+const contentDays = z.int().min(0).max(MAX_CONTENT_DAYS).nullable();
 
 /** A key as it is shown: its times as text. */
 export interface KeyView extends Omit<ApiKey, 'createdAt' | 'lastUsedAt' | 'expiresAt' | 'revokedAt'> {
@@ -54,6 +60,37 @@ const KEY = look<readonly KeyView[]>(
   },
 );
 
+/** How a key is named on the command line. */
+const WHICH = text('<key>', 'name or id');
+/** What is not typed stays as it is. */
+const KEPT = { absent: undefined };
+const USUAL_SCOPES: Scope[] = ['messages:send', 'messages:read'];
+
+/** Keys under each other. */
+const KEY_TABLE: TableForm<KeyView> = {
+  columns: {
+    NAME: ({ name }) => name,
+    KEY: ({ prefix }) => `${prefix}…`,
+    STATE: ({ revokedAt, mode }) => (revokedAt === null ? mode : 'revoked'),
+    SCOPES: ({ scopes }) => scopes.join(' '),
+    RATE: ({ rateLimit }) => (rateLimit === null ? 'default' : String(rateLimit)),
+    KEEPS: ({ contentDays: days }) => (days === null ? 'default' : `${days} day${days === 1 ? '' : 's'}`),
+    CREATED: ({ createdAt }) => createdAt,
+    'LAST USED': ({ lastUsedAt }) => lastUsedAt ?? 'never',
+    EXPIRES: ({ expiresAt }) => expiresAt ?? 'never',
+    'USED FROM': ({ cidrs }) => (cidrs.length === 0 ? 'anywhere' : cidrs.join(' ')),
+    'SENDS AS': ({ senderDomains }) => (senderDomains.length === 0 ? 'any' : senderDomains.join(' ')),
+  },
+  empty: 'There are no keys. Make one with: waybill keys create NAME',
+};
+
+const QUIET = { meaning: 'print the secret alone', says: ({ secret }: CreatedKey) => secret };
+
+/** A secret, and below it that it is the key's. */
+function secretText({ key, secret }: CreatedKey): string {
+  return `${secret}\n\nThis is the secret of ${key.name}. It is not shown again.`;
+}
+
 /** What operators can ask of API keys, and do to them. */
 export const KEY_OPERATIONS = {
   createKey: operation({
@@ -74,22 +111,67 @@ export const KEY_OPERATIONS = {
       contentDays: contentDays.default(null),
     }),
     result: z.custom<CreatedKey>(),
+    commands: [
+      {
+        words: 'keys create',
+        summary: 'make an API key and show its secret, this once',
+        examples: [
+          'waybill keys create shop',
+          'waybill keys create tests --test --quiet',
+          'waybill keys create monitor --scope messages:read --scope messages:read_all',
+          'waybill keys create partner --expires 90d --cidr 192.0.2.0/24 --sender-domain shop.example',
+        ],
+        takes: {
+          name: text('<name>', 'name to know it by'),
+          test: flag('--test', 'a test key: its mail is captured here and never leaves'),
+          scopes: wordList(
+            '--scope <scope>',
+            `one of ${SCOPES.join(', ')}; may be given several times`,
+            SCOPES,
+            { absent: USUAL_SCOPES },
+          ),
+          rateLimit: integer('--rate <n>', 'requests a minute; 0 for no limit', [0, MAX_RATE], {
+            absent: null,
+          }),
+          expiresAt: time(
+            '--expires <when>',
+            'end it then: a time such as 2027-01-31T12:00:00Z, or in so many days: 90d',
+            { absent: null },
+          ),
+          cidrs: list('--cidr <range>', 'accept it only from there; may be given several times', {
+            absent: [],
+          }),
+          senderDomains: list(
+            '--sender-domain <domain>',
+            'let it send only from there; may be given several times',
+            { absent: [] },
+          ),
+          contentDays: integer(
+            '--content-days <n>',
+            "keep contents so many days after a message's end, 0 for not at all (default: retention.content_days)",
+            [0, MAX_CONTENT_DAYS],
+            { absent: null },
+          ),
+        },
+        prints: secretText,
+        quiet: QUIET,
+      },
+    ],
   }),
   listKeys: operation({
     meaning: 'Every key, newest first, revoked ones too.',
     access: READ,
     request: z.strictObject({}),
     result: z.custom<readonly KeyView[]>(),
-  }),
-  revokeKey: operation({
-    meaning: 'Revokes a key; what it has queued goes on, or is cancelled.',
-    access: changes({ words: 'Revoked an API key', subject: 'key', look: KEY, touches: ['keys', 'queue'] }),
-    request: z.strictObject({
-      key: z.string(),
-      /** Cancels what it has queued, too. */
-      cancelQueued: z.boolean().default(false),
-    }),
-    result: z.custom<RevokedKey>(),
+    commands: [
+      {
+        words: 'keys list',
+        summary: 'show all API keys, never their secrets',
+        examples: ['waybill keys list', 'waybill keys list --json'],
+        takes: {},
+        prints: KEY_TABLE,
+      },
+    ],
   }),
   updateKey: operation({
     meaning: 'Changes what a key may do; what is null stays as it is.',
@@ -105,6 +187,92 @@ export const KEY_OPERATIONS = {
       contentDays: contentDays.optional(),
     }),
     result: z.custom<KeyView>(),
+    commands: [
+      {
+        words: 'keys update',
+        summary: 'change what a key may do; its secret stays',
+        examples: [
+          'waybill keys update shop --rate 500 --expires 90d',
+          'waybill keys update shop --rate default --expires never',
+          'waybill keys update partner --cidr 192.0.2.0/24 --cidr 198.51.100.7 --any-sender',
+        ],
+        wantsOption: true,
+        takes: {
+          key: WHICH,
+          name: text('--name <name>', 'another name to know it by', KEPT),
+          scopes: wordList(
+            '--scope <scope>',
+            `in the place of all it has: ${SCOPES.join(', ')}`,
+            SCOPES,
+            KEPT,
+          ),
+          rateLimit: orWord(
+            integer(
+              '--rate <n>',
+              'requests a minute; 0 for no limit, default for the setting',
+              [0, MAX_RATE],
+              KEPT,
+            ),
+            'default',
+            null,
+          ),
+          expiresAt: orWord(
+            time('--expires <when>', 'end it then: a time, in so many days such as 90d, or never', KEPT),
+            'never',
+            null,
+          ),
+          cidrs: orOption(
+            list('--cidr <range>', 'accept it only from there, in the place of all ranges it has', KEPT),
+            '--anywhere',
+            'accept it from anywhere',
+            [],
+          ),
+          senderDomains: orOption(
+            list('--sender-domain <domain>', 'let it send only from there, in the place of all it has', KEPT),
+            '--any-sender',
+            'let it send from any domain',
+            [],
+          ),
+          contentDays: orWord(
+            integer(
+              '--content-days <n>',
+              "keep contents so many days after a message's end, default for the setting",
+              [0, MAX_CONTENT_DAYS],
+              KEPT,
+            ),
+            'default',
+            null,
+          ),
+        },
+        prints: KEY_TABLE,
+      },
+    ],
+  }),
+  revokeKey: operation({
+    meaning: 'Revokes a key; what it has queued goes on, or is cancelled.',
+    access: changes({ words: 'Revoked an API key', subject: 'key', look: KEY, touches: ['keys', 'queue'] }),
+    request: z.strictObject({
+      key: z.string(),
+      /** Cancels what it has queued, too. */
+      cancelQueued: z.boolean().default(false),
+    }),
+    result: z.custom<RevokedKey>(),
+    commands: [
+      {
+        words: 'keys revoke',
+        summary: 'end a key at once; what it has queued is still delivered',
+        examples: ['waybill keys revoke shop', 'waybill keys revoke shop --cancel-queued'],
+        takes: {
+          key: WHICH,
+          cancelQueued: flag(
+            '--cancel-queued',
+            'cancel what it has queued; also of a key that is revoked already',
+          ),
+        },
+        prints: ({ name, prefix, cancelled }, { request }) =>
+          `Revoked ${name} (${prefix}…).${request.cancelQueued ? ` Messages cancelled: ${cancelled}.` : ''}`,
+      },
+    ],
   }),
   rotateKey: operation({
     meaning: 'Gives a key a second secret; the old one works for another 24 hours.',
@@ -116,6 +284,17 @@ export const KEY_OPERATIONS = {
     }),
     request: z.strictObject({ key: z.string() }),
     result: z.custom<RotatedKey>(),
+    commands: [
+      {
+        words: 'keys rotate',
+        summary: 'give a key a new secret; the old one works for another 24 hours',
+        examples: ['waybill keys rotate shop'],
+        takes: { key: WHICH },
+        prints: (rotated) =>
+          `${secretText(rotated)}\nThe old secret works until ${rotated.oldSecretUntil}; put the new one in its place before then.`,
+        quiet: QUIET,
+      },
+    ],
   }),
 };
 

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Role } from '../domain/account.ts';
+import type { CommandForm } from './command.ts';
 
 /** What an operation is made of: each stands in one record of this folder, of which all else is derived. */
 
@@ -18,6 +19,8 @@ export interface Operation<
   readonly result: Result;
   /** The shape of the steps that it tells of on the way; nothing, where it tells of none. */
   readonly step?: Step;
+  /** How it is asked for on the command line. */
+  readonly commands?: readonly CommandForm<z.input<Request>, z.output<Result>>[];
 }
 
 /** A record, each part of which knows the types of the others. */
@@ -30,7 +33,7 @@ export function operation<
 }
 
 /** Records by the names of their operations. */
-type Records = Readonly<Record<string, Operation>>;
+type Records = Readonly<Record<string, Pick<Operation, 'request' | 'result' | 'step'>>>;
 /** The request of one of the records. */
 export type RequestIn<R extends Records, K extends keyof R> = z.input<R[K]['request']>;
 /** Its result. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { HOLD_KINDS } from '../domain/hold.ts';
 import type { Shown } from '../ingest/http/answers.ts';
 import type { holdSchema, queueSchema } from '../ingest/http/operator-answers.ts';
+import { fixed, text } from './command.ts';
 import { acts, MAIL_TOPICS, type OperationsOf, operation, READ } from './operation.ts';
 
 /** The acts on a selection. */
@@ -55,6 +56,10 @@ export interface QueueActView {
   readonly next: string | null;
 }
 
+/** What a lane or a relay is called, where it is named on the command line. */
+export const TARGET_MEANING = "a relay's name, or a lane: an mx relay's name, a slash and a domain";
+const WHICH = text('<target>', TARGET_MEANING);
+
 /** What operators can ask of the queue, and do to it. */
 export const QUEUE_OPERATIONS = {
   queue: operation({
@@ -80,6 +85,27 @@ export const QUEUE_OPERATIONS = {
       kind: z.enum(HOLD_KINDS).nullable(),
     }),
     result: z.custom<HoldView>(),
+    // Holding mail back must not wait until a configuration is free of faults.
+    commands: [
+      {
+        words: 'queue pause',
+        summary: 'send nothing by a lane or relay until it is resumed; what is routed to it waits',
+        examples: ['waybill queue pause out', 'waybill queue pause direct/example.com'],
+        takes: { target: WHICH, kind: fixed('pause') },
+        cures: true,
+        prints: ({ target, waiting }) =>
+          `${target} is paused, recipients waiting there: ${waiting}. Attempts under way end. To go on: waybill queue resume ${target}`,
+      },
+      {
+        words: 'queue drain',
+        summary: 'send what waits for a lane or relay, but route nothing new to it',
+        examples: ['waybill queue drain out'],
+        takes: { target: WHICH, kind: fixed('drain') },
+        cures: true,
+        prints: ({ target, waiting, processing }) =>
+          `${target} is draining, recipients still to be sent: ${waiting + processing}. New mail goes elsewhere. To undo: waybill queue resume ${target}`,
+      },
+    ],
   }),
   actOnQueue: operation({
     meaning:

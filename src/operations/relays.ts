@@ -4,6 +4,7 @@ import type { FieldGroup } from '../config/relay-field.ts';
 import type { SecretField } from '../config/relay-fields.ts';
 import type { LaneState } from '../domain/lane.ts';
 import type { ProbeStep } from '../transport/transport.ts';
+import { fixed, text } from './command.ts';
 import { changes, isRecord, look, type OperationsOf, operation, READ, type Topic } from './operation.ts';
 
 /** The secret of a definition, or by the names of their fields those of one that has several; null for none. */
@@ -159,6 +160,23 @@ const RELAY = look<RelayDetail>(
 /** What shows relays, or where mail goes by them. */
 const RELAY_TOPICS: readonly Topic[] = ['relays', 'routes', 'queue', 'settings'];
 
+/** How a relay is named on the command line. */
+const WHICH = text('<name>', "the relay's name");
+
+/** What is said of a relay that was disabled. */
+function disabledText({ name, changed, isDefault, waiting, processing }: RelaySwitch): string {
+  const enable = `waybill relays enable ${name}`;
+  return [
+    changed ? `Disabled ${name}: nothing more is sent by it.` : `${name} is disabled already.`,
+    processing > 0 ? `What is under way ends (recipients: ${processing}).` : '',
+    `Its mail goes by the next relay of its group, or waits (recipients just now: ${waiting}).`,
+    isDefault ? 'It is the default relay: mail that no rule sends elsewhere waits, too.' : '',
+    `To send by it again: ${enable}`,
+  ]
+    .filter((line) => line !== '')
+    .join('\n');
+}
+
 /** What operators can ask of relays, and do to them. */
 export const RELAY_OPERATIONS = {
   relays: operation({
@@ -166,6 +184,14 @@ export const RELAY_OPERATIONS = {
     access: READ,
     request: z.strictObject({}),
     result: z.custom<readonly RelayView[]>(),
+    commands: [
+      {
+        words: 'relays list',
+        summary: 'show all relays and how much waits for them',
+        examples: ['waybill relays list'],
+        takes: {},
+      },
+    ],
   }),
   addRelay: operation({
     meaning: 'Stores a relay and starts using it.',
@@ -192,6 +218,14 @@ export const RELAY_OPERATIONS = {
     access: READ,
     request: z.strictObject({ name: z.string() }),
     result: z.custom<RelayDetail>(),
+    commands: [
+      {
+        words: 'relays show',
+        summary: 'show a relay: its definition, its rules, and when its hops rested',
+        examples: ['waybill relays show out'],
+        takes: { name: WHICH },
+      },
+    ],
   }),
   updateRelay: operation({
     meaning:
@@ -217,12 +251,6 @@ export const RELAY_OPERATIONS = {
     request: z.strictObject({}),
     result: z.custom<readonly RelayForm[]>(),
   }),
-  removeRelay: operation({
-    meaning: 'Forgets a stored relay that no mail waits for.',
-    access: changes({ words: 'Removed a relay', subject: 'name', look: RELAY, touches: RELAY_TOPICS }),
-    request: z.strictObject({ name: z.string() }),
-    result: z.custom<RelayView>(),
-  }),
   switchRelay: operation({
     meaning: 'Disables a stored relay, so that nothing is sent by it, or enables it again.',
     access: changes({
@@ -233,6 +261,39 @@ export const RELAY_OPERATIONS = {
     }),
     request: z.strictObject({ name: z.string(), disabled: z.boolean() }),
     result: z.custom<RelaySwitch>(),
+    commands: [
+      {
+        words: 'relays disable',
+        summary: 'send nothing by a relay, until it is enabled: its mail moves or waits',
+        examples: ['waybill relays disable out'],
+        takes: { name: WHICH, disabled: fixed(true) },
+        prints: disabledText,
+      },
+      {
+        words: 'relays enable',
+        summary: 'send by a disabled relay again',
+        examples: ['waybill relays enable out'],
+        takes: { name: WHICH, disabled: fixed(false) },
+        prints: ({ name, changed }) =>
+          changed ? `Enabled ${name}. What waits for it is sent.` : `${name} was not disabled.`,
+      },
+    ],
+  }),
+  removeRelay: operation({
+    meaning: 'Forgets a stored relay that no mail waits for.',
+    access: changes({ words: 'Removed a relay', subject: 'name', look: RELAY, touches: RELAY_TOPICS }),
+    request: z.strictObject({ name: z.string() }),
+    result: z.custom<RelayView>(),
+    commands: [
+      {
+        words: 'relays remove',
+        summary: 'forget a relay that no mail waits for',
+        examples: ['waybill relays remove out'],
+        takes: { name: WHICH },
+        cures: true,
+        prints: ({ name }) => `Removed ${name}.`,
+      },
+    ],
   }),
   testRelay: operation({
     meaning: 'Connects to a relay without sending anything, and tells of each step as it happens.',

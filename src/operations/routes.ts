@@ -3,6 +3,7 @@ import type { RuleDefinition } from '../config/routes.ts';
 import type { TableDefinition } from '../control/in-force.ts';
 import type { Shown } from '../ingest/http/answers.ts';
 import type { routeExplanationSchema } from '../ingest/http/operator-answers.ts';
+import { integer, type TableForm } from './command.ts';
 import { changes, look, type OperationsOf, operation, READ, unrecorded } from './operation.ts';
 
 /** Most messages that are rehearsed. */
@@ -65,6 +66,27 @@ const ROUTES = look<RouteTableView>(
   (table) => table,
 );
 
+/** Versions that can be named on the command line. */
+const VERSIONS = [1, Number.MAX_SAFE_INTEGER] as const;
+
+/** Where the rules of a table are kept: a file has them all, or whoever publishes them does so here. */
+const RULES_FROM: Readonly<Record<RouteTableSummary['origin'], string>> = {
+  file: 'the file',
+  stored: 'the database',
+};
+
+/** Published tables under each other. */
+const TABLE_OF_TABLES: TableForm<RouteTableSummary> = {
+  columns: {
+    VERSION: ({ version, inForce }) => (inForce ? `${version} (in force)` : String(version)),
+    PUBLISHED: ({ publishedAt }) => publishedAt,
+    'RULES KEPT IN': ({ origin }) => RULES_FROM[origin],
+    RULES: ({ ruleCount }) => String(ruleCount),
+    DEFAULT: ({ defaultRelay }) => defaultRelay,
+  },
+  empty: 'No table was published yet; one is when the server starts.',
+};
+
 /** What operators can ask of routing, and do to it. */
 export const ROUTE_OPERATIONS = {
   routeTables: operation({
@@ -72,6 +94,16 @@ export const ROUTE_OPERATIONS = {
     access: READ,
     request: z.strictObject({ limit: z.int().min(1).max(1000) }),
     result: z.custom<readonly RouteTableSummary[]>(),
+    commands: [
+      {
+        words: 'routes list',
+        summary: 'show the routing tables that were published last',
+        examples: ['waybill routes list'],
+        takes: { limit: integer('--limit <n>', 'at most so many', [1, 1000], { absent: 20 }) },
+        cures: true,
+        prints: TABLE_OF_TABLES,
+      },
+    ],
   }),
   routeTable: operation({
     meaning: 'A published table with its rules.',
@@ -81,6 +113,19 @@ export const ROUTE_OPERATIONS = {
       version: z.int().min(1).nullable(),
     }),
     result: z.custom<RouteTableView>(),
+    commands: [
+      {
+        words: 'routes show',
+        summary: 'show the rules of a table as they stand in a file',
+        examples: ['waybill routes show', 'waybill routes show 7 > rules.yaml'],
+        takes: {
+          version: integer('[version]', 'its version (default: the one in force)', VERSIONS, {
+            absent: null,
+          }),
+        },
+        cures: true,
+      },
+    ],
   }),
   explainRoute: operation({
     meaning: 'Where mail would go, and why.',
@@ -125,6 +170,15 @@ export const ROUTE_OPERATIONS = {
     }),
     request: z.strictObject({ version: z.int().min(1) }),
     result: z.custom<RouteTableView>(),
+    commands: [
+      {
+        words: 'routes rollback',
+        summary: 'put the rules of an earlier version into force again, as a new version',
+        examples: ['waybill routes rollback 7'],
+        takes: { version: integer('<version>', 'the version; see: waybill routes list', VERSIONS) },
+        cures: true,
+      },
+    ],
   }),
 };
 
