@@ -162,6 +162,7 @@ const LAWS: Readonly<Record<string, Law>> = {
         'config/relay-field.ts',
         'config/relay-fields.ts',
         'config/routes.ts',
+        'config/setting.ts',
       ],
       ...['ingest/http/answers.ts', 'ingest/http/operator-answers.ts'],
       ...['control/doctor/finding.ts', 'control/in-force.ts', 'observe/health-report.ts'],

@@ -14,8 +14,8 @@ export interface Flaw {
 
 /** What a form shows a value with. */
 export interface FormKind {
-  /** `list`: of single values, one a line; `json`: anything else that is no single value. */
-  readonly kind: 'boolean' | 'integer' | 'text' | 'choice' | 'list' | 'json';
+  /** `relay`: the name of one; `list`: of single values, one a line; `json`: anything else that is no single value. */
+  readonly kind: 'boolean' | 'integer' | 'text' | 'choice' | 'relay' | 'list' | 'json';
   /** Of kind `choice`. */
   readonly choices: readonly string[];
   /** Of kind `integer`, and of a list of such: the least and the most. */
@@ -47,6 +47,8 @@ export interface Kind<T> {
   readonly flaws?: (raw: unknown) => readonly Flaw[];
   /** What text from the environment stands for, to be given to `read`. */
   fromText(text: string): unknown;
+  /** The value as it would stand in the configuration file; absent where it is as there. */
+  inFile?(value: T): unknown;
 }
 
 const INTEGER = /^-?\d{1,15}$/;

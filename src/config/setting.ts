@@ -1,7 +1,18 @@
 import type { Kind } from './kinds.ts';
 
-/** One setting: a row of the table that parsing, errors, docs and `waybill config` come from. */
-export interface Setting<T> {
+/** The part of the settings that a setting is shown in. */
+export type SettingGroup =
+  | 'http-api'
+  | 'smtp'
+  | 'certificate'
+  | 'delivery'
+  | 'retention'
+  | 'security'
+  | 'limits'
+  | 'server';
+
+/** A setting as it is written down, before it has its place in the table. */
+export interface SettingRow<T> {
   readonly kind: Kind<T>;
   readonly fallback: T;
   /** Sentences for people: what it does. */
@@ -10,13 +21,30 @@ export interface Setting<T> {
   readonly applies: 'live' | 'restart';
   /** Masked wherever it is shown, and may be given as a file's path in `<key>_file`. */
   readonly secret: boolean;
+  /** How much of everything is taken, or how slow clients may be: left as it is by most, and shown folded. */
+  readonly seldom: boolean;
   /** Only the file and the environment may set it: who may change settings at run time may not change this one. */
   readonly notStored?: boolean;
 }
 
+/** Where and how a setting is shown. */
+export interface Place {
+  /** What its key says, in words: `Rate limit per key`. */
+  readonly label: string;
+  readonly group: SettingGroup;
+}
+
+/** One setting: a row of the table that parsing, errors, forms, docs and `waybill config` come from. */
+export type Setting<T> = SettingRow<T> & Place;
+
 /** A setting whose change holds at once. */
-export function live<T>(kind: Kind<T>, fallback: NoInfer<T>, meaning: string): Setting<T> {
-  return { kind, fallback, meaning, applies: 'live', secret: false };
+export function live<T>(
+  kind: Kind<T>,
+  fallback: NoInfer<T>,
+  meaning: string,
+  mark?: 'seldom',
+): SettingRow<T> {
+  return { kind, fallback, meaning, applies: 'live', secret: false, seldom: mark === 'seldom' };
 }
 
 /** A setting whose change needs a restart. */
@@ -24,7 +52,27 @@ export function restart<T>(
   kind: Kind<T>,
   fallback: NoInfer<T>,
   meaning: string,
-  secret?: 'secret',
-): Setting<T> {
-  return { kind, fallback, meaning, applies: 'restart', secret: secret !== undefined };
+  mark?: 'secret' | 'seldom',
+): SettingRow<T> {
+  const marks = { secret: mark === 'secret', seldom: mark === 'seldom' };
+  return { kind, fallback, meaning, applies: 'restart', ...marks };
+}
+
+/** Puts settings into the group that shows them. */
+export function inGroup<R extends Readonly<Record<string, SettingRow<unknown>>>>(
+  group: SettingGroup,
+  rows: R,
+): { readonly [K in keyof R]: R[K] & Place } {
+  const placed = Object.entries(rows).map(([key, row]) => [key, { ...row, group, label: labelOf(key) }]);
+  // Sound because each row is as it was, and has its place besides.
+  return Object.fromEntries(placed) as { readonly [K in keyof R]: R[K] & Place };
+}
+
+function labelOf(key: string): string {
+  const words = key
+    .slice(key.indexOf('.') + 1)
+    .replaceAll(/[._]/g, ' ')
+    .replaceAll(/\bcidrs?\b/g, (word) => (word === 'cidr' ? 'range' : 'ranges'))
+    .replaceAll(/\b(tls|json|cors|smtp|url|dns|http|ip|ad)\b/g, (word) => word.toUpperCase());
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }

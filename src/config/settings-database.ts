@@ -1,5 +1,5 @@
 import { choice, integer, listOf, orNull, path, text } from './kinds.ts';
-import { restart, type Setting } from './setting.ts';
+import { restart, type SettingRow } from './setting.ts';
 
 /** What a node can do for the others. */
 export const ROLES = ['api', 'smtp', 'delivery', 'webui'] as const;
@@ -84,6 +84,6 @@ export const DATABASE_SETTINGS = {
 };
 
 /** What is needed before the store can be read cannot lie in it. */
-function outside<T>(setting: Setting<T>): Setting<T> {
+function outside<T>(setting: SettingRow<T>): SettingRow<T> {
   return { ...setting, notStored: true };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { formatFault } from './fault.ts';
 import { resolve } from './resolve.ts';
-import { sourceDefinition } from './settings-listener.ts';
+import { LISTENER_SETTINGS } from './settings-listener.ts';
 
 const FILE = { path: '/etc/waybill.yaml', text: '' };
 
@@ -45,10 +45,10 @@ test('domains are compared as addresses have them, and a row is shown as the fil
     ratePerMinute: 60,
     tags: ['scan'],
   });
-  expect(source && sourceDefinition(source)).toEqual({
-    ...row,
-    sender_domains: ['example.org', 'xn--bcher-kva.example'],
-  });
+  const { kind } = LISTENER_SETTINGS['listener.sources'];
+  expect(source && kind.inFile?.([source])).toEqual([
+    { ...row, sender_domains: ['example.org', 'xn--bcher-kva.example'] },
+  ]);
 });
 
 test('an empty text and an empty list name nobody', () => {

@@ -76,10 +76,14 @@ const row: Kind<NamedSource> = {
 };
 
 /** The list of them; in the environment as JSON. */
-const sources: Kind<readonly NamedSource[]> = { ...listOf(row), fromText: fromJson };
+const sources: Kind<readonly NamedSource[]> = {
+  ...listOf(row),
+  fromText: fromJson,
+  inFile: (rows) => rows.map(sourceDefinition),
+};
 
 /** A row as it would stand in the configuration. */
-export function sourceDefinition(source: NamedSource): Values {
+function sourceDefinition(source: NamedSource): Values {
   const { name, cidr: range, senderDomains, ratePerMinute, tags } = source;
   return { name, cidr: range, sender_domains: senderDomains, rate_per_minute: ratePerMinute, tags };
 }
@@ -176,16 +180,19 @@ export const LISTENER_SETTINGS = {
     flag,
     true,
     'Put the client’s name and address into the Received field. The log and the record have them in any case.',
+    'seldom',
   ),
   'listener.bare_newline': live(
     choice('reject', 'normalize'),
     'reject',
     'What to do with a message that has a lone CR or LF: refuse the message, or turn it into CRLF. Neither ever ends a message.',
+    'seldom',
   ),
   'listener.quoted_local_parts': live(
     flag,
     true,
     'Accept addresses whose local part must be quoted, as in `"john..doe"@example.com`: they are valid mail addresses (RFC 5321), and the API accepts them too. With false they get 553, for systems that cannot handle them.',
+    'seldom',
   ),
   'listener.rate_limit_per_source': live(
     integer(0, 10_000_000, 'messages per minute'),
@@ -201,60 +208,72 @@ export const LISTENER_SETTINGS = {
     integer(1, 1_000_000),
     500,
     'Most concurrent connections of one source, IPv6 counted by /64; more get 421.',
+    'seldom',
   ),
   'listener.max_messages_per_connection': live(
     integer(1, 100_000_000),
     10_000,
     'Most messages of one connection; after that it gets 421 and may connect again.',
+    'seldom',
   ),
   'listener.max_commands_without_mail': live(
     integer(1, 1_000_000),
     100,
     'Most commands between two messages that lead to no message: EHLO, HELO, STARTTLS, RSET, NOOP, VRFY, EXPN, HELP, BDAT without a byte, a refused MAIL, and a RCPT, DATA or AUTH that gets a 4xx, except for recipients beyond `api.max_recipients`; then 421.',
+    'seldom',
   ),
   'listener.soft_errors': live(
     integer(0, 1_000_000),
     10,
     'Refused commands of a connection since its last message, after which answers become slower and slower.',
+    'seldom',
   ),
   'listener.hard_errors': live(
     integer(1, 1_000_000),
     50,
     'Refused commands of a connection since its last message, after which it gets 421.',
+    'seldom',
   ),
   'listener.max_auth_failures': live(
     integer(1, 1000),
     5,
     'Failed authentications after which a connection gets 421.',
+    'seldom',
   ),
   'listener.greet_delay_ms': live(
     integer(0, 60_000, 'ms'),
     5,
     'How long the greeting waits for early talkers, such as HTTP clients, if the source has sent a message in the last 10 minutes. After an HTTP request it waits at least 250 ms.',
+    'seldom',
   ),
   'listener.first_contact_delay_ms': live(
     integer(0, 60_000, 'ms'),
     50,
     'How long the greeting waits for early talkers of any other source.',
+    'seldom',
   ),
   'listener.command_timeout_seconds': live(
     integer(1, 86_400, 'seconds'),
     300,
     'How long a client may be silent between commands.',
+    'seldom',
   ),
   'listener.data_timeout_seconds': live(
     integer(1, 86_400, 'seconds'),
     180,
     'How long a client may be silent within a message.',
+    'seldom',
   ),
   'listener.busy_timeout_seconds': live(
     integer(1, 86_400, 'seconds'),
     10,
     'What these two time-outs shrink to as connections get scarce: they become shorter from half of `listener.max_connections` on, and reach this value at nine tenths of it.',
+    'seldom',
   ),
   'listener.min_data_bytes_per_second': live(
     integer(0, 1_000_000_000, 'bytes per second'),
     0,
     'Slowest pace of a message, measured over ten seconds, also between its chunks (BDAT). A slower one is aborted. 0 means any: a person may type a message, and a device may pause. In addition, the memory that a message holds must be filled [within ten minutes](smtp.md#time-outs).',
+    'seldom',
   ),
 };

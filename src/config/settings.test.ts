@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { formatFault } from './fault.ts';
 import { resolve } from './resolve.ts';
+import { SETTING_KEYS, type SettingKey } from './schema.ts';
+import { SETTINGS } from './settings.ts';
 
 function resolved(servers: string) {
   const environment = { WAYBILL_DNS__SERVERS: servers };
@@ -41,4 +43,21 @@ test.each([
   expect(resolved(server).faults.map(formatFault)).toEqual([
     expect.stringMatching(/^dns\.servers(\[0\])? = .* an IP address, with a port/),
   ]);
+});
+
+test.each<[SettingKey, string, string]>([
+  ['api.rate_limit_per_key', 'Rate limit per key', 'http-api'],
+  ['api.tls_enabled', 'TLS enabled', 'http-api'],
+  ['webui.allowed_cidrs', 'Allowed ranges', 'security'],
+  ['retention.content_days', 'Content days', 'retention'],
+  ['dns.trust_ad', 'Trust AD', 'delivery'],
+])('%s is called %s and shown in %s', (key, label, group) => {
+  expect(SETTINGS[key]).toMatchObject({ label, group });
+});
+
+test('what most change is not among what is seldom changed', () => {
+  const seldom = SETTING_KEYS.filter((key) => SETTINGS[key].seldom);
+  expect(seldom).toContain('api.max_json_depth');
+  for (const key of ['api.max_message_bytes', 'api.max_recipients', 'retention.content_max_bytes'])
+    expect(seldom).not.toContain(key);
 });

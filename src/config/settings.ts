@@ -1,9 +1,11 @@
+import { RELAY_NAME } from '../domain/relay.ts';
 import { parseEndpoint } from '../lib/network.ts';
 import {
   address,
   bytes,
   choice,
   cidr,
+  formOf,
   host,
   hostname,
   integer,
@@ -14,7 +16,7 @@ import {
   port,
   text,
 } from './kinds.ts';
-import { live, restart } from './setting.ts';
+import { inGroup, live, restart } from './setting.ts';
 import { API_SETTINGS } from './settings-api.ts';
 import { DATABASE_SETTINGS } from './settings-database.ts';
 import { LISTENER_SETTINGS } from './settings-listener.ts';
@@ -80,202 +82,234 @@ const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
 const ANYWHERE = ['0.0.0.0/0', '::/0'];
 
-const relayName = text('the name of a relay', (raw) => /^[a-z0-9_-]{1,64}$/.test(raw));
+const relayName = {
+  ...text('the name of a relay', (raw) => RELAY_NAME.test(raw)),
+  form: formOf('relay'),
+};
 
 /** Every setting, in the order in which it is documented. */
 export const SETTINGS = {
-  ...API_SETTINGS,
-  'webui.port': restart(
-    orNull(port, 'off'),
-    8420,
-    'HTTPS port of the dashboard, `/health` and `/metrics`. 0 takes a free port, null switches it off.',
-  ),
-  'webui.bind': restart(listOf(address, 1), ['::'], 'Addresses this port listens on; see `api.bind`.'),
-  'webui.allowed_cidrs': live(listOf(cidr, 1), ANYWHERE, 'Sources that may use it. Others get 403.'),
-  'webui.trusted_proxies': live(listOf(cidr), [], 'Proxies in front of it; see `api.trusted_proxies`.'),
-  'webui.allowed_hosts': live(
-    listOf(host),
-    [],
-    'Host names it answers to, besides IP addresses, localhost and `server.hostname`. `/health` and `/metrics` answer to any name.',
-  ),
-  'webui.max_event_streams': live(
-    integer(1, 10_000, 'streams'),
-    200,
-    'Most streams that tell open pages at once what changes; a browser needs one for all its tabs. One more gets 429.',
-  ),
-  ...WEBUI_SETTINGS,
-  ...LISTENER_SETTINGS,
-  'server.hostname': restart(
-    orNull(hostname, "the machine's name"),
-    null,
-    "The server's name in HELO, Received, Message-ID and its own certificate. null means the machine's name.",
-  ),
-  'server.postmaster': live(
-    orNull(mailAddress, 'the local inbox'),
-    null,
-    'The recipient of mail to `<postmaster>`, the address that every mail server must have. null means the local inbox.',
-  ),
-  'delivery.default_relay': live(
-    relayName,
-    'inbox',
-    'Relay for mail that no rule routes. Must be set once there is a relay besides `inbox`, which only captures.',
-  ),
-  'delivery.retry_first_seconds': live(
-    integer(1, 86_400, 'seconds'),
-    30,
-    'Delay after the first failed attempt. It doubles with each further one.',
-  ),
-  'delivery.retry_max_seconds': live(integer(1, 604_800, 'seconds'), 3600, 'Longest delay between attempts.'),
-  'delivery.max_age_hours': live(
-    integer(1, 8760, 'hours'),
-    48,
-    'Age at which a message still waiting fails as expired, counted from its acceptance or `sendAt`.',
-  ),
-  'delivery.ambiguous': live(
-    choice('retry', 'hold'),
-    'retry',
-    'What to do when a connection ends after the final dot, so that the next hop may have the message: retry (a second copy is possible), or hold it until an operator decides.',
-  ),
-  'delivery.private_relays': {
-    ...live(
-      listOf(relayName),
+  ...inGroup('http-api', API_SETTINGS),
+  ...inGroup('security', {
+    'webui.port': restart(
+      orNull(port, 'off'),
+      8420,
+      'HTTPS port of the dashboard, `/health` and `/metrics`. 0 takes a free port, null switches it off.',
+    ),
+    'webui.bind': restart(listOf(address, 1), ['::'], 'Addresses this port listens on; see `api.bind`.'),
+    'webui.allowed_cidrs': live(listOf(cidr, 1), ANYWHERE, 'Sources that may use it. Others get 403.'),
+    'webui.trusted_proxies': live(listOf(cidr), [], 'Proxies in front of it; see `api.trusted_proxies`.'),
+    'webui.allowed_hosts': live(
+      listOf(host),
       [],
-      'Stored relays that may connect to private and loopback addresses, and over plain HTTP (with type `smtp`: to link-local ones, such as 169.254.169.254); for relays of the file `allow_private` does this. Can only be set in the file and the environment.',
+      'Host names it answers to, besides IP addresses, localhost and `server.hostname`. `/health` and `/metrics` answer to any name.',
     ),
-    notStored: true,
-  },
-  'delivery.report_relay': live(
-    orNull(relayName, 'the relay that routing chooses'),
-    null,
-    'Relay that sends reports of failure, delay and success to senders. null means the one that routing chooses.',
-  ),
-  'delivery.report_delay_hours': live(
-    integer(1, 8760, 'hours'),
-    4,
-    'Age at which a sender who asked for reports of delays (NOTIFY) is told that a message still waits.',
-  ),
-  'delivery.reports_per_hour': live(
-    integer(0, 10_000),
-    20,
-    'Most reports to one address in an hour, on each node. Further ones are only recorded. 0 means none at all.',
-  ),
-  ...DNS_SETTINGS,
-  'threads.ingest': restart(
-    integer(1, 64, 'threads'),
-    1,
-    'Threads that accept mail, over HTTP and SMTP. With 1, the thread that delivers accepts it too; with more, that thread only delivers, and connections are divided among this many others. For machines with four cores or more; see docs/operations.md.',
-  ),
-  'limits.max_bytes_in_flight': restart(
-    bytes(MIB),
-    128 * MIB,
-    'Most memory for messages being received, over HTTP and SMTP, or delivered. Beyond this, new ones wait, then get 503, over SMTP 452.',
-  ),
-  'limits.max_unsent_bytes': restart(
-    bytes(MIB),
-    64 * MIB,
-    'Most memory for answers that clients have not read yet, on each port of the API. Beyond this, the connections that have read nothing for longest are closed.',
-  ),
-  'limits.max_queued_bytes': live(
-    orNull(bytes(MIB), 'half of the free disk (over PostgreSQL, no limit)'),
-    null,
-    'Most bytes of messages that are not yet final, over all keys. Beyond this everyone gets 503, over SMTP 452; a retry by hand does not. At least `api.max_message_bytes`. null means half of the disk space that was free, or already held by the queue, at start; over PostgreSQL, whose disks Waybill cannot see, no limit.',
-  ),
-  'limits.max_queued_per_key': live(
-    integer(1, 1_000_000_000),
-    1_000_000,
-    'Most messages of one API key, or of one row of `listener.sources`, that are not yet final. Beyond this the sender gets 503, over SMTP 452; a retry by hand does not.',
-  ),
-  'limits.max_waiting_requests': restart(
-    integer(0, 100_000),
-    1000,
-    'Most requests and SMTP sessions that wait for memory for their messages (`limits.max_bytes_in_flight`). More get 503, over SMTP 452, at once.',
-  ),
-  'limits.max_waiting_readers': restart(
-    integer(0, 100_000),
-    1000,
-    'Most requests that wait with `?wait=` for the end of a message. More are answered at once with the present record.',
-  ),
-  'limits.max_keys_in_memory': restart(
-    integer(100, 1_000_000),
-    10_000,
-    'Most API keys, and rows of `listener.sources` with a rate, whose messages and requests are counted at the same time. With more in use within a minute, the limits of those longest unused start again.',
-  ),
-  'retention.content_days': live(
-    integer(0, 36_500, 'days'),
-    7,
-    'How long the contents of a message are kept after its final status.',
-  ),
-  'retention.content_max_bytes': live(
-    bytes(0),
-    10 * GIB,
-    'Most bytes of contents kept of messages with a final status; the oldest go first.',
-  ),
-  'retention.records_days': live(
-    integer(0, 36_500, 'days'),
-    90,
-    'How long the record of a message is kept after its final status.',
-  ),
-  'retention.captured_days': live(integer(0, 36_500, 'days'), 7, 'How long captured mail is kept.'),
-  'retention.captured_max_bytes': live(
-    bytes(0),
-    GIB,
-    'Most bytes of captured mail kept; the oldest goes first.',
-  ),
-  'retention.activity_days': live(
-    integer(1, 36_500, 'days'),
-    365,
-    'How long the activity (who did what) is kept. At most the newest 100,000 entries are kept.',
-  ),
-  'retention.compact_below_percent': live(
-    integer(0, 90, 'percent'),
-    25,
-    'A file of the spool is emptied when less than this share of it is still referred to: its live contents are copied to the newest file, and it is removed. 0 means never.',
-  ),
-  'health.disk_critical_bytes': live(
-    bytes(0),
-    200 * MIB,
-    'Free disk space below which health is critical and intake is suspended.',
-  ),
-  'health.disk_low_bytes': live(bytes(0), GIB, 'Free disk space below which health is degraded.'),
-  'log.level': live(choice('debug', 'info', 'warn', 'error'), 'info', 'The lowest level that is written.'),
-  'log.addresses': live(
-    choice('full', 'domain', 'none'),
-    'domain',
-    'How much of a mail address the log shows: all, only the domain, or nothing.',
-  ),
-  'shutdown.delay_seconds': live(
-    integer(0, 3600, 'seconds'),
-    0,
-    'How long the server still accepts mail after it was told to stop, while it reports itself not ready, before it stops listening.',
-  ),
-  'shutdown.grace_seconds': live(
-    integer(0, 3600, 'seconds'),
-    25,
-    'How long outgoing and incoming messages may wait for their answers once the server stops listening. Outgoing mail whose end has not been sent is not waited for.',
-  ),
-  'tls.cert_file': {
-    ...restart(
-      orNull(path, 'an uploaded certificate, else a self-signed one'),
+    'webui.max_event_streams': live(
+      integer(1, 10_000, 'streams'),
+      200,
+      'Most streams that tell open pages at once what changes; a browser needs one for all its tabs. One more gets 429.',
+    ),
+    ...WEBUI_SETTINGS,
+  }),
+  ...inGroup('smtp', LISTENER_SETTINGS),
+  ...inGroup('server', {
+    'server.hostname': restart(
+      orNull(hostname, "the machine's name"),
       null,
-      'PEM file with the certificate and its chain. null means the uploaded one, else a self-signed one that renews itself.',
+      "The server's name in HELO, Received, Message-ID and its own certificate. null means the machine's name.",
     ),
-    notStored: true,
-  },
-  'tls.key_file': {
-    ...restart(
-      orNull(path, 'the key of that certificate'),
+    'server.postmaster': live(
+      orNull(mailAddress, 'the local inbox'),
       null,
-      'PEM file with the private key of `tls.cert_file`.',
+      'The recipient of mail to `<postmaster>`, the address that every mail server must have. null means the local inbox.',
     ),
-    notStored: true,
-  },
-  'secrets.key_file': {
-    ...live(
-      orNull(path, 'secret.key in the data directory'),
+  }),
+  ...inGroup('delivery', {
+    'delivery.default_relay': live(
+      relayName,
+      'inbox',
+      'Relay for mail that no rule routes. Must be set once there is a relay besides `inbox`, which only captures.',
+    ),
+    'delivery.retry_first_seconds': live(
+      integer(1, 86_400, 'seconds'),
+      30,
+      'Delay after the first failed attempt. It doubles with each further one.',
+    ),
+    'delivery.retry_max_seconds': live(
+      integer(1, 604_800, 'seconds'),
+      3600,
+      'Longest delay between attempts.',
+    ),
+    'delivery.max_age_hours': live(
+      integer(1, 8760, 'hours'),
+      48,
+      'Age at which a message still waiting fails as expired, counted from its acceptance or `sendAt`.',
+    ),
+    'delivery.ambiguous': live(
+      choice('retry', 'hold'),
+      'retry',
+      'What to do when a connection ends after the final dot, so that the next hop may have the message: retry (a second copy is possible), or hold it until an operator decides.',
+    ),
+    'delivery.private_relays': {
+      ...live(
+        listOf(relayName),
+        [],
+        'Stored relays that may connect to private and loopback addresses, and over plain HTTP (with type `smtp`: to link-local ones, such as 169.254.169.254); for relays of the file `allow_private` does this. Can only be set in the file and the environment.',
+      ),
+      notStored: true,
+    },
+    'delivery.report_relay': live(
+      orNull(relayName, 'the relay that routing chooses'),
       null,
-      'File with the key that encrypts stored passwords. null means `secret.key` in the data directory, made at first start.',
+      'Relay that sends reports of failure, delay and success to senders. null means the one that routing chooses.',
     ),
-    notStored: true,
-  },
-  ...DATABASE_SETTINGS,
+    'delivery.report_delay_hours': live(
+      integer(1, 8760, 'hours'),
+      4,
+      'Age at which a sender who asked for reports of delays (NOTIFY) is told that a message still waits.',
+    ),
+    'delivery.reports_per_hour': live(
+      integer(0, 10_000),
+      20,
+      'Most reports to one address in an hour, on each node. Further ones are only recorded. 0 means none at all.',
+    ),
+    ...DNS_SETTINGS,
+  }),
+  ...inGroup('server', {
+    'threads.ingest': restart(
+      integer(1, 64, 'threads'),
+      1,
+      'Threads that accept mail, over HTTP and SMTP. With 1, the thread that delivers accepts it too; with more, that thread only delivers, and connections are divided among this many others. For machines with four cores or more; see docs/operations.md.',
+    ),
+  }),
+  ...inGroup('limits', {
+    'limits.max_bytes_in_flight': restart(
+      bytes(MIB),
+      128 * MIB,
+      'Most memory for messages being received, over HTTP and SMTP, or delivered. Beyond this, new ones wait, then get 503, over SMTP 452.',
+      'seldom',
+    ),
+    'limits.max_unsent_bytes': restart(
+      bytes(MIB),
+      64 * MIB,
+      'Most memory for answers that clients have not read yet, on each port of the API. Beyond this, the connections that have read nothing for longest are closed.',
+      'seldom',
+    ),
+    'limits.max_queued_bytes': live(
+      orNull(bytes(MIB), 'half of the free disk (over PostgreSQL, no limit)'),
+      null,
+      'Most bytes of messages that are not yet final, over all keys. Beyond this everyone gets 503, over SMTP 452; a retry by hand does not. At least `api.max_message_bytes`. null means half of the disk space that was free, or already held by the queue, at start; over PostgreSQL, whose disks Waybill cannot see, no limit.',
+    ),
+    'limits.max_queued_per_key': live(
+      integer(1, 1_000_000_000),
+      1_000_000,
+      'Most messages of one API key, or of one row of `listener.sources`, that are not yet final. Beyond this the sender gets 503, over SMTP 452; a retry by hand does not.',
+    ),
+    'limits.max_waiting_requests': restart(
+      integer(0, 100_000),
+      1000,
+      'Most requests and SMTP sessions that wait for memory for their messages (`limits.max_bytes_in_flight`). More get 503, over SMTP 452, at once.',
+      'seldom',
+    ),
+    'limits.max_waiting_readers': restart(
+      integer(0, 100_000),
+      1000,
+      'Most requests that wait with `?wait=` for the end of a message. More are answered at once with the present record.',
+      'seldom',
+    ),
+    'limits.max_keys_in_memory': restart(
+      integer(100, 1_000_000),
+      10_000,
+      'Most API keys, and rows of `listener.sources` with a rate, whose messages and requests are counted at the same time. With more in use within a minute, the limits of those longest unused start again.',
+      'seldom',
+    ),
+  }),
+  ...inGroup('retention', {
+    'retention.content_days': live(
+      integer(0, 36_500, 'days'),
+      7,
+      'How long the contents of a message are kept after its final status.',
+    ),
+    'retention.content_max_bytes': live(
+      bytes(0),
+      10 * GIB,
+      'Most bytes of contents kept of messages with a final status; the oldest go first.',
+    ),
+    'retention.records_days': live(
+      integer(0, 36_500, 'days'),
+      90,
+      'How long the record of a message is kept after its final status.',
+    ),
+    'retention.captured_days': live(integer(0, 36_500, 'days'), 7, 'How long captured mail is kept.'),
+    'retention.captured_max_bytes': live(
+      bytes(0),
+      GIB,
+      'Most bytes of captured mail kept; the oldest goes first.',
+    ),
+    'retention.activity_days': live(
+      integer(1, 36_500, 'days'),
+      365,
+      'How long the activity (who did what) is kept. At most the newest 100,000 entries are kept.',
+    ),
+    'retention.compact_below_percent': live(
+      integer(0, 90, 'percent'),
+      25,
+      'A file of the spool is emptied when less than this share of it is still referred to: its live contents are copied to the newest file, and it is removed. 0 means never.',
+    ),
+  }),
+  ...inGroup('limits', {
+    'health.disk_critical_bytes': live(
+      bytes(0),
+      200 * MIB,
+      'Free disk space below which health is critical and intake is suspended.',
+    ),
+    'health.disk_low_bytes': live(bytes(0), GIB, 'Free disk space below which health is degraded.'),
+  }),
+  ...inGroup('server', {
+    'log.level': live(choice('debug', 'info', 'warn', 'error'), 'info', 'The lowest level that is written.'),
+    'log.addresses': live(
+      choice('full', 'domain', 'none'),
+      'domain',
+      'How much of a mail address the log shows: all, only the domain, or nothing.',
+    ),
+    'shutdown.delay_seconds': live(
+      integer(0, 3600, 'seconds'),
+      0,
+      'How long the server still accepts mail after it was told to stop, while it reports itself not ready, before it stops listening.',
+    ),
+    'shutdown.grace_seconds': live(
+      integer(0, 3600, 'seconds'),
+      25,
+      'How long outgoing and incoming messages may wait for their answers once the server stops listening. Outgoing mail whose end has not been sent is not waited for.',
+    ),
+  }),
+  ...inGroup('certificate', {
+    'tls.cert_file': {
+      ...restart(
+        orNull(path, 'an uploaded certificate, else a self-signed one'),
+        null,
+        'PEM file with the certificate and its chain. null means the uploaded one, else a self-signed one that renews itself.',
+      ),
+      notStored: true,
+    },
+    'tls.key_file': {
+      ...restart(
+        orNull(path, 'the key of that certificate'),
+        null,
+        'PEM file with the private key of `tls.cert_file`.',
+      ),
+      notStored: true,
+    },
+  }),
+  ...inGroup('security', {
+    'secrets.key_file': {
+      ...live(
+        orNull(path, 'secret.key in the data directory'),
+        null,
+        'File with the key that encrypts stored passwords. null means `secret.key` in the data directory, made at first start.',
+      ),
+      notStored: true,
+    },
+  }),
+  ...inGroup('server', DATABASE_SETTINGS),
 };

@@ -1,9 +1,10 @@
+import { isRecord } from '../config/kinds.ts';
 import type { Loaded } from '../config/load.ts';
 import { isFor, RELAY_FIELDS } from '../config/relay-fields.ts';
 import { ruleDefinition } from '../config/routes.ts';
 import { camelCase } from '../config/schema.ts';
+import type { Setting } from '../config/setting.ts';
 import { SETTINGS } from '../config/settings.ts';
-import { sourceDefinition } from '../config/settings-listener.ts';
 import { dayText } from '../domain/quota.ts';
 import type { Relay, SmarthostSettings } from '../domain/relay.ts';
 import type { SettingView } from '../operations/system.ts';
@@ -24,19 +25,19 @@ export function configOperations(deps: LocalDeps): Pick<Operations, 'configurati
 }
 
 /** Each setting as it would stand in the configuration file; a list of maps has a line for each. */
-function settingViews({ effective, pending, config }: Loaded): SettingView[] {
+function settingViews({ effective, pending }: Loaded): SettingView[] {
   return effective.flatMap(({ key, value, source }): SettingView[] => {
-    const { secret, applies } = SETTINGS[key];
-    if (key === 'listener.sources' && config.listener.sources.length > 0)
-      return config.listener.sources.map((row, index) => ({
-        key: `${key}[${index}]`,
-        value: sourceDefinition(row),
+    const { kind, secret, applies }: Setting<unknown> = SETTINGS[key];
+    const written = kind.inFile?.(value) ?? value;
+    if (Array.isArray(written) && written.some(isRecord))
+      return written.map((row: unknown, index) => ({
+        ...{ key: `${key}[${index}]`, value: row },
         ...{ source, applies },
       }));
     const shown = (plain: unknown) => (secret && plain !== '' ? MASK : plain);
     const waiting = pending.find((other) => other.key === key);
     const afterRestart = waiting === undefined ? {} : { afterRestart: shown(waiting.value) };
-    return [{ key, value: shown(value), source, applies, ...afterRestart }];
+    return [{ key, value: shown(written), source, applies, ...afterRestart }];
   });
 }
 

@@ -36,7 +36,14 @@ describe('settings', () => {
     const rows = await opened.operations.settings({});
     expect(rows.map(({ key }) => key)).toEqual(Object.keys(SETTINGS));
     expect(await rowOf('log.level')).toMatchObject({
-      ...{ section: 'log', kind: 'choice', choices: ['debug', 'info', 'warn', 'error'], nullable: false },
+      ...{
+        label: 'Level',
+        group: 'server',
+        seldom: false,
+        kind: 'choice',
+        choices: ['debug', 'info', 'warn', 'error'],
+        nullable: false,
+      },
       ...{ value: 'info', defaultValue: 'info', origin: 'default', locked: null, applies: 'live' },
     });
     expect(await rowOf('webui.port')).toMatchObject({ kind: 'integer', nullable: true, none: 'off' });

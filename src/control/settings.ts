@@ -5,7 +5,6 @@ import { serverName } from '../config/names.ts';
 import { type Config, isSettingKey, SETTING_KEYS, type SettingKey } from '../config/schema.ts';
 import type { Setting } from '../config/setting.ts';
 import { SETTINGS } from '../config/settings.ts';
-import { sourceDefinition } from '../config/settings-listener.ts';
 import type { Effective } from '../config/sources.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { isOwnHost, parseCidrs } from '../lib/network.ts';
@@ -157,32 +156,28 @@ function settingOf(reason: string, port: DeniedTally['port']): (typeof ALLOW_LIS
 const MASK = '********';
 
 /** Every setting as it is shown, in the table's order. */
-function settingRows(loaded: Pick<Loaded, 'effective' | 'pending' | 'config'>): SettingRow[] {
+function settingRows(loaded: Pick<Loaded, 'effective' | 'pending'>): SettingRow[] {
   return loaded.effective.map((effective) => rowOf(effective, loaded));
 }
 
-function rowOf(effective: Effective, { pending, config }: Pick<Loaded, 'pending' | 'config'>): SettingRow {
+function rowOf(effective: Effective, { pending }: Pick<Loaded, 'pending'>): SettingRow {
   const { key, value, origin, source } = effective;
-  const { kind, fallback, meaning, applies, secret }: Setting<unknown> = SETTINGS[key];
+  const setting: Setting<unknown> = SETTINGS[key];
+  const { kind, fallback, secret, label, group, seldom, meaning, applies } = setting;
   const shown = (plain: unknown) => (secret && plain !== '' && plain !== null ? MASK : plain);
   const { form } = kind;
   const waiting = pending.find((other) => other.key === key);
   return {
-    ...{ key, section: key.split('.', 1)[0] ?? '', meaning },
+    ...{ key, label, group, seldom, meaning },
     kind: secret ? 'secret' : form.kind,
     ...{ choices: form.choices, items: form.items, unit: kind.unit, examples: form.examples },
     ...{ nullable: form.nullable, none: form.none },
-    value: shown(asInFile(key, value, config)),
+    value: shown(kind.inFile?.(value) ?? value),
     ...{ defaultValue: fallback, origin, source },
     locked: lockOf(waiting ?? effective),
     applies,
     ...(waiting === undefined ? {} : { afterRestart: shown(waiting.value) }),
   };
-}
-
-/** The value as it would stand in the configuration file. */
-function asInFile(key: SettingKey, value: unknown, config: Pick<Config, 'listener'>): unknown {
-  return key === 'listener.sources' ? config.listener.sources.map(sourceDefinition) : value;
 }
 
 /** Why a setting cannot be stored at run time; null where it can. */

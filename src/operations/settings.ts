@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { FormKind } from '../config/kinds.ts';
+import type { SettingGroup } from '../config/setting.ts';
 import { changes, isRecord, look, type OperationsOf, operation, READ } from './operation.ts';
 
 const key = z.string().max(100);
@@ -12,8 +13,11 @@ export const ALLOW_LISTS = ['listener.allowed_cidrs', 'api.allowed_cidrs', 'webu
 /** A setting of the table, as it is shown. */
 export interface SettingRow {
   readonly key: string;
-  /** The first part of the key. */
-  readonly section: string;
+  readonly label: string;
+  /** The part of the settings that shows it. */
+  readonly group: SettingGroup;
+  /** Left as it is by most. */
+  readonly seldom: boolean;
   readonly meaning: string;
   readonly kind: FormKind['kind'] | 'secret';
   /** Of kind `choice`. */

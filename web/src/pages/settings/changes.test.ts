@@ -5,7 +5,9 @@ import type { Setting } from './setting-values.ts';
 const setting = (key: string, rest: Partial<Setting> = {}): Setting => ({
   ...{
     key,
-    section: key.split('.')[0] ?? '',
+    label: key,
+    group: 'server',
+    seldom: false,
     meaning: '',
     kind: 'integer',
     choices: [],

@@ -21,15 +21,7 @@ import AllowDialog from '../overview/allow-dialog.tsx';
 import { type ChangesInHand, useChanges } from './changes.ts';
 import { KeysSection } from './keys/keys-section.tsx';
 import { ReviewDialog } from './review-dialog.tsx';
-import {
-  found,
-  isSeldom,
-  SECTION_NAMES,
-  type SectionName,
-  sectionFacts,
-  sectionNamed,
-  sectionOf,
-} from './sections.ts';
+import { found, isSeldom, SECTION_NAMES, type SectionName, sectionFacts, sectionNamed } from './sections.ts';
 import { SettingRow } from './setting-row.tsx';
 import type { Setting } from './setting-values.ts';
 
@@ -86,7 +78,7 @@ function Section({
   readonly hand: ChangesInHand;
 }) {
   const denied = DENIALS_OF[name];
-  const rows = all.filter((setting) => name === 'all' || sectionOf(setting) === name);
+  const rows = all.filter((setting) => name === 'all' || setting.group === name);
   return (
     <div className="space-y-5">
       {name === 'certificate' && (

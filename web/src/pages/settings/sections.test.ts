@@ -1,18 +1,15 @@
 import { expect, test } from 'vitest';
-import { found, headingOf, isSeldom, piecesOf, sectionNamed, sectionOf } from './sections.ts';
+import { found, isSeldom, piecesOf, sectionNamed } from './sections.ts';
 
-test('every setting has its section, also one that is new', () => {
-  expect(sectionOf({ section: 'listener' })).toBe('smtp');
-  expect(sectionOf({ section: 'tomorrow' })).toBe('server');
+test('a section is known by the last part of its address', () => {
   expect(sectionNamed('http-api')).toBe('http-api');
   expect(sectionNamed('constructor')).toBeNull();
 });
 
 test('what is seldom changed stands aside, unless it was', () => {
-  expect(isSeldom({ key: 'api.max_json_depth', origin: 'default' })).toBe(true);
-  expect(isSeldom({ key: 'api.max_json_depth', origin: 'stored' })).toBe(false);
-  expect(isSeldom({ key: 'api.max_message_bytes', origin: 'default' })).toBe(false);
-  expect(isSeldom({ key: 'retention.content_max_bytes', origin: 'default' })).toBe(false);
+  expect(isSeldom({ seldom: true, origin: 'default' })).toBe(true);
+  expect(isSeldom({ seldom: true, origin: 'stored' })).toBe(false);
+  expect(isSeldom({ seldom: false, origin: 'default' })).toBe(false);
 });
 
 test('a search finds all its words, in key or meaning', () => {
@@ -24,16 +21,6 @@ test('a search finds all its words, in key or meaning', () => {
   expect(found(rows, 'RATE messages')).toEqual([rows[1]]);
   expect(found(rows, ' ')).toHaveLength(2);
   expect(found(rows, 'nothing')).toEqual([]);
-});
-
-test.each([
-  ['api.rate_limit_per_key', 'Rate limit per key'],
-  ['api.tls_enabled', 'TLS enabled'],
-  ['webui.allowed_cidrs', 'Allowed ranges'],
-  ['retention.content_days', 'Content days'],
-  ['dns.trust_ad', 'Trust AD'],
-])('%s is headed %s', (key, heading) => {
-  expect(headingOf(key)).toBe(heading);
 });
 
 test('a meaning is told without the marks of documents', () => {

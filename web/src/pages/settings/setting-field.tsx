@@ -3,12 +3,8 @@ import { Checkbox } from '../../parts/checkbox.tsx';
 import { ListField, Select, Switch } from '../../parts/choice.tsx';
 import { NumberField, SecretField, Textarea, TextField } from '../../parts/text-field.tsx';
 import { useCall } from '../../queries.ts';
-import { headingOf } from './sections.ts';
 import { type Draft, type Setting, shortUnit, showSetting } from './setting-values.ts';
 import { SourcesEditor } from './sources-editor.tsx';
-
-/** Settings whose value is the name of a relay. */
-const RELAY_KEYS = ['delivery.default_relay', 'delivery.report_relay'];
 
 interface Props {
   readonly setting: Setting;
@@ -21,7 +17,7 @@ interface Props {
 export function SettingField(props: Props) {
   const { setting, draft, onChange } = props;
   if (setting.kind === 'boolean' && !setting.nullable)
-    return <Switch label={headingOf(setting.key)} checked={draft === true} onChange={onChange} />;
+    return <Switch label={setting.label} checked={draft === true} onChange={onChange} />;
   if (!setting.nullable) return <ValueField {...props} />;
   return (
     <div className="space-y-2">
@@ -46,14 +42,13 @@ function firstDraft({ kind, defaultValue, choices }: Setting): Draft {
 }
 
 function ValueField({ setting, draft, onChange, error }: Props) {
-  const { key, kind, choices, defaultValue } = setting;
+  const { key, label, kind, choices, defaultValue } = setting;
   const common = {
-    label: headingOf(key),
+    label,
     error,
     hint: `By default: ${showSetting(defaultValue, setting)}.`,
   };
   const text = typeof draft === 'string' ? draft : '';
-  if (RELAY_KEYS.includes(key)) return <RelayField {...common} value={text} onChange={onChange} />;
   if (key === 'listener.sources') return <SourcesEditor value={text} onChange={onChange} error={error} />;
   switch (kind) {
     case 'integer':
@@ -84,6 +79,8 @@ function ValueField({ setting, draft, onChange, error }: Props) {
           onChange={onChange}
         />
       );
+    case 'relay':
+      return <RelayField {...common} value={text} onChange={onChange} />;
     case 'text':
       return <TextField {...common} mono spellCheck={false} value={text} onChange={onChange} />;
   }

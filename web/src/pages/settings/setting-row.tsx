@@ -4,7 +4,7 @@ import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { useMay } from '../../session.tsx';
 import { type Change, draftWith } from './changes.ts';
-import { headingOf, piecesOf } from './sections.ts';
+import { piecesOf } from './sections.ts';
 import { SettingField } from './setting-field.tsx';
 import { type Setting, showSetting } from './setting-values.ts';
 
@@ -42,7 +42,7 @@ export function SettingRow({
       {isOpen && <span aria-hidden className="absolute inset-y-0 left-0 w-[3px] bg-accent" />}
       <div className="flex flex-wrap items-start gap-x-6 gap-y-2">
         <div className="min-w-0 flex-1 basis-72">
-          <h3 className="font-medium">{headingOf(setting.key)}</h3>
+          <h3 className="font-medium">{setting.label}</h3>
           <code className="font-mono text-xs break-all text-soft">{setting.key}</code>
           <p className="mt-1 max-w-prose text-sm text-soft">
             <Meaning text={setting.meaning} />
