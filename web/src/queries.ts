@@ -2,7 +2,6 @@ import {
   type InfiniteData,
   keepPreviousData,
   QueryClient,
-  type UseInfiniteQueryResult,
   type UseMutationResult,
   type UseQueryResult,
   useInfiniteQuery,
@@ -62,30 +61,24 @@ export function useCall<Name extends OperationName>(
   });
 }
 
-/** A long list that is fetched page by page. */
-export interface Pages<Page, Row> {
-  /** What has been fetched, one after the other. */
-  readonly rows: readonly Row[];
-  readonly first: Page | undefined;
-  readonly query: UseInfiniteQueryResult<unknown, ApiError>;
-  /** For {@link DataTable}. */
-  readonly more: { readonly has: boolean; readonly loading: boolean; readonly load: () => void };
-}
-
-/** How a list is asked for by pages. */
-export interface PagesOptions<Name extends OperationName, Cursor, Row> extends CallOptions {
-  /** The request for the page that begins at a cursor; null is the first. */
-  readonly request: (before: Cursor | null) => RequestOf<Name>;
-  readonly rows: (page: ResultOf<Name>) => readonly Row[];
-  /** The cursor of the next page; null when there is none. */
-  readonly next: (page: ResultOf<Name>) => Cursor | null;
-}
-
-/** A list that is fetched page by page, by an operation with a cursor. */
+/** A list that is fetched page by page, by an operation with a cursor; its `more` is for {@link DataTable}. */
 export function usePages<Name extends OperationName, Cursor extends string | number, Row>(
   operation: Name,
-  { request, rows, next, topics = [], enabled = true, keep = false }: PagesOptions<Name, Cursor, Row>,
-): Pages<ResultOf<Name>, Row> {
+  {
+    request,
+    rows,
+    next,
+    topics = [],
+    enabled = true,
+    keep = false,
+  }: CallOptions & {
+    /** The request for the page that begins at a cursor; null is the first. */
+    readonly request: (before: Cursor | null) => RequestOf<Name>;
+    readonly rows: (page: ResultOf<Name>) => readonly Row[];
+    /** The cursor of the next page; null when there is none. */
+    readonly next: (page: ResultOf<Name>) => Cursor | null;
+  },
+) {
   const query = useInfiniteQuery<
     ResultOf<Name>,
     ApiError,
@@ -107,9 +100,10 @@ export function usePages<Name extends OperationName, Cursor extends string | num
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   const all = useMemo(() => (pages ?? []).flatMap((page) => rows(page)), [pages]);
   return {
+    /** What has been fetched, one after the other. */
     rows: all,
-    first: pages?.[0],
-    query,
+    /** For {@link Fetched}: it has data as soon as the first page has come. */
+    query: { ...query, data: pages?.[0] },
     more: {
       has: query.hasNextPage,
       loading: query.isFetchingNextPage,

@@ -8,8 +8,7 @@ import {
 } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import { Gate } from './gate.tsx';
-import { BrokenPage, NotFoundPage } from './parts/problem-pages.tsx';
-import { LoadingState } from './parts/states.tsx';
+import { BrokenPage, LoadingState, NotFoundPage } from './parts/states.tsx';
 import { flag, oneOf, parseSearch, readSearch, type SearchFields, stringifySearch, text } from './search.ts';
 
 /** Every page of the dashboard: its path, what its address says after `?`, and where its code is. */

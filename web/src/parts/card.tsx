@@ -34,12 +34,15 @@ export function Card({
   );
 }
 
-/** Names and values, as the fields of a form that is filled in. A row without a value shows a dash. */
+/** Names and values; one that is undefined is left out. */
+export type Rows = Readonly<Record<string, ReactNode>>;
+
+/** Names and values, as the fields of a form that is filled in. One that is null shows a dash. */
 export function KeyValue({
   rows,
   wide = false,
 }: {
-  readonly rows: readonly (readonly [name: ReactNode, value: ReactNode])[];
+  readonly rows: Rows;
   /** Two columns where there is room. */
   readonly wide?: boolean;
 }) {
@@ -49,11 +52,9 @@ export function KeyValue({
         data-wide={wide || undefined}
         className={classNames('group grid gap-x-8', wide && '@2xl:grid-cols-2')}
       >
-        {rows.map(([name, value], index) => (
+        {entriesOf(rows).map(([name, value]) => (
           <div
-            // Rows are a fixed part of the page, in a fixed order.
-            // biome-ignore lint/suspicious/noArrayIndexKey: see above
-            key={index}
+            key={name}
             className="grid grid-cols-[minmax(7rem,11rem)_minmax(0,1fr)] gap-3 border-b border-line py-1.5 last:border-b-0 @2xl:group-data-wide:nth-last-[-n+2]:border-b-0"
           >
             <dt className="text-soft">{name}</dt>
@@ -63,6 +64,11 @@ export function KeyValue({
       </dl>
     </div>
   );
+}
+
+/** The rows that are there. */
+export function entriesOf(rows: Rows): [string, ReactNode][] {
+  return Object.entries(rows).filter(([, value]) => value !== undefined);
 }
 
 /** Cells of figures with hairlines between them, as on a form. */

@@ -1,7 +1,6 @@
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { ChevronLeft } from 'lucide-react';
-import type { ReactNode } from 'react';
-import { useTitle } from '../title.ts';
+import { type ReactNode, useEffect } from 'react';
 import { classNames } from './class-names.ts';
 
 /** A page: its heading, what it is about, and what can be done there. Names the browser's tab, too. */
@@ -59,4 +58,11 @@ function BackLink({
       <ChevronLeft aria-hidden size={15} /> {label}
     </Link>
   );
+}
+
+/** Names the page in the browser's tab. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = title === '' ? 'Waybill' : `${title} · Waybill`;
+  }, [title]);
 }

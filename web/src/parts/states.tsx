@@ -1,8 +1,9 @@
 import { CircleAlert, Lock, type LucideIcon, RotateCw } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { ApiError } from '../api.ts';
-import { Button } from './button.tsx';
+import { Button, ButtonLink } from './button.tsx';
 import { classNames } from './class-names.ts';
+import { useTitle } from './page.tsx';
 
 /** There is nothing to show, and what to do about it. */
 export function EmptyState({
@@ -35,7 +36,7 @@ export function LoadingState({
   lines = 4,
   label = 'Loading',
 }: {
-  readonly lines?: number;
+  readonly lines?: number | undefined;
   readonly label?: string;
 }) {
   return (
@@ -85,12 +86,12 @@ export function Fetched<Data>({
   children,
 }: {
   readonly query: FetchedQuery<Data>;
-  readonly lines?: number;
+  readonly lines?: number | undefined;
   readonly children: (data: Data) => ReactNode;
 }) {
   if (query.data !== undefined) return children(query.data);
   if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
-  return <LoadingState {...(lines !== undefined && { lines })} />;
+  return <LoadingState lines={lines} />;
 }
 
 /** A page that only some may see. */
@@ -99,5 +100,40 @@ export function Forbidden({ who }: { readonly who: 'operators' | 'administrators
     <EmptyState icon={Lock} title={`Only ${who} see this`}>
       Ask an administrator for the role, if you need it.
     </EmptyState>
+  );
+}
+
+/** There is no such page. */
+export function NotFoundPage() {
+  useTitle('Not found');
+  return (
+    <div className="mx-auto max-w-md px-6 py-24 text-center">
+      <div className="font-mono text-sm text-soft">404</div>
+      <h1 className="mt-1 text-xl font-semibold">There is nothing at this address</h1>
+      <p className="mt-1 text-soft">It may have been removed, or the address is not whole.</p>
+      <ButtonLink to="/" className="mt-5">
+        To the overview
+      </ButtonLink>
+    </div>
+  );
+}
+
+/** A page broke. */
+export function BrokenPage({ error }: { readonly error: Error }) {
+  useTitle('Something broke');
+  return (
+    <div role="alert" className="mx-auto max-w-xl px-6 py-24 text-center">
+      <h1 className="text-xl font-semibold">This page broke</h1>
+      <p className="mt-1 text-soft">
+        The service goes on: only what is shown here is concerned. After an update of Waybill, loading the
+        page anew cures it.
+      </p>
+      <pre className="mt-4 overflow-auto rounded-md border border-line bg-surface p-3 text-left text-sm whitespace-pre-wrap">
+        {error.message}
+      </pre>
+      <Button className="mt-5" look="primary" onClick={() => window.location.reload()}>
+        Load the page anew
+      </Button>
+    </div>
   );
 }

@@ -84,3 +84,9 @@ export function Duration({ ms }: { readonly ms: number }) {
 export function Count({ value }: { readonly value: number }) {
   return <span className="whitespace-nowrap">{formatCount(value)}</span>;
 }
+
+/** When something is to happen; what should have begun already is due. */
+export function DueAt({ at }: { readonly at: string }) {
+  const now = useNow();
+  return Date.parse(at) > now ? <Time at={at} ahead /> : <span title={at}>due</span>;
+}

@@ -40,29 +40,18 @@ export function EntryDrawer({
       {entry && (
         <div className="space-y-6">
           <KeyValue
-            rows={[
-              ['When', <Time key="at" at={entry.at} exact />],
-              ['Who', actorWords(entry)],
-              ['From', entry.sourceAddress ?? 'this machine'],
-              ['To what', entry.subject === '' ? null : entry.subject],
-              [
-                'Action',
-                <code key="action" className="font-mono text-sm">
-                  {entry.action}
-                </code>,
-              ],
-              ['Number', entry.number],
-              ...(refusal === null
-                ? []
-                : [
-                    [
-                      'Not done',
-                      <code key="refusal" className="font-mono text-sm text-failed">
-                        {refusal}
-                      </code>,
-                    ] as const,
-                  ]),
-            ]}
+            rows={{
+              When: <Time at={entry.at} exact />,
+              Who: actorWords(entry),
+              From: entry.sourceAddress ?? 'this machine',
+              'To what': entry.subject === '' ? null : entry.subject,
+              Action: <code className="font-mono text-sm">{entry.action}</code>,
+              Number: entry.number,
+              'Not done':
+                refusal === null ? undefined : (
+                  <code className="font-mono text-sm text-failed">{refusal}</code>
+                ),
+            }}
           />
           {refusal === null && <Changes before={entry.before} after={entry.after} />}
         </div>

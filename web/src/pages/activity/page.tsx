@@ -61,7 +61,7 @@ function ActivityList() {
         )}
       </Toolbar>
       <Card flush>
-        <Fetched query={{ ...pages.query, data: pages.first }} lines={10}>
+        <Fetched query={pages.query} lines={10}>
           {() => (
             <DataTable
               label="Activity"

@@ -2,14 +2,16 @@ import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowUp } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
+import type { ResultOf } from '../../../../src/operations/table.ts';
+import { call } from '../../api.ts';
 import { classNames } from '../../parts/class-names.ts';
 import { MoreButton } from '../../parts/data-table.tsx';
-import { Said } from '../../parts/said.tsx';
+import { bareAddress, Said } from '../../parts/said.tsx';
 import { ErrorState, LoadingState } from '../../parts/states.tsx';
 import { type Selection, SelectOne, SPANS_ROW } from '../../parts/table-row.tsx';
 import { Time } from '../../parts/values.tsx';
-import { bareAddress } from '../messages/bare-address.ts';
-import type { Captured, useInbox } from './use-inbox.ts';
+import { useCall } from '../../queries.ts';
+import { useSteadyList } from '../messages/steady-list.ts';
 
 const ROW_HEIGHT = 68;
 
@@ -181,4 +183,35 @@ function Row({
       </Link>
     </div>
   );
+}
+
+/** A captured message of the list. */
+export type Captured = ResultOf<'inbox'>['messages'][number];
+
+const PAGE_ROWS = 50;
+
+/**
+ * Captured mail, the newest first. What comes in is put on top while the reader is there; further down the list keeps
+ * still, and the newcomers are counted.
+ */
+export function useInbox(query: string, key: string | null, isAtTop: boolean) {
+  const list = useSteadyList({
+    name: 'inbox',
+    asked: JSON.stringify([key, query]),
+    topic: 'inbox',
+    restless: true,
+    fetchPage: (before, signal) => call('inbox', { query, key, limit: PAGE_ROWS, before }, signal),
+  });
+  const newest = useCall(
+    'inbox',
+    { query, key, limit: PAGE_ROWS, before: null },
+    { topics: ['inbox'], keep: true },
+  );
+  const first = list.loading ? undefined : list.rows[0]?.id;
+  const fresh = first === undefined ? 0 : (newest.data?.messages ?? []).filter(({ id }) => id > first).length;
+  const { showNewest } = list;
+  useEffect(() => {
+    if (isAtTop && fresh > 0 && !newest.isPlaceholderData) showNewest();
+  }, [isAtTop, fresh, newest.isPlaceholderData, showNewest]);
+  return { ...list, newest: newest.data, fresh: isAtTop ? 0 : fresh };
 }

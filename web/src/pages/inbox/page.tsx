@@ -12,9 +12,8 @@ import { SearchField, Toolbar } from '../../parts/toolbar.tsx';
 import { useCall } from '../../queries.ts';
 import { useMay, useSession } from '../../session.tsx';
 import { DeleteButton } from './delete-menu.tsx';
-import { InboxList } from './list.tsx';
+import { InboxList, useInbox } from './list.tsx';
 import { ReadingPane } from './reading-pane.tsx';
-import { useInbox } from './use-inbox.ts';
 
 /** Captured mail: a list, and beside it what the chosen message says. */
 export function InboxPage() {

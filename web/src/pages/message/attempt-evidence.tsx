@@ -1,5 +1,5 @@
 import { Badge, StatusBadge } from '../../parts/badge.tsx';
-import { KeyValue } from '../../parts/card.tsx';
+import { KeyValue, type Rows } from '../../parts/card.tsx';
 import { PartsBar } from '../../parts/progress.tsx';
 import { Said } from '../../parts/said.tsx';
 import { Duration, Time } from '../../parts/values.tsx';
@@ -10,12 +10,12 @@ const MAX_RESULTS = 50;
 
 /** All that was recorded of one try: with whom, how safely, how long each phase took, and what was said. */
 export function AttemptEvidence({ attempt }: { readonly attempt: Attempt }) {
-  const { number, timings, steps, results, dns } = attempt;
+  const { number, steps, results, dns } = attempt;
   const phases = phasesOf(attempt);
   return (
     <div className="mt-2 space-y-4 rounded-md border border-line bg-paper p-3">
       <PartsBar label={`Where the time of attempt ${number} went`} parts={phases} />
-      <KeyValue rows={facts(attempt, timings.queueMs)} />
+      <KeyValue rows={factsOf(attempt)} />
       <Section title="Results">
         <ul className="space-y-1.5">
           {results.slice(0, MAX_RESULTS).map(({ recipient, outcome, code, enhancedCode, reply }) => (
@@ -74,35 +74,32 @@ const VERDICTS = {
   none: ['bad', 'In clear'],
 } as const;
 
-function facts(attempt: Attempt, queueMs: number | null): (readonly [string, React.ReactNode])[] {
-  const { startedAt, relay, host, address, localAddress, tls, security, reused } = attempt;
+function factsOf(attempt: Attempt): Rows {
+  const { startedAt, relay, host, address, localAddress, tls, security, reused, timings } = attempt;
   const verdict = security?.verdict ? VERDICTS[security.verdict] : null;
-  return [
-    ['Began', <Time key="began" at={startedAt} exact />],
-    ...(queueMs === null ? [] : [['Waited before', <Duration key="waited" ms={queueMs} />] as const]),
-    ['Relay', relay],
-    [
-      'Host',
+  const { queueMs } = timings;
+  return {
+    Began: <Time at={startedAt} exact />,
+    'Waited before': queueMs === null ? undefined : <Duration ms={queueMs} />,
+    Relay: relay,
+    Host:
       host === null && address === null ? null : (
-        <span key="host">
+        <>
           <Said text={[host, address && `[${address}]`].filter(Boolean).join(' ')} lines="several" />
           {reused && <span className="text-soft"> (connection used again)</span>}
-        </span>
+        </>
       ),
-    ],
-    ...(localAddress === null ? [] : [['From address', localAddress] as const]),
-    [
-      'Encryption',
+    'From address': localAddress ?? undefined,
+    Encryption:
       tls === null && verdict === null ? null : (
-        <span key="tls" className="inline-flex flex-wrap items-center gap-x-2 gap-y-1">
+        <span className="inline-flex flex-wrap items-center gap-x-2 gap-y-1">
           {verdict && <Badge tone={verdict[0]}>{verdict[1]}</Badge>}
           {tls !== null && <Said text={tls} lines="several" />}
         </span>
       ),
-    ],
-    ...(security?.mtaSts ? [['MTA-STS', security.mtaSts] as const] : []),
-    ...(security?.dane ? [['DANE', security.dane] as const] : []),
-  ];
+    'MTA-STS': security?.mtaSts || undefined,
+    DANE: security?.dane || undefined,
+  };
 }
 
 /** What was said and answered, in order, with the time since the attempt began. */

@@ -1,43 +1,42 @@
 import { type ReactNode, useMemo } from 'react';
 import { StatusBadge } from '../../parts/badge.tsx';
-import { Card } from '../../parts/card.tsx';
+import { Card, entriesOf } from '../../parts/card.tsx';
 import { Copyable } from '../../parts/copy.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Said } from '../../parts/said.tsx';
-import { Bytes, Duration, Time } from '../../parts/values.tsx';
-import { DueAt } from './due-at.tsx';
+import { Bytes, DueAt, Duration, Time } from '../../parts/values.tsx';
 import { LongList, LongValue } from './long-value.tsx';
 import { replyText, type Story, waitingWords } from './timeline.ts';
 
 /** What is known of a message, by name: narrow, names over values. */
 export function Facts({ story }: { readonly story: Story }) {
   const { record, key, sourceAddress, content } = story;
-  const rows: (readonly [string, ReactNode])[] = [
-    ['Id', <Copyable key="id" text={record.id} />],
-    ['From', long('From', record.from)],
-    ...people('To', record.to),
-    ...people('Cc', record.cc),
-    ...people('Bcc', record.bcc),
-    ['Accepted', <Time key="accepted" at={record.createdAt} exact />],
-    ...(record.sendAt === undefined
-      ? []
-      : [['Not before', <Time key="sendAt" at={record.sendAt} exact />] as const]),
-    ...(record.durationMs === undefined
-      ? []
-      : [['Took', <Duration key="took" ms={record.durationMs} />] as const]),
-    ['Size', <Bytes key="size" bytes={record.sizeBytes} />],
-    ['Came', came(record.source, sourceAddress)],
-    ['API key', key === null ? null : long('API key', key.name)],
-    ...(record.priority === 'normal' ? [] : [['Priority', record.priority] as const]),
-    ...(record.tags.length === 0 ? [] : [['Tags', long('Tags', record.tags.join(', '))] as const]),
+  const { id, from, to, cc, bcc, createdAt, sendAt, durationMs, sizeBytes, source, priority, tags } = record;
+  const { messageId, providerMessageId } = record;
+  const rows = [
+    ...entriesOf({
+      Id: <Copyable text={id} />,
+      From: long('From', from),
+      To: people('To', to),
+      Cc: people('Cc', cc),
+      Bcc: people('Bcc', bcc),
+      Accepted: <Time at={createdAt} exact />,
+      'Not before': sendAt && <Time at={sendAt} exact />,
+      Took: durationMs === undefined ? undefined : <Duration ms={durationMs} />,
+      Size: <Bytes bytes={sizeBytes} />,
+      Came: came(source, sourceAddress),
+      'API key': key && long('API key', key.name),
+      Priority: priority === 'normal' ? undefined : priority,
+      Tags: tags.length === 0 ? undefined : long('Tags', tags.join(', ')),
+    }),
     ...Object.entries(record.metadata)
       .slice(0, 20)
       .map(([name, value]) => [name, long(name, value)] as const),
-    ['Message-ID', <Copyable key="messageId" text={record.messageId} />],
-    ...(record.providerMessageId === undefined
-      ? []
-      : [["Peer's id", <Copyable key="peer" text={record.providerMessageId} />] as const]),
-    ['Content', kept(content)],
+    ...entriesOf({
+      'Message-ID': <Copyable text={messageId} />,
+      "Peer's id": providerMessageId && <Copyable text={providerMessageId} />,
+      Content: kept(content),
+    }),
   ];
   return (
     <dl className="-my-1.5 divide-y divide-line">
@@ -55,14 +54,14 @@ export function Facts({ story }: { readonly story: Story }) {
 
 function long(name: string, text: string): ReactNode {
   return (
-    <LongValue key={name} name={name}>
+    <LongValue name={name}>
       <Said text={text} lines="several" />
     </LongValue>
   );
 }
 
-function people(name: string, list: readonly string[]): (readonly [string, ReactNode])[] {
-  return list.length === 0 ? [] : [[name, <LongList key={name} name={name} items={list} />]];
+function people(name: string, list: readonly string[]): ReactNode {
+  return list.length === 0 ? undefined : <LongList name={name} items={list} />;
 }
 
 const WAYS_IN: Readonly<Record<string, string>> = {

@@ -3,9 +3,8 @@ import { useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { Said } from '../../parts/said.tsx';
-import { Time } from '../../parts/values.tsx';
+import { DueAt, Time } from '../../parts/values.tsx';
 import { AttemptEvidence } from './attempt-evidence.tsx';
-import { DueAt } from './due-at.tsx';
 import { type Attempt, type Happening, type Story, timelineOf } from './timeline.ts';
 
 /** Of a long life, so many happenings are shown at its beginning and at its end. */

@@ -28,21 +28,27 @@ const WAYS_IN: Readonly<Record<string, string>> = {
   report: 'as a report of our own',
 };
 
+/** A point of which only what is special is said. */
+function point(
+  key: string,
+  title: string,
+  mark: string,
+  { at = null, detail = null, attempt = null, ahead = false }: Partial<Happening> = {},
+): Happening {
+  return { key, title, mark, at, detail, attempt, ahead };
+}
+
 /** A message's life, from its acceptance to what is ahead. */
 export function timelineOf(story: Story): Happening[] {
   const { record, attempts, moreAttempts } = story;
-  const past = [accepted(story), ...planned(story), ...attempts.map((attempt) => tried(attempt, story))];
-  const left: Happening[] = moreAttempts
-    ? [
-        {
-          ...{ key: 'more', at: null, title: 'More attempts, not shown here', mark: 'queued' },
-          detail: `${plural(record.attempts, 'attempt')} in all`,
-          attempt: null,
-          ahead: false,
-        },
-      ]
-    : [];
-  return [...past, ...left, ...ending(story)];
+  const detail = `${plural(record.attempts, 'attempt')} in all`;
+  return [
+    accepted(story),
+    ...planned(story),
+    ...attempts.map((attempt) => tried(attempt, story)),
+    ...(moreAttempts ? [point('more', 'More attempts, not shown here', 'queued', { detail })] : []),
+    ...ending(story),
+  ];
 }
 
 function accepted({ record, key, sourceAddress }: Story): Happening {
@@ -51,15 +57,10 @@ function accepted({ record, key, sourceAddress }: Story): Happening {
     sourceAddress !== null && `from ${sourceAddress}`,
     record.possibleDuplicate && 'may have been sent twice',
   ].filter(Boolean);
-  return {
-    key: 'accepted',
+  return point('accepted', `Accepted ${WAYS_IN[record.source] ?? `by ${record.source}`}`, 'accepted', {
     at: record.createdAt,
-    title: `Accepted ${WAYS_IN[record.source] ?? `by ${record.source}`}`,
     detail: who.length > 0 ? who.join(', ') : null,
-    mark: 'accepted',
-    attempt: null,
-    ahead: false,
-  };
+  });
 }
 
 function planned({ record, attempts }: Story): Happening[] {
@@ -68,17 +69,8 @@ function planned({ record, attempts }: Story): Happening[] {
   // It ended before: by being cancelled.
   if (isFinal && attempts.length === 0 && record.timestamp < record.sendAt) return [];
   const ahead = record.status === 'queued' && attempts.length === 0;
-  return [
-    {
-      key: 'planned',
-      at: record.sendAt,
-      title: ahead ? 'Goes out' : 'Due',
-      detail: 'as its sender asked',
-      mark: 'queued',
-      attempt: null,
-      ahead,
-    },
-  ];
+  const detail = 'as its sender asked';
+  return [point('planned', ahead ? 'Goes out' : 'Due', 'queued', { at: record.sendAt, detail, ahead })];
 }
 
 function tried(attempt: Attempt, { record, captured }: Story): Happening {
@@ -86,20 +78,15 @@ function tried(attempt: Attempt, { record, captured }: Story): Happening {
   const place = host === null ? relay : `${relay} (${host})`;
   const many = record.recipients.length > 1;
   const mark = worst(results.map(({ outcome }) => outcome));
-  const title =
-    captured && mark === 'delivered'
-      ? 'Taken by the local inbox'
-      : `Attempt ${number} by ${place}: ${many ? summary(results) : (OUTCOMES[mark] ?? mark)}`;
-  const reply = replyOf(results);
-  return {
-    key: `attempt ${number}`,
+  const isTaken = captured && mark === 'delivered';
+  const title = isTaken
+    ? 'Taken by the local inbox'
+    : `Attempt ${number} by ${place}: ${many ? summary(results) : (OUTCOMES[mark] ?? mark)}`;
+  return point(`attempt ${number}`, title, isTaken ? 'captured' : mark, {
     at: startedAt,
-    title,
-    detail: [reply, formatDuration(timings.totalMs)].filter(Boolean).join(' · '),
-    mark: captured && mark === 'delivered' ? 'captured' : mark,
+    detail: [replyOf(results), formatDuration(timings.totalMs)].filter(Boolean).join(' · '),
     attempt: number,
-    ahead: false,
-  };
+  });
 }
 
 const OUTCOMES: Readonly<Record<string, string>> = {
@@ -140,41 +127,22 @@ export function replyText(code: number | null, enhanced: string | null, text: st
 
 function ending({ record, captured }: Story): Happening[] {
   const { status, outcome, timestamp, durationMs, nextAttemptAt, waitingFor } = record;
-  if (status === 'delivered' || status === 'failed') {
-    const title =
-      status === 'delivered'
-        ? captured
-          ? 'Captured: nothing was sent'
-          : 'Delivered'
-        : `Failed${why(outcome)}`;
-    return [
-      {
-        ...{ key: 'end', at: timestamp, title, attempt: null, ahead: false },
-        detail: !durationMs ? null : `${formatDuration(durationMs)} after it could go out`,
-        mark: status === 'failed' ? 'failed' : captured ? 'captured' : 'delivered',
-      },
-    ];
-  }
-  if (status === 'processing')
-    return [
-      {
-        ...{ key: 'now', at: null, title: 'Being attempted now', detail: null },
-        ...{ mark: 'processing', attempt: null, ahead: true },
-      },
-    ];
+  const detail = durationMs ? `${formatDuration(durationMs)} after it could go out` : null;
+  const end = { at: timestamp, detail };
+  if (status === 'failed') return [point('end', `Failed${why(outcome)}`, 'failed', end)];
+  if (status === 'delivered')
+    return captured
+      ? [point('end', 'Captured: nothing was sent', 'captured', end)]
+      : [point('end', 'Delivered', 'delivered', end)];
+  if (status === 'processing') return [point('now', 'Being attempted now', 'processing', { ahead: true })];
   // What its sender asked for stands there already.
   if (waitingFor === undefined || waitingFor === 'scheduled') return [];
   return [
-    {
-      ...{ key: 'next', at: nextAttemptAt ?? null },
-      title: record.attempts === 0 ? 'First attempt' : 'Next attempt',
-      ...{
-        detail: isKept(waitingFor) ? waitingWords(waitingFor) : null,
-        mark: 'queued',
-        attempt: null,
-        ahead: true,
-      },
-    },
+    point('next', record.attempts === 0 ? 'First attempt' : 'Next attempt', 'queued', {
+      at: nextAttemptAt ?? null,
+      detail: isKept(waitingFor) ? waitingWords(waitingFor) : null,
+      ahead: true,
+    }),
   ];
 }
 

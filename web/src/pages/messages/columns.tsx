@@ -1,8 +1,7 @@
 import { StatusBadge } from '../../parts/badge.tsx';
 import type { Column } from '../../parts/data-table.tsx';
-import { Said } from '../../parts/said.tsx';
+import { bareAddress, Said } from '../../parts/said.tsx';
 import { Time } from '../../parts/values.tsx';
-import { bareAddress } from './bare-address.ts';
 import type { FoundMessage } from './steady-list.ts';
 
 /** The columns of the list of messages. */

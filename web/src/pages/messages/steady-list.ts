@@ -18,34 +18,6 @@ interface ListPage {
   readonly behind?: number;
 }
 
-/** How a list of messages is fetched. */
-export interface SteadyListOptions<Page extends ListPage> {
-  /** Which list it is: it is found again as it was left. */
-  readonly name: string;
-  /** What is asked for, as text; another one begins anew. */
-  readonly asked: string;
-  /** Fetches the page of messages below an id; null: the newest. */
-  readonly fetchPage: (before: string | null, signal: AbortSignal) => Promise<Page>;
-  /** Hints on it fetch pages again that may change by themselves. */
-  readonly topic: Topic;
-  /** Rows come and go also where every message is final. */
-  readonly restless?: boolean;
-}
-
-/** Messages page by page. Rows never move by themselves: the first stays the first until the newest are asked for. */
-export interface SteadyList<Page extends ListPage> {
-  readonly rows: readonly FoundMessage[];
-  readonly first: Page | undefined;
-  readonly error: ApiError | null;
-  /** Nothing is known yet of what is asked for; rows are those of what was asked for before. */
-  readonly loading: boolean;
-  readonly more: { readonly has: boolean; readonly loading: boolean; readonly load: () => void };
-  /** Pages come nearly empty: whoever wants more is to say so, or all that is stored would be looked at. */
-  readonly sparse: boolean;
-  readonly showNewest: () => void;
-  readonly retry: () => void;
-}
-
 /** What a list was when it was left, so that going back finds it as it was. */
 interface Place {
   readonly asked: string;
@@ -64,14 +36,25 @@ const SPARSE_ROWS = 5;
 const START: Place = { asked: '', generation: 0, cursors: [null] };
 const left = new Map<string, Place>();
 
-/** See {@link SteadyList}. */
+/** Messages page by page. Rows never move by themselves: the first stays the first until the newest are asked for. */
 export function useSteadyList<Page extends ListPage>({
   name,
   asked,
   fetchPage,
   topic,
   restless = false,
-}: SteadyListOptions<Page>): SteadyList<Page> {
+}: {
+  /** Which list it is: it is found again as it was left. */
+  readonly name: string;
+  /** What is asked for, as text; another one begins anew. */
+  readonly asked: string;
+  /** Fetches the page of messages below an id; null: the newest. */
+  readonly fetchPage: (before: string | null, signal: AbortSignal) => Promise<Page>;
+  /** Hints on it fetch pages again that may change by themselves. */
+  readonly topic: Topic;
+  /** Rows come and go also where every message is final. */
+  readonly restless?: boolean;
+}) {
   const client = useQueryClient();
   const [place, setPlace] = useState<Place>(() => left.get(name) ?? START);
   const now = place.asked === asked ? place : { ...place, asked, cursors: [null] };
@@ -118,8 +101,10 @@ export function useSteadyList<Page extends ListPage>({
     rows: shown?.rows ?? [],
     first: shown?.first,
     error: (results.find(({ error }) => error !== null)?.error as ApiError | undefined) ?? null,
+    /** Nothing is known yet of what is asked for; rows are those of what was asked for before. */
     loading: pages.length === 0,
     more: { has: next !== null || isLoadingMore, loading: isLoadingMore, load },
+    /** Pages come nearly empty: whoever wants more is to say so, or all that is stored would be looked at. */
     sparse: next !== null && cursors.length >= SPARSE_PAGES && rows.length < cursors.length * SPARSE_ROWS,
     showNewest,
     retry: () => {
@@ -207,13 +192,10 @@ export function idAfter(id: string): string | null {
 const PAGE_ROWS = 50;
 
 /** What a query finds, and how much has come since. */
-export interface MessageList extends SteadyList<ResultOf<'search'>> {
-  /** Newer ones that are not shown. */
-  readonly fresh: { readonly count: number; readonly more: boolean };
-}
+export type MessageList = ReturnType<typeof useMessageList>;
 
 /** Finds messages, page by page. What has come since is counted, and shown when asked for. */
-export function useMessageList(query: string): MessageList {
+export function useMessageList(query: string) {
   const list = useSteadyList({
     name: 'search',
     asked: query,

@@ -1,8 +1,8 @@
 import { useAddress } from '../../address.ts';
 import { Card } from '../../parts/card.tsx';
-import { Segments } from '../../parts/segments.tsx';
 import { Fetched } from '../../parts/states.tsx';
 import { TimeSeriesChart } from '../../parts/time-series-chart.tsx';
+import { Segments } from '../../parts/toolbar.tsx';
 import { useCall } from '../../queries.ts';
 
 const RANGES = [

@@ -4,15 +4,13 @@ import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatBytes, formatCount } from '../../format.ts';
 import { Badge, StatusBadge } from '../../parts/badge.tsx';
 import { Banner } from '../../parts/banner.tsx';
-import { Card, KeyValue, Stat, StatRow } from '../../parts/card.tsx';
+import { Card, KeyValue, type Rows, Stat, StatRow } from '../../parts/card.tsx';
 import { timeColumn } from '../../parts/columns.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/states.tsx';
 import { Count, Duration } from '../../parts/values.tsx';
 import { useMay } from '../../session.tsx';
-import { whereTo } from '../relays/relay-card.tsx';
-import { typeTitle } from '../relays/relay-icon.tsx';
-import { RelayQuota } from '../relays/relay-quota.tsx';
+import { RelayQuota, typeTitle, whereTo } from '../relays/relay-card.tsx';
 import { RelayTest } from '../relays/relay-test.tsx';
 
 /** A relay with its definition. */
@@ -88,23 +86,16 @@ function Warnings({ relay }: { readonly relay: RelayDetail }) {
   );
 }
 
-function connection(relay: RelayDetail): Parameters<typeof KeyValue>[0]['rows'] {
+function connection(relay: RelayDetail): Rows {
   const { type, tls, verify, username, hasSecret } = relay;
-  return [
-    ['Type', typeTitle(type)],
-    [
-      'To',
-      <span key="to" className="break-all">
-        {whereTo(relay)}
-      </span>,
-    ],
-    ...(tls === null ? [] : [['TLS', tls] as const]),
-    ...(verify === null || tls === 'none'
-      ? []
-      : [['Certificate', verify ? 'checked' : 'not checked'] as const]),
-    ...(username === null ? [] : [['User name', username] as const]),
-    ...(type === 'inbox' ? [] : [['Secret', hasSecret ? 'stored, never shown' : 'none'] as const]),
-  ];
+  return {
+    Type: typeTitle(type),
+    To: <span className="break-all">{whereTo(relay)}</span>,
+    TLS: tls ?? undefined,
+    Certificate: verify === null || tls === 'none' ? undefined : verify ? 'checked' : 'not checked',
+    'User name': username ?? undefined,
+    Secret: type === 'inbox' ? undefined : hasSecret ? 'stored, never shown' : 'none',
+  };
 }
 
 function Rules({ relay: { rules, isDefault } }: { readonly relay: RelayDetail }) {
@@ -128,17 +119,17 @@ function Rules({ relay: { rules, isDefault } }: { readonly relay: RelayDetail })
 type Limited = Pick<RelayDetail, 'limits' | 'maxPerDay'>;
 
 /** What a relay keeps to, by name. Where it keeps to nothing, it says so. */
-export function limitRows({ limits, maxPerDay }: Limited): readonly (readonly [string, string])[] {
-  if (limits === null) return [];
+export function limitRows({ limits, maxPerDay }: Limited): Rows {
+  if (limits === null) return {};
   const { maxConcurrency, maxRatePerSecond, maxPerDomain, maxRecipients, maxMessageBytes } = limits;
-  return [
-    ['Attempts at once', formatCount(maxConcurrency)],
-    ['Attempts a second', orNoLimit(maxRatePerSecond, formatCount)],
-    ...(maxPerDomain === null ? [] : [['At once to one domain', formatCount(maxPerDomain)] as const]),
-    ['Recipients at once', formatCount(maxRecipients)],
-    ['Largest message', orNoLimit(maxMessageBytes, formatBytes)],
-    ['Recipients a day', orNoLimit(maxPerDay, formatCount)],
-  ];
+  return {
+    'Attempts at once': formatCount(maxConcurrency),
+    'Attempts a second': orNoLimit(maxRatePerSecond, formatCount),
+    'At once to one domain': maxPerDomain === null ? undefined : formatCount(maxPerDomain),
+    'Recipients at once': formatCount(maxRecipients),
+    'Largest message': orNoLimit(maxMessageBytes, formatBytes),
+    'Recipients a day': orNoLimit(maxPerDay, formatCount),
+  };
 }
 
 function orNoLimit(value: number, words: (value: number) => string): string {

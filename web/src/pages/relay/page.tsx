@@ -5,7 +5,7 @@ import { Fetched } from '../../parts/states.tsx';
 import { PageTabs } from '../../parts/tabs.tsx';
 import { useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
-import { typeTitle } from '../relays/relay-icon.tsx';
+import { typeTitle } from '../relays/relay-card.tsx';
 import { RelayMenu } from '../relays/relay-menu.tsx';
 import { EditTab } from './edit-tab.tsx';
 import { HistoryTab, OverviewTab } from './overview-tab.tsx';

@@ -6,9 +6,9 @@ import { Fetched } from '../../parts/states.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { refreshSession } from '../../session.tsx';
 import { freeName, type RelayForm } from './definition.ts';
+import { RelayIcon } from './relay-card.tsx';
 import { FilledRelay, givenBy, RelayFields, RelayHelp } from './relay-fields.tsx';
-import { RelayIcon } from './relay-icon.tsx';
-import type { RelayView } from './relay-quota.tsx';
+import type { RelayView } from './relay-menu.tsx';
 import { RelayTest } from './relay-test.tsx';
 
 /** Adds a relay: its type is chosen, then its form filled in, tested, and stored. */

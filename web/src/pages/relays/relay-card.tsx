@@ -1,11 +1,10 @@
 import { Link } from '@tanstack/react-router';
-import { Lock } from 'lucide-react';
-import { formatShort } from '../../format.ts';
+import { Building2, Cloud, Globe, Inbox, Lock, type LucideIcon, Server, Webhook } from 'lucide-react';
+import { formatCount, formatShort } from '../../format.ts';
 import { Badge, StatusBadge } from '../../parts/badge.tsx';
 import { classNames } from '../../parts/class-names.ts';
-import { RelayIcon, typeTitle } from './relay-icon.tsx';
-import { RelayMenu } from './relay-menu.tsx';
-import { RelayQuota, type RelayView } from './relay-quota.tsx';
+import { Progress } from '../../parts/progress.tsx';
+import { RelayMenu, type RelayView } from './relay-menu.tsx';
 
 /** A relay at a glance. */
 export function RelayCard({ relay }: { readonly relay: RelayView }) {
@@ -78,4 +77,68 @@ function Figure({ label, value }: { readonly label: string; readonly value: numb
       <dd className="text-lg font-semibold">{formatShort(value)}</dd>
     </div>
   );
+}
+
+/** How much of what a relay may have today is used; nothing where there is no limit. */
+export function RelayQuota({ relay: { allowedToday, usedToday, warmUp } }: { readonly relay: RelayView }) {
+  if (allowedToday === null) return null;
+  const used = usedToday ?? 0;
+  const share = allowedToday === 0 ? 1 : used / allowedToday;
+  return (
+    <div>
+      <div className="mb-1 flex flex-wrap justify-between gap-x-3 text-sm">
+        <span className="text-soft">
+          {warmUp?.day === null || warmUp === null
+            ? 'Today (UTC)'
+            : warmUp.day === 0
+              ? `Warm-up begins ${warmUp.start}`
+              : `Warm-up, day ${warmUp.day} of ${warmUp.days}`}
+        </span>
+        <span>
+          {formatCount(used)} <span className="text-soft">of {formatCount(allowedToday)}</span>
+        </span>
+      </div>
+      <Progress
+        label="Recipients of today"
+        value={share}
+        tone={share >= 1 ? 'bad' : share > 0.8 ? 'warn' : 'accent'}
+      />
+    </div>
+  );
+}
+
+const ICONS: Readonly<Record<string, LucideIcon>> = {
+  inbox: Inbox,
+  smtp: Server,
+  mx: Globe,
+  graph: Building2,
+  webhook: Webhook,
+};
+
+/** The sign of a type of relay. */
+export function RelayIcon({ type, size = 17 }: { readonly type: string; readonly size?: number }) {
+  const Icon = ICONS[type] ?? Cloud;
+  return (
+    <span className="flex size-9 shrink-0 items-center justify-center rounded-md border border-line bg-paper text-soft">
+      <Icon aria-hidden size={size} strokeWidth={1.75} />
+    </span>
+  );
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  inbox: 'Local inbox',
+  smtp: 'SMTP smarthost',
+  mx: 'Direct delivery',
+  ses: 'Amazon SES',
+  mailgun: 'Mailgun',
+  postmark: 'Postmark',
+  sendgrid: 'SendGrid',
+  resend: 'Resend',
+  graph: 'Microsoft 365',
+  webhook: 'Webhook',
+};
+
+/** What people call a type. */
+export function typeTitle(type: string): string {
+  return TITLES[type] ?? type;
 }

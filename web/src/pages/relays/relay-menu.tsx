@@ -1,11 +1,14 @@
 import { useRouter } from '@tanstack/react-router';
 import { CircleCheck, CirclePause, CirclePlay, MoreHorizontal, Trash2 } from 'lucide-react';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { ask } from '../../parts/ask.tsx';
 import { IconButton } from '../../parts/button.tsx';
 import { Menu, MenuItem, MenuLine } from '../../parts/menu.tsx';
 import { useAct } from '../../queries.ts';
 import { refreshSession, useMay } from '../../session.tsx';
-import type { RelayView } from './relay-quota.tsx';
+
+/** A relay as the server tells of it. */
+export type RelayView = ResultOf<'relays'>[number];
 
 /** What can be done with a relay as a whole. */
 export function RelayMenu({ relay }: { readonly relay: RelayView }) {

@@ -3,19 +3,13 @@ import { useEffect, useRef, useState } from 'react';
 import type { RequestOf, StepOf } from '../../../../src/operations/table.ts';
 import { stream } from '../../api.ts';
 import { Button } from '../../parts/button.tsx';
+import { classNames } from '../../parts/class-names.ts';
 import { FormError } from '../../parts/form.tsx';
 import { type Step, StepList } from '../../parts/progress.tsx';
+import { useRun } from '../../parts/run.tsx';
 import { TextField } from '../../parts/text-field.tsx';
 
 type ProbeStep = StepOf<'testRelay'>;
-
-/** What a test has come to. */
-interface Run {
-  readonly steps: readonly ProbeStep[];
-  /** Null while it runs. */
-  readonly ok: boolean | null;
-  readonly error: string | null;
-}
 
 /**
  * Connects to a relay without sending anything, and shows each step as it happens. `unsaved` gives a definition that is
@@ -30,38 +24,20 @@ export function RelayTest({
   readonly type: string;
   readonly unsaved: (() => RequestOf<'testRelay'>['unsaved']) | null;
 }) {
-  const [run, setRun] = useState<Run | null>(null);
+  const [steps, setSteps] = useState<readonly ProbeStep[]>([]);
   const [to, setTo] = useState('');
-  const current = useRef<AbortController | null>(null);
   const place = useRef<HTMLDivElement>(null);
-  useEffect(() => () => current.current?.abort(), []);
-  useEffect(() => {
-    // What is told last stays in sight.
-    if (run !== null) place.current?.scrollIntoView({ block: 'nearest' });
-  }, [run]);
   const isMx = type === 'mx';
-  const start = async () => {
-    current.current?.abort();
-    const abort = new AbortController();
-    current.current = abort;
-    const steps: ProbeStep[] = [];
-    setRun({ steps, ok: null, error: null });
-    try {
-      const { ok } = await stream(
-        'testRelay',
-        { name, to: isMx ? to.trim() : null, unsaved: unsaved?.() ?? null },
-        (step) => {
-          steps.push(step);
-          setRun({ steps: [...steps], ok: null, error: null });
-        },
-        abort.signal,
-      );
-      setRun({ steps, ok, error: null });
-    } catch (error) {
-      if (!abort.signal.aborted)
-        setRun({ steps, ok: false, error: error instanceof Error ? error.message : 'The test failed.' });
-    }
-  };
+  const { state, result, error, start } = useRun(async (signal) => {
+    setSteps([]);
+    const request = { name, to: isMx ? to.trim() : null, unsaved: unsaved?.() ?? null };
+    return await stream('testRelay', request, (step) => setSteps((told) => [...told, step]), signal);
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is told last stays in sight
+  useEffect(() => {
+    if (state !== 'ready') place.current?.scrollIntoView({ block: 'nearest' });
+  }, [state, steps]);
+  const isRunning = state === 'running';
   return (
     <div ref={place} className="space-y-4">
       {isMx && (
@@ -74,37 +50,23 @@ export function RelayTest({
           onChange={setTo}
         />
       )}
-      <Button
-        icon={PlugZap}
-        busy={run !== null && run.ok === null}
-        disabled={isMx && to.trim() === ''}
-        onClick={() => void start()}
-      >
-        {run === null ? 'Test the connection' : run.ok === null ? 'Testing' : 'Test again'}
+      <Button icon={PlugZap} busy={isRunning} disabled={isMx && to.trim() === ''} onClick={start}>
+        {state === 'ready' ? 'Test the connection' : isRunning ? 'Testing' : 'Test again'}
       </Button>
-      {run !== null && (
-        <>
-          {(run.steps.length > 0 || run.ok === null) && (
-            <StepList label="Steps of the test" steps={stepsOf(run)} />
-          )}
-          <FormError>{run.error}</FormError>
-          {run.ok === true && (
-            <p role="status" className="font-medium text-delivered">
-              It works. Nothing was sent.
-            </p>
-          )}
-          {run.ok === false && run.error === null && (
-            <p role="status" className="font-medium text-failed">
-              It does not work yet: see the last step.
-            </p>
-          )}
-        </>
+      {(steps.length > 0 || isRunning) && (
+        <StepList label="Steps of the test" steps={stepsOf(steps, isRunning)} />
+      )}
+      <FormError>{error}</FormError>
+      {result && (
+        <p role="status" className={classNames('font-medium', result.ok ? 'text-delivered' : 'text-failed')}>
+          {result.ok ? 'It works. Nothing was sent.' : 'It does not work yet: see the last step.'}
+        </p>
       )}
     </div>
   );
 }
 
-function stepsOf({ steps, ok }: Run): readonly Step[] {
+function stepsOf(steps: readonly ProbeStep[], isRunning: boolean): readonly Step[] {
   const told = steps.map((step, index): Step => {
     const begun = steps[index - 1]?.atMs ?? 0;
     return {
@@ -114,5 +76,5 @@ function stepsOf({ steps, ok }: Run): readonly Step[] {
       ms: Math.max(0, step.atMs - begun),
     };
   });
-  return ok === null ? [...told, { title: 'Waiting for an answer', state: 'running' }] : told;
+  return isRunning ? [...told, { title: 'Waiting for an answer', state: 'running' }] : told;
 }

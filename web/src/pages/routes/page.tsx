@@ -3,9 +3,9 @@ import { Fetched } from '../../parts/states.tsx';
 import { PageTabs } from '../../parts/tabs.tsx';
 import { LeaveGuard } from '../../parts/unsaved.tsx';
 import { useCall } from '../../queries.ts';
+import { type Table, useTableInHand } from './editing.ts';
 import { ExplainTab } from './explain-tab.tsx';
 import { RulesTab } from './rules-tab.tsx';
-import { type Table, useTableInHand } from './use-table.ts';
 import { VersionsTab } from './versions-tab.tsx';
 
 /** Routes: which relay each message goes by, and why. */

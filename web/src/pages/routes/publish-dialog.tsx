@@ -27,29 +27,26 @@ export function PublishDialog({
   before,
   after,
   title,
+  act,
   onPublish,
   onClose,
   onRefused,
-  isPublishing,
-  problem,
 }: {
   readonly before: readonly Rule[];
   readonly after: readonly Rule[];
   readonly title: string;
+  readonly act: { readonly isPending: boolean; readonly error: Error | null };
   readonly onPublish: () => void;
   readonly onClose: () => void;
   /** The rules cannot be read. */
-  readonly onRefused: (error: Error) => void;
-  readonly isPublishing: boolean;
-  /** Why they were not published. */
-  readonly problem: string | null;
+  readonly onRefused?: (error: Error) => void;
 }) {
   const rehearse = useAct('rehearseRoutes', { quiet: true });
   const { mutate } = rehearse;
   // Once, for the rules that the dialog was opened with.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   useEffect(() => {
-    mutate({ routes: after, last: REHEARSED }, { onError: onRefused });
+    mutate({ routes: after, last: REHEARSED }, { onError: (error) => onRefused?.(error) });
   }, []);
   return (
     <Dialog
@@ -60,7 +57,7 @@ export function PublishDialog({
       footer={
         <>
           <Button onClick={onClose}>Go on editing</Button>
-          <Button look="primary" busy={isPublishing} disabled={!rehearse.isSuccess} onClick={onPublish}>
+          <Button look="primary" busy={act.isPending} disabled={!rehearse.isSuccess} onClick={onPublish}>
             Publish
           </Button>
         </>
@@ -90,7 +87,7 @@ export function PublishDialog({
             <LoadingState lines={2} label="Rehearsing" />
           )}
         </section>
-        <FormError>{problem}</FormError>
+        <FormError>{act.error?.message}</FormError>
       </div>
     </Dialog>
   );

@@ -3,8 +3,8 @@ import { Fragment } from 'react';
 import { Badge } from '../../parts/badge.tsx';
 import { IconButton } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
+import type { Reorder } from './editing.ts';
 import { clausesOf, type RuleDraft } from './rules.ts';
-import type { Reorder } from './use-reorder.ts';
 
 /** A rule in the list: its place, what it looks at, where its mail goes, and what can be done with it. */
 export function RuleRow({

@@ -10,12 +10,11 @@ import { EmptyState } from '../../parts/states.tsx';
 import { UnsavedBar } from '../../parts/unsaved.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
+import { type Table, type TableInHand, useReorder } from './editing.ts';
 import { PublishDialog } from './publish-dialog.tsx';
 import { RuleEditor } from './rule-editor.tsx';
 import { RuleRow, To, ViaWords } from './rule-row.tsx';
 import { freeRuleName, placeOfFault, type RuleDraft, rulesOf } from './rules.ts';
-import { useReorder } from './use-reorder.ts';
-import type { Table, TableInHand } from './use-table.ts';
 
 /** The table in force, and what is being changed of it. */
 export function RulesTab({ table, hand }: { readonly table: Table; readonly hand: TableInHand }) {
@@ -137,11 +136,10 @@ export function RulesTab({ table, hand }: { readonly table: Table; readonly hand
           before={table.rules}
           after={rules}
           title="Publish the changed table?"
+          act={publish}
           onPublish={() => publish.mutate({ routes: rules })}
           onClose={() => setPublishing(false)}
           onRefused={setRefusal}
-          isPublishing={publish.isPending}
-          problem={publish.error?.message ?? null}
         />
       )}
     </div>

@@ -11,10 +11,10 @@ import { Drawer } from '../../parts/dialog.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
+import type { Table } from './editing.ts';
 import { PublishDialog } from './publish-dialog.tsx';
 import { MatchWords, To, ViaWords } from './rule-row.tsx';
 import { draftsOf } from './rules.ts';
-import type { Table } from './use-table.ts';
 
 type Summary = ResultOf<'routeTables'>[number];
 
@@ -127,11 +127,9 @@ function Version({
           before={inForce.rules}
           after={table.data.rules}
           title={`Back to version ${version}?`}
+          act={rollback}
           onPublish={() => rollback.mutate({ version })}
           onClose={() => setAsked(false)}
-          onRefused={() => {}}
-          isPublishing={rollback.isPending}
-          problem={rollback.error?.message ?? null}
         />
       )}
     </Drawer>

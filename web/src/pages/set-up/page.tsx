@@ -5,10 +5,10 @@ import type { SessionCalls, SessionView } from '../../../../src/dashboard/contra
 import { type ApiError, sessionCall } from '../../api.ts';
 import { Button } from '../../parts/button.tsx';
 import { Form } from '../../parts/form.tsx';
+import { useTitle } from '../../parts/page.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { Time } from '../../parts/values.tsx';
 import { setSession, useSessionAct } from '../../session.tsx';
-import { useTitle } from '../../title.ts';
 import { HiddenUserName, NewPasswordField, passwordFault, UserNameField } from '../sign-in/new-password.tsx';
 
 type Link = SessionCalls['link']['answer'];

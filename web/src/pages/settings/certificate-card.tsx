@@ -85,22 +85,21 @@ function Facts({ certificate }: { readonly certificate: Certificate }) {
         </div>
       )}
       <KeyValue
-        rows={[
-          ['From', ORIGINS[origin]],
-          [
-            'For',
-            <span key="names" className="flex flex-wrap gap-1">
+        rows={{
+          From: ORIGINS[origin],
+          For: (
+            <span className="flex flex-wrap gap-1">
               {names.map((name) => (
                 <Badge key={name}>{name}</Badge>
               ))}
-            </span>,
-          ],
-          ['Subject', subject],
-          ['Issued by', issuer],
-          ['Valid from', <Time key="from" at={validFrom} exact />],
-          ['Valid until', <Time key="until" at={validUntil} exact />],
-          ['SHA-256', <Copyable key="print" text={fingerprint} />],
-        ]}
+            </span>
+          ),
+          Subject: subject,
+          'Issued by': issuer,
+          'Valid from': <Time at={validFrom} exact />,
+          'Valid until': <Time at={validUntil} exact />,
+          'SHA-256': <Copyable text={fingerprint} />,
+        }}
       />
     </>
   );

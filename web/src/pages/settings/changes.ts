@@ -70,20 +70,10 @@ export function placeOfFault(path: readonly string[]): string | null {
 }
 
 /** The changes of a page of settings, until they are stored. */
-export interface ChangesInHand {
-  readonly changes: Changes;
-  readonly pending: readonly Pending[];
-  /** What cannot be read, and what the server refused, by key; the rest of what it said. */
-  readonly faults: Faults;
-  readonly change: (key: string, change: Change | undefined) => void;
-  readonly discard: () => void;
-  /** Stores them, all or none; then calls. */
-  readonly store: (onStored: () => void) => void;
-  readonly isStoring: boolean;
-}
+export type ChangesInHand = ReturnType<typeof useChanges>;
 
 /** Holds changes of these settings. */
-export function useChanges(settings: readonly Setting[]): ChangesInHand {
+export function useChanges(settings: readonly Setting[]) {
   const [changes, setChanges] = useState<Changes>({});
   const put = useAct('putSettings', { changes: ['settings', 'health', 'relays'], quiet: true });
   const pending = pendingOf(settings, changes);
@@ -95,11 +85,13 @@ export function useChanges(settings: readonly Setting[]): ChangesInHand {
   const unread = Object.fromEntries(
     pending.flatMap(({ setting, reading }) => ('fault' in reading ? [[setting.key, reading.fault]] : [])),
   );
+  const faults: Faults = { fields: { ...refused.fields, ...unread }, rest: refused.rest };
   return {
     changes,
     pending,
-    faults: { fields: { ...refused.fields, ...unread }, rest: refused.rest },
-    change: (key, change) => {
+    /** What cannot be read, and what the server refused, by key; the rest of what it said. */
+    faults,
+    change: (key: string, change: Change | undefined) => {
       put.reset();
       setChanges((before) => {
         const { [key]: _, ...others } = before;
@@ -110,7 +102,8 @@ export function useChanges(settings: readonly Setting[]): ChangesInHand {
       put.reset();
       setChanges({});
     },
-    store: (onStored) =>
+    /** Stores them, all or none; then calls. */
+    store: (onStored: () => void) =>
       put.mutate(requestOf(pending), {
         onSuccess: () => {
           toast.success(pending.length === 1 ? 'The setting was changed' : 'The settings were changed');

@@ -2,9 +2,9 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import type { SessionView } from '../../../../src/dashboard/contract.ts';
 import { Button } from '../../parts/button.tsx';
 import { Form } from '../../parts/form.tsx';
+import { useTitle } from '../../parts/page.tsx';
 import { SecretField, TextField } from '../../parts/text-field.tsx';
 import { setSession, useSessionAct } from '../../session.tsx';
-import { useTitle } from '../../title.ts';
 import { UserNameField } from './new-password.tsx';
 
 /** Signs someone in: by name and password, then by a code of the second factor where they have one. */

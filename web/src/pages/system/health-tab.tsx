@@ -1,4 +1,5 @@
 import type { ResultOf } from '../../../../src/operations/table.ts';
+import { formatBytes } from '../../format.ts';
 import { StatusBadge } from '../../parts/badge.tsx';
 import { Card, KeyValue } from '../../parts/card.tsx';
 import { Fetched } from '../../parts/states.tsx';
@@ -28,16 +29,14 @@ export function HealthTab() {
                 <Ports report={report} />
               </Card>
               <Card title="Nodes">
-                <KeyValue
-                  rows={report.nodes.map(({ id, name, roles, version, lastSeenAt }) => [
-                    <span key={id} className="text-sm break-all" title={id}>
-                      {name}
-                    </span>,
-                    <>
-                      {roles.join(', ')}; version {version}; seen <Time at={lastSeenAt} />
-                    </>,
-                  ])}
-                />
+                <ul className="divide-y divide-line">
+                  {report.nodes.map(({ id, name, roles, version, lastSeenAt }) => (
+                    <li key={id} className="py-1.5" title={id}>
+                      <span className="break-all text-soft">{name}</span>: {roles.join(', ')}; version{' '}
+                      {version}; seen <Time at={lastSeenAt} />
+                    </li>
+                  ))}
+                </ul>
               </Card>
             </div>
           </div>
@@ -57,31 +56,19 @@ function Summary({ report }: { readonly report: Health }) {
       </div>
       <KeyValue
         wide
-        rows={[
-          ['Up since', <Time key="up" at={startedAt} exact />],
-          ['Version', report.version],
-          [
-            'Database',
-            database.reachable ? (
-              <>
-                {database.engine}, <Bytes bytes={database.sizeBytes} />, answers in{' '}
-                <Duration ms={database.latencyMs} />
-              </>
-            ) : (
-              <span key="silent" className="text-failed">
-                {database.engine} does not answer
-              </span>
-            ),
-          ],
-          [
-            'Disk',
-            disk.freeBytes === null ? null : (
-              <>
-                <Bytes bytes={disk.freeBytes} /> free
-              </>
-            ),
-          ],
-        ]}
+        rows={{
+          'Up since': <Time at={startedAt} exact />,
+          Version: report.version,
+          Database: database.reachable ? (
+            <>
+              {database.engine}, <Bytes bytes={database.sizeBytes} />, answers in{' '}
+              <Duration ms={database.latencyMs} />
+            </>
+          ) : (
+            <span className="text-failed">{database.engine} does not answer</span>
+          ),
+          Disk: disk.freeBytes === null ? null : `${formatBytes(disk.freeBytes)} free`,
+        }}
       />
     </Card>
   );
@@ -107,12 +94,12 @@ function Checks({ checks }: { readonly checks: readonly Check[] }) {
 function Ports({ report: { smtp, api } }: { readonly report: Health }) {
   return (
     <KeyValue
-      rows={[
-        ['API', portText(api.port === null ? [] : [api.port])],
-        ['API over TLS', portText(api.tlsPort === null ? [] : [api.tlsPort])],
-        ['SMTP', <Bound key="smtp" asked={smtp.configuredPorts} bound={smtp.listeningPorts} />],
-        ['SMTP over TLS', <Bound key="tls" asked={smtp.configuredTlsPorts} bound={smtp.listeningTlsPorts} />],
-      ]}
+      rows={{
+        API: portText(api.port === null ? [] : [api.port]),
+        'API over TLS': portText(api.tlsPort === null ? [] : [api.tlsPort]),
+        SMTP: <Bound asked={smtp.configuredPorts} bound={smtp.listeningPorts} />,
+        'SMTP over TLS': <Bound asked={smtp.configuredTlsPorts} bound={smtp.listeningTlsPorts} />,
+      }}
     />
   );
 }

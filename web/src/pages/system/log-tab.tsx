@@ -4,9 +4,8 @@ import type { ResultOf } from '../../../../src/operations/table.ts';
 import { useAddress } from '../../address.ts';
 import { Switch } from '../../parts/choice.tsx';
 import { classNames } from '../../parts/class-names.ts';
-import { Segments } from '../../parts/segments.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
-import { SearchField, Toolbar } from '../../parts/toolbar.tsx';
+import { SearchField, Segments, Toolbar } from '../../parts/toolbar.tsx';
 import { useCall } from '../../queries.ts';
 
 type Line = ResultOf<'logTail'>['lines'][number];

@@ -1,5 +1,4 @@
 import { Stethoscope } from 'lucide-react';
-import type { ReactNode } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatBytes, plural } from '../../format.ts';
 import { StatusBadge } from '../../parts/badge.tsx';
@@ -47,48 +46,45 @@ function AboutTab() {
         <div className="grid items-start gap-4 xl:grid-cols-2">
           <Card title="This installation">
             <KeyValue
-              rows={[
-                ['Version', `Waybill ${view.version}`],
-                ['Node.js', view.nodeVersion],
-                ['Platform', view.platform],
-                ['Host', view.hostname],
-                ['Node', <Copyable key="node" text={view.node.id} />],
-                ['Data directory', <Copyable key="data" text={view.dataDir} />],
-                ['Process', view.pid],
-                ['Started', <Time key="started" at={view.startedAt} exact />],
-                ['Up', <Duration key="up" ms={view.uptimeSeconds * 1000} />],
-                [
-                  'Memory',
+              rows={{
+                Version: `Waybill ${view.version}`,
+                'Node.js': view.nodeVersion,
+                Platform: view.platform,
+                Host: view.hostname,
+                Node: <Copyable text={view.node.id} />,
+                'Data directory': <Copyable text={view.dataDir} />,
+                Process: view.pid,
+                Started: <Time at={view.startedAt} exact />,
+                Up: <Duration ms={view.uptimeSeconds * 1000} />,
+                Memory: (
                   <>
                     <Bytes bytes={view.memory.residentBytes} />, of which heap{' '}
                     <Bytes bytes={view.memory.heapBytes} />
-                  </>,
-                ],
-              ]}
+                  </>
+                ),
+              }}
             />
           </Card>
           <Card title="For machines">
             <KeyValue
-              rows={[
-                [
-                  'Health',
-                  <a key="health" className="link" href="/health">
-                    /health
-                  </a>,
-                ],
-                [
-                  'Metrics',
-                  <a key="metrics" className="link" href="/metrics">
-                    /metrics
-                  </a>,
-                ],
-                ['Licence', 'Apache 2.0'],
-              ]}
+              rows={{
+                Health: <MachineLink path="/health" />,
+                Metrics: <MachineLink path="/metrics" />,
+                Licence: 'Apache 2.0',
+              }}
             />
           </Card>
         </div>
       )}
     </Fetched>
+  );
+}
+
+function MachineLink({ path }: { readonly path: string }) {
+  return (
+    <a className="link" href={path}>
+      {path}
+    </a>
   );
 }
 
@@ -119,10 +115,12 @@ function StorageTab() {
             />
             <div className="mt-4">
               <KeyValue
-                rows={[
-                  ...spoolRows(storage),
-                  ['Database', <Bytes key="database" bytes={storage.databaseBytes} />],
-                ]}
+                rows={{
+                  // Over PostgreSQL contents lie in the database.
+                  'Files of the spool':
+                    storage.spoolBytes === null ? undefined : <Bytes bytes={storage.spoolBytes} />,
+                  Database: <Bytes bytes={storage.databaseBytes} />,
+                }}
               />
             </div>
           </Card>
@@ -130,11 +128,6 @@ function StorageTab() {
       )}
     </Fetched>
   );
-}
-
-/** Over PostgreSQL contents lie in the database. */
-function spoolRows({ spoolBytes }: Storage): [string, ReactNode][] {
-  return spoolBytes === null ? [] : [['Files of the spool', <Bytes key="spool" bytes={spoolBytes} />]];
 }
 
 function Disk({ storage: { freeBytes, totalBytes, spoolBytes } }: { readonly storage: Storage }) {

@@ -1,10 +1,12 @@
 import type { ResultOf } from '../../../../../src/operations/table.ts';
+import { call } from '../../../api.ts';
 import { type Faults, faultsOf } from '../../../faults.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Drawer } from '../../../parts/dialog.tsx';
 import { Form } from '../../../parts/form.tsx';
 import { SecretOnce } from '../../../parts/secret.tsx';
-import { useAct } from '../../../queries.ts';
+import { toast } from '../../../parts/toast.tsx';
+import { useDoing } from '../../../queries.ts';
 import { refreshSession } from '../../../session.tsx';
 import { SendExamples } from '../../first-steps/send-examples.tsx';
 import { KeyFields } from './key-fields.tsx';
@@ -19,46 +21,40 @@ export function KeyDrawer({
   readonly of: Key | null;
   readonly onClose: () => void;
 }) {
-  const create = useAct('createKey', { changes: ['keys'], quiet: true, onDone: refreshSession });
-  const update = useAct('updateKey', {
-    changes: ['keys'],
-    quiet: true,
-    done: 'The key was changed',
-    onDone: onClose,
-  });
-  if (create.data) return <CreatedKey created={create.data} onClose={onClose} />;
-  const common = { sort: keyFaults, onClose, className: 'space-y-5' };
-  if (of === null)
-    return (
-      <Form
-        {...common}
-        act={create}
-        initial={NEW_KEY}
-        request={createRequest}
-        submit="Create key"
-        layout={(form, buttons) => (
-          <Drawer open onClose={onClose} title="Create an API key" footer={buttons}>
-            {form}
-          </Drawer>
-        )}
-      >
-        {(form) => <KeyFields form={form} isNew />}
-      </Form>
-    );
+  const save = useDoing(
+    async (form: KeyForm) => {
+      if (of === null) return await call('createKey', createRequest(form));
+      await call('updateKey', updateRequest(of, form));
+      return null;
+    },
+    {
+      changes: ['keys'],
+      quiet: true,
+      onDone: (created) => {
+        if (created) return refreshSession();
+        toast.success('The key was changed');
+        onClose();
+      },
+    },
+  );
+  if (save.data) return <CreatedKey created={save.data} onClose={onClose} />;
+  const isRevoked = of !== null && of.revokedAt !== null;
   return (
     <Form
-      {...common}
-      act={update}
-      initial={formOf(of)}
-      request={(form) => updateRequest(of, form)}
-      submit="Save"
-      disabled={() => of.revokedAt !== null}
+      act={save}
+      initial={of === null ? NEW_KEY : formOf(of)}
+      request={(form) => form}
+      sort={keyFaults}
+      submit={of === null ? 'Create key' : 'Save'}
+      disabled={() => isRevoked}
+      onClose={onClose}
+      className="space-y-5"
       layout={(form, buttons) => (
         <Drawer
           open
           onClose={onClose}
-          title="Edit key"
-          description={<span className="break-words">{of.name}</span>}
+          title={of === null ? 'Create an API key' : 'Edit key'}
+          description={of === null ? undefined : <span className="break-words">{of.name}</span>}
           footer={buttons}
         >
           {form}
@@ -67,10 +63,10 @@ export function KeyDrawer({
     >
       {(form) => (
         <>
-          {of.revokedAt !== null && (
+          {isRevoked && (
             <p className="text-soft">This key is revoked: it can be looked at, but not changed.</p>
           )}
-          <KeyFields form={form} isNew={false} />
+          <KeyFields form={form} isNew={of === null} />
         </>
       )}
     </Form>

@@ -1,26 +1,45 @@
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
+import type { ResultOf } from '../../../../src/operations/table.ts';
+import { sameValue } from '../settings/setting-values.ts';
+import { draftsOf, moved, type RuleDraft, rulesOf } from './rules.ts';
 
-/** Moves rows of a list with the pointer or with the keys, by a handle in each. */
-export interface Reorder {
-  /** The id of the row that is being dragged. */
-  readonly dragged: string | null;
-  /** What was done, to be read aloud. */
-  readonly said: string;
-  readonly rowRef: (id: string) => (element: HTMLElement | null) => void;
-  readonly handle: (id: string) => {
-    readonly onPointerDown: (event: PointerEvent<HTMLElement>) => void;
-    readonly onPointerMove: (event: PointerEvent<HTMLElement>) => void;
-    readonly onPointerUp: (event: PointerEvent<HTMLElement>) => void;
-    readonly onPointerCancel: (event: PointerEvent<HTMLElement>) => void;
-    readonly onKeyDown: (event: KeyboardEvent<HTMLElement>) => void;
+/** A table that is edited: what is changed of it, and how its rows are moved. */
+
+/** A published table as the server tells of it. */
+export type Table = ResultOf<'routeTable'>;
+
+/** A table while it is edited. */
+export type TableInHand = ReturnType<typeof useTableInHand>;
+
+/** Holds changes of a table until they are published. A table that is published meanwhile does not take them away. */
+export function useTableInHand(table: Table) {
+  const [edited, setEdited] = useState<readonly RuleDraft[] | null>(null);
+  const drafts = edited ?? draftsOf(table.rules);
+  return {
+    drafts,
+    isDirty: edited !== null && !sameValue(rulesOf(edited), rulesOf(draftsOf(table.rules))),
+    move: (from: number, to: number) => setEdited((before) => moved(before ?? drafts, from, to)),
+    /** Puts a rule in the place of the one with its id, or at the end. */
+    put: (rule: RuleDraft) =>
+      setEdited((before) => {
+        const all = before ?? drafts;
+        return all.some(({ id }) => id === rule.id)
+          ? all.map((each) => (each.id === rule.id ? rule : each))
+          : [...all, rule];
+      }),
+    remove: (id: string) => setEdited((before) => (before ?? drafts).filter((rule) => rule.id !== id)),
+    discard: () => setEdited(null),
   };
 }
 
-/** See {@link Reorder}. `names` are what rows are called, by their ids, in order. */
+/** See {@link useReorder}. */
+export type Reorder = ReturnType<typeof useReorder>;
+
+/** Moves rows of a list with the pointer or with the keys, by a handle in each. */
 export function useReorder(
   rows: readonly { readonly id: string; readonly name: string }[],
   move: (from: number, to: number) => void,
-): Reorder {
+) {
   const [dragged, setDragged] = useState<string | null>(null);
   const [said, setSaid] = useState('');
   const elements = useRef(new Map<string, HTMLElement>());
@@ -34,19 +53,21 @@ export function useReorder(
   };
   const end = () => setDragged(null);
   return {
+    /** The id of the row that is being dragged. */
     dragged,
+    /** What was done, to be read aloud. */
     said,
-    rowRef: (id) => (element) => {
+    rowRef: (id: string) => (element: HTMLElement | null) => {
       if (element) elements.current.set(id, element);
       else elements.current.delete(id);
     },
-    handle: (id) => ({
-      onPointerDown: (event) => {
+    handle: (id: string) => ({
+      onPointerDown: (event: PointerEvent<HTMLElement>) => {
         if (event.button !== 0) return;
         event.currentTarget.setPointerCapture(event.pointerId);
         setDragged(id);
       },
-      onPointerMove: (event) => {
+      onPointerMove: (event: PointerEvent<HTMLElement>) => {
         if (dragged !== id) return;
         const from = placeOf(id);
         const to = placeAt(event.clientY, rows, elements.current, from);
@@ -54,7 +75,7 @@ export function useReorder(
       },
       onPointerUp: end,
       onPointerCancel: end,
-      onKeyDown: (event) => {
+      onKeyDown: (event: KeyboardEvent<HTMLElement>) => {
         const to = targetOf(event.key, placeOf(id), rows.length);
         if (to === null) return;
         event.preventDefault();
