@@ -63,18 +63,12 @@ export function useGlobalKeys({
   }, [onHelp, onJump]);
 }
 
-/** Whether keys write text where they go. */
+/** What keys write text into. */
+const TYPED =
+  'textarea, select, [contenteditable], input:not([type=checkbox],[type=radio],[type=button],[type=submit])';
+
 function isTyping(target: EventTarget | null): boolean {
-  if (!(target instanceof HTMLElement)) return false;
-  if (
-    target.isContentEditable ||
-    target instanceof HTMLTextAreaElement ||
-    target instanceof HTMLSelectElement
-  )
-    return true;
-  return (
-    target instanceof HTMLInputElement && !['checkbox', 'radio', 'button', 'submit'].includes(target.type)
-  );
+  return target instanceof HTMLElement && target.matches(TYPED);
 }
 
 /** Tells whether the page has a search. */

@@ -25,55 +25,31 @@ import {
   X,
 } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from 'react';
-import { type JumpTarget, useGlobalKeys } from '../keyboard.ts';
+import { JUMPS, type JumpTarget, useGlobalKeys } from '../keyboard.ts';
 import { useLiveState } from '../live.ts';
 import { useCall } from '../queries.ts';
 import { type Role, setSession, useMay, useSession, useSessionAct } from '../session.tsx';
 import { setTheme, type Theme, useTheme } from '../theme.ts';
 import { Asking } from './ask.tsx';
 import { toneOf } from './badge.tsx';
-import { classNames } from './class-names.ts';
+import { classNames, FILLS } from './class-names.ts';
 import { Wordmark } from './logo.tsx';
 import { Menu, MenuChoices, MenuItem, MenuLine, MenuLink } from './menu.tsx';
 
 const HelpDialog = lazy(() => import('./help-dialog.tsx'));
 
-interface Place {
-  readonly to: JumpTarget;
-  readonly label: string;
-  readonly icon: LucideIcon;
-  /** Only shown to those who may see it. */
-  readonly from?: Role;
-}
-
-const GROUPS: readonly { readonly label: string | null; readonly places: readonly Place[] }[] = [
-  { label: null, places: [{ to: '/', label: 'Overview', icon: LayoutDashboard }] },
-  {
-    label: 'Mail',
-    places: [
-      { to: '/messages', label: 'Messages', icon: Mails },
-      { to: '/queue', label: 'Queue', icon: ListOrdered },
-      { to: '/inbox', label: 'Inbox', icon: Inbox },
-    ],
-  },
-  {
-    label: 'Delivery',
-    places: [
-      { to: '/relays', label: 'Relays', icon: Send },
-      { to: '/routes', label: 'Routes', icon: Route },
-      { to: '/domains', label: 'Domains', icon: Globe },
-    ],
-  },
-  {
-    label: 'Installation',
-    places: [
-      { to: '/settings', label: 'Settings', icon: Settings },
-      { to: '/users', label: 'Users', icon: Users, from: 'admin' },
-      { to: '/activity', label: 'Activity', icon: Activity, from: 'admin' },
-      { to: '/system', label: 'System', icon: ServerCog },
-    ],
-  },
+/** The pages of the sidebar, by the keys that lead to them; and the role from which on they are shown. */
+const GROUPS: readonly (readonly [label: string | null, ...places: (keyof typeof JUMPS)[]])[] = [
+  [null, 'o'],
+  ['Mail', 'm', 'q', 'i'],
+  ['Delivery', 'r', 't', 'd'],
+  ['Installation', 's', 'u', 'a', 'y'],
 ];
+const FROM: Readonly<Partial<Record<keyof typeof JUMPS, Role>>> = { u: 'admin', a: 'admin' };
+const ICONS: Readonly<Record<keyof typeof JUMPS, LucideIcon>> = {
+  ...{ o: LayoutDashboard, m: Mails, q: ListOrdered, i: Inbox, r: Send, t: Route, d: Globe },
+  ...{ s: Settings, u: Users, a: Activity, y: ServerCog },
+};
 
 /** What is around every page: the sidebar, or on phones a bar with a drawer; keys and help. */
 export function AppShell({ children }: { readonly children: ReactNode }) {
@@ -145,12 +121,12 @@ function Sidebar({ onHelp }: { readonly onHelp: () => void }) {
         </Link>
       </div>
       <nav aria-label="Pages" className="min-h-0 flex-1 overflow-y-auto px-2.5 pb-4">
-        {GROUPS.map(({ label, places }) => (
+        {GROUPS.map(([label, ...places]) => (
           <div key={label ?? ''} className="mb-4">
             {label !== null && <div className="caption px-2.5 pb-1">{label}</div>}
             <ul className="space-y-px">
               {places.map((place) => (
-                <PlaceLink key={place.to} {...place} />
+                <PlaceLink key={place} place={place} />
               ))}
             </ul>
           </div>
@@ -165,8 +141,10 @@ function Sidebar({ onHelp }: { readonly onHelp: () => void }) {
   );
 }
 
-function PlaceLink({ to, label, icon: Icon, from = 'viewer' }: Place) {
-  if (!useMay(from)) return null;
+function PlaceLink({ place }: { readonly place: keyof typeof JUMPS }) {
+  const { to, label } = JUMPS[place];
+  const Icon = ICONS[place];
+  if (!useMay(FROM[place] ?? 'viewer')) return null;
   return (
     <li>
       <Link
@@ -221,11 +199,11 @@ const LIVE_WORDS = {
 };
 
 const DOTS = {
-  good: 'bg-chart-delivered',
-  warn: 'bg-chart-retrying',
-  bad: 'bg-chart-failed',
-  neutral: 'bg-chart-denied',
-  busy: 'bg-processing',
+  good: FILLS.delivered,
+  warn: FILLS.retrying,
+  bad: FILLS.failed,
+  neutral: FILLS.denied,
+  busy: FILLS.processing,
   accent: 'bg-accent',
 };
 

@@ -1,6 +1,6 @@
 import { Tooltip } from '@base-ui/react/tooltip';
 import { Link, type LinkProps } from '@tanstack/react-router';
-import { Download, type LucideIcon } from 'lucide-react';
+import { ArrowUp, Download, type LucideIcon } from 'lucide-react';
 import type { ComponentProps, ReactNode } from 'react';
 import { classNames } from './class-names.ts';
 
@@ -69,6 +69,19 @@ export function ButtonLink({
       {Icon && <Icon aria-hidden size={small ? 14 : 16} className="shrink-0" />}
       {children}
     </Link>
+  );
+}
+
+/** What has come since, over the head of a list; it is shown when this is pressed, so that no row moves by itself. */
+export function FreshButton({ onClick, children }: Pick<ComponentProps<'button'>, 'onClick' | 'children'>) {
+  return (
+    <button
+      type="button"
+      onClick={onClick}
+      className="pointer-events-auto inline-flex h-8 items-center gap-1.5 rounded-full bg-accent px-3.5 text-sm font-medium text-on-accent shadow-raised hover:bg-accent-strong"
+    >
+      <ArrowUp aria-hidden size={14} /> {children} new
+    </button>
   );
 }
 

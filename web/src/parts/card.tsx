@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { classNames } from './class-names.ts';
+import { classNames, FILLS } from './class-names.ts';
 
 /** A sheet with a heading, as a part of a page. `flush` lets its content (a table) reach the edges. */
 export function Card({
@@ -93,20 +93,14 @@ export function Stat({
   readonly value: ReactNode;
   /** What the figure is to be compared with. */
   readonly note?: ReactNode;
-  readonly tone?: 'delivered' | 'failed' | 'retrying' | 'processing' | undefined;
+  readonly tone?: keyof typeof FILLS | undefined;
 }) {
-  const mark = {
-    delivered: 'bg-chart-delivered',
-    failed: 'bg-chart-failed',
-    retrying: 'bg-chart-retrying',
-    processing: 'bg-processing',
-  };
   return (
     <div className="relative bg-surface px-4 py-3 @max-2xl:last:odd:col-span-2">
       {tone && (
         <span
           aria-hidden
-          className={classNames('absolute inset-y-3 left-0 w-[3px] rounded-r-full', mark[tone])}
+          className={classNames('absolute inset-y-3 left-0 w-[3px] rounded-r-full', FILLS[tone])}
         />
       )}
       <div className="caption">{label}</div>

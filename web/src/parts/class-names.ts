@@ -2,3 +2,13 @@
 export function classNames(...names: readonly (string | false | null | undefined)[]): string {
   return names.filter(Boolean).join(' ');
 }
+
+/** Solid colours of what became of mail, for bars, dots and stripes beside text. */
+export const FILLS = {
+  delivered: 'bg-chart-delivered',
+  failed: 'bg-chart-failed',
+  retrying: 'bg-chart-retrying',
+  received: 'bg-chart-received',
+  denied: 'bg-chart-denied',
+  processing: 'bg-processing',
+} as const;

@@ -11,13 +11,16 @@ function useCopy(text: string): [copied: boolean, copy: () => void] {
     const end = setTimeout(() => setCopied(false), 1_500);
     return () => clearTimeout(end);
   }, [copied]);
-  const copy = () => {
-    navigator.clipboard.writeText(text).then(
-      () => setCopied(true),
-      () => toast.error('The browser does not allow copying. Select the text and copy it by hand.'),
+  return [copied, () => copyText(text, () => setCopied(true))];
+}
+
+/** Copies a text, or says that it cannot. */
+export function copyText(text: string, onDone: () => void): void {
+  navigator.clipboard
+    .writeText(text)
+    .then(onDone, () =>
+      toast.error('The browser does not allow copying. Select the text and copy it by hand.'),
     );
-  };
-  return [copied, copy];
 }
 
 /** Copies a text. With `children` it is a button with words, else a small sign. */

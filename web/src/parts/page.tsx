@@ -3,6 +3,8 @@ import { ChevronLeft } from 'lucide-react';
 import { type ReactNode, useEffect } from 'react';
 import { classNames } from './class-names.ts';
 
+type Back = Pick<LinkProps, 'to' | 'params' | 'search'> & { readonly label: string };
+
 /** A page: its heading, what it is about, and what can be done there. Names the browser's tab, too. */
 export function Page({
   title,
@@ -19,7 +21,7 @@ export function Page({
   /** One line under the heading. */
   readonly note?: ReactNode;
   /** The list that it belongs to. */
-  readonly back?: Pick<LinkProps, 'to' | 'params' | 'search'> & { readonly label: string };
+  readonly back?: Back;
   readonly actions?: ReactNode;
   /** For forms and text, which are hard to read when wide. */
   readonly narrow?: boolean;
@@ -46,10 +48,7 @@ export function Page({
   );
 }
 
-function BackLink({
-  label,
-  ...link
-}: Pick<LinkProps, 'to' | 'params' | 'search'> & { readonly label: string }) {
+function BackLink({ label, ...link }: Back) {
   return (
     <Link
       {...link}

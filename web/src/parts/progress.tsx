@@ -2,7 +2,7 @@ import { CircleAlert, CircleCheck, CircleDashed, CircleMinus } from 'lucide-reac
 import type { ReactNode } from 'react';
 import { formatDuration } from '../format.ts';
 import { Spinner } from './button.tsx';
-import { classNames } from './class-names.ts';
+import { classNames, FILLS } from './class-names.ts';
 
 /** How far something is, from 0 to 1; null while that is not known. */
 export function Progress({
@@ -14,7 +14,7 @@ export function Progress({
   readonly value: number | null;
   readonly tone?: 'accent' | 'warn' | 'bad';
 }) {
-  const fill = { accent: 'bg-accent', warn: 'bg-chart-retrying', bad: 'bg-chart-failed' }[tone];
+  const fill = { accent: 'bg-accent', warn: FILLS.retrying, bad: FILLS.failed }[tone];
   const percent = value === null ? undefined : Math.round(Math.min(1, Math.max(0, value)) * 100);
   return (
     <div
@@ -43,14 +43,11 @@ export interface Part {
   readonly value: number;
 }
 
-const PART_COLORS = [
-  'bg-chart-received',
-  'bg-processing',
-  'bg-chart-delivered',
-  'bg-chart-retrying',
-  'bg-chart-failed',
-  'bg-chart-denied',
-];
+const PARTS = ['received', 'processing', 'delivered', 'retrying', 'failed', 'denied'] as const;
+
+function fillOf(index: number): string {
+  return FILLS[PARTS[index % PARTS.length] ?? 'received'];
+}
 
 /** Parts of a whole side by side, with their names and values beneath: phases of an attempt, classes of storage. */
 export function PartsBar({
@@ -70,7 +67,7 @@ export function PartsBar({
           value <= 0 ? null : (
             <div
               key={name}
-              className={classNames('min-w-0.5', PART_COLORS[index % PART_COLORS.length])}
+              className={classNames('min-w-0.5', fillOf(index))}
               style={{ width: `${(value / total) * 100}%` }}
             />
           ),
@@ -79,10 +76,7 @@ export function PartsBar({
       <figcaption className="mt-1.5 flex flex-wrap gap-x-4 gap-y-0.5 text-xs">
         {parts.map(({ label: name, value }, index) => (
           <span key={name} className="inline-flex items-center gap-1.5">
-            <span
-              aria-hidden
-              className={classNames('size-2 rounded-xs', PART_COLORS[index % PART_COLORS.length])}
-            />
+            <span aria-hidden className={classNames('size-2 rounded-xs', fillOf(index))} />
             <span className="text-soft">{name}</span> {format(value)}
           </span>
         ))}

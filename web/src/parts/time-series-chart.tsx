@@ -1,15 +1,7 @@
 import { lazy, Suspense } from 'react';
 import { formatCount } from '../format.ts';
 import type { ChartProps } from './chart-canvas.tsx';
-import { classNames } from './class-names.ts';
-
-const SWATCHES = {
-  delivered: 'bg-chart-delivered',
-  failed: 'bg-chart-failed',
-  retrying: 'bg-chart-retrying',
-  received: 'bg-chart-received',
-  denied: 'bg-chart-denied',
-};
+import { classNames, FILLS } from './class-names.ts';
 
 /** Fetched when the first chart is shown: it is not part of the first load. */
 const Canvas = lazy(() => import('./chart-canvas.tsx'));
@@ -34,7 +26,7 @@ export function TimeSeriesChart(props: ChartProps) {
       <figcaption className="mt-2 flex flex-wrap gap-x-5 gap-y-1 text-sm">
         {series.map(({ label: name, color, values }) => (
           <span key={name} className="inline-flex items-center gap-1.5">
-            <span aria-hidden className={classNames('size-2.5 rounded-xs', SWATCHES[color])} />
+            <span aria-hidden className={classNames('size-2.5 rounded-xs', FILLS[color])} />
             <span className="text-soft">{name}</span>
             <span className="font-medium">{formatCount(values.reduce((sum, value) => sum + value, 0))}</span>
           </span>

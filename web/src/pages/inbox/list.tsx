@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { ArrowUp } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { call } from '../../api.ts';
+import { FreshButton } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { MoreButton } from '../../parts/data-table.tsx';
 import { bareAddress, Said } from '../../parts/said.tsx';
@@ -70,13 +70,9 @@ export function InboxList({
       className={classNames('relative flex min-h-0 min-w-0 flex-col', className)}
     >
       {fresh > 0 && (
-        <button
-          type="button"
-          onClick={toTop}
-          className="absolute top-2 left-1/2 z-10 inline-flex h-7.5 -translate-x-1/2 items-center gap-1.5 rounded-full bg-accent px-3 text-sm font-medium text-on-accent shadow-raised"
-        >
-          <ArrowUp aria-hidden size={14} /> {fresh} new
-        </button>
+        <div className="absolute top-2 left-1/2 z-10 -translate-x-1/2">
+          <FreshButton onClick={toTop}>{fresh}</FreshButton>
+        </div>
       )}
       <div
         ref={scroller}

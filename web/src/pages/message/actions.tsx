@@ -13,7 +13,7 @@ import {
 import { useState } from 'react';
 import { ask } from '../../parts/ask.tsx';
 import { Button, IconButton } from '../../parts/button.tsx';
-import { CodeBlock } from '../../parts/copy.tsx';
+import { CodeBlock, copyText } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Menu, MenuItem, MenuLine } from '../../parts/menu.tsx';
 import { Fetched } from '../../parts/states.tsx';
@@ -76,10 +76,13 @@ export function MessageActions({ story }: { readonly story: Story }) {
             <MenuLine />
           </>
         )}
-        <MenuItem icon={Link2} onSelect={() => copy(linkTo(id), 'The link was copied.')}>
+        <MenuItem
+          icon={Link2}
+          onSelect={() => copyText(linkTo(id), () => toast.success('The link was copied.'))}
+        >
           Copy link
         </MenuItem>
-        <MenuItem icon={Copy} onSelect={() => copy(id, 'The id was copied.')}>
+        <MenuItem icon={Copy} onSelect={() => copyText(id, () => toast.success('The id was copied.'))}>
           Copy id
         </MenuItem>
       </Menu>
@@ -91,13 +94,6 @@ export function MessageActions({ story }: { readonly story: Story }) {
 
 function linkTo(id: string): string {
   return new URL(`/messages/${id}`, window.location.origin).href;
-}
-
-function copy(text: string, done: string): void {
-  navigator.clipboard.writeText(text).then(
-    () => toast.success(done),
-    () => toast.error('The browser does not allow copying.'),
-  );
 }
 
 /** Saves a message as a file. */

@@ -1,11 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo, useState } from 'react';
 import type { Hint } from '../../../../src/dashboard/contract.ts';
-import { call } from '../../api.ts';
 import { useHints } from '../../live.ts';
-import { toast } from '../../parts/toast.tsx';
-import { useCall } from '../../queries.ts';
-import type { Attempt, Story } from './timeline.ts';
+import { useCall, usePages } from '../../queries.ts';
+import type { Story } from './timeline.ts';
 
 /** All that is known of a message, kept up to date; with further attempts when they are asked for. */
 export function useStory(id: string) {
@@ -32,32 +30,20 @@ export function useStory(id: string) {
   return { query, story, more };
 }
 
-/** Attempts behind those that come with the story, fetched page by page. */
+/** Attempts behind those that come with the story, fetched page by page once they are asked for. */
 function useMoreAttempts(id: string, story: Story | undefined) {
-  const [fetched, setFetched] = useState<{
-    readonly id: string;
-    readonly attempts: readonly Attempt[];
-    readonly next: string | null;
-  } | null>(null);
-  const [loading, setLoading] = useState(false);
-  const mine = fetched?.id === id ? fetched : null;
-  const own = story?.attempts.at(-1)?.number ?? 0;
-  const attempts = useMemo(() => mine?.attempts.filter(({ number }) => number > own) ?? [], [mine, own]);
-  const cursor = mine === null ? String(own) : mine.next;
-  const load = () => {
-    if (cursor === null || loading) return;
-    setLoading(true);
-    call('attempts', { id, cursor })
-      .then((page) =>
-        setFetched({
-          id,
-          attempts: [...(mine?.attempts ?? []), ...page.attempts],
-          next: page.hasMore ? (page.nextCursor ?? null) : null,
-        }),
-      )
-      .catch((error: unknown) => toast.error(error instanceof Error ? error.message : String(error)))
-      .finally(() => setLoading(false));
+  const [asked, setAsked] = useState<string | null>(null);
+  const own = String(story?.attempts.at(-1)?.number ?? 0);
+  const { rows, query, more } = usePages('attempts', {
+    request: (cursor: string | null) => ({ id, cursor: cursor ?? own }),
+    rows: ({ attempts }) => attempts,
+    next: ({ hasMore, nextCursor }) => (hasMore ? (nextCursor ?? null) : null),
+    enabled: asked === id,
+  });
+  return {
+    attempts: rows,
+    has: (story?.moreAttempts ?? false) && (query.data === undefined || more.has),
+    loading: query.isFetching,
+    load: asked === id ? more.load : () => setAsked(id),
   };
-  const has = (story?.moreAttempts ?? false) && (mine === null || mine.next !== null);
-  return { attempts, has, loading, load };
 }

@@ -1,9 +1,9 @@
 import { linkOptions, useNavigate, useSearch } from '@tanstack/react-router';
-import { ArrowUp, Download, MailQuestion, Mails, PenLine, X } from 'lucide-react';
+import { Download, MailQuestion, Mails, PenLine, X } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { formatCount, plural } from '../../format.ts';
 import { Banner } from '../../parts/banner.tsx';
-import { Button, ButtonLink } from '../../parts/button.tsx';
+import { Button, ButtonLink, FreshButton } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
@@ -161,7 +161,6 @@ function Notes({ list: { first } }: { readonly list: MessageList }) {
   );
 }
 
-/** How many have come since; they are shown when it is pressed, so that no row moves under the pointer. */
 function FreshPill({ list: { fresh, showNewest } }: { readonly list: MessageList }) {
   return (
     <div
@@ -169,15 +168,12 @@ function FreshPill({ list: { fresh, showNewest } }: { readonly list: MessageList
       className="pointer-events-none sticky top-[calc(var(--top-bar)+0.5rem)] z-20 flex h-0 justify-center"
     >
       {fresh.count > 0 && (
-        <button
-          type="button"
-          onClick={showNewest}
-          className="pointer-events-auto -mt-4 inline-flex h-8 items-center gap-1.5 rounded-full bg-accent px-3.5 text-sm font-medium text-on-accent shadow-raised hover:bg-accent-strong"
-        >
-          <ArrowUp aria-hidden size={14} />
-          {formatCount(fresh.count)}
-          {fresh.more && '+'} new
-        </button>
+        <div className="-mt-4">
+          <FreshButton onClick={showNewest}>
+            {formatCount(fresh.count)}
+            {fresh.more && '+'}
+          </FreshButton>
+        </div>
       )}
     </div>
   );

@@ -27,18 +27,18 @@ export function Banners({ banners }: { readonly banners: readonly Shown[] }) {
   return (
     <Notices label="What you should know">
       {sorted.map(({ code, level, text }) => {
-        const link = whereBannerLeads(code);
+        const [, label, target] = LINKS.find(([pattern]) => pattern.test(code)) ?? [];
         return (
           <Notice
             key={`${code} ${text}`}
             level={level}
-            {...(link && {
-              actions: (
-                <ButtonLink small {...link.target}>
-                  {link.label}
+            actions={
+              target && (
+                <ButtonLink small {...target}>
+                  {label}
                 </ButtonLink>
-              ),
-            })}
+              )
+            }
           >
             {text}
           </Notice>
@@ -77,36 +77,17 @@ function Denials() {
   );
 }
 
-/** Where something can be done about a banner. */
-interface BannerLink {
-  readonly label: string;
-  readonly target: RowTarget;
-}
-
-const LINKS: readonly (readonly [code: RegExp, link: BannerLink])[] = [
-  [/^captured/, { label: 'Add a relay', target: linkOptions({ to: '/relays', search: { add: 'choose' } }) }],
-  [/relay|breaker/, { label: 'Relays', target: linkOptions({ to: '/relays' }) }],
-  [/route/, { label: 'Routes', target: linkOptions({ to: '/routes' }) }],
-  [/queue|oldest|late|spool/, { label: 'Queue', target: linkOptions({ to: '/queue' }) }],
-  [
-    /cert|tls/,
-    {
-      label: 'Certificate',
-      target: linkOptions({ to: '/settings/$section', params: { section: 'certificate' } }),
-    },
-  ],
-  [/denied|denial/, { label: 'Settings', target: linkOptions({ to: '/settings' }) }],
-  [
-    /disk|storage|database/,
-    { label: 'Storage', target: linkOptions({ to: '/system', search: { tab: 'storage' } }) },
-  ],
-  [/./, { label: 'Health', target: linkOptions({ to: '/system' }) }],
+/** Where something can be done about a banner, by its code. */
+const LINKS: readonly (readonly [code: RegExp, label: string, target: RowTarget])[] = [
+  [/^captured/, 'Add a relay', linkOptions({ to: '/relays', search: { add: 'choose' } })],
+  [/relay|breaker/, 'Relays', linkOptions({ to: '/relays' })],
+  [/route/, 'Routes', linkOptions({ to: '/routes' })],
+  [/queue|oldest|late|spool/, 'Queue', linkOptions({ to: '/queue' })],
+  [/cert|tls/, 'Certificate', linkOptions({ to: '/settings/$section', params: { section: 'certificate' } })],
+  [/denied|denial/, 'Settings', linkOptions({ to: '/settings' })],
+  [/disk|storage|database/, 'Storage', linkOptions({ to: '/system', search: { tab: 'storage' } })],
+  [/./, 'Health', linkOptions({ to: '/system' })],
 ];
-
-/** The page for a banner's code: that of a check of health, or `captured`; null for an empty code. */
-function whereBannerLeads(code: string): BannerLink | null {
-  return LINKS.find(([pattern]) => pattern.test(code))?.[1] ?? null;
-}
 
 type Failure = ResultOf<'overview'>['failures'][number];
 

@@ -16,47 +16,46 @@ export interface ConditionKind {
   readonly kind: 'list' | 'lines' | 'bytes';
 }
 
+const BELOW = '*.example.org is every name below it, but not itself.';
+const SIZE = 'Size of the whole message.';
+const TIMES = 'One a line: mon-fri 08:00-18:00, 22:00-06:00 or sat,sun.';
+
 /** The conditions of a rule, in the order in which they are offered. */
 export const CONDITIONS: readonly ConditionKind[] = [
-  {
-    ...{ name: 'recipient_domain', label: 'Recipient domain', words: 'to', kind: 'list' },
-    hint: 'example.org, or *.example.org for every name below it but not itself.',
-  },
-  { ...{ name: 'recipient', label: 'Recipient', words: 'to', kind: 'list' }, hint: 'Whole addresses.' },
-  {
-    ...{ name: 'sender_domain', label: 'Sender domain', words: 'from', kind: 'list' },
-    hint: 'Of the envelope. *.example.org is every name below it, but not itself.',
-  },
-  {
-    ...{ name: 'sender', label: 'Sender', words: 'from', kind: 'list' },
-    hint: 'Whole addresses of the envelope; <> is the null sender of bounces.',
-  },
-  { ...{ name: 'tag', label: 'Tag', words: 'tagged', kind: 'lines' }, hint: 'One a line.' },
-  {
-    ...{ name: 'key', label: 'API key', words: 'by key', kind: 'lines' },
-    hint: 'Names of API keys, one a line.',
-  },
-  {
-    ...{ name: 'source', label: 'Named source', words: 'by device', kind: 'list' },
-    hint: 'Names from listener.sources.',
-  },
-  {
-    ...{ name: 'source_cidr', label: 'Source address', words: 'submitted from', kind: 'list' },
-    hint: 'Addresses or ranges, such as 10.0.0.0/8.',
-  },
-  {
-    ...{ name: 'min_bytes', label: 'At least', words: 'of at least', kind: 'bytes' },
-    hint: 'Size of the whole message.',
-  },
-  {
-    ...{ name: 'max_bytes', label: 'At most', words: 'of at most', kind: 'bytes' },
-    hint: 'Size of the whole message.',
-  },
-  {
-    ...{ name: 'time', label: 'Time (UTC)', words: 'when it is', kind: 'lines' },
-    hint: 'One a line: mon-fri 08:00-18:00, 22:00-06:00 or sat,sun.',
-  },
+  condition('recipient_domain', 'Recipient domain', 'to', 'list', `example.org; ${BELOW}`),
+  condition('recipient', 'Recipient', 'to', 'list', 'Whole addresses.'),
+  condition('sender_domain', 'Sender domain', 'from', 'list', `Of the envelope; ${BELOW}`),
+  condition(
+    'sender',
+    'Sender',
+    'from',
+    'list',
+    'Whole addresses of the envelope; <> is the null sender of bounces.',
+  ),
+  condition('tag', 'Tag', 'tagged', 'lines', 'One a line.'),
+  condition('key', 'API key', 'by key', 'lines', 'Names of API keys, one a line.'),
+  condition('source', 'Named source', 'by device', 'list', 'Names from listener.sources.'),
+  condition(
+    'source_cidr',
+    'Source address',
+    'submitted from',
+    'list',
+    'Addresses or ranges, such as 10.0.0.0/8.',
+  ),
+  condition('min_bytes', 'At least', 'of at least', 'bytes', SIZE),
+  condition('max_bytes', 'At most', 'of at most', 'bytes', SIZE),
+  condition('time', 'Time (UTC)', 'when it is', 'lines', TIMES),
 ];
+
+function condition(
+  name: string,
+  label: string,
+  words: string,
+  kind: ConditionKind['kind'],
+  hint: string,
+): ConditionKind {
+  return { name, label, words, kind, hint };
+}
 
 /** A rule while it is edited. */
 export interface RuleDraft {

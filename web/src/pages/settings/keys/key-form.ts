@@ -61,13 +61,8 @@ export function formOf(key: Key): KeyForm {
     lastDay: key.expiresAt?.slice(0, 10) ?? '',
     cidrs: key.cidrs,
     senderDomains: key.senderDomains,
-    contentDays: contentDaysOf(key),
+    contentDays: key.contentDays,
   };
-}
-
-/** Days that contents of its messages are kept; null means the configured default. */
-function contentDaysOf(key: Key): number | null {
-  return 'contentDays' in key && typeof key.contentDays === 'number' ? key.contentDays : null;
 }
 
 /** The request for a new key. */
