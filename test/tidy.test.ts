@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
+import { CLIENT_TYPES, clientTypes } from '../tools/client-types.ts';
 import { CONFIG_DOC, configDoc } from '../tools/config-doc.ts';
 import { ERRORS_DOC, errorsDoc } from '../tools/errors-doc.ts';
 import { METRICS_DOC, metricsDoc } from '../tools/metrics-doc.ts';
@@ -164,7 +165,7 @@ const LAWS: Readonly<Record<string, Law>> = {
         'config/routes.ts',
         'config/setting.ts',
       ],
-      ...['ingest/http/answers.ts', 'ingest/http/operator-answers.ts'],
+      ...['ingest/http/answers.ts', 'ingest/http/attempt-answers.ts', 'ingest/http/operator-answers.ts'],
       ...['control/doctor/finding.ts', 'control/in-force.ts', 'observe/health-report.ts'],
       ...['store/relocating.ts', 'transport'],
     ],
@@ -288,7 +289,8 @@ test(`no function has more than ${FUNCTION_MAX_LINES} lines, on the page ${WEB_F
   expect(long).toEqual([]);
 });
 
-test('generated documents are up to date', () => {
+test('generated documents and types are up to date', () => {
+  expect(readFileSync(CLIENT_TYPES, 'utf8'), 'run: node tools/client-types.ts').toBe(clientTypes());
   expect(readFileSync(CONFIG_DOC, 'utf8'), 'run: node tools/config-doc.ts').toBe(configDoc());
   expect(readFileSync(ERRORS_DOC, 'utf8'), 'run: node tools/errors-doc.ts').toBe(errorsDoc());
   expect(readFileSync(METRICS_DOC, 'utf8'), 'run: node tools/metrics-doc.ts').toBe(metricsDoc());

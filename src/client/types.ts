@@ -1,217 +1,194 @@
+// biome-ignore-all format: it is generated
 /**
- * What the API takes and gives, as plain types. A test holds them equal to the schemas that the server validates
- * and documents with. Times are RFC 3339 in UTC; a field that does not apply is absent, except where a shape is
- * constant and it is `null`.
+ * What the API takes and gives: made by `node tools/client-types.ts` from the server's schemas. Times are RFC 3339 in
+ * UTC. What does not apply is absent from an answer, or `null`; in what is sent, `null` equals absent.
  */
 
-/** Where a message or a recipient stands; `delivered` and `failed` are final. */
-export type MessageStatus = 'queued' | 'processing' | 'delivered' | 'retrying' | 'failed';
-
-/** How a recipient ended. `unknown` is held: only a retry by hand leaves it. */
-export type RecipientOutcome =
-  | 'accepted'
-  | 'captured'
-  | 'rejected'
-  | 'expired'
-  | 'cancelled'
-  | 'no_route'
-  | 'unknown'
-  | 'bounced';
-
 /** How a message ended; `partial` when its recipients ended differently. */
-export type MessageOutcome = RecipientOutcome | 'partial';
+export type MessageOutcome = 'accepted' | 'captured' | 'rejected' | 'expired' | 'cancelled' | 'no_route' | 'unknown' | 'bounced' | 'partial';
 
-/** What a waiting recipient waits for. `turn`: it is due, and its relay has no room yet. */
-export type WaitingFor =
-  | 'scheduled'
-  | 'backoff'
-  | 'turn'
-  | 'relay_resting'
-  | 'relay_probing'
-  | 'relay_spent'
-  | 'relay_paused'
-  | 'relay_disabled'
-  | 'relay_missing'
-  | 'no_route';
+/**
+ * `scheduled`: its `sendAt`; `backoff`: the pause after an attempt; `turn`: it is due, and its relay has no room yet;
+ * `relay_resting`: the next hop failed and is left alone; `relay_probing`: single attempts find out whether it is well
+ * again; `relay_spent`: the relay has had what it may have today (UTC); `relay_paused`: an operator holds back the
+ * relay, or its lane; `relay_disabled`, `relay_missing`: the relay is disabled, or there is none of that name;
+ * `no_route`: there is no relay for it.
+ */
+export type WaitingFor = 'scheduled' | 'backoff' | 'turn' | 'relay_resting' | 'relay_probing' | 'relay_spent' | 'relay_paused' | 'relay_disabled' | 'relay_missing' | 'no_route';
 
-/** Which mail goes first where some has to wait. */
+/** Which mail goes first where not all may go at once. */
 export type Priority = 'high' | 'normal' | 'bulk';
 
 /** Which header field a recipient came from. */
 export type RecipientType = 'to' | 'cc' | 'bcc';
 
-/** A file of a {@link Submission}. */
-export interface SubmissionAttachment {
-  /** Name without a path. */
-  readonly filename?: string | null | undefined;
-  /** The bytes in base64. */
-  readonly content: string;
-  /** Media type; found from the name when absent. */
-  readonly contentType?: string | null | undefined;
-  /** Name by which HTML refers to it: `<img src="cid:…">`. */
-  readonly contentId?: string | null | undefined;
-  /** `attachment` (default) or `inline`. */
-  readonly disposition?: string | null | undefined;
-}
-
-/** The body of a submission as the API takes it. `null` and empty equal absent. */
+/** A message to be sent. null and empty lists, texts and objects equal absent ones. */
 export interface Submission {
-  /** One mailbox: `a@example.com` or `Name <a@example.com>`. */
+  /** The sender, exactly one mailbox: `a@example.com` or `Name <a@example.com>`. */
   readonly from: string;
-  /** An array of one mailbox each; a single string is an address list. At least one over to, cc and bcc. */
+  /**
+   * Recipients. At least one over to, cc and bcc; at most `api.max_recipients` (default 1000). An array with one
+   * mailbox each, or one address list.
+   */
   readonly to?: string | readonly string[] | null | undefined;
+  /** Recipients of a copy. An array with one mailbox each, or one address list. */
   readonly cc?: string | readonly string[] | null | undefined;
-  /** Gets the message, and appears nowhere in it. */
+  /** Recipients whom the message does not show. An array with one mailbox each, or one address list. */
   readonly bcc?: string | readonly string[] | null | undefined;
+  /** At most 2,000 characters; may be empty. */
   readonly subject?: string | null | undefined;
-  /** At least one of text, html and attachments is needed. */
+  /** The body as plain text. At least one of text, html and attachments is needed. */
   readonly text?: string | null | undefined;
+  /** The body as HTML. */
   readonly html?: string | null | undefined;
-  /** Further header fields, such as `Reply-To`. */
+  /**
+   * Header fields by name, as text without line breaks. At most `api.max_headers` (default 50) and
+   * `api.max_header_bytes` (default 65536). What Waybill writes itself (From, Subject, Content-*, Received, …) is
+   * refused by name.
+   */
   readonly headers?: Readonly<Record<string, string | null>> | null | undefined;
+  /**
+   * At most `api.max_attachments` (default 500). The message as sent and the body as received may each have
+   * `api.max_message_bytes` (default 26214400); base64 makes attachments grow by 37 %.
+   */
   readonly attachments?: readonly SubmissionAttachment[] | null | undefined;
-  /** At most 10 words to find the message by. */
+  /** To find messages by, never in the mail: at most `api.max_tags` (default 10), of 1 to 128 printable characters. */
   readonly tags?: readonly string[] | null | undefined;
-  /** Not before this time, at most 30 days ahead. */
+  /** Not before this time (RFC 3339), at most 30 days ahead. A past time means now. */
   readonly sendAt?: string | null | undefined;
-  /** At most 20 names and values, given back with the status; never in the mail. */
+  /**
+   * Your own names and values: at most `api.max_metadata` (default 20), names of 1 to 64 of `A-Z a-z 0-9 _ . -`, values
+   * up to 4,096 bytes. They come back with the status, never in the mail.
+   */
   readonly metadata?: Readonly<Record<string, string | null>> | null | undefined;
+  /** `high`, `normal` (default) or `bulk`: which waiting mail goes first. */
   readonly priority?: Priority | null | undefined;
-  /** Check all of it, store and send nothing. */
+  /** Check everything, store and send nothing; the answer is 200 with the verdict. */
   readonly dryRun?: boolean | null | undefined;
 }
 
-/** The answer to a message that was accepted: it is on stable storage now. */
+/** A file that goes with a message. */
+export interface SubmissionAttachment {
+  /** A file name without a path. */
+  readonly filename?: string | null | undefined;
+  /** The bytes in base64, with padding and without line breaks. */
+  readonly content: string;
+  /** Media type; `application/octet-stream` when absent. */
+  readonly contentType?: string | null | undefined;
+  /** Name by which the HTML refers to it, as in `cid:logo`; without angle brackets. */
+  readonly contentId?: string | null | undefined;
+  /** `attachment` (default) or `inline`. */
+  readonly disposition?: 'attachment' | 'inline' | null | undefined;
+}
+
+/**
+ * Where a message or a recipient stands. `delivered` and `failed` are final. A message is `processing` if a recipient
+ * is, else `retrying`, else `queued`; `delivered` only if every recipient is.
+ */
+export type MessageStatus = 'queued' | 'processing' | 'delivered' | 'retrying' | 'failed';
+
+/**
+ * How a recipient ended: `accepted` by the next hop, `captured` locally, `rejected` for good, `expired`, `cancelled`,
+ * `no_route`, `unknown` (held: the next hop may have it), `bounced` after delivery (never yet: bounces are not read).
+ */
+export type RecipientOutcome = 'accepted' | 'captured' | 'rejected' | 'expired' | 'cancelled' | 'no_route' | 'unknown' | 'bounced';
+
+/** The message is on stable storage. */
 export interface Receipt {
+  /** `msg_` and 26 characters. Ids sort by the time of acceptance. */
   readonly id: string;
-  /** What happens next, in words: it is queued, or will only be captured. */
+  /** For people: queued, or only captured locally. */
   readonly message: string;
   readonly status: 'queued';
 }
 
-/** The answer to a dry run. */
+/** The submission is valid. Nothing was stored, nothing will be sent. */
 export interface Verdict {
   readonly dryRun: true;
   readonly message: string;
-  /** It would only be captured in the local inbox. */
+  /** It would only be captured locally. */
   readonly captured: boolean;
-  /** Size of the message as it would be sent. */
+  /** Of the message as it would be sent. */
   readonly sizeBytes: number;
-  /** The envelope's sender. */
+  /** The envelope’s sender. */
   readonly from: string;
   readonly recipients: readonly VerdictRecipient[];
 }
 
-/** The way one recipient's copy would take. */
+/** The way one recipient’s copy would take. All members are always there. */
 export interface VerdictRecipient {
   readonly address: string;
   readonly type: RecipientType;
-  /** `null`: there is no route, it would wait. */
+  /** The relay that would be tried first; null: it would wait for a route. */
   readonly relay: string | null;
-  /** The rule that decided; `null` for the default relay. */
+  /** The routing rule that decided; null for the default relay. */
   readonly rule: string | null;
-  /** `null` where nothing would be sent now. */
+  /** Null where nothing would be sent now. */
   readonly alignment: Alignment | null;
 }
 
-/** Whether a copy would align with the domain of its From, as DMARC asks, as far as names tell. */
+/** Whether a copy would align with the domain of its From, as DMARC asks. */
 export interface Alignment {
+  /** `aligned` if a signature or the reverse-path is, as far as names tell. */
   readonly verdict: 'aligned' | 'not_aligned' | 'depends_on_provider';
-  /** `by_provider`: the provider signs, not the server. */
+  /** Whether a signature of ours would align; `by_provider`: the provider signs instead. */
   readonly dkim: 'aligned' | 'none' | 'by_provider';
-  /** The domain that would sign; `null` where none of the server's would. */
+  /** The domain that would sign; null where none of ours would. */
   readonly dkimDomain: string | null;
-  /** Whether the reverse-path aligns. Whether SPF passes is not looked at. */
+  /** Whether the reverse-path aligns; whether SPF passes is not looked at. */
   readonly spf: 'aligned' | 'not_aligned' | 'by_provider';
-  /** `null` for the null reverse-path, and for the provider's own. */
+  /** The domain that SPF would look at; null for the null reverse-path, and for the provider’s own. */
   readonly spfDomain: string | null;
   /** How it stands, and what to do about it, in one sentence. */
   readonly detail: string;
 }
 
-/** One faulty field of a request. */
-export interface FieldFault {
-  /** JSON pointer (RFC 6901) to the field, such as `/to/1`. */
-  readonly pointer: string;
-  readonly code: string;
-  readonly detail: string;
+/** What became of each message of a batch. */
+export interface BatchReceipt {
+  /** One for each message, in their order. */
+  readonly results: readonly BatchItem[];
 }
 
-/** An error as the API tells it (RFC 9457). */
-export interface Problem extends ItemProblem {
-  /** Names this request in the server's log. */
-  readonly requestId: string;
-}
+/** What became of one message: `error` says that it was refused, `verdict` that it was only checked. */
+export type BatchItem = BatchAccepted | BatchRefused | BatchChecked;
 
-/** Why one message of a batch was refused. */
-export interface ItemProblem {
-  /** `urn:waybill:problem:` and the code. */
-  readonly type: string;
-  readonly title: string;
-  /** The HTTP status that the message would have got by itself. */
-  readonly status: number;
-  readonly detail: string;
-  /** What to tell errors apart by; stable. */
-  readonly code: string;
-  /** The detail, shortened. */
-  readonly error: string;
-  /** Every faulty field. */
-  readonly errors: readonly FieldFault[];
-}
-
-/** A message of a batch that was accepted. */
+/** The message was accepted. */
 export interface BatchAccepted extends Receipt {
-  /** Its place in the batch, from 0. */
+  /** The message’s place in the batch, from 0. */
   readonly index: number;
 }
 
-/** A message of a batch that was refused. */
+/** The message was refused. */
 export interface BatchRefused {
+  /** The message’s place in the batch, from 0. */
   readonly index: number;
   readonly error: ItemProblem;
 }
 
-/** A message of a batch that was only to be checked. */
+/** The message was a dry run, and is valid. */
 export interface BatchChecked {
+  /** The message’s place in the batch, from 0. */
   readonly index: number;
   readonly verdict: Verdict;
 }
 
-/** What became of one message of a batch; tell them apart with `'error' in item`. */
-export type BatchItem = BatchAccepted | BatchRefused | BatchChecked;
-
-/** The answer to a batch. */
-export interface BatchReceipt {
-  /** One for each message, in order. */
-  readonly results: readonly BatchItem[];
-}
-
-/** The newest failed or deferred answer of a message. */
-export interface LastError {
-  readonly code: string;
-  readonly class: 'transient' | 'permanent' | 'unknown';
-  readonly message: string;
-  readonly recipient: string;
-  /** SMTP reply code or HTTP status; absent where the next hop said nothing. */
-  readonly replyCode?: number;
-  /** Enhanced status code (RFC 3463). */
-  readonly enhancedCode?: string;
-}
-
-/** A message as lists show it. */
+/** A message without its recipients’ detail. Members that do not apply are absent. */
 export interface MessageRecord {
+  /** `msg_` and 26 characters. Ids sort by the time of acceptance. */
   readonly id: string;
   readonly status: MessageStatus;
-  /** What the next hop called it, when it said so. */
+  /** What the first delivered recipient’s relay called it. */
   readonly providerMessageId?: string;
   /** When the status last changed. */
   readonly timestamp: string;
-  /** From acceptance, or `sendAt`, to the final outcome. */
+  /** From acceptance, or `sendAt`, to the final outcome; when final. */
   readonly durationMs?: number;
+  /** When it was accepted. */
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** When it was first delivered. */
   readonly deliveredAt?: string;
-  /** When it is really tried next; absent where nobody can tell. */
+  /** When it is really tried next, for the recipient that is next; absent where nobody can tell. */
   readonly nextAttemptAt?: string;
   /** What the recipient that is next waits for; absent when none waits. */
   readonly waitingFor?: WaitingFor;
@@ -224,23 +201,28 @@ export interface MessageRecord {
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, string>>;
   readonly sizeBytes: number;
-  /** The header field Message-ID, with its angle brackets. */
+  /** The Message-ID with its angle brackets. */
   readonly messageId: string;
-  /** The way it came in. */
+  /** The way it came in; `report`: written by the server to tell a sender. */
   readonly source: 'api' | 'smtp' | 'cli' | 'report';
-  /** Which mail goes first where not all may go at once. */
   readonly priority: Priority;
+  /** The first delivered recipient’s, else the first recipient’s. */
   readonly relay?: string;
   /** How often delivery was tried. */
   readonly attempts: number;
-  /** How it ended; absent until every recipient has. */
+  /** How it ended, when final; `partial` for mixed ends. */
   readonly outcome?: MessageOutcome;
   readonly lastError?: LastError;
-  /** An attempt ended without our knowing whether the next hop took the message. */
+  /** An attempt ended, and it is not known whether the next hop took the message. */
   readonly possibleDuplicate?: true;
 }
 
-/** What became of one recipient. Its shape is constant. */
+/** A message and what became of each recipient. Members that do not apply are absent. */
+export interface StatusRecord extends MessageRecord {
+  readonly recipients: readonly RecipientRecord[];
+}
+
+/** What became of one recipient. All members are always there. */
 export interface RecipientRecord {
   readonly address: string;
   readonly type: RecipientType;
@@ -249,30 +231,69 @@ export interface RecipientRecord {
   readonly relay: string | null;
   readonly attempts: number;
   readonly providerMessageId: string | null;
+  /** SMTP reply code or HTTP status. */
   readonly lastCode: number | null;
+  /** Enhanced status code (RFC 3463). */
   readonly lastEnhancedCode: string | null;
-  /** The next hop's own words. */
+  /** What the next hop said last. */
   readonly lastReply: string | null;
-  /** When it is really tried next: in the past for what is due and has not had its turn; `null` where nobody can tell. */
+  /**
+   * When it is really tried next: the later of its due time and what its relay waits for. In the past for what is due
+   * and has not had its turn; null where nobody can tell.
+   */
   readonly nextAttemptAt: string | null;
-  /** `null` unless it waits. */
+  /** Why it is not tried now; null unless it waits. */
   readonly waitingFor: WaitingFor | null;
 }
 
-/** A message with its recipients. */
-export interface StatusRecord extends MessageRecord {
-  readonly recipients: readonly RecipientRecord[];
+/** The newest failed or deferred answer. */
+export interface LastError {
+  /** A stable name of the cause, such as `smtp_reply` or `connect_refused`. */
+  readonly code: string;
+  readonly class: 'transient' | 'permanent' | 'unknown';
+  /** What the next hop said. Written by a stranger: show it as text only. */
+  readonly message: string;
+  readonly recipient: string;
+  /** SMTP reply code or HTTP status; absent where the next hop said nothing. */
+  readonly replyCode?: number;
+  /** Enhanced status code (RFC 3463). */
+  readonly enhancedCode?: string;
 }
 
-/** A page of a list. */
+/** A page of messages. */
 export interface MessagesPage {
+  /** Newest first. */
   readonly messages: readonly MessageRecord[];
+  /** A sparse filter may give fewer than `limit` messages, even none, and have more. */
   readonly hasMore: boolean;
-  /** Where the next page begins; absent on the last one. */
+  /** Where the next page begins: its `cursor`; absent on the last one. */
   readonly nextCursor?: string;
 }
 
-/** Where an attempt's time went; `null` for what did not happen, as with a reused connection. */
+/** One try to hand the message to a next hop. All members are always there. */
+export interface Attempt {
+  /** From 1, the oldest first. */
+  readonly number: number;
+  readonly startedAt: string;
+  readonly relay: string;
+  readonly host: string | null;
+  readonly address: string | null;
+  /** Our own address on the connection. */
+  readonly localAddress: string | null;
+  /** Protocol and cipher; null without TLS. */
+  readonly tls: string | null;
+  /** Null when nothing was decided before the connection failed, or the attempt is too old to tell. */
+  readonly security: TransportSecurity | null;
+  /** Empty where the system’s resolver was asked. */
+  readonly dns: readonly DnsLookup[];
+  /** Over a connection that was already open. */
+  readonly reused: boolean;
+  readonly timings: AttemptTimings;
+  readonly steps: readonly AttemptStep[];
+  readonly results: readonly AttemptResult[];
+}
+
+/** Where the time went, in milliseconds; null for what did not happen, as with a reused connection. */
 export interface AttemptTimings {
   /** From being due, or accepted, to the begin of the attempt. */
   readonly queueMs: number | null;
@@ -288,7 +309,7 @@ export interface AttemptTimings {
   readonly totalMs: number;
 }
 
-/** One step of the conversation with a next hop, secrets removed. */
+/** What we said, secrets removed, and what came back. */
 export interface AttemptStep {
   readonly verb: string;
   readonly reply: string;
@@ -296,69 +317,83 @@ export interface AttemptStep {
   readonly atMs: number;
 }
 
-/** A question to the DNS that an attempt was decided by, and its answer. */
+/** A question to the DNS that the attempt was decided by, and its answer. */
 export interface DnsLookup {
   readonly name: string;
   /** `MX`, `A`, `AAAA`, `TXT` or `TLSA`. */
   readonly type: string;
   /** `found`, `nodata`, `nxdomain`, or why nothing is known. */
   readonly result: string;
-  /** Records as text, written by a stranger; not more than some. */
+  /** Records as text; not more than some. Written by a stranger. */
   readonly answers: readonly string[];
   /** The resolver vouches for it (DNSSEC). */
   readonly authenticated: boolean;
 }
 
-/** What was decided about the security of the way to a host, and why. */
+/** What was decided about the security of the way to the host, and why. */
 export interface TransportSecurity {
   /**
-   * `dane`: the certificate matches a TLSA record; `unverified`: encrypted only; `none`: in clear; `null`: no session
-   * came about, so that no mail was sent.
+   * `verified`: the certificate is the host’s; `dane`: it matches a TLSA record; `unverified`: encrypted only; `none`:
+   * in clear; null: no session came about, so that no mail was sent.
    */
   readonly verdict: 'verified' | 'dane' | 'unverified' | 'none' | null;
-  /** What the recipient's domain asks for by MTA-STS: `enforce`, `testing`, `none`; `null`: not looked at. */
+  /** What the recipient’s domain asks for by MTA-STS: `enforce`, `testing`, `none`; null: not looked at. */
   readonly mtaSts: string | null;
-  /** What its TLSA records ask for: `usable`, `unusable`, `none`; `null`: not looked at. */
+  /** What its TLSA records ask for: `usable`, `unusable`, `none`; null: not looked at. */
   readonly dane: string | null;
 }
 
-/** What an attempt did for one recipient. */
+/** What the attempt did for one recipient. */
 export interface AttemptResult {
   readonly recipient: string;
   readonly outcome: 'delivered' | 'deferred' | 'rejected' | 'unknown';
   readonly class: 'success' | 'transient' | 'permanent' | 'unknown';
+  /** SMTP reply code or HTTP status. */
   readonly code: number | null;
   readonly enhancedCode: string | null;
   readonly reply: string;
   readonly providerMessageId: string | null;
 }
 
-/** One try to hand a message to a next hop. */
-export interface Attempt {
-  /** From 1, oldest first. */
-  readonly number: number;
-  readonly startedAt: string;
-  readonly relay: string;
-  readonly host: string | null;
-  readonly address: string | null;
-  /** Our own address on the connection. */
-  readonly localAddress: string | null;
-  /** Protocol and cipher; `null` without TLS. */
-  readonly tls: string | null;
-  /** `null` when no connection came about, or the attempt is too old to tell. */
-  readonly security: TransportSecurity | null;
-  /** Empty where the system's resolver was asked. */
-  readonly dns: readonly DnsLookup[];
-  readonly reused: boolean;
-  readonly timings: AttemptTimings;
-  readonly steps: readonly AttemptStep[];
-  readonly results: readonly AttemptResult[];
+/** A page of a message’s attempts. */
+export interface AttemptsPage {
+  /** Oldest first. */
+  readonly attempts: readonly Attempt[];
+  /** A page may have fewer than `limit` attempts, and more behind it. */
+  readonly hasMore: boolean;
+  /** Where the next page begins: its `cursor`; absent on the last one. */
+  readonly nextCursor?: string;
 }
 
-/** A page of a message's attempts. */
-export interface AttemptsPage {
-  readonly attempts: readonly Attempt[];
-  readonly hasMore: boolean;
-  /** Where the next page begins; absent on the last one. */
-  readonly nextCursor?: string;
+/** Why a request was refused (RFC 9457). */
+export interface Problem extends ItemProblem {
+  /** The answer’s `X-Request-Id`. */
+  readonly requestId: string;
+}
+
+/** Why one message of a batch was refused. */
+export interface ItemProblem {
+  /** `urn:waybill:problem:` and the code. */
+  readonly type: string;
+  readonly title: string;
+  /** The HTTP status; in a batch, what the message would have got by itself. */
+  readonly status: number;
+  /** For people: what is wrong, and what would be right. */
+  readonly detail: string;
+  /** For programs. Stable; treat one that you do not know by its status. */
+  readonly code: string;
+  /** The detail again, short. */
+  readonly error: string;
+  /** Every faulty field: at most 1,000, or 100 of one in a batch. */
+  readonly errors: readonly FieldFault[];
+}
+
+/** One faulty field. */
+export interface FieldFault {
+  /** JSON pointer (RFC 6901) to the field, such as `/to/1`; a form’s field, a parameter or a header by its name. */
+  readonly pointer: string;
+  /** What rule it breaks. */
+  readonly code: string;
+  /** For people: what is wrong, and what would be right. */
+  readonly detail: string;
 }

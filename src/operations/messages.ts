@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { MESSAGE_STATUSES } from '../domain/delivery.ts';
 import type {
-  attemptsPageSchema,
   messageRecordSchema,
   Shown,
   statusRecordSchema,
   verdictSchema,
 } from '../ingest/http/answers.ts';
+import type { attemptsPageSchema } from '../ingest/http/attempt-answers.ts';
 import { isEnvid, isNotify } from '../smtp/command.ts';
 import { acts, MAIL_TOPICS, type OperationsOf, operation, READ, unrecorded } from './operation.ts';
 import type { RecipientWay } from './search.ts';

@@ -1,10 +1,6 @@
 import { z } from 'zod';
-import type {
-  attemptsPageSchema,
-  messageRecordSchema,
-  Shown,
-  statusRecordSchema,
-} from '../ingest/http/answers.ts';
+import type { messageRecordSchema, Shown, statusRecordSchema } from '../ingest/http/answers.ts';
+import type { attemptsPageSchema } from '../ingest/http/attempt-answers.ts';
 import { acts, MAIL_TOPICS, type OperationsOf, operation, READ } from './operation.ts';
 
 /** New messages are counted up to here. */

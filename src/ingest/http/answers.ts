@@ -35,15 +35,24 @@ const SOURCES = ['api', 'smtp', 'cli', 'report'] as const satisfies readonly Sou
 
 const time = z.string().meta({ format: 'date-time' });
 const count = z.int().min(0);
-const milliseconds = z.number().min(0);
 
 const messageIdSchema = z.string().meta({
   description: '`msg_` and 26 characters. Ids sort by the time of acceptance.',
   pattern: '^msg_[0-9a-hjkmnp-tv-z]{26}$',
 });
 
+/** Which mail goes first. */
+export const prioritySchema = z
+  .enum(PRIORITIES)
+  .describe('Which mail goes first where not all may go at once.');
+
+/** Which header field a recipient came from. */
+export const recipientTypeSchema = z
+  .enum(['to', 'cc', 'bcc'])
+  .describe('Which header field a recipient came from.');
+
 /** What a waiting recipient waits for. */
-const waitingForSchema = z
+export const waitingForSchema = z
   .enum(WAITING_FOR)
   .describe(
     '`scheduled`: its `sendAt`; `backoff`: the pause after an attempt; `turn`: it is due, and its relay has no room yet; `relay_resting`: the next hop failed and is left alone; `relay_probing`: single attempts find out whether it is well again; `relay_spent`: the relay has had what it may have today (UTC); `relay_paused`: an operator holds back the relay, or its lane; `relay_disabled`, `relay_missing`: the relay is disabled, or there is none of that name; `no_route`: there is no relay for it.',
@@ -53,7 +62,7 @@ const waitingForSchema = z
 export const messageStatusSchema = z
   .enum(MESSAGE_STATUSES)
   .describe(
-    'Where a message stands. `delivered` and `failed` are final. A message is `processing` if a recipient is, else `retrying`, else `queued`; `delivered` only if every recipient is.',
+    'Where a message or a recipient stands. `delivered` and `failed` are final. A message is `processing` if a recipient is, else `retrying`, else `queued`; `delivered` only if every recipient is.',
   );
 
 /** How a recipient ended. */
@@ -62,6 +71,11 @@ export const recipientOutcomeSchema = z
   .describe(
     'How a recipient ended: `accepted` by the next hop, `captured` locally, `rejected` for good, `expired`, `cancelled`, `no_route`, `unknown` (held: the next hop may have it), `bounced` after delivery (never yet: bounces are not read).',
   );
+
+/** How a message ended. */
+export const messageOutcomeSchema = z
+  .enum([...OUTCOMES, 'partial'])
+  .describe('How a message ended; `partial` when its recipients ended differently.');
 
 /** An accepted message. */
 export const receiptSchema = z
@@ -99,7 +113,7 @@ export const alignmentSchema = z
 export const verdictRecipientSchema = z
   .object({
     address: z.string(),
-    type: z.enum(['to', 'cc', 'bcc']),
+    type: recipientTypeSchema,
     relay: z
       .string()
       .nullable()
@@ -145,14 +159,16 @@ export const messageRecordSchema = z
       .string()
       .optional()
       .describe('What the first delivered recipient’s relay called it.'),
-    timestamp: time.describe('Of the last change of status.'),
+    timestamp: time.describe('When the status last changed.'),
     durationMs: count.optional().describe('From acceptance, or `sendAt`, to the final outcome; when final.'),
-    createdAt: time.describe('Of acceptance.'),
+    createdAt: time.describe('When it was accepted.'),
     updatedAt: time,
-    deliveredAt: time.optional().describe('Of the first delivery.'),
+    deliveredAt: time.optional().describe('When it was first delivered.'),
     nextAttemptAt: time
       .optional()
-      .describe('Of the next real try, of the recipient that is next; absent where nobody can tell.'),
+      .describe(
+        'When it is really tried next, for the recipient that is next; absent where nobody can tell.',
+      ),
     waitingFor: waitingForSchema
       .optional()
       .describe('What the recipient that is next waits for; absent when none waits.'),
@@ -167,18 +183,15 @@ export const messageRecordSchema = z
     sizeBytes: count,
     messageId: z.string().describe('The Message-ID with its angle brackets.'),
     source: z.enum(SOURCES).describe('The way it came in; `report`: written by the server to tell a sender.'),
-    priority: z.enum(PRIORITIES).describe('Which mail goes first where not all may go at once.'),
+    priority: prioritySchema,
     relay: z.string().optional().describe('The first delivered recipient’s, else the first recipient’s.'),
-    attempts: count.describe('Number of attempts.'),
-    outcome: z
-      .enum([...OUTCOMES, 'partial'])
-      .optional()
-      .describe('How it ended, when final; `partial` for mixed ends.'),
+    attempts: count.describe('How often delivery was tried.'),
+    outcome: messageOutcomeSchema.optional().describe('How it ended, when final; `partial` for mixed ends.'),
     lastError: lastErrorSchema.optional(),
     possibleDuplicate: z
       .literal(true)
       .optional()
-      .describe('An attempt ended without our knowing whether the next hop took the message.'),
+      .describe('An attempt ended, and it is not known whether the next hop took the message.'),
   })
   .describe('A message without its recipients’ detail. Members that do not apply are absent.');
 
@@ -186,7 +199,7 @@ export const messageRecordSchema = z
 export const recipientRecordSchema = z
   .object({
     address: z.string(),
-    type: z.enum(['to', 'cc', 'bcc']),
+    type: recipientTypeSchema,
     status: messageStatusSchema,
     outcome: recipientOutcomeSchema.nullable(),
     relay: z.string().nullable(),
@@ -198,7 +211,7 @@ export const recipientRecordSchema = z
     nextAttemptAt: time
       .nullable()
       .describe(
-        'Of the next real try: the later of its due time and what its relay waits for. In the past for what is due and has not had its turn; null where nobody can tell.',
+        'When it is really tried next: the later of its due time and what its relay waits for. In the past for what is due and has not had its turn; null where nobody can tell.',
       ),
     waitingFor: waitingForSchema.nullable().describe('Why it is not tried now; null unless it waits.'),
   })
@@ -216,113 +229,21 @@ export const messagesPageSchema = z
     hasMore: z
       .boolean()
       .describe('A sparse filter may give fewer than `limit` messages, even none, and have more.'),
-    nextCursor: z.string().optional().describe('`cursor` of the next page; when there is one.'),
+    nextCursor: z
+      .string()
+      .optional()
+      .describe('Where the next page begins: its `cursor`; absent on the last one.'),
   })
   .describe('A page of messages.');
-
-/** Where an attempt's time went. */
-export const attemptTimingsSchema = z
-  .object({
-    queueMs: milliseconds.nullable().describe('From being due, or accepted, to the begin of the attempt.'),
-    dnsMs: milliseconds.nullable(),
-    connectMs: milliseconds.nullable(),
-    tlsMs: milliseconds.nullable(),
-    mailMs: milliseconds.nullable().describe('From MAIL to the last answer to RCPT.'),
-    transferMs: milliseconds.nullable().describe('From DATA, or the first BDAT, to the final dot.'),
-    replyMs: milliseconds.nullable().describe('From the final dot to its answer.'),
-    totalMs: milliseconds,
-  })
-  .describe('Where the time went, in milliseconds; null for what did not happen.');
-
-/** A question to the DNS that an attempt was decided by. */
-export const dnsLookupSchema = z
-  .object({
-    name: z.string(),
-    type: z.string().describe('`MX`, `A`, `AAAA`, `TXT` or `TLSA`.'),
-    result: z.string().describe('`found`, `nodata`, `nxdomain`, or why nothing is known.'),
-    answers: z.array(z.string()).describe('Records as text; not more than some. Written by a stranger.'),
-    authenticated: z.boolean().describe('The resolver vouches for it (DNSSEC).'),
-  })
-  .describe('A question to the DNS that the attempt was decided by, and its answer.');
-
-/** How the connection of an attempt was secured. */
-export const transportSecuritySchema = z
-  .object({
-    verdict: z
-      .enum(['verified', 'dane', 'unverified', 'none'])
-      .nullable()
-      .describe(
-        '`verified`: the certificate is the host’s; `dane`: it matches a TLSA record; `unverified`: encrypted only; `none`: in clear; null: no session came about, so that no mail was sent.',
-      ),
-    mtaSts: z
-      .string()
-      .nullable()
-      .describe(
-        'What the recipient’s domain asks for by MTA-STS: `enforce`, `testing`, `none`; null: not looked at.',
-      ),
-    dane: z
-      .string()
-      .nullable()
-      .describe('What its TLSA records ask for: `usable`, `unusable`, `none`; null: not looked at.'),
-  })
-  .describe('What was decided about the security of the way to the host, and why.');
-
-/** One step of the conversation with a next hop. */
-export const attemptStepSchema = z
-  .object({ verb: z.string(), reply: z.string(), atMs: milliseconds.describe('Since the attempt began.') })
-  .describe('What we said, secrets removed, and what came back.');
-
-/** What an attempt did for one recipient. */
-export const attemptResultSchema = z
-  .object({
-    recipient: z.string(),
-    outcome: z.enum(['delivered', 'deferred', 'rejected', 'unknown']),
-    class: z.enum(['success', 'transient', 'permanent', 'unknown']),
-    code: z.int().nullable().describe('SMTP reply code or HTTP status.'),
-    enhancedCode: z.string().nullable(),
-    reply: z.string(),
-    providerMessageId: z.string().nullable(),
-  })
-  .describe('What the attempt did for one recipient.');
-
-/** One attempt. */
-export const attemptSchema = z
-  .object({
-    number: z.int().min(1),
-    startedAt: time,
-    relay: z.string(),
-    host: z.string().nullable(),
-    address: z.string().nullable(),
-    localAddress: z.string().nullable().describe('Our own address on the connection.'),
-    tls: z.string().nullable().describe('Protocol and cipher; null without TLS.'),
-    security: transportSecuritySchema
-      .nullable()
-      .describe(
-        'Null when nothing was decided before the connection failed, or the attempt is too old to tell.',
-      ),
-    dns: z.array(dnsLookupSchema).describe('Empty where the system’s resolver was asked.'),
-    reused: z.boolean().describe('Over a connection that was already open.'),
-    timings: attemptTimingsSchema,
-    steps: z.array(attemptStepSchema),
-    results: z.array(attemptResultSchema),
-  })
-  .describe('One try to hand the message to a next hop. All members are always there.');
-
-/** A page of a message's attempts. */
-export const attemptsPageSchema = z
-  .object({
-    attempts: z.array(attemptSchema).describe('Oldest first.'),
-    hasMore: z.boolean().describe('A page may have fewer than `limit` attempts, and more behind it.'),
-    nextCursor: z.string().optional().describe('`cursor` of the next page; when there is one.'),
-  })
-  .describe('A page of a message’s attempts.');
 
 /** One faulty field of a request. */
 export const fieldFaultSchema = z
   .object({
     pointer: z
       .string()
-      .describe('JSON pointer to the field; a form’s field, a parameter or a header by its name.'),
+      .describe(
+        'JSON pointer (RFC 6901) to the field, such as `/to/1`; a form’s field, a parameter or a header by its name.',
+      ),
     code: z.string().meta({ description: 'What rule it breaks.', enum: FIELD_CODES }),
     detail: z.string().describe('For people: what is wrong, and what would be right.'),
   })
@@ -333,7 +254,7 @@ export const itemProblemSchema = z
   .object({
     type: z.string().describe('`urn:waybill:problem:` and the code.'),
     title: z.string(),
-    status: z.int(),
+    status: z.int().describe('The HTTP status; in a batch, what the message would have got by itself.'),
     detail: z.string().describe('For people: what is wrong, and what would be right.'),
     code: z.string().meta({
       description: 'For programs. Stable; treat one that you do not know by its status.',
@@ -369,7 +290,9 @@ export const batchCheckedSchema = z
 /** What became of one message of a batch. */
 export const batchItemSchema = z
   .union([batchAcceptedSchema, batchRefusedSchema, batchCheckedSchema])
-  .describe('What became of one message.');
+  .describe(
+    'What became of one message: `error` says that it was refused, `verdict` that it was only checked.',
+  );
 
 /** The answer to a batch. */
 export const batchReceiptSchema = z

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Attempt, Evidence } from '../../domain/attempt.ts';
-import { attemptsPageSchema } from './answers.ts';
+import { attemptsPageSchema } from './attempt-answers.ts';
 import { attemptsJson } from './attempts.ts';
 
 const REST = { startedAt: 1_000, relay: 'out', results: [] };

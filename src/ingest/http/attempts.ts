@@ -3,7 +3,8 @@ import type { Attempt, AttemptResult, AttemptTimings } from '../../domain/attemp
 import type { Outcome } from '../../domain/outcome.ts';
 import { formatTimestamp } from '../../lib/clock.ts';
 import type { AttemptPage, RecipientRecord, Views } from '../../store/views.ts';
-import type { attemptsPageSchema, Shown } from './answers.ts';
+import type { Shown } from './answers.ts';
+import type { attemptsPageSchema } from './attempt-answers.ts';
 import type { Call } from './call.ts';
 import { type Findable, findReadable } from './find-message.ts';
 import { MAX_LIMIT, nextLink, nextPage } from './list.ts';

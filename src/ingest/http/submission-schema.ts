@@ -12,7 +12,7 @@ const addressList = (meaning: string) =>
     .union([z.string(), z.array(z.string())])
     .nullish()
     .meta({
-      description: `${meaning} An array with one mailbox each, or one string with an address list.`,
+      description: `${meaning} An array with one mailbox each, or one address list.`,
       examples: [
         ['bob@example.org', 'Ann Lee <ann@example.net>'],
         '"Doe, Jane" <jane@example.org>, bob@example.org',
@@ -37,7 +37,10 @@ export const attachmentSchema = z
     contentType: z
       .string()
       .nullish()
-      .meta({ description: 'Media type. Default: application/octet-stream.', examples: ['application/pdf'] }),
+      .meta({
+        description: 'Media type; `application/octet-stream` when absent.',
+        examples: ['application/pdf'],
+      }),
     contentId: z
       .string()
       .nullish()
@@ -91,7 +94,7 @@ export const submissionSchema = z
       .nullish()
       .meta({
         description:
-          'Names to find messages by: at most `api.max_tags` (default 10), of 1 to 128 printable characters. Never in the mail.',
+          'To find messages by, never in the mail: at most `api.max_tags` (default 10), of 1 to 128 printable characters.',
         examples: [['orders']],
       }),
     sendAt: z

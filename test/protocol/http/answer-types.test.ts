@@ -7,6 +7,7 @@ import type { z } from 'zod';
 import type * as client from '../../../src/client/types.ts';
 import type { problemJson } from '../../../src/http/problem.ts';
 import type * as answers from '../../../src/ingest/http/answers.ts';
+import type { attemptsPageSchema } from '../../../src/ingest/http/attempt-answers.ts';
 import type { submissionSchema } from '../../../src/ingest/http/submission-schema.ts';
 
 /** What a schema describes, as it is once it was written as JSON and read again: a member is there or absent. */
@@ -33,7 +34,7 @@ test('the typed client’s types are what the schemas describe', () => {
   expectTypeOf<Read<client.MessageRecord>>().toEqualTypeOf<Described<'messageRecordSchema'>>();
   expectTypeOf<Read<client.StatusRecord>>().toEqualTypeOf<Described<'statusRecordSchema'>>();
   expectTypeOf<Read<client.MessagesPage>>().toEqualTypeOf<Described<'messagesPageSchema'>>();
-  expectTypeOf<Read<client.AttemptsPage>>().toEqualTypeOf<Described<'attemptsPageSchema'>>();
+  expectTypeOf<Read<client.AttemptsPage>>().toEqualTypeOf<Read<answers.Shown<typeof attemptsPageSchema>>>();
   expectTypeOf<Read<client.ItemProblem>>().toEqualTypeOf<Described<'itemProblemSchema'>>();
   expectTypeOf<Read<client.Problem>>().toEqualTypeOf<Described<'problemSchema'>>();
 });

@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import type {
-  attemptsPageSchema,
   batchReceiptSchema,
   messageRecordSchema,
   receiptSchema,
   statusRecordSchema,
   verdictSchema,
 } from '../answers.ts';
+import type { attemptsPageSchema } from '../attempt-answers.ts';
 import type { capturedMessageSchema } from '../operator-answers.ts';
 
 /** Bodies of requests and answers as they really are; a test sends the former, and holds all to the schemas. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PRIORITIES } from '../../../domain/message.ts';
 import * as answers from '../answers.ts';
+import * as attemptAnswers from '../attempt-answers.ts';
 import * as operatorAnswers from '../operator-answers.ts';
 import type { Parameter } from '../query.ts';
 import * as queue from '../queue.ts';
@@ -86,8 +87,8 @@ const mailgunFormSchema = z.strictObject(FIELDS).omit({ attachment: true, inline
 /** A schema, or another part of the document, as JSON. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** Every schema with a name of its own in the document. The typed client's types bear the same names. */
-const NAMED = {
+/** Every schema with a name of its own in the document. The typed client's types, made of them, bear the same names. */
+export const NAMED = {
   Submission: submissionSchema,
   SubmissionAttachment: attachmentSchema,
   SubmissionForm: submissionFormSchema,
@@ -112,13 +113,13 @@ const NAMED = {
   RecipientRecord: answers.recipientRecordSchema,
   LastError: answers.lastErrorSchema,
   MessagesPage: answers.messagesPageSchema,
-  Attempt: answers.attemptSchema,
-  AttemptTimings: answers.attemptTimingsSchema,
-  AttemptStep: answers.attemptStepSchema,
-  DnsLookup: answers.dnsLookupSchema,
-  TransportSecurity: answers.transportSecuritySchema,
-  AttemptResult: answers.attemptResultSchema,
-  AttemptsPage: answers.attemptsPageSchema,
+  Attempt: attemptAnswers.attemptSchema,
+  AttemptTimings: attemptAnswers.attemptTimingsSchema,
+  AttemptStep: attemptAnswers.attemptStepSchema,
+  DnsLookup: attemptAnswers.dnsLookupSchema,
+  TransportSecurity: attemptAnswers.transportSecuritySchema,
+  AttemptResult: attemptAnswers.attemptResultSchema,
+  AttemptsPage: attemptAnswers.attemptsPageSchema,
   CapturedMessage: operatorAnswers.capturedMessageSchema,
   Queue: operatorAnswers.queueSchema,
   QueueHold: operatorAnswers.holdSchema,
