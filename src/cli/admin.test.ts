@@ -63,7 +63,7 @@ describe.each([{ running: true }, { running: false }])(
       expect([none.status, none.err]).toEqual([1, 'There is no user with a password yet.\n']);
       await here.waybill(['admin', 'reset-password'], { answer: PASSWORD });
       const done = await here.waybill(['admin', 'reset-second-factor']);
-      expect([done.status, done.out]).toEqual([0, 'admin signs in by password alone now.\n']);
+      expect([done.status, done.out]).toEqual([0, 'admin now signs in by password alone.\n']);
     });
   },
 );

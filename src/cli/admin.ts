@@ -13,12 +13,12 @@ interface PasswordOptions extends CommonOptions {
 
 /** What the first administrator is called where nobody says. */
 const FIRST_NAME = 'admin';
-const WHO = 'user; default: the administrator, where there is only one';
+const WHO = 'user (default: the administrator, if there is only one)';
 
 /** `waybill admin …`: ways into the dashboard for whoever owns the data directory. */
 export function adminCommand(context: Context): Command {
   const admin = new Command('admin').description(
-    'ways into the dashboard, for the owner of the data directory',
+    'set-up links, passwords and second factors of dashboard users, for the owner of the data directory',
   );
   const order = [resetPasswordCommand(context), 'setup-link', resetSecondFactorCommand(context)];
   for (const child of operationCommands(context, 'admin', {}, order)) admin.addCommand(child);
@@ -28,7 +28,7 @@ export function adminCommand(context: Context): Command {
 function resetPasswordCommand(context: Context): Command {
   return command(
     'reset-password',
-    "set a user's password and end their sessions; where nobody has a password yet, make the first administrator",
+    "set a user's password and end their sessions; if nobody has a password yet, make the first administrator",
     [
       'waybill admin reset-password',
       'waybill admin reset-password ann',
@@ -36,7 +36,7 @@ function resetPasswordCommand(context: Context): Command {
     ],
   )
     .argument('[name]', WHO)
-    .option('--stdin', 'read the password from the standard input instead of asking for it')
+    .option('--stdin', 'read the password from standard input instead of asking for it')
     .action(async (name: string | undefined, options: PasswordOptions) => {
       await withOperations(context, options, {}, async (operations) => {
         const user = name ?? (await onlyAdministrator(operations)) ?? FIRST_NAME;
@@ -50,7 +50,7 @@ function resetPasswordCommand(context: Context): Command {
 function resetSecondFactorCommand(context: Context): Command {
   return command(
     'reset-second-factor',
-    'let a user sign in by password alone, until they set up codes anew',
+    'let a user sign in by password alone, until they set up a second factor again',
     ['waybill admin reset-second-factor ann'],
   )
     .argument('[name]', WHO)
@@ -59,7 +59,7 @@ function resetSecondFactorCommand(context: Context): Command {
         const name = given ?? (await onlyAdministrator(operations));
         if (name === null) throw new Exit(1, 'There is no user with a password yet.');
         const view = await operations.resetSecondFactor({ name });
-        print(context, options, view, () => `${name} signs in by password alone now.`);
+        print(context, options, view, () => `${name} now signs in by password alone.`);
       });
     });
 }
@@ -71,7 +71,7 @@ async function onlyAdministrator(operations: Operations): Promise<string | null>
   if (others.length === 0) return admin?.name ?? null;
   throw new Exit(
     2,
-    `There are several administrators; name the user: ${users.map(({ name }) => name).join(', ')}`,
+    `There are several administrators; name one of them: ${users.map(({ name }) => name).join(', ')}`,
   );
 }
 
@@ -81,11 +81,11 @@ async function readPassword(
   name: string,
 ): Promise<string> {
   if (stdin) return await readSecretFile('-', 'password');
-  const instead = 'There is no terminal to ask on; give the password on the standard input with --stdin.';
+  const instead = 'There is no terminal to ask on; give the password on standard input with --stdin.';
   const question = `New password for ${name}, at least ${MIN_PASSWORD} characters: `;
   const password = await promptForSecret(terminal, question, instead);
-  if (password === (await promptForSecret(terminal, 'The same again: ', instead))) return password;
-  throw new Exit(1, 'The two are not the same. Nothing was done.');
+  if (password === (await promptForSecret(terminal, 'Repeat: ', instead))) return password;
+  throw new Exit(1, 'The two do not match. Nothing was done.');
 }
 
 function passwordSet({ name, role, disabled, secondFactor }: UserView): string {
@@ -93,7 +93,7 @@ function passwordSet({ name, role, disabled, secondFactor }: UserView): string {
     `The password of ${name} (${role}) is set; earlier sessions have ended.`,
     ...(disabled ? [`${name} is disabled, and cannot sign in until an administrator changes that.`] : []),
     ...(secondFactor
-      ? [`A code is asked for besides. To do without: waybill admin reset-second-factor ${name}`]
+      ? [`A code is still required. To remove it: waybill admin reset-second-factor ${name}`]
       : []),
   ];
   return notes.join('\n');

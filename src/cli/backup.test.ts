@@ -13,11 +13,11 @@ test('a backup says what is not in it and how to include it, a restore what must
   );
   await here.waybill(['keys', 'create', 'shop']);
   const { out } = await here.waybill(['backup', file]);
-  expect(out).toContain('Not in it: secret.key');
+  expect(out).toContain('Not included: secret.key');
   expect(out).toContain(`backup ${join(here.folder, 'backup-with-key.tar')} --with-key`);
   const target = join(here.folder, 'restored');
   const restored = await here.waybill(['restore', file, '--data', target]);
-  expect(restored.out).toContain('Put back by hand, before the start:');
+  expect(restored.out).toContain('Put back by hand before the start:');
   for (const name of ['secret.key', 'waybill.yaml', 'tls-uploaded.pem'])
     expect(restored.out).toMatch(new RegExp(`^  .*${name} into ${target}`, 'm'));
 

@@ -14,17 +14,17 @@ interface BackupOptions extends CommonOptions {
 
 /** `waybill backup FILE`: everything in one file, while the server runs or not. */
 export function backupCommand(context: Context): Command {
-  return command('backup', 'write everything into one file, while the server goes on, and read it back', [
+  return command('backup', 'write everything into one file, while the server runs, and check it', [
     'waybill backup /srv/backups/waybill-monday.tar',
     'waybill backup /srv/backups/waybill.tar --passphrase-file /run/secrets/backup   # with the secret key',
     'waybill backup waybill.tar --with-key   # asks for the passphrase',
   ])
-    .argument('<file>', 'where it goes; must not exist yet')
+    .argument('<file>', 'the backup to write; must not exist yet')
     .option(
       '--passphrase-file <file>',
-      'take the secret key along, encrypted with the passphrase in this file; - for the standard input',
+      'include the secret key, encrypted with the passphrase in this file; - for standard input',
     )
-    .option('--with-key', 'the same, asking for the passphrase')
+    .option('--with-key', 'the same, but ask for the passphrase')
     .addHelpText('after', WITHOUT_KEY)
     .action(async (file: string, options: BackupOptions) => {
       const passphrase = await passphraseOf(options, context);
@@ -34,13 +34,13 @@ export function backupCommand(context: Context): Command {
         print(context, options, view, () => {
           const key = view.withSecretKey ? 'with the secret key' : 'without the secret key';
           const missing = view.withSecretKey ? '' : `\n${notInIt(file)}`;
-          const found = view.verified ? 'read back and found whole' : 'read back';
+          const found = view.verified ? 'read back and complete' : 'read back';
           return `${view.path}: ${counted(view.messages, 'message')}, ${bytesText(view.sizeBytes)}, ${key}; ${found}.${missing}`;
         });
         if (view.damaged !== undefined)
           throw new Exit(
             1,
-            `The contents of ${counted(view.damaged, 'message')} were damaged or missing where they were copied from; everything else is in the backup.`,
+            `The contents of ${counted(view.damaged, 'message')} were already damaged or missing in the original; everything else is in the backup.`,
           );
       });
     });
@@ -48,16 +48,16 @@ export function backupCommand(context: Context): Command {
 
 const WITHOUT_KEY = `
 Without a passphrase the backup does not have:
-  secret.key         opens the passwords of relays and the signing keys, which are in the backup but sealed
-  tls.key, tls.crt   the server's certificate, and tls-uploaded.pem, one that was uploaded
+  secret.key         decrypts the relay passwords and signing keys, which are in the backup but encrypted
+  tls.key, tls.crt   the server's certificate; also tls-uploaded.pem, an uploaded one
   waybill.yaml       the configuration file
-To include them, encrypted: --passphrase-file FILE, or --with-key. Else keep a copy of them elsewhere. Never in a backup:
-what the configuration names outside of the data directory (--config, tls.cert_file, password_file …).`;
+To include them, encrypted: --passphrase-file FILE, or --with-key. Otherwise keep a copy of them elsewhere. Never in a backup:
+files outside the data directory that the configuration names (--config, tls.cert_file, password_file …).`;
 
 /** What a person is told below a backup that was made without a passphrase. */
 function notInIt(file: string): string {
   const again = shellWord(file.replace(/([.]tar)?$/, '-with-key$1'));
-  return `Not in it: secret.key, which opens the passwords of relays and the signing keys, and tls.key, tls.crt, tls-uploaded.pem and waybill.yaml.
+  return `Not included: secret.key, which decrypts the relay passwords and signing keys, and tls.key, tls.crt, tls-uploaded.pem and waybill.yaml.
 Keep a copy of them elsewhere, or include them, encrypted: ${COMMAND} backup ${again} --with-key`;
 }
 
@@ -66,13 +66,13 @@ async function passphraseOf(
   { terminal }: Context,
 ): Promise<string | null> {
   if (passphraseFile !== undefined && withKey)
-    throw new Exit(2, '--passphrase-file says what --with-key would ask for: give one of them.');
+    throw new Exit(2, '--passphrase-file and --with-key both set the passphrase: give only one of them.');
   if (passphraseFile !== undefined) return checked(await readSecretFile(passphraseFile, 'passphrase'));
   if (!withKey) return null;
-  const instead = 'There is no terminal to ask on. Give the passphrase by --passphrase-file.';
+  const instead = 'There is no terminal to ask on. Give the passphrase with --passphrase-file.';
   const passphrase = checked(await promptForSecret(terminal, 'Passphrase: ', instead));
-  if ((await promptForSecret(terminal, 'The same again: ', instead)) === passphrase) return passphrase;
-  throw new Exit(1, 'The two are not the same, and nothing was done.');
+  if ((await promptForSecret(terminal, 'Repeat: ', instead)) === passphrase) return passphrase;
+  throw new Exit(1, 'The two do not match. Nothing was done.');
 }
 
 function checked(passphrase: string): string {

@@ -10,8 +10,7 @@ import { DEFAULT_COLUMNS, Exit } from './terminal.ts';
 /** How long the server, or whoever has the data directory, is waited for: it is not well if it takes longer. */
 const GREETING_MS = 1_000;
 /** What is told when it takes longer to open. */
-const NOT_OPENED =
-  'It did not open within a second: another process has it, or the machine is too busy to tell.';
+const NOT_OPENED = 'It did not open within a second: another process holds it, or the machine is too busy.';
 /** The examination itself takes less. */
 const ANSWER_MS = 4_000;
 
@@ -19,7 +18,7 @@ const ANSWER_MS = 4_000;
 export function doctorCommand(context: Context): Command {
   return command(
     'doctor',
-    'look for what keeps mail from coming in or going out, with the line that cures it; takes a few seconds',
+    'look for what keeps mail from coming in or going out, and how to fix it; takes a few seconds',
     ['waybill doctor', 'waybill doctor --json'],
   )
     .addHelpText('after', '\nExit status: 1 if anything fails, 0 if there are at most warnings.')
@@ -42,8 +41,8 @@ async function examineHere(context: Context, options: CommonOptions): Promise<re
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
     return [
-      fail('server', text, 'see its log, then end it and start it anew: sudo systemctl restart waybill'),
-      ...(await examineWithoutStore(dataDir, context, options, 'The server has it, and does not answer.')),
+      fail('server', text, 'see its log, then restart it: sudo systemctl restart waybill'),
+      ...(await examineWithoutStore(dataDir, context, options, 'The server holds it, and does not answer.')),
     ];
   }
 }

@@ -44,11 +44,11 @@ function detailText(detail: DomainDetail, columns: number | null): string {
 function addedText(detail: DomainDetail): string {
   return [
     `${detail.name} is registered, and its mail is signed from now on.`,
-    'Publish these records in its DNS; until then receivers take its mail for unsigned, as before.',
+    'Publish these records in its DNS; until then receivers treat its mail as unsigned, as before.',
     '',
     recordsText(detail),
     '',
-    `Then see whether all is right: waybill domains check ${detail.name}`,
+    `Then check them: waybill domains check ${detail.name}`,
   ].join('\n');
 }
 
@@ -57,8 +57,8 @@ export function rotatedText(detail: DomainDetail): string {
   const waits = detail.keys.some(({ state }) => state === 'waiting');
   const fresh = { ...detail, records: detail.records.filter((record) => isOf(record, detail.keys, waits)) };
   const next = waits
-    ? `They sign once these can be seen; the server looks every hour, and at once with: waybill domains check ${detail.name}`
-    : `They sign from now on. Publish these at once. See: waybill domains show ${detail.name}`;
+    ? `They sign once these records are visible; the server checks every hour, or at once with: waybill domains check ${detail.name}`
+    : `They sign from now on. Publish these records at once. See: waybill domains show ${detail.name}`;
   const old = waits ? [] : replacedText(detail);
   return [`${detail.name} has new keys. ${next}`, '', recordsText(fresh), ...old].join('\n');
 }
@@ -72,8 +72,8 @@ function replacedText({ name, keys }: DomainDetail): readonly string[] {
   if (lines.length === 0) return [];
   return [
     '',
-    'If the old keys were only lost, leave their records where they are for 35 days: mail that they signed is under way.',
-    'If others may have them, put these in the place of their records, so that nobody can sign by them:',
+    'If the old keys were only lost, leave their records in place for 35 days: mail that they signed is still in transit.',
+    'If others may have them, replace their records by these, so that nobody can sign with them:',
     ...lines,
   ];
 }
@@ -82,8 +82,8 @@ function replacedText({ name, keys }: DomainDetail): readonly string[] {
 function removedText({ name, records }: DomainDetail): string {
   const own = records.filter(({ purpose }) => purpose === 'dkim').map((record) => `  ${record.name}`);
   return [
-    `${name} is forgotten, and its keys are destroyed: its mail goes unsigned from now on.`,
-    'Leave these records in the DNS for 35 days, for mail that was signed and is still under way:',
+    `${name} is forgotten, and its keys are destroyed: its mail is no longer signed.`,
+    'Leave these records in the DNS for 35 days, for signed mail that is still in transit:',
     ...own,
   ].join('\n');
 }
@@ -97,7 +97,7 @@ export function checkedText(checked: readonly CheckedDomain[], columns: number):
     const own = findings.filter((finding) => !common.some((one) => isSame(one, finding)));
     return [name, ...switched, findingsText(own, columns)].join('\n');
   });
-  const shared = common.length === 0 ? [] : [`Of all of them\n${findingsText(common, columns)}`];
+  const shared = common.length === 0 ? [] : [`For all domains\n${findingsText(common, columns)}`];
   return [...texts, ...shared].join('\n\n');
 }
 
@@ -119,10 +119,10 @@ function domainKeyTable(keys: readonly DomainKeyView[], columns: number | null):
 
 function stateText(key: DomainKeyView, columns: number | null): string {
   const time = (at: string | null) => shortTime(at ?? '', columns);
-  if (key.unreadable) return 'unreadable: secret.key is another';
+  if (key.unreadable) return 'unreadable: secret.key is a different one';
   switch (key.state) {
     case 'waiting':
-      return `made ${time(key.createdAt)}, waits until its record can be seen`;
+      return `made ${time(key.createdAt)}, waits until its record is visible`;
     case 'signing':
       return `signs since ${time(key.activeSince)}`;
     case 'retired':

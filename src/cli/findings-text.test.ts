@@ -14,10 +14,10 @@ test('what is to be pasted is never folded, moved in or made anything else', () 
     ok('SPF', 'Well.'),
   ];
   const lines = findingsText(findings, 80).split('\n');
-  expect(lines).toContain('      cure: publish, in the DNS:');
+  expect(lines).toContain('      fix: publish, in the DNS:');
   expect(lines).toContain(line);
-  expect(lines).toContain(`      cure: ${command}`);
-  expect(lines.filter((one) => one.length > 80)).toEqual([line, `      cure: ${command}`]);
+  expect(lines).toContain(`      fix: ${command}`);
+  expect(lines.filter((one) => one.length > 80)).toEqual([line, `      fix: ${command}`]);
 });
 
 test('what strangers say cannot make a line of its own', () => {

@@ -26,12 +26,12 @@ export function findingsText(findings: readonly Finding[], columns: number): str
 function cureLines(cure: string | null): readonly string[] {
   if (cure === null) return [];
   const [first, ...pasted] = harmless(cure).split('\n');
-  return [`${' '.repeat(6)}cure: ${first}`, ...pasted];
+  return [`${' '.repeat(6)}fix: ${first}`, ...pasted];
 }
 
 function summary(findings: readonly Finding[]): string {
   const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length;
   const [failed, warned] = [count('fail'), count('warn')];
-  if (failed + warned === 0) return 'All is well, as far as could be seen.';
-  return `To mend: ${failed}, to look at: ${warned}.`;
+  if (failed + warned === 0) return 'No faults found.';
+  return `Failed: ${failed}, warnings: ${warned}.`;
 }

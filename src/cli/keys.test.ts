@@ -53,7 +53,7 @@ test('a list that is given several times is put in the place of the one there wa
 });
 
 test.each([
-  [[], 'Say what is to change. See: waybill keys update --help'],
+  [[], 'Say what to change. See: waybill keys update --help'],
   [['--cidr', '::1', '--anywhere'], '--cidr and --anywhere do not go together.'],
   [['--sender-domain', 'b.example', '--any-sender'], '--sender-domain and --any-sender do not go together.'],
   [['--rate', 'fast'], 'It must be a whole number from 0 to 10000000.'],

@@ -14,7 +14,7 @@ export function pageText({ messages, next }: MessagesPage): string {
     const newest = isMessageId(next ?? '')
       ? `the messages accepted since ${formatTimestamp(messageIdTime(next ?? ''))}`
       : 'the newest messages';
-    return `There are none among ${newest}, but older ones were not looked at: repeat the command with --before ${next}`;
+    return `There are none among ${newest}, but older ones were not searched: repeat the command with --before ${next}`;
   }
   const rows = messages.map((message) => [
     message.id,

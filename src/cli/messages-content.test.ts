@@ -37,7 +37,7 @@ describe.each([{ running: true }, { running: false }])('server running: $running
     expect(written).toEqual({ status: 0, out: `${file}: ${bytes.length} bytes.\n`, err: '' });
     expect([readFileSync(file, 'latin1'), statSync(file).mode & 0o777]).toEqual([bytes, 0o600]);
     const again = await here.waybill(['messages', 'content', id, '--output', file]);
-    expect([again.status, again.err]).toEqual([1, expect.stringContaining(`${file} cannot be made`)]);
+    expect([again.status, again.err]).toEqual([1, expect.stringContaining(`${file} cannot be created`)]);
 
     const told = await here.json(['messages', 'content', id]);
     expect(told).toEqual({ id, sizeBytes: bytes.length, content: expect.any(String) });
@@ -63,7 +63,7 @@ describe.each([{ running: true }, { running: false }])('server running: $running
     expect(again.id).not.toBe(id);
     expect(await content(again.id)).toMatch(/\r\n\r\nhi\r\n$/);
     const { out } = await here.waybill(['messages', 'resend', id]);
-    expect(out).toMatch(running ? /^msg_\w+\nAccepted as a new message[.]\n$/ : /The server does not run/);
+    expect(out).toMatch(running ? /^msg_\w+\nAccepted as a new message[.]\n$/ : /The server is not running/);
     const none = await here.waybill(['messages', 'resend', 'msg_none']);
     expect([none.status, none.err]).toEqual([1, expect.stringContaining('no message msg_none')]);
   });
@@ -82,7 +82,7 @@ describe.each([{ running: true }, { running: false }])('server running: $running
 });
 
 test.each([
-  [['--text', '-', '--html', '-'], 'x', 2, 'can be read once'],
+  [['--text', '-', '--html', '-'], 'x', 2, 'can be read only once'],
   [['--text', '-'], Buffer.of(0xff, 0xfe), 1, 'is not UTF-8'],
   [[], '', 2, 'At least one of text, html and attachments'],
 ])('what cannot be a body is refused: %j', async (options, input, code, reason) => {

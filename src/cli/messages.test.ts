@@ -197,7 +197,7 @@ test('a list goes on over pages without messages until it finds one, and tells a
   });
   expect(page).toEqual({ messages: ['one'], next: '5-3' });
   expect(asked).toEqual([null, '5-1', '5-2']);
-  expect(told).toEqual(['Looking at older messages …']);
+  expect(told).toEqual(['Searching older messages …']);
 });
 
 test('a list stays narrow, whatever is in it', () => {
@@ -242,7 +242,7 @@ test('mail whose relay begins to warm up on another day says on which, and that 
   const relay = ['relays', 'add', 'warm', '--type', 'smtp', '--host', 'smtp.example.net'];
   const added = await here.waybill([...relay, '--warmup-start', '2099-01-01', '--default']);
   expect(added.out).toMatch(
-    /begins on 2099-01-01 .*nothing is sent.*WARNING: mail that is accepted now expires/,
+    /begins on 2099-01-01 .*sends nothing before.*WARNING: mail that is accepted now expires/,
   );
   const { id } = await here.json([...LETTER, '--to', 'ann@example.net']);
   const { out } = await here.waybill(['messages', 'show', id]);
@@ -259,7 +259,7 @@ test('a priority is given with the message, and a wrong one is refused', async (
   const way = await dry('bulk');
   expect(way).toMatchObject({ status: 0, err: '' });
   // Nobody signs for the domain: nothing may read as if DMARC passed.
-  expect(way.out).toMatch(/ALIGNED\n.* by SPF alone\n/);
+  expect(way.out).toMatch(/ALIGNED\n.* by SPF only\n/);
   expect(await dry('urgent')).toMatchObject({
     status: 2,
     err: expect.stringContaining('high, normal, bulk'),

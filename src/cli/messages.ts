@@ -61,11 +61,11 @@ function listCommand(context: Context): Command {
     .option('--tag <tag>', 'only those with exactly this tag')
     .option('--to <address>', 'only those to this address, or to a whole domain: @example.net')
     .option('--from <address>', 'only those from this address, or from a whole domain')
-    .option('--subject <text>', 'only those whose subject contains this, whatever its letter case')
-    .option('--since <time>', 'only those accepted then or later: 2026-11-20T00:00:00Z')
-    .option('--until <time>', 'only those accepted before then')
+    .option('--subject <text>', 'only those whose subject contains this (case-insensitive)')
+    .option('--since <time>', 'only those accepted at this time or later: 2026-11-20T00:00:00Z')
+    .option('--until <time>', 'only those accepted before this time')
     .option('--limit <n>', 'how many', wholeNumber(1, MAX_LIMIT), DEFAULT_LIMIT)
-    .option('--before <id>', 'go on where a page ended: the id in its last line (with --url, the cursor)')
+    .option('--before <id>', 'continue after a page: the id in its last line (with --url, the cursor)')
     .action(async (options: ListOptions) => {
       const { status = [] } = options;
       const request = { statuses: [...status], filter: filterOf(options) };
@@ -90,7 +90,7 @@ interface ShowOptions extends RemoteOptions {
 }
 
 function showCommand(context: Context): Command {
-  return remoteCommand('show', 'show one message, what became of each recipient, and every attempt', [
+  return remoteCommand('show', 'show one message, the state of each recipient, and every attempt', [
     'waybill messages show msg_01k…',
     'waybill messages show msg_01k… --steps',
   ])
@@ -114,7 +114,7 @@ function showCommand(context: Context): Command {
 }
 
 function attemptsCommand(context: Context): Command {
-  return remoteCommand('attempts', 'show every try to hand a message on', [
+  return remoteCommand('attempts', 'show every attempt to deliver a message', [
     'waybill messages attempts msg_01k…',
     'waybill messages attempts msg_01k… --json',
   ])
@@ -141,7 +141,7 @@ async function allAttempts(operations: MessageOperations, id: string): Promise<A
 function cancelCommand(context: Context): Command {
   return recordCommand(
     context,
-    remoteCommand('cancel', 'fail the recipients that still wait; an attempt under way is the last', [
+    remoteCommand('cancel', 'fail the recipients that still wait; an attempt in progress is the last', [
       'waybill messages cancel msg_01k…',
     ]),
     (operations, id) => operations.cancelMessage({ id }),
@@ -157,7 +157,7 @@ function retryCommand(context: Context): Command {
       ['waybill messages retry msg_01k…'],
     ),
     (operations, id) => operations.retryMessage({ id }),
-    'The server does not run; delivery begins when it starts.',
+    'The server is not running; delivery begins when it starts.',
   );
 }
 
@@ -198,7 +198,7 @@ function contentCommand(context: Context): Command {
     'waybill messages content msg_01k… --url https://mail.example.net:8026 --key-file key   # needs messages:content',
   ])
     .argument('<id>', "the message's id, or its Message-ID: '<…@…>'")
-    .option('--output <file>', 'write it there instead of to the standard output; must not exist yet')
+    .option('--output <file>', 'write it to this file instead of standard output; must not exist yet')
     .action(async (id: string, options: ContentOptions) => {
       await withMessages(context, options, async (operations) => {
         const kept = await operations.messageContent({ id });
@@ -218,11 +218,14 @@ function contentCommand(context: Context): Command {
 function resendCommand(context: Context): Command {
   return remoteCommand(
     'resend',
-    'send a kept message once more, to all its recipients, as a new message; retry sends to failed ones only',
+    'send a kept message once more, to all its recipients, as a new message; retry sends only to failed ones',
     ['waybill messages resend msg_01k…'],
   )
     .argument('<id>', "the message's id, or its Message-ID: '<…@…>'")
-    .option('--idempotency-key <key>', 'send nothing if that was sent under this key already (with --url)')
+    .option(
+      '--idempotency-key <key>',
+      'send nothing if a message was already sent under this key (with --url)',
+    )
     .action(async (id: string, options: ResendOptions) => {
       const { idempotencyKey } = options;
       const client = await connect(options);
@@ -233,7 +236,7 @@ function resendCommand(context: Context): Command {
       if (idempotencyKey !== undefined) throw needsUrl('--idempotency-key');
       await withOperations(context, options, {}, async (operations, running) => {
         const sent = await operations.resendMessage({ id });
-        const note = running ? '' : ' The server does not run; delivery begins when it starts.';
+        const note = running ? '' : ' The server is not running; delivery begins when it starts.';
         print(context, options, sent, () => `${sent.id}\nAccepted as a new message.${note}`);
       });
     });
@@ -249,7 +252,7 @@ function writeNew(path: string, bytes: Buffer): void {
   try {
     writeFileSync(path, bytes, { flag: 'wx', mode: FILE_MODE });
   } catch (error) {
-    throw new Exit(1, `Nothing was written: ${path} cannot be made: ${readError(error)}`);
+    throw new Exit(1, `Nothing was written: ${path} cannot be created: ${readError(error)}`);
   }
 }
 
@@ -272,7 +275,7 @@ function searchCommand(context: Context): Command {
   ])
     .argument('[query...]', 'words, "phrases", and tokens such as to:, subject:, status:; see docs/search.md')
     .option('--limit <n>', 'how many', wholeNumber(1, MAX_SEARCH_LIMIT), DEFAULT_SEARCH_LIMIT)
-    .option('--before <id>', 'go on where a page ended: the id in its last line')
+    .option('--before <id>', 'continue after a page: the id in its last line')
     .action(async (words: readonly string[], options: SearchOptions) => {
       await withOperations(context, options, {}, async ({ search }) => {
         const query = words.join(' ');
@@ -300,7 +303,7 @@ export async function followPages<P extends Page>(
   ask: (limit: number, before: string | null) => Promise<P>,
 ): Promise<P> {
   const progress = stepTeller(context, options, (place: string) => ({
-    title: 'Looking at older messages',
+    title: 'Searching older messages',
     share: isMessageId(place) ? `before ${formatTimestamp(messageIdTime(place))}` : '',
   }));
   let page = await ask(options.limit, options.before ?? null);
@@ -316,6 +319,6 @@ export async function followPages<P extends Page>(
 /** What was found, for people, and what to know of it. */
 function foundText(page: SearchPage): string {
   const notes = page.notes.map((note) => `Note: ${note}`);
-  if (page.behind > 0) notes.push(`Note: about ${page.behind} older messages are not found by words yet.`);
+  if (page.behind > 0) notes.push(`Note: about ${page.behind} older messages cannot be found by words yet.`);
   return [...notes, pageText(page)].join('\n');
 }

@@ -6,22 +6,22 @@ import { Exit } from './terminal.ts';
 
 /** `waybill migrate --to …`: everything from SQLite into a PostgreSQL, or back, while no server runs. */
 export function migrateCommand(context: Context): Command {
-  return command('migrate', 'move everything from SQLite into a PostgreSQL, or back; no server may run', [
-    'waybill migrate --to postgres://waybill@db.example.org/waybill   # the password by $PGPASSWORD or ~/.pgpass',
-    'waybill migrate --to sqlite   # of a node whose database.url is set: into its data directory',
-    'waybill migrate --undo        # lets what was moved be worked with again, as it was left',
+  return command('migrate', 'move everything from SQLite to PostgreSQL, or back; no server may be running', [
+    'waybill migrate --to postgres://waybill@db.example.org/waybill   # the password in $PGPASSWORD or ~/.pgpass',
+    'waybill migrate --to sqlite   # on a node whose database.url is set: into its data directory',
+    'waybill migrate --undo        # lets you use the source again, as it was left',
   ])
-    .option('--to <where>', 'postgres://… (the other settings database.* hold for it too), or sqlite')
-    .option('--undo', 'forget that this installation was moved, or was being moved')
+    .option('--to <where>', 'postgres://… (the other database.* settings apply to it too), or sqlite')
+    .option('--undo', 'forget that this installation was moved, or is being moved')
     .addHelpText('after', RESUMED)
     .action(async (options: MigrateOptions) => {
       if ((options.to === undefined) === (options.undo === undefined))
-        throw new Exit(2, 'Say where everything is to go, by --to; or --undo.');
+        throw new Exit(2, 'Give the target with --to, or --undo.');
       const { runMigration } = await import('./migrating.ts');
       await runMigration(context, options);
     });
 }
 
 const RESUMED = `
-Nothing is removed where it comes from. A migration that was stopped, however it was, goes on when the same command is given
-again. docs/migrating.md says what it does, and what comes before and after.`;
+Nothing is removed from the source. A migration that was stopped, in whatever way, continues when you give the same command
+again. docs/migrating.md says what it does, and what to do before and after.`;

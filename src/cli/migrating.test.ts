@@ -51,7 +51,7 @@ test('differences are named, and how many more there are', () => {
   };
   const text = migratedText(found, 'postgres', '/srv/mail');
   expect(text).toMatch(
-    /^What lies in postgres:\/\/db\/mail differs.*\n {2}holds a: missing\n {2}and 2 more\n/,
+    /^The data in postgres:\/\/db\/mail differs.*\n {2}holds a: missing\n {2}and 2 more\n/,
   );
   expect(text).not.toContain('Next');
   expect(migratedText({ ...found, differences: [], differing: 0 }, 'postgres', '/srv/mail')).toContain(

@@ -28,7 +28,7 @@ export async function runMigration(context: Context, options: MigrateOptions): P
   const dataDir = dataDirectory(options.data, environment);
   requireDataDirectory(dataDir);
   if (await isServerRunning(dataDir))
-    throw new Exit(1, `A server runs on ${dataDir}: stop it first, with every other node.`);
+    throw new Exit(1, `A server is running on ${dataDir}: stop it first, and every other node.`);
   const load = { dataDir, configFile: options.config, environment, random: context.random };
   const { database, faults } = earlyConfig(load);
   if (faults.length > 0) throw new Exit(1, faults.map(formatFault).join('\n'));
@@ -51,11 +51,11 @@ interface Here {
 async function moveTo(to: string, context: Context, options: MigrateOptions, here: Here): Promise<void> {
   const { load, database } = here;
   if (to === TO_SQLITE && database.url === '')
-    throw new Exit(2, 'This installation lies in SQLite already: database.url is empty.');
+    throw new Exit(2, 'This installation already uses SQLite: database.url is empty.');
   if (to !== TO_SQLITE && database.url !== '')
     throw new Exit(
       2,
-      'This installation lies in a PostgreSQL already: database.url is set. From one PostgreSQL to another: pg_dump and pg_restore.',
+      'This installation already uses PostgreSQL: database.url is set. To move from one PostgreSQL to another, use pg_dump and pg_restore.',
     );
   const openTarget = () =>
     to === TO_SQLITE
@@ -71,7 +71,7 @@ async function moveTo(to: string, context: Context, options: MigrateOptions, her
       if (migrated.lostContents > 0)
         throw new Exit(
           1,
-          `The contents of ${counted(migrated.lostContents, 'message')} were damaged or missing in ${migrated.from} already; everything else was moved.`,
+          `The contents of ${counted(migrated.lostContents, 'message')} were already damaged or missing in ${migrated.from}; everything else was moved.`,
         );
     });
   });
@@ -83,7 +83,7 @@ async function undoIn(context: Context, options: MigrateOptions, here: Here): Pr
     print(context, options, { from: source.name, to }, () =>
       to === null
         ? `${source.name} was not moved: nothing to undo.`
-        : `${source.name} can be worked with again. What came to ${to} since is only there.`,
+        : `${source.name} can be used again. Mail accepted by ${to} since then is only there.`,
     );
   });
 }
@@ -151,27 +151,27 @@ export function migratedText(migrated: Migrated, kind: Side['kind'], dataDir: st
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
   if (differing > 0)
     return [
-      `What lies in ${to} differs from ${from}:`,
+      `The data in ${to} differs from ${from}:`,
       ...differences.map((line) => `  ${line}`),
       ...(differing > MAX_NAMED ? [`  and ${differing - MAX_NAMED} more`] : []),
-      `Nothing was changed in ${from}: waybill migrate --undo lets it be worked with again. Remove what lies in ${to} before you begin anew.`,
+      `Nothing was changed in ${from}: waybill migrate --undo lets you use it again. Remove the data in ${to} before you start again.`,
     ].join('\n');
   const statuses = Object.entries(migrated.statuses).map(([status, count]) => `${count} ${status}`);
   const messages = tables.find(({ table }) => table === 'messages')?.rows ?? 0;
   return [
-    `${counted(messages, 'message')}${statuses.length === 0 ? '' : ` (${statuses.join(', ')})`} with contents of ${bytesText(contentBytes)}, ${counted(rows, 'row')} in all, went from ${from} to ${to}, and were found equal there.`,
+    `${counted(messages, 'message')}${statuses.length === 0 ? '' : ` (${statuses.join(', ')})`} with contents of ${bytesText(contentBytes)}, ${counted(rows, 'row')} in all, were moved from ${from} to ${to} and compared equal.`,
     kind === 'postgres' ? TO_POSTGRES : toSqlite(dataDir),
-    `${from} is left as it is. Nobody can work with it by mistake: waybill migrate --undo ends that.`,
+    `${from} is left as it is, and locked against use by mistake: waybill migrate --undo unlocks it.`,
   ].join('\n');
 }
 
 const TO_POSTGRES = `Next:
-  1. Set database.url, and database.schema if it is not the usual one, on every node.
-  2. Copy secret.key to the data directory of every node: passwords of relays and signing keys open only with it.
+  1. Set database.url, and database.schema if it is not the default, on every node.
+  2. Copy secret.key to the data directory of every node: only it decrypts the relay passwords and signing keys.
   3. Start: waybill serve`;
 
 function toSqlite(dataDir: string): string {
   return `Next:
-  1. Take database.url away; secret.key stays in ${dataDir}.
+  1. Remove database.url; secret.key stays in ${dataDir}.
   2. Start: waybill serve`;
 }

@@ -87,7 +87,7 @@ function operationCommand<K extends OperationName>(
       'fixed' in source ? source.fixed : readFrom(source, shell, typed, context.clock),
     ]);
     if (form.wantsOption && !fields.some(([, source]) => isGiven(source, shell)))
-      throw new Exit(USAGE, `Say what is to change. See: waybill ${words} --help`);
+      throw new Exit(USAGE, `Say what to change. See: waybill ${words} --help`);
     // Sound because a form has a source for each field of the request, of the field's type.
     const request = Object.fromEntries(values) as RequestOf<K>;
     const session = form.cures ? ({ tolerateFaults: true } as const) : {};

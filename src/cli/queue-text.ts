@@ -58,9 +58,9 @@ function notes({ withoutRoute, more }: QueueView): string[] {
   const { waiting } = withoutRoute;
   const count = withoutRoute.more ? `more than ${waiting}` : String(waiting);
   return [
-    ...(more ? ['There are more lanes; those of one relay are shown with --relay.'] : []),
+    ...(more ? ['There are more lanes; --relay shows those of one relay.'] : []),
     ...(waiting > 0
-      ? [`Recipients without a route, since no relay is there for them: ${count}. See: waybill routes list`]
+      ? [`Recipients without a route, because there is no relay for them: ${count}. See: waybill routes list`]
       : []),
   ];
 }

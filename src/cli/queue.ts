@@ -31,14 +31,14 @@ const REDRAW_MS = 1_000;
 
 /** `waybill queue …`: what waits where, and what to do about it. */
 export function queueCommand(context: Context): Command {
-  const queue = command('queue', 'what waits where: show it, hold it back, act on it', [
+  const queue = command('queue', 'the queue: show what waits, hold it, act on it', [
     'waybill queue',
     'waybill queue --watch --relay out',
     'waybill queue pause out',
     'waybill queue retry --relay out --to @example.net --dry-run',
   ])
     .enablePositionalOptions()
-    .option('--watch', 'draw it anew every second, until Ctrl-C')
+    .option('--watch', 'refresh every second, until Ctrl-C')
     .option('--relay <name>', 'only the lanes of this relay')
     .action(async (options: QueueOptions) => {
       if (options.watch) await watch(context, options);
@@ -59,14 +59,14 @@ export function queueCommand(context: Context): Command {
 }
 
 function idleNote(running: boolean): string {
-  return running ? '' : '\nThe server does not run: nothing is being sent.';
+  return running ? '' : '\nThe server is not running: nothing is being sent.';
 }
 
 /** Draws the queue until the user has seen enough. What goes wrong is shown in its place: a server may come back. */
 async function watch(context: Context, options: QueueOptions): Promise<void> {
   const { terminal, clock } = context;
   if (options.json || terminal.columns() === null)
-    throw new Exit(2, '--watch draws on a terminal; for programs, repeat: waybill queue --json');
+    throw new Exit(2, '--watch needs a terminal; in programs, repeat: waybill queue --json');
   const end = new AbortController();
   const stop = () => end.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
@@ -92,7 +92,7 @@ async function screen(context: Context, options: QueueOptions): Promise<string> 
 }
 
 function resumeCommand(context: Context): Command {
-  return command('resume', 'let a lane or relay go on that was paused or draining', [
+  return command('resume', 'resume a paused or draining lane or relay', [
     'waybill queue resume out',
     'waybill queue resume --restored',
   ])
@@ -100,11 +100,11 @@ function resumeCommand(context: Context): Command {
     .addOption(restoredOption('resume'))
     .action(async (target: string | undefined, options: CommonOptions & { readonly restored?: true }) => {
       if ((target === undefined) !== (options.restored === true))
-        throw new Exit(2, 'Name a lane or a relay, or give --restored: one of them.');
+        throw new Exit(2, 'Give either a lane or a relay, or --restored.');
       if (target === undefined) return await decideRestored(context, options, 'resume');
       await withOperations(context, options, { tolerateFaults: true }, async (operations, running) => {
         const view = await operations.hold({ target, kind: null });
-        const note = running ? '' : ' The server does not run; sending begins when it starts.';
+        const note = running ? '' : ' The server is not running; sending begins when it starts.';
         print(context, options, view, () => `${resumedText(view)}${note}`);
       });
     });
@@ -112,8 +112,8 @@ function resumeCommand(context: Context): Command {
 
 function resumedText({ target, changed, waiting }: HoldView): string {
   return changed
-    ? `${target} goes on, recipients waiting there: ${waiting}.`
-    : `${target} was neither paused nor draining itself; see: waybill queue`;
+    ? `${target} is resumed, recipients waiting there: ${waiting}.`
+    : `${target} was itself neither paused nor draining; see: waybill queue`;
 }
 
 function notEmpty(text: string): string {
@@ -124,7 +124,7 @@ function notEmpty(text: string): string {
 /** The option that asks for it. */
 function restoredOption(act: RestoredAct): Option {
   const what = act === 'resume' ? 'send' : 'cancel';
-  return new Option('--restored', `${what} what came back with a backup and was still to be sent then`);
+  return new Option('--restored', `${what} mail that came back with a backup and was still to be sent then`);
 }
 
 /** Decides on all of it. */
@@ -174,14 +174,14 @@ function queueActCommands(context: Context): Command[] {
 function retryCommand(context: Context): Command {
   const shell = command(
     'retry',
-    'try messages again, now: those with retrying recipients, or with --status failed those that have failed',
+    'try messages again, now: those with retrying recipients, or with --status failed those with failed recipients',
     ['waybill queue retry --relay out', 'waybill queue retry --status failed --older-than 1h --dry-run'],
   );
   return actCommand(context, shell, 'retry', 'Tried again now');
 }
 
 function cancelCommand(context: Context): Command {
-  const shell = command('cancel', 'fail what of messages still waits; an attempt under way is the last', [
+  const shell = command('cancel', 'fail recipients that still wait; an attempt in progress is the last', [
     'waybill queue cancel --tag newsletter --dry-run',
     'waybill queue cancel --from @example.com --older-than 2d',
     'waybill queue cancel --restored',
@@ -192,10 +192,10 @@ function cancelCommand(context: Context): Command {
 function rerouteCommand(context: Context): Command {
   const shell = command(
     'reroute',
-    'give waiting recipients another way: a relay, or what the routing table says now',
+    'move waiting recipients to another relay, or to the one that the routing table chooses now',
     ['waybill queue reroute --relay out --to-relay backup', 'waybill queue reroute --all'],
-  ).option('--to-relay <name>', 'the relay they are to go by (default: decided anew by the routing table)');
-  return actCommand(context, shell, 'reroute', 'Sent another way');
+  ).option('--to-relay <name>', 'the relay to use (default: the routing table decides)');
+  return actCommand(context, shell, 'reroute', 'Rerouted');
 }
 
 function actCommand(
@@ -216,8 +216,8 @@ function actCommand(
       const what = (count: number) => counted(count, act === 'reroute' ? 'recipient' : 'message');
       print(context, options, { act, dryRun: request.dryRun, ...sum }, () =>
         request.dryRun
-          ? `Meant: ${what(matched)}; nothing was done.`
-          : `${done}: ${what(acted)}.${acted < matched ? ` Left as they are: ${matched - acted}.` : ''}`,
+          ? `Matched: ${what(matched)}; nothing was done.`
+          : `${done}: ${what(acted)}.${acted < matched ? ` Unchanged: ${matched - acted}.` : ''}`,
       );
     });
   });
@@ -225,8 +225,8 @@ function actCommand(
 
 function withSelection(shell: Command): Command {
   return shell
-    .option('--lane <lane>', 'only what is in this lane')
-    .option('--relay <name>', 'only what is routed to this relay')
+    .option('--lane <lane>', 'only mail in this lane')
+    .option('--relay <name>', 'only mail routed to this relay')
     .option(
       '--status <status>',
       `only those that are ${SELECTABLE_STATUSES.join(', ')}; may be given several times`,
@@ -235,8 +235,8 @@ function withSelection(shell: Command): Command {
     .option('--tag <tag>', 'only those with exactly this tag')
     .option('--to <address>', 'only those to this address, or to a whole domain: @example.net')
     .option('--from <address>', 'only those from this envelope sender, or from a whole domain')
-    .option('--older-than <time>', 'only those accepted at least so long ago: 90s, 30m, 2h, 7d', duration)
-    .option('--all', 'all of it, with none of the conditions above')
+    .option('--older-than <time>', 'only those accepted at least this long ago: 90s, 30m, 2h, 7d', duration)
+    .option('--all', 'everything, without any of the conditions above')
     .option('--dry-run', 'only count');
 }
 

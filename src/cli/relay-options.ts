@@ -59,7 +59,7 @@ function helpOf(row: RelayRow, { help, whose }: NonNullable<RelayRow['option']>)
   const types = row.types?.map((type) => (row.oauth && type === 'smtp' ? 'smtp with --auth xoauth2' : type));
   const head = whose ?? types?.join(', ');
   const required = whose === undefined && isAlwaysRequired(row) ? '; required' : '';
-  const input = row.secret ? '; - for the standard input' : '';
+  const input = row.secret ? '; - for standard input' : '';
   // A provider cannot do without: nobody needs to name a file.
   const asked = row.secret && row.requiredFor !== undefined ? ' (default: asked for)' : '';
   return `${head === undefined ? '' : `${head}: `}${help}${required}${input}${asked}`;
@@ -98,7 +98,7 @@ export function takesSecret(options: DescribingOptions): boolean {
   if (other !== undefined && !(type === 'smtp' && auth === 'xoauth2')) {
     const instead =
       type === 'smtp'
-        ? ': a password for AUTH is given by --password-file, and others belong to --auth xoauth2'
+        ? ': give a password for AUTH with --password-file; others belong to --auth xoauth2'
         : '';
     throw new Exit(2, `Type ${type} has no such secret as ${other.flag}${instead}.`);
   }
@@ -117,7 +117,7 @@ export async function secretOf(
   return await promptForSecret(
     terminal,
     `${asked}: `,
-    `A relay of type ${type} needs its ${asked.toLowerCase()}: give --secret-file FILE, or --secret-file - and the secret on the standard input.`,
+    `A relay of type ${type} needs its ${asked.toLowerCase()}: give --secret-file FILE, or --secret-file - and the secret on standard input.`,
   );
 }
 
@@ -126,7 +126,7 @@ export async function givenSecretOf(options: DescribingOptions): Promise<GivenSe
   const files = secretFiles(options);
   if (files.length === 0) return null;
   if (files.filter(({ path }) => path === '-').length > 1)
-    throw new Exit(2, 'The standard input can hold one secret: name files for the others.');
+    throw new Exit(2, 'Standard input can hold only one secret: use files for the others.');
   const secrets: Partial<Record<SecretField, string>> = {};
   for (const { field, path } of files)
     secrets[field] = await readSecretFile(path, field.replace('_', ' '), field === 'service_account');
@@ -158,7 +158,7 @@ export async function inOptions<T>(operation: Promise<T>): Promise<T> {
 function wholeNumbers(text: string): readonly number[] {
   const numbers = text.split(',').map((part) => (/^\s*\d{1,15}\s*$/.test(part) ? Number(part) : Number.NaN));
   if (!numbers.some(Number.isNaN)) return numbers;
-  throw new InvalidArgumentError('It must be whole numbers with commas between them, such as 50,100,200.');
+  throw new InvalidArgumentError('It must be whole numbers separated by commas, such as 50,100,200.');
 }
 
 /** What is typed for a field that is told apart from the others. */

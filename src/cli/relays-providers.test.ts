@@ -53,7 +53,7 @@ test('where nobody can be asked, the command says what to give instead', async (
   expect([empty.status, empty.err]).toEqual([1, `There is no secret in ${file}: it is empty.\n`]);
   writeFileSync(file, 'one\ntwo\n');
   const lines = await here.waybill([...ADD, '--secret-file', file]);
-  expect([lines.status, lines.err]).toEqual([1, `A secret is one line, and ${file} has 2.\n`]);
+  expect([lines.status, lines.err]).toEqual([1, `A secret is one line, but ${file} has 2.\n`]);
   const absent = await here.waybill([...ADD, '--secret-file', `${file}.none`]);
   expect(absent.err).toBe(`The secret cannot be read from ${file}.none: there is no such file\n`);
   writeFileSync(file, 'x'.repeat(5000));
@@ -112,7 +112,7 @@ test('each type has its options', async () => {
   ])
     expect(out.replaceAll('"', '')).toMatch(row);
   const bad = await here.waybill(['relays', 'add', 'x', '--type', 'resend', '--warmup-per-day', '5,ten']);
-  expect([bad.status, bad.err]).toEqual([2, expect.stringContaining('whole numbers with commas')]);
+  expect([bad.status, bad.err]).toEqual([2, expect.stringContaining('whole numbers separated by commas')]);
 });
 
 async function greeting(): Promise<{ readonly server: Server; readonly port: number }> {
@@ -137,7 +137,7 @@ test('a definition is tried that is not stored, and as JSON each step is a line'
   expect([tried.status, tried.out]).toEqual([0, expect.stringMatching(/ok .*CONNECT[\s\S]*READY/)]);
   expect(tried.err).toBe('');
   const watched = await here.waybill(['relays', 'test', ...options], { columns: 80 });
-  expect(watched.err).toBe('Trying it out, for 60 s at most …\n');
+  expect(watched.err).toBe('Testing, for at most 60 s …\n');
   const lines = (await here.waybill(['relays', 'test', ...options, '--json'])).out.trim().split('\n');
   const [first, ...rest] = lines.map((line) => JSON.parse(line));
   expect(first).toMatchObject({ name: 'CONNECT', ok: true });
@@ -148,9 +148,9 @@ test('a definition is tried that is not stored, and as JSON each step is a line'
 test('what is to be tried must be said', async () => {
   await here.waybill(['keys', 'create', 'shop']);
   for (const [args, line] of [
-    [[], 'Name a relay, or describe one by --type and its fields.\n'],
-    [['out', '--host', 'h'], 'To try a definition that is not stored, say its --type, too.\n'],
-    [['out', '--no-verify'], 'To try a definition that is not stored, say its --type, too.\n'],
+    [[], 'Name a relay, or describe one with --type and its fields.\n'],
+    [['out', '--host', 'h'], 'To test a definition that is not stored, give its --type, too.\n'],
+    [['out', '--no-verify'], 'To test a definition that is not stored, give its --type, too.\n'],
   ] as const)
     expect(await here.waybill(['relays', 'test', ...args])).toMatchObject({ status: 2, err: line });
   const faulty = await here.waybill(['relays', 'test', '--type', 'ses'], { answer: SECRET });

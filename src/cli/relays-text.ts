@@ -40,7 +40,7 @@ export function detailText(relay: RelayDetail): string {
   );
   const happened = history.map(({ at, lane, kind, pauseMs, cause }) =>
     kind === 'rested'
-      ? `  ${at} ${lane} began to rest for ${Math.round((pauseMs ?? 0) / 1000)} s: ${oneLine(cause ?? '')}`
+      ? `  ${at} ${lane} rests for ${Math.round((pauseMs ?? 0) / 1000)} s: ${oneLine(cause ?? '')}`
       : `  ${at} ${lane} works again`,
   );
   return [
@@ -61,9 +61,9 @@ function below(relay: RelayView, columns: number): string {
 export function addedText({ name, warmUp }: RelayView, tryOut: string): string {
   const added = `Added ${name}. Try it with: waybill relays test ${name}${tryOut}`;
   if (warmUp === null || warmUp.day !== 0) return added;
-  const wait = `Its warm-up begins on ${warmUp.start} (UTC): nothing is sent by it before.`;
+  const wait = `Its warm-up begins on ${warmUp.start} (UTC): it sends nothing before.`;
   const lost = warmUp.outlivesMail
-    ? ' WARNING: mail that is accepted now expires before that (delivery.max_age_hours), unless another relay of its group takes it.'
+    ? ' WARNING: mail that is accepted now expires before that (delivery.max_age_hours), unless another relay of its group accepts it.'
     : '';
   return `${added}\n${wait}${lost}`;
 }

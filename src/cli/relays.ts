@@ -52,7 +52,7 @@ function addCommand(context: Context): Command {
     'waybill relays add crm --type webhook --url https://crm.example.com/mail',
   ]).argument('<name>', 'name: 1 to 64 of a-z 0-9 - _');
   return withRelayOptions(shell, true)
-    .option('--default', 'send mail through it unless told otherwise')
+    .option('--default', 'send all mail through it that no rule routes')
     .action(async (name: string, options: AddOptions) => {
       const definition = definitionOf(name, options);
       const makeDefault = options.default ?? false;
@@ -65,23 +65,23 @@ function addCommand(context: Context): Command {
 }
 
 function testCommand(context: Context): Command {
-  const shell = command('test', 'connect to a relay, secure, authenticate, and send nothing', [
+  const shell = command('test', 'connect to a relay, start TLS, authenticate, and send nothing', [
     'waybill relays test out',
     'waybill relays test direct --to someone@example.net',
-    'waybill relays test --type postmark      # before it is added: nothing is stored, and the token is asked for',
-    'waybill relays test crm --type webhook --url http://10.0.0.7/mail   # its name stands in delivery.private_relays',
+    'waybill relays test --type postmark      # before it is added: stores nothing, and asks for the token',
+    'waybill relays test crm --type webhook --url http://10.0.0.7/mail   # its name is in delivery.private_relays',
     'waybill relays test --type smtp --host smtp.example.net --username u --password-file /run/secrets/p',
   ])
     .argument(
       '[name]',
-      "the relay's name; with --type a definition is tried that is not stored, by this name or none",
+      "the relay's name; --type tests a definition that is not stored, with or without a name",
     )
-    .option('--to <address>', 'with type mx: whose mail servers to look up and connect to');
+    .option('--to <address>', 'with type mx: an address whose mail servers to look up and connect to');
   return withRelayOptions(shell, false).action(async (name: string | undefined, options: TestOptions) => {
     const request = await testRequest(name, options, context);
     await withOperations(context, options, {}, async (operations) => {
       const { terminal } = context;
-      if (!options.json && terminal.columns() !== null) terminal.err('Trying it out, for 60 s at most …');
+      if (!options.json && terminal.columns() !== null) terminal.err('Testing, for at most 60 s …');
       const testing = operations.testRelay(request, {
         tell: (step) => terminal.out(options.json ? terminalJsonLine(step) : harmless(stepLine(step))),
         signal: new AbortController().signal,
@@ -127,14 +127,14 @@ async function testRequest(
     return { name: name ?? NAMELESS, to, unsaved };
   }
   if (Object.keys(fieldsOf(options)).length > 0 || namesSecret(options))
-    throw new Exit(2, 'To try a definition that is not stored, say its --type, too.');
-  if (name === undefined) throw new Exit(2, 'Name a relay, or describe one by --type and its fields.');
+    throw new Exit(2, 'To test a definition that is not stored, give its --type, too.');
+  if (name === undefined) throw new Exit(2, 'Name a relay, or describe one with --type and its fields.');
   return { name, to, unsaved: null };
 }
 
 /** Of a relay that delivers to recipients' servers, the fault may be theirs. */
 function noWay(name: string, to: string): string {
-  return `The test failed: no mail can be taken to ${to.slice(to.lastIndexOf('@') + 1)} by ${name}.`;
+  return `The test failed: ${name} cannot deliver mail to ${to.slice(to.lastIndexOf('@') + 1)}.`;
 }
 
 function tryOut({ type }: RelayView): string {
@@ -147,19 +147,19 @@ interface EditOptions extends DescribingOptions {
 
 /** `waybill relays edit NAME`. */
 function editCommand(context: Context): Command {
-  const shell = command('edit', 'change a stored relay; what is not given stays', [
+  const shell = command('edit', 'change a stored relay; options that are not given stay', [
     'waybill relays edit out --max-concurrency 5',
     'waybill relays edit out --host smtp2.example.net --password-file /run/secrets/p',
     'waybill relays edit out --unset max_per_day --unset warmup_start',
   ]).argument('<name>', "the relay's name");
   return withRelayOptions(shell, false)
-    .option('--unset <field>', 'leave a field out, such as max_per_day; may be repeated', collect)
+    .option('--unset <field>', 'remove a field, such as max_per_day; may be repeated', collect)
     .action(async (name: string, options: EditOptions) => {
       const given = { ...fieldsOf(options), ...(options.type === undefined ? {} : { type: options.type }) };
       const secret = await givenSecretOf(options);
       const unset = options.unset ?? [];
       if (Object.keys(given).length === 0 && unset.length === 0 && secret === null)
-        throw new Exit(2, 'Say what is to change. See: waybill relays edit --help');
+        throw new Exit(2, 'Say what to change. See: waybill relays edit --help');
       await withOperations(context, options, {}, async (operations) => {
         const present = presentDefinition(await operations.relay({ name }));
         const kept = Object.entries(present).filter(([field]) => !unset.includes(field));

@@ -24,8 +24,11 @@ const MAX_RETRIES = 2;
 /** As {@link command}, with the options that name a server far away. */
 export function remoteCommand(name: string, description: string, examples: readonly string[]): Command {
   return command(name, description, examples)
-    .option('--url <url>', 'talk to the server there instead of the one here: https://mail.example.net:8026')
-    .option('--key-file <file>', 'file with the API key for --url; - for the standard input');
+    .option(
+      '--url <url>',
+      'use the server at this address instead of the local one: https://mail.example.net:8026',
+    )
+    .option('--key-file <file>', 'file with the API key for --url; - for standard input');
 }
 
 /**
@@ -45,12 +48,15 @@ export async function withMessages(
 /** The client that the options ask for; null when they mean the installation here. Throws `Exit`. */
 export async function connect({ url, keyFile, data, config }: RemoteOptions): Promise<Waybill | null> {
   if (url === undefined) {
-    if (keyFile !== undefined) throw new Exit(2, '--key-file goes with --url.');
+    if (keyFile !== undefined) throw new Exit(2, '--key-file needs --url.');
     return null;
   }
   if (keyFile === undefined) throw new Exit(2, '--url needs --key-file, a file with the API key.');
   if (data !== undefined || config !== undefined)
-    throw new Exit(2, '--data and --config name an installation here, --url a server far away: not both.');
+    throw new Exit(
+      2,
+      '--data and --config are for a local installation, --url is for a remote server: give one or the other.',
+    );
   try {
     // Before the key: what was mistyped here is told first.
     baseOf(url);
@@ -98,7 +104,7 @@ export function sentBy<T>(result: Result<T>): T {
   if (result.ok || !result.error.maybeAccepted) return taken(result);
   const { code, message } = operationErrorOf(result.error);
   const key = shellWord(result.error.idempotencyKey ?? '');
-  const cure = `It may have been accepted; repeat with --idempotency-key ${key} and it is not sent twice.`;
+  const cure = `It may have been accepted; repeat it with --idempotency-key ${key}, and it is not sent twice.`;
   throw new OperationError(code, `${message}\n${cure}`);
 }
 

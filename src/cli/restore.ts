@@ -15,16 +15,23 @@ interface RestoreOptions extends CommonOptions {
 
 /** `waybill restore FILE`: a backup into an empty data directory, whose server does not run. */
 export function restoreCommand(context: Context): Command {
-  return command('restore', 'put a backup into an empty data directory; what was still to be sent is held', [
-    'waybill restore /srv/backups/waybill-monday.tar --data /srv/mail',
-    'waybill restore waybill.tar --data /srv/mail --passphrase-file /run/secrets/backup   # with the secret key',
-  ])
+  return command(
+    'restore',
+    'restore a backup into an empty data directory; mail that was still to be sent is held',
+    [
+      'waybill restore /srv/backups/waybill-monday.tar --data /srv/mail',
+      'waybill restore waybill.tar --data /srv/mail --passphrase-file /run/secrets/backup   # with the secret key',
+    ],
+  )
     .argument('<file>', 'the backup')
-    .option('--passphrase-file <file>', 'opens the secret key in it; - for the standard input')
+    .option('--passphrase-file <file>', 'file with the passphrase for its secret key; - for standard input')
     .action(async (file: string, options: RestoreOptions) => {
       const dataDir = dataDirectory(options.data, context.terminal.environment);
       if (isUsable(dataDir) && (await isServerRunning(dataDir)))
-        throw new Exit(1, `A server runs on ${dataDir}. A backup is restored into an empty directory only.`);
+        throw new Exit(
+          1,
+          `A server is running on ${dataDir}. A backup can only be restored into an empty directory.`,
+        );
       refuseDatabase({ dataDir, configFile: options.config, environment: context.terminal.environment });
       const passphrase =
         options.passphraseFile === undefined
@@ -49,7 +56,7 @@ function refuseDatabase(options: OutsideOptions): void {
   if (database.url === '') return;
   throw new Exit(
     1,
-    'database.url names a PostgreSQL, and a backup of ours holds none. What pg_dump wrote goes back by pg_restore, with no node running; each node needs the secret.key that was kept beside it. To restore a backup of ours, leave database.url out; waybill migrate then moves it to PostgreSQL.',
+    'database.url is set, but Waybill backups contain no PostgreSQL data. Restore a pg_dump with pg_restore while no node is running; each node needs the secret.key that was kept with it. To restore a Waybill backup, remove database.url; waybill migrate then moves it to PostgreSQL.',
   );
 }
 
@@ -58,16 +65,16 @@ function stillMissing({ secrets }: Restored, dataDir: string): readonly string[]
   const lines = secrets.includes('secret.key')
     ? []
     : [
-        `  secret.key into ${dataDir}: only it opens the passwords of relays and the signing keys. Without it, enter them again.`,
+        `  secret.key into ${dataDir}: only it decrypts the relay passwords and signing keys. Without it, enter them again.`,
       ];
   if (!secrets.includes('waybill.yaml'))
-    lines.push(`  the configuration file, if there was one: waybill.yaml into ${dataDir}, or by --config.`);
+    lines.push(`  the configuration file, if there was one: waybill.yaml into ${dataDir}, or with --config.`);
   if (!secrets.includes('tls.key') && !secrets.includes('tls-uploaded.pem'))
     lines.push(
-      `  a certificate that was uploaded: tls-uploaded.pem into ${dataDir}, or upload it again. Else a self-signed one is made.`,
+      `  an uploaded certificate: tls-uploaded.pem into ${dataDir}, or upload it again. Otherwise a self-signed one is made.`,
     );
   lines.push('  files that the configuration names elsewhere: tls.cert_file, password_file.');
-  return ['Put back by hand, before the start:', ...lines];
+  return ['Put back by hand before the start:', ...lines];
 }
 
 function restoredText(restored: Restored, dataDir: string): string {
@@ -76,16 +83,18 @@ function restoredText(restored: Restored, dataDir: string): string {
   const lines = [
     `${dataDir} is as it was at ${manifest.createdAt}: ${counted(manifest.messages, 'message')}.`,
     held === 0
-      ? 'Nothing in it was still to be sent.'
-      : `${counted(held, 'recipient')} still had mail to come, which may have been sent since: it is held. Once the server runs, decide:
+      ? 'No mail in it was still to be sent.'
+      : `${counted(held, 'recipient')} had mail that was still to be sent, and may have been sent since: it is held. Once the server runs, decide:
   ${COMMAND} queue resume --restored${data}   sends it
   ${COMMAND} queue cancel --restored${data}   cancels it`,
   ];
   if (secretsLeft)
-    lines.push('The secret key is in the backup, but was left there: no --passphrase-file was given.');
+    lines.push(
+      'The secret key is in the backup, but was not restored, because no --passphrase-file was given.',
+    );
   lines.push(...stillMissing(restored, dataDir));
   lines.push(
-    `API keys and users are those of then: look whether some were revoked since. To start: ${COMMAND} serve${data}`,
+    `API keys and users are as they were then: check whether some have been revoked since. To start: ${COMMAND} serve${data}`,
   );
   return lines.join('\n');
 }

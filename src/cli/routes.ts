@@ -76,12 +76,12 @@ function explainCommand(context: Context): Command {
 }
 
 function testCommand(context: Context): Command {
-  return command('test', 'say what of the mail stored last a changed table would send elsewhere', [
+  return command('test', 'show which recent mail a changed table would route differently', [
     'waybill routes test rules.yaml',
     'waybill routes test rules.yaml --last 10000 --json',
   ])
-    .argument('<file>', 'YAML with routes:, or the list of rules alone; - for the standard input')
-    .option('--last <n>', 'look at so many messages', wholeNumber(1, MAX_REHEARSED), USUAL_LAST)
+    .argument('<file>', 'YAML with routes:, or only the list of rules; - for standard input')
+    .option('--last <n>', 'number of recent messages to use', wholeNumber(1, MAX_REHEARSED), USUAL_LAST)
     .action(async (file: string, options: TestOptions) => {
       const routes = await readRules(file);
       await withOperations(context, options, {}, async (operations) => {
@@ -92,10 +92,10 @@ function testCommand(context: Context): Command {
 }
 
 function publishCommand(context: Context): Command {
-  return command('publish', 'put the rules of a file into force; mail that waits is routed anew', [
+  return command('publish', 'publish the rules of a file; waiting mail is routed anew', [
     'waybill routes test rules.yaml && waybill routes publish rules.yaml',
   ])
-    .argument('<file>', 'YAML with routes:, or the list of rules alone; - for the standard input')
+    .argument('<file>', 'YAML with routes:, or only the list of rules; - for standard input')
     .action(async (file: string, options: CommonOptions) => {
       const routes = await readRules(file);
       // New rules can be the cure of a faulty configuration, so that must not stand in their way.
@@ -108,7 +108,7 @@ function publishCommand(context: Context): Command {
 
 function inForceText({ version, ruleCount }: RouteTableView, running: boolean): string {
   const when = running ? 'now' : 'at the start';
-  return `Version ${version} is in force, with ${counted(ruleCount, 'rule')}. Mail that waits is routed anew ${when}.`;
+  return `Version ${version} is in force, with ${counted(ruleCount, 'rule')}. Waiting mail is routed anew ${when}.`;
 }
 
 function queryOf(options: ExplainOptions): [string, string][] {
@@ -126,7 +126,7 @@ function tableText({ version, publishedAt, origin, inForce, rules, defaultRelay 
   const state = inForce ? ', in force' : '';
   return [
     `# Version ${version}${state}, published ${publishedAt}; its rules are kept in ${place}.`,
-    `# What no rule matches goes by ${defaultRelay}, the default relay.`,
+    `# Mail that no rule matches goes through ${defaultRelay}, the default relay.`,
     stringify({ routes: rules }, { lineWidth: 0, flowCollectionPadding: true }).trimEnd(),
   ].join('\n');
 }
@@ -153,21 +153,21 @@ function explanationText(explanation: ExplanationView): string {
       ]),
     ),
   );
-  if (relay === null) parts.push('There is no way now: it would wait until there is one.');
+  if (relay === null) parts.push('There is no route now: it would wait until there is one.');
   return parts.join('\n\n');
 }
 
 function decisionText({ rule, weighted }: ExplanationView): string {
   const order = weighted ? ' The order is drawn by weight; another message may get another.' : '';
   return rule === null
-    ? 'No rule matches, so it goes by the default relay.'
+    ? 'No rule matches, so it goes through the default relay.'
     : `Decided by ${rule}: these relays, in this order.${order}`;
 }
 
 const REASONS: Readonly<Record<ExplanationView['group'][number]['fitness'], string>> = {
-  usable: 'if one before it did not take it',
-  resting: 'rests after failures',
-  spent: 'has had what it may have today',
+  usable: 'if the one before it did not accept it',
+  resting: 'resting after failures',
+  spent: 'has used up today’s quota',
   paused: 'paused by an operator',
   disabled: 'disabled',
   draining: 'takes nothing new',
@@ -197,7 +197,7 @@ function rehearsalText(rehearsal: RehearsalView): string {
   }
   if (blindRules.length > 0)
     parts.push(
-      `Where messages came from is not known any more, so rules with source_cidr matched none: ${blindRules.join(', ')}.`,
+      `The submitting address of stored messages is not known, so rules with source_cidr matched none: ${blindRules.join(', ')}.`,
     );
   return parts.join('\n\n');
 }
@@ -218,7 +218,7 @@ async function readRules(file: string): Promise<unknown> {
 }
 
 function nameOf(file: string): string {
-  return file === STANDARD_INPUT ? 'The standard input' : file;
+  return file === STANDARD_INPUT ? 'Standard input' : file;
 }
 
 async function readText(file: string): Promise<string> {

@@ -117,11 +117,11 @@ describe.each([{ running: true }, { running: false }])(
     test('acts on the queue tell how much they did, of one thing as of one', async () => {
       await here.json(['send', ...LETTER]);
       const { out: meant } = await here.waybill(['queue', 'cancel', '--all', '--dry-run']);
-      expect(meant).toBe('Meant: 1 message; nothing was done.\n');
+      expect(meant).toBe('Matched: 1 message; nothing was done.\n');
       const { out: done } = await here.waybill(['queue', 'cancel', '--all']);
       expect(done).toBe('Cancelled: 1 message.\n');
       const { out: rerouted } = await here.waybill(['queue', 'reroute', '--all']);
-      expect(rerouted).toBe('Sent another way: 0 recipients.\n');
+      expect(rerouted).toBe('Rerouted: 0 recipients.\n');
     });
 
     test('a configuration file that is not there is told, also by whom it would not matter to', async () => {
@@ -174,7 +174,7 @@ describe.each([{ running: true }, { running: false }])(
       expect(await here.json(['relays', 'disable', 'out'])).toMatchObject({
         ...{ name: 'out', disabled: true, changed: true, isDefault: true },
       });
-      expect((await here.waybill(['relays', 'disable', 'out'])).out).toContain('disabled already');
+      expect((await here.waybill(['relays', 'disable', 'out'])).out).toContain('already disabled');
       expect((await here.waybill(['relays', 'list'])).out).toMatch(/out \(default\).* disabled +0/);
       expect((await here.json(['queue'])).lanes).toContainEqual(
         expect.objectContaining({ lane: 'out', state: 'disabled' }),

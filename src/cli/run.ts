@@ -36,7 +36,7 @@ export async function run(args: readonly string[], context: Context): Promise<nu
 function program(context: Context, asJson: boolean): Command {
   const { terminal } = context;
   const root = withCommonOptions(new Command('waybill'))
-    .description('Accepts mail, never loses it, delivers it, and tells where it is.')
+    .description('Accepts mail, never loses it, delivers it, and tells you where it is.')
     .version(asJson ? JSON.stringify({ version: version() }) : version(), '--version', 'print the version')
     .helpCommand(false)
     .enablePositionalOptions()

@@ -39,30 +39,30 @@ export function sendCommand(context: Context): Command {
     .option('--to <mailbox>', 'required: a recipient; may be given several times', collect)
     .hook('preAction', needing('from', 'to'))
     .option('--cc <mailbox>', 'recipient of a copy; may be given several times', collect)
-    .option('--bcc <mailbox>', 'recipient nobody sees; may be given several times', collect)
+    .option('--bcc <mailbox>', 'recipient of a blind copy; may be given several times', collect)
     .option('--subject <text>', 'subject')
-    .option(
-      '--text <text>',
-      'plain text; - for the standard input, which is also read where there is no body',
-    )
-    .option('--html <html>', 'HTML; - for the standard input')
+    .option('--text <text>', 'plain text; - for standard input, which is also read if there is no body')
+    .option('--html <html>', 'HTML; - for standard input')
     .option('--attach <file>', 'file to attach; may be given several times', collect)
     .option(
       '--header <line>',
       'header field, such as "Reply-To: me@example.org"; may be given several times',
       collect,
     )
-    .option('--tag <tag>', 'word to find it by; may be given several times', collect)
+    .option('--tag <tag>', 'tag to find it by; may be given several times', collect)
     .addOption(
       new Option('--priority <name>', 'high goes first, bulk last (default: normal)').choices(PRIORITIES),
     )
-    .option('--send-at <time>', 'not before then: 2026-11-21T08:00:00Z')
-    .option('--raw <file>', 'send this finished MIME message as it is (with --url); - for the standard input')
-    .option('--idempotency-key <key>', 'send nothing if that was sent under this key already (with --url)')
-    .option('--dry-run', 'check it and show the way it would take; send nothing')
+    .option('--send-at <time>', 'do not send it before this time: 2026-11-21T08:00:00Z')
+    .option('--raw <file>', 'send this finished MIME message as it is (with --url); - for standard input')
+    .option(
+      '--idempotency-key <key>',
+      'send nothing if a message was already sent under this key (with --url)',
+    )
+    .option('--dry-run', 'check it and show its route; send nothing')
     .option(
       '--wait [seconds]',
-      `wait until it is delivered or has failed (at most ${DEFAULT_WAIT_SECONDS} s unless told); status 1 if it is not delivered`,
+      `wait until it is delivered or has failed (default: at most ${DEFAULT_WAIT_SECONDS} s); status 1 if it is not delivered`,
       wholeNumber(1, MAX_WAIT_SECONDS),
     )
     .action(async (options: SendOptions) => {
@@ -91,7 +91,7 @@ async function send(outbox: Outbox, draft: Draft, options: SendOptions, context:
   if (options.wait !== undefined && outbox.idle !== null)
     throw new Exit(
       1,
-      'Nothing was sent: --wait needs the server, which does not run. Start it with: waybill serve',
+      'Nothing was sent: --wait needs the server, which is not running. Start it with: waybill serve',
     );
   const sent = await outbox.send(draft, options.idempotencyKey);
   if (options.wait === undefined) {
@@ -100,7 +100,7 @@ async function send(outbox: Outbox, draft: Draft, options: SendOptions, context:
   }
   const seconds = options.wait === true ? DEFAULT_WAIT_SECONDS : options.wait;
   const record = await outbox.wait(sent.id, seconds * 1000).catch((error: unknown) => {
-    const message = `Accepted as ${sent.id}, but its end is not known: ${reasonOf(error)}`;
+    const message = `Accepted as ${sent.id}, but the outcome is unknown: ${reasonOf(error)}`;
     print(context, options, { ...sent, message }, () => sent.id);
     throw new Exit(1, message);
   });
@@ -118,7 +118,7 @@ function alignsText(alignment: Verdict['recipients'][number]['alignment']): stri
   const { verdict, dkim, spf } = alignment;
   if (verdict !== 'aligned') return verdict.replaceAll('_', ' ');
   if (dkim === 'aligned') return spf === 'aligned' ? 'by DKIM and SPF' : 'by DKIM';
-  return 'by SPF alone';
+  return 'by SPF only';
 }
 
 function verdictText({ message, sizeBytes, recipients }: Verdict): string {
@@ -132,7 +132,7 @@ function verdictText({ message, sizeBytes, recipients }: Verdict): string {
   const columns = ['RECIPIENT', 'TYPE', 'RELAY', 'RULE', 'ALIGNED'];
   const details = [...new Set(recipients.flatMap(({ alignment }) => alignment?.detail ?? []))];
   const told = details.length === 0 ? '' : `\n\n${details.join('\n')}`;
-  return `${message} It would have ${sizeBytes} bytes.\n\n${table(columns, rows)}${told}`;
+  return `${message} Its size would be ${sizeBytes} bytes.\n\n${table(columns, rows)}${told}`;
 }
 
 /** What `waybill send` is told of the message itself. */
@@ -174,7 +174,7 @@ async function draftOf(given: DraftOptions, terminal: Terminal): Promise<Draft> 
   if (raw === undefined) return { kind: 'message', message: messageOf(options) };
   const useless = CONTENTS.filter((name) => options[name] !== undefined);
   if (useless.length > 0)
-    throw new Exit(2, `--raw is a finished message; it cannot be given --${useless.join(', --')} as well.`);
+    throw new Exit(2, `--raw is a finished message; it cannot be combined with --${useless.join(', --')}.`);
   const content = raw === STANDARD_INPUT ? await readInput(terminal, MAX_PIPED) : readBytes(raw);
   return { kind: 'raw', content, envelope: { from, to, tags: tag, sendAt, priority } };
 }
@@ -183,13 +183,14 @@ async function draftOf(given: DraftOptions, terminal: Terminal): Promise<Draft> 
 async function withInput(options: DraftOptions, terminal: Terminal): Promise<DraftOptions> {
   const { text, html, attach, raw } = options;
   const asked = [text, html, raw].filter((value) => value === STANDARD_INPUT).length;
-  if (asked > 1) throw new Exit(2, 'The standard input can be read once: give - to --text, --html or --raw.');
+  if (asked > 1)
+    throw new Exit(2, 'Standard input can be read only once: give - to one of --text, --html and --raw.');
   if (raw !== undefined) return options;
   const isBare = text === undefined && html === undefined && attach === undefined;
   if (asked === 0 && (!isBare || terminal.isTyped())) return options;
   const bytes = await readInput(terminal, MAX_PIPED);
   if (asked === 0 && bytes.length === 0) return options;
-  if (!isUtf8(bytes)) throw new Exit(1, 'Nothing was sent: the standard input is not UTF-8.');
+  if (!isUtf8(bytes)) throw new Exit(1, 'Nothing was sent: standard input is not UTF-8.');
   const input = bytes.toString();
   return html === STANDARD_INPUT ? { ...options, html: input } : { ...options, text: input };
 }
@@ -261,7 +262,7 @@ const POLL_MS = 200;
 /** The installation here; `running` tells whether its server does. */
 export function localOutbox(operations: LocalOperations, running: boolean, clock: Clock): Outbox {
   return {
-    idle: running ? null : 'The server does not run; delivery begins when it starts.',
+    idle: running ? null : 'The server is not running; delivery begins when it starts.',
     send: async (draft, idempotencyKey) => {
       if (idempotencyKey !== undefined) throw needsUrl('--idempotency-key');
       return await operations.submit({ message: await submissionOf(draft) });
@@ -318,5 +319,5 @@ async function submissionOf(draft: Draft): Promise<unknown> {
 
 /** The refusal of an option that an installation here cannot do. */
 export function needsUrl(option: string): Exit {
-  return new Exit(2, `${option} goes through the API: name a server with --url and --key-file.`);
+  return new Exit(2, `${option} needs the API: name a server with --url and --key-file.`);
 }

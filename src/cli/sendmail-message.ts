@@ -75,7 +75,7 @@ export function handedMessage(read: Buffer, options: SendmailOptions, caller: Ca
   if (header === null)
     throw new Exit(
       EX_DATAERR,
-      `The header has more than ${MAX_HANDED_IN_HEADER} bytes, or there is no empty line behind it.`,
+      `The header has more than ${MAX_HANDED_IN_HEADER} bytes, or there is no empty line after it.`,
     );
   const { domain, user } = caller;
   const from = options.sender === null ? `${user}@${domain}` : addressIn(options.sender, domain);
@@ -116,8 +116,8 @@ function recipientsOf(
   throw new Exit(
     EX_USAGE,
     fromHeader
-      ? 'There is no recipient: neither in To, Cc and Bcc, nor behind the options.'
-      : 'There is no recipient: name one behind the options, or give -t to take those of the header.',
+      ? 'There is no recipient: neither in To, Cc or Bcc, nor after the options.'
+      : 'There is no recipient: name one after the options, or give -t to use those in the header.',
   );
 }
 

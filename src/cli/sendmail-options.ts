@@ -37,12 +37,12 @@ const ATTACHED = 'deq';
 const OURS = { data: 'data', config: 'config', url: 'url', 'key-file': 'keyFile', json: 'json' } as const;
 /** What `-b` may ask for instead of taking a message. */
 const MODES: Readonly<Record<string, string>> = {
-  s: 'SMTP on the standard input is not spoken here: connect to a port of the listener, or leave -bs out.',
+  s: 'SMTP on standard input is not supported: connect to a port of the listener, or omit -bs.',
   p: 'To see the queue: waybill queue',
-  i: 'There are no aliases to build.',
+  i: 'There are no aliases to rebuild.',
   d: 'To start the server: waybill serve',
   D: 'To start the server: waybill serve',
-  v: 'Addresses are not verified; to see the way of one: waybill routes explain',
+  v: 'Addresses are not verified; to see the route of one: waybill routes explain',
 };
 const NOTIFY = /^(?:never|(?:success|failure|delay)(?:,(?:success|failure|delay)){0,2})$/i;
 /** RFC 3461 §4.4, before it is encoded. */
@@ -97,7 +97,7 @@ function readCluster(word: string, rest: string[], given: Map<string, string>): 
 
 function refuseMode(mode: string): void {
   if (mode !== 'm')
-    throw usage(`-b${mode} is not offered. ${MODES[mode] ?? 'Only messages are taken (-bm).'}`);
+    throw usage(`-b${mode} is not supported. ${MODES[mode] ?? 'Only messages are accepted (-bm).'}`);
 }
 
 function optionsOf(given: ReadonlyMap<string, string>, recipients: readonly string[]): SendmailOptions {
@@ -122,7 +122,7 @@ function optionsOf(given: ReadonlyMap<string, string>, recipients: readonly stri
 function notifyOf(value: string | undefined): string | null {
   if (value === undefined) return null;
   if (NOTIFY.test(value)) return value.toUpperCase();
-  throw usage(`-N must be never, or success, failure and delay with commas between them; not ${value}.`);
+  throw usage(`-N must be never, or success, failure and delay separated by commas; not ${value}.`);
 }
 
 function retOf(value: string | undefined): 'FULL' | 'HDRS' | null {

@@ -87,7 +87,7 @@ test('flags that other programs give are taken', async () => {
 });
 
 test.each([
-  [['-bs'], 64, 'SMTP on the standard input is not spoken here'],
+  [['-bs'], 64, 'SMTP on standard input is not supported'],
   [['-bp'], 64, 'waybill queue'],
   [['-bi'], 64, 'no aliases'],
   [['-z', 'b@example.net'], 64, 'There is no option -z'],

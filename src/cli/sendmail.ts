@@ -33,28 +33,28 @@ const OF_CODES: Readonly<Record<OperationErrorCode, number>> = {
 
 const FLAGS = `
 Options of sendmail(8):
-  -t                        take the recipients of To, Cc and Bcc, besides those that are named
+  -t                        use the recipients in To, Cc and Bcc, besides those that are named
   -i, -oi                   a line with a lone dot does not end the message
   -f <address>, -r          the sender of the envelope (default: user@host); <> for none
-  -F <name>                 the sender's name, where the message has no From
+  -F <name>                 the sender's name, if the message has no From
   -N never | success,failure,delay   when a report is wanted (RFC 3461); not with --url
   -R full | hdrs            what a report of failure returns; not with --url
   -V <id>                   what a report calls the message; not with --url
-  -bm                       take a message, as without it; other modes (-bs, -bp, -bi …) are refused
-  --                        what follows are recipients
-Taken and without effect: -G -U -m -n -v, -A -B -C -D -L -O -X -h -o -p with a value, -d -e -q with or without one.
+  -bm                       accept a message, as without this option; other modes (-bs, -bp, -bi …) are refused
+  --                        recipients follow
+Accepted, without effect: -G -U -m -n -v, -A -B -C -D -L -O -X -h -o -p with a value, -d -e -q with or without a value.
 
 An address without a domain gets that of server.hostname, in the header too. Bcc is removed. A missing From is added.
 Lines may end in LF. Exit status: 0 accepted, 64 wrong usage, 65 faulty message, 67 faulty recipient, 69 refused, 70 a
 fault of this program, 75 try again later, 77 not allowed, 78 faulty configuration or no data directory.
 
-The program is sendmail where a link to it has that name: ln -s /opt/waybill/waybill /usr/sbin/sendmail. It then looks for
+A link with that name makes the program sendmail: ln -s /opt/waybill/waybill /usr/sbin/sendmail. It then looks for
 the installation in $WAYBILL_DATA, else in the folder data beside the program, else in /var/lib/waybill. Users who may not
 read that directory need --url and --key-file (docs/smtp.md).`;
 
 /** `waybill sendmail`: takes a message as sendmail(8) does, for programs that know nothing else. */
 export function sendmailCommand(context: Context): Command {
-  const shell = remoteCommand('sendmail', 'take a message from the standard input, as sendmail(8) does', [
+  const shell = remoteCommand('sendmail', 'accept a message from standard input, as sendmail(8) does', [
     'waybill sendmail -t -i < mail.eml',
     'echo It works. | waybill sendmail -f jane@example.org you@example.net',
     'waybill sendmail -t -i --url http://127.0.0.1:8025 --key-file /etc/waybill/php.key < mail.eml',

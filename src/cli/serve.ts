@@ -31,7 +31,7 @@ export function serveCommand(context: Context): Command {
     manager?.ready(app.status());
     const status = await Promise.race([told, app.failed]);
     const toldManager = manager?.stopping();
-    if (status !== 0) throw new Exit(status, 'The machine failed; the log says how.');
+    if (status !== 0) throw new Exit(status, 'The machine failed; the log says why.');
     await Promise.all([app.stop(), toldManager]);
   });
 }
@@ -72,7 +72,7 @@ async function start(given: CommonOptions, { terminal, clock, random }: Context)
     if (isNoRoom(error))
       throw new Exit(
         1,
-        `There is no room to start: ${error.message}. Free some space where ${dataDir} is, or on the disk of the database, and start again: nothing that was accepted is lost.`,
+        `There is not enough space to start: ${error.message}. Free some space where ${dataDir} is, or on the disk of the database, and start again: nothing that was accepted is lost.`,
       );
     throw error;
   }

@@ -44,7 +44,7 @@ export async function withOperations(
 /** A running server has read the file that it was started with; a name that means no file is a mistake all the same. */
 function refuseMissing(configFile: string | undefined): void {
   if (configFile !== undefined && !existsSync(configFile))
-    throw new Exit(1, `${configFile}: there is no such file. The server runs: --config is not needed.`);
+    throw new Exit(1, `${configFile}: there is no such file. The server is running: --config is not needed.`);
 }
 
 /** Opens the installation; null when a server that was just starting has taken it meanwhile. */

@@ -45,7 +45,7 @@ const TITLES: Readonly<Record<BackupStep['phase'], string>> = {
   contents: 'Writing',
   verify: 'Reading it back',
   unpack: 'Unpacking and checking',
-  mark: 'Holding what was still to be sent',
+  mark: 'Holding mail that was still to be sent',
 };
 
 /** What a person is told of a step of a backup or a restore. */

@@ -78,7 +78,7 @@ export async function readInput({ input }: Terminal, maxBytes: number): Promise<
   let size = 0;
   for await (const chunk of input()) {
     size += chunk.length;
-    if (size > maxBytes) throw new Exit(1, `The standard input has more than ${maxBytes} bytes.`);
+    if (size > maxBytes) throw new Exit(1, `Standard input has more than ${maxBytes} bytes.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);
@@ -178,7 +178,7 @@ export async function readSecretFile(path: string, what: string, isDocument = fa
   const longest = isDocument ? LONGEST_DOCUMENT : LONGEST_SECRET;
   const isStandard = path === STANDARD_INPUT;
   const source = isStandard ? process.stdin : createReadStream(path);
-  const place = isStandard ? 'the standard input' : path;
+  const place = isStandard ? 'standard input' : path;
   let text = '';
   try {
     for await (const piece of source.setEncoding('utf8')) {
@@ -190,7 +190,7 @@ export async function readSecretFile(path: string, what: string, isDocument = fa
   }
   const lines = text.trimEnd().split('\n').length;
   if (text.trim() === '') throw new Exit(1, `There is no ${what} in ${place}: it is empty.`);
-  if (lines > 1 && !isDocument) throw new Exit(1, `A ${what} is one line, and ${place} has ${lines}.`);
+  if (lines > 1 && !isDocument) throw new Exit(1, `A ${what} is one line, but ${place} has ${lines}.`);
   return text.replace(/\r?\n$/, '');
 }
 

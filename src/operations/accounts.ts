@@ -74,12 +74,12 @@ function linkText({ name, url, path, expiresAt }: UserLink, { running }: Told<un
     url ?? `https://HOST:PORT${path}`,
     '',
     `${whom}, once, until ${expiresAt}.`,
-    'From another machine, put the name of this one for localhost.',
+    'From another machine, replace localhost with the name of this one.',
   ];
   if (!running)
     lines.push(
       name === null
-        ? 'The server is not running. Starting it prints a link of its own, in place of this one.'
+        ? 'The server is not running. When it starts, it prints a new link, which replaces this one.'
         : 'The server is not running; start it first: waybill serve',
     );
   return lines.join('\n');
@@ -125,17 +125,15 @@ export const ACCOUNT_OPERATIONS = {
     commands: [
       {
         words: 'admin setup-link',
-        summary: 'make a link by which a password is chosen: once, within an hour',
+        summary: 'make a link for choosing a password; it works once, within an hour',
         examples: [
           'waybill admin setup-link        # for the first administrator, until there is one',
           'waybill admin setup-link ann',
         ],
         takes: {
-          name: text(
-            '[name]',
-            'user; without one the link is for the first administrator, who chooses a name too',
-            { absent: null },
-          ),
+          name: text('[name]', 'user (default: the first administrator, who also chooses a name)', {
+            absent: null,
+          }),
         },
         prints: linkText,
       },

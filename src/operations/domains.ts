@@ -81,7 +81,7 @@ const DOMAIN = look<DomainDetail>(
 const WHICH = text('<domain>', 'the domain, such as example.com; in any script');
 const SELECTOR_OPTION = text(
   '--selector <name>',
-  "the keys' selector; with two algorithms the beginning, and r or e follows (default: made of the day)",
+  "the keys' selector; with two algorithms its beginning, followed by r or e (default: made from the date)",
   { absent: null },
 );
 
@@ -177,7 +177,7 @@ export const DOMAIN_OPERATIONS = {
       {
         words: 'domains check',
         summary:
-          'look at what the DNS says of domains: DKIM, SPF, DMARC, MX, PTR, MTA-STS, TLS-RPT; new keys that can be seen sign from then on',
+          'check the DNS records of domains: DKIM, SPF, DMARC, MX, PTR, MTA-STS, TLS-RPT; new keys whose records are visible start to sign',
         examples: ['waybill domains check', 'waybill domains check example.com --json'],
         notes: 'Exit status: 1 if anything fails, 0 if there are at most warnings.',
         takes: { name: text('[domain]', 'the domain (default: all, at most 50)', { absent: null }) },
@@ -206,15 +206,20 @@ export const DOMAIN_OPERATIONS = {
     commands: [
       {
         words: 'domains rotate',
-        summary: 'make new keys, which sign once their records can be seen in the DNS',
+        summary: 'make new keys, which sign once their records are visible in the DNS',
         examples: ['waybill domains rotate example.com', 'waybill domains rotate example.com --now'],
         takes: {
           name: WHICH,
-          algorithm: choice('--algorithm <name>', 'what to sign with (default: as now)', ALGORITHMS, {
-            absent: null,
-          }),
+          algorithm: choice(
+            '--algorithm <name>',
+            'what to sign with (default: the same as now)',
+            ALGORITHMS,
+            {
+              absent: null,
+            },
+          ),
           selector: SELECTOR_OPTION,
-          now: flag('--now', 'sign with them at once: the old ones were lost or betrayed'),
+          now: flag('--now', 'sign with them at once: the old ones were lost or stolen'),
         },
       },
     ],
@@ -227,7 +232,7 @@ export const DOMAIN_OPERATIONS = {
     commands: [
       {
         words: 'domains remove',
-        summary: 'forget a domain and destroy its keys; its mail goes unsigned from then on',
+        summary: 'forget a domain and destroy its keys; its mail is no longer signed',
         examples: ['waybill domains remove example.com'],
         takes: { name: WHICH },
       },

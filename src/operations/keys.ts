@@ -84,7 +84,7 @@ const KEY_TABLE: TableForm<KeyView> = {
   empty: 'There are no keys. Make one with: waybill keys create NAME',
 };
 
-const QUIET = { meaning: 'print the secret alone', says: ({ secret }: CreatedKey) => secret };
+const QUIET = { meaning: 'print only the secret', says: ({ secret }: CreatedKey) => secret };
 
 /** A secret, and below it that it is the key's. */
 function secretText({ key, secret }: CreatedKey): string {
@@ -122,33 +122,37 @@ export const KEY_OPERATIONS = {
           'waybill keys create partner --expires 90d --cidr 192.0.2.0/24 --sender-domain shop.example',
         ],
         takes: {
-          name: text('<name>', 'name to know it by'),
-          test: flag('--test', 'a test key: its mail is captured here and never leaves'),
+          name: text('<name>', 'name of the key'),
+          test: flag('--test', 'make a test key: its mail is captured here and never leaves'),
           scopes: wordList(
             '--scope <scope>',
             `one of ${SCOPES.join(', ')}; may be given several times`,
             SCOPES,
             { absent: USUAL_SCOPES },
           ),
-          rateLimit: integer('--rate <n>', 'requests a minute; 0 for no limit', [0, MAX_RATE], {
+          rateLimit: integer('--rate <n>', 'requests per minute; 0 for no limit', [0, MAX_RATE], {
             absent: null,
           }),
           expiresAt: time(
             '--expires <when>',
-            'end it then: a time such as 2027-01-31T12:00:00Z, or in so many days: 90d',
+            'expiry: a time such as 2027-01-31T12:00:00Z, or a number of days such as 90d',
             { absent: null },
           ),
-          cidrs: list('--cidr <range>', 'accept it only from there; may be given several times', {
-            absent: [],
-          }),
+          cidrs: list(
+            '--cidr <range>',
+            'accept it only from this address or range; may be given several times',
+            {
+              absent: [],
+            },
+          ),
           senderDomains: list(
             '--sender-domain <domain>',
-            'let it send only from there; may be given several times',
+            'let it send only from this domain; may be given several times',
             { absent: [] },
           ),
           contentDays: integer(
             '--content-days <n>',
-            "keep contents so many days after a message's end, 0 for not at all (default: retention.content_days)",
+            'days to keep contents after a message is final, 0 for none (default: retention.content_days)',
             [0, MAX_CONTENT_DAYS],
             { absent: null },
           ),
@@ -199,17 +203,12 @@ export const KEY_OPERATIONS = {
         wantsOption: true,
         takes: {
           key: WHICH,
-          name: text('--name <name>', 'another name to know it by', KEPT),
-          scopes: wordList(
-            '--scope <scope>',
-            `in the place of all it has: ${SCOPES.join(', ')}`,
-            SCOPES,
-            KEPT,
-          ),
+          name: text('--name <name>', 'new name of the key', KEPT),
+          scopes: wordList('--scope <scope>', `replaces all its scopes: ${SCOPES.join(', ')}`, SCOPES, KEPT),
           rateLimit: orWord(
             integer(
               '--rate <n>',
-              'requests a minute; 0 for no limit, default for the setting',
+              'requests per minute; 0 for no limit, default for the setting',
               [0, MAX_RATE],
               KEPT,
             ),
@@ -217,18 +216,26 @@ export const KEY_OPERATIONS = {
             null,
           ),
           expiresAt: orWord(
-            time('--expires <when>', 'end it then: a time, in so many days such as 90d, or never', KEPT),
+            time('--expires <when>', 'expiry: a time, a number of days such as 90d, or never', KEPT),
             'never',
             null,
           ),
           cidrs: orOption(
-            list('--cidr <range>', 'accept it only from there, in the place of all ranges it has', KEPT),
+            list(
+              '--cidr <range>',
+              'accept it only from this address or range; replaces all its ranges',
+              KEPT,
+            ),
             '--anywhere',
             'accept it from anywhere',
             [],
           ),
           senderDomains: orOption(
-            list('--sender-domain <domain>', 'let it send only from there, in the place of all it has', KEPT),
+            list(
+              '--sender-domain <domain>',
+              'let it send only from this domain; replaces all its domains',
+              KEPT,
+            ),
             '--any-sender',
             'let it send from any domain',
             [],
@@ -236,7 +243,7 @@ export const KEY_OPERATIONS = {
           contentDays: orWord(
             integer(
               '--content-days <n>',
-              "keep contents so many days after a message's end, default for the setting",
+              'days to keep contents after a message is final, default for the setting',
               [0, MAX_CONTENT_DAYS],
               KEPT,
             ),
@@ -260,13 +267,13 @@ export const KEY_OPERATIONS = {
     commands: [
       {
         words: 'keys revoke',
-        summary: 'end a key at once; what it has queued is still delivered',
+        summary: 'end a key at once; mail that it has queued is still delivered',
         examples: ['waybill keys revoke shop', 'waybill keys revoke shop --cancel-queued'],
         takes: {
           key: WHICH,
           cancelQueued: flag(
             '--cancel-queued',
-            'cancel what it has queued; also of a key that is revoked already',
+            'also cancel the mail it has queued; works for an already revoked key too',
           ),
         },
         prints: ({ name, prefix, cancelled }, { request }) =>
@@ -291,7 +298,7 @@ export const KEY_OPERATIONS = {
         examples: ['waybill keys rotate shop'],
         takes: { key: WHICH },
         prints: (rotated) =>
-          `${secretText(rotated)}\nThe old secret works until ${rotated.oldSecretUntil}; put the new one in its place before then.`,
+          `${secretText(rotated)}\nThe old secret works until ${rotated.oldSecretUntil}; replace it by the new one before then.`,
         quiet: QUIET,
       },
     ],

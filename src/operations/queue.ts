@@ -89,12 +89,12 @@ export const QUEUE_OPERATIONS = {
     commands: [
       {
         words: 'queue pause',
-        summary: 'send nothing by a lane or relay until it is resumed; what is routed to it waits',
+        summary: 'send nothing through a lane or relay until it is resumed; mail routed to it waits',
         examples: ['waybill queue pause out', 'waybill queue pause direct/example.com'],
         takes: { target: WHICH, kind: fixed('pause') },
         cures: true,
         prints: ({ target, waiting }) =>
-          `${target} is paused, recipients waiting there: ${waiting}. Attempts under way end. To go on: waybill queue resume ${target}`,
+          `${target} is paused, recipients waiting there: ${waiting}. Attempts in progress finish. To resume: waybill queue resume ${target}`,
       },
       {
         words: 'queue drain',

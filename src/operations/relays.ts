@@ -167,11 +167,11 @@ const WHICH = text('<name>', "the relay's name");
 function disabledText({ name, changed, isDefault, waiting, processing }: RelaySwitch): string {
   const enable = `waybill relays enable ${name}`;
   return [
-    changed ? `Disabled ${name}: nothing more is sent by it.` : `${name} is disabled already.`,
-    processing > 0 ? `What is under way ends (recipients: ${processing}).` : '',
-    `Its mail goes by the next relay of its group, or waits (recipients just now: ${waiting}).`,
+    changed ? `Disabled ${name}: it sends nothing more.` : `${name} is already disabled.`,
+    processing > 0 ? `Attempts in progress finish (recipients: ${processing}).` : '',
+    `Its mail goes to the next relay of its group, or waits (recipients now: ${waiting}).`,
     isDefault ? 'It is the default relay: mail that no rule sends elsewhere waits, too.' : '',
-    `To send by it again: ${enable}`,
+    `To use it again: ${enable}`,
   ]
     .filter((line) => line !== '')
     .join('\n');
@@ -264,18 +264,18 @@ export const RELAY_OPERATIONS = {
     commands: [
       {
         words: 'relays disable',
-        summary: 'send nothing by a relay, until it is enabled: its mail moves or waits',
+        summary: 'stop sending through a relay until it is enabled; its mail moves or waits',
         examples: ['waybill relays disable out'],
         takes: { name: WHICH, disabled: fixed(true) },
         prints: disabledText,
       },
       {
         words: 'relays enable',
-        summary: 'send by a disabled relay again',
+        summary: 'use a disabled relay again',
         examples: ['waybill relays enable out'],
         takes: { name: WHICH, disabled: fixed(false) },
         prints: ({ name, changed }) =>
-          changed ? `Enabled ${name}. What waits for it is sent.` : `${name} was not disabled.`,
+          changed ? `Enabled ${name}. Waiting mail is sent.` : `${name} was not disabled.`,
       },
     ],
   }),
@@ -287,7 +287,7 @@ export const RELAY_OPERATIONS = {
     commands: [
       {
         words: 'relays remove',
-        summary: 'forget a relay that no mail waits for',
+        summary: 'remove a relay that no mail waits for',
         examples: ['waybill relays remove out'],
         takes: { name: WHICH },
         cures: true,

@@ -84,7 +84,7 @@ const TABLE_OF_TABLES: TableForm<RouteTableSummary> = {
     RULES: ({ ruleCount }) => String(ruleCount),
     DEFAULT: ({ defaultRelay }) => defaultRelay,
   },
-  empty: 'No table was published yet; one is when the server starts.',
+  empty: 'No table has been published yet; the server publishes one when it starts.',
 };
 
 /** What operators can ask of routing, and do to it. */
@@ -97,9 +97,9 @@ export const ROUTE_OPERATIONS = {
     commands: [
       {
         words: 'routes list',
-        summary: 'show the routing tables that were published last',
+        summary: 'show the latest published routing tables',
         examples: ['waybill routes list'],
-        takes: { limit: integer('--limit <n>', 'at most so many', [1, 1000], { absent: 20 }) },
+        takes: { limit: integer('--limit <n>', 'show at most this many', [1, 1000], { absent: 20 }) },
         cures: true,
         prints: TABLE_OF_TABLES,
       },
@@ -116,7 +116,7 @@ export const ROUTE_OPERATIONS = {
     commands: [
       {
         words: 'routes show',
-        summary: 'show the rules of a table as they stand in a file',
+        summary: 'show the rules of a table in the form of a file',
         examples: ['waybill routes show', 'waybill routes show 7 > rules.yaml'],
         takes: {
           version: integer('[version]', 'its version (default: the one in force)', VERSIONS, {
@@ -173,7 +173,7 @@ export const ROUTE_OPERATIONS = {
     commands: [
       {
         words: 'routes rollback',
-        summary: 'put the rules of an earlier version into force again, as a new version',
+        summary: 'publish the rules of an earlier version again, as a new version',
         examples: ['waybill routes rollback 7'],
         takes: { version: integer('<version>', 'the version; see: waybill routes list', VERSIONS) },
         cures: true,

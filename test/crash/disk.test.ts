@@ -103,7 +103,7 @@ describeIf(canMount(), 'mount', 'a start on a full disk', () => {
     expect(await installation.run('serve')).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /^There is no room to start: .+\. Free some space where .+, and start again/,
+        /^There is not enough space to start: .+\. Free some space where .+, and start again/,
       ),
     });
     rmSync(filler);

@@ -164,7 +164,7 @@ test('a backup of mail that is damaged already says so, and is not called whole'
   const { dataDir } = installation;
   mkdirSync(join(dataDir, 'backups'));
   const taken = await installation.run('backup', join(dataDir, 'backups', 'one.tar'));
-  expect(taken).toMatchObject({ code: 1, stderr: expect.stringContaining('1 message were damaged') });
+  expect(taken).toMatchObject({ code: 1, stderr: expect.stringContaining('1 message were already damaged') });
   expect(taken.stdout).not.toContain('whole');
   const told = { name: 'one.tar', verified: false, damaged: 1 };
   expect(await lastBackup(dataDir)).toMatchObject(told);
@@ -185,7 +185,7 @@ test('a restore changes nothing where it is refused, and a backup needs no serve
   expect(occupied).toMatchObject({ code: 1, stderr: expect.stringContaining('is not empty') });
   const server = await installation.start();
   const running = await installation.run('restore', file);
-  expect(running).toMatchObject({ code: 1, stderr: expect.stringContaining('A server runs') });
+  expect(running).toMatchObject({ code: 1, stderr: expect.stringContaining('A server is running') });
   await server.end('SIGKILL');
 
   const passphraseFile = join(folder, 'passphrase');

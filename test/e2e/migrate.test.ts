@@ -61,7 +61,7 @@ describeWith(POSTGRES_PROGRAMS, 'an installation', () => {
     const large = await contentOf(client, late);
     const toDatabase = ['migrate', '--to', server.url()];
     const running = await installation.run(...toDatabase);
-    expect(running).toMatchObject({ code: 1, stderr: expect.stringContaining('A server runs') });
+    expect(running).toMatchObject({ code: 1, stderr: expect.stringContaining('A server is running') });
     await before.end('SIGKILL');
     fill(installation);
 
@@ -90,7 +90,7 @@ describeWith(POSTGRES_PROGRAMS, 'an installation', () => {
     expect(occupied).toMatchObject({ code: 1, stderr: expect.stringContaining('is not empty') });
     moveAside(installation);
     const back = await installation.run('migrate', '--to', 'sqlite');
-    expect(back, back.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('found equal') });
+    expect(back, back.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('compared equal') });
     delete installation.environment['WAYBILL_DATABASE__URL'];
     const home = new Client(await installation.start(), key);
     for (const id of [sent, late, fresh])

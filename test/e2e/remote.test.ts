@@ -165,12 +165,12 @@ test('what was accepted is told although its end cannot be learned', async () =>
   api.faults = lost();
   const told = await run('send', ...LETTER, ...at(api), '--wait', '1');
   expect(told).toMatchObject({ code: 1, stdout: 'msg_1\n' });
-  expect(told.stderr).toMatch(/^Accepted as msg_1, but its end is not known: .*lost/);
+  expect(told.stderr).toMatch(/^Accepted as msg_1, but the outcome is unknown: .*lost/);
   api.faults = lost();
   const json = await run('send', ...LETTER, ...at(api), '--wait', '1', '--json');
   expect(JSON.parse(json.stdout)).toMatchObject({
     id: 'msg_2',
-    message: expect.stringContaining('not known'),
+    message: expect.stringContaining('the outcome is unknown'),
   });
 });
 
@@ -182,7 +182,7 @@ test.for<[string, boolean, ...Fault[]]>([
   api.faults = faults;
   const { code, stdout, stderr } = await run('send', ...LETTER, ...at(api), '--idempotency-key', 'order 1');
   expect([code, stdout]).toEqual([1, '']);
-  const cure = "It may have been accepted; repeat with --idempotency-key 'order 1'";
+  const cure = "It may have been accepted; repeat it with --idempotency-key 'order 1'";
   expect(stderr.includes(cure)).toBe(unclear);
 });
 
