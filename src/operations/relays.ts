@@ -1,27 +1,15 @@
 import { z } from 'zod';
 import type { FormKind } from '../config/kinds.ts';
 import type { FieldGroup } from '../config/relay-field.ts';
-import type { SecretField } from '../config/relay-fields.ts';
+import { SECRET_FIELDS } from '../config/relay-fields.ts';
 import type { LaneState } from '../domain/lane.ts';
 import type { ProbeStep } from '../transport/transport.ts';
 import { fixed, text } from './command.ts';
 import { changes, isRecord, look, type OperationsOf, operation, READ, type Topic } from './operation.ts';
 
+const secrets = Object.fromEntries(SECRET_FIELDS.map((name) => [name, z.string()]));
 /** The secret of a definition, or by the names of their fields those of one that has several; null for none. */
-const secret = z
-  .union([
-    z.string(),
-    z
-      .strictObject({
-        password: z.string(),
-        secret: z.string(),
-        refresh_token: z.string(),
-        service_account: z.string(),
-      } satisfies Record<SecretField, unknown>)
-      .partial()
-      .readonly(),
-  ])
-  .nullable();
+const secret = z.union([z.string(), z.strictObject(secrets).partial().readonly()]).nullable();
 /** A definition as in the configuration file, without its password or secret, which is given apart. */
 const definition = z.record(z.string(), z.unknown());
 
