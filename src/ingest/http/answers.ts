@@ -78,144 +78,104 @@ export const messageOutcomeSchema = z
   .describe('How a message ended; `partial` when its recipients ended differently.');
 
 /** An accepted message. */
-export const receiptSchema = z
-  .object({
-    id: messageIdSchema,
-    message: z.string().describe('For people: queued, or only captured locally.'),
-    status: z.literal('queued'),
-  })
-  .describe('The message is on stable storage.');
+// biome-ignore format: a table
+export const receiptSchema = z.object({
+  id: messageIdSchema,
+  message: z.string().describe('For people: queued, or only captured locally.'),
+  status: z.literal('queued'),
+}).describe('The message is on stable storage.');
 
 /** How a copy would align. */
-export const alignmentSchema = z
-  .object({
-    verdict: z
-      .enum(['aligned', 'not_aligned', 'depends_on_provider'])
-      .describe('`aligned` if a signature or the reverse-path is, as far as names tell.'),
-    dkim: z
-      .enum(['aligned', 'none', 'by_provider'])
-      .describe('Whether a signature of ours would align; `by_provider`: the provider signs instead.'),
-    dkimDomain: z.string().nullable().describe('The domain that would sign; null where none of ours would.'),
-    spf: z
-      .enum(['aligned', 'not_aligned', 'by_provider'])
-      .describe('Whether the reverse-path aligns; whether SPF passes is not looked at.'),
-    spfDomain: z
-      .string()
-      .nullable()
-      .describe(
-        'The domain that SPF would look at; null for the null reverse-path, and for the provider’s own.',
-      ),
-    detail: z.string().describe('How it stands, and what to do about it, in one sentence.'),
-  })
-  .describe('Whether a copy would align with the domain of its From, as DMARC asks.');
+// biome-ignore format: a table
+export const alignmentSchema = z.object({
+  verdict: z.enum(['aligned', 'not_aligned', 'depends_on_provider']).describe('`aligned` if a signature or the reverse-path is, as far as names tell.'),
+  dkim: z.enum(['aligned', 'none', 'by_provider']).describe('Whether a signature of ours would align; `by_provider`: the provider signs instead.'),
+  dkimDomain: z.string().nullable().describe('The domain that would sign; null where none of ours would.'),
+  spf: z.enum(['aligned', 'not_aligned', 'by_provider']).describe('Whether the reverse-path aligns; whether SPF passes is not looked at.'),
+  spfDomain: z.string().nullable().describe('The domain that SPF would look at; null for the null reverse-path, and for the provider’s own.'),
+  detail: z.string().describe('How it stands, and what to do about it, in one sentence.'),
+}).describe('Whether a copy would align with the domain of its From, as DMARC asks.');
 
 /** One recipient of a dry run. */
-export const verdictRecipientSchema = z
-  .object({
-    address: z.string(),
-    type: recipientTypeSchema,
-    relay: z
-      .string()
-      .nullable()
-      .describe('The relay that would be tried first; null: it would wait for a route.'),
-    rule: z.string().nullable().describe('The routing rule that decided; null for the default relay.'),
-    alignment: alignmentSchema.nullable().describe('Null where nothing would be sent now.'),
-  })
-  .describe('The way one recipient’s copy would take. All members are always there.');
+// biome-ignore format: a table
+export const verdictRecipientSchema = z.object({
+  address: z.string(),
+  type: recipientTypeSchema,
+  relay: z.string().nullable().describe('The relay that would be tried first; null: it would wait for a route.'),
+  rule: z.string().nullable().describe('The routing rule that decided; null for the default relay.'),
+  alignment: alignmentSchema.nullable().describe('Null where nothing would be sent now.'),
+}).describe('The way one recipient’s copy would take. All members are always there.');
 
 /** The answer to a dry run. */
-export const verdictSchema = z
-  .object({
-    dryRun: z.literal(true),
-    message: z.string(),
-    captured: z.boolean().describe('It would only be captured locally.'),
-    sizeBytes: count.describe('Of the message as it would be sent.'),
-    from: z.string().describe('The envelope’s sender.'),
-    recipients: z.array(verdictRecipientSchema),
-  })
-  .describe('The submission is valid. Nothing was stored, nothing will be sent.');
+// biome-ignore format: a table
+export const verdictSchema = z.object({
+  dryRun: z.literal(true),
+  message: z.string(),
+  captured: z.boolean().describe('It would only be captured locally.'),
+  sizeBytes: count.describe('Of the message as it would be sent.'),
+  from: z.string().describe('The envelope’s sender.'),
+  recipients: z.array(verdictRecipientSchema),
+}).describe('The submission is valid. Nothing was stored, nothing will be sent.');
 
 /** The newest failed or deferred answer of a message. */
-export const lastErrorSchema = z
-  .object({
-    code: z.string().describe('A stable name of the cause, such as `smtp_reply` or `connect_refused`.'),
-    class: z.enum(['transient', 'permanent', 'unknown']),
-    message: z.string().describe('What the next hop said. Written by a stranger: show it as text only.'),
-    recipient: z.string(),
-    replyCode: z
-      .int()
-      .optional()
-      .describe('SMTP reply code or HTTP status; absent where the next hop said nothing.'),
-    enhancedCode: z.string().optional().describe('Enhanced status code (RFC 3463).'),
-  })
-  .describe('The newest failed or deferred answer.');
+// biome-ignore format: a table
+export const lastErrorSchema = z.object({
+  code: z.string().describe('A stable name of the cause, such as `smtp_reply` or `connect_refused`.'),
+  class: z.enum(['transient', 'permanent', 'unknown']),
+  message: z.string().describe('What the next hop said. Written by a stranger: show it as text only.'),
+  recipient: z.string(),
+  replyCode: z.int().optional().describe('SMTP reply code or HTTP status; absent where the next hop said nothing.'),
+  enhancedCode: z.string().optional().describe('Enhanced status code (RFC 3463).'),
+}).describe('The newest failed or deferred answer.');
 
 /** A message in a list. */
-export const messageRecordSchema = z
-  .object({
-    id: messageIdSchema,
-    status: messageStatusSchema,
-    providerMessageId: z
-      .string()
-      .optional()
-      .describe('What the first delivered recipient’s relay called it.'),
-    timestamp: time.describe('When the status last changed.'),
-    durationMs: count.optional().describe('From acceptance, or `sendAt`, to the final outcome; when final.'),
-    createdAt: time.describe('When it was accepted.'),
-    updatedAt: time,
-    deliveredAt: time.optional().describe('When it was first delivered.'),
-    nextAttemptAt: time
-      .optional()
-      .describe(
-        'When it is really tried next, for the recipient that is next; absent where nobody can tell.',
-      ),
-    waitingFor: waitingForSchema
-      .optional()
-      .describe('What the recipient that is next waits for; absent when none waits.'),
-    sendAt: time.optional(),
-    from: z.string(),
-    to: z.array(z.string()),
-    cc: z.array(z.string()),
-    bcc: z.array(z.string()),
-    subject: z.string(),
-    tags: z.array(z.string()),
-    metadata: z.record(z.string(), z.string()),
-    sizeBytes: count,
-    messageId: z.string().describe('The Message-ID with its angle brackets.'),
-    source: z.enum(SOURCES).describe('The way it came in; `report`: written by the server to tell a sender.'),
-    priority: prioritySchema,
-    relay: z.string().optional().describe('The first delivered recipient’s, else the first recipient’s.'),
-    attempts: count.describe('How often delivery was tried.'),
-    outcome: messageOutcomeSchema.optional().describe('How it ended, when final; `partial` for mixed ends.'),
-    lastError: lastErrorSchema.optional(),
-    possibleDuplicate: z
-      .literal(true)
-      .optional()
-      .describe('An attempt ended, and it is not known whether the next hop took the message.'),
-  })
-  .describe('A message without its recipients’ detail. Members that do not apply are absent.');
+// biome-ignore format: a table
+export const messageRecordSchema = z.object({
+  id: messageIdSchema,
+  status: messageStatusSchema,
+  providerMessageId: z.string().optional().describe('What the first delivered recipient’s relay called it.'),
+  timestamp: time.describe('When the status last changed.'),
+  durationMs: count.optional().describe('From acceptance, or `sendAt`, to the final outcome; when final.'),
+  createdAt: time.describe('When it was accepted.'),
+  updatedAt: time,
+  deliveredAt: time.optional().describe('When it was first delivered.'),
+  nextAttemptAt: time.optional().describe('When it is really tried next, for the recipient that is next; absent where nobody can tell.'),
+  waitingFor: waitingForSchema.optional().describe('What the recipient that is next waits for; absent when none waits.'),
+  sendAt: time.optional(),
+  from: z.string(),
+  to: z.array(z.string()),
+  cc: z.array(z.string()),
+  bcc: z.array(z.string()),
+  subject: z.string(),
+  tags: z.array(z.string()),
+  metadata: z.record(z.string(), z.string()),
+  sizeBytes: count,
+  messageId: z.string().describe('The Message-ID with its angle brackets.'),
+  source: z.enum(SOURCES).describe('The way it came in; `report`: written by the server to tell a sender.'),
+  priority: prioritySchema,
+  relay: z.string().optional().describe('The first delivered recipient’s, else the first recipient’s.'),
+  attempts: count.describe('How often delivery was tried.'),
+  outcome: messageOutcomeSchema.optional().describe('How it ended, when final; `partial` for mixed ends.'),
+  lastError: lastErrorSchema.optional(),
+  possibleDuplicate: z.literal(true).optional().describe('An attempt ended, and it is not known whether the next hop took the message.'),
+}).describe('A message without its recipients’ detail. Members that do not apply are absent.');
 
 /** One recipient of a message. */
-export const recipientRecordSchema = z
-  .object({
-    address: z.string(),
-    type: recipientTypeSchema,
-    status: messageStatusSchema,
-    outcome: recipientOutcomeSchema.nullable(),
-    relay: z.string().nullable(),
-    attempts: count,
-    providerMessageId: z.string().nullable(),
-    lastCode: z.int().nullable().describe('SMTP reply code or HTTP status.'),
-    lastEnhancedCode: z.string().nullable().describe('Enhanced status code (RFC 3463).'),
-    lastReply: z.string().nullable().describe('What the next hop said last.'),
-    nextAttemptAt: time
-      .nullable()
-      .describe(
-        'When it is really tried next: the later of its due time and what its relay waits for. In the past for what is due and has not had its turn; null where nobody can tell.',
-      ),
-    waitingFor: waitingForSchema.nullable().describe('Why it is not tried now; null unless it waits.'),
-  })
-  .describe('What became of one recipient. All members are always there.');
+// biome-ignore format: a table
+export const recipientRecordSchema = z.object({
+  address: z.string(),
+  type: recipientTypeSchema,
+  status: messageStatusSchema,
+  outcome: recipientOutcomeSchema.nullable(),
+  relay: z.string().nullable(),
+  attempts: count,
+  providerMessageId: z.string().nullable(),
+  lastCode: z.int().nullable().describe('SMTP reply code or HTTP status.'),
+  lastEnhancedCode: z.string().nullable().describe('Enhanced status code (RFC 3463).'),
+  lastReply: z.string().nullable().describe('What the next hop said last.'),
+  nextAttemptAt: time.nullable().describe('When it is really tried next: the later of its due time and what its relay waits for. In the past for what is due and has not had its turn; null where nobody can tell.'),
+  waitingFor: waitingForSchema.nullable().describe('Why it is not tried now; null unless it waits.'),
+}).describe('What became of one recipient. All members are always there.');
 
 /** A message's status record. */
 export const statusRecordSchema = messageRecordSchema
@@ -223,49 +183,32 @@ export const statusRecordSchema = messageRecordSchema
   .describe('A message and what became of each recipient. Members that do not apply are absent.');
 
 /** A page of messages. */
-export const messagesPageSchema = z
-  .object({
-    messages: z.array(messageRecordSchema).describe('Newest first.'),
-    hasMore: z
-      .boolean()
-      .describe('A sparse filter may give fewer than `limit` messages, even none, and have more.'),
-    nextCursor: z
-      .string()
-      .optional()
-      .describe('Where the next page begins: its `cursor`; absent on the last one.'),
-  })
-  .describe('A page of messages.');
+// biome-ignore format: a table
+export const messagesPageSchema = z.object({
+  messages: z.array(messageRecordSchema).describe('Newest first.'),
+  hasMore: z.boolean().describe('A sparse filter may give fewer than `limit` messages, even none, and have more.'),
+  nextCursor: z.string().optional().describe('Where the next page begins: its `cursor`; absent on the last one.'),
+}).describe('A page of messages.');
 
 /** One faulty field of a request. */
-export const fieldFaultSchema = z
-  .object({
-    pointer: z
-      .string()
-      .describe(
-        'JSON pointer (RFC 6901) to the field, such as `/to/1`; a form’s field, a parameter or a header by its name.',
-      ),
-    code: z.string().meta({ description: 'What rule it breaks.', enum: FIELD_CODES }),
-    detail: z.string().describe('For people: what is wrong, and what would be right.'),
-  })
-  .describe('One faulty field.');
+// biome-ignore format: a table
+export const fieldFaultSchema = z.object({
+  pointer: z.string().describe('JSON pointer (RFC 6901) to the field, such as `/to/1`; a form’s field, a parameter or a header by its name.'),
+  code: z.string().meta({ description: 'What rule it breaks.', enum: FIELD_CODES }),
+  detail: z.string().describe('For people: what is wrong, and what would be right.'),
+}).describe('One faulty field.');
 
 /** A refusal of one message of a batch. */
-export const itemProblemSchema = z
-  .object({
-    type: z.string().describe('`urn:waybill:problem:` and the code.'),
-    title: z.string(),
-    status: z.int().describe('The HTTP status; in a batch, what the message would have got by itself.'),
-    detail: z.string().describe('For people: what is wrong, and what would be right.'),
-    code: z.string().meta({
-      description: 'For programs. Stable; treat one that you do not know by its status.',
-      enum: Object.keys(PROBLEMS),
-    }),
-    error: z.string().describe('The detail again, short.'),
-    errors: z
-      .array(fieldFaultSchema)
-      .describe('Every faulty field: at most 1,000, or 100 of one in a batch.'),
-  })
-  .describe('Why one message of a batch was refused.');
+// biome-ignore format: a table
+export const itemProblemSchema = z.object({
+  type: z.string().describe('`urn:waybill:problem:` and the code.'),
+  title: z.string(),
+  status: z.int().describe('The HTTP status; in a batch, what the message would have got by itself.'),
+  detail: z.string().describe('For people: what is wrong, and what would be right.'),
+  code: z.string().meta({ description: 'For programs. Stable; treat one that you do not know by its status.', enum: Object.keys(PROBLEMS) }),
+  error: z.string().describe('The detail again, short.'),
+  errors: z.array(fieldFaultSchema).describe('Every faulty field: at most 1,000, or 100 of one in a batch.'),
+}).describe('Why one message of a batch was refused.');
 
 /** A refusal. */
 export const problemSchema = itemProblemSchema

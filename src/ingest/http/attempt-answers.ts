@@ -5,107 +5,78 @@ import { z } from 'zod';
 const milliseconds = z.number().min(0);
 
 /** Where an attempt's time went. */
-export const attemptTimingsSchema = z
-  .object({
-    queueMs: milliseconds.nullable().describe('From being due, or accepted, to the begin of the attempt.'),
-    dnsMs: milliseconds.nullable(),
-    connectMs: milliseconds.nullable(),
-    tlsMs: milliseconds.nullable(),
-    mailMs: milliseconds.nullable().describe('From MAIL to the last answer to RCPT.'),
-    transferMs: milliseconds.nullable().describe('From DATA, or the first BDAT, to the final dot.'),
-    replyMs: milliseconds.nullable().describe('From the final dot to its answer.'),
-    totalMs: milliseconds,
-  })
-  .describe(
-    'Where the time went, in milliseconds; null for what did not happen, as with a reused connection.',
-  );
+// biome-ignore format: a table
+export const attemptTimingsSchema = z.object({
+  queueMs: milliseconds.nullable().describe('From being due, or accepted, to the begin of the attempt.'),
+  dnsMs: milliseconds.nullable(),
+  connectMs: milliseconds.nullable(),
+  tlsMs: milliseconds.nullable(),
+  mailMs: milliseconds.nullable().describe('From MAIL to the last answer to RCPT.'),
+  transferMs: milliseconds.nullable().describe('From DATA, or the first BDAT, to the final dot.'),
+  replyMs: milliseconds.nullable().describe('From the final dot to its answer.'),
+  totalMs: milliseconds,
+}).describe('Where the time went, in milliseconds; null for what did not happen, as with a reused connection.');
 
 /** A question to the DNS that an attempt was decided by. */
-export const dnsLookupSchema = z
-  .object({
-    name: z.string(),
-    type: z.string().describe('`MX`, `A`, `AAAA`, `TXT` or `TLSA`.'),
-    result: z.string().describe('`found`, `nodata`, `nxdomain`, or why nothing is known.'),
-    answers: z.array(z.string()).describe('Records as text; not more than some. Written by a stranger.'),
-    authenticated: z.boolean().describe('The resolver vouches for it (DNSSEC).'),
-  })
-  .describe('A question to the DNS that the attempt was decided by, and its answer.');
+// biome-ignore format: a table
+export const dnsLookupSchema = z.object({
+  name: z.string(),
+  type: z.string().describe('`MX`, `A`, `AAAA`, `TXT` or `TLSA`.'),
+  result: z.string().describe('`found`, `nodata`, `nxdomain`, or why nothing is known.'),
+  answers: z.array(z.string()).describe('Records as text; not more than some. Written by a stranger.'),
+  authenticated: z.boolean().describe('The resolver vouches for it (DNSSEC).'),
+}).describe('A question to the DNS that the attempt was decided by, and its answer.');
 
 /** How the connection of an attempt was secured. */
-export const transportSecuritySchema = z
-  .object({
-    verdict: z
-      .enum(['verified', 'dane', 'unverified', 'none'])
-      .nullable()
-      .describe(
-        '`verified`: the certificate is the host’s; `dane`: it matches a TLSA record; `unverified`: encrypted only; `none`: in clear; null: no session came about, so that no mail was sent.',
-      ),
-    mtaSts: z
-      .string()
-      .nullable()
-      .describe(
-        'What the recipient’s domain asks for by MTA-STS: `enforce`, `testing`, `none`; null: not looked at.',
-      ),
-    dane: z
-      .string()
-      .nullable()
-      .describe('What its TLSA records ask for: `usable`, `unusable`, `none`; null: not looked at.'),
-  })
-  .describe('What was decided about the security of the way to the host, and why.');
+// biome-ignore format: a table
+export const transportSecuritySchema = z.object({
+  verdict: z.enum(['verified', 'dane', 'unverified', 'none']).nullable().describe('`verified`: the certificate is the host’s; `dane`: it matches a TLSA record; `unverified`: encrypted only; `none`: in clear; null: no session came about, so that no mail was sent.'),
+  mtaSts: z.string().nullable().describe('What the recipient’s domain asks for by MTA-STS: `enforce`, `testing`, `none`; null: not looked at.'),
+  dane: z.string().nullable().describe('What its TLSA records ask for: `usable`, `unusable`, `none`; null: not looked at.'),
+}).describe('What was decided about the security of the way to the host, and why.');
 
 /** One step of the conversation with a next hop. */
-export const attemptStepSchema = z
-  .object({
-    verb: z.string(),
-    reply: z.string(),
-    atMs: milliseconds.describe('Milliseconds since the attempt began.'),
-  })
-  .describe('What we said, secrets removed, and what came back.');
+// biome-ignore format: a table
+export const attemptStepSchema = z.object({
+  verb: z.string(),
+  reply: z.string(),
+  atMs: milliseconds.describe('Milliseconds since the attempt began.'),
+}).describe('What we said, secrets removed, and what came back.');
 
 /** What an attempt did for one recipient. */
-export const attemptResultSchema = z
-  .object({
-    recipient: z.string(),
-    outcome: z.enum(['delivered', 'deferred', 'rejected', 'unknown']),
-    class: z.enum(['success', 'transient', 'permanent', 'unknown']),
-    code: z.int().nullable().describe('SMTP reply code or HTTP status.'),
-    enhancedCode: z.string().nullable(),
-    reply: z.string(),
-    providerMessageId: z.string().nullable(),
-  })
-  .describe('What the attempt did for one recipient.');
+// biome-ignore format: a table
+export const attemptResultSchema = z.object({
+  recipient: z.string(),
+  outcome: z.enum(['delivered', 'deferred', 'rejected', 'unknown']),
+  class: z.enum(['success', 'transient', 'permanent', 'unknown']),
+  code: z.int().nullable().describe('SMTP reply code or HTTP status.'),
+  enhancedCode: z.string().nullable(),
+  reply: z.string(),
+  providerMessageId: z.string().nullable(),
+}).describe('What the attempt did for one recipient.');
 
 /** One attempt. */
-export const attemptSchema = z
-  .object({
-    number: z.int().min(1).describe('From 1, the oldest first.'),
-    startedAt: z.string().meta({ format: 'date-time' }),
-    relay: z.string(),
-    host: z.string().nullable(),
-    address: z.string().nullable(),
-    localAddress: z.string().nullable().describe('Our own address on the connection.'),
-    tls: z.string().nullable().describe('Protocol and cipher; null without TLS.'),
-    security: transportSecuritySchema
-      .nullable()
-      .describe(
-        'Null when nothing was decided before the connection failed, or the attempt is too old to tell.',
-      ),
-    dns: z.array(dnsLookupSchema).describe('Empty where the system’s resolver was asked.'),
-    reused: z.boolean().describe('Over a connection that was already open.'),
-    timings: attemptTimingsSchema,
-    steps: z.array(attemptStepSchema),
-    results: z.array(attemptResultSchema),
-  })
-  .describe('One try to hand the message to a next hop. All members are always there.');
+// biome-ignore format: a table
+export const attemptSchema = z.object({
+  number: z.int().min(1).describe('From 1, the oldest first.'),
+  startedAt: z.string().meta({ format: 'date-time' }),
+  relay: z.string(),
+  host: z.string().nullable(),
+  address: z.string().nullable(),
+  localAddress: z.string().nullable().describe('Our own address on the connection.'),
+  tls: z.string().nullable().describe('Protocol and cipher; null without TLS.'),
+  security: transportSecuritySchema.nullable().describe('Null when nothing was decided before the connection failed, or the attempt is too old to tell.'),
+  dns: z.array(dnsLookupSchema).describe('Empty where the system’s resolver was asked.'),
+  reused: z.boolean().describe('Over a connection that was already open.'),
+  timings: attemptTimingsSchema,
+  steps: z.array(attemptStepSchema),
+  results: z.array(attemptResultSchema),
+}).describe('One try to hand the message to a next hop. All members are always there.');
 
 /** A page of a message's attempts. */
-export const attemptsPageSchema = z
-  .object({
-    attempts: z.array(attemptSchema).describe('Oldest first.'),
-    hasMore: z.boolean().describe('A page may have fewer than `limit` attempts, and more behind it.'),
-    nextCursor: z
-      .string()
-      .optional()
-      .describe('Where the next page begins: its `cursor`; absent on the last one.'),
-  })
-  .describe('A page of a message’s attempts.');
+// biome-ignore format: a table
+export const attemptsPageSchema = z.object({
+  attempts: z.array(attemptSchema).describe('Oldest first.'),
+  hasMore: z.boolean().describe('A page may have fewer than `limit` attempts, and more behind it.'),
+  nextCursor: z.string().optional().describe('Where the next page begins: its `cursor`; absent on the last one.'),
+}).describe('A page of a message’s attempts.');

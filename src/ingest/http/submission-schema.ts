@@ -20,110 +20,30 @@ const addressList = (meaning: string) =>
     });
 
 /** One file that goes with a message. */
-export const attachmentSchema = z
-  .strictObject({
-    filename: z
-      .string()
-      .nullish()
-      .meta({
-        description: 'A file name without a path.',
-        examples: ['invoice.pdf'],
-      }),
-    content: z.string().meta({
-      description: 'The bytes in base64, with padding and without line breaks.',
-      contentEncoding: 'base64',
-      examples: ['SGVsbG8='],
-    }),
-    contentType: z
-      .string()
-      .nullish()
-      .meta({
-        description: 'Media type; `application/octet-stream` when absent.',
-        examples: ['application/pdf'],
-      }),
-    contentId: z
-      .string()
-      .nullish()
-      .meta({
-        description: 'Name by which the HTML refers to it, as in `cid:logo`; without angle brackets.',
-        examples: ['logo'],
-      }),
-    disposition: z
-      .string()
-      .meta({ enum: ['attachment', 'inline'] })
-      .nullish()
-      .meta({ description: '`attachment` (default) or `inline`.', examples: ['inline'] }),
-  })
-  .meta({ description: 'A file that goes with a message.', required: ['filename', 'content'] });
+// biome-ignore format: a table
+export const attachmentSchema = z.strictObject({
+  filename: z.string().nullish().meta({ description: 'A file name without a path.', examples: ['invoice.pdf'] }),
+  content: z.string().meta({ description: 'The bytes in base64, with padding and without line breaks.', contentEncoding: 'base64', examples: ['SGVsbG8='] }),
+  contentType: z.string().nullish().meta({ description: 'Media type; `application/octet-stream` when absent.', examples: ['application/pdf'] }),
+  contentId: z.string().nullish().meta({ description: 'Name by which the HTML refers to it, as in `cid:logo`; without angle brackets.', examples: ['logo'] }),
+  disposition: z.string().meta({ enum: ['attachment', 'inline'] }).nullish().meta({ description: '`attachment` (default) or `inline`.', examples: ['inline'] }),
+}).meta({ description: 'A file that goes with a message.', required: ['filename', 'content'] });
 
 /** The body of `POST /api/v1/messages` as JSON. */
-export const submissionSchema = z
-  .strictObject({
-    from: z.string().meta({
-      description: 'The sender, exactly one mailbox: `a@example.com` or `Name <a@example.com>`.',
-      examples: ['Waybill Shop <orders@example.com>'],
-    }),
-    to: addressList(
-      'Recipients. At least one over to, cc and bcc; at most `api.max_recipients` (default 1000).',
-    ),
-    cc: addressList('Recipients of a copy.'),
-    bcc: addressList('Recipients whom the message does not show.'),
-    subject: z
-      .string()
-      .nullish()
-      .meta({ description: 'At most 2,000 characters; may be empty.', examples: ['Your order'] }),
-    text: z
-      .string()
-      .nullish()
-      .meta({ description: 'The body as plain text. At least one of text, html and attachments is needed.' }),
-    html: z.string().nullish().meta({ description: 'The body as HTML.' }),
-    headers: z
-      .record(z.string(), z.string().nullable())
-      .nullish()
-      .meta({
-        description:
-          'Header fields by name, as text without line breaks. At most `api.max_headers` (default 50) and `api.max_header_bytes` (default 65536). What Waybill writes itself (From, Subject, Content-*, Received, …) is refused by name.',
-        examples: [{ 'Reply-To': 'help@example.com', 'X-Order': '1001' }],
-      }),
-    attachments: z.array(attachmentSchema).nullish().meta({
-      description:
-        'At most `api.max_attachments` (default 500). The message as sent and the body as received may each have `api.max_message_bytes` (default 26214400); base64 makes attachments grow by 37 %.',
-    }),
-    tags: z
-      .array(z.string().meta({ minLength: 1, maxLength: 128 }))
-      .nullish()
-      .meta({
-        description:
-          'To find messages by, never in the mail: at most `api.max_tags` (default 10), of 1 to 128 printable characters.',
-        examples: [['orders']],
-      }),
-    sendAt: z
-      .string()
-      .nullish()
-      .meta({
-        description: 'Not before this time (RFC 3339), at most 30 days ahead. A past time means now.',
-        format: 'date-time',
-        examples: ['2026-11-21T08:00:00Z'],
-      }),
-    metadata: z
-      .record(z.string(), z.string().nullable())
-      .nullish()
-      .meta({
-        description:
-          'Your own names and values: at most `api.max_metadata` (default 20), names of 1 to 64 of `A-Z a-z 0-9 _ . -`, values up to 4,096 bytes. They come back with the status, never in the mail.',
-        examples: [{ orderId: '1001' }],
-      }),
-    priority: z
-      .string()
-      .meta({ enum: [...PRIORITIES] })
-      .nullish()
-      .meta({
-        description: '`high`, `normal` (default) or `bulk`: which waiting mail goes first.',
-        examples: ['normal'],
-      }),
-    dryRun: z
-      .boolean()
-      .nullish()
-      .meta({ description: 'Check everything, store and send nothing; the answer is 200 with the verdict.' }),
-  })
-  .describe('A message to be sent. null and empty lists, texts and objects equal absent ones.');
+// biome-ignore format: a table
+export const submissionSchema = z.strictObject({
+  from: z.string().meta({ description: 'The sender, exactly one mailbox: `a@example.com` or `Name <a@example.com>`.', examples: ['Waybill Shop <orders@example.com>'] }),
+  to: addressList('Recipients. At least one over to, cc and bcc; at most `api.max_recipients` (default 1000).'),
+  cc: addressList('Recipients of a copy.'),
+  bcc: addressList('Recipients whom the message does not show.'),
+  subject: z.string().nullish().meta({ description: 'At most 2,000 characters; may be empty.', examples: ['Your order'] }),
+  text: z.string().nullish().meta({ description: 'The body as plain text. At least one of text, html and attachments is needed.' }),
+  html: z.string().nullish().meta({ description: 'The body as HTML.' }),
+  headers: z.record(z.string(), z.string().nullable()).nullish().meta({ description: 'Header fields by name, as text without line breaks. At most `api.max_headers` (default 50) and `api.max_header_bytes` (default 65536). What Waybill writes itself (From, Subject, Content-*, Received, …) is refused by name.', examples: [{ 'Reply-To': 'help@example.com', 'X-Order': '1001' }] }),
+  attachments: z.array(attachmentSchema).nullish().meta({ description: 'At most `api.max_attachments` (default 500). The message as sent and the body as received may each have `api.max_message_bytes` (default 26214400); base64 makes attachments grow by 37 %.' }),
+  tags: z.array(z.string().meta({ minLength: 1, maxLength: 128 })).nullish().meta({ description: 'To find messages by, never in the mail: at most `api.max_tags` (default 10), of 1 to 128 printable characters.', examples: [['orders']] }),
+  sendAt: z.string().nullish().meta({ description: 'Not before this time (RFC 3339), at most 30 days ahead. A past time means now.', format: 'date-time', examples: ['2026-11-21T08:00:00Z'] }),
+  metadata: z.record(z.string(), z.string().nullable()).nullish().meta({ description: 'Your own names and values: at most `api.max_metadata` (default 20), names of 1 to 64 of `A-Z a-z 0-9 _ . -`, values up to 4,096 bytes. They come back with the status, never in the mail.', examples: [{ orderId: '1001' }] }),
+  priority: z.string().meta({ enum: [...PRIORITIES] }).nullish().meta({ description: '`high`, `normal` (default) or `bulk`: which waiting mail goes first.', examples: ['normal'] }),
+  dryRun: z.boolean().nullish().meta({ description: 'Check everything, store and send nothing; the answer is 200 with the verdict.' }),
+}).describe('A message to be sent. null and empty lists, texts and objects equal absent ones.');
