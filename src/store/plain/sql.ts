@@ -56,19 +56,28 @@ export class Columns<Row extends Readonly<Record<keyof Row, Value>>> {
   constructor(columns: Readonly<Record<keyof Row & string, Sql>>) {
     // The type says that these are its only fields.
     this.#fields = Object.keys(columns) as (keyof Row & string)[];
-    this.names = joined(this.#fields.map((field) => columns[field]));
-    this.selected = joined(
-      this.#fields.map((field) => (query) => {
-        columns[field](query);
-        query.text += ` AS "${field}"`;
-      }),
-    );
+    this.names = fixed(joined(this.#fields.map((field) => columns[field])));
+    this.selected = fixed(joined(this.#fields.map((field) => sql`${columns[field]} AS ${quoted(field)}`)));
   }
 
   /** The values of a row, in the order of `names`. */
   values(row: Row): Sql {
     return joined(this.#fields.map((field) => (query) => query.bind(row[field])));
   }
+}
+
+/** A piece without values, put together once. */
+function fixed(piece: Sql): Sql {
+  const texts = { sqlite: new Query('sqlite', piece).text, postgres: new Query('postgres', piece).text };
+  return (query) => {
+    query.text += texts[query.dialect];
+  };
+}
+
+function quoted(name: string): Sql {
+  return (query) => {
+    query.text += `"${name}"`;
+  };
 }
 
 function joined(pieces: readonly Sql[]): Sql {

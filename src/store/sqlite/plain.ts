@@ -9,7 +9,7 @@ import { REGISTRY } from '../plain/registry.ts';
 import { Query, type Value } from '../plain/sql.ts';
 import { type Step, type Subject, workOf } from '../plain/work.ts';
 import type { Registry } from '../registry.ts';
-import { asFlag, type Driver, type SqlValue, type Statement } from './driver.ts';
+import { asFlag, type Driver, type SqlValue } from './driver.ts';
 
 /** The verbs on plain rows. */
 export type PlainVerbs = Synchronous<Keyring & Omit<Registry, 'revision'> & Accounts & Journal>;
@@ -34,14 +34,27 @@ function answerer(db: Driver): (step: Step) => unknown {
     const { text, values } = new Query('sqlite', sql);
     // Some are for PostgreSQL alone.
     if (text === '') return undefined;
-    const statement = compiled.get(text) ?? db.prepare<SqlValue[], SqlValue[]>(text);
+    const statement = compiled.get(text) ?? compile(db, text, ask);
     compiled.set(text, statement);
-    const params = values.map(toBind);
-    return ask === 'rows' ? objectsOf(statement, params) : statement.run(...params);
+    return statement(values.map(toBind));
   };
 }
 
-type Compiled = Statement<SqlValue[], SqlValue[]>;
+/** Runs a statement: gives its rows, or how many it changed. */
+type Compiled = (params: readonly SqlValue[]) => unknown;
+
+function compile(db: Driver, text: string, ask: Step['ask']): Compiled {
+  const statement = db.prepare<readonly SqlValue[], readonly SqlValue[]>(text);
+  if (ask !== 'rows') return (params) => statement.run(...params);
+  // The names of columns are the fields of rows.
+  const names = statement.columns();
+  return (params) =>
+    statement.all(...params).map((row) => {
+      const fields: Record<string, SqlValue> = {};
+      for (const [place, name] of names.entries()) fields[name] = row[place] ?? null;
+      return fields;
+    });
+}
 
 function toBind(value: Value | readonly Value[]): SqlValue {
   if (typeof value === 'boolean') return asFlag(value);
@@ -50,12 +63,4 @@ function toBind(value: Value | readonly Value[]): SqlValue {
 
 function isList(value: Value | readonly Value[]): value is readonly Value[] {
   return Array.isArray(value);
-}
-
-/** The rows, whose fields are the names of their columns. */
-function objectsOf(statement: Compiled, params: readonly SqlValue[]) {
-  const names = statement.columns();
-  return statement
-    .all(...params)
-    .map((row) => Object.fromEntries(names.map((name, place) => [name, row[place]])));
 }
