@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import type { ProviderSettings } from '../src/domain/relay.ts';
 import { UNREBUILDABLE } from '../src/mail/mime-entity.ts';
 import { COMMON_ANSWERS } from '../src/transport/providers/judge.ts';
-import { MAX_REST_MS, PROVIDER_TIMEOUTS } from '../src/transport/providers/limits.ts';
+import { MAX_REST_MS, PROVIDER_TIMEOUTS, STEERING_PREFIXES } from '../src/transport/providers/limits.ts';
 import { MAILGUN_PROSE } from '../src/transport/providers/mailgun.ts';
 import { POSTMARK_PROSE } from '../src/transport/providers/postmark.ts';
 import type { AnswerRow, Meaning } from '../src/transport/providers/provider.ts';
@@ -11,7 +11,6 @@ import { providerFor } from '../src/transport/providers/provider-for.ts';
 import { RESEND_PROSE } from '../src/transport/providers/resend.ts';
 import { SENDGRID_PROSE } from '../src/transport/providers/sendgrid.ts';
 import { SES_PROSE } from '../src/transport/providers/ses.ts';
-import { STEERING_PREFIXES } from '../src/transport/providers/steering.ts';
 
 /** Where the document lies. */
 export const PROVIDERS_DOC = new URL('../docs/providers.md', import.meta.url);

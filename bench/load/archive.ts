@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { systemClock } from '../../src/lib/clock.ts';
-import { openBetterSqlite3 } from '../../src/store/sqlite/better-sqlite3.ts';
 import { checkpoint } from '../../src/store/sqlite/connection.ts';
+import { openBetterSqlite3 } from '../../src/store/sqlite/driver.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 
 /** How long an index took to make, and how much room it takes. */

@@ -1,7 +1,7 @@
 import type { SecureContextOptions } from 'node:tls';
 import { localPostmaster, serverName } from '../config/names.ts';
 import type { Config } from '../config/schema.ts';
-import type { NamedSource } from '../domain/source.ts';
+import type { NamedSource } from '../domain/key.ts';
 import { createHttpServer, type Handler, type HttpLimits, type HttpServer } from '../http/server.ts';
 import { createIngestApi, onDashboardOnly } from '../ingest/http/api.ts';
 import { createSmtpListener, type SmtpListener } from '../ingest/smtp/listener.ts';

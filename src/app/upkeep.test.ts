@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { domainDesk, keyRecords, publishRecords } from '../../test/support/domain-desk.ts';
-import { keysIn } from '../domain/domain-keys.ts';
-import { OVERLAP_MS } from '../domain/sending-domain.ts';
+import { keysIn, OVERLAP_MS } from '../domain/domain-keys.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Log, silentLog } from '../lib/log.ts';
 import { keepDomains, UPKEEP_MS } from './upkeep.ts';

@@ -3,9 +3,8 @@
  * gives on what other files define, because a package has one door.
  */
 
-export type { ListFilter, PageRequest } from './filter.ts';
 export type { Attachment, Message, NamedTexts, RawContent, RawEnvelope } from './message.ts';
-export type { CallOptions, SendOptions, WaitOptions, WaybillOptions } from './options.ts';
+export type { ListFilter, PageRequest } from './requests.ts';
 export type {
   AbortedError,
   ClientError,
@@ -18,6 +17,7 @@ export type {
   TimeoutError,
 } from './result.ts';
 export { unwrap, WaybillError } from './result.ts';
+export type { CallOptions, SendOptions, WaitOptions, WaybillOptions } from './settings.ts';
 export type {
   Alignment,
   Attempt,

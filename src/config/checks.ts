@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import type { NamedSource } from '../domain/key.ts';
 import { INBOX, type Relay } from '../domain/relay.ts';
-import type { NamedSource } from '../domain/source.ts';
 import { overlap } from '../lib/network.ts';
 import { type Fault, showValue, unknownRule } from './fault.ts';
 import { heloFault } from './names.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DomainKey, SendingDomain } from '../domain/sending-domain.ts';
+import type { DomainKey, SendingDomain } from '../domain/domain-keys.ts';
 import { seededRandom } from '../lib/random.ts';
 import { foreignDomains, openDomains, sealDomain } from './domains.ts';
 import { formatFault } from './fault.ts';

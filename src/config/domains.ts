@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DomainKey, SendingDomain } from '../domain/sending-domain.ts';
+import type { DomainKey, SendingDomain } from '../domain/domain-keys.ts';
 import { decodeJson } from '../lib/decode.ts';
 import type { StoredDomain } from '../store/registry.ts';
 import type { Fault } from './fault.ts';

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join, resolve as resolvePath } from 'node:path';
-import type { HoldKind } from '../domain/hold.ts';
+import type { HoldKind } from '../domain/lane.ts';
 import { readError } from '../lib/error.ts';
 import type { Random } from '../lib/random.ts';
 import type { StoredDomain, StoredHold, StoredRelay } from '../store/registry.ts';

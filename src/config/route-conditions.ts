@@ -1,7 +1,7 @@
 import { parseDomain } from '../domain/domain-name.ts';
 import { addressKey, parseMailbox } from '../domain/mailbox.ts';
+import { isTag } from '../domain/message.ts';
 import type { Condition, RouteMatch, TimeWindow } from '../domain/route-match.ts';
-import { isTag } from '../domain/tag.ts';
 import { parseCidrs } from '../lib/network.ts';
 import { bytes, cidr, flawsOf, formOf, type Kind, text } from './kinds.ts';
 

@@ -1,6 +1,6 @@
+import type { SendingDomain } from '../domain/domain-keys.ts';
 import type { Relay } from '../domain/relay.ts';
 import type { RouteRule } from '../domain/route.ts';
-import type { SendingDomain } from '../domain/sending-domain.ts';
 import { SETTINGS } from './settings.ts';
 
 type Table = typeof SETTINGS;

@@ -1,6 +1,6 @@
 import { parseDomain } from '../domain/domain-name.ts';
-import type { NamedSource } from '../domain/source.ts';
-import { isTag } from '../domain/tag.ts';
+import type { NamedSource } from '../domain/key.ts';
+import { isTag } from '../domain/message.ts';
 import { unknownRule } from './fault.ts';
 import {
   address,

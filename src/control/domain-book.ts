@@ -2,8 +2,13 @@ import { openDomains, sealDomain } from '../config/domains.ts';
 import { formatFault } from '../config/fault.ts';
 import { parseDkimRecord } from '../dns/mail-records.ts';
 import type { Resolver } from '../dns/resolver.ts';
-import { keysIn, switched, withoutOverdue } from '../domain/domain-keys.ts';
-import type { DomainKey, SendingDomain } from '../domain/sending-domain.ts';
+import {
+  type DomainKey,
+  keysIn,
+  type SendingDomain,
+  switched,
+  withoutOverdue,
+} from '../domain/domain-keys.ts';
 import type { Clock } from '../lib/clock.ts';
 import { OperationError } from '../operations/call.ts';
 import type { Registry, StoredDomain } from '../store/registry.ts';

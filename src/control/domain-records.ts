@@ -1,7 +1,12 @@
 import type { Config } from '../config/schema.ts';
-import { keyState, recordUntil } from '../domain/domain-keys.ts';
+import {
+  type DkimAlgorithm,
+  type DomainKey,
+  keyState,
+  recordUntil,
+  type SendingDomain,
+} from '../domain/domain-keys.ts';
 import type { ProviderType, Relay } from '../domain/relay.ts';
-import type { DkimAlgorithm, DomainKey, SendingDomain } from '../domain/sending-domain.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import type { RecordView } from '../operations/domains.ts';
 import { isInside } from './doctor/ranges.ts';

@@ -1,8 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { domainDesk, keyRecords, publishRecords } from '../../test/support/domain-desk.ts';
-import { MAX_DOMAIN_KEYS, MAX_DOMAINS } from '../domain/domain-keys.ts';
-import { OVERLAP_MS } from '../domain/sending-domain.ts';
+import { MAX_DOMAIN_KEYS, MAX_DOMAINS, OVERLAP_MS } from '../domain/domain-keys.ts';
 import type { RequestOf } from '../operations/table.ts';
 import { changeDomain } from './domain-book.ts';
 import { zoneLine } from './domain-records.ts';

@@ -1,6 +1,8 @@
 import { generateKeyPair, type KeyObject } from 'node:crypto';
 import {
   algorithmsOf,
+  type DkimAlgorithm,
+  type DomainKey,
   keyState,
   MAX_DOMAIN_KEYS,
   MAX_DOMAINS,
@@ -8,12 +10,12 @@ import {
   nextForgotten,
   recordUntil,
   SELECTOR,
+  type SendingDomain,
   selectorLetter,
   withNewKeys,
   withoutOverdue,
 } from '../domain/domain-keys.ts';
 import { parseDomain } from '../domain/domain-name.ts';
-import type { DkimAlgorithm, DomainKey, SendingDomain } from '../domain/sending-domain.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { OperationError } from '../operations/call.ts';
 import type { DomainDetail, DomainKeyView, DomainOperations, DomainView } from '../operations/domains.ts';

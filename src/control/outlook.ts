@@ -1,7 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { isFinal } from '../domain/delivery.ts';
-import { HOLD_KINDS, type HoldKind } from '../domain/hold.ts';
-import { laneOf, relayOfLane } from '../domain/lane.ts';
+import { HOLD_KINDS, type HoldKind, laneOf, relayOfLane } from '../domain/lane.ts';
 import type { MessageRecord, Priority } from '../domain/message.ts';
 import type { LaneOutlook } from '../domain/next-try.ts';
 import { allowanceOf, dayOf, spentUntil } from '../domain/quota.ts';

@@ -1,6 +1,6 @@
 import type { Loaded } from '../config/load.ts';
-import { addressTest } from '../domain/address-test.ts';
 import { laneOf, relayOfLane } from '../domain/lane.ts';
+import { addressTest } from '../domain/mailbox.ts';
 import type { Relay } from '../domain/relay.ts';
 import { MANUAL_RULE } from '../domain/route.ts';
 import { OperationError } from '../operations/call.ts';

@@ -1,7 +1,6 @@
 import type { Loaded } from '../config/load.ts';
 import { parseDomain } from '../domain/domain-name.ts';
-import type { HoldKind } from '../domain/hold.ts';
-import { type LaneState, relayOfLane } from '../domain/lane.ts';
+import { type HoldKind, type LaneState, relayOfLane } from '../domain/lane.ts';
 import type { Relay } from '../domain/relay.ts';
 import type { LaneFigures } from '../engine/contract.ts';
 import { formatTimestamp } from '../lib/clock.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { areAligned } from '../lib/organizational-domain.ts';
 import { type AlignmentFacts, alignmentOf } from './alignment.ts';
-import type { DomainKey, SendingDomain } from './sending-domain.ts';
+import type { DomainKey, SendingDomain } from './domain-keys.ts';
 
 const KEY: DomainKey = {
   ...{ selector: 's1', algorithm: 'ed25519-sha256', publicKey: 'p', privateKey: 'secret' },

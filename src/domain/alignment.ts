@@ -2,11 +2,10 @@
  * Whether mail would align with its author's domain, as DMARC asks (RFC 7489 §3.1): by a signature, or by the reverse-path.
  * Only names are compared. Whether SPF passes, and a record is right, is for `domains check`, which looks at the DNS.
  */
-import { keyState } from './domain-keys.ts';
+import { keyState, type SendingDomain } from './domain-keys.ts';
 import { maySendFrom } from './key.ts';
 import type { RelayType } from './lane.ts';
 import type { SigningRights } from './message.ts';
-import type { SendingDomain } from './sending-domain.ts';
 
 /** How one recipient's copy would align on its way. */
 export interface Alignment {

@@ -1,17 +1,19 @@
 import { expect, test } from 'vitest';
 import {
   algorithmsOf,
+  type DomainKey,
   keyState,
   keysIn,
   newSelector,
   nextForgotten,
+  OVERLAP_MS,
   recordUntil,
   SELECTOR,
+  type SendingDomain,
   switched,
   withNewKeys,
   withoutOverdue,
 } from './domain-keys.ts';
-import { type DomainKey, OVERLAP_MS, type SendingDomain } from './sending-domain.ts';
 
 const T = Date.UTC(2026, 10, 22, 1);
 

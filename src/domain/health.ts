@@ -1,5 +1,5 @@
+import { isShort, type SpentRelay, spentText } from './quota.ts';
 import type { MissingRelay } from './route.ts';
-import { isShort, type SpentRelay, spentText } from './spent.ts';
 
 /**
  * What the state of things means (contract §7): a list of checks, each healthy, degraded or critical, and the

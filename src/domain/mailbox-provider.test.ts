@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mailboxProviderOf } from './mailbox-provider.ts';
-import { MAILBOX_PROVIDERS } from './mailbox-providers.ts';
+import { MAILBOX_PROVIDERS, mailboxProviderOf } from './mailbox-provider.ts';
 
 const NAME = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/;
 

@@ -7,12 +7,14 @@ import {
   MAX_NAME_PIECES,
   missingQuotes,
   type Parsed,
+  quote,
+  quotedEnd,
   scanEntry,
   shorten,
   tidyName,
+  unquote,
 } from './address-entry.ts';
 import { parseDomain } from './domain-name.ts';
-import { quote, quotedEnd, unquote } from './quoted-string.ts';
 
 /** One mailbox (RFC 5322 §3.4), parsed once at the edge. Its `address` is what RCPT and MAIL carry. */
 export interface Mailbox {
@@ -236,4 +238,11 @@ function forbiddenCharacter() {
     'address_control',
     'An address must not contain line breaks or other control characters; remove them.',
   );
+}
+
+/** A test for addresses that are a whole one, or (`@example.net`) of a whole domain, in any letter case. */
+export function addressTest(wanted: string): (address: string) => boolean {
+  const text = addressKey(wanted.toLowerCase());
+  if (!text.startsWith('@')) return (address) => addressKey(address.toLowerCase()) === text;
+  return (address) => address.slice(address.lastIndexOf('@')).toLowerCase() === text;
 }

@@ -1,6 +1,6 @@
-import { addressTest } from './address-test.ts';
 import type { MessageStatus } from './delivery.ts';
 import { holdsWords } from './mail-words.ts';
+import { addressTest } from './mailbox.ts';
 import type { MailQuery, QueryTerm } from './query.ts';
 
 /** What a query is asked of: a message as far as queries know of it. */

@@ -97,7 +97,7 @@ const CHECKS: Readonly<Record<Condition, Check>> = {
   time: ({ time = [] }, { now }) => time.some((window) => isWithin(window, now)),
 };
 
-/** How the owner of a named source's mail begins (`domain/source.ts`). */
+/** How the owner of a named source's mail begins (`domain/key.ts`). */
 const SOURCE = 'source:';
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1440;

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { retryDelayMs } from './backoff.ts';
 import { localReply, type Outcome, outcomeOfReplyCode } from './outcome.ts';
-import { endCancelled, type SettlePolicy, type SettlingDelivery, settle } from './settle.ts';
+import { endCancelled, retryDelayMs, type SettlePolicy, type SettlingDelivery, settle } from './settle.ts';
 
 const policy: SettlePolicy = { firstMs: 30_000, maxMs: 3_600_000, maxAgeMs: 172_800_000, ambiguous: 'retry' };
 const fresh: SettlingDelivery = { attempts: 0, expiresAt: 1_000_000_000 };

@@ -1,5 +1,5 @@
 import type { RelayFitness } from '../domain/failover.ts';
-import type { HoldKind } from '../domain/hold.ts';
+import type { HoldKind } from '../domain/lane.ts';
 import type { Content, SigningRights, Submission } from '../domain/message.ts';
 import type { RuleVerdict } from '../domain/route.ts';
 import type { RouteFacts } from '../domain/route-match.ts';

@@ -8,8 +8,7 @@ import {
   stateOf,
 } from '../domain/breaker.ts';
 import type { RelayFitness } from '../domain/failover.ts';
-import type { HoldKind } from '../domain/hold.ts';
-import { laneOf, relayOfLane } from '../domain/lane.ts';
+import { type HoldKind, laneOf, relayOfLane } from '../domain/lane.ts';
 import type { MailboxProvider } from '../domain/mailbox-provider.ts';
 import type { Priority } from '../domain/message.ts';
 import { type Relay, type RelayLimits, takesWhole } from '../domain/relay.ts';

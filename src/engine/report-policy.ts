@@ -1,7 +1,6 @@
-import type { RetryPolicy } from '../domain/backoff.ts';
 import type { Recipient } from '../domain/envelope.ts';
 import type { Reply } from '../domain/outcome.ts';
-import { type Transition, waitUntold } from '../domain/settle.ts';
+import { type RetryPolicy, type Transition, waitUntold } from '../domain/settle.ts';
 import type { ReportAction, ReportedRecipient } from '../mail/report-parts.ts';
 import type { ExpiringDelivery, ExpiringMessage, Settlement, Unit, UnitDelivery } from '../store/store.ts';
 

@@ -1,4 +1,4 @@
-import type { HoldKind } from '../domain/hold.ts';
+import type { HoldKind } from '../domain/lane.ts';
 import type { RoutingTable } from '../domain/route.ts';
 import type { SettlePolicy } from '../domain/settle.ts';
 import type { PurgePolicy } from '../store/upkeep.ts';

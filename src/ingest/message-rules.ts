@@ -1,6 +1,5 @@
 import type { Parsed } from '../domain/address-entry.ts';
-import { PRIORITIES, type Priority } from '../domain/message.ts';
-import { isTag } from '../domain/tag.ts';
+import { isTag, PRIORITIES, type Priority } from '../domain/message.ts';
 import { parseTimestamp } from '../lib/clock.ts';
 import type { Fault } from '../mail/headers.ts';
 

@@ -1,4 +1,4 @@
-import type { DkimAlgorithm } from '../domain/sending-domain.ts';
+import type { DkimAlgorithm } from '../domain/domain-keys.ts';
 import { relaxedField } from './dkim-canonical.ts';
 import { SOFT_LINE } from './field.ts';
 

@@ -1,6 +1,6 @@
 import { TextDecoder } from 'node:util';
+import { quotedEnd } from '../domain/address-entry.ts';
 import { type Mailbox, maxListLength, parseAddress, parseAddressList } from '../domain/mailbox.ts';
-import { quotedEnd } from '../domain/quoted-string.ts';
 import type { Parameter } from './field.ts';
 import type { FieldSpan } from './header-block.ts';
 

@@ -1,6 +1,6 @@
 import type { BreakerState, DiskStatus, HealthCheck, HealthStatus } from '../domain/health.ts';
 import { relayOfLane } from '../domain/lane.ts';
-import type { SpentRelay } from '../domain/spent.ts';
+import type { SpentRelay } from '../domain/quota.ts';
 import type { LaneDepth } from '../store/views.ts';
 
 /** A relay as health shows it. */

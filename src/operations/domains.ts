@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import type { Finding } from '../control/doctor/finding.ts';
-import type { KeyState } from '../domain/domain-keys.ts';
-import { SELECTOR } from '../domain/domain-keys.ts';
-import type { DkimAlgorithm } from '../domain/sending-domain.ts';
+import { type DkimAlgorithm, type KeyState, SELECTOR } from '../domain/domain-keys.ts';
 import { choice, flag, type TableForm, text } from './command.ts';
 import { changes, look, type OperationsOf, operation, READ, unrecorded } from './operation.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HOLD_KINDS } from '../domain/hold.ts';
+import { HOLD_KINDS } from '../domain/lane.ts';
 import type { Shown } from '../ingest/http/answers.ts';
 import type { holdSchema, queueSchema } from '../ingest/http/operator-answers.ts';
 import { fixed, text } from './command.ts';

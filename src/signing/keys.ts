@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import type { DkimAlgorithm, DomainKey, SendingDomain } from '../domain/domain-keys.ts';
 import { maySendFrom } from '../domain/key.ts';
 import type { SigningRights } from '../domain/message.ts';
-import type { DkimAlgorithm, DomainKey, SendingDomain } from '../domain/sending-domain.ts';
 import { authorsOf } from '../mail/field-values.ts';
 import type { FieldSpan } from '../mail/header-block.ts';
 

@@ -8,8 +8,8 @@ import {
   sendingDomain,
   signerFor,
 } from '../../test/support/dkim.ts';
+import type { SendingDomain } from '../domain/domain-keys.ts';
 import type { SigningRights } from '../domain/message.ts';
-import type { SendingDomain } from '../domain/sending-domain.ts';
 import { atOnce } from '../lib/clock.ts';
 import type { Log, LogFields } from '../lib/log.ts';
 import { toSevenBit } from '../mail/seven-bit.ts';

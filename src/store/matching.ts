@@ -1,5 +1,5 @@
-import { addressTest } from '../domain/address-test.ts';
 import type { MessageStatus } from '../domain/delivery.ts';
+import { addressTest } from '../domain/mailbox.ts';
 import { ANY_MAIL, type QueryTerm } from '../domain/query.ts';
 import { addressIn } from '../domain/query-test.ts';
 import type { ListFilter, ListQuery, SearchQuery } from './views.ts';

@@ -1,4 +1,4 @@
-import type { HoldKind } from '../domain/hold.ts';
+import type { HoldKind } from '../domain/lane.ts';
 
 /** Relays and settings that were made at run time, as opposed to those of the file and the environment. */
 export interface Registry {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeManyMessages } from '../../test/support/many-messages.ts';
 import { systemClock } from '../lib/clock.ts';
-import { openBetterSqlite3 } from '../store/sqlite/better-sqlite3.ts';
+import { openBetterSqlite3 } from '../store/sqlite/driver.ts';
 import { openDatabase } from '../store/sqlite/open.ts';
 import type { ListSlice, SliceRequest } from '../store/sqlite/paging.ts';
 import { type ListQuery, MAX_EXAMINED } from '../store/views.ts';

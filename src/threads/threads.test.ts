@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../lib/clock.ts';
-import { openBetterSqlite3 } from '../store/sqlite/better-sqlite3.ts';
+import { openBetterSqlite3 } from '../store/sqlite/driver.ts';
 import { StoreError } from '../store/store.ts';
 import type { Views } from '../store/views.ts';
 import { Caller } from './caller.ts';

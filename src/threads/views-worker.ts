@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { systemClock } from '../lib/clock.ts';
-import { openBetterSqlite3 } from '../store/sqlite/better-sqlite3.ts';
 import { checkpoint, openReader } from '../store/sqlite/connection.ts';
+import { openBetterSqlite3 } from '../store/sqlite/driver.ts';
 import { storeErrorOf } from '../store/sqlite/errors.ts';
 import { createViews, type ViewVerbs } from '../store/sqlite/views.ts';
 import { packAnswer, serve } from './thread.ts';

@@ -12,7 +12,7 @@ import { openSqliteSource, openSqliteTarget } from '../../src/migrate/sqlite-sid
 import { DELIVERIES, MESSAGES } from '../../src/migrate/tables.ts';
 import { MAX_NAMED, verify } from '../../src/migrate/verify.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
-import { openBetterSqlite3 } from '../../src/store/sqlite/better-sqlite3.ts';
+import { openBetterSqlite3 } from '../../src/store/sqlite/driver.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';

@@ -7,7 +7,7 @@ import { registryBehind, viewsBehind } from '../../src/store/logged/behind.ts';
 import { LoggedStore } from '../../src/store/logged/logged-store.ts';
 import { replay } from '../../src/store/logged/replay.ts';
 import type { BehindTerms } from '../../src/store/logged/written-behind.ts';
-import { openBetterSqlite3 } from '../../src/store/sqlite/better-sqlite3.ts';
+import { openBetterSqlite3 } from '../../src/store/sqlite/driver.ts';
 import { openSqlite, type SqliteOptions } from '../../src/store/sqlite/open.ts';
 import { UNLESS_ASKED, withoutFlushes } from '../support/logged-rig.ts';
 import { readBooks } from '../support/sqlite-books.ts';

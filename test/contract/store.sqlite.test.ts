@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openBetterSqlite3 } from '../../src/store/sqlite/better-sqlite3.ts';
-import type { OpenDriver } from '../../src/store/sqlite/driver.ts';
+import { type OpenDriver, openBetterSqlite3 } from '../../src/store/sqlite/driver.ts';
 import { openNodeSqlite } from '../../src/store/sqlite/node-sqlite.ts';
 import { openSqlite, type SqliteOptions } from '../../src/store/sqlite/open.ts';
 import { readBooks } from '../support/sqlite-books.ts';

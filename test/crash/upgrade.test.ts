@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { openBetterSqlite3 } from '../../src/store/sqlite/better-sqlite3.ts';
+import { openBetterSqlite3 } from '../../src/store/sqlite/driver.ts';
 import { migrations, openDatabase } from '../../src/store/sqlite/open.ts';
 import { describeWith } from '../peers/need.ts';
 import { before, tell, times } from '../support/proof.ts';

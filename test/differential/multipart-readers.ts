@@ -1,8 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { Busboy as FastifyBusboy } from '@fastify/busboy';
 import busboy from 'busboy';
-import { fieldText, MultipartParser, type MultipartPart } from '../../src/http/multipart.ts';
-import { mediaTypeOf } from '../../src/http/multipart-header.ts';
+import { fieldText, MultipartParser, type MultipartPart, mediaTypeOf } from '../../src/http/multipart.ts';
 import { Problem } from '../../src/http/problem.ts';
 
 /** One form, read by our parser and by two others, told in the same words. */

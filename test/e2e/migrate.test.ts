@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openPostgres } from '../../src/store/postgres/open.ts';
-import { openBetterSqlite3 } from '../../src/store/sqlite/better-sqlite3.ts';
+import { openBetterSqlite3 } from '../../src/store/sqlite/driver.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
 import type { Installation } from '../peers/server.ts';

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { atOnce } from '../../src/lib/clock.ts';
 import { relaxedBodyHash, relaxedField } from '../../src/mail/dkim-canonical.ts';
 import { toSevenBit } from '../../src/mail/seven-bit.ts';
-import { bodyHashOf, readLetter, withoutFields } from '../../src/signing/letter.ts';
+import { bodyHashOf, readLetter, withoutFields } from '../../src/signing/signer.ts';
 import { corpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
 import { cutAt, eachByte, inCrlf, textOf } from './inputs.ts';

@@ -149,7 +149,7 @@ export const BORDER: readonly Mutant[] = [
     breaks: 'A relay’s certificate is verified: here any will do.',
     edits: [
       {
-        file: 'src/transport/smtp/tls.ts',
+        file: 'src/transport/smtp/open.ts',
         before: "rejectUnauthorized: trust.kind === 'name'",
         after: 'rejectUnauthorized: false',
       },

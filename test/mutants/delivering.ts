@@ -199,7 +199,7 @@ export const DELIVERING: readonly Mutant[] = [
     breaks: 'What was deferred together does not come back together, wave after wave.',
     edits: [
       {
-        file: 'src/domain/backoff.ts',
+        file: 'src/domain/settle.ts',
         before: '(1 - JITTER + 2 * JITTER * dice)',
         after: '(1 - JITTER + 2 * JITTER * 0.5)',
       },

@@ -61,7 +61,7 @@ export const LEASING: readonly Mutant[] = [
     breaks: 'What a dead node had in hand comes back: here it is in processing for ever.',
     edits: [
       {
-        file: 'src/store/sqlite/reclaim.ts',
+        file: 'src/store/sqlite/sweep.ts',
         before: 'if (!books.leases.isLive({ lane, fence }, now)) {',
         after: 'if (now < 0) {',
       },
@@ -73,7 +73,7 @@ export const LEASING: readonly Mutant[] = [
     breaks: 'What a dead node had in hand comes back, over PostgreSQL too.',
     edits: [
       {
-        file: 'src/store/postgres/reclaim.ts',
+        file: 'src/store/postgres/sweep.ts',
         before: 'const lost = suspects.filter((lease) => !lanes.isLive(lease, at.now));',
         after: 'const lost = suspects.filter(() => at.now < 0);',
       },
@@ -85,7 +85,7 @@ export const LEASING: readonly Mutant[] = [
     breaks: 'A lease whose work was taken back is over: here its holder, alive and late, goes on under it.',
     edits: [
       {
-        file: 'src/store/sqlite/reclaim.ts',
+        file: 'src/store/sqlite/sweep.ts',
         before: '        books.leases.void({ lane, fence });\n',
         after: '',
       },

@@ -1,6 +1,6 @@
 /** Several nodes over one store that know of each other: who works what, and how much of it. */
 import { expect, test } from 'vitest';
-import type { HoldKind } from '../../src/domain/hold.ts';
+import type { HoldKind } from '../../src/domain/lane.ts';
 import { type Start, WELL } from './pace-hop.ts';
 import { direct, domainsOf, KNOWN_MS, type PaceNode, PaceWorld, smarthost } from './pace-world.ts';
 

@@ -1,6 +1,6 @@
 /** That nothing waits for ever: holds on ill relays, bursts, lost leases, ways that come late. */
 import { expect, test } from 'vitest';
-import type { HoldKind } from '../../src/domain/hold.ts';
+import type { HoldKind } from '../../src/domain/lane.ts';
 import type { Relay } from '../../src/domain/relay.ts';
 import type { RouteRule } from '../../src/domain/route.ts';
 import type { Store } from '../../src/store/store.ts';

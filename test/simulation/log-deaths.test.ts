@@ -12,7 +12,7 @@ import type { AcceptRecord, QueueLimits } from '../../src/store/accepting.ts';
 import { factOf } from '../../src/store/applying.ts';
 import { LoggedStore } from '../../src/store/logged/logged-store.ts';
 import { replay } from '../../src/store/logged/replay.ts';
-import { openBetterSqlite3 } from '../../src/store/sqlite/better-sqlite3.ts';
+import { openBetterSqlite3 } from '../../src/store/sqlite/driver.ts';
 import { openSqlite, type SqliteStores } from '../../src/store/sqlite/open.ts';
 import { type Store, StoreError, type UnitRef } from '../../src/store/store.ts';
 import {

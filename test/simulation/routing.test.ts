@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { HoldKind } from '../../src/domain/hold.ts';
+import type { HoldKind } from '../../src/domain/lane.ts';
 import type { RouteRule } from '../../src/domain/route.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { HEALTHY } from './hop-session.ts';

@@ -1,4 +1,4 @@
-import type { HoldKind } from '../../src/domain/hold.ts';
+import type { HoldKind } from '../../src/domain/lane.ts';
 import type { EngineSettings } from '../../src/engine/settings.ts';
 import type { Random } from '../../src/lib/random.ts';
 import type { SpoolFaults } from './faulty-spool.ts';

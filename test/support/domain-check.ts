@@ -1,7 +1,7 @@
 /** Checks of domains, held to what they find. */
 import { expect, test } from 'vitest';
 import type { DomainCheck, Inquiry } from '../../src/control/domain-checks/inquiry.ts';
-import type { DomainKey } from '../../src/domain/sending-domain.ts';
+import type { DomainKey } from '../../src/domain/domain-keys.ts';
 import { premises, scriptedResolver } from './premises.ts';
 
 /** When it is. */

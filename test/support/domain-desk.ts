@@ -8,7 +8,7 @@ import { type Loaded, loadConfig } from '../../src/config/load.ts';
 import type { DomainDeps } from '../../src/control/domain-checks/check.ts';
 import { domainOperations } from '../../src/control/domains.ts';
 import { storedRows } from '../../src/control/in-force.ts';
-import type { SendingDomain } from '../../src/domain/sending-domain.ts';
+import type { SendingDomain } from '../../src/domain/domain-keys.ts';
 import { systemRandom } from '../../src/lib/random.ts';
 import type { DomainDetail, DomainOperations, RecordView } from '../../src/operations/domains.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';

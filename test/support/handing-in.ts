@@ -1,6 +1,7 @@
 /** What surrounds a message that is handed in over SMTP, where only the message itself is looked at. */
+
+import type { NamedSource } from '../../src/domain/key.ts';
 import { parseAddress } from '../../src/domain/mailbox.ts';
-import type { NamedSource } from '../../src/domain/source.ts';
 import type { Origin } from '../../src/ingest/smtp/origin.ts';
 import type { MessageContext } from '../../src/ingest/smtp/submission.ts';
 import type { ReversePath } from '../../src/smtp/receiver/effect.ts';

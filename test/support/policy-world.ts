@@ -1,6 +1,5 @@
-import type { ApiKey } from '../../src/domain/key.ts';
+import type { ApiKey, NamedSource } from '../../src/domain/key.ts';
 import { parseAddress } from '../../src/domain/mailbox.ts';
-import type { NamedSource } from '../../src/domain/source.ts';
 import type { Origin } from '../../src/ingest/smtp/origin.ts';
 import { Policy } from '../../src/ingest/smtp/policy.ts';
 import type { Refusal } from '../../src/ingest/smtp/refusal.ts';

@@ -1,4 +1,4 @@
-import type { DomainKey, SendingDomain } from '../../src/domain/sending-domain.ts';
+import type { DomainKey, SendingDomain } from '../../src/domain/domain-keys.ts';
 
 /** A domain with a key that is said to sign. Nothing can be signed by it: it is for judging only. */
 export function signedDomain(name: string): SendingDomain {

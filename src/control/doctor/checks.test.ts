@@ -11,10 +11,9 @@ import {
   secretKeyCheck,
   sourcesCheck,
 } from './configuration.ts';
-import { clockCheck, diskCheck, flushCheck, holdsCheck } from './examination.ts';
+import { clockCheck, diskCheck, flushCheck, holdsCheck, openRelayCheck } from './examination.ts';
 import { certificateCheck } from './identity.ts';
 import { namesCheck, reverseZoneName, sourceAddressesCheck } from './names.ts';
-import { openRelayCheck } from './open-relay.ts';
 import { portsCheck } from './ports.ts';
 import type { Check, Premises } from './premises.ts';
 

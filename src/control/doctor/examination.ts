@@ -1,5 +1,6 @@
 import type { Loaded } from '../../config/load.ts';
 import { serverName } from '../../config/names.ts';
+import type { Config } from '../../config/schema.ts';
 import { MISSING_CURE, missingDetail } from '../../domain/health.ts';
 import { missingRelays } from '../../domain/route.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -20,17 +21,16 @@ import { type Finding, fail, ok, skipped, warn } from './finding.ts';
 import { certificateCheck, domainsCheck } from './identity.ts';
 import { readRuntime, realMachine } from './machine.ts';
 import { namesCheck, sourceAddressesCheck } from './names.ts';
-import { openRelayCheck } from './open-relay.ts';
 import { portsCheck } from './ports.ts';
-import type { Check, Premises } from './premises.ts';
+import type { Check, Dialogue, Premises } from './premises.ts';
+import { isRangeInside, prefixOf, setOf } from './ranges.ts';
 import { quotasCheck, relaysCheck } from './relays.ts';
 
 /** How long one DNS server may take: there must be time to ask another. */
 const DNS_TIMEOUT_MS = 1_200;
 
 /** What an examination takes. */
-export interface ExaminationOptions
-  extends Pick<Premises, 'dataDir' | 'views' | 'storeFault' | 'takeBackDenied'> {
+interface ExaminationOptions extends Pick<Premises, 'dataDir' | 'views' | 'storeFault' | 'takeBackDenied'> {
   readonly loaded: Loaded;
   /** Whether the server runs that has the data directory. */
   readonly running: boolean;
@@ -185,6 +185,87 @@ const routesCheck: Check = async ({ loaded }) => {
     warn(`route ${one.rule}`, missingDetail(one), `add the relay ${one.relay}, or ${MISSING_CURE}`),
   );
 };
+
+const OPEN_RELAY = 'open relay';
+const KEY = 'listener.allowed_cidrs';
+/** A public range with fewer fixed bits than these is more than one customer's network. */
+const WIDE_IPV4 = 16;
+const WIDE_IPV6 = 32;
+/** Ranges with so few are the world, or a good part of it. */
+const WORLD = 7;
+/** An address that nobody has (RFC 2606): were it taken, we would relay to anybody. */
+const STRANGER = 'open-relay-test@example.com';
+
+/**
+ * Whether strangers can send mail through us: what the settings allow, and, from an address of this machine that they do
+ * not allow, what the listener really answers.
+ */
+export const openRelayCheck: Check = async (premises, signal) => {
+  const { config } = premises.loaded;
+  const { ports, implicitTlsPorts } = config.listener;
+  if (ports.length + implicitTlsPorts.length === 0)
+    return [skipped(OPEN_RELAY, 'The SMTP listener is switched off.')];
+  return [...byPolicy(config.listener), ...(await byDialogue(premises, signal))];
+};
+
+function byPolicy({ allowedCidrs: ranges, requireAuth }: Config['listener']): Finding[] {
+  if (requireAuth) return [ok(OPEN_RELAY, 'Everybody needs a key (listener.require_auth).')];
+  const good = ranges.filter(isRangeInside);
+  const others = ranges.filter((range) => !good.includes(range));
+  const cure = `listener: { allowed_cidrs: ${JSON.stringify(good.length > 0 ? good : ['127.0.0.0/8', '::1/128'])} }  # and a key for everybody else: waybill keys create NAME`;
+  const world = others.filter((range) => prefixOf(range) <= WORLD);
+  if (world.length > 0)
+    return [fail(OPEN_RELAY, `${KEY} has ${world.join(', ')}: anybody can send mail to anybody.`, cure)];
+  const wide = others.filter((range) => prefixOf(range) < (range.includes(':') ? WIDE_IPV6 : WIDE_IPV4));
+  if (wide.length > 0)
+    return [warn(OPEN_RELAY, `${KEY} has ${wide.join(', ')}: public ranges of very many machines.`, cure)];
+  return [ok(OPEN_RELAY, `Without a key only these may send: ${ranges.join(', ')}.`)];
+}
+
+/** Asks the running listener to relay for a stranger, and breaks off before any mail. */
+async function byDialogue(premises: Premises, signal: AbortSignal): Promise<Finding[]> {
+  const { bound, machine, loaded, takeBackDenied } = premises;
+  const { config } = loaded;
+  const [port] = bound?.smtp ?? [];
+  if (port === undefined)
+    return [skipped(`${OPEN_RELAY} test`, 'No server with an SMTP port runs, so nobody could be asked.')];
+  const allowed = setOf(config.listener.allowedCidrs);
+  const from = machine.addresses().find((address) => !allowed.contains(address));
+  if (from === undefined)
+    return [
+      skipped(
+        `${OPEN_RELAY} test`,
+        `Every address of this machine may send by ${KEY}, so no stranger could be played.`,
+      ),
+    ];
+  const host = serverName(config);
+  const lines = [`EHLO ${host}`, `MAIL FROM:<open-relay-test@${host}>`, `RCPT TO:<${STRANGER}>`];
+  const heard = await machine.dialogue(from, port, lines, signal);
+  // Nobody is to be offered to allow what only we tried.
+  if (heard.replies.length > lines.length && !isTaken(heard, lines.length))
+    takeBackDenied(from, 'relay_not_allowed');
+  return [verdict(heard, from, port, lines.length)];
+}
+
+/** Whether the last line, RCPT, was taken. */
+function isTaken({ replies }: Dialogue, lines: number): boolean {
+  return replies.length > lines && replies.at(-1)?.startsWith('2') === true;
+}
+
+/** Only a taken RCPT is an open relay. */
+function verdict(heard: Dialogue, from: string, port: number, lines: number): Finding {
+  const name = `${OPEN_RELAY} test`;
+  const { connected, replies } = heard;
+  if (!connected) return ok(name, `Port ${port} does not answer at ${from}: strangers cannot even connect.`);
+  const last = replies.at(-1) ?? '';
+  if (!isTaken(heard, lines))
+    return ok(name, `From ${from}, mail to a stranger is refused: ${last || 'the connection was closed'}`);
+  return fail(
+    name,
+    `From ${from}, which ${KEY} does not list, RCPT TO:<${STRANGER}> was taken: ${last}`,
+    'listener: { require_auth: true }',
+  );
+}
 
 /** How long a check may take: with the start of a command and the way through the socket, 5 s are not reached. */
 export const CHECK_LIMIT_MS = 3_000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { premises, scriptedResolver } from '../../../test/support/premises.ts';
-import type { DomainKey } from '../../domain/sending-domain.ts';
+import type { DomainKey } from '../../domain/domain-keys.ts';
 import { domainsCheck } from './identity.ts';
 
 const KEY: DomainKey = {

@@ -1,8 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import { serverName } from '../../config/names.ts';
-import { keysIn } from '../../domain/domain-keys.ts';
-import type { SendingDomain } from '../../domain/sending-domain.ts';
+import { keysIn, type SendingDomain } from '../../domain/domain-keys.ts';
 import { SELF_SIGNED_FILE, UPLOADED_FILE } from '../../tls/certificate.ts';
 import { lookForKey } from '../domain-book.ts';
 import { keyName, keyRecord, publish, zoneLine } from '../domain-records.ts';

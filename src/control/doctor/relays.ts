@@ -1,7 +1,6 @@
 import { relayOfLane } from '../../domain/lane.ts';
-import { beginsAfter, dayOf, dayText } from '../../domain/quota.ts';
+import { beginsAfter, dayOf, dayText, spentText } from '../../domain/quota.ts';
 import { INBOX, type Relay } from '../../domain/relay.ts';
-import { spentText } from '../../domain/spent.ts';
 import type { ProbeStep } from '../../transport/transport.ts';
 import { isWarming, MAX_AGE, spentAllowance, warmUpBegins } from '../relay-views.ts';
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';

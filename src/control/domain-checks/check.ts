@@ -1,6 +1,5 @@
 import { createPolicyFetch } from '../../dns/client/policy-fetch.ts';
-import { keyState, recordUntil } from '../../domain/domain-keys.ts';
-import type { DomainKey } from '../../domain/sending-domain.ts';
+import { type DomainKey, keyState, recordUntil } from '../../domain/domain-keys.ts';
 import { formatTimestamp } from '../../lib/clock.ts';
 import { isPublicAddress } from '../../lib/network.ts';
 import { type CheckedDomain, MAX_CHECKED } from '../../operations/domains.ts';

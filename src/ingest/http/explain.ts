@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { ownerOf } from '../../domain/key.ts';
 import { parseMailbox } from '../../domain/mailbox.ts';
+import { isTag } from '../../domain/message.ts';
 import { conditionName, type RouteFacts } from '../../domain/route-match.ts';
-import { ownerOf } from '../../domain/source.ts';
-import { isTag } from '../../domain/tag.ts';
 import type { Intake, RouteExplanation } from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { formatTimestamp } from '../../lib/clock.ts';

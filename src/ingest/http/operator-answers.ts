@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { HOLD_KINDS } from '../../domain/hold.ts';
-import { LANE_STATES } from '../../domain/lane.ts';
+import { HOLD_KINDS, LANE_STATES } from '../../domain/lane.ts';
 import { messageRecordSchema } from './answers.ts';
 
 /** The shapes of the answers on the queue, routes and captured mail; see `answers.ts`. */

@@ -1,8 +1,8 @@
 import { type Alignment, type AlignmentFacts, alignmentOf, isSigned } from '../../domain/alignment.ts';
+import type { SendingDomain } from '../../domain/domain-keys.ts';
 import { parseAddress } from '../../domain/mailbox.ts';
 import type { Submission } from '../../domain/message.ts';
 import { INBOX, type Relay } from '../../domain/relay.ts';
-import type { SendingDomain } from '../../domain/sending-domain.ts';
 import type { Intake } from '../../engine/contract.ts';
 import { areAligned } from '../../lib/organizational-domain.ts';
 import { authorsOf } from '../../mail/field-values.ts';

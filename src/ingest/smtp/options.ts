@@ -1,4 +1,4 @@
-import type { NamedSource } from '../../domain/source.ts';
+import type { NamedSource } from '../../domain/key.ts';
 import type { Intake } from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';

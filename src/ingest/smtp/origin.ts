@@ -1,6 +1,5 @@
-import { type ApiKey, maySendFrom } from '../../domain/key.ts';
+import { type ApiKey, maySendFrom, type NamedSource, ownerOf } from '../../domain/key.ts';
 import type { SigningRights } from '../../domain/message.ts';
-import { type NamedSource, ownerOf } from '../../domain/source.ts';
 
 /** Where a connection comes from. */
 export interface Client {

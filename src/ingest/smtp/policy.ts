@@ -1,5 +1,4 @@
-import type { ApiKey } from '../../domain/key.ts';
-import { ownerOf } from '../../domain/source.ts';
+import { type ApiKey, ownerOf } from '../../domain/key.ts';
 import type { Intake } from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { sourceGroup } from '../../lib/network.ts';

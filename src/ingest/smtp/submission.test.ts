@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ApiKey } from '../../domain/key.ts';
+import type { ApiKey, NamedSource } from '../../domain/key.ts';
 import { type Mailbox, parseAddress } from '../../domain/mailbox.ts';
 import type { Submission } from '../../domain/message.ts';
-import type { NamedSource } from '../../domain/source.ts';
 import { MAX_HANDED_IN_HEADER } from '../../mail/handed-in.ts';
 import type { ForwardPath, ReversePath, TakenEnvelope } from '../../smtp/receiver/effect.ts';
 import type { Origin } from './origin.ts';

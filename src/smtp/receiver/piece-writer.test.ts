@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PieceWriter } from './piece-writer.ts';
+import { PieceWriter } from './content-scanner.ts';
 
 function piece(chunk: Buffer, change: (writer: PieceWriter) => void): Buffer {
   const writer = new PieceWriter();

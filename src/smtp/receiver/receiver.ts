@@ -2,13 +2,12 @@
 import { Authentication } from './authentication.ts';
 import { CommandLines, type FaultyLine } from './command-lines.ts';
 import type { Effect, Question } from './effect.ts';
-import { ehloReply } from './ehlo.ts';
 import { asksForHead, hearEarlyTalk, isHttpLine } from './http-line.ts';
 import { InputBuffer } from './input.ts';
 import type { ReceiverOptions } from './options.ts';
 import { Outbox } from './outbox.ts';
 import * as replies from './session-reply.ts';
-import { isIdleAnswer, isIdleCommand, takeSimpleCommand } from './simple-commands.ts';
+import { ehloReply, isIdleAnswer, isIdleCommand, takeSimpleCommand } from './simple-commands.ts';
 import { Transactions } from './transaction.ts';
 
 /** How the client introduced itself. */

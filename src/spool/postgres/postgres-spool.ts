@@ -1,7 +1,15 @@
 import type { ContentRef } from '../../domain/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../postgres/database.ts';
-import type { Taking } from '../../store/taking.ts';
+import type { AcceptAnswer, AcceptRecord } from '../../store/accepting.ts';
+import {
+  type Contents,
+  type Placed,
+  SegmentLost,
+  type TakesContents,
+} from '../../store/postgres/contents.ts';
+import type { Store } from '../../store/store.ts';
+import { recordsAt, type Taken, type Taking, type TakingTerms, takingApart } from '../../store/taking.ts';
 import { decodeHeader, decodeOwner, encodeRecord } from '../record.ts';
 import {
   type Spool,
@@ -11,15 +19,14 @@ import {
   type SpoolRecord,
   WHOLE_READ_BYTES,
 } from '../spool.ts';
-import { ActiveSegment, OwnSegments } from './active-segment.ts';
+import { ActiveSegment, OwnSegments, refsOf } from './active-segment.ts';
 import { AllSegments } from './all-segments.ts';
-import { asSpool } from './insert.ts';
+import { asSpool, insertContents } from './insert.ts';
 import { ContentsReader } from './reader.ts';
-import { type FactsStore, takingTogether } from './taking.ts';
 import { ContentsWriter } from './writer.ts';
 
 /** What a spool within a PostgreSQL needs. */
-export interface PostgresSpoolOptions {
+interface PostgresSpoolOptions {
   readonly database: Database;
   /** This process's name, another at every start: it alone writes to its segments. */
   readonly node: string;
@@ -146,3 +153,69 @@ class PostgresSpool implements SharedSpool {
 
 const RECORDS = `SELECT "offset", header FROM contents
   WHERE segment = $1 AND piece = 0 AND "offset" > $2 ORDER BY "offset" LIMIT $3`;
+
+/** What takes facts, alone and with the contents that they refer to. */
+type FactsStore = Pick<Store, 'accept'> & TakesContents;
+
+/** What taking messages goes by. */
+interface TakingOptions {
+  readonly spool: Pick<Spool, 'append' | 'decided'>;
+  readonly store: FactsStore;
+  /** Where contents go that are taken so: nobody else writes there. */
+  readonly segments: ActiveSegment;
+  readonly own: OwnSegments;
+  readonly isClosed: () => boolean;
+}
+
+/**
+ * Takes messages in one transaction, contents and facts: one commit, one flush, and nothing that refers to nothing where a
+ * process dies in between. What is large goes before its facts, in a transaction of its own, so that letters, whose facts
+ * lock what all move, do not wait for it.
+ */
+function takingTogether(options: TakingOptions): Taking {
+  const apart = takingApart(options.spool, options.store);
+  return {
+    take: (messages, terms) => {
+      const bytes = messages.reduce((sum, { content }) => sum + content.sizeBytes, 0);
+      return bytes > WHOLE_READ_BYTES ? apart.take(messages, terms) : takeLetters(messages, terms, options);
+    },
+  };
+}
+
+async function takeLetters(
+  messages: readonly Taken[],
+  { at, limits, counted }: TakingTerms,
+  { store, segments, own, isClosed }: TakingOptions,
+): Promise<AcceptAnswer[]> {
+  if (isClosed()) throw new SpoolError('spool_closed', 'the spool is closed');
+  const encoded = await Promise.all(messages.map(encodeRecord));
+  const write = async <T>(accept: (placed: readonly Placed[]) => Promise<T>): Promise<T> => {
+    const placed = await segments.place(encoded);
+    try {
+      return await accept(placed);
+    } finally {
+      own.decided(refsOf(placed));
+      segments.written(placed);
+    }
+  };
+  const contentsAt = (placed: readonly Placed[]): Contents => ({ placed, insert: insertContents });
+  let records: AcceptRecord[] = [];
+  try {
+    return await write((placed) => {
+      records = recordsAt(messages, refsOf(placed));
+      counted();
+      return store.acceptWith(contentsAt(placed), records, at(), limits);
+    });
+  } catch (error) {
+    if (!(error instanceof SegmentLost)) throw error;
+    // Once more, in another segment.
+    segments.lose(error.segment);
+    return await write((placed) => {
+      const moved = records.map((record, place) => ({
+        ...record,
+        content: placed[place]?.ref ?? record.content,
+      }));
+      return store.acceptWith(contentsAt(placed), moved, at(), limits);
+    });
+  }
+}

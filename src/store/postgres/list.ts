@@ -1,5 +1,5 @@
-import { addressTest } from '../../domain/address-test.ts';
 import { MESSAGE_STATUSES, type MessageStatus } from '../../domain/delivery.ts';
+import { addressTest } from '../../domain/mailbox.ts';
 import type { MessageRecord } from '../../domain/message.ts';
 import { messageIdFloor } from '../../lib/id.ts';
 import type { Database, Parameter, Queries } from '../../postgres/database.ts';

@@ -1,24 +1,23 @@
-import { whenCancelled, whenRetried } from '../../domain/acts.ts';
+import { whenCancelled, whenRetried } from '../../domain/delivery.ts';
 import type { LaneLease } from '../../domain/lane.ts';
-import type { Database } from '../../postgres/database.ts';
+import type { Database, Queries } from '../../postgres/database.ts';
+import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } from '../accepting.ts';
 import type { CancelAnswer, RequeueAnswer, RequeueRequest } from '../acting.ts';
 import { fromGroup } from '../columns.ts';
 import { BYTES_GAUGE } from '../counting.ts';
 import type { ContentPlace, Relocation, SegmentUse } from '../relocating.ts';
 import type { Reassignment, Stamp, Store } from '../store.ts';
-import { acceptCall, foresee } from './accept.ts';
 import { cancelDelivery, isWaiting, markCancelled, requeue as requeueDelivery } from './changes.ts';
 import { claim } from './claim.ts';
-import type { TakesContents } from './contents.ts';
-import { expire, expiring } from './expire.ts';
+import { type Contents, type TakesContents, weightOf } from './contents.ts';
 import { Gatherer } from './gatherer.ts';
 import type { Partitions } from './partitions.ts';
 import { purge, purgeFigures } from './purge.ts';
-import { reclaim } from './reclaim.ts';
 import { beginCall, releaseCall, settleCall } from './settle.ts';
+import { expire, expiring, reclaim } from './sweep.ts';
 import type { MessageRow } from './tables.ts';
 import { indexWords } from './words.ts';
-import { Work } from './work.ts';
+import { type Call, Repeats, Room, Work } from './work.ts';
 
 /** The store, and what only this one can do. */
 export interface PostgresStore extends Store, TakesContents {}
@@ -256,4 +255,58 @@ function requeueMessage(work: Work, { id, expiresAt }: RequeueRequest): RequeueA
     message.expiresAt = Math.max(message.expiresAt, endsAt);
   }
   return changed ? { kind: 'requeued', lanes: [...lanes] } : { kind: 'nothing_to_retry' };
+}
+
+/** A call of the verb `accept`, with the contents that its records refer to unless they are written already. */
+function acceptCall(
+  batch: readonly AcceptRecord[],
+  at: Stamp,
+  limits: QueueLimits | undefined,
+  contents?: Contents,
+): Call<AcceptAnswer[]> {
+  const deliveries = batch.reduce((sum, record) => sum + record.deliveries.length, 0);
+  return {
+    at,
+    contents,
+    weight: deliveries + (contents === undefined ? 0 : weightOf(contents)),
+    needs: {
+      lanes: batch.flatMap(shortLanes),
+      repeats: batch,
+      room: limits === undefined ? null : batch.map(({ keyId }) => keyId),
+    },
+    decide: (work) => batch.map((record) => acceptOne(work, record, limits)),
+  };
+}
+
+function acceptOne(work: Work, record: AcceptRecord, limits: QueueLimits | undefined): AcceptAnswer {
+  const { repeats, room, desk, at } = work;
+  const wish = { keyId: record.keyId, sizeBytes: record.content.length, idempotency: record.idempotency };
+  const refusal = repeats.refusalOf(wish, at.now) ?? (limits ? room.refusalOf(wish, limits) : null);
+  if (refusal !== null) return refusal;
+  repeats.remember(wish, record.id, at.now);
+  room.take(wish);
+  return { kind: 'accepted', leased: desk.enter(record, at) };
+}
+
+/** The verb `foresee`. It locks nothing: others may be quicker, and `accept` decides. */
+async function foresee(
+  db: Queries,
+  wishes: readonly AcceptWish[],
+  now: number,
+  limits: QueueLimits,
+): Promise<Foresight[]> {
+  const repeats = new Repeats(db);
+  const room = new Room(db);
+  await repeats.look(wishes);
+  await room.look(wishes.map(({ keyId }) => keyId));
+  return wishes.map((wish): Foresight => {
+    const answer =
+      repeats.refusalOf(wish, now) ?? room.refusalOf(wish, limits) ?? ({ kind: 'fits' } as const);
+    if (answer.kind === 'fits') room.take(wish);
+    return { answer, ...room.left(wish.keyId, limits) };
+  });
+}
+
+function shortLanes({ deliveries }: AcceptRecord): string[] {
+  return deliveries.flatMap(({ lane, fence }) => (lane !== null && fence !== null ? [lane] : []));
 }

@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openBetterSqlite3 } from './better-sqlite3.ts';
 import { assertDurable, checkpoint, openReader, openWriter } from './connection.ts';
-import type { Driver } from './driver.ts';
+import { type Driver, openBetterSqlite3 } from './driver.ts';
 import { openNodeSqlite } from './node-sqlite.ts';
 
 describe.each([

@@ -1,7 +1,6 @@
 import Database from 'better-sqlite3';
 import type { ContentRef } from '../../domain/message.ts';
-import { openBetterSqlite3 } from './better-sqlite3.ts';
-import type { Driver } from './driver.ts';
+import { type Driver, openBetterSqlite3 } from './driver.ts';
 import { storeErrorOf } from './errors.ts';
 
 /** Pages that are copied in one go: 1 MiB. */

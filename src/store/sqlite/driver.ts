@@ -1,3 +1,5 @@
+import Database from 'better-sqlite3';
+
 /**
  * A synchronous SQLite, reduced to what the store uses. Two libraries implement it and pass the same tests.
  * Errors are the library's own; `storeErrorOf` in `errors.ts` reads both kinds.
@@ -41,4 +43,28 @@ export type OpenDriver = (path: string) => Driver;
 /** The column form of a boolean. */
 export function asFlag(value: boolean): number {
   return value ? 1 : 0;
+}
+
+/** The default driver: the better-sqlite3 package. */
+export function openBetterSqlite3(path: string): Driver {
+  const db = new Database(path);
+  return {
+    exec: (sql) => {
+      db.exec(sql);
+    },
+    prepare: <P extends readonly SqlValue[], R extends readonly SqlValue[]>(sql: string): Statement<P, R> => {
+      const statement = db.prepare<SqlValue[]>(sql);
+      if (statement.reader) statement.raw(true);
+      return {
+        run: (...params) => statement.run(...params).changes,
+        get: (...params) => statement.get(...params) as R | undefined,
+        all: (...params) => statement.all(...params) as R[],
+        columns: () => statement.columns().map(({ name }) => name),
+      };
+    },
+    inTransaction: () => db.inTransaction,
+    close: () => {
+      db.close();
+    },
+  };
 }

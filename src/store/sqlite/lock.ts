@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreError } from '../store.ts';
-import { openBetterSqlite3 } from './better-sqlite3.ts';
-import type { Driver } from './driver.ts';
+import { type Driver, openBetterSqlite3 } from './driver.ts';
 import { storeErrorOf } from './errors.ts';
 
 /** The data directory is another process's. */

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseQuery } from '../../domain/query.ts';
 import type { NewJournalEntry } from '../journal.ts';
 import { StoreError } from '../store.ts';
-import { openBetterSqlite3 } from './better-sqlite3.ts';
+import { openBetterSqlite3 } from './driver.ts';
 import { type Migration, migrations, openDatabase, openSqlite, type SqliteStores } from './open.ts';
 
 const EVERYTHING = { owner: 'all', statuses: [], before: null, limit: 99 } as const;

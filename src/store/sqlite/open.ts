@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { StoreError } from '../store.ts';
 import type { Views } from '../views.ts';
-import { openBetterSqlite3 } from './better-sqlite3.ts';
 import { openWriter } from './connection.ts';
-import type { Driver, OpenDriver } from './driver.ts';
+import { type Driver, type OpenDriver, openBetterSqlite3 } from './driver.ts';
 import { storeErrorOf } from './errors.ts';
 import { type Call, storesOver, viewsOver, type WritingStores } from './facade.ts';
 import type { Verbs } from './verbs.ts';

@@ -1,5 +1,5 @@
-import { addressTest } from '../../domain/address-test.ts';
 import { MESSAGE_STATUSES, type MessageStatus } from '../../domain/delivery.ts';
+import { addressTest } from '../../domain/mailbox.ts';
 import { messageIdFloor } from '../../lib/id.ts';
 import type { Kept } from '../counting.ts';
 import { areTroubled, textTest } from '../matching.ts';

@@ -17,7 +17,7 @@ import {
   T0,
   takeLane,
 } from '../../../test/contract/store/fixtures.ts';
-import { openBetterSqlite3 } from './better-sqlite3.ts';
+import { openBetterSqlite3 } from './driver.ts';
 import { openSqlite, type SqliteStores } from './open.ts';
 import { holdRestored } from './restored.ts';
 

@@ -1,5 +1,4 @@
-import { whenCancelled, whenRetried } from '../../domain/acts.ts';
-import type { MessageStatus } from '../../domain/delivery.ts';
+import { type MessageStatus, whenCancelled, whenRetried } from '../../domain/delivery.ts';
 import type { LaneLease } from '../../domain/lane.ts';
 import type { CancelAnswer, RequeueAnswer, RequeueRequest } from '../acting.ts';
 import type { Applying } from '../applying.ts';
@@ -17,10 +16,9 @@ import type { Driver } from './driver.ts';
 import { applyVerbs } from './finished.ts';
 import { type PlainVerbs, plainVerbs } from './plain.ts';
 import { purgeVerb } from './purge.ts';
-import { reclaimVerb } from './reclaim.ts';
 import { decideRestoredVerb } from './restored.ts';
 import { AttemptLog, beginVerb, releaseVerb, settleVerb } from './settle.ts';
-import { expireVerb, expiringVerb } from './sweep.ts';
+import { expireVerb, expiringVerb, reclaimVerb } from './sweep.ts';
 import { indexVerb } from './word-index.ts';
 
 /** Everything that runs on the writing connection. Each verb runs inside a transaction that its caller opened. */

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { at, message, recipient, refTo } from '../../../test/contract/store/fixtures.ts';
 import type { LaneLease } from '../../domain/lane.ts';
-import { openBetterSqlite3 } from './better-sqlite3.ts';
-import type { Driver } from './driver.ts';
+import { type Driver, openBetterSqlite3 } from './driver.ts';
 import { openNodeSqlite } from './node-sqlite.ts';
 import { openDatabase } from './open.ts';
 import { type Request, Writer } from './writer.ts';

@@ -1,6 +1,7 @@
 /** Twilio SendGrid (API v3): `POST /v3/mail/send`, one personalization for all recipients. */
+
+import { quote } from '../../domain/address-entry.ts';
 import type { Mailbox } from '../../domain/mailbox.ts';
-import { quote } from '../../domain/quoted-string.ts';
 import type { ProviderSettings } from '../../domain/relay.ts';
 import type { Sliced } from '../../lib/clock.ts';
 import { decodeJson } from '../../lib/decode.ts';

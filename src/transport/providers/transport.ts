@@ -13,9 +13,14 @@ import { Connections } from './connections.ts';
 import { type Resolve, systemResolve } from './dial.ts';
 import type { Exchanged } from './exchange.ts';
 import { findingOf, formsOf, judge } from './judge.ts';
-import { MEMORY_FACTOR, MEMORY_WAIT_MS, PROVIDER_TIMEOUTS, type ProviderTimeouts } from './limits.ts';
+import {
+  MEMORY_FACTOR,
+  MEMORY_WAIT_MS,
+  PROVIDER_TIMEOUTS,
+  type ProviderTimeouts,
+  steeringRefusal,
+} from './limits.ts';
 import type { Prepared, Provider, ProviderRequest } from './provider.ts';
-import { steeringRefusal } from './steering.ts';
 import { Tokens } from './tokens.ts';
 import { ProviderTrace } from './trace.ts';
 import { ABORTED, LEASE_LOST } from './trouble.ts';

@@ -10,7 +10,7 @@ import { type Random, systemRandom } from '../../../src/lib/random.ts';
 import { openSegmentSpool } from '../../../src/spool/segments/segment-spool.ts';
 import type { Spool } from '../../../src/spool/spool.ts';
 import { replay } from '../../../src/store/logged/replay.ts';
-import { openBetterSqlite3 } from '../../../src/store/sqlite/better-sqlite3.ts';
+import { openBetterSqlite3 } from '../../../src/store/sqlite/driver.ts';
 import { lockDirectory } from '../../../src/store/sqlite/lock.ts';
 import { openSqlite } from '../../../src/store/sqlite/open.ts';
 import type { Store } from '../../../src/store/store.ts';

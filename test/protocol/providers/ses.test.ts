@@ -1,7 +1,7 @@
 /** Amazon SES: what it is sent, and what each of its answers makes of a message. */
 import { expect, test } from 'vitest';
 import type { AnswerRow } from '../../../src/transport/providers/provider.ts';
-import { sesAnswers } from '../../../src/transport/providers/ses-answers.ts';
+import { sesAnswers } from '../../../src/transport/providers/ses.ts';
 import { type ApiAnswer, type ApiRequest, answerJson } from '../../peers/provider-api.ts';
 import { linesOf, only } from '../smtp-out/rig.ts';
 import { expectMeaning, type RigSettings, SECRET, startProvider } from './rig.ts';

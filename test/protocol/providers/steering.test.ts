@@ -1,6 +1,6 @@
 /** No client steers a provider by header fields, whichever provider it is. */
 import { expect, test } from 'vitest';
-import { STEERING_PREFIXES } from '../../../src/transport/providers/steering.ts';
+import { STEERING_PREFIXES } from '../../../src/transport/providers/limits.ts';
 import { only } from '../smtp-out/rig.ts';
 import { SETTINGS, startProvider } from './rig.ts';
 
