@@ -109,11 +109,11 @@ const EXPORT_TYPES: Readonly<Record<ExportFormat, string>> = {
 
 /** Everything that can be downloaded, and previews. */
 export const DOWNLOADS: readonly DownloadRoute[] = [
-  open('/api/messages/:id/source', 'viewer', answerSource),
-  open('/api/messages/:id/parts/:number', 'viewer', answerPart),
-  open('/preview/:id', 'viewer', answerPreview),
+  open('/api/messages/{id}/source', 'viewer', answerSource),
+  open('/api/messages/{id}/parts/{number}', 'viewer', answerPart),
+  open('/preview/{id}', 'viewer', answerPreview),
   open('/api/export', 'operator', answerExport),
-  open('/api/backups/:name', 'admin', answerBackup),
+  open('/api/backups/{name}', 'admin', answerBackup),
 ];
 
 function open(path: string, from: Role, answer: DownloadRoute['answer']): DownloadRoute {
