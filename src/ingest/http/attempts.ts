@@ -13,25 +13,10 @@ import { asInteger, readParameters } from './query.ts';
 /** `GET /api/v1/messages/{id}/attempts`: every try to hand a message on, with its evidence (contract §3.1). */
 
 /** The endpoint's parameters. */
+// biome-ignore format: a table
 export const ATTEMPTS_PARAMETERS = {
-  limit: {
-    schema: z.int().min(1).max(MAX_LIMIT).default(MAX_LIMIT),
-    fromText: asInteger,
-    repeatable: false,
-    code: 'out_of_range',
-    rule: `an integer from 1 to ${MAX_LIMIT}`,
-    meaning: 'How many attempts a page has at most. Large ones make it end earlier.',
-    example: '50',
-  },
-  cursor: {
-    schema: z.int().min(1).optional(),
-    fromText: asInteger,
-    repeatable: false,
-    code: 'bad_cursor',
-    rule: "the nextCursor of a page of this message's attempts",
-    meaning: 'Goes on where a page ended: its nextCursor.',
-    example: '200',
-  },
+  limit: { schema: z.int().min(1).max(MAX_LIMIT).default(MAX_LIMIT), fromText: asInteger, code: 'out_of_range', rule: `an integer from 1 to ${MAX_LIMIT}`, meaning: 'How many attempts a page has at most. Large ones make it end earlier.', example: '50' },
+  cursor: { schema: z.int().min(1).optional(), fromText: asInteger, code: 'bad_cursor', rule: "the nextCursor of a page of this message's attempts", meaning: 'Goes on where a page ended: its nextCursor.', example: '200' },
 };
 
 /** Answers with a page of them. */

@@ -10,14 +10,7 @@ import { parseCidrs } from '../../lib/network.ts';
 import type { Shown } from './answers.ts';
 import type { Call } from './call.ts';
 import type { routeExplanationSchema } from './operator-answers.ts';
-import {
-  asInteger,
-  asText,
-  type ParameterValues,
-  readParameters,
-  TIMESTAMP_RULE,
-  timestampSchema,
-} from './query.ts';
+import { asInteger, type ParameterValues, readParameters, TIMESTAMP_RULE, timestampSchema } from './query.ts';
 
 /** `GET /api/v1/routes/explain`: where mail would go, and why. */
 
@@ -38,82 +31,16 @@ const senderSchema = z.union([z.literal(NULL_SENDER).transform(() => ''), addres
 const nameSchema = z.string().min(1).max(MAX_NAME).optional();
 
 /** What mail is described by. */
+// biome-ignore format: a table
 export const EXPLAIN_PARAMETERS = {
-  from: {
-    schema: senderSchema,
-    fromText: asText,
-    repeatable: false,
-    code: 'address_syntax',
-    rule: `an address such as ann@example.com, or ${NULL_SENDER}`,
-    meaning: `The envelope's sender; ${NULL_SENDER} is the null reverse-path of bounces.`,
-    example: 'ann@example.com',
-  },
-  to: {
-    schema: addressSchema,
-    fromText: asText,
-    repeatable: false,
-    code: 'address_syntax',
-    rule: 'an address such as bob@example.org',
-    meaning: 'The recipient.',
-    example: 'bob@example.org',
-  },
-  tag: {
-    schema: z.array(z.string().refine(isTag)).max(MAX_TAGS),
-    fromText: asText,
-    repeatable: true,
-    code: 'tag',
-    rule: 'a tag of 1 to 128 printable characters',
-    meaning: 'A tag of the message. May be given several times.',
-    example: 'news',
-  },
-  key: {
-    schema: nameSchema,
-    fromText: asText,
-    repeatable: false,
-    code: 'name',
-    rule: `a name of 1 to ${MAX_NAME} characters`,
-    meaning: 'The name of the API key that submits it.',
-    example: 'shop',
-  },
-  source: {
-    schema: nameSchema,
-    fromText: asText,
-    repeatable: false,
-    code: 'name',
-    rule: `a name of 1 to ${MAX_NAME} characters`,
-    meaning: 'The name in `listener.sources` of the device that submits it.',
-    example: 'printer',
-  },
-  sourceAddress: {
-    schema: z
-      .string()
-      .refine((text) => !text.includes('/') && parseCidrs([text]).ok)
-      .optional(),
-    fromText: asText,
-    repeatable: false,
-    code: 'address_syntax',
-    rule: 'an IP address',
-    meaning: 'The address that it is submitted from.',
-    example: '192.0.2.7',
-  },
-  sizeBytes: {
-    schema: z.int().min(0).default(0),
-    fromText: asInteger,
-    repeatable: false,
-    code: 'out_of_range',
-    rule: 'a whole number of bytes',
-    meaning: 'The size of the whole message.',
-    example: '52428',
-  },
-  at: {
-    schema: timestampSchema.optional(),
-    fromText: asText,
-    repeatable: false,
-    code: 'timestamp',
-    rule: TIMESTAMP_RULE,
-    meaning: 'When it is to be sent (RFC 3339); now when absent.',
-    example: '2026-11-20T22:30:00Z',
-  },
+  from: { schema: senderSchema, code: 'address_syntax', rule: `an address such as ann@example.com, or ${NULL_SENDER}`, meaning: `The envelope's sender; ${NULL_SENDER} is the null reverse-path of bounces.`, example: 'ann@example.com' },
+  to: { schema: addressSchema, code: 'address_syntax', rule: 'an address such as bob@example.org', meaning: 'The recipient.', example: 'bob@example.org' },
+  tag: { schema: z.array(z.string().refine(isTag)).max(MAX_TAGS), repeatable: true, code: 'tag', rule: 'a tag of 1 to 128 printable characters', meaning: 'A tag of the message. May be given several times.', example: 'news' },
+  key: { schema: nameSchema, code: 'name', rule: `a name of 1 to ${MAX_NAME} characters`, meaning: 'The name of the API key that submits it.', example: 'shop' },
+  source: { schema: nameSchema, code: 'name', rule: `a name of 1 to ${MAX_NAME} characters`, meaning: 'The name in `listener.sources` of the device that submits it.', example: 'printer' },
+  sourceAddress: { schema: z.string().refine((text) => !text.includes('/') && parseCidrs([text]).ok).optional(), code: 'address_syntax', rule: 'an IP address', meaning: 'The address that it is submitted from.', example: '192.0.2.7' },
+  sizeBytes: { schema: z.int().min(0).default(0), fromText: asInteger, code: 'out_of_range', rule: 'a whole number of bytes', meaning: 'The size of the whole message.', example: '52428' },
+  at: { schema: timestampSchema.optional(), code: 'timestamp', rule: TIMESTAMP_RULE, meaning: 'When it is to be sent (RFC 3339); now when absent.', example: '2026-11-20T22:30:00Z' },
 };
 
 /** An explanation as it is told. */

@@ -29,22 +29,11 @@ const REREAD_MS = 1000;
 const { since, to, from, subject, tag } = FILTER_PARAMETERS;
 
 /** The endpoint's parameters. */
+// biome-ignore format: a table
 export const INBOX_WAIT_PARAMETERS = {
-  ...{ to, from, subject, tag },
-  since: {
-    ...since,
-    meaning:
-      'Only messages accepted at this time or later (RFC 3339); without it, within the last ten minutes. Give the time at which the test began, so that it does not find what an earlier one caused.',
-  },
-  timeout: {
-    schema: z.int().min(0).max(MAX_TIMEOUT_SECONDS).default(DEFAULT_TIMEOUT_SECONDS),
-    fromText: asInteger,
-    repeatable: false,
-    code: 'out_of_range',
-    rule: `an integer from 0 to ${MAX_TIMEOUT_SECONDS}`,
-    meaning: 'How many seconds to wait for it.',
-    example: '30',
-  },
+  to, from, subject, tag,
+  since: { ...since, meaning: 'Only messages accepted at this time or later (RFC 3339); without it, within the last ten minutes. Give the time at which the test began, so that it does not find what an earlier one caused.' },
+  timeout: { schema: z.int().min(0).max(MAX_TIMEOUT_SECONDS).default(DEFAULT_TIMEOUT_SECONDS), fromText: asInteger, code: 'out_of_range', rule: `an integer from 0 to ${MAX_TIMEOUT_SECONDS}`, meaning: 'How many seconds to wait for it.', example: '30' },
 };
 
 /** Reads what a message says. Throws a `Problem`: 404 when it is no longer kept, 409 when it cannot be read. */

@@ -4,19 +4,18 @@ import { Problem } from '../../http/problem.ts';
 import {
   asBoolean,
   asInteger,
-  asText,
   type ParameterTable,
   readParameters,
   TIMESTAMP_RULE,
   timestampSchema,
 } from './query.ts';
 
-const words = { repeatable: false, code: 'wrong', rule: 'right', meaning: '', example: '' };
+const words = { code: 'wrong', rule: 'right', meaning: '', example: '' };
 const TABLE = {
   count: { ...words, schema: z.int().min(1).max(9).default(5), fromText: asInteger },
-  color: { ...words, schema: z.array(z.enum(['red', 'blue'])).max(2), fromText: asText, repeatable: true },
+  color: { ...words, schema: z.array(z.enum(['red', 'blue'])).max(2), repeatable: true },
   loud: { ...words, schema: z.boolean().optional(), fromText: asBoolean },
-  since: { ...words, schema: timestampSchema.optional(), fromText: asText, rule: TIMESTAMP_RULE },
+  since: { ...words, schema: timestampSchema.optional(), rule: TIMESTAMP_RULE },
 } satisfies ParameterTable;
 
 const read = (query: string) => readParameters(new URLSearchParams(query), TABLE);

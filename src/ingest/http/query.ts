@@ -16,10 +16,10 @@ export interface Parameter<T> {
    * input is the value's type for the description.
    */
   readonly schema: z.ZodType<T>;
-  /** What one text stands for. Text that stands for nothing is passed on, for the schema to refuse. */
-  readonly fromText: (text: string) => unknown;
-  /** It may be given several times. */
-  readonly repeatable: boolean;
+  /** What one text stands for; itself unless given. Text that stands for nothing is passed on, for the schema to refuse. */
+  readonly fromText?: (text: string) => unknown;
+  /** It may be given several times; once unless given. */
+  readonly repeatable?: boolean;
   /** The fault's code when the schema refuses the value. */
   readonly code: string;
   /** What it must be, as the end of `Must be …`. */
@@ -55,12 +55,13 @@ export function readParameters<Table extends ParameterTable>(
   const values: Record<string, unknown> = {};
   for (const [name, parameter] of Object.entries(table)) {
     const texts = query.getAll(name);
-    if (texts.length > 1 && !parameter.repeatable) {
+    const { schema, fromText = (text: string) => text, repeatable = false } = parameter;
+    if (texts.length > 1 && !repeatable) {
       faults.push(parameterFault(name, 'repeated', 'May be given only once; leave the others out.'));
       continue;
     }
-    const given = texts.map(parameter.fromText);
-    const parsed = parameter.schema.safeParse(parameter.repeatable ? given : given[0]);
+    const given = texts.map(fromText);
+    const parsed = schema.safeParse(repeatable ? given : given[0]);
     if (parsed.success) values[name] = parsed.data;
     else faults.push(valueFault(name, parameter, texts, parsed.error));
   }
@@ -78,11 +79,6 @@ export function invalidQuery(faults: readonly FieldFault[]): Problem {
 /** One fault of a parameter, told like those of a body's fields: `/limit` points to `limit`. */
 export function parameterFault(name: string, code: string, detail: string): FieldFault {
   return { pointer: `/${pointerToken(name)}`, code, detail };
-}
-
-/** A parameter's value as it is. */
-export function asText(text: string): unknown {
-  return text;
 }
 
 /** A whole number in decimal digits. */

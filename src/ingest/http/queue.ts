@@ -9,7 +9,7 @@ import type { RequestOf } from '../../operations/table.ts';
 import type { AdminDoor } from '../admin-door.ts';
 import type { Call } from './call.ts';
 import { faultyFields } from './fields.ts';
-import { asText, NO_PARAMETERS, readParameters } from './query.ts';
+import { NO_PARAMETERS, readParameters } from './query.ts';
 import { requireType } from './read-fields.ts';
 
 /** `/api/v1/queue`: what waits where, holding it back, and acting on many; for who runs the server. */
@@ -27,16 +27,9 @@ const ADVICE = 'Name less at once.';
 const MAX_FAULTS = 20;
 
 /** The parameters of the view. */
+// biome-ignore format: a table
 export const QUEUE_PARAMETERS = {
-  relay: {
-    schema: z.string().min(1).optional(),
-    fromText: asText,
-    repeatable: false,
-    code: 'name',
-    rule: "a relay's name",
-    meaning: 'Only the lanes of this relay.',
-    example: 'inbox',
-  },
+  relay: { schema: z.string().min(1).optional(), code: 'name', rule: "a relay's name", meaning: 'Only the lanes of this relay.', example: 'inbox' },
 };
 
 /** What a hold is asked by. */

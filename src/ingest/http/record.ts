@@ -117,17 +117,9 @@ const MAX_WAIT_SECONDS = 60;
 const REREAD_MS = 1000;
 
 /** The endpoint's parameters. */
+// biome-ignore format: a table
 export const STATUS_PARAMETERS = {
-  wait: {
-    schema: z.int().min(0).max(MAX_WAIT_SECONDS).optional(),
-    fromText: asInteger,
-    repeatable: false,
-    code: 'out_of_range',
-    rule: `an integer from 0 to ${MAX_WAIT_SECONDS}`,
-    meaning:
-      'Answers once the status is final (delivered or failed), or after that many seconds with the record as it is then.',
-    example: '30',
-  },
+  wait: { schema: z.int().min(0).max(MAX_WAIT_SECONDS).optional(), fromText: asInteger, code: 'out_of_range', rule: `an integer from 0 to ${MAX_WAIT_SECONDS}`, meaning: 'Answers once the status is final (delivered or failed), or after that many seconds with the record as it is then.', example: '30' },
 };
 
 /** What the endpoint needs. */

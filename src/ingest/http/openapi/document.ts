@@ -1,5 +1,6 @@
 import { titleOf } from '../../../http/problem.ts';
 import { ENDPOINT_IDS, ENDPOINTS, OPEN_ENDPOINTS, OPEN_IDS, type OperationId } from '../endpoints.ts';
+import type { Parameter } from '../query.ts';
 import { ACTING, ADMINISTERING, QUEUE } from './acting.ts';
 import { isRequired, type Json, namedSchemas, parameterSchema, schemaRef } from './json-schema.ts';
 import type { Description, Media, Operation, RequestBody, Success, Tag } from './operation.ts';
@@ -144,7 +145,7 @@ function parametersOf({ path, query, requestHeaders }: Operation): Json[] {
     required: isRequired(parameter),
     ...(parameter.repeatable && { style: 'form', explode: true }),
     schema: parameterSchema(parameter),
-    example: exampleOf(parameter.example, parameter.fromText, parameter.repeatable),
+    example: exampleOf(parameter),
   }));
   return [
     ...names,
@@ -153,8 +154,8 @@ function parametersOf({ path, query, requestHeaders }: Operation): Json[] {
   ];
 }
 
-function exampleOf(text: string, fromText: (text: string) => unknown, repeatable: boolean): unknown {
-  return repeatable ? [fromText(text)] : fromText(text);
+function exampleOf({ example, fromText = (text) => text, repeatable = false }: Parameter<unknown>): unknown {
+  return repeatable ? [fromText(example)] : fromText(example);
 }
 
 function namedParameters(): Json {
