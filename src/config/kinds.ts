@@ -12,10 +12,12 @@ export interface Flaw {
   readonly rule: string;
 }
 
+/** `relay`: the name of one; `list`: of single values, one a line; `json`: anything else that is no single value. */
+export const FORM_KINDS = ['boolean', 'integer', 'text', 'choice', 'relay', 'list', 'json'] as const;
+
 /** What a form shows a value with. */
 export interface FormKind {
-  /** `relay`: the name of one; `list`: of single values, one a line; `json`: anything else that is no single value. */
-  readonly kind: 'boolean' | 'integer' | 'text' | 'choice' | 'relay' | 'list' | 'json';
+  readonly kind: (typeof FORM_KINDS)[number];
   /** Of kind `choice`. */
   readonly choices: readonly string[];
   /** Of kind `integer`, and of a list of such: the least and the most. */

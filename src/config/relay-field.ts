@@ -2,7 +2,10 @@ import type { Kind } from './kinds.ts';
 import type { DeclaredType } from './relay-types.ts';
 
 /** The part of a form that a field is shown in; all but `main` are folded. */
-export type FieldGroup = 'main' | 'oauth' | 'connection' | 'limits' | 'warmup';
+export const FIELD_GROUPS = ['main', 'oauth', 'connection', 'limits', 'warmup'] as const;
+
+/** See {@link FIELD_GROUPS}. */
+export type FieldGroup = (typeof FIELD_GROUPS)[number];
 
 /** The option of the command line that gives a field. A secret's names a file, and has `-file` behind its name. */
 interface FieldOption {

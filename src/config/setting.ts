@@ -1,15 +1,13 @@
 import type { Kind } from './kinds.ts';
 
-/** The part of the settings that a setting is shown in. */
-export type SettingGroup =
-  | 'http-api'
-  | 'smtp'
-  | 'certificate'
-  | 'delivery'
-  | 'retention'
-  | 'security'
-  | 'limits'
-  | 'server';
+/** The parts of the settings, each of which shows some of them. */
+export const SETTING_GROUPS = [
+  ...(['http-api', 'smtp', 'certificate', 'delivery'] as const),
+  ...(['retention', 'security', 'limits', 'server'] as const),
+] as const;
+
+/** See {@link SETTING_GROUPS}. */
+export type SettingGroup = (typeof SETTING_GROUPS)[number];
 
 /** A setting as it is written down, before it has its place in the table. */
 export interface SettingRow<T> {

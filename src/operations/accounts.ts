@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ROLES, type Role } from '../domain/account.ts';
+import { ROLES } from '../domain/account.ts';
 import { type Told, text } from './command.ts';
-import { CONFIDENTIAL, changes, look, type OperationsOf, operation } from './operation.ts';
+import { CONFIDENTIAL, changes, look, type OperationsOf, operation, type Shown } from './operation.ts';
 
 /** What a user is called when signing in. */
 export const userName = z
@@ -14,43 +14,52 @@ export const userName = z
 const role = z.enum(ROLES);
 const userRequest = z.strictObject({ name: z.string().max(64) });
 
+const userView = () =>
+  z.strictObject({
+    name: z.string(),
+    role: role,
+    disabled: z.boolean(),
+    /** False until they chose a password. */
+    hasPassword: z.boolean(),
+    secondFactor: z.boolean(),
+    createdAt: z.string(),
+    lastSignInAt: z.string().nullable(),
+    sessions: z.number(),
+  });
+
 /** A user as shown. Times are RFC 3339. */
-export interface UserView {
-  readonly name: string;
-  readonly role: Role;
-  readonly disabled: boolean;
-  /** False until they chose a password. */
-  readonly hasPassword: boolean;
-  readonly secondFactor: boolean;
-  readonly createdAt: string;
-  readonly lastSignInAt: string | null;
-  readonly sessions: number;
-}
+export type UserView = Shown<typeof userView>;
+
+const userLink = () =>
+  z.strictObject({
+    /** Null for the first administrator, who chooses a name too. */
+    name: z.string().nullable(),
+    /** The dashboard's path with the token in its fragment, such as `/setup#…`: never sent to a server by a browser. */
+    path: z.string(),
+    /** The same with the host, where the server knows how it is reached; null when its port is off. */
+    url: z.string().nullable(),
+    expiresAt: z.string(),
+  });
 
 /** A way for a user to choose a password, once. */
-export interface UserLink {
-  /** Null for the first administrator, who chooses a name too. */
-  readonly name: string | null;
-  /** The dashboard's path with the token in its fragment, such as `/setup#…`: never sent to a server by a browser. */
-  readonly path: string;
-  /** The same with the host, where the server knows how it is reached; null when its port is off. */
-  readonly url: string | null;
-  readonly expiresAt: string;
-}
+export type UserLink = Shown<typeof userLink>;
+
+const sessionRow = () =>
+  z.strictObject({
+    id: z.string(),
+    name: z.string(),
+    createdAt: z.string(),
+    lastSeenAt: z.string(),
+    expiresAt: z.string(),
+    sourceAddress: z.string(),
+    /** What the browser called itself, at most 200 characters. */
+    agent: z.string(),
+    /** It is the one that asks. */
+    current: z.boolean(),
+  });
 
 /** A session as shown; never its secret. */
-export interface SessionRow {
-  readonly id: string;
-  readonly name: string;
-  readonly createdAt: string;
-  readonly lastSeenAt: string;
-  readonly expiresAt: string;
-  readonly sourceAddress: string;
-  /** What the browser called itself, at most 200 characters. */
-  readonly agent: string;
-  /** It is the one that asks. */
-  readonly current: boolean;
-}
+export type SessionRow = Shown<typeof sessionRow>;
 
 /** A user by name. */
 const USER = look<readonly UserView[]>(
@@ -91,13 +100,13 @@ export const ACCOUNT_OPERATIONS = {
     meaning: 'Every user, by name.',
     access: CONFIDENTIAL,
     request: z.strictObject({}),
-    result: z.custom<readonly UserView[]>(),
+    result: () => z.array(userView()),
   }),
   createUser: operation({
     meaning: 'Adds a user, who chooses a password by the link in the result.',
     access: changes({ words: 'Added a user', subject: 'name', look: USER, touches: ['users'] }),
     request: z.strictObject({ name: userName, role }),
-    result: z.custom<UserLink>(),
+    result: userLink,
   }),
   updateUser: operation({
     meaning: "Changes a user's role, or whether they may sign in. The last administrator stays one.",
@@ -108,20 +117,20 @@ export const ACCOUNT_OPERATIONS = {
       role: role.nullable(),
       disabled: z.boolean().nullable(),
     }),
-    result: z.custom<UserView>(),
+    result: userView,
   }),
   removeUser: operation({
     meaning: 'Forgets a user and ends their sessions.',
     access: changes({ words: 'Removed a user', subject: 'name', look: USER, touches: ['users'] }),
     request: userRequest,
-    result: z.custom<UserView>(),
+    result: userView,
   }),
   setupLink: operation({
     meaning:
       'A link by which a user, or (null) the first administrator, chooses a password, once, within an hour.',
     access: changes({ words: 'Made a set-up link', subject: 'name', touches: ['users'] }),
     request: z.strictObject({ name: z.string().max(64).nullable() }),
-    result: z.custom<UserLink>(),
+    result: userLink,
     commands: [
       {
         words: 'admin setup-link',
@@ -150,31 +159,34 @@ export const ACCOUNT_OPERATIONS = {
       touches: ['users'],
     }),
     request: z.strictObject({ ...userRequest.shape, password: z.string().max(1024) }),
-    result: z.custom<UserView>(),
+    result: userView,
   }),
   resetSecondFactor: operation({
     meaning: "Takes a user's second factor away.",
     access: changes({ words: 'Took a second factor away', subject: 'name', look: USER, touches: ['users'] }),
     request: userRequest,
-    result: z.custom<UserView>(),
+    result: userView,
   }),
   sessions: operation({
     meaning: 'Sessions that have not ended, of one user or (null) of all; the one used last first.',
     access: CONFIDENTIAL,
     request: z.strictObject({ name: z.string().max(64).nullable() }),
-    result: z.custom<readonly SessionRow[]>(),
+    result: () => z.array(sessionRow()),
   }),
   endSession: operation({
     meaning: 'Ends a session.',
     access: changes({ words: 'Ended a session', subject: 'id', touches: ['users'] }),
     request: z.strictObject({ id: z.string().max(64) }),
-    result: z.custom<SessionRow>(),
+    result: sessionRow,
   }),
   endSessions: operation({
     meaning: 'Ends every session of a user. Gives how many.',
     access: changes({ words: 'Ended all sessions of a user', subject: 'name', touches: ['users'] }),
     request: userRequest,
-    result: z.custom<{ readonly ended: number }>(),
+    result: () =>
+      z.strictObject({
+        ended: z.number(),
+      }),
   }),
 };
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Finding } from '../control/doctor/finding.ts';
-import { type DkimAlgorithm, type KeyState, SELECTOR } from '../domain/domain-keys.ts';
+import { type KeyState, SELECTOR } from '../domain/domain-keys.ts';
 import { choice, flag, type TableForm, text } from './command.ts';
-import { changes, look, type OperationsOf, operation, READ, unrecorded } from './operation.ts';
+import { changes, look, type OperationsOf, operation, READ, type Shown, unrecorded } from './operation.ts';
 
 /** Most domains that one check looks at. */
 export const MAX_CHECKED = 50;
@@ -18,55 +18,70 @@ const algorithm = z.enum(ALGORITHMS);
 /** Names a domain; it may be written as people do. */
 const domainRequest = z.strictObject({ name: z.string().max(1000) });
 
+const domainView = () =>
+  z.strictObject({
+    /** In lower case, A-labels. */
+    name: z.string(),
+    since: z.string(),
+    keys: z.array(domainKeyView()),
+  });
+
 /** A domain that mail is sent from. Times are RFC 3339. */
-export interface DomainView {
-  /** In lower case, A-labels. */
-  readonly name: string;
-  readonly since: string;
-  readonly keys: readonly DomainKeyView[];
-}
+export type DomainView = Shown<typeof domainView>;
+
+const domainKeyView = () =>
+  z.strictObject({
+    selector: z.string(),
+    algorithm: z.enum(['rsa-sha256', 'ed25519-sha256']),
+    state: z.enum(['waiting', 'signing', 'retired']),
+    createdAt: z.string(),
+    activeSince: z.string().nullable(),
+    retiredAt: z.string().nullable(),
+    /** Until when its record must stay in the DNS, once it is retired. */
+    recordUntil: z.string().nullable(),
+    /** It signs, or will, but cannot be read with the present `secret.key`. */
+    unreadable: z.boolean(),
+  });
 
 /** A key without its secret. */
-export interface DomainKeyView {
-  readonly selector: string;
-  readonly algorithm: DkimAlgorithm;
-  readonly state: KeyState;
-  readonly createdAt: string;
-  readonly activeSince: string | null;
-  readonly retiredAt: string | null;
-  /** Until when its record must stay in the DNS, once it is retired. */
-  readonly recordUntil: string | null;
-  /** It signs, or will, but cannot be read with the present `secret.key`. */
-  readonly unreadable: boolean;
-}
+export type DomainKeyView = Shown<typeof domainKeyView>;
+
+const domainDetail = () =>
+  domainView().extend({
+    records: z.array(recordView()),
+  });
 
 /** A domain with the records it needs. */
-export interface DomainDetail extends DomainView {
-  readonly records: readonly RecordView[];
-}
+export type DomainDetail = Shown<typeof domainDetail>;
+
+const recordView = () =>
+  z.strictObject({
+    /** `dkim`: exactly so. `spf`, `dmarc`: a suggestion, for a domain that has none yet. */
+    purpose: z.enum(['dkim', 'spf', 'dmarc']),
+    /** Where it stands, without a dot at the end. */
+    name: z.string(),
+    type: z.literal('TXT'),
+    /** As forms of DNS providers want it. */
+    value: z.string(),
+    /** The line of a zone file, its text in strings of at most 255 octets. */
+    zoneLine: z.string(),
+    /** What is to be known of it. */
+    note: z.string(),
+  });
 
 /** A record to publish. */
-export interface RecordView {
-  /** `dkim`: exactly so. `spf`, `dmarc`: a suggestion, for a domain that has none yet. */
-  readonly purpose: 'dkim' | 'spf' | 'dmarc';
-  /** Where it stands, without a dot at the end. */
-  readonly name: string;
-  readonly type: 'TXT';
-  /** As forms of DNS providers want it. */
-  readonly value: string;
-  /** The line of a zone file, its text in strings of at most 255 octets. */
-  readonly zoneLine: string;
-  /** What is to be known of it. */
-  readonly note: string;
-}
+export type RecordView = Shown<typeof recordView>;
+
+const checkedDomain = () =>
+  z.strictObject({
+    name: z.string(),
+    findings: z.array(z.custom<Finding>()),
+    /** Selectors of keys that sign since this check, because their records were seen by it. */
+    switchedTo: z.array(z.string()),
+  });
 
 /** What was found of a domain. */
-export interface CheckedDomain {
-  readonly name: string;
-  readonly findings: readonly Finding[];
-  /** Selectors of keys that sign since this check, because their records were seen by it. */
-  readonly switchedTo: readonly string[];
-}
+export type CheckedDomain = Shown<typeof checkedDomain>;
 
 /** A domain by its name: what can be changed of it. */
 const DOMAIN = look<DomainDetail>(
@@ -113,7 +128,7 @@ export const DOMAIN_OPERATIONS = {
       /** Null: made of the day. With `both` it is the beginning, and a letter follows. */
       selector,
     }),
-    result: z.custom<DomainDetail>(),
+    result: domainDetail,
     commands: [
       {
         words: 'domains add',
@@ -134,7 +149,7 @@ export const DOMAIN_OPERATIONS = {
     meaning: 'Every domain, by name.',
     access: READ,
     request: z.strictObject({}),
-    result: z.custom<readonly DomainView[]>(),
+    result: () => z.array(domainView()),
     commands: [
       {
         words: 'domains list',
@@ -149,7 +164,7 @@ export const DOMAIN_OPERATIONS = {
     meaning: 'A domain with the records that it needs in the DNS.',
     access: READ,
     request: domainRequest,
-    result: z.custom<DomainDetail>(),
+    result: domainDetail,
     commands: [
       {
         words: 'domains show',
@@ -170,7 +185,7 @@ export const DOMAIN_OPERATIONS = {
       /** Null for all, at most {@link MAX_CHECKED}. */
       name: z.string().max(1000).nullable(),
     }),
-    result: z.custom<readonly CheckedDomain[]>(),
+    result: () => z.array(checkedDomain()),
     commands: [
       {
         words: 'domains check',
@@ -200,7 +215,7 @@ export const DOMAIN_OPERATIONS = {
       /** Do not wait until the records can be seen. */
       now: z.boolean(),
     }),
-    result: z.custom<DomainDetail>(),
+    result: domainDetail,
     commands: [
       {
         words: 'domains rotate',
@@ -226,7 +241,7 @@ export const DOMAIN_OPERATIONS = {
     meaning: 'Forgets a domain and destroys its keys. Gives it as it was.',
     access: changes({ words: 'Removed a domain', subject: 'name', look: DOMAIN, touches: ['domains'] }),
     request: domainRequest,
-    result: z.custom<DomainDetail>(),
+    result: domainDetail,
     commands: [
       {
         words: 'domains remove',

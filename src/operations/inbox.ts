@@ -1,20 +1,23 @@
 import { z } from 'zod';
-import { acts, MAIL_TOPICS, type OperationsOf, operation, READ } from './operation.ts';
-import type { FoundMessage } from './search.ts';
+import { acts, MAIL_TOPICS, type OperationsOf, operation, READ, type Shown } from './operation.ts';
+import { foundMessage } from './search.ts';
 
 const id = z.string().max(64);
 
+const inboxPage = () =>
+  z.strictObject({
+    messages: z.array(foundMessage()),
+    /** `before` of the next page; null when there is none. */
+    next: z.string().nullable(),
+    /** What the query could not be read as. */
+    notes: z.array(z.string()),
+    /** Bytes of captured contents that are kept, and how many may be. */
+    bytes: z.number(),
+    maxBytes: z.number(),
+  });
+
 /** A page of captured mail. */
-export interface InboxPage {
-  readonly messages: readonly FoundMessage[];
-  /** `before` of the next page; null when there is none. */
-  readonly next: string | null;
-  /** What the query could not be read as. */
-  readonly notes: readonly string[];
-  /** Bytes of captured contents that are kept, and how many may be. */
-  readonly bytes: number;
-  readonly maxBytes: number;
-}
+export type InboxPage = Shown<typeof inboxPage>;
 
 /** What operators can ask of captured mail, and do to it. */
 export const INBOX_OPERATIONS = {
@@ -29,7 +32,7 @@ export const INBOX_OPERATIONS = {
       limit: z.int().min(1).max(200),
       before: id.nullable(),
     }),
-    result: z.custom<InboxPage>(),
+    result: inboxPage,
   }),
   deleteCaptured: operation({
     meaning: "Removes captured messages' contents and takes them out of the inbox; their records stay.",
@@ -41,13 +44,20 @@ export const INBOX_OPERATIONS = {
       /** Of all, only what is not newer than this message: what comes while it is being deleted stays. */
       upTo: id.nullable().default(null),
     }),
-    result: z.custom<{ readonly deleted: number; readonly more: boolean }>(),
+    result: () =>
+      z.strictObject({
+        deleted: z.number(),
+        more: z.boolean(),
+      }),
   }),
   releaseCaptured: operation({
     meaning: 'Sends a captured message on by a relay, as a new message. Never one of a test key.',
     access: acts({ words: 'Released captured mail', subject: 'id', touches: MAIL_TOPICS }),
     request: z.strictObject({ id, relay: z.string().max(64) }),
-    result: z.custom<{ readonly id: string }>(),
+    result: () =>
+      z.strictObject({
+        id: z.string(),
+      }),
   }),
 };
 

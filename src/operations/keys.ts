@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type ApiKey, SCOPES, type Scope } from '../domain/key.ts';
+import { SCOPES, type Scope } from '../domain/key.ts';
 import { flag, integer, list, orOption, orWord, type TableForm, text, time, wordList } from './command.ts';
-import { changes, look, type OperationsOf, operation, READ } from './operation.ts';
+import { changes, look, type OperationsOf, operation, READ, type Shown } from './operation.ts';
 
 const keyName = z
   .string()
@@ -20,31 +20,57 @@ const MAX_CONTENT_DAYS = 3650;
 /** Days that contents are kept after the final status; null means `retention.content_days`, 0 not at all. */
 const contentDays = z.int().min(0).max(MAX_CONTENT_DAYS).nullable();
 
+const keyView = () =>
+  z.strictObject({
+    id: z.string(),
+    name: z.string(),
+    mode: z.enum(['live', 'test']),
+    /** The first characters of the secret, enough to recognise it by. */
+    prefix: z.string(),
+    scopes: z.array(z.enum(SCOPES)),
+    createdAt: z.string(),
+    lastUsedAt: z.string().nullable(),
+    expiresAt: z.string().nullable(),
+    revokedAt: z.string().nullable(),
+    /** Requests a minute; null means the configured default, 0 no limit. */
+    rateLimit: z.number().nullable(),
+    /** Source ranges it may be used from; empty means anywhere. */
+    cidrs: z.array(z.string()),
+    /** Domains it may send from; empty means any. */
+    senderDomains: z.array(z.string()),
+    /** Days that contents are kept after the final status; null means as configured, 0 not at all. */
+    contentDays: z.number().nullable(),
+  });
+
 /** A key as it is shown: its times as text. */
-export interface KeyView extends Omit<ApiKey, 'createdAt' | 'lastUsedAt' | 'expiresAt' | 'revokedAt'> {
-  readonly createdAt: string;
-  readonly lastUsedAt: string | null;
-  readonly expiresAt: string | null;
-  readonly revokedAt: string | null;
-}
+export type KeyView = Shown<typeof keyView>;
+
+const revokedKey = () =>
+  keyView().extend({
+    /** Messages that were cancelled. */
+    cancelled: z.number(),
+  });
 
 /** A key that was revoked. */
-export interface RevokedKey extends KeyView {
-  /** Messages that were cancelled. */
-  readonly cancelled: number;
-}
+export type RevokedKey = Shown<typeof revokedKey>;
+
+const createdKey = () =>
+  z.strictObject({
+    key: keyView(),
+    secret: z.string(),
+  });
 
 /** A key with a new secret. */
-export interface CreatedKey {
-  readonly key: KeyView;
-  readonly secret: string;
-}
+export type CreatedKey = Shown<typeof createdKey>;
+
+const rotatedKey = () =>
+  createdKey().extend({
+    /** Until when the secret of before works, RFC 3339. */
+    oldSecretUntil: z.string(),
+  });
 
 /** A key with a second secret. */
-export interface RotatedKey extends CreatedKey {
-  /** Until when the secret of before works, RFC 3339. */
-  readonly oldSecretUntil: string;
-}
+export type RotatedKey = Shown<typeof rotatedKey>;
 
 /** A key, by name or id; not when it was last used, which changes by itself. */
 const KEY = look<readonly KeyView[]>(
@@ -110,7 +136,7 @@ export const KEY_OPERATIONS = {
       senderDomains: z.array(z.string()).max(MAX_RESTRICTIONS),
       contentDays: contentDays.default(null),
     }),
-    result: z.custom<CreatedKey>(),
+    result: createdKey,
     commands: [
       {
         words: 'keys create',
@@ -166,7 +192,7 @@ export const KEY_OPERATIONS = {
     meaning: 'Every key, newest first, revoked ones too.',
     access: READ,
     request: z.strictObject({}),
-    result: z.custom<readonly KeyView[]>(),
+    result: () => z.array(keyView()),
     commands: [
       {
         words: 'keys list',
@@ -190,7 +216,7 @@ export const KEY_OPERATIONS = {
       senderDomains: z.array(z.string()).max(MAX_RESTRICTIONS).optional(),
       contentDays: contentDays.optional(),
     }),
-    result: z.custom<KeyView>(),
+    result: keyView,
     commands: [
       {
         words: 'keys update',
@@ -263,7 +289,7 @@ export const KEY_OPERATIONS = {
       /** Cancels what it has queued, too. */
       cancelQueued: z.boolean().default(false),
     }),
-    result: z.custom<RevokedKey>(),
+    result: revokedKey,
     commands: [
       {
         words: 'keys revoke',
@@ -290,7 +316,7 @@ export const KEY_OPERATIONS = {
       touches: ['keys'],
     }),
     request: z.strictObject({ key: z.string() }),
-    result: z.custom<RotatedKey>(),
+    result: rotatedKey,
     commands: [
       {
         words: 'keys rotate',

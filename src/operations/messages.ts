@@ -1,15 +1,18 @@
 import { z } from 'zod';
 import { MESSAGE_STATUSES } from '../domain/delivery.ts';
-import type {
-  messageRecordSchema,
-  Shown,
-  statusRecordSchema,
-  verdictSchema,
-} from '../ingest/http/answers.ts';
+import type { messageRecordSchema, statusRecordSchema, verdictSchema } from '../ingest/http/answers.ts';
 import type { attemptsPageSchema } from '../ingest/http/attempt-answers.ts';
 import { isEnvid, isNotify } from '../smtp/command.ts';
-import { acts, MAIL_TOPICS, type OperationsOf, operation, READ, unrecorded } from './operation.ts';
-import type { RecipientWay } from './search.ts';
+import {
+  acts,
+  MAIL_TOPICS,
+  type OperationsOf,
+  operation,
+  READ,
+  type Shown,
+  unrecorded,
+} from './operation.ts';
+import { recipientWay } from './search.ts';
 
 /** More than api.max_recipients can be. */
 const MAX_RAW_RECIPIENTS = 100_000;
@@ -20,11 +23,14 @@ const messageRequest = z.strictObject({ id: z.string() });
 /** A message, in the form of the API's JSON. */
 const submitRequest = z.strictObject({ message: z.unknown() });
 
+const submitted = () =>
+  z.strictObject({
+    id: z.string(),
+    message: z.string(),
+  });
+
 /** What became of a submission. */
-export interface Submitted {
-  readonly id: string;
-  readonly message: string;
-}
+export type Submitted = Shown<typeof submitted>;
 
 /** A message as the API shows it. */
 export type StatusRecord = Shown<typeof statusRecordSchema>;
@@ -32,20 +38,26 @@ export type StatusRecord = Shown<typeof statusRecordSchema>;
 /** A page of a message's attempts as the API shows them. */
 export type Attempts = Shown<typeof attemptsPageSchema>;
 
+const keptContent = () =>
+  z.strictObject({
+    id: z.string(),
+    sizeBytes: z.number(),
+    /** In base64. */
+    content: z.string(),
+  });
+
 /** The bytes of a message. */
-export interface KeptContent {
-  readonly id: string;
-  readonly sizeBytes: number;
-  /** In base64. */
-  readonly content: string;
-}
+export type KeptContent = Shown<typeof keptContent>;
+
+const messagesPage = () =>
+  z.strictObject({
+    messages: z.array(z.custom<Shown<typeof messageRecordSchema>>()),
+    /** `before` of the next page; null when there is none. */
+    next: z.string().nullable(),
+  });
 
 /** A page of messages as the API shows them. */
-export interface MessagesPage {
-  readonly messages: readonly Shown<typeof messageRecordSchema>[];
-  /** `before` of the next page; null when there is none. */
-  readonly next: string | null;
-}
+export type MessagesPage = Shown<typeof messagesPage>;
 
 /** What can be asked of messages, and done with them; the command line asks it of servers far away, too. */
 export const MESSAGE_OPERATIONS = {
@@ -54,7 +66,7 @@ export const MESSAGE_OPERATIONS = {
     // Its message's own record tells of it.
     access: unrecorded('operator'),
     request: submitRequest,
-    result: z.custom<Submitted>(),
+    result: submitted,
   }),
   submitRaw: operation({
     meaning: 'Accepts a finished message as it is, as over SMTP from this machine (sendmail).',
@@ -69,25 +81,25 @@ export const MESSAGE_OPERATIONS = {
       ret: z.enum(['FULL', 'HDRS']).nullable(),
       envid: z.string().refine(isEnvid, 'must be as ENVID of RFC 3461').nullable(),
     }),
-    result: z.custom<Submitted>(),
+    result: submitted,
   }),
   checkMessage: operation({
     meaning: 'Checks a message as if it were submitted; stores and sends nothing.',
     access: READ,
     request: submitRequest,
-    result: z.custom<Shown<typeof verdictSchema>>(),
+    result: () => z.custom<Shown<typeof verdictSchema>>(),
   }),
   message: operation({
     meaning: "A message's status record.",
     access: READ,
     request: messageRequest,
-    result: z.custom<StatusRecord>(),
+    result: () => z.custom<StatusRecord>(),
   }),
   ways: operation({
     meaning: "The way of each recipient's copy, and what it waits for. Empty where the server is far away.",
     access: READ,
     request: messageRequest,
-    result: z.custom<readonly RecipientWay[]>(),
+    result: () => z.array(recipientWay()),
   }),
   messages: operation({
     meaning: 'Messages of every key, newest first.',
@@ -100,7 +112,7 @@ export const MESSAGE_OPERATIONS = {
       /** The `next` of an earlier page; null starts at the newest. */
       before: z.string().nullable(),
     }),
-    result: z.custom<MessagesPage>(),
+    result: messagesPage,
   }),
   attempts: operation({
     meaning: 'A page of the tries to hand a message on, oldest first.',
@@ -113,25 +125,25 @@ export const MESSAGE_OPERATIONS = {
         .regex(/^[1-9]\d{0,14}$/)
         .nullable(),
     }),
-    result: z.custom<Attempts>(),
+    result: () => z.custom<Attempts>(),
   }),
   messageContent: operation({
     meaning: 'A message as it is sent, while it is kept.',
     access: READ,
     request: messageRequest,
-    result: z.custom<KeptContent>(),
+    result: keptContent,
   }),
   cancelMessage: operation({
     meaning: 'Cancels what of a message is not final. Gives the record as it is then.',
     access: acts({ words: 'Cancelled a message', subject: 'id', touches: MAIL_TOPICS }),
     request: messageRequest,
-    result: z.custom<StatusRecord>(),
+    result: () => z.custom<StatusRecord>(),
   }),
   retryMessage: operation({
     meaning: "Tries a message's failed and retrying recipients again, now. Gives the record as it is then.",
     access: acts({ words: 'Retried a message', subject: 'id', touches: MAIL_TOPICS }),
     request: messageRequest,
-    result: z.custom<StatusRecord>(),
+    result: () => z.custom<StatusRecord>(),
   }),
 };
 

@@ -15,12 +15,12 @@ export interface Operation<
   readonly access: Access;
   /** The shape of its request, which every request is held to. */
   readonly request: Request;
-  /** The shape of its result. For types and tests: nothing is held to it as it is answered. */
-  readonly result: Result;
+  /** The shape of its result: made only for tests, which hold answers to it. While serving there is its type alone. */
+  readonly result: () => Result;
   /** The shape of the steps that it tells of on the way; nothing, where it tells of none. */
-  readonly step?: Step;
+  readonly step?: () => Step;
   /** How it is asked for on the command line. */
-  readonly commands?: readonly CommandForm<z.input<Request>, z.output<Result>>[];
+  readonly commands?: readonly CommandForm<z.input<Request>, Shown<Result>>[];
 }
 
 /** A record, each part of which knows the types of the others. */
@@ -37,9 +37,22 @@ type Records = Readonly<Record<string, Pick<Operation, 'request' | 'result' | 's
 /** The request of one of the records. */
 export type RequestIn<R extends Records, K extends keyof R> = z.input<R[K]['request']>;
 /** Its result. */
-export type ResultIn<R extends Records, K extends keyof R> = z.output<R[K]['result']>;
+export type ResultIn<R extends Records, K extends keyof R> = Shown<R[K]['result']>;
 /** What it tells of on the way; never, where it tells nothing. */
-export type StepIn<R extends Records, K extends keyof R> = z.output<NonNullable<R[K]['step']>>;
+export type StepIn<R extends Records, K extends keyof R> = Shown<NonNullable<R[K]['step']>>;
+
+/** What a schema describes, as those have it who write or read it; where it only stands for a type, that. */
+export type Shown<Schema extends z.ZodType | (() => z.ZodType)> = Schema extends () => infer Made
+  ? ShownBy<Made>
+  : ShownBy<Schema>;
+
+type ShownBy<Schema> = Schema extends z.ZodCustom<infer T> ? T : ReadOnly<z.output<Schema>>;
+
+type ReadOnly<T> = T extends readonly (infer Item)[]
+  ? readonly ReadOnly<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: ReadOnly<T[Key]> }
+    : T;
 
 /** Those who carry out the operations of some records. Errors are `OperationError`. */
 export type OperationsOf<R extends Records> = {

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { HOLD_KINDS } from '../domain/lane.ts';
-import type { Shown } from '../ingest/http/answers.ts';
 import type { holdSchema, queueSchema } from '../ingest/http/operator-answers.ts';
 import { fixed, text } from './command.ts';
-import { acts, MAIL_TOPICS, type OperationsOf, operation, READ } from './operation.ts';
+import { acts, MAIL_TOPICS, type OperationsOf, operation, READ, type Shown } from './operation.ts';
 
 /** The acts on a selection. */
 const QUEUE_ACTS = ['retry', 'cancel', 'reroute'] as const;
@@ -46,15 +45,18 @@ export type QueueLane = QueueView['lanes'][number];
 /** How a lane or relay is held now. */
 export type HoldView = Shown<typeof holdSchema>;
 
+const queueActView = () =>
+  z.strictObject({
+    /** That the selection names. */
+    matched: z.number(),
+    /** On which something was done; 0 in a dry run. */
+    acted: z.number(),
+    /** Where the next call goes on; null when this was the end. */
+    next: z.string().nullable(),
+  });
+
 /** What one call did. Messages for `retry` and `cancel`, recipients for `reroute`. */
-export interface QueueActView {
-  /** That the selection names. */
-  readonly matched: number;
-  /** On which something was done; 0 in a dry run. */
-  readonly acted: number;
-  /** Where the next call goes on; null when this was the end. */
-  readonly next: string | null;
-}
+export type QueueActView = Shown<typeof queueActView>;
 
 /** What a lane or a relay is called, where it is named on the command line. */
 export const TARGET_MEANING = "a relay's name, or a lane: an mx relay's name, a slash and a domain";
@@ -69,7 +71,7 @@ export const QUEUE_OPERATIONS = {
       /** Only the lanes of this relay; null for all. */
       relay: name.nullable(),
     }),
-    result: z.custom<QueueView>(),
+    result: () => z.custom<QueueView>(),
   }),
   hold: operation({
     meaning: 'Holds a lane back, or a relay with all its lanes, or lets it go. Survives a restart.',
@@ -84,7 +86,7 @@ export const QUEUE_OPERATIONS = {
       /** Null lets it go. */
       kind: z.enum(HOLD_KINDS).nullable(),
     }),
-    result: z.custom<HoldView>(),
+    result: () => z.custom<HoldView>(),
     // Holding mail back must not wait until a configuration is free of faults.
     commands: [
       {
@@ -120,7 +122,7 @@ export const QUEUE_OPERATIONS = {
       /** The `next` of an earlier call; null starts. */
       cursor: z.string().max(MAX_TEXT).nullable(),
     }),
-    result: z.custom<QueueActView>(),
+    result: queueActView,
   }),
 };
 

@@ -1,11 +1,19 @@
 import { z } from 'zod';
-import type { FormKind } from '../config/kinds.ts';
-import type { FieldGroup } from '../config/relay-field.ts';
+import { FORM_KINDS } from '../config/kinds.ts';
+import { FIELD_GROUPS } from '../config/relay-field.ts';
 import { SECRET_FIELDS } from '../config/relay-fields.ts';
-import type { LaneState } from '../domain/lane.ts';
-import type { ProbeStep } from '../transport/transport.ts';
+import { LANE_STATES } from '../domain/lane.ts';
 import { fixed, text } from './command.ts';
-import { changes, isRecord, look, type OperationsOf, operation, READ, type Topic } from './operation.ts';
+import {
+  changes,
+  isRecord,
+  look,
+  type OperationsOf,
+  operation,
+  READ,
+  type Shown,
+  type Topic,
+} from './operation.ts';
 
 const secrets = Object.fromEntries(SECRET_FIELDS.map((name) => [name, z.string()]));
 /** The secret of a definition, or by the names of their fields those of one that has several; null for none. */
@@ -13,128 +21,170 @@ const secret = z.union([z.string(), z.strictObject(secrets).partial().readonly()
 /** A definition as in the configuration file, without its password or secret, which is given apart. */
 const definition = z.record(z.string(), z.unknown());
 
+const relayView = () =>
+  z.strictObject({
+    name: z.string(),
+    type: z.string(),
+    origin: z.string(),
+    /** Where it connects to; null for the inbox and for `mx`, which asks the DNS. */
+    host: z.string().nullable(),
+    port: z.number().nullable(),
+    tls: z.string().nullable(),
+    verify: z.boolean().nullable(),
+    username: z.string().nullable(),
+    /** The URL of a provider's API, or of a webhook; null for others. */
+    endpoint: z.string().nullable(),
+    /** Mail goes here unless told otherwise. */
+    isDefault: z.boolean(),
+    disabled: z.boolean(),
+    /** What an operator wants of it, and how its next hop does; of type `mx`, all lanes together. */
+    state: z.enum(LANE_STATES),
+    /** Its stored password or secret cannot be read with the present key. */
+    credentialsUnreadable: z.boolean(),
+    /** Recipients waiting and being attempted. */
+    waiting: z.number(),
+    processing: z.number(),
+    /** Recipients it may have in a UTC day; 0 means any number. */
+    maxPerDay: z.number(),
+    warmUp: warmUpView().nullable(),
+    /** Recipients it may have today, by quota and warm-up; null means any number. */
+    allowedToday: z.number().nullable(),
+    /** How many of them were handed over or are under way; null where nobody counts. */
+    usedToday: z.number().nullable(),
+  });
+
 /** A relay without its secret. */
-export interface RelayView {
-  readonly name: string;
-  readonly type: string;
-  readonly origin: string;
-  /** Where it connects to; null for the inbox and for `mx`, which asks the DNS. */
-  readonly host: string | null;
-  readonly port: number | null;
-  readonly tls: string | null;
-  readonly verify: boolean | null;
-  readonly username: string | null;
-  /** The URL of a provider's API, or of a webhook; null for others. */
-  readonly endpoint: string | null;
-  /** Mail goes here unless told otherwise. */
-  readonly isDefault: boolean;
-  readonly disabled: boolean;
-  /** What an operator wants of it, and how its next hop does; of type `mx`, all lanes together. */
-  readonly state: LaneState;
-  /** Its stored password or secret cannot be read with the present key. */
-  readonly credentialsUnreadable: boolean;
-  /** Recipients waiting and being attempted. */
-  readonly waiting: number;
-  readonly processing: number;
-  /** Recipients it may have in a UTC day; 0 means any number. */
-  readonly maxPerDay: number;
-  readonly warmUp: WarmUpView | null;
-  /** Recipients it may have today, by quota and warm-up; null means any number. */
-  readonly allowedToday: number | null;
-  /** How many of them were handed over or are under way; null where nobody counts. */
-  readonly usedToday: number | null;
-}
+export type RelayView = Shown<typeof relayView>;
+
+const warmUpView = () =>
+  z.strictObject({
+    /** Its first day in UTC, such as `2026-12-01`. */
+    start: z.string(),
+    /** How many days it takes. */
+    days: z.number(),
+    /** Which of them today is, from 1 on; 0 before the first, null after the last. */
+    day: z.number().nullable(),
+    /** It begins so late that mail which is accepted now expires before. */
+    outlivesMail: z.boolean(),
+  });
 
 /** How far a relay's warm-up is. */
-export interface WarmUpView {
-  /** Its first day in UTC, such as `2026-12-01`. */
-  readonly start: string;
-  /** How many days it takes. */
-  readonly days: number;
-  /** Which of them today is, from 1 on; 0 before the first, null after the last. */
-  readonly day: number | null;
-  /** It begins so late that mail which is accepted now expires before. */
-  readonly outlivesMail: boolean;
-}
+export type WarmUpView = Shown<typeof warmUpView>;
+
+const limitsView = () =>
+  z.strictObject({
+    maxConcurrency: z.number(),
+    /** 0 means no limit. */
+    maxRatePerSecond: z.number(),
+    /** Of type `mx`; null for others. */
+    maxPerDomain: z.number().nullable(),
+    maxRecipients: z.number(),
+    /** 0 means no limit of ours. */
+    maxMessageBytes: z.number(),
+  });
 
 /** What a relay keeps to; the recipients of a day stand beside. */
-export interface LimitsView {
-  readonly maxConcurrency: number;
-  /** 0 means no limit. */
-  readonly maxRatePerSecond: number;
-  /** Of type `mx`; null for others. */
-  readonly maxPerDomain: number | null;
-  readonly maxRecipients: number;
-  /** 0 means no limit of ours. */
-  readonly maxMessageBytes: number;
-}
+export type LimitsView = Shown<typeof limitsView>;
+
+const relaySwitch = () =>
+  relayView().extend({
+    /** It was otherwise before. */
+    changed: z.boolean(),
+  });
 
 /** A relay as it was left. */
-export interface RelaySwitch extends RelayView {
-  /** It was otherwise before. */
-  readonly changed: boolean;
-}
+export type RelaySwitch = Shown<typeof relaySwitch>;
+
+/** A step of a test connection. */
+const probeStep = () =>
+  z.strictObject({
+    /**
+     * `RESOLVE`, `CONNECT`, `TLS`, an SMTP verb, or `CHECK` of a provider's credentials; `READY` for the good end, else the
+     * failure's cause.
+     */
+    name: z.string(),
+    /** What to search for, of a step that failed: `connect_refused`, `provider_401`. */
+    code: z.string().optional(),
+    /** False for a step that failed. A test may go on after one, by another way: its last step tells how it ended. */
+    ok: z.boolean(),
+    detail: z.string(),
+    /** Milliseconds since the test began. */
+    atMs: z.number(),
+  });
+
+const relayTest = () =>
+  z.strictObject({
+    ok: z.boolean(),
+    steps: z.array(probeStep()),
+  });
 
 /** What a test connection went through. */
-export interface RelayTest {
-  readonly ok: boolean;
-  readonly steps: readonly ProbeStep[];
-}
+export type RelayTest = Shown<typeof relayTest>;
+
+const relayDetail = () =>
+  relayView().extend({
+    /** As in the configuration file, without secrets; null for the inbox. */
+    definition: z.record(z.string(), z.unknown()).nullable(),
+    hasSecret: z.boolean(),
+    /** In force, given or usual; null where it cannot be used. */
+    limits: limitsView().nullable(),
+    /** Rests and recoveries of its lanes on this node since it started, newest first; a bounded number. */
+    history: z.array(relayHappening()),
+    /** Rules of routing that name it. */
+    rules: z.array(z.string()),
+  });
 
 /** A relay with its definition and what its hops went through lately. */
-export interface RelayDetail extends RelayView {
-  /** As in the configuration file, without secrets; null for the inbox. */
-  readonly definition: Readonly<Record<string, unknown>> | null;
-  readonly hasSecret: boolean;
-  /** In force, given or usual; null where it cannot be used. */
-  readonly limits: LimitsView | null;
-  /** Rests and recoveries of its lanes on this node since it started, newest first; a bounded number. */
-  readonly history: readonly RelayHappening[];
-  /** Rules of routing that name it. */
-  readonly rules: readonly string[];
-}
+export type RelayDetail = Shown<typeof relayDetail>;
 
 /** A rest or a recovery. */
-export interface RelayHappening {
-  readonly at: string;
-  readonly lane: string;
-  readonly kind: 'rested' | 'recovered';
-  /** How long it rests, in ms, and why; null for a recovery. */
-  readonly pauseMs: number | null;
-  readonly cause: string | null;
-}
+const relayHappening = () =>
+  z.strictObject({
+    at: z.string(),
+    lane: z.string(),
+    kind: z.enum(['rested', 'recovered']),
+    /** How long it rests, in ms, and why; null for a recovery. */
+    pauseMs: z.number().nullable(),
+    cause: z.string().nullable(),
+  });
+
+const relayForm = () =>
+  z.strictObject({
+    type: z.string(),
+    /** What people call it, such as `Amazon SES`. */
+    title: z.string(),
+    /** One sentence: what it is for. */
+    summary: z.string(),
+    /** Where its credentials are found, and other things to know, in plain sentences. */
+    help: z.array(z.string()),
+    fields: z.array(relayFormField()),
+  });
 
 /** The form of a type of relay. */
-export interface RelayForm {
-  readonly type: string;
-  /** What people call it, such as `Amazon SES`. */
-  readonly title: string;
-  /** One sentence: what it is for. */
-  readonly summary: string;
-  /** Where its credentials are found, and other things to know, in plain sentences. */
-  readonly help: readonly string[];
-  readonly fields: readonly RelayFormField[];
-}
+export type RelayForm = Shown<typeof relayForm>;
+
+const relayFormField = () =>
+  z.strictObject({
+    name: z.string(),
+    label: z.string(),
+    kind: z.enum([...FORM_KINDS, 'secret']),
+    choices: z.array(z.string()),
+    /** Of what kind the items of a list are; null for no list. */
+    items: z.enum(FORM_KINDS).nullable(),
+    /** What a number counts; null where it is no measure. */
+    unit: z.string().nullable(),
+    required: z.boolean(),
+    meaning: z.string(),
+    /** As it is without; null for none. */
+    defaultValue: z.unknown(),
+    /** Not always needed: sign-in by OAuth, connection, limits or pace, to be shown folded. */
+    group: z.enum(FIELD_GROUPS),
+    /** Another value sends the secret elsewhere, so that it is to be given anew. */
+    binds: z.boolean(),
+  });
 
 /** A field of a definition. */
-export interface RelayFormField {
-  readonly name: string;
-  readonly label: string;
-  readonly kind: FormKind['kind'] | 'secret';
-  readonly choices: readonly string[];
-  /** Of what kind the items of a list are; null for no list. */
-  readonly items: FormKind['items'];
-  /** What a number counts; null where it is no measure. */
-  readonly unit: string | null;
-  readonly required: boolean;
-  readonly meaning: string;
-  /** As it is without; null for none. */
-  readonly defaultValue: unknown;
-  /** Not always needed: sign-in by OAuth, connection, limits or pace, to be shown folded. */
-  readonly group: FieldGroup;
-  /** Another value sends the secret elsewhere, so that it is to be given anew. */
-  readonly binds: boolean;
-}
+export type RelayFormField = Shown<typeof relayFormField>;
 
 /** A relay by its name: what can be changed of it. */
 const RELAY = look<RelayDetail>(
@@ -171,7 +221,7 @@ export const RELAY_OPERATIONS = {
     meaning: 'Every relay, and how much waits for it.',
     access: READ,
     request: z.strictObject({}),
-    result: z.custom<readonly RelayView[]>(),
+    result: () => z.array(relayView()),
     commands: [
       {
         words: 'relays list',
@@ -191,7 +241,7 @@ export const RELAY_OPERATIONS = {
       touches: RELAY_TOPICS,
     }),
     request: z.strictObject({ definition, secret, makeDefault: z.boolean() }),
-    result: z.custom<RelayView>(),
+    result: relayView,
   }),
   checkRelay: operation({
     meaning:
@@ -199,13 +249,16 @@ export const RELAY_OPERATIONS = {
     access: READ,
     /** `makeDefault` as for `addRelay`; null where it is only to be tried. */
     request: z.strictObject({ definition, makeDefault: z.boolean().nullable() }),
-    result: z.custom<{ readonly name: string }>(),
+    result: () =>
+      z.strictObject({
+        name: z.string(),
+      }),
   }),
   relay: operation({
     meaning: "A stored relay's definition, to be changed; never its secret.",
     access: READ,
     request: z.strictObject({ name: z.string() }),
-    result: z.custom<RelayDetail>(),
+    result: relayDetail,
     commands: [
       {
         words: 'relays show',
@@ -231,13 +284,13 @@ export const RELAY_OPERATIONS = {
       /** Null keeps the present one, where that is allowed. */
       secret,
     }),
-    result: z.custom<RelayView>(),
+    result: relayView,
   }),
   relayForms: operation({
     meaning: 'Every type of relay with the fields of its definition and what they mean.',
     access: READ,
     request: z.strictObject({}),
-    result: z.custom<readonly RelayForm[]>(),
+    result: () => z.array(relayForm()),
   }),
   switchRelay: operation({
     meaning: 'Disables a stored relay, so that nothing is sent by it, or enables it again.',
@@ -248,7 +301,7 @@ export const RELAY_OPERATIONS = {
       touches: RELAY_TOPICS,
     }),
     request: z.strictObject({ name: z.string(), disabled: z.boolean() }),
-    result: z.custom<RelaySwitch>(),
+    result: relaySwitch,
     commands: [
       {
         words: 'relays disable',
@@ -271,7 +324,7 @@ export const RELAY_OPERATIONS = {
     meaning: 'Forgets a stored relay that no mail waits for.',
     access: changes({ words: 'Removed a relay', subject: 'name', look: RELAY, touches: RELAY_TOPICS }),
     request: z.strictObject({ name: z.string() }),
-    result: z.custom<RelayView>(),
+    result: relayView,
     commands: [
       {
         words: 'relays remove',
@@ -293,8 +346,8 @@ export const RELAY_OPERATIONS = {
       /** A definition that is not stored, to be tried in the place of a relay that is there; null: the relay of that name. */
       unsaved: z.strictObject({ definition, secret }).nullable(),
     }),
-    result: z.custom<RelayTest>(),
-    step: z.custom<ProbeStep>(),
+    result: relayTest,
+    step: probeStep,
   }),
 };
 

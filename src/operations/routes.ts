@@ -1,63 +1,83 @@
 import { z } from 'zod';
-import type { RuleDefinition } from '../config/routes.ts';
-import type { TableDefinition } from '../control/in-force.ts';
-import type { Shown } from '../ingest/http/answers.ts';
 import type { routeExplanationSchema } from '../ingest/http/operator-answers.ts';
 import { integer, type TableForm } from './command.ts';
-import { changes, look, type OperationsOf, operation, READ, unrecorded } from './operation.ts';
+import { changes, look, type OperationsOf, operation, READ, type Shown, unrecorded } from './operation.ts';
 
 /** Most messages that are rehearsed. */
 export const MAX_REHEARSED = 10_000;
 
+/** A rule as it stands in the configuration file. */
+const rule = () =>
+  z.strictObject({
+    name: z.string(),
+    match: z.record(z.string(), z.unknown()),
+    via: z.array(z.union([z.string(), z.strictObject({ relay: z.string(), weight: z.number() })])),
+  });
+
+const routeTableSummary = () =>
+  z.strictObject({
+    version: z.number(),
+    defaultRelay: z.string(),
+    postmaster: z.string().nullable(),
+    publishedAt: z.string(),
+    /** Where its rules came from: the file, or what was published by command. */
+    origin: z.enum(['file', 'stored']),
+    inForce: z.boolean(),
+    ruleCount: z.number(),
+  });
+
 /** A published table without its rules. */
-export interface RouteTableSummary extends Omit<TableDefinition, 'rules'> {
-  readonly version: number;
-  readonly publishedAt: string;
-  /** Where its rules came from: the file, or what was published by command. */
-  readonly origin: 'file' | 'stored';
-  readonly inForce: boolean;
-  readonly ruleCount: number;
-}
+export type RouteTableSummary = Shown<typeof routeTableSummary>;
+
+const routeTableView = () =>
+  routeTableSummary().extend({
+    rules: z.array(rule()),
+  });
 
 /** A published table. */
-export interface RouteTableView extends RouteTableSummary {
-  readonly rules: readonly RuleDefinition[];
-}
+export type RouteTableView = Shown<typeof routeTableView>;
 
 /** An explanation as the API gives it. */
 export type ExplanationView = Shown<typeof routeExplanationSchema>;
 
+const rehearsalView = () =>
+  z.strictObject({
+    messages: z.number(),
+    recipients: z.number(),
+    /** Their first relay, and what follows it, is the same. */
+    unchanged: z.number(),
+    /** The first relay is the same, those that follow are not. */
+    otherFallback: z.number(),
+    /** What would go elsewhere, the most first. */
+    moves: z.array(rehearsedMove()),
+    /** Rules that looked at where messages were submitted from, which is not kept with them: none matched. */
+    blindRules: z.array(z.string()),
+  });
+
 /** What a changed table would do. Counts are of recipients, but for `messages`. */
-export interface RehearsalView {
-  readonly messages: number;
-  readonly recipients: number;
-  /** Their first relay, and what follows it, is the same. */
-  readonly unchanged: number;
-  /** The first relay is the same, those that follow are not. */
-  readonly otherFallback: number;
-  /** What would go elsewhere, the most first. */
-  readonly moves: readonly RehearsedMove[];
-  /** Rules that looked at where messages were submitted from, which is not kept with them: none matched. */
-  readonly blindRules: readonly string[];
-}
+export type RehearsalView = Shown<typeof rehearsalView>;
 
 /** Mail that would go by another relay. */
-export interface RehearsedMove {
-  readonly from: string;
-  readonly to: string;
-  readonly recipients: number;
-  /** The first that were found, which are the newest. */
-  readonly examples: readonly RehearsedExample[];
-}
+const rehearsedMove = () =>
+  z.strictObject({
+    from: z.string(),
+    to: z.string(),
+    recipients: z.number(),
+    /** The first that were found, which are the newest. */
+    examples: z.array(rehearsedExample()),
+  });
+
+const rehearsedExample = () =>
+  z.strictObject({
+    id: z.string(),
+    recipient: z.string(),
+    /** The rules that decide now, and would; null for the default relay. */
+    rule: z.string().nullable(),
+    newRule: z.string().nullable(),
+  });
 
 /** See {@link RehearsedMove.examples}. */
-export interface RehearsedExample {
-  readonly id: string;
-  readonly recipient: string;
-  /** The rules that decide now, and would; null for the default relay. */
-  readonly rule: string | null;
-  readonly newRule: string | null;
-}
+export type RehearsedExample = Shown<typeof rehearsedExample>;
 
 /** The routing table in force. */
 const ROUTES = look<RouteTableView>(
@@ -93,7 +113,7 @@ export const ROUTE_OPERATIONS = {
     meaning: 'The tables published last, newest first.',
     access: READ,
     request: z.strictObject({ limit: z.int().min(1).max(1000) }),
-    result: z.custom<readonly RouteTableSummary[]>(),
+    result: () => z.array(routeTableSummary()),
     commands: [
       {
         words: 'routes list',
@@ -112,7 +132,7 @@ export const ROUTE_OPERATIONS = {
       /** Null for the one in force. */
       version: z.int().min(1).nullable(),
     }),
-    result: z.custom<RouteTableView>(),
+    result: routeTableView,
     commands: [
       {
         words: 'routes show',
@@ -134,7 +154,7 @@ export const ROUTE_OPERATIONS = {
       /** The parameters of `GET /api/v1/routes/explain`, by name. */
       query: z.array(z.tuple([z.string(), z.string()])).max(200),
     }),
-    result: z.custom<ExplanationView>(),
+    result: () => z.custom<ExplanationView>(),
   }),
   rehearseRoutes: operation({
     meaning:
@@ -147,7 +167,7 @@ export const ROUTE_OPERATIONS = {
       /** At most so many messages. */
       last: z.int().min(1).max(MAX_REHEARSED),
     }),
-    result: z.custom<RehearsalView>(),
+    result: rehearsalView,
   }),
   publishRoutes: operation({
     meaning: 'Puts rules into force, in the place of those there are.',
@@ -158,7 +178,7 @@ export const ROUTE_OPERATIONS = {
       touches: ['routes', 'queue'],
     }),
     request: z.strictObject({ routes: z.unknown() }),
-    result: z.custom<RouteTableView>(),
+    result: routeTableView,
   }),
   rollbackRoutes: operation({
     meaning: 'Puts the rules of an earlier version into force again, as a new one.',
@@ -169,7 +189,7 @@ export const ROUTE_OPERATIONS = {
       touches: ['routes', 'queue'],
     }),
     request: z.strictObject({ version: z.int().min(1) }),
-    result: z.custom<RouteTableView>(),
+    result: routeTableView,
     commands: [
       {
         words: 'routes rollback',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { messageRecordSchema, Shown, statusRecordSchema } from '../ingest/http/answers.ts';
+import type { messageRecordSchema, statusRecordSchema } from '../ingest/http/answers.ts';
 import type { attemptsPageSchema } from '../ingest/http/attempt-answers.ts';
-import { acts, MAIL_TOPICS, type OperationsOf, operation, READ } from './operation.ts';
+import { acts, MAIL_TOPICS, type OperationsOf, operation, READ, type Shown } from './operation.ts';
 
 /** New messages are counted up to here. */
 export const MAX_NEW = 100;
@@ -24,159 +24,228 @@ export type FoundMessage = Shown<typeof messageRecordSchema> & {
   readonly captured: boolean;
 };
 
+/** As {@link FoundMessage}. */
+export const foundMessage = () => z.custom<FoundMessage>();
+
+const searchPage = () =>
+  z.strictObject({
+    messages: z.array(foundMessage()),
+    /** `before` of the next page; null when there is none. A sparse query may answer less than asked for and still go on. */
+    next: z.string().nullable(),
+    /** What the query could not be read as, for people; the rest of it was searched for. */
+    notes: z.array(z.string()),
+    /** Newer messages may not be found by words yet: how many are not indexed. */
+    behind: z.number(),
+  });
+
 /** A page of what a query finds. */
-export interface SearchPage {
-  readonly messages: readonly FoundMessage[];
-  /** `before` of the next page; null when there is none. A sparse query may answer less than asked for and still go on. */
-  readonly next: string | null;
-  /** What the query could not be read as, for people; the rest of it was searched for. */
-  readonly notes: readonly string[];
-  /** Newer messages may not be found by words yet: how many are not indexed. */
-  readonly behind: number;
-}
+export type SearchPage = Shown<typeof searchPage>;
+
+const messageStory = () =>
+  z.strictObject({
+    record: z.custom<Shown<typeof statusRecordSchema>>(),
+    attempts: z.custom<Shown<typeof attemptsPageSchema>['attempts']>(),
+    /** There are attempts that are not shown. */
+    moreAttempts: z.boolean(),
+    ways: z.array(recipientWay()),
+    /** Whose it is; null without a key. */
+    key: z
+      .strictObject({
+        id: z.string(),
+        name: z.string(),
+        test: z.boolean(),
+      })
+      .nullable(),
+    sourceAddress: z.string().nullable(),
+    /** The version of the routing table that decided. */
+    routeTable: z.number(),
+    /** Whether its content is kept still, until when as far as that is known. */
+    content: z.strictObject({
+      kept: z.boolean(),
+      until: z.string().nullable(),
+    }),
+    captured: z.boolean(),
+    /** What may be done to it now. */
+    may: z.strictObject({
+      retry: z.boolean(),
+      cancel: z.boolean(),
+      resend: z.boolean(),
+    }),
+  });
 
 /** All that is known of a message. */
-export interface MessageStory {
-  readonly record: Shown<typeof statusRecordSchema>;
-  readonly attempts: Shown<typeof attemptsPageSchema>['attempts'];
-  /** There are attempts that are not shown. */
-  readonly moreAttempts: boolean;
-  readonly ways: readonly RecipientWay[];
-  /** Whose it is; null without a key. */
-  readonly key: { readonly id: string; readonly name: string; readonly test: boolean } | null;
-  readonly sourceAddress: string | null;
-  /** The version of the routing table that decided. */
-  readonly routeTable: number;
-  /** Whether its content is kept still, until when as far as that is known. */
-  readonly content: { readonly kept: boolean; readonly until: string | null };
-  readonly captured: boolean;
-  /** What may be done to it now. */
-  readonly may: { readonly retry: boolean; readonly cancel: boolean; readonly resend: boolean };
-}
+export type MessageStory = Shown<typeof messageStory>;
+
+export const recipientWay = () =>
+  z.strictObject({
+    recipient: z.string(),
+    /** The rule that decided; null for the default relay. */
+    rule: z.string().nullable(),
+    /** Relays it may leave by, in the order in which they are tried. */
+    group: z.array(z.string()),
+    /** What keeps it; empty when nothing does but its next attempt. */
+    waits: z.array(obstacle()),
+  });
 
 /** The way of one recipient's copy, as it was decided, and what it waits for. */
-export interface RecipientWay {
-  readonly recipient: string;
-  /** The rule that decided; null for the default relay. */
-  readonly rule: string | null;
-  /** Relays it may leave by, in the order in which they are tried. */
-  readonly group: readonly string[];
-  /** What keeps it; empty when nothing does but its next attempt. */
-  readonly waits: readonly Obstacle[];
-}
+export type RecipientWay = Shown<typeof recipientWay>;
+
+const obstacle = () =>
+  z.strictObject({
+    /** A few words without an end, such as `out is paused`. */
+    what: z.string(),
+    /** How long it does so, RFC 3339; null where that is not known. */
+    until: z.string().nullable(),
+    /** The line that cures it or tells more; null where another obstacle has it. */
+    command: z.string().nullable(),
+  });
 
 /** Something that keeps mail from going. */
-export interface Obstacle {
-  /** A few words without an end, such as `out is paused`. */
-  readonly what: string;
-  /** How long it does so, RFC 3339; null where that is not known. */
-  readonly until: string | null;
-  /** The line that cures it or tells more; null where another obstacle has it. */
-  readonly command: string | null;
-}
+export type Obstacle = Shown<typeof obstacle>;
+
+const messagePreview = () =>
+  z.strictObject({
+    subject: z.string(),
+    from: z.string(),
+    /** Every header field, unfolded and decoded, in order. */
+    headers: z.array(
+      z.strictObject({
+        name: z.string(),
+        value: z.string(),
+      }),
+    ),
+    hasHtml: z.boolean(),
+    /** Null when there is none; shortened when long. */
+    text: z.string().nullable(),
+    attachments: z.array(previewAttachment()),
+    /** Addresses of web pages found in text and HTML, as they stand; a bounded number. */
+    links: z.array(
+      z.strictObject({
+        url: z.string(),
+        text: z.string(),
+      }),
+    ),
+    /** What looks like a code to type in, such as one of six digits. */
+    codes: z.array(z.string()),
+    /** Something was left out, or could not be read. */
+    notes: z.array(z.string()),
+  });
 
 /** What a message says. */
-export interface MessagePreview {
-  readonly subject: string;
-  readonly from: string;
-  /** Every header field, unfolded and decoded, in order. */
-  readonly headers: readonly { readonly name: string; readonly value: string }[];
-  readonly hasHtml: boolean;
-  /** Null when there is none; shortened when long. */
-  readonly text: string | null;
-  readonly attachments: readonly PreviewAttachment[];
-  /** Addresses of web pages found in text and HTML, as they stand; a bounded number. */
-  readonly links: readonly { readonly url: string; readonly text: string }[];
-  /** What looks like a code to type in, such as one of six digits. */
-  readonly codes: readonly string[];
-  /** Something was left out, or could not be read. */
-  readonly notes: readonly string[];
-}
+export type MessagePreview = Shown<typeof messagePreview>;
 
 /** A file in a message. */
-export interface PreviewAttachment {
-  /** Its number, for the download. */
-  readonly number: number;
-  /** As the message calls it, without a path; never to be trusted. */
-  readonly filename: string;
-  readonly contentType: string;
-  readonly sizeBytes: number;
-  readonly inline: boolean;
-  readonly contentId: string | null;
-}
+const previewAttachment = () =>
+  z.strictObject({
+    /** Its number, for the download. */
+    number: z.number(),
+    /** As the message calls it, without a path; never to be trusted. */
+    filename: z.string(),
+    contentType: z.string(),
+    sizeBytes: z.number(),
+    inline: z.boolean(),
+    contentId: z.string().nullable(),
+  });
+
+const messageDraft = () =>
+  z.strictObject({
+    /** The body of `POST /api/v1/messages`. */
+    message: z.record(z.string(), z.unknown()),
+    /** What of the original is not in it. */
+    notes: z.array(z.string()),
+  });
 
 /** See {@link SearchOperations.messageDraft}. */
-export interface MessageDraft {
-  /** The body of `POST /api/v1/messages`. */
-  readonly message: Readonly<Record<string, unknown>>;
-  /** What of the original is not in it. */
-  readonly notes: readonly string[];
-}
+export type MessageDraft = Shown<typeof messageDraft>;
+
+const actedMessages = () =>
+  z.strictObject({
+    acted: z.number(),
+    /** Left alone, and why. */
+    refused: z.array(
+      z.strictObject({
+        id: z.string(),
+        reason: z.string(),
+      }),
+    ),
+  });
 
 /** What became of an act on several messages. */
-export interface ActedMessages {
-  readonly acted: number;
-  /** Left alone, and why. */
-  readonly refused: readonly { readonly id: string; readonly reason: string }[];
-}
+export type ActedMessages = Shown<typeof actedMessages>;
+
+const dayCounts = () => z.record(z.enum(SERIES_EVENTS), z.number());
 
 /** Events of a day so far. */
-export type DayCounts = Readonly<Record<'received' | 'delivered' | 'failed' | 'retried' | 'denied', number>>;
+export type DayCounts = Shown<typeof dayCounts>;
+
+const overview = () =>
+  z.strictObject({
+    time: z.string(),
+    /** The UTC day so far. */
+    today: dayCounts(),
+    /** The same weekday a week before, up to the same time of day; null where nothing is known of it. */
+    lastWeek: dayCounts().nullable(),
+    last5m: z.record(z.enum(['received', 'sent']), z.number()),
+    queue: z.strictObject({
+      /** Messages queued or retrying, under way, and failed ones whose content is kept. */
+      incoming: z.number(),
+      processing: z.number(),
+      failed: z.number(),
+      queuedBytes: z.number(),
+      /** For how long the longest due delivery has been due; null when none is. */
+      oldestSeconds: z.number().nullable(),
+    }),
+    relays: z.array(overviewRelay()),
+    /** Failed last, newest first. */
+    failures: z.array(foundMessage()),
+    banners: z.array(overviewBanner()),
+    /** No message was ever accepted. */
+    empty: z.boolean(),
+  });
 
 /** The numbers of the first page. */
-export interface Overview {
-  readonly time: string;
-  /** The UTC day so far. */
-  readonly today: DayCounts;
-  /** The same weekday a week before, up to the same time of day; null where nothing is known of it. */
-  readonly lastWeek: DayCounts | null;
-  readonly last5m: Readonly<Record<'received' | 'sent', number>>;
-  readonly queue: {
-    /** Messages queued or retrying, under way, and failed ones whose content is kept. */
-    readonly incoming: number;
-    readonly processing: number;
-    readonly failed: number;
-    readonly queuedBytes: number;
-    /** For how long the longest due delivery has been due; null when none is. */
-    readonly oldestSeconds: number | null;
-  };
-  readonly relays: readonly OverviewRelay[];
-  /** Failed last, newest first. */
-  readonly failures: readonly FoundMessage[];
-  readonly banners: readonly OverviewBanner[];
-  /** No message was ever accepted. */
-  readonly empty: boolean;
-}
+export type Overview = Shown<typeof overview>;
+
+const overviewRelay = () =>
+  z.strictObject({
+    name: z.string(),
+    type: z.string(),
+    state: z.string(),
+    inFlight: z.number(),
+    waiting: z.number(),
+    deliveredToday: z.number(),
+    failedToday: z.number(),
+  });
 
 /** A relay on the first page; counts are of recipients. */
-export interface OverviewRelay {
-  readonly name: string;
-  readonly type: string;
-  readonly state: string;
-  readonly inFlight: number;
-  readonly waiting: number;
-  readonly deliveredToday: number;
-  readonly failedToday: number;
-}
+export type OverviewRelay = Shown<typeof overviewRelay>;
+
+const overviewBanner = () =>
+  z.strictObject({
+    /** Of a check of health, or `captured`. */
+    code: z.string(),
+    level: z.enum(['info', 'warning', 'critical']),
+    text: z.string(),
+  });
 
 /** What someone should know now. */
-export interface OverviewBanner {
-  /** Of a check of health, or `captured`. */
-  readonly code: string;
-  readonly level: 'info' | 'warning' | 'critical';
-  readonly text: string;
-}
+export type OverviewBanner = Shown<typeof overviewBanner>;
+
+const series = () =>
+  z.strictObject({
+    /** Start of the first step, RFC 3339. */
+    from: z.string(),
+    stepSeconds: z.number(),
+    counts: z.partialRecord(z.enum(SERIES_EVENTS), z.array(z.number())),
+  });
 
 /** Counts over time: each list has one number a step, the oldest first. */
-export interface Series {
-  /** Start of the first step, RFC 3339. */
-  readonly from: string;
-  readonly stepSeconds: number;
-  readonly counts: Readonly<Partial<Record<SeriesEvent, readonly number[]>>>;
-}
+export type Series = Shown<typeof series>;
+
+const SERIES_EVENTS = ['received', 'delivered', 'failed', 'retried', 'denied'] as const;
 
 /** What is counted. */
-export type SeriesEvent = 'received' | 'delivered' | 'failed' | 'retried' | 'denied';
+export type SeriesEvent = (typeof SERIES_EVENTS)[number];
 
 /** What operators can ask of all mail, and do to single messages. */
 export const SEARCH_OPERATIONS = {
@@ -189,50 +258,57 @@ export const SEARCH_OPERATIONS = {
       /** The `next` of an earlier page; null starts at the newest. */
       before: id.nullable(),
     }),
-    result: z.custom<SearchPage>(),
+    result: searchPage,
   }),
   countNew: operation({
     meaning: 'How many messages that a query finds are newer than one; counts to `MAX_NEW`.',
     access: READ,
     request: z.strictObject({ query, after: id }),
-    result: z.custom<{ readonly count: number; readonly more: boolean }>(),
+    result: () =>
+      z.strictObject({
+        count: z.number(),
+        more: z.boolean(),
+      }),
   }),
   messageStory: operation({
     meaning: 'All that is known of a message.',
     access: READ,
     request: named,
-    result: z.custom<MessageStory>(),
+    result: messageStory,
   }),
   messagePreview: operation({
     meaning: 'What a message says: its parts as a person reads them. Nothing of it is to be trusted.',
     access: READ,
     request: one,
-    result: z.custom<MessagePreview>(),
+    result: messagePreview,
   }),
   messageDraft: operation({
     meaning:
       "A message's fields in the form of the API's JSON, to be changed and submitted anew; without attachments that are too large.",
     access: READ,
     request: one,
-    result: z.custom<MessageDraft>(),
+    result: messageDraft,
   }),
   resendMessage: operation({
     meaning: 'Sends a kept message again, to all its recipients, as a new one.',
     access: acts({ words: 'Sent a message again', subject: 'id', touches: MAIL_TOPICS }),
     request: named,
-    result: z.custom<{ readonly id: string }>(),
+    result: () =>
+      z.strictObject({
+        id: z.string(),
+      }),
   }),
   actOnMessages: operation({
     meaning: 'Retries or cancels messages by their ids; what does not allow it is left alone.',
     access: acts({ words: 'Acted on messages', subject: 'act', touches: MAIL_TOPICS }),
     request: z.strictObject({ act: z.enum(['retry', 'cancel']), ids: z.array(id).min(1).max(MAX_ACTED) }),
-    result: z.custom<ActedMessages>(),
+    result: actedMessages,
   }),
   overview: operation({
     meaning: 'The numbers of the first page.',
     access: READ,
     request: z.strictObject({}),
-    result: z.custom<Overview>(),
+    result: overview,
   }),
   series: operation({
     meaning: 'Events counted over time, all nodes together.',
@@ -245,7 +321,7 @@ export const SEARCH_OPERATIONS = {
       /** Of one relay, counted in recipients; null: of the service, in messages. */
       relay: z.string().max(64).nullable(),
     }),
-    result: z.custom<Series>(),
+    result: series,
   }),
 };
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { FormKind } from '../config/kinds.ts';
-import type { SettingGroup } from '../config/setting.ts';
-import { changes, isRecord, look, type OperationsOf, operation, READ } from './operation.ts';
+import { FORM_KINDS } from '../config/kinds.ts';
+import { SETTING_GROUPS } from '../config/setting.ts';
+import { changes, isRecord, look, type OperationsOf, operation, READ, type Shown } from './operation.ts';
 
 const key = z.string().max(100);
 /** More than there are settings. */
@@ -10,67 +10,76 @@ const MAX_UNSET = 1000;
 /** The settings that a refused source can be added to. */
 export const ALLOW_LISTS = ['listener.allowed_cidrs', 'api.allowed_cidrs', 'webui.allowed_cidrs'] as const;
 
+const settingRow = () =>
+  z.strictObject({
+    key: z.string(),
+    label: z.string(),
+    /** The part of the settings that shows it. */
+    group: z.enum(SETTING_GROUPS),
+    /** Left as it is by most. */
+    seldom: z.boolean(),
+    meaning: z.string(),
+    kind: z.enum([...FORM_KINDS, 'secret']),
+    /** Of kind `choice`. */
+    choices: z.array(z.string()),
+    /** Of what kind the items of a list are; null for no list. */
+    items: z.enum(FORM_KINDS).nullable(),
+    /** What a number counts; null where it is no measure. */
+    unit: z.string().nullable(),
+    /** How a number is written with another unit; null where it is not. */
+    examples: z.string().nullable(),
+    /** May be without a value. */
+    nullable: z.boolean(),
+    /** What holds without a value, in a few words; null where it always has one. */
+    none: z.string().nullable(),
+    /** In force; masked where secret. */
+    value: z.unknown(),
+    defaultValue: z.unknown(),
+    origin: z.enum(['environment', 'file', 'stored', 'default']),
+    /** Which file or variable, for people. */
+    source: z.string(),
+    /** File or environment set it, or it can be set nowhere else: why; null where it can be changed here. */
+    locked: z.string().nullable(),
+    applies: z.enum(['live', 'restart']),
+    /** What it will be after a restart; absent where that is the same. */
+    afterRestart: z.unknown().optional(),
+  });
+
 /** A setting of the table, as it is shown. */
-export interface SettingRow {
-  readonly key: string;
-  readonly label: string;
-  /** The part of the settings that shows it. */
-  readonly group: SettingGroup;
-  /** Left as it is by most. */
-  readonly seldom: boolean;
-  readonly meaning: string;
-  readonly kind: FormKind['kind'] | 'secret';
-  /** Of kind `choice`. */
-  readonly choices: readonly string[];
-  /** Of what kind the items of a list are; null for no list. */
-  readonly items: FormKind['items'];
-  /** What a number counts; null where it is no measure. */
-  readonly unit: string | null;
-  /** How a number is written with another unit; null where it is not. */
-  readonly examples: string | null;
-  /** May be without a value. */
-  readonly nullable: boolean;
-  /** What holds without a value, in a few words; null where it always has one. */
-  readonly none: string | null;
-  /** In force; masked where secret. */
-  readonly value: unknown;
-  readonly defaultValue: unknown;
-  readonly origin: 'environment' | 'file' | 'stored' | 'default';
-  /** Which file or variable, for people. */
-  readonly source: string;
-  /** File or environment set it, or it can be set nowhere else: why; null where it can be changed here. */
-  readonly locked: string | null;
-  readonly applies: 'live' | 'restart';
-  /** What it will be after a restart; absent where that is the same. */
-  readonly afterRestart?: unknown;
-}
+export type SettingRow = Shown<typeof settingRow>;
+
+const certificateView = () =>
+  z.strictObject({
+    /** `self-signed`: ours; `uploaded`: by `putCertificate`; `file`: `tls.cert_file`. */
+    origin: z.enum(['self-signed', 'uploaded', 'file']),
+    subject: z.string(),
+    issuer: z.string(),
+    names: z.array(z.string()),
+    validFrom: z.string(),
+    validUntil: z.string(),
+    /** Whole days until then; negative when it has expired. */
+    daysLeft: z.number(),
+    /** SHA-256, as browsers show it. */
+    fingerprint: z.string(),
+  });
 
 /** A certificate as shown. Times are RFC 3339. */
-export interface CertificateView {
-  /** `self-signed`: ours; `uploaded`: by `putCertificate`; `file`: `tls.cert_file`. */
-  readonly origin: 'self-signed' | 'uploaded' | 'file';
-  readonly subject: string;
-  readonly issuer: string;
-  readonly names: readonly string[];
-  readonly validFrom: string;
-  readonly validUntil: string;
-  /** Whole days until then; negative when it has expired. */
-  readonly daysLeft: number;
-  /** SHA-256, as browsers show it. */
-  readonly fingerprint: string;
-}
+export type CertificateView = Shown<typeof certificateView>;
+
+const deniedSource = () =>
+  z.strictObject({
+    sourceAddress: z.string(),
+    /** The code of the refusal. */
+    reason: z.string(),
+    count: z.number(),
+    firstAt: z.string(),
+    lastAt: z.string(),
+    /** Where it could be allowed; null where that is no matter of addresses. */
+    setting: z.enum(ALLOW_LISTS).nullable(),
+  });
 
 /** A source that was refused. */
-export interface DeniedSource {
-  readonly sourceAddress: string;
-  /** The code of the refusal. */
-  readonly reason: string;
-  readonly count: number;
-  readonly firstAt: string;
-  readonly lastAt: string;
-  /** Where it could be allowed; null where that is no matter of addresses. */
-  readonly setting: (typeof ALLOW_LISTS)[number] | null;
-}
+export type DeniedSource = Shown<typeof deniedSource>;
 
 /** The settings that are given, by key. */
 const SETTINGS_GIVEN = look<readonly SettingRow[]>(
@@ -99,7 +108,7 @@ export const SETTINGS_OPERATIONS = {
     meaning: 'Every setting of the table, with its value and where that comes from.',
     access: READ,
     request: z.strictObject({}),
-    result: z.custom<readonly SettingRow[]>(),
+    result: () => z.array(settingRow()),
   }),
   putSettings: operation({
     meaning:
@@ -116,13 +125,13 @@ export const SETTINGS_OPERATIONS = {
       /** Keys whose stored values are taken away: they are then as they are without. */
       unset: z.array(key).max(MAX_UNSET).optional(),
     }),
-    result: z.custom<readonly SettingRow[]>(),
+    result: () => z.array(settingRow()),
   }),
   certificate: operation({
     meaning: 'The certificate that is shown to clients.',
     access: READ,
     request: z.strictObject({}),
-    result: z.custom<CertificateView>(),
+    result: certificateView,
   }),
   putCertificate: operation({
     meaning:
@@ -140,7 +149,7 @@ export const SETTINGS_OPERATIONS = {
       /** PEM; not encrypted. */
       key: z.string().max(64 * 1024),
     }),
-    result: z.custom<CertificateView>(),
+    result: certificateView,
   }),
   renewCertificate: operation({
     meaning: 'Makes a new self-signed certificate, also in the place of an uploaded one.',
@@ -151,13 +160,13 @@ export const SETTINGS_OPERATIONS = {
       touches: ['settings', 'health'],
     }),
     request: z.strictObject({}),
-    result: z.custom<CertificateView>(),
+    result: certificateView,
   }),
   denials: operation({
     meaning: 'Who was refused lately, on this node, the newest first.',
     access: READ,
     request: z.strictObject({}),
-    result: z.custom<readonly DeniedSource[]>(),
+    result: () => z.array(deniedSource()),
   }),
   allowSource: operation({
     meaning: 'Adds a range of sources to a list of those that are allowed.',
@@ -168,7 +177,7 @@ export const SETTINGS_OPERATIONS = {
       touches: ['settings', 'denials'],
     }),
     request: z.strictObject({ setting: z.enum(ALLOW_LISTS), cidr: z.string().max(100) }),
-    result: z.custom<SettingRow>(),
+    result: settingRow,
   }),
 };
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Finding } from '../control/doctor/finding.ts';
 import type { HealthReport } from '../observe/health-report.ts';
-import type { RestoredAct } from '../store/relocating.ts';
 import {
   acts,
   CONFIDENTIAL,
@@ -10,126 +9,162 @@ import {
   type OperationsOf,
   operation,
   READ,
+  type Shown,
   unrecorded,
 } from './operation.ts';
 
 /** The levels of the log, the least first. */
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
 /** Characters that the passphrase of a backup must have. */
 export const MIN_PASSPHRASE = 12;
 
+const systemView = () =>
+  z.strictObject({
+    version: z.string(),
+    nodeVersion: z.string(),
+    platform: z.string(),
+    hostname: z.string(),
+    /** Which of the nodes answers: process, memory, ports and data directory are its own. */
+    node: z.strictObject({
+      id: z.string(),
+      name: z.string(),
+    }),
+    pid: z.number(),
+    startedAt: z.string(),
+    uptimeSeconds: z.number(),
+    dataDir: z.string(),
+    memory: z.strictObject({
+      residentBytes: z.number(),
+      heapBytes: z.number(),
+    }),
+    storage: z.strictObject({
+      databaseBytes: z.number(),
+      /** Contents of messages that are not final, sent or failed and kept, captured. */
+      queuedBytes: z.number(),
+      keptBytes: z.number(),
+      capturedBytes: z.number(),
+      /** Of the spool's files, whatever lies in them; null where contents lie in the database. */
+      spoolBytes: z.number().nullable(),
+      freeBytes: z.number().nullable(),
+      totalBytes: z.number().nullable(),
+    }),
+    ports: z.custom<
+      HealthReport['smtp'] & { readonly api: HealthReport['api']; readonly webui: number | null }
+    >(),
+    lastBackup: backupView().nullable(),
+  });
+
 /** The installation. */
-export interface SystemView {
-  readonly version: string;
-  readonly nodeVersion: string;
-  readonly platform: string;
-  readonly hostname: string;
-  /** Which of the nodes answers: process, memory, ports and data directory are its own. */
-  readonly node: { readonly id: string; readonly name: string };
-  readonly pid: number;
-  readonly startedAt: string;
-  readonly uptimeSeconds: number;
-  readonly dataDir: string;
-  readonly memory: { readonly residentBytes: number; readonly heapBytes: number };
-  readonly storage: {
-    readonly databaseBytes: number;
-    /** Contents of messages that are not final, sent or failed and kept, captured. */
-    readonly queuedBytes: number;
-    readonly keptBytes: number;
-    readonly capturedBytes: number;
-    /** Of the spool's files, whatever lies in them; null where contents lie in the database. */
-    readonly spoolBytes: number | null;
-    readonly freeBytes: number | null;
-    readonly totalBytes: number | null;
-  };
-  readonly ports: HealthReport['smtp'] & { readonly api: HealthReport['api']; readonly webui: number | null };
-  readonly lastBackup: BackupView | null;
-}
+export type SystemView = Shown<typeof systemView>;
+
+const logTail = () =>
+  z.strictObject({
+    /** Whose lines they are: the node's name. */
+    node: z.string(),
+    lines: z.array(logLine()),
+    /** The number of the newest line there is. */
+    last: z.number(),
+  });
 
 /** Lines of the log. */
-export interface LogTail {
-  /** Whose lines they are: the node's name. */
-  readonly node: string;
-  readonly lines: readonly LogLine[];
-  /** The number of the newest line there is. */
-  readonly last: number;
-}
+export type LogTail = Shown<typeof logTail>;
+
+const logLine = () =>
+  z.strictObject({
+    number: z.number(),
+    time: z.string(),
+    level: z.enum(LOG_LEVELS),
+    event: z.string(),
+    fields: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).nullable()),
+  });
 
 /** A line of the log. */
-export interface LogLine {
-  readonly number: number;
-  readonly time: string;
-  readonly level: (typeof LOG_LEVELS)[number];
-  readonly event: string;
-  readonly fields: Readonly<Record<string, string | number | boolean | null>>;
-}
+export type LogLine = Shown<typeof logLine>;
+
+const activityPage = () =>
+  z.strictObject({
+    entries: z.array(activityEntry()),
+    next: z.number().nullable(),
+  });
 
 /** A page of what was done. */
-export interface ActivityPage {
-  readonly entries: readonly ActivityEntry[];
-  readonly next: number | null;
-}
+export type ActivityPage = Shown<typeof activityPage>;
+
+const activityEntry = () =>
+  z.strictObject({
+    number: z.number(),
+    at: z.string(),
+    /** A user's or key's name; empty for the command line and the service itself. */
+    actor: z.string(),
+    actorKind: z.enum(ACTOR_KINDS),
+    sourceAddress: z.string().nullable(),
+    /** An operation's name, or of signing in: `signIn`, `signInFailed`, `signOut`, …; of upkeep: `retention`, … */
+    action: z.string(),
+    /** What was done, as people read it, such as `Added a relay`. */
+    words: z.string(),
+    /** What it was done to, such as a relay's name. */
+    subject: z.string(),
+    /** How that was before and after, secrets left out; null where that says nothing. */
+    before: z.unknown(),
+    after: z.unknown(),
+  });
 
 /** Something that was done. */
-export interface ActivityEntry {
-  readonly number: number;
-  readonly at: string;
-  /** A user's or key's name; empty for the command line and the service itself. */
-  readonly actor: string;
-  readonly actorKind: ActorKind;
-  readonly sourceAddress: string | null;
-  /** An operation's name, or of signing in: `signIn`, `signInFailed`, `signOut`, …; of upkeep: `retention`, … */
-  readonly action: string;
-  /** What was done, as people read it, such as `Added a relay`. */
-  readonly words: string;
-  /** What it was done to, such as a relay's name. */
-  readonly subject: string;
-  /** How that was before and after, secrets left out; null where that says nothing. */
-  readonly before: unknown;
-  readonly after: unknown;
-}
+export type ActivityEntry = Shown<typeof activityEntry>;
+
+const ACTOR_KINDS = ['user', 'key', 'command', 'service'] as const;
 
 /** Who acts. */
-export type ActorKind = 'user' | 'key' | 'command' | 'service';
+export type ActorKind = (typeof ACTOR_KINDS)[number];
+
+const backupView = () =>
+  z.strictObject({
+    /** The file's name. */
+    name: z.string(),
+    path: z.string(),
+    sizeBytes: z.number(),
+    createdAt: z.string(),
+    messages: z.number(),
+    withSecretKey: z.boolean(),
+    /** Read back, and found whole as far as is known. */
+    verified: z.boolean(),
+    /** Contents that were damaged where they were copied from already; absent for none, and where it is not known any more. */
+    damaged: z.number().optional(),
+  });
 
 /** A backup. */
-export interface BackupView {
-  /** The file's name. */
-  readonly name: string;
-  readonly path: string;
-  readonly sizeBytes: number;
-  readonly createdAt: string;
-  readonly messages: number;
-  readonly withSecretKey: boolean;
-  /** Read back, and found whole as far as is known. */
-  readonly verified: boolean;
-  /** Contents that were damaged where they were copied from already; absent for none, and where it is not known any more. */
-  readonly damaged?: number;
-}
+export type BackupView = Shown<typeof backupView>;
 
 /** What became of what came back with a backup. */
-export interface RestoredDecision {
-  readonly act: RestoredAct;
-  readonly recipients: number;
-}
+const restoredDecision = () =>
+  z.strictObject({
+    act: z.enum(['resume', 'cancel']),
+    recipients: z.number(),
+  });
+
+const backupStep = () =>
+  z.strictObject({
+    phase: z.enum(['database', 'contents', 'verify', 'unpack', 'mark']),
+    doneBytes: z.number(),
+    totalBytes: z.number(),
+  });
 
 /** How far a backup or a restore is. */
-export interface BackupStep {
-  readonly phase: 'database' | 'contents' | 'verify' | 'unpack' | 'mark';
-  readonly doneBytes: number;
-  readonly totalBytes: number;
-}
+export type BackupStep = Shown<typeof backupStep>;
+
+const settingView = () =>
+  z.strictObject({
+    key: z.string(),
+    value: z.unknown(),
+    source: z.string(),
+    applies: z.enum(['live', 'restart']),
+    /** What the value will be after a restart; only where that differs. */
+    afterRestart: z.unknown().optional(),
+  });
 
 /** A setting in force, or a relay's field, such as `relays.out.host`. */
-export interface SettingView {
-  readonly key: string;
-  readonly value: unknown;
-  readonly source: string;
-  readonly applies: 'live' | 'restart';
-  /** What the value will be after a restart; only where that differs. */
-  readonly afterRestart?: unknown;
-}
+export type SettingView = Shown<typeof settingView>;
 
 /** What operators can ask of the installation, and do to it. */
 export const SYSTEM_OPERATIONS = {
@@ -137,13 +172,13 @@ export const SYSTEM_OPERATIONS = {
     meaning: 'The body of `GET /health`.',
     access: READ,
     request: z.strictObject({}),
-    result: z.custom<HealthReport>(),
+    result: () => z.custom<HealthReport>(),
   }),
   system: operation({
     meaning: 'Version, process, storage by class, last backup.',
     access: READ,
     request: z.strictObject({}),
-    result: z.custom<SystemView>(),
+    result: systemView,
   }),
   logTail: operation({
     meaning: "The log's last lines on the node that answers, newest last.",
@@ -156,7 +191,7 @@ export const SYSTEM_OPERATIONS = {
       after: z.int().min(0).nullable(),
       limit: z.int().min(1).max(1000),
     }),
-    result: z.custom<LogTail>(),
+    result: logTail,
   }),
   activity: operation({
     meaning: 'Who did what, newest first.',
@@ -171,7 +206,7 @@ export const SYSTEM_OPERATIONS = {
       /** The `next` of an earlier page. */
       before: z.int().min(1).nullable(),
     }),
-    result: z.custom<ActivityPage>(),
+    result: activityPage,
   }),
   backup: operation({
     meaning: 'Writes a backup while the service goes on, and reads it back.',
@@ -182,38 +217,38 @@ export const SYSTEM_OPERATIONS = {
       /** Encrypts the secret key that goes along; null leaves the secret key out. */
       passphrase: z.string().min(MIN_PASSPHRASE).max(1024).nullable(),
     }),
-    result: z.custom<BackupView>(),
-    step: z.custom<BackupStep>(),
+    result: backupView,
+    step: backupStep,
   }),
   backups: operation({
     meaning: "Backups in the data directory's own folder, newest first.",
     access: unrecorded('admin'),
     request: z.strictObject({}),
-    result: z.custom<readonly BackupView[]>(),
+    result: () => z.array(backupView()),
   }),
   removeBackup: operation({
     meaning: 'Removes one of those.',
     access: changes({ words: 'Removed a backup', subject: 'name', touches: ['health'] }),
     request: z.strictObject({ name: z.string().max(200) }),
-    result: z.custom<BackupView>(),
+    result: backupView,
   }),
   decideRestored: operation({
     meaning: 'Sends what came back with a backup and was still to be sent then, or cancels it.',
     access: acts({ words: 'Decided what came back with a backup', subject: 'act', touches: MAIL_TOPICS }),
     request: z.strictObject({ act: z.enum(['resume', 'cancel']) }),
-    result: z.custom<RestoredDecision>(),
+    result: restoredDecision,
   }),
   configuration: operation({
     meaning: "The settings in force, and every relay's fields after them; secrets masked.",
     access: READ,
     request: z.strictObject({}),
-    result: z.custom<readonly SettingView[]>(),
+    result: () => z.array(settingView()),
   }),
   doctor: operation({
     meaning: 'What could keep mail from coming in or going out. Takes a few seconds.',
     access: READ,
     request: z.strictObject({}),
-    result: z.custom<readonly Finding[]>(),
+    result: () => z.array(z.custom<Finding>()),
   }),
 };
 

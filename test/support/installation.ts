@@ -3,11 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../../src/cli/run.ts';
+import { COMMAND_LINE, type Door, operationsOf } from '../../src/control/door.ts';
 import { type Offline, openOffline } from '../../src/control/offline.ts';
 import { listenForControl } from '../../src/control/server.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { systemRandom } from '../../src/lib/random.ts';
+import { OPERATIONS, operationNamed } from '../../src/operations/table.ts';
 
 /** The most that the control socket of {@link Installation.startServer} takes, in bytes. */
 export const MAX_REQUEST_BYTES = 100_000;
@@ -86,10 +88,12 @@ export class Installation {
     return JSON.parse(out);
   }
 
-  /** Takes the data directory, as a server does that is starting. */
+  /** Takes the data directory, as a server does that is starting. Its answers are held to their records. */
   async open(): Promise<Offline> {
     const { dataDir } = this;
-    return await openOffline({ dataDir, environment: {}, clock: systemClock, random: systemRandom });
+    const opened = await openOffline({ dataDir, environment: {}, clock: systemClock, random: systemRandom });
+    const door = inShape(opened.door);
+    return { ...opened, door, operations: operationsOf(door, COMMAND_LINE) };
   }
 
   /** Answers on the control socket, as a server does, over an installation that was opened. */
@@ -119,4 +123,27 @@ export class Installation {
   remove(): void {
     rmSync(this.folder, { recursive: true });
   }
+}
+
+/** The same door; what it answers, and tells on the way, must be as the operation's record says. Nobody looks while serving. */
+function inShape(door: Door): Door {
+  return {
+    call: async (actor, name, request, progress) => {
+      const operation = operationNamed(name);
+      const record = operation === null ? null : OPERATIONS[operation];
+      const result = await door.call(actor, name, request, {
+        signal: progress?.signal ?? new AbortController().signal,
+        tell: (step) => {
+          record?.step?.().parse(inJson(step));
+          progress?.tell(step);
+        },
+      });
+      record?.result().parse(inJson(result));
+      return result;
+    },
+  };
+}
+
+function inJson(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
 }
