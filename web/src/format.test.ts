@@ -72,11 +72,7 @@ test.each([
 });
 
 test('one is not many', () => {
-  expect([plural(1, 'message'), plural(1200, 'message'), plural(2, 'entry', 'entries')]).toEqual([
-    '1 message',
-    '1,200 messages',
-    '2 entries',
-  ]);
+  expect([plural(1, 'message'), plural(1200, 'message')]).toEqual(['1 message', '1,200 messages']);
 });
 
 test.each([

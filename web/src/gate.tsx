@@ -3,7 +3,7 @@ import { type ReactNode, Suspense, useEffect } from 'react';
 import { startLive } from './live.ts';
 import { AppShell } from './parts/app-shell.tsx';
 import { Wordmark } from './parts/logo.tsx';
-import { ErrorState, LoadingState } from './parts/states.tsx';
+import { Fetched, LoadingState } from './parts/states.tsx';
 import { SessionProvider, useSessionView } from './session.tsx';
 
 // As all pages: when their code could not be fetched, because the network changed meanwhile, everything is loaded anew, once.
@@ -22,11 +22,9 @@ export function Gate({ children }: { readonly children: ReactNode }) {
   if (!view.data)
     return (
       <Outside>
-        {view.error ? (
-          <ErrorState error={view.error} onRetry={() => void view.refetch()} />
-        ) : (
-          <LoadingState lines={3} />
-        )}
+        <Fetched query={view} lines={3}>
+          {() => null}
+        </Fetched>
       </Outside>
     );
   if (view.data.state === 'signed_in' && token === null)

@@ -1,9 +1,10 @@
-import { useEffect, useSyncExternalStore } from 'react';
+import { useEffect } from 'react';
 import type { Hint } from '../../src/dashboard/contract.ts';
 import type { Topic } from '../../src/operations/operation.ts';
 import { openStream, type StreamState } from './live-stream.ts';
-import { queryClient, refetchTopics } from './queries.ts';
+import { queryClient, refetchShown } from './queries.ts';
 import { refreshSession } from './session.tsx';
+import { Store, useStored } from './store.ts';
 
 /**
  * Keeps what is shown up to date: hints say what may have changed, and what is shown of it is fetched again. A page
@@ -16,8 +17,7 @@ const AWAY_MS = 20_000;
 const TICK_MS = 10_000;
 const SLEPT_MS = 40_000;
 
-let state: StreamState = 'connecting';
-const stateListeners = new Set<() => void>();
+const state = new Store<StreamState>('connecting');
 const hintListeners = new Set<(hint: Hint) => void>();
 const gathered = new Set<Topic>();
 let gathering: ReturnType<typeof setTimeout> | undefined;
@@ -28,9 +28,8 @@ let pace = 0;
 export function startLive(): () => void {
   const stream = openStream({
     onState: (next) => {
-      if (state === 'reconnecting' && next === 'live') catchUp();
-      state = next;
-      for (const listener of stateListeners) listener();
+      if (state.get() === 'reconnecting' && next === 'live') catchUp();
+      state.put(next);
     },
     onHint: (hint) => {
       for (const listener of hintListeners) listener(hint);
@@ -49,7 +48,7 @@ export function startLive(): () => void {
     stream.close();
     clearTimeout(gathering);
     gathering = undefined;
-    state = 'connecting';
+    state.put('connecting');
   };
 }
 
@@ -64,7 +63,7 @@ function flush(): void {
   const now = performance.now();
   pace = gatherMs(pace, now - lastFetch);
   lastFetch = now;
-  refetchTopics(...gathered);
+  refetchShown(new Set(gathered));
   gathered.clear();
 }
 
@@ -103,13 +102,7 @@ function watchAbsence(onReturn: () => void): () => void {
 
 /** Whether hints arrive now. */
 export function useLiveState(): StreamState {
-  return useSyncExternalStore(
-    (listener) => {
-      stateListeners.add(listener);
-      return () => stateListeners.delete(listener);
-    },
-    () => state,
-  );
+  return useStored(state);
 }
 
 /** Calls for each hint, at once: for what does more than fetch again, such as counting what is new. */

@@ -116,23 +116,21 @@ export function usePages<Name extends OperationName, Cursor extends string | num
 export interface ActOptions<Result> {
   /** Said when it was done; by default nothing. */
   readonly done?: string | ((result: Result) => string) | undefined;
-  /** What it changes: fetched again. */
-  readonly changes?: readonly Topic[] | undefined;
   /** True: the caller shows the error itself, by a form for example. */
   readonly quiet?: boolean;
   readonly onDone?: ((result: Result) => void) | undefined;
 }
 
-/** Something that changes something, however it is asked for. */
+/** Something that changes something, however it is asked for. What is shown is fetched again when it was done. */
 export function useDoing<Request, Result>(
   work: (request: Request) => Promise<Result>,
-  { done, changes = [], quiet = false, onDone }: ActOptions<Result>,
+  { done, quiet = false, onDone }: ActOptions<Result>,
 ): UseMutationResult<Result, ApiError, Request> {
   return useMutation<Result, ApiError, Request>({
     mutationFn: work,
     onSuccess: (result) => {
       if (done !== undefined) toast.success(typeof done === 'function' ? done(result) : done);
-      refetchTopics(...changes);
+      refetchShown();
       onDone?.(result);
     },
     onError: (error) => {
@@ -141,7 +139,7 @@ export function useDoing<Request, Result>(
   });
 }
 
-/** An operation that changes something: `const cancel = useAct('cancelMessage', { changes: ['messages'] })`. */
+/** An operation that changes something: `const cancel = useAct('cancelMessage', { done: 'Cancelled.' })`. */
 export function useAct<Name extends OperationName>(
   operation: Name,
   options: ActOptions<ResultOf<Name>> = {},
@@ -149,13 +147,12 @@ export function useAct<Name extends OperationName>(
   return useDoing((request: RequestOf<Name>) => call(operation, request), options);
 }
 
-/** Fetches again what is shown of these topics, and marks the rest of it as out of date. */
-export function refetchTopics(...topics: readonly Topic[]): void {
-  if (topics.length === 0) return;
+/** Fetches again what is shown of these topics, or, without them, of all; what is not shown is marked as out of date. */
+export function refetchShown(topics?: ReadonlySet<Topic>): void {
   void queryClient.invalidateQueries({
     predicate: ({ meta }) => {
       const about = (meta?.['topics'] ?? []) as readonly Topic[];
-      return about.some((topic) => topics.includes(topic));
+      return about.some((topic) => topics === undefined || topics.has(topic));
     },
   });
 }

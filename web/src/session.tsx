@@ -42,10 +42,7 @@ export function useSessionAct<Name extends keyof SessionCalls>(
   name: Name,
   options: ActOptions<SessionCalls[Name]['answer']>,
 ) {
-  return useDoing((request: SessionCalls[Name]['request']) => sessionCall(name, request), {
-    changes: ['users'],
-    ...options,
-  });
+  return useDoing((request: SessionCalls[Name]['request']) => sessionCall(name, request), options);
 }
 
 function nameOf(view: SessionView | undefined): string | null {

@@ -1,17 +1,14 @@
-import { useSyncExternalStore } from 'react';
+import { Store, useStored } from './store.ts';
 
 /** The themes to choose from; `system` follows the machine. `public/theme.js` applies it before the first paint. */
 export type Theme = 'system' | 'light' | 'dark';
 
 const STORED = 'waybill.theme';
 const dark = window.matchMedia('(prefers-color-scheme: dark)');
-const listeners = new Set<() => void>();
+const chosen = new Store<Theme>(read());
+const isDark = new Store(chosen.get() === 'system' ? dark.matches : chosen.get() === 'dark');
 
-function changed(): void {
-  for (const listener of listeners) listener();
-}
-
-dark.addEventListener('change', changed);
+dark.addEventListener('change', () => apply(chosen.get()));
 window.addEventListener('storage', ({ key }) => {
   if (key === STORED) apply(read());
 });
@@ -28,7 +25,8 @@ function read(): Theme {
 function apply(theme: Theme): void {
   if (theme === 'system') delete document.documentElement.dataset['theme'];
   else document.documentElement.dataset['theme'] = theme;
-  changed();
+  chosen.put(theme);
+  isDark.put(theme === 'system' ? dark.matches : theme === 'dark');
 }
 
 /** Chooses a theme for this browser, in all its tabs. */
@@ -44,23 +42,12 @@ export function setTheme(theme: Theme): void {
 
 /** The theme that was chosen. */
 export function useTheme(): Theme {
-  return useSyncExternalStore(subscribe, () => {
-    const chosen = document.documentElement.dataset['theme'];
-    return chosen === 'light' || chosen === 'dark' ? chosen : 'system';
-  });
+  return useStored(chosen);
 }
 
 /** Whether it is dark now: for canvases, which cannot follow style sheets. */
 export function useIsDark(): boolean {
-  return useSyncExternalStore(subscribe, () => {
-    const chosen = document.documentElement.dataset['theme'];
-    return chosen === undefined ? dark.matches : chosen === 'dark';
-  });
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
+  return useStored(isDark);
 }
 
 /** A colour of the style sheet as a canvas takes it. */

@@ -279,21 +279,13 @@ function AccountMenu({ onHelp }: { readonly onHelp: () => void }) {
         </button>
       }
     >
-      <MenuLink icon={UserRound} to="/account">
-        Your account
-      </MenuLink>
-      <MenuLink icon={Footprints} to="/first-steps">
-        First steps
-      </MenuLink>
-      <MenuItem icon={CircleHelp} onSelect={onHelp}>
-        Keys and help
-      </MenuItem>
+      <MenuLink icon={UserRound} label="Your account" to="/account" />
+      <MenuLink icon={Footprints} label="First steps" to="/first-steps" />
+      <MenuItem icon={CircleHelp} label="Keys and help" onSelect={onHelp} />
       <MenuLine />
       <MenuChoices label="Theme" value={theme} choices={THEMES} onChange={setTheme} />
       <MenuLine />
-      <MenuItem icon={LogOut} onSelect={() => leave.mutate({})}>
-        Sign out
-      </MenuItem>
+      <MenuItem icon={LogOut} label="Sign out" onSelect={() => leave.mutate({})} />
     </Menu>
   );
 }

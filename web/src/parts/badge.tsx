@@ -76,6 +76,10 @@ const STATES: Readonly<Record<string, readonly [Tone, string]>> = {
   retired: ['neutral', 'Retired'],
   unreadable: ['bad', 'Unreadable'],
 
+  on: ['good', 'On'],
+  off: ['neutral', 'Off'],
+  recovered: ['good', 'Recovered'],
+
   active: ['good', 'Active'],
   expiring: ['warn', 'Expires soon'],
   revoked: ['neutral', 'Revoked'],
@@ -92,12 +96,16 @@ const STATES: Readonly<Record<string, readonly [Tone, string]>> = {
 
 /** A state in its colour and words. One that is not known is shown as it is. */
 export function StatusBadge({ status, title }: { readonly status: string; readonly title?: string }) {
-  const [tone, word] = STATES[status] ?? (['neutral', status] as const);
   return (
-    <Badge tone={tone} dot title={title}>
-      {word}
+    <Badge tone={toneOf(status)} dot title={title}>
+      {stateWords(status)}
     </Badge>
   );
+}
+
+/** What a state is called. */
+export function stateWords(status: string): string {
+  return STATES[status]?.[1] ?? status;
 }
 
 /** The tone of a state, for what is not a badge. */

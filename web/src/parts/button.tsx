@@ -27,13 +27,15 @@ interface Common {
   readonly look?: Look;
   readonly small?: boolean;
   readonly icon?: LucideIcon;
+  readonly label: ReactNode;
 }
 
-/** A button. While `busy` it cannot be pressed again. */
+/** A button; what it holds beside its label stands behind that. While `busy` it cannot be pressed again. */
 export function Button({
   look: kind = 'plain',
   small = false,
   icon: Icon,
+  label,
   busy = false,
   children,
   className,
@@ -50,6 +52,7 @@ export function Button({
       className={classNames(look(kind, small), className)}
     >
       {busy ? <Spinner /> : Icon && <Icon aria-hidden size={small ? 14 : 16} className="shrink-0" />}
+      {label}
       {children}
     </button>
   );
@@ -60,13 +63,15 @@ export function ButtonLink({
   look: kind = 'plain',
   small = false,
   icon: Icon,
+  label,
   children,
   className,
   ...link
-}: Common & LinkProps & { readonly children: ReactNode; readonly className?: string }) {
+}: Common & LinkProps & { readonly children?: ReactNode; readonly className?: string }) {
   return (
     <Link {...link} className={classNames(look(kind, small), className)}>
       {Icon && <Icon aria-hidden size={small ? 14 : 16} className="shrink-0" />}
+      {label}
       {children}
     </Link>
   );

@@ -4,7 +4,7 @@ import uPlot from 'uplot';
 import { formatCount, formatShort } from '../format.ts';
 import { tokenColor, useIsDark } from '../theme.ts';
 
-/** A line or bar of a chart. */
+/** Bars of a chart, which stand on those of the series after it. */
 export interface ChartSeries {
   readonly label: string;
   readonly color: 'delivered' | 'failed' | 'retrying' | 'received' | 'denied';
@@ -19,31 +19,29 @@ export interface ChartProps {
   readonly from: number;
   readonly stepSeconds: number;
   readonly series: readonly ChartSeries[];
-  /** Bars stand on one another; lines do not. */
-  readonly kind?: 'bars' | 'lines';
   readonly height?: number;
 }
 
 /** The drawing of a chart. Only `time-series-chart.tsx` uses it, lazily. */
-export default function ChartCanvas({ from, stepSeconds, series, kind = 'bars', height = 200 }: ChartProps) {
+export default function ChartCanvas({ from, stepSeconds, series, height = 200 }: ChartProps) {
   const holder = useRef<HTMLDivElement>(null);
   const tip = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const isDark = useIsDark();
   const length = Math.max(1, ...series.map(({ values }) => values.length));
   const times = Array.from({ length }, (_, step) => from / 1000 + step * stepSeconds);
-  const stacked = stack(series, length, kind);
+  const stacked = stack(series, length);
   const data: uPlot.AlignedData = [times, ...stacked];
   const latest = useRef({ series, times, stepSeconds });
   latest.current = { series, times, stepSeconds };
-  const shape = `${kind}/${series.map(({ label, color }) => `${label}:${color}`).join(',')}/${isDark}/${stepSeconds}/${height}`;
+  const shape = `${series.map(({ label, color }) => `${label}:${color}`).join(',')}/${isDark}/${stepSeconds}/${height}`;
 
   // Drawn anew when what it looks like changes; new figures are only set.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `shape` stands for all that it depends on
   useEffect(() => {
     const element = holder.current;
     if (!element) return;
-    const options = optionsOf({ series, kind, height, stepSeconds, width: element.clientWidth });
+    const options = optionsOf({ series, height, stepSeconds, width: element.clientWidth });
     options.hooks = { setCursor: [(drawn) => showTip(drawn, tip.current, latest.current)] };
     const drawn = new uPlot(options, data, element);
     plot.current = drawn;
@@ -72,11 +70,11 @@ export default function ChartCanvas({ from, stepSeconds, series, kind = 'bars', 
   );
 }
 
-/** What is drawn for each series: with bars, the sum of it and those below it. The first series is drawn at the back. */
-function stack(series: ChartProps['series'], length: number, kind: ChartProps['kind']): number[][] {
+/** What is drawn for each series: the sum of it and those below it. The first series is drawn at the back. */
+function stack(series: ChartProps['series'], length: number): number[][] {
   const below = new Array<number>(length).fill(0);
   const heights = [...series].reverse().map(({ values }) => {
-    const row = below.map((sum, step) => (kind === 'lines' ? 0 : sum) + (values[step] ?? 0));
+    const row = below.map((sum, step) => sum + (values[step] ?? 0));
     for (const [step, sum] of row.entries()) below[step] = sum;
     return row;
   });
@@ -85,24 +83,22 @@ function stack(series: ChartProps['series'], length: number, kind: ChartProps['k
 
 function optionsOf({
   series,
-  kind,
   height,
   stepSeconds,
   width,
-}: Pick<ChartProps, 'series' | 'kind' | 'stepSeconds'> & { height: number; width: number }): uPlot.Options {
+}: Pick<ChartProps, 'series' | 'stepSeconds'> & { height: number; width: number }): uPlot.Options {
   const soft = tokenColor('soft');
   const grid = tokenColor('chart-grid');
   const font = '11px system-ui, sans-serif';
   const bars = uPlot.paths.bars?.({ size: [0.72, 28], align: 1, radius: 0.12 });
-  const lines = uPlot.paths.spline?.();
   return {
     width,
     height,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
     legend: { show: false },
-    cursor: { y: false, drag: { setScale: false }, points: { show: kind === 'lines' } },
+    cursor: { y: false, drag: { setScale: false }, points: { show: false } },
     scales: {
-      x: { range: (_, low, high) => [low, high + (kind === 'bars' ? stepSeconds : 0)] },
+      x: { range: (_, low, high) => [low, high + stepSeconds] },
       y: { range: (_, __, high) => [0, Math.max(4, high * 1.08)] },
     },
     axes: [
@@ -129,13 +125,13 @@ function optionsOf({
     series: [
       {},
       ...series.map(({ label, color }): uPlot.Series => {
-        const stroke = tokenColor(`chart-${color}`);
         return {
           label,
-          stroke: kind === 'bars' ? 'transparent' : stroke,
-          width: kind === 'bars' ? 0 : 2,
+          stroke: 'transparent',
+          width: 0,
           points: { show: false },
-          ...(kind === 'bars' ? { fill: stroke, ...(bars && { paths: bars }) } : lines && { paths: lines }),
+          fill: tokenColor(`chart-${color}`),
+          ...(bars && { paths: bars }),
         };
       }),
     ],

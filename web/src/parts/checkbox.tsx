@@ -10,7 +10,6 @@ export function Checkbox({
   checked,
   mixed = false,
   onChange,
-  disabled = false,
 }: {
   readonly label: string;
   readonly children?: ReactNode;
@@ -19,7 +18,6 @@ export function Checkbox({
   /** Some of what it stands for is ticked. */
   readonly mixed?: boolean;
   readonly onChange: (checked: boolean) => void;
-  readonly disabled?: boolean;
 }) {
   const id = useId();
   return (
@@ -30,8 +28,7 @@ export function Checkbox({
         checked={checked}
         indeterminate={mixed}
         onCheckedChange={onChange}
-        disabled={disabled}
-        className="mt-0.5 flex size-4 shrink-0 items-center justify-center rounded-sm border border-edge bg-surface data-checked:border-accent data-checked:bg-accent data-disabled:opacity-50 data-indeterminate:border-accent data-indeterminate:bg-accent"
+        className="mt-0.5 flex size-4 shrink-0 items-center justify-center rounded-sm border border-edge bg-surface data-checked:border-accent data-checked:bg-accent data-indeterminate:border-accent data-indeterminate:bg-accent"
       >
         <BaseCheckbox.Indicator className="text-on-accent data-unchecked:hidden">
           {mixed ? (
@@ -47,7 +44,6 @@ export function Checkbox({
             type="button"
             tabIndex={-1}
             aria-hidden
-            disabled={disabled}
             className="text-left"
             onClick={() => onChange(!checked)}
           >

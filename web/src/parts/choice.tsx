@@ -104,12 +104,10 @@ export function ListField({
   value,
   onChange,
   placeholder,
-  disabled = false,
 }: FieldProps & {
   readonly value: readonly string[];
   readonly onChange: (value: readonly string[]) => void;
   readonly placeholder?: string;
-  readonly disabled?: boolean;
 }) {
   const [written, setWritten] = useState('');
   const add = (raw: string) => {
@@ -141,7 +139,6 @@ export function ListField({
               <button
                 type="button"
                 aria-label={`Remove ${item}`}
-                disabled={disabled}
                 onClick={() => onChange(value.filter((other) => other !== item))}
                 className="flex size-5 items-center justify-center rounded-sm text-soft hover:text-ink"
               >
@@ -152,7 +149,6 @@ export function ListField({
           <input
             {...ids}
             value={written}
-            disabled={disabled}
             placeholder={value.length === 0 ? placeholder : undefined}
             onChange={(event) => setWritten(event.target.value)}
             onKeyDown={onKeyDown}
@@ -172,16 +168,12 @@ export function ListField({
 /** On or off, and it holds at once. */
 export function Switch({
   label,
-  hint,
   checked,
   onChange,
-  disabled = false,
 }: {
   readonly label: ReactNode;
-  readonly hint?: ReactNode;
   readonly checked: boolean;
   readonly onChange: (checked: boolean) => void;
-  readonly disabled?: boolean;
 }) {
   const id = useId();
   return (
@@ -189,22 +181,13 @@ export function Switch({
       <BaseSwitch.Root
         checked={checked}
         onCheckedChange={onChange}
-        disabled={disabled}
-        aria-labelledby={`${id}-label`}
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
-        className="mt-px flex h-5 w-9 shrink-0 rounded-full border border-edge bg-sunken p-0.5 transition-colors data-checked:border-accent data-checked:bg-accent data-disabled:opacity-50"
+        aria-labelledby={id}
+        className="mt-px flex h-5 w-9 shrink-0 rounded-full border border-edge bg-sunken p-0.5 transition-colors data-checked:border-accent data-checked:bg-accent"
       >
         <BaseSwitch.Thumb className="size-3.5 rounded-full bg-edge transition-[translate] data-checked:translate-x-4 data-checked:bg-on-accent" />
       </BaseSwitch.Root>
-      <div className="min-w-0">
-        <div id={`${id}-label`} className="font-medium">
-          {label}
-        </div>
-        {hint !== undefined && (
-          <div id={`${id}-hint`} className="text-sm text-soft">
-            {hint}
-          </div>
-        )}
+      <div id={id} className="min-w-0 font-medium">
+        {label}
       </div>
     </div>
   );

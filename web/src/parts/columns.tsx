@@ -11,20 +11,25 @@ function column<Row, Value extends string | number>(
   { sorts = false, ...head }: Head<Row>,
   read: (row: Row) => Value | null,
   draw: (value: Value) => ReactNode,
+  none = '–',
 ): TableColumn<Row> {
   return {
     ...head,
     ...(sorts && { sort: (row) => read(row) ?? '' }),
     cell: (row) => {
       const value = read(row);
-      return value === null ? <span className="text-faint">–</span> : draw(value);
+      return value === null ? <span className="text-faint">{none}</span> : draw(value);
     },
   };
 }
 
-/** Moments; a dash where there is none. */
-export function timeColumn<Row>(head: Head<Row>, at: (row: Row) => string | null): TableColumn<Row> {
-  return column(head, at, (value) => <Time at={value} />);
+/** Moments, and a word for where there is none. */
+export function timeColumn<Row>(
+  head: Head<Row>,
+  at: (row: Row) => string | null,
+  none?: string,
+): TableColumn<Row> {
+  return column(head, at, (value) => <Time at={value} />, none);
 }
 
 /** Counts, at the right edge. */

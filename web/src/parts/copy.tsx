@@ -37,18 +37,14 @@ export function CopyButton({
   const icon = copied ? Check : Copy;
   if (children === undefined)
     return <IconButton icon={icon} label={copied ? 'Copied' : label} small onClick={copy} />;
-  return (
-    <Button icon={icon} small onClick={copy}>
-      {copied ? 'Copied' : children}
-    </Button>
-  );
+  return <Button icon={icon} small label={copied ? 'Copied' : children} onClick={copy} />;
 }
 
 /** A value to be copied, in one line: an id, an address, a record of the DNS. */
-export function Copyable({ text, mono = true }: { readonly text: string; readonly mono?: boolean }) {
+export function Copyable({ text }: { readonly text: string }) {
   return (
     <span className="inline-flex max-w-full min-w-0 items-center gap-0.5">
-      <span className={classNames('min-w-0 truncate select-all', mono && 'font-mono text-sm')} title={text}>
+      <span className="min-w-0 truncate font-mono text-sm select-all" title={text}>
         {text}
       </span>
       <CopyButton text={text} />

@@ -229,9 +229,13 @@ function LoadMore({ more, auto }: { readonly more: MoreRows; readonly auto: bool
 export function MoreButton({ loading, load }: MoreRows) {
   return (
     <div className="flex justify-center p-3">
-      <Button small look="quiet" busy={loading} onClick={load}>
-        {loading ? 'Loading more' : 'Load more'}
-      </Button>
+      <Button
+        small
+        look="quiet"
+        label={loading ? 'Loading more' : 'Load more'}
+        busy={loading}
+        onClick={load}
+      />
     </div>
   );
 }

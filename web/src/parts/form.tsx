@@ -1,10 +1,19 @@
 import type { UseMutationResult } from '@tanstack/react-query';
-import { CircleAlert } from 'lucide-react';
-import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import {
+  type ComponentProps,
+  type FormEvent,
+  type ReactNode,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from 'react';
 import type { OperationName, RequestOf, ResultOf } from '../../../src/operations/table.ts';
 import { type Faults, faultsOf } from '../faults.ts';
 import { type ActOptions, useAct } from '../queries.ts';
+import { Banner } from './banner.tsx';
 import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
 
 /** A form while it is filled in. */
 export interface FormInHand<Values> {
@@ -45,7 +54,9 @@ export interface FormProps<Values, Request> {
   /** Adds the button that leaves everything as it is. */
   readonly onClose?: () => void;
   readonly className?: string;
-  /** How form and buttons are put together: one below the other, or, in a drawer, the buttons at its foot. */
+  /** Shows it in a dialog, or, with its buttons at the foot, in a drawer. */
+  readonly sheet?: Pick<ComponentProps<typeof Dialog>, 'kind' | 'size' | 'title' | 'description'>;
+  /** Or else how form and buttons are put together; by default one below the other. */
   readonly layout?: (form: ReactNode, buttons: ReactNode, hand: FormInHand<Values>) => ReactNode;
   /** `check` says what is wrong, and the browser does not. */
   readonly noValidate?: boolean;
@@ -71,6 +82,7 @@ export function Form<Values extends object, Request, Result>({
   forgets,
   onClose,
   className = 'space-y-4',
+  sheet,
   layout,
   noValidate = false,
   children,
@@ -111,25 +123,36 @@ export function Form<Values extends object, Request, Result>({
   );
   const buttons = (
     <>
-      {onClose && <Button onClick={onClose}>{cancel}</Button>}
+      {onClose && <Button label={cancel} onClick={onClose} />}
       <Button
+        label={submit}
         type="submit"
         form={id}
         look={look}
         busy={act.isPending}
         disabled={disabled(values)}
         {...(wide && { className: 'w-full' })}
-      >
-        {submit}
-      </Button>
+      />
     </>
   );
   if (layout) return layout(form, buttons, hand);
-  return (
+  if (sheet?.kind === 'drawer')
+    return (
+      <Dialog {...sheet} open onClose={onClose} footer={buttons}>
+        {form}
+      </Dialog>
+    );
+  const whole = (
     <div className="space-y-4">
       {form}
       {onClose ? <div className="flex flex-wrap justify-end gap-2">{buttons}</div> : buttons}
     </div>
+  );
+  if (!sheet) return whole;
+  return (
+    <Dialog {...sheet} open onClose={onClose}>
+      {whole}
+    </Dialog>
   );
 }
 
@@ -155,12 +178,11 @@ function isFault(entry: [string, string | null | undefined]): entry is [string, 
 export function ActionForm<Name extends OperationName, Values extends object>({
   operation,
   done,
-  changes,
   onDone,
   ...form
 }: FormProps<Values, RequestOf<Name>> &
   Omit<ActOptions<ResultOf<Name>>, 'quiet'> & { readonly operation: Name }) {
-  const act = useAct(operation, { quiet: true, done, changes, onDone });
+  const act = useAct(operation, { quiet: true, done, onDone });
   return <Form act={act} {...form} />;
 }
 
@@ -168,12 +190,8 @@ export function ActionForm<Name extends OperationName, Values extends object>({
 export function FormError({ children }: { readonly children: string | null | undefined }) {
   if (children == null) return null;
   return (
-    <div
-      role="alert"
-      className="flex items-start gap-2.5 rounded-md border border-failed/30 bg-failed-soft px-3 py-2.5"
-    >
-      <CircleAlert aria-hidden size={16} className="mt-0.5 shrink-0 text-failed" />
-      <div className="min-w-0 break-words whitespace-pre-line">{children}</div>
-    </div>
+    <Banner level="critical">
+      <span className="whitespace-pre-line">{children}</span>
+    </Banner>
   );
 }

@@ -1,7 +1,7 @@
 /** The mark: a letter's way from hand to hand, in the shape of a W. */
-function Logo({ size = 24 }: { readonly size?: number }) {
+function Logo() {
   return (
-    <svg aria-hidden="true" width={size} height={size} viewBox="0 0 32 32">
+    <svg aria-hidden="true" width={24} height={24} viewBox="0 0 32 32">
       <rect width="32" height="32" rx="7" fill="#2742c9" />
       <path
         d="M6.5 10.5 11 22l5-10 5 10 4.5-11.5"

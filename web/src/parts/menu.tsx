@@ -5,7 +5,7 @@ import type { ComponentProps, ReactNode } from 'react';
 import { classNames } from './class-names.ts';
 
 const ITEM =
-  'flex w-full items-center gap-2.5 rounded-sm px-2 py-1.5 text-left select-none outline-none data-highlighted:bg-accent-soft data-disabled:opacity-50';
+  'flex w-full items-center gap-2.5 rounded-sm px-2 py-1.5 text-left select-none outline-none data-highlighted:bg-accent-soft';
 
 /** A list of acts that opens from a button: `<Menu trigger={<IconButton …/>}><MenuItem …/></Menu>`. */
 export function Menu({
@@ -31,38 +31,32 @@ export function Menu({
   );
 }
 
+interface ItemProps {
+  readonly icon?: LucideIcon;
+  readonly label: string;
+}
+
 /** An act of a menu. */
 export function MenuItem({
   icon: Icon,
+  label,
   danger = false,
-  disabled = false,
   onSelect,
-  children,
-}: {
-  readonly icon?: LucideIcon;
-  readonly danger?: boolean;
-  readonly disabled?: boolean;
-  readonly onSelect: () => void;
-  readonly children: ReactNode;
-}) {
+}: ItemProps & { readonly danger?: boolean; readonly onSelect: () => void }) {
   return (
-    <Base.Item onClick={onSelect} disabled={disabled} className={classNames(ITEM, danger && 'text-failed')}>
+    <Base.Item onClick={onSelect} className={classNames(ITEM, danger && 'text-failed')}>
       {Icon && <Icon aria-hidden size={15} className="shrink-0" />}
-      {children}
+      {label}
     </Base.Item>
   );
 }
 
 /** A page to go to. */
-export function MenuLink({
-  icon: Icon,
-  children,
-  ...link
-}: { readonly icon?: LucideIcon; readonly children: ReactNode } & LinkProps) {
+export function MenuLink({ icon: Icon, label, ...link }: ItemProps & LinkProps) {
   return (
     <Base.LinkItem closeOnClick render={<Link {...link} />} className={ITEM}>
       {Icon && <Icon aria-hidden size={15} className="shrink-0" />}
-      {children}
+      {label}
     </Base.LinkItem>
   );
 }

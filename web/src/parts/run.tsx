@@ -83,21 +83,18 @@ export function RunDialog<Result>({
       size="small"
       footer={
         state === 'done' ? (
-          <Button look="primary" onClick={onClose}>
-            Done
-          </Button>
+          <Button look="primary" label="Done" onClick={onClose} />
         ) : (
           <>
-            <Button onClick={onClose}>{isRunning ? 'Stop' : cancel}</Button>
+            <Button label={isRunning ? 'Stop' : cancel} onClick={onClose} />
             <Button
+              label={confirm}
               type="submit"
               form={id}
               look={danger ? 'danger' : 'primary'}
               busy={isRunning}
               disabled={disabled}
-            >
-              {confirm}
-            </Button>
+            />
           </>
         )
       }

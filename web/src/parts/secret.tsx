@@ -47,11 +47,7 @@ export function SecretDialog({
       onClose={onClose}
       title={title}
       description={description}
-      footer={
-        <Button look="primary" onClick={onClose}>
-          I have copied it
-        </Button>
-      }
+      footer={<Button look="primary" label="I have copied it" onClick={onClose} />}
     >
       <div className="space-y-3">
         <SecretOnce {...shown} />

@@ -63,11 +63,7 @@ export function ErrorState({ error, onRetry }: { readonly error: Error; readonly
           Request <code className="font-mono select-all">{requestId}</code>, by which the log has more.
         </p>
       )}
-      {onRetry && (
-        <Button className="mt-4" icon={RotateCw} onClick={onRetry}>
-          Try again
-        </Button>
-      )}
+      {onRetry && <Button label="Try again" className="mt-4" icon={RotateCw} onClick={onRetry} />}
     </div>
   );
 }
@@ -111,9 +107,7 @@ export function NotFoundPage() {
       <div className="font-mono text-sm text-soft">404</div>
       <h1 className="mt-1 text-xl font-semibold">There is nothing at this address</h1>
       <p className="mt-1 text-soft">It may have been removed, or the address is not whole.</p>
-      <ButtonLink to="/" className="mt-5">
-        To the overview
-      </ButtonLink>
+      <ButtonLink label="To the overview" to="/" className="mt-5" />
     </div>
   );
 }
@@ -131,9 +125,12 @@ export function BrokenPage({ error }: { readonly error: Error }) {
       <pre className="mt-4 overflow-auto rounded-md border border-line bg-surface p-3 text-left text-sm whitespace-pre-wrap">
         {error.message}
       </pre>
-      <Button className="mt-5" look="primary" onClick={() => window.location.reload()}>
-        Load the page anew
-      </Button>
+      <Button
+        label="Load the page anew"
+        className="mt-5"
+        look="primary"
+        onClick={() => window.location.reload()}
+      />
     </div>
   );
 }

@@ -217,3 +217,29 @@ export function Segments<Value extends string>({
     </fieldset>
   );
 }
+
+/** Something that holds, such as a filter, and what takes it away. */
+export function Chip({
+  label,
+  onRemove,
+  children,
+}: {
+  /** What it is, read aloud. */
+  readonly label: string;
+  readonly onRemove: () => void;
+  readonly children: ReactNode;
+}) {
+  return (
+    <span className="inline-flex h-7.5 max-w-full items-center gap-1 rounded-full border border-accent bg-accent-soft pr-1 pl-3 text-sm text-accent">
+      {children}
+      <button
+        type="button"
+        aria-label={`Remove ${label}`}
+        onClick={onRemove}
+        className="flex size-5.5 shrink-0 items-center justify-center rounded-full hover:bg-surface"
+      >
+        <X aria-hidden size={13} />
+      </button>
+    </span>
+  );
+}

@@ -1,7 +1,7 @@
 import { useBlocker } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { ConfirmDialog } from './ask.tsx';
 import { Button } from './button.tsx';
-import { ConfirmDialog } from './dialog.tsx';
 
 /** Stands at the foot of the window while something is changed and not stored. */
 export function UnsavedBar({
@@ -24,12 +24,8 @@ export function UnsavedBar({
         <span role="status" className="min-w-0 flex-1 basis-48">
           {children}
         </span>
-        <Button small onClick={onDiscard}>
-          Discard
-        </Button>
-        <Button small look="primary" disabled={disabled} onClick={onSave}>
-          {save}
-        </Button>
+        <Button small label="Discard" onClick={onDiscard} />
+        <Button small look="primary" label={save} disabled={disabled} onClick={onSave} />
       </div>
     </div>
   );

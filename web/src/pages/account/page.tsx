@@ -8,9 +8,13 @@ import { Card } from '../../parts/card.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Fetched } from '../../parts/states.tsx';
-import { SecretField } from '../../parts/text-field.tsx';
 import { setSession, useSession, useSessionAct } from '../../session.tsx';
-import { HiddenUserName, NewPasswordField, passwordFault } from '../sign-in/new-password.tsx';
+import {
+  CurrentPasswordField,
+  HiddenUserName,
+  NewPasswordField,
+  passwordFault,
+} from '../sign-in/new-password.tsx';
 import { SecondFactorCard } from './second-factor.tsx';
 import { type SessionRow, SessionsTable } from './sessions-table.tsx';
 
@@ -55,12 +59,11 @@ function OwnSessionsCard() {
       actions={
         <Button
           small
+          label="Sign out everywhere else"
           busy={endOthers.isPending}
           disabled={(sessions.data?.length ?? 0) < 2}
           onClick={() => endOthers.mutate({})}
-        >
-          Sign out everywhere else
-        </Button>
+        />
       }
     >
       <Fetched query={sessions} lines={3}>
@@ -98,14 +101,7 @@ function PasswordCard() {
         {({ field }) => (
           <>
             <HiddenUserName name={user.name} />
-            <SecretField
-              label="Present password"
-              name="current-password"
-              autoComplete="current-password"
-              required
-              maxLength={1024}
-              {...field('current')}
-            />
+            <CurrentPasswordField label="Present password" name="current-password" {...field('current')} />
             <NewPasswordField label="New password" name={user.name} {...field('next')} />
           </>
         )}

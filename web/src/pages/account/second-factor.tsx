@@ -3,16 +3,16 @@ import { Download, ShieldCheck, ShieldOff } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { SessionCalls } from '../../../../src/dashboard/contract.ts';
 import { plural } from '../../format.ts';
-import { Badge } from '../../parts/badge.tsx';
+import { StatusBadge } from '../../parts/badge.tsx';
 import { Banner } from '../../parts/banner.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Copyable, CopyButton } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';
-import { SecretField, TextField } from '../../parts/text-field.tsx';
+import { TextField } from '../../parts/text-field.tsx';
 import { refreshSession, setSession, useSession, useSessionAct } from '../../session.tsx';
-import { HiddenUserName } from '../sign-in/new-password.tsx';
+import { CurrentPasswordField, HiddenUserName } from '../sign-in/new-password.tsx';
 
 /** Sets up a second factor: password, QR code, first code, recovery codes. */
 function SetUpSecondFactor({ onClose }: { readonly onClose: () => void }) {
@@ -25,37 +25,34 @@ function SetUpSecondFactor({ onClose }: { readonly onClose: () => void }) {
   if (confirm.data) return <RecoveryCodes codes={confirm.data.recoveryCodes} onClose={close} />;
   if (begin.data)
     return (
-      <Dialog
-        open
+      <Form
+        sheet={{
+          title: 'Scan this with your app',
+          description: 'Nothing changes until the first code was right.',
+        }}
+        act={confirm}
+        initial={{ code: '' }}
+        request={({ code }) => ({ code: code.replace(/\s/g, '') })}
+        sort={(error) => ({ fields: error ? { code: error.message } : {}, rest: null })}
+        submit="Turn it on"
         onClose={onClose}
-        title="Scan this with your app"
-        description="Nothing changes until the first code was right."
       >
-        <Form
-          act={confirm}
-          initial={{ code: '' }}
-          request={({ code }) => ({ code: code.replace(/\s/g, '') })}
-          sort={(error) => ({ fields: error ? { code: error.message } : {}, rest: null })}
-          submit="Turn it on"
-          onClose={onClose}
-        >
-          {({ field }) => (
-            <>
-              <Begun {...begin.data} />
-              <TextField
-                label="The code that it shows now"
-                className="max-w-56"
-                mono
-                inputMode="numeric"
-                autoComplete="one-time-code"
-                required
-                maxLength={12}
-                {...field('code')}
-              />
-            </>
-          )}
-        </Form>
-      </Dialog>
+        {({ field }) => (
+          <>
+            <Begun {...begin.data} />
+            <TextField
+              label="The code that it shows now"
+              className="max-w-56"
+              mono
+              inputMode="numeric"
+              autoComplete="one-time-code"
+              required
+              maxLength={12}
+              {...field('code')}
+            />
+          </>
+        )}
+      </Form>
     );
   return (
     <PasswordDialog title="Set up a second factor" confirm="Go on" act={begin} onClose={onClose}>
@@ -91,10 +88,9 @@ function RecoveryCodes({
   const { user } = useSession();
   const text = `Waybill recovery codes of ${user.name}. Each works once.\n\n${codes.join('\n')}\n`;
   return (
+    // Whoever closes this by a slip has lost them: only the button does.
     <Dialog
       open
-      // Whoever closes this by a slip has lost them: only the button does.
-      onClose={() => {}}
       title="Keep these recovery codes"
       description="Each signs you in once when you do not have your app. They are shown this once."
       footer={
@@ -109,9 +105,7 @@ function RecoveryCodes({
           >
             <Download aria-hidden size={14} /> Download
           </a>
-          <Button look="primary" onClick={onClose}>
-            I have kept them
-          </Button>
+          <Button look="primary" label="I have kept them" onClick={onClose} />
         </>
       }
     >
@@ -169,14 +163,7 @@ export function SecondFactorCard() {
     <Card
       title={
         <span className="inline-flex items-center gap-2">
-          Second factor{' '}
-          {user.secondFactor ? (
-            <Badge tone="good" dot>
-              On
-            </Badge>
-          ) : (
-            <Badge dot>Off</Badge>
-          )}
+          Second factor <StatusBadge status={user.secondFactor ? 'on' : 'off'} />
         </span>
       }
     >
@@ -192,13 +179,13 @@ export function SecondFactorCard() {
           </Banner>
         )}
         <div className="flex flex-wrap gap-2">
-          <Button icon={ShieldCheck} onClick={() => setAsked('set-up')}>
-            {user.secondFactor ? 'Set up anew' : 'Set up'}
-          </Button>
+          <Button
+            icon={ShieldCheck}
+            label={user.secondFactor ? 'Set up anew' : 'Set up'}
+            onClick={() => setAsked('set-up')}
+          />
           {user.secondFactor && (
-            <Button look="quiet" icon={ShieldOff} onClick={() => setAsked('remove')}>
-              Take away
-            </Button>
+            <Button look="quiet" icon={ShieldOff} label="Take away" onClick={() => setAsked('remove')} />
           )}
         </div>
       </div>
@@ -248,30 +235,22 @@ function PasswordDialog<Result>({
 }) {
   const { user } = useSession();
   return (
-    <Dialog open onClose={onClose} size="small" title={title}>
-      <Form
-        act={act}
-        initial={{ password: '' }}
-        request={(values) => values}
-        submit={confirm}
-        look={danger ? 'danger' : 'primary'}
-        onClose={onClose}
-      >
-        {({ field }) => (
-          <>
-            <p>{children}</p>
-            <HiddenUserName name={user.name} />
-            <SecretField
-              label="Your password"
-              name="password"
-              autoComplete="current-password"
-              required
-              maxLength={1024}
-              {...field('password')}
-            />
-          </>
-        )}
-      </Form>
-    </Dialog>
+    <Form
+      sheet={{ title: title, size: 'small' }}
+      act={act}
+      initial={{ password: '' }}
+      request={(values) => values}
+      submit={confirm}
+      look={danger ? 'danger' : 'primary'}
+      onClose={onClose}
+    >
+      {({ field }) => (
+        <>
+          <p>{children}</p>
+          <HiddenUserName name={user.name} />
+          <CurrentPasswordField label="Your password" {...field('password')} />
+        </>
+      )}
+    </Form>
   );
 }

@@ -65,11 +65,10 @@ function columnsOf(withNames: boolean, onEnd: (session: SessionRow) => void): re
             small
             look="quiet"
             icon={LogOut}
+            label="End"
             aria-label={`End the session of ${session.name} from ${session.sourceAddress}`}
             onClick={() => onEnd(session)}
-          >
-            End
-          </Button>
+          />
         ),
     ),
   ];

@@ -1,7 +1,7 @@
 import { Filter } from 'lucide-react';
 import { Button } from '../../parts/button.tsx';
 import { KeyValue } from '../../parts/card.tsx';
-import { Drawer } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Time } from '../../parts/values.tsx';
 import { actorWords, type Entry, refusalOf } from './words.ts';
 
@@ -17,7 +17,8 @@ export function EntryDrawer({
 }) {
   const refusal = entry && refusalOf(entry);
   return (
-    <Drawer
+    <Dialog
+      kind="drawer"
       open={entry !== null}
       onClose={onClose}
       size="large"
@@ -26,13 +27,17 @@ export function EntryDrawer({
         entry && (
           <>
             {entry.actor !== '' && (
-              <Button icon={Filter} onClick={() => onFilter({ actor: entry.actor })}>
-                All by {entry.actor}
-              </Button>
+              <Button
+                icon={Filter}
+                label={`All by ${entry.actor}`}
+                onClick={() => onFilter({ actor: entry.actor })}
+              />
             )}
-            <Button icon={Filter} onClick={() => onFilter({ action: entry.action })}>
-              All of this kind
-            </Button>
+            <Button
+              icon={Filter}
+              label="All of this kind"
+              onClick={() => onFilter({ action: entry.action })}
+            />
           </>
         )
       }
@@ -56,7 +61,7 @@ export function EntryDrawer({
           {refusal === null && <Changes before={entry.before} after={entry.after} />}
         </div>
       )}
-    </Drawer>
+    </Dialog>
   );
 }
 

@@ -1,13 +1,12 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { Activity, X } from 'lucide-react';
+import { Activity } from 'lucide-react';
 import { useCallback, useState } from 'react';
+import { useAddress } from '../../address.ts';
 import { Badge } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Page } from '../../parts/page.tsx';
 import { EmptyState, Fetched, Forbidden } from '../../parts/states.tsx';
-import { SearchField, Toolbar } from '../../parts/toolbar.tsx';
+import { Chip, SearchField, Toolbar } from '../../parts/toolbar.tsx';
 import { Time } from '../../parts/values.tsx';
 import { usePages } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
@@ -26,8 +25,7 @@ export function ActivityPage() {
 }
 
 function ActivityList() {
-  const { actor, action, subject } = useSearch({ from: '/activity' });
-  const navigate = useNavigate({ from: '/activity' });
+  const [{ actor, action, subject }, filter] = useAddress();
   const [opened, setOpened] = useState<Entry | null>(null);
   const pages = usePages('activity', {
     request: (before: number | null) => ({
@@ -42,11 +40,6 @@ function ActivityList() {
     topics: ['activity'],
     keep: true,
   });
-  const filter = useCallback(
-    (change: Partial<Record<'actor' | 'action' | 'subject', string | undefined>>) =>
-      void navigate({ to: '.', search: (old) => ({ ...old, ...change }), replace: true }),
-    [navigate],
-  );
   const search = useCallback((text: string) => filter({ subject: text === '' ? undefined : text }), [filter]);
   // Until something is found, the name has to do.
   const words = pages.rows.find((entry) => entry.action === action)?.words;
@@ -55,9 +48,15 @@ function ActivityList() {
     <>
       <Toolbar>
         <SearchField label="Search by what it was done to" value={subject ?? ''} onSearch={search} />
-        {actor !== undefined && <Chip label={`by ${actor}`} onRemove={() => filter({ actor: undefined })} />}
+        {actor !== undefined && (
+          <Chip label={`the filter: by ${actor}`} onRemove={() => filter({ actor: undefined })}>
+            by {actor}
+          </Chip>
+        )}
         {action !== undefined && (
-          <Chip label={words ?? action} onRemove={() => filter({ action: undefined })} />
+          <Chip label={`the filter: ${words ?? action}`} onRemove={() => filter({ action: undefined })}>
+            {words ?? action}
+          </Chip>
         )}
       </Toolbar>
       <Card flush>
@@ -93,14 +92,6 @@ function ActivityList() {
         }}
       />
     </>
-  );
-}
-
-function Chip({ label, onRemove }: { readonly label: string; readonly onRemove: () => void }) {
-  return (
-    <Button small onClick={onRemove} aria-label={`Remove the filter: ${label}`}>
-      {label} <X aria-hidden size={13} />
-    </Button>
   );
 }
 

@@ -76,11 +76,10 @@ export function Attachments({
         small
         look="quiet"
         icon={Paperclip}
+        label="Attach files"
         className={files.length > 0 ? 'mt-1 -ml-2' : '-ml-2'}
         onClick={() => input.current?.click()}
-      >
-        Attach files
-      </Button>
+      />
       {said != null && (
         <p role="alert" className="mt-1 text-sm text-failed">
           {said}

@@ -3,9 +3,10 @@ import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { faultsOf } from '../../faults.ts';
 import { formatBytes, plural } from '../../format.ts';
+import { ConfirmDialog } from '../../parts/ask.tsx';
 import { Banner } from '../../parts/banner.tsx';
 import { Button } from '../../parts/button.tsx';
-import { ConfirmDialog, Drawer } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { FormError, fieldsOf } from '../../parts/form.tsx';
 import { Said } from '../../parts/said.tsx';
 import { Fetched } from '../../parts/states.tsx';
@@ -40,11 +41,11 @@ function Resender({ id, onClose }: { readonly id: string; readonly onClose: () =
       />
     );
   return (
-    <Drawer open size="large" onClose={onClose} title="Edit and send again">
+    <Dialog kind="drawer" open size="large" onClose={onClose} title="Edit and send again">
       <Fetched query={draft} lines={8}>
         {() => null}
       </Fetched>
-    </Drawer>
+    </Dialog>
   );
 }
 
@@ -66,7 +67,6 @@ function Composer({
   const navigate = useNavigate();
   const check = useAct('checkMessage', { quiet: true });
   const send = useAct('submit', {
-    changes: ['messages', 'inbox', 'queue'],
     quiet: true,
     done: ({ message }) => message,
     onDone: ({ id }) => {
@@ -85,7 +85,8 @@ function Composer({
   const close = () => (draft === first ? onClose() : setLeaving(true));
   return (
     <>
-      <Drawer
+      <Dialog
+        kind="drawer"
         open
         size="large"
         onClose={close}
@@ -93,13 +94,15 @@ function Composer({
         description="A new message, with an id of its own. Routes decide where it goes."
         footer={
           <>
-            <Button onClick={close}>Discard</Button>
-            <Button busy={check.isPending} disabled={isBusy} onClick={() => submit(check)}>
-              Check
-            </Button>
-            <Button look="primary" busy={send.isPending} disabled={isBusy} onClick={() => submit(send)}>
-              Send
-            </Button>
+            <Button label="Discard" onClick={close} />
+            <Button label="Check" busy={check.isPending} disabled={isBusy} onClick={() => submit(check)} />
+            <Button
+              look="primary"
+              label="Send"
+              busy={send.isPending}
+              disabled={isBusy}
+              onClick={() => submit(send)}
+            />
           </>
         }
       >
@@ -115,7 +118,7 @@ function Composer({
           <FormError>{rest}</FormError>
           {check.data && <VerdictNote verdict={check.data} />}
         </div>
-      </Drawer>
+      </Dialog>
       <ConfirmDialog
         open={isLeaving}
         onClose={() => setLeaving(false)}

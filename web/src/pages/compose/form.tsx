@@ -25,9 +25,13 @@ export function ComposeForm(props: Props) {
           verbatim
         />
         {!copies && (
-          <Button small look="quiet" className="mt-1 -ml-2" onClick={() => setCopies(true)}>
-            Add Cc and Bcc
-          </Button>
+          <Button
+            small
+            look="quiet"
+            label="Add Cc and Bcc"
+            className="mt-1 -ml-2"
+            onClick={() => setCopies(true)}
+          />
         )}
       </div>
       {copies && (
@@ -59,9 +63,7 @@ function Bodies({ values, field, faults }: Props) {
           hint="Shown in the place of the text by programs that can."
         />
       ) : (
-        <Button small look="quiet" className="-ml-2" onClick={() => setHtml(true)}>
-          Add HTML
-        </Button>
+        <Button small look="quiet" label="Add HTML" className="-ml-2" onClick={() => setHtml(true)} />
       )}
     </>
   );

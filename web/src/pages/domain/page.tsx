@@ -9,7 +9,6 @@ import { Card } from '../../parts/card.tsx';
 import { Checkbox } from '../../parts/checkbox.tsx';
 import { timeColumn } from '../../parts/columns.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Fetched } from '../../parts/states.tsx';
@@ -29,7 +28,6 @@ export function DomainPage() {
   const mayCheck = useMay('operator');
   const [rotating, setRotating] = useState(false);
   const check = useAct('checkDomains', {
-    changes: ['domains'],
     done: ([checked]) =>
       checked && checked.switchedTo.length > 0
         ? `${checked.switchedTo.join(', ')} signs from now on`
@@ -38,7 +36,6 @@ export function DomainPage() {
   const askToRemove = () =>
     ask('removeDomain', {
       request: { name },
-      changes: ['domains'],
       done: `${name} is removed`,
       onDone: () => void navigate({ to: '/domains' }),
       title: 'Remove this domain?',
@@ -64,23 +61,18 @@ export function DomainPage() {
           <>
             {mayChange && (
               <>
-                <Button look="quiet" icon={Trash2} onClick={askToRemove}>
-                  Remove
-                </Button>
-                <Button icon={KeyRound} onClick={() => setRotating(true)}>
-                  New keys
-                </Button>
+                <Button look="quiet" icon={Trash2} label="Remove" onClick={askToRemove} />
+                <Button icon={KeyRound} label="New keys" onClick={() => setRotating(true)} />
               </>
             )}
             {mayCheck && (
               <Button
                 look="primary"
                 icon={RefreshCw}
+                label="Check the DNS"
                 busy={check.isPending}
                 onClick={() => check.mutate({ name })}
-              >
-                Check the DNS
-              </Button>
+              />
             )}
           </>
         )
@@ -160,44 +152,41 @@ function RotateKeys({
 }) {
   const [now, setNow] = useState(false);
   return (
-    <Dialog
-      open
+    <ActionForm
+      sheet={{
+        title: 'Make new keys?',
+        description:
+          'They sign as soon as their records can be seen in the DNS. Until then the present ones do.',
+      }}
+      operation="rotateDomain"
+      initial={{ algorithm: algorithmOf(domain), selector: '' }}
+      request={({ algorithm, selector }) => ({
+        name: domain.name,
+        algorithm,
+        selector: selector.trim() || null,
+        now,
+      })}
+      done={now ? 'The new keys sign' : 'The new keys wait for their records'}
+      onDone={onClose}
+      submit="Make new keys"
+      cancel="Keep the present ones"
+      look={now ? 'danger' : 'primary'}
       onClose={onClose}
-      title="Make new keys?"
-      description="They sign as soon as their records can be seen in the DNS. Until then the present ones do."
     >
-      <ActionForm
-        operation="rotateDomain"
-        initial={{ algorithm: algorithmOf(domain), selector: '' }}
-        request={({ algorithm, selector }) => ({
-          name: domain.name,
-          algorithm,
-          selector: selector.trim() || null,
-          now,
-        })}
-        changes={['domains']}
-        done={now ? 'The new keys sign' : 'The new keys wait for their records'}
-        onDone={onClose}
-        submit="Make new keys"
-        cancel="Keep the present ones"
-        look={now ? 'danger' : 'primary'}
-        onClose={onClose}
-      >
-        {({ field }) => (
-          <>
-            <KeyChoice field={field} />
-            <Checkbox
-              label="Sign with them at once"
-              hint="Only where others may have the present keys: until the records are in the DNS, receivers cannot verify what is signed."
-              checked={now}
-              onChange={setNow}
-            >
-              Sign with them at once
-            </Checkbox>
-          </>
-        )}
-      </ActionForm>
-    </Dialog>
+      {({ field }) => (
+        <>
+          <KeyChoice field={field} />
+          <Checkbox
+            label="Sign with them at once"
+            hint="Only where others may have the present keys: until the records are in the DNS, receivers cannot verify what is signed."
+            checked={now}
+            onChange={setNow}
+          >
+            Sign with them at once
+          </Checkbox>
+        </>
+      )}
+    </ActionForm>
   );
 }
 

@@ -9,7 +9,6 @@ import { Card } from '../../parts/card.tsx';
 import { type Choice, Select } from '../../parts/choice.tsx';
 import { timeColumn } from '../../parts/columns.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm, type FormInHand } from '../../parts/form.tsx';
 import { Page } from '../../parts/page.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
@@ -27,12 +26,10 @@ export function DomainsPage() {
   const mayAdd = useMay('admin');
   const mayCheck = useMay('operator');
   const [adding, setAdding] = useState(false);
-  const check = useAct('checkDomains', { changes: ['domains'] });
+  const check = useAct('checkDomains');
   const columns = useMemo(() => columnsOf(check.data ?? null), [check.data]);
   const add = mayAdd && (
-    <Button look="primary" icon={Plus} onClick={() => setAdding(true)}>
-      Add domain
-    </Button>
+    <Button look="primary" icon={Plus} label="Add domain" onClick={() => setAdding(true)} />
   );
   return (
     <Page
@@ -42,9 +39,12 @@ export function DomainsPage() {
         (domains.data?.length ?? 0) > 0 && (
           <>
             {mayCheck && (
-              <Button icon={RefreshCw} busy={check.isPending} onClick={() => check.mutate({ name: null })}>
-                Check all
-              </Button>
+              <Button
+                icon={RefreshCw}
+                label="Check all"
+                busy={check.isPending}
+                onClick={() => check.mutate({ name: null })}
+              />
             )}
             {add}
           </>
@@ -70,7 +70,7 @@ export function DomainsPage() {
           )}
         </Fetched>
       </Card>
-      <AddDomain open={adding} onClose={() => setAdding(false)} />
+      {adding && <AddDomain onClose={() => setAdding(false)} />}
     </Page>
   );
 }
@@ -118,44 +118,40 @@ function columnsOf(checked: Checked | null): readonly Column<Domain>[] {
 const NEW_DOMAIN = { name: '', algorithm: 'both' as Algorithm, selector: '' };
 
 /** Registers a domain, and makes its first keys. */
-function AddDomain({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+function AddDomain({ onClose }: { readonly onClose: () => void }) {
   const navigate = useNavigate();
   return (
-    <Dialog
-      open={open}
+    <ActionForm
+      sheet={{
+        title: 'Add a domain',
+        description: 'Its mail is signed at once. Receivers can verify that when the records are in the DNS.',
+      }}
+      operation="addDomain"
+      initial={NEW_DOMAIN}
+      request={({ name, algorithm, selector }) => ({
+        name: name.trim(),
+        algorithm,
+        selector: selector.trim() || null,
+      })}
+      done={({ name }) => `${name} is registered`}
+      onDone={({ name }) => void navigate({ to: '/domains/$name', params: { name } })}
+      submit="Add domain"
       onClose={onClose}
-      title="Add a domain"
-      description="Its mail is signed at once. Receivers can verify that when the records are in the DNS."
     >
-      <ActionForm
-        operation="addDomain"
-        initial={NEW_DOMAIN}
-        request={({ name, algorithm, selector }) => ({
-          name: name.trim(),
-          algorithm,
-          selector: selector.trim() || null,
-        })}
-        changes={['domains']}
-        done={({ name }) => `${name} is registered`}
-        onDone={({ name }) => void navigate({ to: '/domains/$name', params: { name } })}
-        submit="Add domain"
-        onClose={onClose}
-      >
-        {({ field }) => (
-          <>
-            <TextField
-              label="Domain"
-              hint="What stands behind the @ of your senders."
-              placeholder="example.com"
-              required
-              verbatim
-              {...field('name')}
-            />
-            <KeyChoice field={field} />
-          </>
-        )}
-      </ActionForm>
-    </Dialog>
+      {({ field }) => (
+        <>
+          <TextField
+            label="Domain"
+            hint="What stands behind the @ of your senders."
+            placeholder="example.com"
+            required
+            verbatim
+            {...field('name')}
+          />
+          <KeyChoice field={field} />
+        </>
+      )}
+    </ActionForm>
   );
 }
 

@@ -91,11 +91,10 @@ export function FirstStepsPage() {
       <Ending>
         <Button
           look={at === null ? 'primary' : 'plain'}
+          label={at === null || firstSteps.skipped ? 'To the overview' : 'Skip all of it'}
           busy={end.isPending}
           onClick={() => end.mutate({ skipped: true })}
-        >
-          {at === null || firstSteps.skipped ? 'To the overview' : 'Skip all of it'}
-        </Button>
+        />
       </Ending>
     </Page>
   );
@@ -163,9 +162,7 @@ export function CaptureStep({ onDone }: { readonly onDone: () => void }) {
           here. Try things out with one of those.
         </p>
       )}
-      <Button look="primary" onClick={onDone}>
-        Understood
-      </Button>
+      <Button look="primary" label="Understood" onClick={onDone} />
     </>
   );
 }
@@ -180,9 +177,13 @@ export function RelayStep({ hasRelay }: { readonly hasRelay: boolean }) {
         Postmark, or straight to the recipients' own servers. Test it before mail goes through it.
       </p>
       {mayAdd ? (
-        <ButtonLink look="primary" icon={Send} to="/relays" {...(!hasRelay && { search: { add: 'choose' } })}>
-          {hasRelay ? 'To the relays' : 'Add a relay'}
-        </ButtonLink>
+        <ButtonLink
+          look="primary"
+          icon={Send}
+          label={hasRelay ? 'To the relays' : 'Add a relay'}
+          to="/relays"
+          {...(!hasRelay && { search: { add: 'choose' } })}
+        />
       ) : (
         <p className="text-soft">An administrator adds relays.</p>
       )}
@@ -241,11 +242,7 @@ export function ArrivalStep({
           </div>
         )}
       </div>
-      {arrived && (
-        <Button look="primary" onClick={onDone}>
-          It works: go on
-        </Button>
-      )}
+      {arrived && <Button look="primary" label="It works: go on" onClick={onDone} />}
     </>
   );
 }
@@ -266,9 +263,7 @@ export function KeyStep({
     return (
       <>
         <SecretOnce secret={secret} />
-        <Button look="primary" onClick={onDone}>
-          Go on
-        </Button>
+        <Button look="primary" label="Go on" onClick={onDone} />
       </>
     );
   if (!mayCreate) return <p>Programs send with a key, which an administrator makes for you.</p>;
@@ -277,7 +272,6 @@ export function KeyStep({
       operation="createKey"
       initial={{ name: 'my-first-key' }}
       request={({ name }) => createRequest({ ...NEW_KEY, name })}
-      changes={['keys']}
       onDone={(created) => {
         onCreated(created.secret);
         refreshSession();

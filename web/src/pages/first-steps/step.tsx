@@ -55,15 +55,9 @@ export function FirstStep({
             <span className="sr-only">{state === 'done' ? ' (done)' : ''}</span>
           </h2>
           {!isCurrent && onOpen && (
-            <Button small look="quiet" onClick={onOpen}>
-              {state === 'done' ? 'Look again' : 'Open'}
-            </Button>
+            <Button small look="quiet" label={state === 'done' ? 'Look again' : 'Open'} onClick={onOpen} />
           )}
-          {isCurrent && onSkip && (
-            <Button small look="quiet" onClick={onSkip}>
-              Skip
-            </Button>
-          )}
+          {isCurrent && onSkip && <Button small look="quiet" label="Skip" onClick={onSkip} />}
         </div>
         {!isCurrent && outcome !== undefined && <p className="text-soft">{outcome}</p>}
         {isCurrent && <div className="mt-2 space-y-4">{children}</div>}

@@ -2,10 +2,10 @@ import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { ApiError, call } from '../../api.ts';
 import { plural } from '../../format.ts';
+import { ConfirmDialog } from '../../parts/ask.tsx';
 import { Button } from '../../parts/button.tsx';
-import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { toast } from '../../parts/toast.tsx';
-import { refetchTopics } from '../../queries.ts';
+import { refetchShown } from '../../queries.ts';
 
 /** One call deletes so many by their ids. */
 const CHUNK = 500;
@@ -57,15 +57,13 @@ export function DeleteButton({
       toast.error(`${error.message} ${plural(total, 'message')} deleted.`, error.requestId);
     } finally {
       setGone(null);
-      refetchTopics('inbox', 'messages');
+      refetchShown();
     }
   };
   const what = ids === null ? 'all captured mail' : plural(ids.length, 'message');
   return (
     <>
-      <Button small={small} icon={Trash2} disabled={disabled} onClick={() => setAsks(true)}>
-        {label}
-      </Button>
+      <Button small={small} icon={Trash2} label={label} disabled={disabled} onClick={() => setAsks(true)} />
       <ConfirmDialog
         open={asks}
         onClose={() => setAsks(false)}

@@ -117,9 +117,7 @@ function Head({ story, onDeleted }: { readonly story: Story; readonly onDeleted:
           <Release story={story} />
         </IfMay>
         {story.content.kept && (
-          <Button small icon={Download} onClick={() => downloadSource(id)}>
-            Download .eml
-          </Button>
+          <Button small icon={Download} label="Download .eml" onClick={() => downloadSource(id)} />
         )}
         <IfMay role="operator">
           {story.content.kept && <DeleteButton label="Delete" small ids={[id]} onDeleted={onDeleted} />}
@@ -211,9 +209,7 @@ function Release({ story }: { readonly story: Story }) {
   if (!story.content.kept) return null;
   return (
     <>
-      <Button small icon={Send} onClick={() => setOpen(true)}>
-        Release
-      </Button>
+      <Button small icon={Send} label="Release" onClick={() => setOpen(true)} />
       <Dialog
         open={open}
         onClose={() => setOpen(false)}
@@ -227,10 +223,13 @@ function Release({ story }: { readonly story: Story }) {
               it with a live key, or edit it and send it again from its page in Messages.
             </p>
             <div className="flex flex-wrap justify-end gap-2">
-              <Button onClick={() => setOpen(false)}>Close</Button>
-              <ButtonLink to="/messages/$id" params={{ id: story.record.id }} look="primary">
-                Open in Messages
-              </ButtonLink>
+              <Button label="Close" onClick={() => setOpen(false)} />
+              <ButtonLink
+                label="Open in Messages"
+                to="/messages/$id"
+                params={{ id: story.record.id }}
+                look="primary"
+              />
             </div>
           </div>
         ) : (
@@ -257,9 +256,7 @@ function ReleaseForm({ story, onClose }: { readonly story: Story; readonly onClo
             <div className="space-y-4">
               <p>There is no relay that could send it yet.</p>
               <div className="flex justify-end">
-                <ButtonLink to="/relays" look="primary">
-                  Add a relay
-                </ButtonLink>
+                <ButtonLink label="Add a relay" to="/relays" look="primary" />
               </div>
             </div>
           );
@@ -268,7 +265,6 @@ function ReleaseForm({ story, onClose }: { readonly story: Story; readonly onClo
             operation="releaseCaptured"
             initial={{ relay: first }}
             request={({ relay }) => ({ id, relay })}
-            changes={['messages', 'queue', 'inbox']}
             done="Released, as a new message."
             onDone={(released) => {
               onClose();

@@ -36,55 +36,44 @@ export function MessageActions({ story }: { readonly story: Story }) {
   const navigate = useNavigate();
   const resend = () =>
     askToResend(id, (sent) => void navigate({ to: '/messages/$id', params: { id: sent.id } }));
-  const retry = useAct('retryMessage', { changes: ['messages', 'queue'], done: 'It is tried again now.' });
+  const retry = useAct('retryMessage', { done: 'It is tried again now.' });
   return (
     <>
       {isOperator && may.retry && (
-        <Button look="primary" icon={RotateCw} busy={retry.isPending} onClick={() => retry.mutate({ id })}>
-          Retry now
-        </Button>
+        <Button
+          look="primary"
+          icon={RotateCw}
+          label="Retry now"
+          busy={retry.isPending}
+          onClick={() => retry.mutate({ id })}
+        />
       )}
-      {isOperator && may.cancel && (
-        <Button icon={Ban} onClick={() => askToCancel(id)}>
-          Cancel
-        </Button>
-      )}
-      {isOperator && may.resend && !isUnderWay && (
-        <Button icon={Send} onClick={resend}>
-          Resend
-        </Button>
-      )}
+      {isOperator && may.cancel && <Button icon={Ban} label="Cancel" onClick={() => askToCancel(id)} />}
+      {isOperator && may.resend && !isUnderWay && <Button icon={Send} label="Resend" onClick={resend} />}
       <Menu trigger={<IconButton icon={EllipsisVertical} label="More" className="border border-edge/60" />}>
         {isOperator && may.resend && isUnderWay && (
-          <MenuItem icon={Send} onSelect={resend}>
-            Resend to all
-          </MenuItem>
+          <MenuItem icon={Send} label="Resend to all" onSelect={resend} />
         )}
         {isOperator && story.content.kept && (
-          <MenuItem icon={PenLine} onSelect={() => setOpen('edit')}>
-            Edit and send again
-          </MenuItem>
+          <MenuItem icon={PenLine} label="Edit and send again" onSelect={() => setOpen('edit')} />
         )}
         {story.content.kept && (
           <>
-            <MenuItem icon={Terminal} onSelect={() => setOpen('curl')}>
-              Show as curl
-            </MenuItem>
-            <MenuItem icon={Download} onSelect={() => downloadSource(id)}>
-              Download .eml
-            </MenuItem>
+            <MenuItem icon={Terminal} label="Show as curl" onSelect={() => setOpen('curl')} />
+            <MenuItem icon={Download} label="Download .eml" onSelect={() => downloadSource(id)} />
             <MenuLine />
           </>
         )}
         <MenuItem
           icon={Link2}
+          label="Copy link"
           onSelect={() => copyText(linkTo(id), () => toast.success('The link was copied.'))}
-        >
-          Copy link
-        </MenuItem>
-        <MenuItem icon={Copy} onSelect={() => copyText(id, () => toast.success('The id was copied.'))}>
-          Copy id
-        </MenuItem>
+        />
+        <MenuItem
+          icon={Copy}
+          label="Copy id"
+          onSelect={() => copyText(id, () => toast.success('The id was copied.'))}
+        />
       </Menu>
       {open === 'edit' && <ComposeDialog from={{ id }} onClose={close} />}
       {open === 'curl' && <CurlDialog id={id} onClose={close} />}
@@ -107,7 +96,6 @@ export function downloadSource(id: string): void {
 function askToCancel(id: string): void {
   ask('cancelMessage', {
     request: { id },
-    changes: ['messages', 'queue'],
     done: 'Cancelled.',
     title: 'Cancel sending?',
     text: 'Recipients that have not been sent to yet will not be. What is under way finishes its attempt; what is delivered stays delivered.',
@@ -119,7 +107,6 @@ function askToCancel(id: string): void {
 function askToResend(id: string, onDone: (sent: { readonly id: string }) => void): void {
   ask('resendMessage', {
     request: { id },
-    changes: ['messages', 'queue'],
     done: 'Sent again, as a new message.',
     onDone,
     title: 'Send it again?',

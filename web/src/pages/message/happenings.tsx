@@ -47,11 +47,7 @@ export function Happenings({
       happening={one}
       attempt={story.attempts.find(({ number }) => number === one.attempt)}
       {...(one.key === 'more' && {
-        action: (
-          <Button small busy={loadingMore} onClick={onMore}>
-            Show more attempts
-          </Button>
-        ),
+        action: <Button small label="Show more attempts" busy={loadingMore} onClick={onMore} />,
       })}
     />
   );
@@ -66,9 +62,13 @@ export function Happenings({
               ⋮
             </span>
           </span>
-          <Button small look="quiet" className="-ml-2" onClick={() => setAll(true)}>
-            Show {life.length - HEAD - TAIL} more
-          </Button>
+          <Button
+            small
+            look="quiet"
+            label={`Show ${life.length - HEAD - TAIL} more`}
+            className="-ml-2"
+            onClick={() => setAll(true)}
+          />
         </li>
       )}
       {tail.map(draw)}

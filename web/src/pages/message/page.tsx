@@ -1,22 +1,24 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { ArrowDown } from 'lucide-react';
-import { useCallback } from 'react';
+import { useCallback, useMemo, useState } from 'react';
+import type { Hint } from '../../../../src/dashboard/contract.ts';
 import { plural } from '../../format.ts';
+import { useHints } from '../../live.ts';
 import { Badge, StatusBadge } from '../../parts/badge.tsx';
 import { Banner } from '../../parts/banner.tsx';
 import { ButtonLink } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Page } from '../../parts/page.tsx';
 import { plainText, Said } from '../../parts/said.tsx';
-import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx';
+import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { DueAt, Time } from '../../parts/values.tsx';
+import { useCall, usePages } from '../../queries.ts';
 import { MessageActions } from './actions.tsx';
 import { type ContentsView, MessageContents } from './contents.tsx';
 import { Facts, RecipientTable } from './facts.tsx';
 import { Happenings } from './happenings.tsx';
-import type { Story } from './timeline.ts';
-import { isKept, type WaitingFor, waitingWords } from './timeline.ts';
-import { useStory } from './use-story.ts';
+import { isKept, type Story, type WaitingFor, waitingWords } from './timeline.ts';
 
 /** One message: what became of it and why, and what it says. */
 export function MessagePage() {
@@ -33,11 +35,9 @@ export function MessagePage() {
     return (
       <Page title="Message" back={back}>
         <Card>
-          {query.error ? (
-            <ErrorState error={query.error} onRetry={() => void query.refetch()} />
-          ) : (
-            <LoadingState lines={9} />
-          )}
+          <Fetched query={query} lines={9}>
+            {() => null}
+          </Fetched>
         </Card>
       </Page>
     );
@@ -136,11 +136,7 @@ export function Waiting({ story }: { readonly story: Story }) {
     <Banner
       level="warning"
       title="It waits for something"
-      actions={
-        <ButtonLink small to="/queue">
-          Queue
-        </ButtonLink>
-      }
+      actions={<ButtonLink small label="Queue" to="/queue" />}
     >
       <ul className="space-y-1">
         {obstacles.slice(0, MAX_SHOWN).map(([key, { what, until, command }]) => (
@@ -235,4 +231,47 @@ export function sameWays(ways: Story['ways']): SameWay[] {
     found.set(key, way);
   }
   return [...found.values()].sort((one, other) => other.recipients.length - one.recipients.length);
+}
+
+/** All that is known of a message, kept up to date; with further attempts when they are asked for. */
+export function useStory(id: string) {
+  const client = useQueryClient();
+  const [isFinal, setFinal] = useState(false);
+  const query = useCall('messageStory', { id }, { topics: isFinal ? [] : ['messages', 'queue', 'relays'] });
+  const status = query.data?.record.status;
+  const known = status === 'delivered' || status === 'failed';
+  if (known !== isFinal) setFinal(known);
+  // What is final may be retried, or come back: hints that name it are always meant.
+  useHints(
+    useCallback(
+      ({ ids }: Hint) => {
+        if (ids?.includes(id)) void client.invalidateQueries({ queryKey: ['messageStory', { id }] });
+      },
+      [client, id],
+    ),
+  );
+  const more = useMoreAttempts(id, query.data);
+  const story = useMemo(
+    () => query.data && { ...query.data, attempts: [...query.data.attempts, ...more.attempts] },
+    [query.data, more.attempts],
+  );
+  return { query, story, more };
+}
+
+/** Attempts behind those that come with the story, fetched page by page once they are asked for. */
+function useMoreAttempts(id: string, story: Story | undefined) {
+  const [asked, setAsked] = useState<string | null>(null);
+  const own = String(story?.attempts.at(-1)?.number ?? 0);
+  const { rows, query, more } = usePages('attempts', {
+    request: (cursor: string | null) => ({ id, cursor: cursor ?? own }),
+    rows: ({ attempts }) => attempts,
+    next: ({ hasMore, nextCursor }) => (hasMore ? (nextCursor ?? null) : null),
+    enabled: asked === id,
+  });
+  return {
+    attempts: rows,
+    has: (story?.moreAttempts ?? false) && (query.data === undefined || more.has),
+    loading: query.isFetching,
+    load: asked === id ? more.load : () => setAsked(id),
+  };
 }

@@ -8,7 +8,7 @@ import { Button } from '../../parts/button.tsx';
 import { Progress } from '../../parts/progress.tsx';
 import { RunDialog, useRun } from '../../parts/run.tsx';
 import { Said } from '../../parts/said.tsx';
-import { refetchTopics } from '../../queries.ts';
+import { refetchShown } from '../../queries.ts';
 
 type Act = 'retry' | 'cancel';
 
@@ -40,15 +40,9 @@ export function BulkBar({
             <span aria-live="polite" className="px-1 font-medium">
               {formatCount(selected.size)} selected
             </span>
-            <Button small icon={RotateCw} onClick={() => begin('retry')}>
-              Retry now
-            </Button>
-            <Button small icon={Ban} onClick={() => begin('cancel')}>
-              Cancel sending
-            </Button>
-            <Button small look="quiet" icon={X} onClick={onDone}>
-              Clear
-            </Button>
+            <Button small icon={RotateCw} label="Retry now" onClick={() => begin('retry')} />
+            <Button small icon={Ban} label="Cancel sending" onClick={() => begin('cancel')} />
+            <Button small look="quiet" icon={X} label="Clear" onClick={onDone} />
           </div>
         </div>
       )}
@@ -91,7 +85,7 @@ function BulkDialog({
   const [done, setDone] = useState(0);
   const run = useRun((signal) =>
     actInChunks(ids, (part) => call('actOnMessages', { act, ids: part }), setDone, signal).finally(() =>
-      refetchTopics('messages', 'queue', 'inbox'),
+      refetchShown(),
     ),
   );
   const words = WORDS[act];

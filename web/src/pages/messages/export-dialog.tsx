@@ -30,9 +30,11 @@ export function ExportDialog({
       title={`Export as ${format.toUpperCase()}`}
       size="small"
       footer={
-        <Button look={state === 'done' ? 'primary' : 'plain'} onClick={onClose}>
-          {state === 'running' ? 'Stop' : state === 'done' ? 'Done' : 'Close'}
-        </Button>
+        <Button
+          look={state === 'done' ? 'primary' : 'plain'}
+          label={state === 'running' ? 'Stop' : state === 'done' ? 'Done' : 'Close'}
+          onClick={onClose}
+        />
       }
     >
       <div className="space-y-3">

@@ -1,7 +1,9 @@
-import { linkOptions, useNavigate, useSearch } from '@tanstack/react-router';
-import { Download, MailQuestion, Mails, PenLine, X } from 'lucide-react';
+import { linkOptions } from '@tanstack/react-router';
+import { Download, MailQuestion, Mails, PenLine } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useAddress } from '../../address.ts';
 import { formatCount, plural } from '../../format.ts';
+import { stateWords } from '../../parts/badge.tsx';
 import { Banner } from '../../parts/banner.tsx';
 import { Button, ButtonLink, FreshButton } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
@@ -12,7 +14,7 @@ import { Page } from '../../parts/page.tsx';
 import { bareAddress } from '../../parts/said.tsx';
 import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx';
 import { type Selection, toggled } from '../../parts/table-row.tsx';
-import { FilterChips, Toolbar } from '../../parts/toolbar.tsx';
+import { Chip, FilterChips, Toolbar } from '../../parts/toolbar.tsx';
 import { useCall } from '../../queries.ts';
 import { IfMay, useMay, useSession } from '../../session.tsx';
 import { ComposeDialog } from '../compose/dialog.tsx';
@@ -35,13 +37,8 @@ import { type MessageList, useMessageList } from './steady-list.ts';
 
 /** All mail: found by words and tokens, the newest first. */
 export function MessagesPage() {
-  const { q = '' } = useSearch({ from: '/messages' });
-  const navigate = useNavigate({ from: '/messages' });
-  const onSearch = useCallback(
-    (query: string) =>
-      void navigate({ search: { q: query || undefined }, replace: true, resetScroll: false }),
-    [navigate],
-  );
+  const [{ q = '' }, put] = useAddress();
+  const onSearch = useCallback((query: string) => put({ q: query || undefined }), [put]);
   const list = useMessageList(q);
   const known = useKnownValues(list.rows);
   const [selected, setSelected] = useSelection(q);
@@ -55,19 +52,11 @@ export function MessagesPage() {
       title="Messages"
       actions={
         <IfMay role="operator">
-          <Menu
-            trigger={
-              <Button icon={Download} disabled={list.rows.length === 0}>
-                Export
-              </Button>
-            }
-          >
-            <MenuItem onSelect={() => setFormat('csv')}>As CSV, for spreadsheets</MenuItem>
-            <MenuItem onSelect={() => setFormat('json')}>As JSON</MenuItem>
+          <Menu trigger={<Button icon={Download} label="Export" disabled={list.rows.length === 0} />}>
+            <MenuItem label="As CSV, for spreadsheets" onSelect={() => setFormat('csv')} />
+            <MenuItem label="As JSON" onSelect={() => setFormat('json')} />
           </Menu>
-          <Button icon={PenLine} look="primary" onClick={() => setComposing(true)}>
-            Write
-          </Button>
+          <Button icon={PenLine} look="primary" label="Write" onClick={() => setComposing(true)} />
         </IfMay>
       }
     >
@@ -130,9 +119,7 @@ function LookFurther({ list: { rows, more } }: { readonly list: MessageList }) {
       <span role="status">
         {rows.length === 0 ? 'Nothing' : `${plural(rows.length, 'message')} found`} among the newest.
       </span>
-      <Button small busy={more.loading} onClick={more.load}>
-        Look further back
-      </Button>
+      <Button small label="Look further back" busy={more.loading} onClick={more.load} />
     </div>
   );
 }
@@ -217,7 +204,7 @@ function useKnownValues(rows: readonly FoundMessage[]): KnownValues {
     const newest = rows.slice(0, 200);
     const days = someDays(Date.now());
     return {
-      status: ['queued', 'processing', 'retrying', 'delivered', 'failed'],
+      status: STATUSES,
       relay: relays.data?.map(({ name }) => name) ?? [],
       key: keys.data?.map(({ name }) => name) ?? [],
       tag: seen(newest.flatMap(({ tags }) => tags)),
@@ -246,10 +233,13 @@ export function NoMail() {
         title="No mail yet"
         actions={
           <>
-            <ButtonLink to="/settings/$section" params={{ section: 'api-keys' }} look="primary">
-              Create an API key
-            </ButtonLink>
-            <ButtonLink to="/first-steps">First steps</ButtonLink>
+            <ButtonLink
+              label="Create an API key"
+              to="/settings/$section"
+              params={{ section: 'api-keys' }}
+              look="primary"
+            />
+            <ButtonLink label="First steps" to="/first-steps" />
           </>
         }
       >
@@ -290,13 +280,7 @@ export function NothingFound({ onToken }: { readonly onToken: (token: string) =>
   );
 }
 
-const STATUSES = [
-  { value: 'queued', label: 'Queued' },
-  { value: 'processing', label: 'Processing' },
-  { value: 'retrying', label: 'Retrying' },
-  { value: 'delivered', label: 'Delivered' },
-  { value: 'failed', label: 'Failed' },
-] as const;
+const STATUSES = ['queued', 'processing', 'retrying', 'delivered', 'failed'] as const;
 
 /** What a search asks for, a piece at a time: statuses to press, and each other token to take away. */
 export function QueryChips({
@@ -307,35 +291,28 @@ export function QueryChips({
   readonly onSearch: (query: string) => void;
 }) {
   const wanted = valuesFor(query, 'status').map((value) => value.toLowerCase());
-  const pressed = STATUSES.map(({ value }) => value).filter((value) => wanted.includes(value));
+  const pressed = STATUSES.filter((value) => wanted.includes(value));
   const others = readTerms(query).filter(({ token, not }) => token !== null && (token !== 'status' || not));
   return (
     <div className="mb-3 flex flex-wrap items-center gap-1.5">
       <FilterChips
         label="Status"
-        choices={STATUSES}
+        choices={STATUSES.map((value) => ({ value, label: stateWords(value) }))}
         value={pressed}
         onChange={(next) => onSearch(withValues(query, 'status', next))}
       />
       {others.map((term) => (
-        <span
+        <Chip
           key={`${term.start} ${term.token}`}
-          className="inline-flex h-7.5 max-w-full items-center gap-1 rounded-full border border-accent bg-accent-soft pr-1 pl-3 text-sm text-accent"
+          label={`${term.token}: ${term.value}`}
+          onRemove={() => onSearch(withoutTerm(query, term))}
         >
           <span className="shrink-0 font-medium">
             {term.not && 'not '}
             {term.token}:
           </span>
           <bdi className="min-w-0 truncate">{term.value}</bdi>
-          <button
-            type="button"
-            aria-label={`Remove ${term.token}: ${term.value}`}
-            onClick={() => onSearch(withoutTerm(query, term))}
-            className="flex size-5.5 shrink-0 items-center justify-center rounded-full hover:bg-surface"
-          >
-            <X aria-hidden size={13} />
-          </button>
-        </span>
+        </Chip>
       ))}
     </div>
   );

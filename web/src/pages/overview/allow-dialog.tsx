@@ -1,5 +1,4 @@
 import type { RequestOf, ResultOf } from '../../../../src/operations/table.ts';
-import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { TextField } from '../../parts/text-field.tsx';
 
@@ -21,34 +20,32 @@ export default function AllowDialog({
 }) {
   if (setting === null) return null;
   return (
-    <Dialog open onClose={onClose} size="small" title={`Allow ${sourceAddress}?`}>
-      <ActionForm
-        operation="allowSource"
-        initial={{ cidr: `${sourceAddress}/${sourceAddress.includes(':') ? 128 : 32}` }}
-        request={({ cidr }) => ({ setting, cidr: cidr.trim() })}
-        changes={['denials', 'settings']}
-        done={`${sourceAddress} is allowed now`}
-        onDone={onClose}
-        submit="Allow"
-        cancel="Keep refusing"
-        onClose={onClose}
-      >
-        {({ field }) => (
-          <>
-            <p>
-              {MEANINGS[setting]} Adds to <code className="font-mono text-sm">{setting}</code>, and holds at
-              once.
-            </p>
-            <TextField
-              label="Address range"
-              hint="A range such as 192.168.4.0/24 allows a whole network."
-              mono
-              verbatim
-              {...field('cidr')}
-            />
-          </>
-        )}
-      </ActionForm>
-    </Dialog>
+    <ActionForm
+      sheet={{ title: `Allow ${sourceAddress}?`, size: 'small' }}
+      operation="allowSource"
+      initial={{ cidr: `${sourceAddress}/${sourceAddress.includes(':') ? 128 : 32}` }}
+      request={({ cidr }) => ({ setting, cidr: cidr.trim() })}
+      done={`${sourceAddress} is allowed now`}
+      onDone={onClose}
+      submit="Allow"
+      cancel="Keep refusing"
+      onClose={onClose}
+    >
+      {({ field }) => (
+        <>
+          <p>
+            {MEANINGS[setting]} Adds to <code className="font-mono text-sm">{setting}</code>, and holds at
+            once.
+          </p>
+          <TextField
+            label="Address range"
+            hint="A range such as 192.168.4.0/24 allows a whole network."
+            mono
+            verbatim
+            {...field('cidr')}
+          />
+        </>
+      )}
+    </ActionForm>
   );
 }

@@ -32,13 +32,7 @@ export function Banners({ banners }: { readonly banners: readonly Shown[] }) {
           <Notice
             key={`${code} ${text}`}
             level={level}
-            actions={
-              target && (
-                <ButtonLink small {...target}>
-                  {label}
-                </ButtonLink>
-              )
-            }
+            actions={target && <ButtonLink small {...target} label={label} />}
           >
             {text}
           </Notice>
@@ -61,9 +55,7 @@ function Denials() {
           level="info"
           actions={
             <IfMay role="admin">
-              <Button small onClick={() => setAllowing(denied)}>
-                Allow…
-              </Button>
+              <Button small label="Allow…" onClick={() => setAllowing(denied)} />
             </IfMay>
           }
         >

@@ -121,8 +121,8 @@ export function Welcome() {
             The service runs and takes mail. Until there is a relay, all of it is captured in the local inbox,
             where you can look at it, and nothing is sent by accident.
           </p>
-          <ButtonLink to="/first-steps" look="primary" className="mt-5">
-            Take the first steps <ArrowRight aria-hidden size={16} />
+          <ButtonLink to="/first-steps" look="primary" className="mt-5" label="Take the first steps">
+            <ArrowRight aria-hidden size={16} />
           </ButtonLink>
         </div>
         <ol className="divide-y divide-line self-center rounded-md border border-line bg-paper">

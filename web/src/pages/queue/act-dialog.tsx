@@ -8,7 +8,7 @@ import { Spinner } from '../../parts/button.tsx';
 import { Select } from '../../parts/choice.tsx';
 import { Progress } from '../../parts/progress.tsx';
 import { RunDialog, useRun } from '../../parts/run.tsx';
-import { refetchTopics, useCall } from '../../queries.ts';
+import { refetchShown, useCall } from '../../queries.ts';
 
 /** An act that is about to be confirmed. */
 export interface PlannedAct extends ActRequest {
@@ -67,7 +67,7 @@ export function ActDialog({
       if (acted === 0 || !(failure instanceof ApiError)) throw failure;
       throw new Error(`${failure.message} ${plural(acted, unit)} ${words.done}`);
     } finally {
-      refetchTopics('queue', 'messages', 'relays');
+      refetchShown();
     }
   });
   const isRunning = run.state === 'running';

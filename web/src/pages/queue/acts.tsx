@@ -20,7 +20,6 @@ const WORDS = { pause: 'is paused', drain: 'is drained: what waits is sent, noth
 /** Holds a lane or a relay back, or lets it go; says what it is then. What would change nothing is not offered. */
 function useHolds(target: string, states: readonly Lane['state'][]) {
   const hold = useAct('hold', {
-    changes: ['queue', 'relays', 'messages'],
     done: ({ target: held, kind, changed }) => {
       if (kind !== null) return `${held} ${WORDS[kind]}${changed ? '.' : ', as it was.'}`;
       if (changed) return `${held} goes on.`;
@@ -70,14 +69,10 @@ export function RelayActs({
   return (
     <>
       {offers.map(({ icon, label, run }) => (
-        <Button key={label} small icon={icon} busy={isBusy} onClick={run}>
-          {label}
-        </Button>
+        <Button key={label} small icon={icon} label={label} busy={isBusy} onClick={run} />
       ))}
       {plansFor(`at ${relay}`, ofRelay(relay), onAct).map(({ icon, label, run }) => (
-        <Button key={label} small icon={icon} onClick={run}>
-          {label}
-        </Button>
+        <Button key={label} small icon={icon} label={label} onClick={run} />
       ))}
     </>
   );
@@ -90,20 +85,14 @@ export function LaneMenu({ lane: { lane, relay, state }, onAct }: Props & { read
   return (
     <>
       {offers.map(({ icon, label, run }) => (
-        <MenuItem key={label} icon={icon} onSelect={run}>
-          {label}
-        </MenuItem>
+        <MenuItem key={label} icon={icon} label={label} onSelect={run} />
       ))}
       <MenuLine />
       {plans.map(({ icon, label, run }) => (
-        <MenuItem key={label} icon={icon} danger={icon === Ban} onSelect={run}>
-          {label}
-        </MenuItem>
+        <MenuItem key={label} icon={icon} danger={icon === Ban} label={label} onSelect={run} />
       ))}
       <MenuLine />
-      <MenuLink icon={Search} to="/messages" search={{ q: `relay:${relay}` }}>
-        Find its messages
-      </MenuLink>
+      <MenuLink icon={Search} label="Find its messages" to="/messages" search={{ q: `relay:${relay}` }} />
     </>
   );
 }

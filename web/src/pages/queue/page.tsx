@@ -56,9 +56,13 @@ function RelayFilter() {
         choices={[{ value: '', label: 'Every relay' }, ...names]}
       />
       {relay !== undefined && (
-        <Button small look="quiet" icon={X} onClick={() => put({ relay: undefined })}>
-          Show every relay
-        </Button>
+        <Button
+          small
+          look="quiet"
+          icon={X}
+          label="Show every relay"
+          onClick={() => put({ relay: undefined })}
+        />
       )}
     </Toolbar>
   );
@@ -99,7 +103,7 @@ function Lanes({ view, relay }: { readonly view: QueueView; readonly relay: stri
             <EmptyState
               icon={ListOrdered}
               title="No lanes yet"
-              actions={<ButtonLink to="/relays">Relays</ButtonLink>}
+              actions={<ButtonLink label="Relays" to="/relays" />}
             >
               A lane is there as soon as mail is routed to a relay.
             </EmptyState>
@@ -146,12 +150,11 @@ function WithoutRoute({
       title={`${more ? 'At least ' : ''}${plural(waiting, 'recipient')} without a route`}
       actions={
         <>
-          <ButtonLink small to="/routes">
-            Routes
-          </ButtonLink>
+          <ButtonLink small label="Routes" to="/routes" />
           <IfMay role="operator">
             <Button
               small
+              label="Route anew"
               onClick={() =>
                 onAct({
                   act: 'reroute',
@@ -160,9 +163,7 @@ function WithoutRoute({
                   title: 'Route all that waits anew?',
                 })
               }
-            >
-              Route anew
-            </Button>
+            />
           </IfMay>
         </>
       }

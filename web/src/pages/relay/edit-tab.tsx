@@ -1,7 +1,7 @@
 import { useState } from 'react';
+import { ConfirmDialog } from '../../parts/ask.tsx';
 import { Banner } from '../../parts/banner.tsx';
 import { Card } from '../../parts/card.tsx';
-import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import {
@@ -36,7 +36,6 @@ function EditForm({ form, relay }: { readonly form: RelayForm; readonly relay: R
   const before = relay.definition ?? {};
   const [asked, setAsked] = useState<ReturnType<typeof changed> | null>(null);
   const update = useAct('updateRelay', {
-    changes: ['relays', 'health'],
     quiet: true,
     done: `${name} was changed`,
   });

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { HeartPulse } from 'lucide-react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatBytes, formatCount } from '../../format.ts';
-import { Badge, StatusBadge } from '../../parts/badge.tsx';
+import { StatusBadge } from '../../parts/badge.tsx';
 import { Banner } from '../../parts/banner.tsx';
 import { Card, KeyValue, type Rows, Stat, StatRow } from '../../parts/card.tsx';
 import { timeColumn } from '../../parts/columns.tsx';
@@ -152,14 +152,7 @@ const COLUMNS: readonly Column<Happening>[] = [
   {
     header: 'What',
     width: '8rem',
-    cell: ({ kind }) =>
-      kind === 'rested' ? (
-        <StatusBadge status="resting" />
-      ) : (
-        <Badge tone="good" dot>
-          Recovered
-        </Badge>
-      ),
+    cell: ({ kind }) => <StatusBadge status={kind === 'rested' ? 'resting' : kind} />,
   },
   timeColumn({ header: 'When', width: '8rem' }, ({ at }) => at),
   {

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Checkbox } from '../../parts/checkbox.tsx';
-import { Drawer } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Fetched } from '../../parts/states.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { refreshSession } from '../../session.tsx';
@@ -31,7 +31,8 @@ export function AddRelay({
       <FillIn key={form.type} form={form} relays={relays} onBack={() => onChoose(null)} onClose={onClose} />
     );
   return (
-    <Drawer
+    <Dialog
+      kind="drawer"
       open={type !== undefined}
       onClose={onClose}
       size="large"
@@ -59,7 +60,7 @@ export function AddRelay({
           </ul>
         )}
       </Fetched>
-    </Drawer>
+    </Dialog>
   );
 }
 
@@ -79,7 +80,6 @@ function FillIn({
   const taken = relays.map((relay) => relay.name);
   const [name] = useState(() => freeName(form.type, taken));
   const add = useAct('addRelay', {
-    changes: ['relays', 'settings', 'health'],
     quiet: true,
     done: ({ name: added }) => `The relay ${added} is in use`,
     onDone: () => {
@@ -96,7 +96,8 @@ function FillIn({
       submit="Add relay"
       onClose={onClose}
       layout={(fields, buttons, { values }) => (
-        <Drawer
+        <Dialog
+          kind="drawer"
           open
           onClose={onClose}
           size="large"
@@ -104,9 +105,7 @@ function FillIn({
           description={form.summary}
           footer={
             <>
-              <Button look="quiet" className="mr-auto" onClick={onBack}>
-                Another type
-              </Button>
+              <Button look="quiet" label="Another type" className="mr-auto" onClick={onBack} />
               {buttons}
             </>
           }
@@ -122,7 +121,7 @@ function FillIn({
               />
             </div>
           </div>
-        </Drawer>
+        </Dialog>
       )}
     >
       {(hand) => (

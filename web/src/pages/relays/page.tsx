@@ -20,13 +20,7 @@ export function RelaysPage() {
     <Page
       title="Relays"
       note="Where mail goes from here."
-      actions={
-        mayAdd && (
-          <Button look="primary" icon={Plus} onClick={() => open(null)}>
-            Add relay
-          </Button>
-        )
-      }
+      actions={mayAdd && <Button look="primary" icon={Plus} label="Add relay" onClick={() => open(null)} />}
     >
       <Fetched query={relays} lines={8}>
         {(rows) => (
@@ -34,13 +28,7 @@ export function RelaysPage() {
             {rows.every(({ type }) => type === 'inbox') && (
               <Banner
                 title="All mail is captured"
-                actions={
-                  mayAdd && (
-                    <Button small onClick={() => open(null)}>
-                      Add a relay
-                    </Button>
-                  )
-                }
+                actions={mayAdd && <Button small label="Add a relay" onClick={() => open(null)} />}
               >
                 Nothing leaves this server until there is a relay, and it is the default.
               </Banner>

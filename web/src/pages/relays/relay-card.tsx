@@ -116,11 +116,11 @@ const ICONS: Readonly<Record<string, LucideIcon>> = {
 };
 
 /** The sign of a type of relay. */
-export function RelayIcon({ type, size = 17 }: { readonly type: string; readonly size?: number }) {
+export function RelayIcon({ type }: { readonly type: string }) {
   const Icon = ICONS[type] ?? Cloud;
   return (
     <span className="flex size-9 shrink-0 items-center justify-center rounded-md border border-line bg-paper text-soft">
-      <Icon aria-hidden size={size} strokeWidth={1.75} />
+      <Icon aria-hidden size={17} strokeWidth={1.75} />
     </span>
   );
 }

@@ -16,7 +16,6 @@ export function RelayMenu({ relay }: { readonly relay: RelayView }) {
   const mayChange = useMay('admin');
   const router = useRouter();
   const enable = useAct('switchRelay', {
-    changes: ['relays', 'queue', 'health'],
     done: `${name} is enabled`,
   });
   const remove = () =>
@@ -29,26 +28,22 @@ export function RelayMenu({ relay }: { readonly relay: RelayView }) {
   return (
     <Menu trigger={<IconButton icon={MoreHorizontal} label={`What to do with ${name}`} small />}>
       {!isDefault && (
-        <MenuItem icon={CircleCheck} onSelect={() => askForDefault(relay)}>
-          Make it the default
-        </MenuItem>
+        <MenuItem icon={CircleCheck} label="Make it the default" onSelect={() => askForDefault(relay)} />
       )}
       {isStored && !disabled && (
-        <MenuItem icon={CirclePause} onSelect={() => askToDisable(relay)}>
-          Disable
-        </MenuItem>
+        <MenuItem icon={CirclePause} label="Disable" onSelect={() => askToDisable(relay)} />
       )}
       {isStored && disabled && (
-        <MenuItem icon={CirclePlay} onSelect={() => enable.mutate({ name, disabled: false })}>
-          Enable
-        </MenuItem>
+        <MenuItem
+          icon={CirclePlay}
+          label="Enable"
+          onSelect={() => enable.mutate({ name, disabled: false })}
+        />
       )}
       {isStored && (
         <>
           <MenuLine />
-          <MenuItem icon={Trash2} danger onSelect={remove}>
-            Remove
-          </MenuItem>
+          <MenuItem icon={Trash2} danger label="Remove" onSelect={remove} />
         </>
       )}
     </Menu>
@@ -58,7 +53,6 @@ export function RelayMenu({ relay }: { readonly relay: RelayView }) {
 function askForDefault({ name, type }: RelayView): void {
   ask('putSettings', {
     request: { values: { 'delivery.default_relay': name } },
-    changes: ['relays', 'settings', 'routes', 'health'],
     done: `${name} is the default`,
     title: 'Make it the default?',
     text: (
@@ -82,7 +76,6 @@ function askToDisable({ name, waiting, processing }: RelayView): void {
   const left = waiting + processing;
   ask('switchRelay', {
     request: { name, disabled: true },
-    changes: ['relays', 'queue', 'health'],
     done: `${name} is disabled`,
     title: 'Disable this relay?',
     text: (
@@ -100,7 +93,6 @@ function askToDisable({ name, waiting, processing }: RelayView): void {
 function askToRemove(name: string, onDone: () => void): void {
   ask('removeRelay', {
     request: { name },
-    changes: ['relays', 'settings', 'health'],
     done: `${name} is removed`,
     onDone,
     title: 'Remove this relay?',

@@ -50,9 +50,13 @@ export function RelayTest({
           onChange={setTo}
         />
       )}
-      <Button icon={PlugZap} busy={isRunning} disabled={isMx && to.trim() === ''} onClick={start}>
-        {state === 'ready' ? 'Test the connection' : isRunning ? 'Testing' : 'Test again'}
-      </Button>
+      <Button
+        icon={PlugZap}
+        label={state === 'ready' ? 'Test the connection' : isRunning ? 'Testing' : 'Test again'}
+        busy={isRunning}
+        disabled={isMx && to.trim() === ''}
+        onClick={start}
+      />
       {(steps.length > 0 || isRunning) && (
         <StepList label="Steps of the test" steps={stepsOf(steps, isRunning)} />
       )}

@@ -56,10 +56,14 @@ export function PublishDialog({
       description="Mail that is accepted from then on goes by it, and what waits is decided anew."
       footer={
         <>
-          <Button onClick={onClose}>Go on editing</Button>
-          <Button look="primary" busy={act.isPending} disabled={!rehearse.isSuccess} onClick={onPublish}>
-            Publish
-          </Button>
+          <Button label="Go on editing" onClick={onClose} />
+          <Button
+            look="primary"
+            label="Publish"
+            busy={act.isPending}
+            disabled={!rehearse.isSuccess}
+            onClick={onPublish}
+          />
         </>
       }
     >

@@ -2,7 +2,6 @@ import { ArrowDown, ArrowUp, X } from 'lucide-react';
 import { formatBytes } from '../../format.ts';
 import { IconButton } from '../../parts/button.tsx';
 import { ListField, Select } from '../../parts/choice.tsx';
-import { Drawer } from '../../parts/dialog.tsx';
 import { Form, type FormInHand } from '../../parts/form.tsx';
 import { NumberField, Textarea, TextField } from '../../parts/text-field.tsx';
 import { CONDITIONS, type ConditionKind, emptyConditions, moved, type RuleDraft } from './rules.ts';
@@ -38,17 +37,11 @@ export function RuleEditor({
       submit={isNew ? 'Add to the table' : 'Put into the table'}
       onClose={onClose}
       className="space-y-6"
-      layout={(form, buttons) => (
-        <Drawer
-          open
-          onClose={onClose}
-          title={isNew ? 'Add a rule' : 'Edit rule'}
-          description="It holds once the table is published."
-          footer={buttons}
-        >
-          {form}
-        </Drawer>
-      )}
+      sheet={{
+        kind: 'drawer',
+        title: isNew ? 'Add a rule' : 'Edit rule',
+        description: 'It holds once the table is published.',
+      }}
     >
       {(form) => (
         <>

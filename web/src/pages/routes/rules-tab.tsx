@@ -27,7 +27,6 @@ export function RulesTab({ table, hand }: { readonly table: Table; readonly hand
   const [publishing, setPublishing] = useState(false);
   const [refusal, setRefusal] = useState<Error | null>(null);
   const publish = useAct('publishRoutes', {
-    changes: ['routes', 'queue', 'relays', 'health'],
     quiet: true,
     done: ({ version }) => `Version ${version} is in force`,
     onDone: () => {
@@ -63,9 +62,7 @@ export function RulesTab({ table, hand }: { readonly table: Table; readonly hand
         flush
         actions={
           mayChange ? (
-            <Button small icon={Plus} onClick={add}>
-              Add rule
-            </Button>
+            <Button small icon={Plus} label="Add rule" onClick={add} />
           ) : (
             <Badge>
               <Lock aria-hidden size={11} /> {isFile ? 'From the file' : 'Read only'}

@@ -7,7 +7,7 @@ import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { timeColumn } from '../../parts/columns.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { Drawer } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
@@ -81,23 +81,27 @@ function Version({
   const [asked, setAsked] = useState(false);
   const mayPublish = useMay('admin') && inForce.origin !== 'file' && version !== inForce.version;
   const rollback = useAct('rollbackRoutes', {
-    changes: ['routes', 'queue', 'relays', 'health'],
     quiet: true,
     done: (published) =>
       `The rules of version ${version} are in force again, as version ${published.version}`,
     onDone: onClose,
   });
   return (
-    <Drawer
+    <Dialog
+      kind="drawer"
       open
       onClose={onClose}
       size="large"
       title={`Version ${version}`}
       {...(mayPublish && {
         footer: (
-          <Button look="primary" icon={RotateCcw} disabled={!table.data} onClick={() => setAsked(true)}>
-            Back to this version
-          </Button>
+          <Button
+            look="primary"
+            icon={RotateCcw}
+            label="Back to this version"
+            disabled={!table.data}
+            onClick={() => setAsked(true)}
+          />
         ),
       })}
     >
@@ -132,6 +136,6 @@ function Version({
           onClose={() => setAsked(false)}
         />
       )}
-    </Drawer>
+    </Dialog>
   );
 }

@@ -53,9 +53,10 @@ function WithLink({ token, isSignedIn }: { readonly token: string; readonly isSi
       icon={Link2Off}
       title="This link works no more"
       actions={
-        <Button onClick={() => void router.navigate({ to: '/', replace: true })}>
-          {isSignedIn ? 'To the overview' : 'To sign in'}
-        </Button>
+        <Button
+          label={isSignedIn ? 'To the overview' : 'To sign in'}
+          onClick={() => void router.navigate({ to: '/', replace: true })}
+        />
       }
     >
       <p>

@@ -8,7 +8,6 @@ import { Banner } from '../../parts/banner.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card, KeyValue } from '../../parts/card.tsx';
 import { Copyable } from '../../parts/copy.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { Fetched } from '../../parts/states.tsx';
 import { Textarea } from '../../parts/text-field.tsx';
@@ -41,18 +40,19 @@ export default function CertificateCard() {
         origin !== undefined &&
         origin !== 'file' && (
           <>
-            <Button small icon={RefreshCw} onClick={askToRenew}>
-              {origin === 'uploaded' ? 'Back to self-signed' : 'Renew'}
-            </Button>
-            <Button small icon={FileUp} onClick={() => setUploading(true)}>
-              Upload
-            </Button>
+            <Button
+              small
+              icon={RefreshCw}
+              label={origin === 'uploaded' ? 'Back to self-signed' : 'Renew'}
+              onClick={askToRenew}
+            />
+            <Button small icon={FileUp} label="Upload" onClick={() => setUploading(true)} />
           </>
         )
       }
     >
       <Fetched query={certificate}>{(data) => <Facts certificate={data} />}</Fetched>
-      <UploadCertificate open={uploading} onClose={() => setUploading(false)} />
+      {uploading && <UploadCertificate onClose={() => setUploading(false)} />}
     </Card>
   );
 }
@@ -60,7 +60,6 @@ export default function CertificateCard() {
 function askToRenew(): void {
   ask('renewCertificate', {
     request: {},
-    changes: ['settings', 'health'],
     done: 'A new self-signed certificate is in use',
     title: 'Make a new self-signed certificate?',
     text: 'It takes the place of the present one at once. Browsers and clients that have been told to trust that will ask again.',
@@ -109,43 +108,39 @@ function Facts({ certificate }: { readonly certificate: Certificate }) {
 const MAX_PEM = 256 * 1024;
 
 /** Puts a certificate and its key in the place of the present one. */
-function UploadCertificate({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+function UploadCertificate({ onClose }: { readonly onClose: () => void }) {
   return (
-    <Dialog
-      open={open}
+    <ActionForm
+      sheet={{
+        title: 'Upload a certificate',
+        description: 'Both as PEM. It is in use at once, on every TLS port.',
+      }}
+      operation="putCertificate"
+      initial={{ certificate: '', key: '' }}
+      request={(values) => values}
+      done="The certificate is in use"
+      onDone={onClose}
+      submit="Use this certificate"
+      cancel="Keep the present one"
+      disabled={({ certificate, key }) => certificate === '' || key === ''}
       onClose={onClose}
-      title="Upload a certificate"
-      description="Both as PEM. It is in use at once, on every TLS port."
     >
-      <ActionForm
-        operation="putCertificate"
-        initial={{ certificate: '', key: '' }}
-        request={(values) => values}
-        changes={['settings', 'health']}
-        done="The certificate is in use"
-        onDone={onClose}
-        submit="Use this certificate"
-        cancel="Keep the present one"
-        disabled={({ certificate, key }) => certificate === '' || key === ''}
-        onClose={onClose}
-      >
-        {({ field }) => (
-          <>
-            <PemField
-              label="Certificate and those between it and the root"
-              begins="-----BEGIN CERTIFICATE-----"
-              {...field('certificate')}
-            />
-            <PemField
-              label="Private key"
-              begins="-----BEGIN PRIVATE KEY-----"
-              hint="Without a passphrase. It is kept in the data directory, for the service's own user alone, and never shown again."
-              {...field('key')}
-            />
-          </>
-        )}
-      </ActionForm>
-    </Dialog>
+      {({ field }) => (
+        <>
+          <PemField
+            label="Certificate and those between it and the root"
+            begins="-----BEGIN CERTIFICATE-----"
+            {...field('certificate')}
+          />
+          <PemField
+            label="Private key"
+            begins="-----BEGIN PRIVATE KEY-----"
+            hint="Without a passphrase. It is kept in the data directory, for the service's own user alone, and never shown again."
+            {...field('key')}
+          />
+        </>
+      )}
+    </ActionForm>
   );
 }
 

@@ -75,7 +75,7 @@ export type ChangesInHand = ReturnType<typeof useChanges>;
 /** Holds changes of these settings. */
 export function useChanges(settings: readonly Setting[]) {
   const [changes, setChanges] = useState<Changes>({});
-  const put = useAct('putSettings', { changes: ['settings', 'health', 'relays'], quiet: true });
+  const put = useAct('putSettings', { quiet: true });
   const pending = pendingOf(settings, changes);
   const refused = faultsOf(
     put.error,

@@ -138,7 +138,7 @@ function Folded({ rows, hand, title }: ListProps) {
     <>
       <List rows={usual} hand={hand} title={title} />
       {seldom.length > 0 && !isOpen && (
-        <Button onClick={() => setAsked(true)}>Show {seldom.length} that are seldom changed</Button>
+        <Button label={`Show ${seldom.length} that are seldom changed`} onClick={() => setAsked(true)} />
       )}
       {seldom.length > 0 && isOpen && <List rows={seldom} hand={hand} title="Seldom changed" />}
     </>
@@ -250,9 +250,12 @@ function DenialsCard({ of }: { readonly of: Denied['setting'] }) {
       (row) =>
         mayAllow &&
         row.setting !== null && (
-          <Button small aria-label={`Allow ${row.sourceAddress}`} onClick={() => setAsked(row)}>
-            Allow
-          </Button>
+          <Button
+            small
+            label="Allow"
+            aria-label={`Allow ${row.sourceAddress}`}
+            onClick={() => setAsked(row)}
+          />
         ),
     ),
   ];

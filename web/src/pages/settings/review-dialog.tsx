@@ -32,10 +32,14 @@ export function ReviewDialog({
       description={restarts ? 'What needs a restart holds from the next start on.' : 'It holds at once.'}
       footer={
         <>
-          <Button onClick={onClose}>Go on editing</Button>
-          <Button look="primary" busy={busy} disabled={pending.length === 0} onClick={onStore}>
-            {pending.length === 1 ? 'Save the change' : 'Save the changes'}
-          </Button>
+          <Button label="Go on editing" onClick={onClose} />
+          <Button
+            look="primary"
+            label={pending.length === 1 ? 'Save the change' : 'Save the changes'}
+            busy={busy}
+            disabled={pending.length === 0}
+            onClick={onStore}
+          />
         </>
       }
     >

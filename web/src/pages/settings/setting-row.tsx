@@ -56,11 +56,10 @@ export function SettingRow({
                 small
                 look="quiet"
                 icon={Pencil}
+                label="Change"
                 aria-label={`Change ${setting.key}`}
                 onClick={() => onChange({ draft: draftWith(setting, undefined) })}
-              >
-                Change
-              </Button>
+              />
             )}
           </div>
           <Origin setting={setting} />
@@ -139,13 +138,15 @@ function Edit({
       />
       <div className="mt-2 flex flex-wrap gap-2">
         {setting.origin === 'stored' && change !== 'default' && (
-          <Button small look="quiet" icon={RotateCcw} onClick={() => onChange('default')}>
-            Back to the default
-          </Button>
+          <Button
+            small
+            look="quiet"
+            icon={RotateCcw}
+            label="Back to the default"
+            onClick={() => onChange('default')}
+          />
         )}
-        <Button small look="quiet" onClick={() => onChange(undefined)}>
-          Leave as it is
-        </Button>
+        <Button small look="quiet" label="Leave as it is" onClick={() => onChange(undefined)} />
       </div>
     </div>
   );

@@ -36,14 +36,13 @@ export function SourcesEditor({
       <Button
         small
         icon={Plus}
+        label="Add a device"
         onClick={() =>
           onChange(
             writeSources([...rows, { name: '', cidr: '', sender_domains: [], rate_per_minute: 0, tags: [] }]),
           )
         }
-      >
-        Add a device
-      </Button>
+      />
     </div>
   );
 }

@@ -27,6 +27,25 @@ export function UserNameField(
   );
 }
 
+/** The password that holds now. */
+export function CurrentPasswordField(
+  field: Pick<ComponentProps<typeof SecretField>, 'value' | 'onChange' | 'error'> & {
+    readonly label?: string;
+    readonly name?: string;
+  },
+) {
+  return (
+    <SecretField
+      label="Password"
+      name="password"
+      autoComplete="current-password"
+      required
+      maxLength={1024}
+      {...field}
+    />
+  );
+}
+
 /** Whose password is asked for: password managers look for it. */
 export function HiddenUserName({ name }: { readonly name: string }) {
   return <input type="text" name="username" autoComplete="username" value={name} readOnly hidden />;

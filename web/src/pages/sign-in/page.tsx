@@ -3,9 +3,9 @@ import type { SessionView } from '../../../../src/dashboard/contract.ts';
 import { Button } from '../../parts/button.tsx';
 import { Form } from '../../parts/form.tsx';
 import { useTitle } from '../../parts/page.tsx';
-import { SecretField, TextField } from '../../parts/text-field.tsx';
+import { TextField } from '../../parts/text-field.tsx';
 import { setSession, useSessionAct } from '../../session.tsx';
-import { UserNameField } from './new-password.tsx';
+import { CurrentPasswordField, UserNameField } from './new-password.tsx';
 
 /** Signs someone in: by name and password, then by a code of the second factor where they have one. */
 export function SignInPage({ view }: { readonly view: SessionView }) {
@@ -31,14 +31,7 @@ function NameAndPassword() {
               <h1 className="text-xl font-semibold tracking-tight">Sign in</h1>
               {/* There is nothing else to do here. */}
               <UserNameField autoFocus {...field('name')} />
-              <SecretField
-                label="Password"
-                name="password"
-                autoComplete="current-password"
-                required
-                maxLength={1024}
-                {...field('password')}
-              />
+              <CurrentPasswordField {...field('password')} />
             </>
           )}
         </Form>
@@ -100,9 +93,7 @@ function SecondFactor() {
           onChange={change}
           error={confirm.error?.message}
         />
-        <Button type="submit" look="primary" busy={confirm.isPending} className="w-full">
-          Go on
-        </Button>
+        <Button label="Go on" type="submit" look="primary" busy={confirm.isPending} className="w-full" />
       </form>
       <Foot>
         <div className="flex flex-wrap justify-between gap-2">

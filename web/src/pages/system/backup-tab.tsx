@@ -46,9 +46,7 @@ function Backups() {
       title="Backups"
       note="Made while the service goes on. Keep copies on another machine."
       actions={
-        <Button small look="primary" icon={Archive} onClick={() => setMaking(true)}>
-          Back up now
-        </Button>
+        <Button small look="primary" icon={Archive} label="Back up now" onClick={() => setMaking(true)} />
       }
     >
       <Fetched query={backups}>

@@ -161,9 +161,13 @@ function DoctorTab() {
       title="Doctor"
       note={findings ? summary(findings) : 'Looks at ports, names, DNS, relays, certificate and clock.'}
       actions={
-        <Button small icon={Stethoscope} busy={isFetching} onClick={run}>
-          {findings ? 'Look again' : 'Look now'}
-        </Button>
+        <Button
+          small
+          icon={Stethoscope}
+          label={findings ? 'Look again' : 'Look now'}
+          busy={isFetching}
+          onClick={run}
+        />
       }
     >
       {error && <ErrorState error={error} onRetry={run} />}

@@ -33,11 +33,7 @@ function UsersForAdmins() {
     <Page
       title="Users"
       note="Who may use this dashboard, and what each may do."
-      actions={
-        <Button look="primary" icon={UserPlus} onClick={() => setAdding(true)}>
-          Add user
-        </Button>
-      }
+      actions={<Button look="primary" icon={UserPlus} label="Add user" onClick={() => setAdding(true)} />}
     >
       <PageTabs
         label="About users"
@@ -62,7 +58,7 @@ function Users() {
 
 function Sessions() {
   const sessions = useCall('sessions', { name: null }, { topics: ['users'] });
-  const { mutate } = useAct('endSession', { changes: ['users'], done: 'The session has ended' });
+  const { mutate } = useAct('endSession', { done: 'The session has ended' });
   const onEnd = useCallback(({ id }: SessionRow) => mutate({ id }), [mutate]);
   return (
     <Card flush>

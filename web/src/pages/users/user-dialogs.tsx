@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { Select } from '../../parts/choice.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { SecretDialog } from '../../parts/secret.tsx';
 import { TextField } from '../../parts/text-field.tsx';
@@ -18,24 +17,22 @@ type Role = User['role'];
 export function ChangeRole({ user, onClose }: { readonly user: User; readonly onClose: () => void }) {
   const { user: own } = useSession();
   return (
-    <Dialog open onClose={onClose} size="small" title="Change role" description={user.name}>
-      <ActionForm
-        operation="updateUser"
-        initial={{ role: user.role }}
-        request={({ role }) => ({ name: user.name, role, disabled: null })}
-        changes={['users']}
-        done={`The role of ${user.name} was changed`}
-        onDone={() => {
-          if (own.name === user.name) refreshSession();
-          onClose();
-        }}
-        submit="Change role"
-        disabled={({ role }) => role === user.role}
-        onClose={onClose}
-      >
-        {({ field }) => <Select label="Role" choices={ROLES} {...field('role')} />}
-      </ActionForm>
-    </Dialog>
+    <ActionForm
+      sheet={{ title: 'Change role', description: user.name, size: 'small' }}
+      operation="updateUser"
+      initial={{ role: user.role }}
+      request={({ role }) => ({ name: user.name, role, disabled: null })}
+      done={`The role of ${user.name} was changed`}
+      onDone={() => {
+        if (own.name === user.name) refreshSession();
+        onClose();
+      }}
+      submit="Change role"
+      disabled={({ role }) => role === user.role}
+      onClose={onClose}
+    >
+      {({ field }) => <Select label="Role" choices={ROLES} {...field('role')} />}
+    </ActionForm>
   );
 }
 
@@ -47,31 +44,29 @@ export function AddUser({ onClose }: { readonly onClose: () => void }) {
   if (link !== null)
     return <LinkDialog title={`${link.name ?? 'The user'} is added`} link={link} onClose={onClose} />;
   return (
-    <Dialog open onClose={onClose} title="Add a user" description="They choose their password by a link.">
-      <ActionForm
-        operation="createUser"
-        initial={NEW_USER}
-        request={({ name, role }) => ({ name: name.trim().toLowerCase(), role })}
-        changes={['users']}
-        onDone={setLink}
-        submit="Add user"
-        onClose={onClose}
-      >
-        {({ field }) => (
-          <>
-            <TextField
-              label="Name"
-              hint="What they sign in with: small letters, digits, and . _ @ -"
-              required
-              maxLength={64}
-              verbatim
-              {...field('name')}
-            />
-            <Select label="Role" choices={ROLES} {...field('role')} />
-          </>
-        )}
-      </ActionForm>
-    </Dialog>
+    <ActionForm
+      sheet={{ title: 'Add a user', description: 'They choose their password by a link.' }}
+      operation="createUser"
+      initial={NEW_USER}
+      request={({ name, role }) => ({ name: name.trim().toLowerCase(), role })}
+      onDone={setLink}
+      submit="Add user"
+      onClose={onClose}
+    >
+      {({ field }) => (
+        <>
+          <TextField
+            label="Name"
+            hint="What they sign in with: small letters, digits, and . _ @ -"
+            required
+            maxLength={64}
+            verbatim
+            {...field('name')}
+          />
+          <Select label="Role" choices={ROLES} {...field('role')} />
+        </>
+      )}
+    </ActionForm>
   );
 }
 

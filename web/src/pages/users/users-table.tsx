@@ -2,12 +2,11 @@ import { KeyRound, LogOut, MoreHorizontal, ShieldOff, Trash2, UserCheck, UserCog
 import { useMemo, useState } from 'react';
 import { plural } from '../../format.ts';
 import { ask } from '../../parts/ask.tsx';
-import { Badge } from '../../parts/badge.tsx';
+import { Badge, StatusBadge } from '../../parts/badge.tsx';
 import { IconButton } from '../../parts/button.tsx';
-import { actsColumn, countColumn } from '../../parts/columns.tsx';
+import { actsColumn, countColumn, timeColumn } from '../../parts/columns.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Menu, MenuItem, MenuLine } from '../../parts/menu.tsx';
-import { Time } from '../../parts/values.tsx';
 import { useAct } from '../../queries.ts';
 import { useSession } from '../../session.tsx';
 import { ChangeRole, LinkDialog, type PasswordLink, roleLabel, type User } from './user-dialogs.tsx';
@@ -55,20 +54,16 @@ function columnsOf(own: string, open: (opened: Opened) => void): readonly Column
         !hasPassword ? (
           <Badge tone="warn">Has no password yet</Badge>
         ) : secondFactor ? (
-          <Badge tone="good" dot>
-            On
-          </Badge>
+          <StatusBadge status="on" />
         ) : (
           <span className="text-soft">off</span>
         ),
     },
-    {
-      header: 'Last signed in',
-      width: '8rem',
-      sort: ({ lastSignInAt }) => lastSignInAt ?? '',
-      cell: ({ lastSignInAt }) =>
-        lastSignInAt === null ? <span className="text-soft">never</span> : <Time at={lastSignInAt} />,
-    },
+    timeColumn(
+      { header: 'Last signed in', width: '8rem', sorts: true },
+      ({ lastSignInAt }) => lastSignInAt,
+      'never',
+    ),
     countColumn({ header: 'Sessions', width: '5.5rem' }, ({ sessions }) => sessions),
     actsColumn('2.25rem', (user) => <UserMenu user={user} isOwn={user.name === own} open={open} />),
   ];
@@ -85,40 +80,34 @@ function UserMenu({
   readonly open: (opened: Opened) => void;
 }) {
   const { name, disabled, secondFactor, sessions } = user;
-  const enable = useAct('updateUser', { changes: ['users'], done: `${name} may sign in again` });
+  const enable = useAct('updateUser', { done: `${name} may sign in again` });
   return (
     <Menu trigger={<IconButton icon={MoreHorizontal} label={`What to do with ${name}`} small />}>
-      <MenuItem icon={UserCog} onSelect={() => open({ role: user })}>
-        Change role
-      </MenuItem>
-      <MenuItem icon={KeyRound} onSelect={() => askForLink(user, (link) => open({ linkFor: user, link }))}>
-        New password link
-      </MenuItem>
+      <MenuItem icon={UserCog} label="Change role" onSelect={() => open({ role: user })} />
+      <MenuItem
+        icon={KeyRound}
+        label="New password link"
+        onSelect={() => askForLink(user, (link) => open({ linkFor: user, link }))}
+      />
       {secondFactor && !isOwn && (
-        <MenuItem icon={ShieldOff} onSelect={() => askToTakeFactor(user)}>
-          Take second factor away
-        </MenuItem>
+        <MenuItem icon={ShieldOff} label="Take second factor away" onSelect={() => askToTakeFactor(user)} />
       )}
       {sessions > 0 && !isOwn && (
-        <MenuItem icon={LogOut} onSelect={() => askToSignOut(user)}>
-          Sign out everywhere
-        </MenuItem>
+        <MenuItem icon={LogOut} label="Sign out everywhere" onSelect={() => askToSignOut(user)} />
       )}
       {!isOwn && (
         <>
           <MenuLine />
           {disabled ? (
-            <MenuItem icon={UserCheck} onSelect={() => enable.mutate({ name, role: null, disabled: false })}>
-              Let sign in again
-            </MenuItem>
+            <MenuItem
+              icon={UserCheck}
+              label="Let sign in again"
+              onSelect={() => enable.mutate({ name, role: null, disabled: false })}
+            />
           ) : (
-            <MenuItem icon={UserX} danger onSelect={() => askToDisable(user)}>
-              Disable
-            </MenuItem>
+            <MenuItem icon={UserX} danger label="Disable" onSelect={() => askToDisable(user)} />
           )}
-          <MenuItem icon={Trash2} danger onSelect={() => askToRemove(user)}>
-            Remove
-          </MenuItem>
+          <MenuItem icon={Trash2} danger label="Remove" onSelect={() => askToRemove(user)} />
         </>
       )}
     </Menu>
@@ -128,7 +117,6 @@ function UserMenu({
 function askForLink({ name, hasPassword }: User, onDone: (link: PasswordLink) => void): void {
   ask('setupLink', {
     request: { name },
-    changes: ['users'],
     onDone,
     title: 'Make a password link?',
     text: `By it ${name} chooses a ${hasPassword ? 'new ' : ''}password. Until then the present one holds.`,
@@ -139,7 +127,6 @@ function askForLink({ name, hasPassword }: User, onDone: (link: PasswordLink) =>
 function askToTakeFactor({ name }: User): void {
   ask('resetSecondFactor', {
     request: { name },
-    changes: ['users'],
     done: `The second factor of ${name} is taken away`,
     title: 'Take the second factor away?',
     text: `From then on the password of ${name} alone is enough. Do this only when you are sure who has asked for it.`,
@@ -151,7 +138,6 @@ function askToTakeFactor({ name }: User): void {
 function askToSignOut({ name, sessions }: User): void {
   ask('endSessions', {
     request: { name },
-    changes: ['users'],
     done: ({ ended }) => `${plural(ended, 'session')} ended`,
     title: `Sign ${name} out everywhere?`,
     text: `${plural(sessions, 'session')} end at once. They may sign in again.`,
@@ -162,7 +148,6 @@ function askToSignOut({ name, sessions }: User): void {
 function askToDisable({ name }: User): void {
   ask('updateUser', {
     request: { name, role: null, disabled: true },
-    changes: ['users'],
     done: `${name} is disabled`,
     title: `Disable ${name}?`,
     text: 'Their sessions end, and they cannot sign in until they are let in again.',
@@ -174,7 +159,6 @@ function askToDisable({ name }: User): void {
 function askToRemove({ name }: User): void {
   ask('removeUser', {
     request: { name },
-    changes: ['users'],
     done: `${name} is removed`,
     title: `Remove ${name}?`,
     text: 'Their sessions end. What they did stays in the activity.',

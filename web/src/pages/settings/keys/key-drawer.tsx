@@ -2,7 +2,7 @@ import type { ResultOf } from '../../../../../src/operations/table.ts';
 import { call } from '../../../api.ts';
 import { type Faults, faultsOf } from '../../../faults.ts';
 import { Button } from '../../../parts/button.tsx';
-import { Drawer } from '../../../parts/dialog.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
 import { Form } from '../../../parts/form.tsx';
 import { SecretOnce } from '../../../parts/secret.tsx';
 import { toast } from '../../../parts/toast.tsx';
@@ -28,7 +28,6 @@ export function KeyDrawer({
       return null;
     },
     {
-      changes: ['keys'],
       quiet: true,
       onDone: (created) => {
         if (created) return refreshSession();
@@ -49,17 +48,11 @@ export function KeyDrawer({
       disabled={() => isRevoked}
       onClose={onClose}
       className="space-y-5"
-      layout={(form, buttons) => (
-        <Drawer
-          open
-          onClose={onClose}
-          title={of === null ? 'Create an API key' : 'Edit key'}
-          description={of === null ? undefined : <span className="break-words">{of.name}</span>}
-          footer={buttons}
-        >
-          {form}
-        </Drawer>
-      )}
+      sheet={{
+        kind: 'drawer',
+        title: of === null ? 'Create an API key' : 'Edit key',
+        description: of && <span className="break-words">{of.name}</span>,
+      }}
     >
       {(form) => (
         <>
@@ -81,16 +74,13 @@ function CreatedKey({
   readonly onClose: () => void;
 }) {
   return (
-    <Drawer
+    <Dialog
+      kind="drawer"
       open
       onClose={onClose}
       title="Key created"
       description={key.name}
-      footer={
-        <Button look="primary" onClick={onClose}>
-          I have copied it
-        </Button>
-      }
+      footer={<Button look="primary" label="I have copied it" onClick={onClose} />}
     >
       <div className="space-y-5">
         <SecretOnce secret={secret} />
@@ -101,7 +91,7 @@ function CreatedKey({
           </section>
         )}
       </div>
-    </Drawer>
+    </Dialog>
   );
 }
 

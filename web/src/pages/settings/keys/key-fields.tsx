@@ -39,9 +39,7 @@ export function KeyFields({ form, isNew }: Props & { readonly isNew: boolean }) 
       {open ? (
         <BoundFields form={form} />
       ) : (
-        <Button small onClick={() => setOpen(true)}>
-          Limits, addresses and expiry
-        </Button>
+        <Button small label="Limits, addresses and expiry" onClick={() => setOpen(true)} />
       )}
     </>
   );
@@ -138,14 +136,16 @@ function ExpiryField({ form: { values, put, field } }: Props) {
       />
       <div className="mt-1.5 flex flex-wrap gap-1.5">
         {SPANS.map(([label, days]) => (
-          <Button key={days} small look="quiet" onClick={() => put({ lastDay: dayAfter(Date.now(), days) })}>
-            {label}
-          </Button>
+          <Button
+            key={days}
+            small
+            look="quiet"
+            label={label}
+            onClick={() => put({ lastDay: dayAfter(Date.now(), days) })}
+          />
         ))}
         {values.lastDay !== '' && (
-          <Button small look="quiet" onClick={() => put({ lastDay: '' })}>
-            Always
-          </Button>
+          <Button small look="quiet" label="Always" onClick={() => put({ lastDay: '' })} />
         )}
       </div>
     </div>

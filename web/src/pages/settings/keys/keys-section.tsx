@@ -46,9 +46,7 @@ export function KeysSection() {
           onChange={(value) => put({ revoked: value.length > 0 ? true : undefined })}
         />
         {mayChange && (
-          <Button look="primary" icon={Plus} onClick={() => setAsked({ act: 'create' })}>
-            Create key
-          </Button>
+          <Button look="primary" icon={Plus} label="Create key" onClick={() => setAsked({ act: 'create' })} />
         )}
       </Toolbar>
       <Card flush>
@@ -114,13 +112,7 @@ function NoKeys({
     <EmptyState
       icon={KeyRound}
       title="No key yet"
-      actions={
-        onCreate && (
-          <Button look="primary" icon={Plus} onClick={onCreate}>
-            Create key
-          </Button>
-        )
-      }
+      actions={onCreate && <Button look="primary" icon={Plus} label="Create key" onClick={onCreate} />}
     >
       Programs send with a key, over HTTP and SMTP. Give each its own.
     </EmptyState>
@@ -151,13 +143,7 @@ function columnsOf(open: ((asked: Asked) => void) | null): readonly Column<Key>[
     },
     { header: 'May', cell: ({ scopes }) => <ScopesText scopes={scopes} /> },
     { header: 'Bound to', width: 'minmax(0, 1.3fr)', cell: (key) => <Bounds of={key} /> },
-    {
-      header: 'Last used',
-      width: '7.5rem',
-      sort: ({ lastUsedAt }) => lastUsedAt ?? '',
-      cell: ({ lastUsedAt }) =>
-        lastUsedAt === null ? <span className="text-soft">never</span> : <Time at={lastUsedAt} />,
-    },
+    timeColumn({ header: 'Last used', width: '7.5rem', sorts: true }, (key) => key.lastUsedAt, 'never'),
     timeColumn({ header: 'Created', width: '7rem', sorts: true }, ({ createdAt }) => createdAt),
     { header: 'State', width: '8rem', card: 'line', cell: (key) => <KeyStateBadge of={key} /> },
     ...(open === null ? [] : [actsColumn<Key>('2.25rem', (key) => <KeyMenu of={key} open={open} />)]),
@@ -180,19 +166,14 @@ function KeyMenu({ of, open }: { readonly of: Key; readonly open: (asked: Asked)
   if (of.revokedAt !== null) return null;
   return (
     <Menu trigger={<IconButton icon={MoreHorizontal} label={`What to do with ${of.name}`} small />}>
-      <MenuItem icon={Pencil} onSelect={() => open({ act: 'edit', key: of })}>
-        Edit
-      </MenuItem>
+      <MenuItem icon={Pencil} label="Edit" onSelect={() => open({ act: 'edit', key: of })} />
       <MenuItem
         icon={RotateCw}
+        label="Rotate: a new secret"
         onSelect={() => askToRotate(of, (secret) => open({ act: 'rotated', key: of, secret }))}
-      >
-        Rotate: a new secret
-      </MenuItem>
+      />
       <MenuLine />
-      <MenuItem icon={Trash2} danger onSelect={() => open({ act: 'revoke', key: of })}>
-        Revoke
-      </MenuItem>
+      <MenuItem icon={Trash2} danger label="Revoke" onSelect={() => open({ act: 'revoke', key: of })} />
     </Menu>
   );
 }
@@ -215,7 +196,6 @@ function RevokeDialog({ of, onClose }: { readonly of: Key; readonly onClose: () 
     <ConfirmAction
       operation="revokeKey"
       request={{ key: of.id, cancelQueued }}
-      changes={['keys', 'messages', 'queue']}
       done={`${of.name} is revoked`}
       onClose={onClose}
       title="Revoke this key?"
@@ -254,7 +234,6 @@ function RevokeDialog({ of, onClose }: { readonly of: Key; readonly onClose: () 
 function askToRotate({ id, name }: Key, onDone: (secret: string) => void): void {
   ask('rotateKey', {
     request: { key: id },
-    changes: ['keys'],
     onDone: ({ secret }) => onDone(secret),
     title: 'Give this key a new secret?',
     text: (
