@@ -165,7 +165,7 @@ const LAWS: Readonly<Record<string, Law>> = {
         'config/setting.ts',
       ],
       ...['ingest/http/answers.ts', 'ingest/http/attempt-answers.ts', 'ingest/http/operator-answers.ts'],
-      ...['control/doctor/finding.ts', 'observe/health-report.ts'],
+      'observe/health-report.ts',
     ],
     packages: /^zod$/,
   },

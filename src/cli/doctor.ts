@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { dataDirectory, loadConfig, NOTHING_STORED } from '../config/load.ts';
 import { createControlClient, isServerRunning } from '../control/client.ts';
-import { type Finding, fail } from '../control/doctor/finding.ts';
+import { fail } from '../control/doctor/finding.ts';
 import { requireDataDirectory } from '../control/layout.ts';
+import type { Finding } from '../operations/system.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
 import { findingsText } from './findings-text.ts';
 import { DEFAULT_COLUMNS, Exit } from './terminal.ts';

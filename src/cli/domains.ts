@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import type { Finding } from '../control/doctor/finding.ts';
 import { keyName, revocation, zoneLine } from '../control/domain-records.ts';
 import {
   type CheckedDomain,
@@ -8,6 +7,7 @@ import {
   type DomainKeyView,
   type RecordView,
 } from '../operations/domains.ts';
+import type { Finding } from '../operations/system.ts';
 import type { Context } from './context.ts';
 import { findingsText } from './findings-text.ts';
 import { foldedTable, foldLine, shortTime } from './fitting.ts';

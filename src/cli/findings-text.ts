@@ -1,4 +1,4 @@
-import type { Finding } from '../control/doctor/finding.ts';
+import type { Finding } from '../operations/system.ts';
 import { fold, harmless, oneLine } from './terminal.ts';
 
 const LABELS: Readonly<Record<Finding['status'], string>> = {

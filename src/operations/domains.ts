@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Finding } from '../control/doctor/finding.ts';
 import { type KeyState, SELECTOR } from '../domain/domain-keys.ts';
 import { choice, flag, type TableForm, text } from './command.ts';
 import { changes, look, type OperationsOf, operation, READ, type Shown, unrecorded } from './operation.ts';
+import { finding } from './system.ts';
 
 /** Most domains that one check looks at. */
 export const MAX_CHECKED = 50;
@@ -75,7 +75,7 @@ export type RecordView = Shown<typeof recordView>;
 const checkedDomain = () =>
   z.strictObject({
     name: z.string(),
-    findings: z.array(z.custom<Finding>()),
+    findings: z.array(finding()),
     /** Selectors of keys that sign since this check, because their records were seen by it. */
     switchedTo: z.array(z.string()),
   });

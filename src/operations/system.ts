@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Finding } from '../control/doctor/finding.ts';
 import type { HealthReport } from '../observe/health-report.ts';
 import {
   acts,
@@ -166,6 +165,21 @@ const settingView = () =>
 /** A setting in force, or a relay's field, such as `relays.out.host`. */
 export type SettingView = Shown<typeof settingView>;
 
+export const finding = () =>
+  z.strictObject({
+    /** What was looked at, such as `port 25` or `relay out`. */
+    name: z.string(),
+    /** `warn`: works, but look at it; `fail`: mail is lost, refused or in danger; `skipped`: could not be looked at. */
+    status: z.enum(['ok', 'warn', 'fail', 'skipped']),
+    /** A sentence on how it is. Parts of it may come from strangers. */
+    found: z.string(),
+    /** What to run or to write into the configuration; null where nothing is to be done. */
+    cure: z.string().nullable(),
+  });
+
+/** What the doctor found in one place. */
+export type Finding = Shown<typeof finding>;
+
 /** What operators can ask of the installation, and do to it. */
 export const SYSTEM_OPERATIONS = {
   health: operation({
@@ -248,7 +262,7 @@ export const SYSTEM_OPERATIONS = {
     meaning: 'What could keep mail from coming in or going out. Takes a few seconds.',
     access: READ,
     request: z.strictObject({}),
-    result: () => z.array(z.custom<Finding>()),
+    result: () => z.array(finding()),
   }),
 };
 

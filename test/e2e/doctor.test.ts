@@ -6,7 +6,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { createControlClient } from '../../src/control/client.ts';
-import type { Finding } from '../../src/control/doctor/finding.ts';
+import type { Finding } from '../../src/operations/system.ts';
 import { describeIf } from '../peers/need.ts';
 import type { Installation } from '../peers/server.ts';
 import { startSmtpSink } from '../peers/smtp-sink.ts';

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, type TestContext, test, vi } from 'vitest';
-import type { Finding } from '../../src/control/doctor/finding.ts';
+import type { Finding } from '../../src/operations/system.ts';
 import { ask } from '../crash/customer.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import { createKey, type Service, startService } from './service.ts';

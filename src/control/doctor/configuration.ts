@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { type Fault, formatFault } from '../../config/fault.ts';
 import type { Config } from '../../config/schema.ts';
-import { type Finding, fail, ok, skipped, warn } from './finding.ts';
+import type { Finding } from '../../operations/system.ts';
+import { fail, ok, skipped, warn } from './finding.ts';
 import type { Check, Premises } from './premises.ts';
 import { isInside, isLoopback, setOf } from './ranges.ts';
 

@@ -5,6 +5,7 @@ import { MISSING_CURE, missingDetail } from '../../domain/health.ts';
 import { missingRelays } from '../../domain/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
+import type { Finding } from '../../operations/system.ts';
 import { probeProvider } from '../../transport/providers/probe.ts';
 import { providerFor } from '../../transport/providers/provider-for.ts';
 import { probeSmarthost } from '../../transport/smtp/probe.ts';
@@ -17,7 +18,7 @@ import {
   secretKeyCheck,
   sourcesCheck,
 } from './configuration.ts';
-import { type Finding, fail, ok, skipped, warn } from './finding.ts';
+import { fail, ok, skipped, warn } from './finding.ts';
 import { certificateCheck, domainsCheck } from './identity.ts';
 import { readRuntime, realMachine } from './machine.ts';
 import { namesCheck, sourceAddressesCheck } from './names.ts';

@@ -1,17 +1,6 @@
-/** What the doctor found in one place. */
-export interface Finding {
-  /** What was looked at, such as `port 25` or `relay out`. */
-  readonly name: string;
-  /** `warn`: works, but look at it; `fail`: mail is lost, refused or in danger; `skipped`: could not be looked at. */
-  readonly status: FindingStatus;
-  /** A sentence on how it is. Parts of it may come from strangers. */
-  readonly found: string;
-  /** What to run or to write into the configuration; null where nothing is to be done. */
-  readonly cure: string | null;
-}
+import type { Finding } from '../../operations/system.ts';
 
-/** See {@link Finding.status}. */
-export type FindingStatus = 'ok' | 'warn' | 'fail' | 'skipped';
+/** What the doctor found in one place, in each of the ways that it can be. */
 
 /** All is well. */
 export function ok(name: string, found: string): Finding {

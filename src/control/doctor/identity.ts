@@ -2,10 +2,11 @@ import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import { serverName } from '../../config/names.ts';
 import { keysIn, type SendingDomain } from '../../domain/domain-keys.ts';
+import type { Finding } from '../../operations/system.ts';
 import { SELF_SIGNED_FILE, UPLOADED_FILE } from '../../tls/certificate.ts';
 import { lookForKey } from '../domain-book.ts';
 import { keyName, keyRecord, publish, zoneLine } from '../domain-records.ts';
-import { type Finding, fail, ok, skipped, warn } from './finding.ts';
+import { fail, ok, skipped, warn } from './finding.ts';
 import type { Check, Premises } from './premises.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,7 +1,8 @@
 import { isFullName, serverName } from '../../config/names.ts';
 import { lookUpAddresses } from '../../dns/hosts.ts';
 import type { DnsRefusal } from '../../dns/resolver.ts';
-import { type Finding, fail, ok, skipped, warn } from './finding.ts';
+import type { Finding } from '../../operations/system.ts';
+import { fail, ok, skipped, warn } from './finding.ts';
 import type { Check, Premises } from './premises.ts';
 import { isInside, isLoopback } from './ranges.ts';
 

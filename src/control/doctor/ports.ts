@@ -1,7 +1,8 @@
 import { portsOf } from '../../config/roles.ts';
 import type { SettingKey } from '../../config/schema.ts';
 import type { ListenErrorCode } from '../../lib/listen.ts';
-import { type Finding, fail, ok, skipped, warn } from './finding.ts';
+import type { Finding } from '../../operations/system.ts';
+import { fail, ok, skipped, warn } from './finding.ts';
 import type { Check, Machine, Premises } from './premises.ts';
 
 /** A port that the configuration asks for, of this node's roles. */

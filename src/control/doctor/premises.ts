@@ -3,9 +3,9 @@ import type { Resolver } from '../../dns/resolver.ts';
 import type { ProviderSettings, SmarthostSettings } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { ListenErrorCode } from '../../lib/listen.ts';
+import type { Finding } from '../../operations/system.ts';
 import type { Views } from '../../store/views.ts';
 import type { ProbeStep } from '../../transport/transport.ts';
-import type { Finding } from './finding.ts';
 
 /** One thing to look at. What it throws becomes a finding; what it has not found when `signal` aborts is lost. */
 export type Check = (premises: Premises, signal: AbortSignal) => Promise<readonly Finding[]>;

@@ -1,9 +1,10 @@
 import { relayOfLane } from '../../domain/lane.ts';
 import { beginsAfter, dayOf, dayText, spentText } from '../../domain/quota.ts';
 import { INBOX, type Relay } from '../../domain/relay.ts';
+import type { Finding } from '../../operations/system.ts';
 import type { ProbeStep } from '../../transport/transport.ts';
 import { isWarming, MAX_AGE, spentAllowance, warmUpBegins } from '../relay-views.ts';
-import { type Finding, fail, ok, skipped, warn } from './finding.ts';
+import { fail, ok, skipped, warn } from './finding.ts';
 import type { Check, Premises } from './premises.ts';
 
 /** Relays looked at. */

@@ -3,8 +3,9 @@ import { type DomainKey, keyState, recordUntil } from '../../domain/domain-keys.
 import { formatTimestamp } from '../../lib/clock.ts';
 import { isPublicAddress } from '../../lib/network.ts';
 import { type CheckedDomain, MAX_CHECKED } from '../../operations/domains.ts';
+import type { Finding } from '../../operations/system.ts';
 import type { LocalDeps } from '../deps.ts';
-import { type Finding, fail, ok, skipped, warn } from '../doctor/finding.ts';
+import { fail, ok, skipped, warn } from '../doctor/finding.ts';
 import { realMachine } from '../doctor/machine.ts';
 import { namesCheck } from '../doctor/names.ts';
 import { lookForKey, mindDomain, type Sight } from '../domain-book.ts';

@@ -1,7 +1,8 @@
 import { type DmarcRecord, dmarcRecords, parseDmarcRecord, parseTags } from '../../dns/mail-records.ts';
 import type { Resolver } from '../../dns/resolver.ts';
 import { areAligned } from '../../lib/organizational-domain.ts';
-import { type Finding, fail, ok, skipped, warn } from '../doctor/finding.ts';
+import type { Finding } from '../../operations/system.ts';
+import { fail, ok, skipped, warn } from '../doctor/finding.ts';
 import { dmarcSuggestion, publish, zoneLine } from '../domain-records.ts';
 import type { DomainCheck, Inquiry } from './inquiry.ts';
 

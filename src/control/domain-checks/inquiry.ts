@@ -2,7 +2,7 @@ import type { Config } from '../../config/schema.ts';
 import type { PolicyFetch } from '../../dns/mta-sts.ts';
 import type { Resolver } from '../../dns/resolver.ts';
 import type { SendingDomain } from '../../domain/domain-keys.ts';
-import type { Finding } from '../doctor/finding.ts';
+import type { Finding } from '../../operations/system.ts';
 
 /** What is asked about one domain, and whom. */
 export interface Inquiry {

@@ -10,7 +10,8 @@ import {
   type SpfWalk,
   walkSpf,
 } from '../../dns/spf.ts';
-import { type Finding, fail, ok, skipped, warn } from '../doctor/finding.ts';
+import type { Finding } from '../../operations/system.ts';
+import { fail, ok, skipped, warn } from '../doctor/finding.ts';
 import { isInside } from '../doctor/ranges.ts';
 import {
   addressMechanism,

@@ -8,18 +8,9 @@ import { PROBLEMS } from './openapi/problem-codes.ts';
 
 /**
  * The shapes of the API's answers (contract §2, §3, §5). Nothing is validated by them while serving, where only their
- * types are used: for what the endpoints write ({@link Shown}). The description is generated from them, and tests hold
+ * types are used: for what the endpoints write (`Shown`). The description is generated from them, and tests hold
  * every answer of a test run to that. What does not apply is absent, unless said otherwise.
  */
-
-/** What a schema describes, as those have it who write or read it. A member that is undefined is absent in JSON. */
-export type Shown<Schema extends z.ZodType> = ReadOnly<z.infer<Schema>>;
-
-type ReadOnly<T> = T extends readonly (infer Item)[]
-  ? readonly ReadOnly<Item>[]
-  : T extends object
-    ? { readonly [Key in keyof T]: ReadOnly<T[Key]> }
-    : T;
 
 const OUTCOMES = [
   'accepted',

@@ -6,8 +6,9 @@ import { type FieldFault, Problem, pointerToken, problemJson, quote } from '../.
 import { Suggester } from '../../http/suggest.ts';
 import { heldWhile, type Share } from '../../lib/budget.ts';
 import { inSlices, yieldToLoop } from '../../lib/clock.ts';
+import type { Shown } from '../../operations/operation.ts';
 import type { RateLimiter } from '../rate.ts';
-import type { batchItemSchema, Shown } from './answers.ts';
+import type { batchItemSchema } from './answers.ts';
 import { BatchSplitter } from './batch-splitter.ts';
 import { type Call, retryAfter } from './call.ts';
 import { refuseFaults } from './fields.ts';

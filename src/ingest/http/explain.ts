@@ -7,7 +7,7 @@ import type { Intake, RouteExplanation } from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { formatTimestamp } from '../../lib/clock.ts';
 import { parseCidrs } from '../../lib/network.ts';
-import type { Shown } from './answers.ts';
+import type { Shown } from '../../operations/operation.ts';
 import type { Call } from './call.ts';
 import type { routeExplanationSchema } from './operator-answers.ts';
 import { asInteger, type ParameterValues, readParameters, TIMESTAMP_RULE, timestampSchema } from './query.ts';

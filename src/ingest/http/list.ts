@@ -6,9 +6,10 @@ import type { ApiKey } from '../../domain/key.ts';
 import { parseMailbox } from '../../domain/mailbox.ts';
 import { Problem } from '../../http/problem.ts';
 import { isMessageId } from '../../lib/id.ts';
+import type { Shown } from '../../operations/operation.ts';
 import type { ListFilter, ListQuery, Views } from '../../store/views.ts';
 import type { Outlook } from '../outlook.ts';
-import type { messagesPageSchema, Shown } from './answers.ts';
+import type { messagesPageSchema } from './answers.ts';
 import type { Call } from './call.ts';
 import {
   asBoolean,

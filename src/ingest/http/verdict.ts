@@ -7,7 +7,8 @@ import type { Intake } from '../../engine/contract.ts';
 import { areAligned } from '../../lib/organizational-domain.ts';
 import { authorsOf } from '../../mail/field-values.ts';
 import { readHandedIn } from '../../mail/handed-in.ts';
-import type { Shown, verdictSchema } from './answers.ts';
+import type { Shown } from '../../operations/operation.ts';
+import type { verdictSchema } from './answers.ts';
 
 /** What a dry run answers (contract §2): what would be sent, and the way each recipient's copy would take. */
 export type Verdict = Shown<typeof verdictSchema>;

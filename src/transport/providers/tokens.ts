@@ -308,7 +308,10 @@ export const TOKEN_CAUSES: readonly TokenCause[] = [
     cure: 'the client was deleted: make a new one, and give the relay its id and secret',
   },
   { code: 'disabled_client', cure: 'the client is disabled: enable it in the provider’s console' },
-  { code: 'org_internal', cure: 'the client is for one organization only: use an account of that organization' },
+  {
+    code: 'org_internal',
+    cure: 'the client is for one organization only: use an account of that organization',
+  },
   {
     code: 'admin_policy_enforced',
     cure: 'an administrator of the domain blocks the client from this scope: mark it as trusted (Google Admin, Security, API controls)',

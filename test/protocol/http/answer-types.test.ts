@@ -9,11 +9,10 @@ import type { problemJson } from '../../../src/http/problem.ts';
 import type * as answers from '../../../src/ingest/http/answers.ts';
 import type { attemptsPageSchema } from '../../../src/ingest/http/attempt-answers.ts';
 import type { submissionSchema } from '../../../src/ingest/http/submission-schema.ts';
+import type { Shown } from '../../../src/operations/operation.ts';
 
 /** What a schema describes, as it is once it was written as JSON and read again: a member is there or absent. */
-type Described<Name extends keyof typeof answers> = Read<
-  answers.Shown<Extract<(typeof answers)[Name], z.ZodType>>
->;
+type Described<Name extends keyof typeof answers> = Read<Shown<Extract<(typeof answers)[Name], z.ZodType>>>;
 
 type Read<T> = T extends readonly (infer Item)[]
   ? readonly Read<Item>[]
@@ -34,12 +33,12 @@ test('the typed client’s types are what the schemas describe', () => {
   expectTypeOf<Read<client.MessageRecord>>().toEqualTypeOf<Described<'messageRecordSchema'>>();
   expectTypeOf<Read<client.StatusRecord>>().toEqualTypeOf<Described<'statusRecordSchema'>>();
   expectTypeOf<Read<client.MessagesPage>>().toEqualTypeOf<Described<'messagesPageSchema'>>();
-  expectTypeOf<Read<client.AttemptsPage>>().toEqualTypeOf<Read<answers.Shown<typeof attemptsPageSchema>>>();
+  expectTypeOf<Read<client.AttemptsPage>>().toEqualTypeOf<Read<Shown<typeof attemptsPageSchema>>>();
   expectTypeOf<Read<client.ItemProblem>>().toEqualTypeOf<Described<'itemProblemSchema'>>();
   expectTypeOf<Read<client.Problem>>().toEqualTypeOf<Described<'problemSchema'>>();
 });
 
 test('what the typed client sends is what the schema takes', () => {
-  expectTypeOf<client.Submission>().toExtend<answers.Shown<typeof submissionSchema>>();
+  expectTypeOf<client.Submission>().toExtend<Shown<typeof submissionSchema>>();
   expectTypeOf<keyof client.Submission>().toEqualTypeOf<keyof z.infer<typeof submissionSchema>>();
 });
