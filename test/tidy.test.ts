@@ -24,6 +24,8 @@ import { WARMUP_PLOT, warmupPlot } from '../tools/warmup-plot.ts';
 
 const FILE_WARN_LINES = 300;
 const FILE_MAX_LINES = 400;
+/** Made by a program, and as long as what it is made of. */
+const GENERATED = 'src/client/types.ts';
 const FUNCTION_MAX_LINES = 70;
 /** On the page, where a function is mostly markup, or what its hooks close over. */
 const WEB_FUNCTION_MAX_LINES = 160;
@@ -271,7 +273,8 @@ test('time, timers and randomness come from lib alone', () => {
 });
 
 test(`no file has more than ${FILE_MAX_LINES} lines`, () => {
-  const sizes = files.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }));
+  const written = files.filter(({ path }) => path !== GENERATED);
+  const sizes = written.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }));
   for (const { path, lines } of sizes)
     if (lines > FILE_WARN_LINES)
       process.stderr.write(`tidy: ${path} has ${lines} lines; think of splitting it\n`);

@@ -1,7 +1,8 @@
 import { type Answer, isSuccess, refusalOf, strange } from './answer.ts';
 import type { Machine } from './machine.ts';
+import type { CallOptions } from './options.ts';
 import { checkMs, type Failure, failed, InputFault, inputFailure, type Result, succeeded } from './result.ts';
-import type { CallOptions, Settings } from './settings.ts';
+import type { Settings } from './settings.ts';
 
 /** One request to the API: tried, and tried again while that can help and there is time. */
 

@@ -3,8 +3,9 @@
  * gives on what other files define, because a package has one door.
  */
 
+export type { ListFilter, PageRequest } from './filter.ts';
 export type { Attachment, Message, NamedTexts, RawContent, RawEnvelope } from './message.ts';
-export type { ListFilter, PageRequest } from './requests.ts';
+export type { CallOptions, SendOptions, WaitOptions, WaybillOptions } from './options.ts';
 export type {
   AbortedError,
   ClientError,
@@ -17,7 +18,6 @@ export type {
   TimeoutError,
 } from './result.ts';
 export { unwrap, WaybillError } from './result.ts';
-export type { CallOptions, SendOptions, WaitOptions, WaybillOptions } from './settings.ts';
 export type {
   Alignment,
   Attempt,

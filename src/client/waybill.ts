@@ -1,16 +1,11 @@
 import { type Call, type Called, Caller } from './call.ts';
+import type { ListFilter, PageRequest } from './filter.ts';
 import type { Machine } from './machine.ts';
 import type { Message, RawContent, RawEnvelope } from './message.ts';
-import type { ListFilter, PageRequest } from './requests.ts';
+import type { CallOptions, SendOptions, WaitOptions, WaybillOptions } from './options.ts';
 import * as requests from './requests.ts';
 import { failed, type Result, type Sent, succeeded, unwrap } from './result.ts';
-import {
-  type CallOptions,
-  type SendOptions,
-  settingsOf,
-  type WaitOptions,
-  type WaybillOptions,
-} from './settings.ts';
+import { settingsOf } from './settings.ts';
 import type {
   Attempt,
   BatchReceipt,
