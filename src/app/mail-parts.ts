@@ -4,7 +4,7 @@ import type { IngestDeps } from '../ingest/http/options.ts';
 import type { IngestShared, SharedLimits } from '../ingest/shared.ts';
 import type { Crowd } from '../ingest/smtp/crowd.ts';
 import type { Units } from '../lib/budget.ts';
-import type { Keyring } from '../store/keyring.ts';
+import type { Keyring } from '../store/accounts.ts';
 
 /** The listeners of the ports that take mail: on the event loop that also delivers, or on threads of their own. */
 export interface MailListeners {

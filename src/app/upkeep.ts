@@ -1,6 +1,6 @@
 /** Minds the domains that mail is sent from, every hour: see `control/domain-book.ts`. */
 import { type MindingDeps, mindDomain } from '../control/domain-book.ts';
-import { freshResolver } from '../control/fresh-resolver.ts';
+import { freshResolver } from '../control/mail-dns.ts';
 import type { Resolver } from '../dns/resolver.ts';
 import { keyState } from '../domain/domain-keys.ts';
 import type { Clock } from '../lib/clock.ts';

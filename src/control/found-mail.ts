@@ -6,7 +6,7 @@ import { messageJson } from '../ingest/http/record.ts';
 import { isMessageId } from '../lib/id.ts';
 import { asOperationError, OperationError } from '../operations/call.ts';
 import type { FoundMessage } from '../operations/search.ts';
-import type { Keyring } from '../store/keyring.ts';
+import type { Keyring } from '../store/accounts.ts';
 import type { MessageDetail } from '../store/views.ts';
 import type { LocalDeps } from './deps.ts';
 import { type OutlookDeps, outlookOf } from './outlook.ts';

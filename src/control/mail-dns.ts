@@ -76,3 +76,33 @@ function listenedOn(bind: readonly string[]): string[] {
     return host === '::' ? own : own.filter(isIPv4);
   });
 }
+
+/** What a resolver takes that remembers nothing. */
+interface FreshResolverParts {
+  readonly config: () => Pick<Config, 'dns'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** For one server, one question, if `dns.timeout_ms` is longer. */
+  readonly timeoutMs: number;
+  /** Rounds over all servers. */
+  readonly attempts: number;
+}
+
+/** A resolver that remembers nothing: what it says is so now. */
+export function freshResolver({ config, clock, random, timeoutMs, attempts }: FreshResolverParts): Resolver {
+  const serverList = createServerList(clock);
+  return createResolver({
+    clock,
+    random,
+    settings: () => {
+      const { dns } = config();
+      return {
+        servers: serverList(dns.servers),
+        trustAd: dns.trustAd,
+        timeoutMs: Math.min(dns.timeoutMs, timeoutMs),
+        attempts,
+        cacheEntries: 0,
+      };
+    },
+  });
+}

@@ -8,7 +8,7 @@ import { becomeOwnerOf } from '../lib/command.ts';
 import { silentLog } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { SharedClock } from '../lib/shared-clock.ts';
-import { refuseMoved } from '../migrate/marks.ts';
+import { refuseMoved } from '../migrate/derived.ts';
 import { Events } from '../observe/events.ts';
 import { OperationError } from '../operations/call.ts';
 import type { Operations } from '../operations/table.ts';

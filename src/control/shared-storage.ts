@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import type { SharedClock } from '../lib/shared-clock.ts';
-import { refuseMoved } from '../migrate/marks.ts';
+import { refuseMoved } from '../migrate/derived.ts';
 import type { DatabaseOptions } from '../postgres/database.ts';
 import { openPostgresSpool } from '../spool/postgres/postgres-spool.ts';
 import type { Spool } from '../spool/spool.ts';

@@ -4,7 +4,7 @@ import { hashSecret, inspectSecret } from '../lib/id.ts';
 import type { Log } from '../lib/log.ts';
 import { type CidrSet, parseCidrs } from '../lib/network.ts';
 import { NewestMap } from '../lib/newest-map.ts';
-import type { Keyring } from '../store/keyring.ts';
+import type { Keyring } from '../store/accounts.ts';
 
 /** Who speaks to us: a key that is good now. */
 export interface Caller {

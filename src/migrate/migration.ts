@@ -1,6 +1,6 @@
 import type { Random } from '../lib/random.ts';
 import { moveContents } from './contents.ts';
-import { type MovedFrom, type MovedTo, markOf } from './marks.ts';
+import { type MovedFrom, type MovedTo, markOf } from './derived.ts';
 import { MigrationError, type MigrationStep, type Note, type Side, Steps, type TakeBack } from './side.ts';
 import {
   COPIED,

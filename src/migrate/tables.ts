@@ -28,7 +28,7 @@ export interface TableShape {
   };
 }
 
-/** The note of an installation that was moved, or is being moved: where to. See `marks.ts`. */
+/** The note of an installation that was moved, or is being moved: where to. See `derived.ts`. */
 export const MOVED_TO = `${NOTE_PREFIX}moved_to`;
 /** The note of an installation that came from elsewhere, or is about to: where from, and how far it is. */
 export const MOVED_FROM = `${NOTE_PREFIX}moved_from`;

@@ -3,8 +3,7 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { StoreError } from '../store/store.ts';
 import { type ConnectionOptions, clientConfigOf } from './connection.ts';
 import { storeErrorOf } from './errors.ts';
-import { outcomeOf } from './outcome.ts';
-import { type Progress, untilDone } from './retry.ts';
+import { outcomeOf, type Progress, untilDone } from './outcome.ts';
 import {
   type Beginning,
   beginTransaction,

@@ -1,12 +1,13 @@
 import { Client, type ClientConfig, DatabaseError } from 'pg';
 import type { Clock } from '../lib/clock.ts';
+import { isConflict, isLost } from './errors.ts';
 import { FLUSH, RUN, setDurable } from './session.ts';
 
 /** What became of a transaction: `unknown` where the server cannot be asked, or cannot know. */
 export type Outcome = 'committed' | 'aborted' | 'unknown';
 
 /** A transaction whose COMMIT was not answered. */
-export interface Doubt {
+interface Doubt {
   /** Its number, which is given anew only after a crash of the server. */
   readonly xid: string;
   /** {@link Session.run} of the connection that it was on. */
@@ -81,3 +82,51 @@ const STATUS = `SELECT pg_xact_status($1::xid8) AS status, ${RUN} AS run`;
 /** One that is at work may be committing. */
 const END_IDLE = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE backend_xid = $1::xid8::xid AND state LIKE 'idle in transaction%'`;
+
+/**
+
+/** How often a transaction is tried that others made impossible: at once, then after 4 ms, then after twice as long each time. */
+const MAX_TRIES = 10;
+/** For how long a server that was lost is tried again, in ms, before whoever waits is told. */
+const RECONNECT_MS = 5_000;
+const RECONNECT_PAUSE_MS = 100;
+
+/** How far a transaction came. */
+export interface Progress {
+  /** There was a connection for it. */
+  isConnected: boolean;
+  hasBegun: boolean;
+  /** It may have happened. */
+  isInDoubt: boolean;
+}
+
+/**
+ * Does a transaction until it is done, or fails for good. Again is done what others made impossible, a few times; and, once,
+ * what is known not to have happened because its connection was lost, if another can be made in a short time.
+ */
+export async function untilDone<T>(
+  once: (progress: Progress) => Promise<T>,
+  clock: Pick<Clock, 'mono' | 'sleep'>,
+): Promise<T> {
+  let tries = 1;
+  let lostAt: number | null = null;
+  for (;;) {
+    const progress: Progress = { isConnected: false, hasBegun: false, isInDoubt: false };
+    try {
+      return await once(progress);
+    } catch (error) {
+      if (isConflict(error) && tries < MAX_TRIES) {
+        if (tries > 1) await clock.sleep(2 ** tries);
+        tries++;
+        continue;
+      }
+      if (!isLost(error) || progress.isInDoubt) throw error;
+      // Of a server that cannot be reached whoever asks hears at once; of one that was there, when it stays away.
+      const isFinal: boolean =
+        lostAt === null ? !progress.isConnected : progress.hasBegun || clock.mono() - lostAt >= RECONNECT_MS;
+      if (isFinal) throw error;
+      lostAt ??= clock.mono();
+      await clock.sleep(RECONNECT_PAUSE_MS);
+    }
+  }
+}

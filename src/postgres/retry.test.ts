@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 import { expect, it } from 'vitest';
-import { type Progress, untilDone } from './retry.ts';
+import { type Progress, untilDone } from './outcome.ts';
 
 /** A transaction that ends so, again and again; how often it was tried, and for how long. */
 async function tried(fail: (progress: Progress, tries: number) => Error | null) {

@@ -1,4 +1,5 @@
 import type { Role, Session, User } from '../domain/account.ts';
+import type { ApiKey } from '../domain/key.ts';
 
 /**
  * Those who use the dashboard, what they are signed in with, and the links by which they choose passwords. Of tokens and
@@ -84,25 +85,25 @@ export type UserAnswer =
   | { readonly kind: 'taken' };
 
 /** See {@link Accounts.addSession}. */
-export type SessionAnswer =
+type SessionAnswer =
   | { readonly kind: 'added'; readonly ended: readonly string[] }
   | { readonly kind: 'stale' };
 
 /** See {@link Accounts.addUser}. */
-export interface NewUser {
+interface NewUser {
   readonly name: string;
   readonly role: Role;
   readonly createdAt: number;
 }
 
 /** See {@link Accounts.changeUser}. */
-export interface UserChange {
+interface UserChange {
   readonly role: Role | null;
   readonly disabled: boolean | null;
 }
 
 /** See {@link Accounts.setPassword}. */
-export interface NewPassword {
+interface NewPassword {
   readonly hash: string;
   /** What it must be until then; null: whatever it is. */
   readonly expected: string | null;
@@ -119,14 +120,14 @@ export interface SetupLink {
 }
 
 /** See {@link Accounts.redeemLink}. */
-export interface ChosenPassword {
+interface ChosenPassword {
   /** Of the first administrator; else the link has the name. */
   readonly name: string;
   readonly passwordHash: string;
 }
 
 /** See {@link Accounts.putSecondFactor}. */
-export interface NewSecondFactor {
+interface NewSecondFactor {
   /** The sealed secret. */
   readonly sealed: string;
   /** The time step of the code that confirmed it, which is used up. */
@@ -135,7 +136,7 @@ export interface NewSecondFactor {
 }
 
 /** See {@link Accounts.addSession}. */
-export interface SessionRules {
+interface SessionRules {
   readonly passwordHash: string;
   readonly limit: number;
   /** The hash of a session that ends by it; null for none. */
@@ -143,7 +144,31 @@ export interface SessionRules {
 }
 
 /** See {@link Accounts.keepSessions}: what ends at or before `now`, or was used last before `seenAfter`. */
-export interface SessionEnds {
+interface SessionEnds {
   readonly now: number;
   readonly seenAfter: number;
+}
+
+/** What of a key may change after it was made. */
+export type ChangeableKey = Pick<
+  ApiKey,
+  'name' | 'scopes' | 'rateLimit' | 'expiresAt' | 'cidrs' | 'senderDomains' | 'contentDays'
+>;
+
+/** The API keys. Only hashes of secrets cross this seam. Errors are `StoreError`. Times are wall ms. */
+export interface Keyring {
+  /** Adds a key with its first secret's SHA-256 (hex). False: the name is taken by a key not revoked. */
+  create(key: ApiKey, secretHash: string): Promise<boolean>;
+  /** Every key, newest first, revoked ones too. */
+  list(): Promise<ApiKey[]>;
+  /** The key a secret belongs to, whatever its state; a rotated-out secret is found until its overlap ends. */
+  findByHash(secretHash: string, now: number): Promise<ApiKey | null>;
+  /** Revokes at `now`. False: no such key, or already revoked. */
+  revoke(id: string, now: number): Promise<boolean>;
+  /** Writes what of a key may change (`ChangeableKey`), as it is in `key`. `taken`: its name is that of another live key. */
+  update(key: Pick<ApiKey, 'id'> & ChangeableKey): Promise<'updated' | 'taken' | 'gone'>;
+  /** Adds a secret and lets the older ones live until `overlapUntil`. False: no such live key. */
+  rotate(id: string, secretHash: string, prefix: string, overlapUntil: number): Promise<boolean>;
+  /** Records when keys were last used. */
+  touch(uses: ReadonlyMap<string, number>): Promise<void>;
 }

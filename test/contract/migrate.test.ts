@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseQuery } from '../../src/domain/query.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { refuseMoved } from '../../src/migrate/marks.ts';
+import { refuseMoved } from '../../src/migrate/derived.ts';
 import { migrate, undo } from '../../src/migrate/migration.ts';
 import { openPostgresSide } from '../../src/migrate/postgres-side.ts';
 import { Steps } from '../../src/migrate/side.ts';

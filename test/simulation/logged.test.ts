@@ -1,9 +1,8 @@
 /** Histories whose nodes work over a store behind the log, as one process does over its data directory. */
 import { expect, test } from 'vitest';
-import { viewsBehind } from '../../src/store/logged/behind.ts';
 import { LoggedStore } from '../../src/store/logged/logged-store.ts';
 import { replay } from '../../src/store/logged/replay.ts';
-import type { BehindTerms } from '../../src/store/logged/written-behind.ts';
+import { type BehindTerms, viewsBehind } from '../../src/store/logged/written-behind.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { tell } from '../support/proof.ts';
 import { sumOf } from './histories.ts';

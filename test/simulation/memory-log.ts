@@ -1,6 +1,5 @@
 import type { LogPlace } from '../../src/domain/log-place.ts';
-import type { FactLog, LoggedFacts } from '../../src/spool/fact-log.ts';
-import { SpoolError } from '../../src/spool/spool.ts';
+import { type FactLog, type LoggedFacts, SpoolError } from '../../src/spool/spool.ts';
 
 type FactsOf = Parameters<FactLog['log']>[1];
 

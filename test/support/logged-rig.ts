@@ -2,9 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { FactLog } from '../../src/spool/fact-log.ts';
 import { openSegmentSpool } from '../../src/spool/segments/segment-spool.ts';
-import type { Spool } from '../../src/spool/spool.ts';
+import type { FactLog, Spool } from '../../src/spool/spool.ts';
 import type { Applying } from '../../src/store/applying.ts';
 import { LoggedStore } from '../../src/store/logged/logged-store.ts';
 import { replay } from '../../src/store/logged/replay.ts';

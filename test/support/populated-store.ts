@@ -1,10 +1,9 @@
 /** Fills a store and its spool by their verbs: messages in every state, with whatever else an installation has. */
 import type { Spool } from '../../src/spool/spool.ts';
 import type { AcceptRecord } from '../../src/store/accepting.ts';
-import type { Accounts } from '../../src/store/accounts.ts';
+import type { Accounts, Keyring } from '../../src/store/accounts.ts';
 import { dayOf } from '../../src/store/counting.ts';
 import type { Journal } from '../../src/store/journal.ts';
-import type { Keyring } from '../../src/store/keyring.ts';
 import type { Registry } from '../../src/store/registry.ts';
 import type { Store } from '../../src/store/store.ts';
 import {

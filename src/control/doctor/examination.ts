@@ -9,8 +9,8 @@ import type { Finding } from '../../operations/system.ts';
 import { probeProvider } from '../../transport/providers/probe.ts';
 import { providerFor } from '../../transport/providers/provider-for.ts';
 import { probeSmarthost } from '../../transport/smtp/probe.ts';
-import { freshResolver } from '../fresh-resolver.ts';
 import { layoutOf } from '../layout.ts';
+import { freshResolver } from '../mail-dns.ts';
 import {
   configurationCheck,
   databaseCheck,

@@ -10,7 +10,7 @@ import { realMachine } from '../doctor/machine.ts';
 import { namesCheck } from '../doctor/names.ts';
 import { lookForKey, mindDomain, type Sight } from '../domain-book.ts';
 import { keyName, keyRecord, publish, zoneLine } from '../domain-records.ts';
-import { freshResolver } from '../fresh-resolver.ts';
+import { freshResolver } from '../mail-dns.ts';
 import { dmarcCheck } from './dmarc.ts';
 import type { DomainCheck, Inquiry } from './inquiry.ts';
 import { mtaStsCheck, mxCheck, tlsReportCheck } from './receiving.ts';

@@ -1,5 +1,5 @@
 import type { SecureContext } from 'node:tls';
-import type { ReceiverOptions } from '../../smtp/receiver/options.ts';
+import type { ReceiverOptions } from '../../smtp/receiver/effect.ts';
 import type { Connections } from './connections.ts';
 import type { Denials } from './denials.ts';
 import type { SmtpDeps, SmtpOptions } from './options.ts';

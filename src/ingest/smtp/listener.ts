@@ -6,7 +6,7 @@ import { createRequestIds } from '../../lib/id.ts';
 import { bindAll, TLS_RULES } from '../../lib/listen.ts';
 import { normaliseAddress } from '../../lib/network.ts';
 import type { ContentRules } from '../../smtp/receiver/content-scanner.ts';
-import type { ReceiverOptions } from '../../smtp/receiver/options.ts';
+import type { ReceiverOptions } from '../../smtp/receiver/effect.ts';
 import { Arrival, type Arrived, sayAndClose, tellTurnedAway } from './arrival.ts';
 import { Connections } from './connections.ts';
 import type { ListenerContext } from './context.ts';

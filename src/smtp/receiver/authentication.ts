@@ -1,5 +1,5 @@
 import { AuthExchange, type AuthStep } from './auth-exchange.ts';
-import type { ReceiverOptions } from './options.ts';
+import type { ReceiverOptions } from './effect.ts';
 import type { Outbox } from './outbox.ts';
 import {
   AUTH_FIRST,

@@ -1,6 +1,6 @@
 import { Content, type ContentRefusal } from './content.ts';
+import type { ReceiverOptions } from './effect.ts';
 import type { InputBuffer } from './input.ts';
-import type { ReceiverOptions } from './options.ts';
 import type { Outbox } from './outbox.ts';
 import { formatReply, type SessionReply, START_CONTENT, sessionReply } from './session-reply.ts';
 

@@ -1,5 +1,4 @@
-import type { CloseReason, Effect, Question } from './effect.ts';
-import type { ReceiverOptions } from './options.ts';
+import type { CloseReason, Effect, Question, ReceiverOptions } from './effect.ts';
 import { formatReply, type SessionReply, TOO_MANY_COMMANDS, TOO_MANY_ERRORS } from './session-reply.ts';
 
 /** Replies are gathered up to this many characters, so that a pipelined batch is answered by one write. */

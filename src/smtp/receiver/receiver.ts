@@ -1,10 +1,9 @@
 /** The server's side of an SMTP session (RFC 5321) as a state machine without sockets, clock or randomness. */
 import { Authentication } from './authentication.ts';
 import { CommandLines, type FaultyLine } from './command-lines.ts';
-import type { Effect, Question } from './effect.ts';
+import type { Effect, Question, ReceiverOptions } from './effect.ts';
 import { asksForHead, hearEarlyTalk, isHttpLine } from './http-line.ts';
 import { InputBuffer } from './input.ts';
-import type { ReceiverOptions } from './options.ts';
 import { Outbox } from './outbox.ts';
 import * as replies from './session-reply.ts';
 import { ehloReply, isIdleAnswer, isIdleCommand, takeSimpleCommand } from './simple-commands.ts';

@@ -1,9 +1,8 @@
 /** Commands that have no part in a transaction, and what is idle: whatever brings no message any nearer. */
 
 import { MECHANISMS } from './auth-exchange.ts';
-import type { Question } from './effect.ts';
+import type { Question, ReceiverOptions } from './effect.ts';
 import { isHttpLine } from './http-line.ts';
-import type { ReceiverOptions } from './options.ts';
 import type { Outbox } from './outbox.ts';
 import * as replies from './session-reply.ts';
 import type { Transactions } from './transaction.ts';

@@ -2,9 +2,8 @@
 
 import { tooLarge } from './content.ts';
 import { ContentReader } from './content-reader.ts';
-import type { ForwardPath, Question, ReversePath } from './effect.ts';
+import type { ForwardPath, Question, ReceiverOptions, ReversePath } from './effect.ts';
 import type { InputBuffer } from './input.ts';
-import type { ReceiverOptions } from './options.ts';
 import type { Outbox } from './outbox.ts';
 import { readMailParameters, readRcptParameters } from './parameters.ts';
 import { type OrReply, readMailbox, scanPath } from './path.ts';

@@ -6,8 +6,7 @@ import { FaultyFiles } from '../../../test/support/faulty-files.ts';
 import { entryOf } from '../../../test/support/spool-entry.ts';
 import type { LogPlace } from '../../domain/log-place.ts';
 import type { ContentRef } from '../../domain/message.ts';
-import type { FactLog, LoggedFacts } from '../fact-log.ts';
-import type { Spool } from '../spool.ts';
+import type { FactLog, LoggedFacts, Spool } from '../spool.ts';
 import { openSegmentSpool } from './segment-spool.ts';
 
 /** Room for two or three records of the tests. */

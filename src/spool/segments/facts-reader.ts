@@ -1,5 +1,4 @@
 import type { LogPlace } from '../../domain/log-place.ts';
-import type { LoggedFacts } from '../fact-log.ts';
 import {
   contentBytesOf,
   decodeFactsHeader,
@@ -9,7 +8,7 @@ import {
   isIntact,
   type RecordHeader,
 } from '../record.ts';
-import { SpoolError, type SpoolRecord } from '../spool.ts';
+import { type LoggedFacts, SpoolError, type SpoolRecord } from '../spool.ts';
 import type { Descriptors } from './descriptors.ts';
 import { readFully, type SpoolFiles } from './files.ts';
 

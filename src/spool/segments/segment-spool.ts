@@ -1,9 +1,16 @@
 import path from 'node:path';
 import { isUpTo, type LogPlace } from '../../domain/log-place.ts';
 import type { ContentRef } from '../../domain/message.ts';
-import type { FactLog, LoggedFacts } from '../fact-log.ts';
 import { encodeRecord, encodeSmall, isSmall } from '../record.ts';
-import { type Spool, type SpoolContent, type SpoolEntry, SpoolError, type SpoolRecord } from '../spool.ts';
+import {
+  type FactLog,
+  type LoggedFacts,
+  type Spool,
+  type SpoolContent,
+  type SpoolEntry,
+  SpoolError,
+  type SpoolRecord,
+} from '../spool.ts';
 import { Descriptors } from './descriptors.ts';
 import { FactsReader, scanSegment } from './facts-reader.ts';
 import { errorCode, realFiles, type SpoolFiles, segmentOfName, segmentPath } from './files.ts';

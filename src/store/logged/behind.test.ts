@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { message } from '../../../test/contract/store/fixtures.ts';
 import { openSqlite, type SqliteStores } from '../sqlite/open.ts';
 import { StoreError } from '../store.ts';
-import { viewsBehind } from './behind.ts';
+import { viewsBehind } from './written-behind.ts';
 
 const FULL = new StoreError('store_full', 'simulated');
 const FAILED = new StoreError('store_failed', 'simulated');

@@ -24,7 +24,7 @@ import type { AcceptRecord } from '../accepting.ts';
 import type { Applying } from '../applying.ts';
 import { openSqlite } from '../sqlite/open.ts';
 import { type Store, StoreError } from '../store.ts';
-import { viewsBehind } from './behind.ts';
+import { viewsBehind } from './written-behind.ts';
 
 const ACCEPTED = [{ kind: 'accepted', leased: [true] }];
 

@@ -1,4 +1,4 @@
-import type { FactLog } from '../../spool/fact-log.ts';
+import type { FactLog } from '../../spool/spool.ts';
 import type { Applying } from '../applying.ts';
 
 /** Facts that go into one transaction, and what one flush adds to them. */

@@ -1,6 +1,6 @@
 import type { ApiKey, Scope } from '../../domain/key.ts';
+import type { Keyring } from '../accounts.ts';
 import { fromJson } from '../columns.ts';
-import type { Keyring } from '../keyring.ts';
 import { Columns, sql } from './sql.ts';
 import { alone, rows, run, type Subject, send, type Work } from './work.ts';
 

@@ -1,8 +1,7 @@
 import type { Database, Queries } from '../../postgres/database.ts';
-import type { Accounts } from '../accounts.ts';
+import type { Accounts, Keyring } from '../accounts.ts';
 import { forwarding } from '../forwarding.ts';
 import type { Journal } from '../journal.ts';
-import type { Keyring } from '../keyring.ts';
 import { ACCOUNTS } from '../plain/accounts.ts';
 import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';

@@ -1,8 +1,7 @@
-import type { Accounts } from '../accounts.ts';
+import type { Accounts, Keyring } from '../accounts.ts';
 import type { Applying } from '../applying.ts';
 import { forwarding, STORE_VERBS, VIEWS } from '../forwarding.ts';
 import type { Journal } from '../journal.ts';
-import type { Keyring } from '../keyring.ts';
 import { ACCOUNTS } from '../plain/accounts.ts';
 import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';

@@ -6,9 +6,8 @@ import { type SettlePolicy, settle } from '../../../src/domain/settle.ts';
 import { createIdSource } from '../../../src/lib/id.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
 import type { AcceptDelivery, AcceptRecord } from '../../../src/store/accepting.ts';
-import type { Accounts } from '../../../src/store/accounts.ts';
+import type { Accounts, Keyring } from '../../../src/store/accounts.ts';
 import type { Journal } from '../../../src/store/journal.ts';
-import type { Keyring } from '../../../src/store/keyring.ts';
 import type { Registry } from '../../../src/store/registry.ts';
 import type {
   BeginAnswer,

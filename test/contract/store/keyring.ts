@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ChangeableKey } from '../../../src/store/keyring.ts';
+import type { ChangeableKey } from '../../../src/store/accounts.ts';
 import { apiKey, HOUR, type OpenSubject, type Subject, T0 } from './fixtures.ts';
 
 /** What the keyring promises of keys that change. */

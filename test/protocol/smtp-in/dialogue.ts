@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ReceiverOptions } from '../../../src/smtp/receiver/options.ts';
+import type { ReceiverOptions } from '../../../src/smtp/receiver/effect.ts';
 import { cutAt } from '../../fuzz/inputs.ts';
 import { type Manner, Peer } from './peer.ts';
 

@@ -1,6 +1,11 @@
 /** A client, an owner and the receiver between them, without sockets: whatever happens is written down. */
-import type { Effect, ForwardPath, Question, ReversePath } from '../../../src/smtp/receiver/effect.ts';
-import type { ReceiverOptions } from '../../../src/smtp/receiver/options.ts';
+import type {
+  Effect,
+  ForwardPath,
+  Question,
+  ReceiverOptions,
+  ReversePath,
+} from '../../../src/smtp/receiver/effect.ts';
 import { Receiver } from '../../../src/smtp/receiver/receiver.ts';
 import type { SessionReply } from '../../../src/smtp/receiver/session-reply.ts';
 
