@@ -96,8 +96,7 @@ export function usePages<Name extends OperationName, Cursor extends string | num
     ...(keep && { placeholderData: keepPreviousData as never }),
   });
   const pages = query.data?.pages;
-  // The reader of rows is part of the page's code, and does not change what it reads.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: see above
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the reader of rows is part of the page's code, and does not change what it reads
   const all = useMemo(() => (pages ?? []).flatMap((page) => rows(page)), [pages]);
   return {
     /** What has been fetched, one after the other. */

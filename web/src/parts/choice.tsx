@@ -95,6 +95,33 @@ export function Select<Value extends string>({
   return <Field {...{ label, hint, error, className }}>{control}</Field>;
 }
 
+/** Shows what is of one name, or of every; a name that is gone stays until another is chosen. */
+export function NameFilter({
+  label,
+  every,
+  names = [],
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly every: string;
+  readonly names: readonly string[] | undefined;
+  readonly value: string | undefined;
+  readonly onChange: (name: string | undefined) => void;
+}) {
+  const all = new Set([...names, ...(value === undefined ? [] : [value])]);
+  return (
+    <Select
+      bare
+      label={label}
+      className="w-48 max-w-full"
+      value={value ?? ''}
+      onChange={(name) => onChange(name || undefined)}
+      choices={[{ value: '', label: every }, ...all]}
+    />
+  );
+}
+
 /** Any number of texts, such as address ranges: Enter, comma or space ends one. */
 export function ListField({
   label,

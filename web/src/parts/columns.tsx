@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
+import { formatCount } from '../format.ts';
 import type { TableColumn } from './table-row.tsx';
-import { Count, Time } from './values.tsx';
+import { Time } from './values.tsx';
 
 /** Columns that many tables have. Where a table can be sorted by one, it says `sorts`. */
 interface Head<Row> extends Omit<TableColumn<Row>, 'cell' | 'sort' | 'headerHidden'> {
@@ -34,7 +35,7 @@ export function timeColumn<Row>(
 
 /** Counts, at the right edge. */
 export function countColumn<Row>(head: Head<Row>, count: (row: Row) => number): TableColumn<Row> {
-  return column({ align: 'end', ...head }, count, (value) => <Count value={value} />);
+  return column({ align: 'end', ...head }, count, formatCount);
 }
 
 /** What can be done with a row, above the link that spans it. */

@@ -70,8 +70,7 @@ export function CodeBlock({
         <CopyButton text={code} label={label === undefined ? 'Copy' : `Copy ${label}`} />
       </figcaption>
       <pre
-        // Keys can scroll what is too wide.
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: keys can scroll what is too wide
         tabIndex={0}
         className={classNames(
           'max-h-120 overflow-auto px-3 py-2.5 font-mono text-sm leading-relaxed -outline-offset-2',

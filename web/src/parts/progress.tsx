@@ -107,8 +107,7 @@ export function StepList({ label, steps }: { readonly label: string; readonly st
     <ol aria-label={label} aria-live="polite" className="space-y-2.5">
       {steps.map(({ title, state, detail, ms }, index) => (
         <li
-          // Steps are added at the end, and keep their places.
-          // biome-ignore lint/suspicious/noArrayIndexKey: see above
+          // biome-ignore lint/suspicious/noArrayIndexKey: steps are added at the end, and keep their places
           key={index}
           className="grid grid-cols-[1.3rem_minmax(0,1fr)_auto] gap-x-2"
         >

@@ -42,8 +42,7 @@ export function LoadingState({
   return (
     <div role="status" aria-label={label} className="space-y-3 p-4">
       {Array.from({ length: lines }, (_, line) => (
-        // Bars are all alike.
-        // biome-ignore lint/suspicious/noArrayIndexKey: see above
+        // biome-ignore lint/suspicious/noArrayIndexKey: bars are all alike
         <div key={line} className={classNames('skeleton h-4', line % 3 === 2 ? 'w-3/5' : 'w-full')} />
       ))}
     </div>

@@ -1,4 +1,4 @@
-import { Search, X } from 'lucide-react';
+import { type LucideIcon, Search, X } from 'lucide-react';
 import { type ComponentProps, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { classNames } from './class-names.ts';
 import { INPUT } from './text-field.tsx';
@@ -189,7 +189,7 @@ export function Segments<Value extends string>({
 }: {
   /** What is chosen, read aloud. */
   readonly label: string;
-  readonly choices: readonly { readonly value: Value; readonly label: string }[];
+  readonly choices: readonly { readonly value: Value; readonly label: string; readonly icon?: LucideIcon }[];
   readonly value: Value;
   readonly onChange: (value: Value) => void;
 }) {
@@ -203,6 +203,7 @@ export function Segments<Value extends string>({
           key={choice.value}
           type="button"
           aria-pressed={choice.value === value}
+          {...(choice.icon && { 'aria-label': choice.label, title: choice.label })}
           onClick={() => onChange(choice.value)}
           className={classNames(
             'h-6.5 rounded-sm px-2.5 text-sm whitespace-nowrap',
@@ -211,7 +212,7 @@ export function Segments<Value extends string>({
               : 'border border-transparent text-soft hover:text-ink',
           )}
         >
-          {choice.label}
+          {choice.icon ? <choice.icon aria-hidden size={15} /> : choice.label}
         </button>
       ))}
     </fieldset>

@@ -7,6 +7,7 @@ import {
   formatMoment,
   formatRelative,
 } from '../format.ts';
+import { classNames } from './class-names.ts';
 
 /** All relative times change together, on one timer. */
 const TICK_MS = 5_000;
@@ -80,13 +81,27 @@ export function Duration({ ms }: { readonly ms: number }) {
   );
 }
 
-/** A count. */
-export function Count({ value }: { readonly value: number }) {
-  return <span className="whitespace-nowrap">{formatCount(value)}</span>;
-}
-
 /** When something is to happen; what should have begun already is due. */
 export function DueAt({ at }: { readonly at: string }) {
   const now = useNow();
   return Date.parse(at) > now ? <Time at={at} ahead /> : <span title={at}>due</span>;
+}
+
+/** A line of what was taken away, or added. */
+export function DiffLine({ kind, text }: { readonly kind: 'removed' | 'added'; readonly text: string }) {
+  const isAdded = kind === 'added';
+  return (
+    <div
+      className={classNames(
+        'flex gap-2 px-3 py-1 font-mono text-sm',
+        isAdded ? 'bg-delivered-soft text-delivered' : 'bg-failed-soft text-failed',
+      )}
+    >
+      <span aria-hidden className="select-none">
+        {isAdded ? '+' : '−'}
+      </span>
+      <span className="sr-only">{kind}: </span>
+      <span className="min-w-0 break-all whitespace-pre-wrap">{text}</span>
+    </div>
+  );
 }

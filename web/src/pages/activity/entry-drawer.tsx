@@ -2,7 +2,7 @@ import { Filter } from 'lucide-react';
 import { Button } from '../../parts/button.tsx';
 import { KeyValue } from '../../parts/card.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Time } from '../../parts/values.tsx';
+import { DiffLine, Time } from '../../parts/values.tsx';
 import { actorWords, type Entry, refusalOf } from './words.ts';
 
 /** Everything about something that was done, with what it changed. */
@@ -77,8 +77,8 @@ function Changes({ before, after }: { readonly before: unknown; readonly after: 
             {path !== '' && (
               <div className="border-b border-line bg-paper px-3 py-1 font-mono text-sm">{path}</div>
             )}
-            {old !== null && <Side sign="−" word="before" text={old} className="bg-failed-soft" />}
-            {fresh !== null && <Side sign="+" word="after" text={fresh} className="bg-delivered-soft" />}
+            {old !== null && <DiffLine kind="removed" text={old} />}
+            {fresh !== null && <DiffLine kind="added" text={fresh} />}
           </li>
         ))}
       </ul>
@@ -89,28 +89,6 @@ function Changes({ before, after }: { readonly before: unknown; readonly after: 
 function headingOf(before: unknown, after: unknown): string {
   if (before === null) return 'Details';
   return after === null ? 'What it was' : 'What changed';
-}
-
-function Side({
-  sign,
-  word,
-  text,
-  className,
-}: {
-  readonly sign: string;
-  readonly word: string;
-  readonly text: string;
-  readonly className: string;
-}) {
-  return (
-    <div className={`flex gap-2 px-3 py-1 font-mono text-sm ${className}`}>
-      <span aria-hidden className="select-none">
-        {sign}
-      </span>
-      <span className="sr-only">{word}: </span>
-      <span className="min-w-0 break-all whitespace-pre-wrap">{text}</span>
-    </div>
-  );
 }
 
 /** A value that changed, by its place. */

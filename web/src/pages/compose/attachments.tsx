@@ -42,8 +42,7 @@ export function Attachments({
       <ul className="space-y-1.5">
         {files.map((file, index) => (
           <li
-            // The same file may be there twice.
-            // biome-ignore lint/suspicious/noArrayIndexKey: see above
+            // biome-ignore lint/suspicious/noArrayIndexKey: the same file may be there twice
             key={index}
             className="flex items-center gap-2 rounded-md border border-line py-0.5 pr-1 pl-3"
           >

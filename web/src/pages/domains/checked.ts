@@ -18,12 +18,7 @@ export function findingOf(
   findings: readonly Finding[],
 ): Finding | null {
   const own = findings.filter(({ name }) => name === findingName(record));
-  return (
-    own.find(({ status }) => status === 'fail') ??
-    own.find(({ status }) => status === 'warn') ??
-    own[0] ??
-    null
-  );
+  return own.find(({ status }) => status === worstOf(own)) ?? null;
 }
 
 /** What was found that is about none of the records: how the domain receives mail, for example. */

@@ -1,6 +1,6 @@
 import { Link, useRouter } from '@tanstack/react-router';
 import { Send } from 'lucide-react';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { StatusBadge } from '../../parts/badge.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { ActionForm } from '../../parts/form.tsx';
@@ -88,14 +88,21 @@ export function FirstStepsPage() {
           <RelayStep hasRelay={firstSteps.hasRelay} />
         </FirstStep>
       </ol>
-      <Ending>
+      <div className="mt-5 flex flex-wrap items-center justify-between gap-3">
+        <p className="text-sm text-soft">
+          Keys live under{' '}
+          <Link to="/settings/$section" params={{ section: 'api-keys' }} className="link">
+            Settings, API keys
+          </Link>
+          .
+        </p>
         <Button
           look={at === null ? 'primary' : 'plain'}
           label={at === null || firstSteps.skipped ? 'To the overview' : 'Skip all of it'}
           busy={end.isPending}
           onClick={() => end.mutate({ skipped: true })}
         />
-      </Ending>
+      </div>
     </Page>
   );
 }
@@ -111,23 +118,8 @@ function firstOpen({
   return hasRelay ? null : 'relay';
 }
 
-function Ending({ children }: { readonly children: ReactNode }) {
-  return (
-    <div className="mt-5 flex flex-wrap items-center justify-between gap-3">
-      <p className="text-sm text-soft">
-        Keys live under{' '}
-        <Link to="/settings/$section" params={{ section: 'api-keys' }} className="link">
-          Settings, API keys
-        </Link>
-        .
-      </p>
-      {children}
-    </div>
-  );
-}
-
 /** Says where mail goes at present: into the local inbox, until someone sets up a relay. */
-export function CaptureStep({ onDone }: { readonly onDone: () => void }) {
+function CaptureStep({ onDone }: { readonly onDone: () => void }) {
   const relays = useCall('relays', {}, { topics: ['relays'] });
   const standard = relays.data?.find(({ isDefault }) => isDefault);
   const isCaptured = standard === undefined || standard.type === 'inbox';
@@ -168,7 +160,7 @@ export function CaptureStep({ onDone }: { readonly onDone: () => void }) {
 }
 
 /** Says what a relay is for, and leads to where one is added. */
-export function RelayStep({ hasRelay }: { readonly hasRelay: boolean }) {
+function RelayStep({ hasRelay }: { readonly hasRelay: boolean }) {
   const mayAdd = useMay('admin');
   return (
     <>
@@ -195,13 +187,7 @@ export function RelayStep({ hasRelay }: { readonly hasRelay: boolean }) {
 const YOUR_KEY = 'YOUR_API_KEY';
 
 /** Shows how to send a message, and that message when it comes. */
-export function ArrivalStep({
-  secret,
-  onDone,
-}: {
-  readonly secret: string | null;
-  readonly onDone: () => void;
-}) {
+function ArrivalStep({ secret, onDone }: { readonly secret: string | null; readonly onDone: () => void }) {
   const newest = useCall(
     'messages',
     { statuses: [], filter: {}, limit: 1, before: null },
@@ -248,7 +234,7 @@ export function ArrivalStep({
 }
 
 /** Makes the first API key, and shows its secret once. */
-export function KeyStep({
+function KeyStep({
   secret,
   onCreated,
   onDone,

@@ -2,7 +2,7 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { FlaskConical, Inbox, MousePointerClick } from 'lucide-react';
 import { useCallback, useState } from 'react';
 import { formatBytes, formatCount } from '../../format.ts';
-import { Select } from '../../parts/choice.tsx';
+import { NameFilter } from '../../parts/choice.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Fold } from '../../parts/fold.tsx';
@@ -23,6 +23,7 @@ export function InboxPage() {
   const [isAtTop, setAtTop] = useState(true);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const inbox = useInbox(q, key ?? null, isAtTop);
+  const keys = useCall('listKeys', {}, { topics: ['keys'] });
   const mayAct = useMay('operator');
   const ask = useCallback(
     (next: { q?: string | undefined; key?: string | undefined }) => {
@@ -34,7 +35,6 @@ export function InboxPage() {
     [navigate, id],
   );
   const onSearch = useCallback((text: string) => ask({ q: text || undefined, key }), [ask, key]);
-  const onKey = (name: string) => ask({ q: q || undefined, key: name || undefined });
   const onDeleted = (ids: readonly string[] | null) => {
     setSelected(new Set());
     if (id !== undefined && (ids === null || ids.includes(id)))
@@ -45,7 +45,12 @@ export function InboxPage() {
       title="Inbox"
       note={
         <span className={classNames(id !== undefined && 'max-lg:hidden')}>
-          <Note newest={inbox.newest} />
+          Mail that was captured and never sent.
+          {inbox.newest && (
+            <span className="whitespace-nowrap">
+              {` ${formatBytes(inbox.newest.bytes)} of ${formatBytes(inbox.newest.maxBytes)} kept.`}
+            </span>
+          )}
         </span>
       }
       actions={
@@ -78,7 +83,13 @@ export function InboxPage() {
             value={q}
             onSearch={onSearch}
           />
-          <KeyFilter value={key ?? ''} onChange={onKey} />
+          <NameFilter
+            label="API key"
+            every="Every key"
+            names={keys.data?.map(({ name }) => name)}
+            value={key}
+            onChange={(name) => ask({ q: q || undefined, key: name })}
+          />
         </Toolbar>
         {(inbox.first?.notes ?? []).map((note) => (
           <p key={note} role="status" className="mb-2 text-sm text-retrying">
@@ -125,46 +136,6 @@ export function InboxPage() {
         <WaitHint />
       </div>
     </Page>
-  );
-}
-
-function Note({ newest }: { readonly newest: ReturnType<typeof useInbox>['newest'] }) {
-  return (
-    <>
-      Mail that was captured and never sent.
-      {newest && (
-        <>
-          {' '}
-          <span className="whitespace-nowrap">
-            {formatBytes(newest.bytes)} of {formatBytes(newest.maxBytes)} kept.
-          </span>
-        </>
-      )}
-    </>
-  );
-}
-
-/** Mail of one API key, or of all. */
-function KeyFilter({
-  value,
-  onChange,
-}: {
-  readonly value: string;
-  readonly onChange: (name: string) => void;
-}) {
-  const keys = useCall('listKeys', {}, { topics: ['keys'] });
-  const names = [
-    ...new Set([...(keys.data ?? []).map(({ name }) => name), ...(value === '' ? [] : [value])]),
-  ];
-  return (
-    <Select
-      bare
-      label="API key"
-      className="w-44"
-      value={value}
-      onChange={onChange}
-      choices={[{ value: '', label: 'Every key' }, ...names.map((name) => ({ value: name, label: name }))]}
-    />
   );
 }
 

@@ -158,8 +158,7 @@ function Found({ id }: { readonly id: string }) {
           <ul className="max-h-36 min-w-0 flex-1 overflow-y-auto">
             {links.map(({ url, text }, index) => (
               <FoundLink
-                // One address may be there several times.
-                // biome-ignore lint/suspicious/noArrayIndexKey: see above
+                // biome-ignore lint/suspicious/noArrayIndexKey: one address may be there several times
                 key={index}
                 url={url}
                 text={text}

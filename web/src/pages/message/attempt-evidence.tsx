@@ -108,8 +108,7 @@ function Steps({ steps }: { readonly steps: Attempt['steps'] }) {
     <ol className="max-h-96 space-y-1 overflow-y-auto rounded-sm border border-line bg-surface p-2.5">
       {steps.map(({ verb, reply, atMs }, index) => (
         <li
-          // Verbs repeat; their order is fixed.
-          // biome-ignore lint/suspicious/noArrayIndexKey: see above
+          // biome-ignore lint/suspicious/noArrayIndexKey: verbs repeat; their order is fixed
           key={index}
           className="grid grid-cols-[3.75rem_minmax(0,1fr)] gap-x-2 font-mono text-sm"
         >

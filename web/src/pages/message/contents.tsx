@@ -12,6 +12,7 @@ import { CopyButton } from '../../parts/copy.tsx';
 import { plainText, Said } from '../../parts/said.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { type Tab, Tabs } from '../../parts/tabs.tsx';
+import { Segments } from '../../parts/toolbar.tsx';
 import { Bytes } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 
@@ -96,8 +97,8 @@ function Counted({ label, count }: { readonly label: string; readonly count: num
 }
 
 const WIDTHS = [
-  { view: 'html', label: 'Desktop width', icon: Monitor },
-  { view: 'phone', label: 'Phone width', icon: Smartphone },
+  { value: 'html', label: 'Desktop width', icon: Monitor },
+  { value: 'phone', label: 'Phone width', icon: Smartphone },
 ] as const;
 
 /** The HTML in a frame that may do nothing: no script, no form, no request, no way out. */
@@ -114,27 +115,7 @@ function HtmlView({
   return (
     <div>
       <div className="mb-2 flex flex-wrap items-center gap-x-3 gap-y-2">
-        <fieldset aria-label="Width" className="flex min-w-auto rounded-md border border-edge/60 p-0.5">
-          {WIDTHS.map(({ view, label, icon: Icon }) => {
-            const on = (view === 'phone') === isPhone;
-            return (
-              <button
-                key={view}
-                type="button"
-                aria-pressed={on}
-                aria-label={label}
-                title={label}
-                onClick={() => onView(view)}
-                className={classNames(
-                  'flex h-6.5 w-9 items-center justify-center rounded-sm',
-                  on ? 'bg-accent-soft text-accent' : 'text-soft hover:text-ink',
-                )}
-              >
-                <Icon aria-hidden size={15} />
-              </button>
-            );
-          })}
-        </fieldset>
+        <Segments label="Width" choices={WIDTHS} value={isPhone ? 'phone' : 'html'} onChange={onView} />
         <p className="min-w-0 flex-1 text-sm text-soft">
           As stored. Scripts, forms and everything remote are kept out, so pictures from the web are missing.
         </p>
@@ -173,8 +154,7 @@ function HeaderTable({ headers }: { readonly headers: Preview['headers'] }) {
     <dl className="max-h-[44rem] overflow-y-auto rounded-md border border-line">
       {headers.map(({ name, value }, index) => (
         <div
-          // Fields repeat, and their order is part of the message.
-          // biome-ignore lint/suspicious/noArrayIndexKey: see above
+          // biome-ignore lint/suspicious/noArrayIndexKey: fields repeat, and their order is part of the message
           key={index}
           className="grid gap-x-4 border-b border-line px-3 py-1.5 last:border-b-0 sm:grid-cols-[minmax(8rem,14rem)_minmax(0,1fr)]"
         >
@@ -247,8 +227,7 @@ function SourceView({ id }: { readonly id: string }) {
             </a>
           </figcaption>
           <pre
-            // Keys can scroll what is too long.
-            // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: keys can scroll what is too long
             tabIndex={0}
             dir="ltr"
             className="max-h-[44rem] overflow-auto p-3 font-mono text-sm leading-relaxed break-all whitespace-pre-wrap -outline-offset-2"

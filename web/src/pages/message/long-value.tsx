@@ -11,8 +11,7 @@ export function LongList({ name, items }: { readonly name: string; readonly item
   const list = (
     <ul className="space-y-1">
       {(isLong && !isOpen ? items.slice(0, SHOWN_AT_ONCE) : items).map((item, place) => (
-        // The same address may stand there twice; the list does not change.
-        // biome-ignore lint/suspicious/noArrayIndexKey: see above
+        // biome-ignore lint/suspicious/noArrayIndexKey: the same address may stand there twice; the list does not change
         <li key={place}>
           <Said text={item} lines="several" />
         </li>

@@ -105,9 +105,8 @@ export function QueryField({
       >
         {isOpen &&
           suggestions.map((suggestion, index) => (
-            // The field keeps the focus; keys act there.
-            // biome-ignore lint/a11y/useFocusableInteractive: see above
-            // biome-ignore lint/a11y/useKeyWithClickEvents: see above
+            // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus
+            // biome-ignore lint/a11y/useKeyWithClickEvents: keys act in the field
             <div
               key={suggestion.label}
               id={`${listId}-${index}`}

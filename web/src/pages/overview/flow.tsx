@@ -8,7 +8,7 @@ import { classNames } from '../../parts/class-names.ts';
 import { countColumn } from '../../parts/columns.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/states.tsx';
-import { Bytes, Count } from '../../parts/values.tsx';
+import { Bytes } from '../../parts/values.tsx';
 
 /** Due for so long, mail is late: as the check of health has it. */
 const LATE_SECONDS = 300;
@@ -121,9 +121,7 @@ const COLUMNS: readonly Column<Relay>[] = [
     width: '6rem',
     align: 'end',
     cell: ({ failedToday }) => (
-      <span className={failedToday > 0 ? 'text-failed' : undefined}>
-        <Count value={failedToday} />
-      </span>
+      <span className={failedToday > 0 ? 'text-failed' : undefined}>{formatCount(failedToday)}</span>
     ),
     sort: ({ failedToday }) => failedToday,
   },

@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router';
 import { EllipsisVertical } from 'lucide-react';
-import { formatDuration } from '../../format.ts';
+import { formatCount, formatDuration } from '../../format.ts';
 import { StatusBadge } from '../../parts/badge.tsx';
 import { IconButton } from '../../parts/button.tsx';
 import { actsColumn, countColumn } from '../../parts/columns.tsx';
 import type { Column } from '../../parts/data-table.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { Said } from '../../parts/said.tsx';
-import { Count, Time, useNow } from '../../parts/values.tsx';
+import { Time, useNow } from '../../parts/values.tsx';
 import { replyText } from '../message/timeline.ts';
 import type { PlannedAct } from './act-dialog.tsx';
 import { type Lane, LaneMenu } from './acts.tsx';
@@ -91,7 +91,7 @@ const COLUMNS: readonly Column<Lane>[] = [
           concurrency === null ? undefined : `The next hop bears ${concurrency} at once, as far as is known`
         }
       >
-        <Count value={inFlight} />
+        {formatCount(inFlight)}
         <span className="text-soft"> / {concurrency ?? '–'}</span>
       </span>
     ),

@@ -7,7 +7,7 @@ import { formatCount, formatDuration, plural } from '../../format.ts';
 import { Banner } from '../../parts/banner.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Card, Stat, StatRow } from '../../parts/card.tsx';
-import { Select } from '../../parts/choice.tsx';
+import { NameFilter } from '../../parts/choice.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Page } from '../../parts/page.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
@@ -44,16 +44,14 @@ export function QueuePage() {
 function RelayFilter() {
   const [{ relay }, put] = useAddress();
   const relays = useCall('relays', {}, { topics: ['relays'] });
-  const names = new Set([...(relays.data ?? []).map(({ name }) => name), ...(relay ? [relay] : [])]);
   return (
     <Toolbar>
-      <Select
-        bare
+      <NameFilter
         label="Relay"
-        className="w-52 max-w-full"
-        value={relay ?? ''}
-        onChange={(name) => put({ relay: name || undefined })}
-        choices={[{ value: '', label: 'Every relay' }, ...names]}
+        every="Every relay"
+        names={relays.data?.map(({ name }) => name)}
+        value={relay}
+        onChange={(name) => put({ relay: name })}
       />
       {relay !== undefined && (
         <Button

@@ -8,7 +8,7 @@ import { Card, KeyValue, type Rows, Stat, StatRow } from '../../parts/card.tsx';
 import { timeColumn } from '../../parts/columns.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/states.tsx';
-import { Count, Duration } from '../../parts/values.tsx';
+import { Duration } from '../../parts/values.tsx';
 import { useMay } from '../../session.tsx';
 import { RelayQuota, typeTitle, whereTo } from '../relays/relay-card.tsx';
 import { RelayTest } from '../relays/relay-test.tsx';
@@ -24,8 +24,8 @@ export function OverviewTab({ relay }: { readonly relay: RelayDetail }) {
     <div className="space-y-5">
       <Warnings relay={relay} />
       <StatRow>
-        <Stat label="Waiting" value={<Count value={relay.waiting} />} note="recipients" />
-        <Stat label="Under way" value={<Count value={relay.processing} />} note="recipients" />
+        <Stat label="Waiting" value={formatCount(relay.waiting)} note="recipients" />
+        <Stat label="Under way" value={formatCount(relay.processing)} note="recipients" />
         <Stat label="Today (UTC)" value={today} note={ofToday} />
       </StatRow>
       <div className="grid items-start gap-5 lg:grid-cols-2">

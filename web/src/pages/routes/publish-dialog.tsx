@@ -43,8 +43,7 @@ export function PublishDialog({
 }) {
   const rehearse = useAct('rehearseRoutes', { quiet: true });
   const { mutate } = rehearse;
-  // Once, for the rules that the dialog was opened with.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: see above
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, for the rules that the dialog was opened with
   useEffect(() => {
     mutate({ routes: after, last: REHEARSED }, { onError: (error) => onRefused?.(error) });
   }, []);

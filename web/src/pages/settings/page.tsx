@@ -20,7 +20,7 @@ import AllowDialog from '../overview/allow-dialog.tsx';
 import { type ChangesInHand, useChanges } from './changes.ts';
 import { KeysSection } from './keys/keys-section.tsx';
 import { ReviewDialog } from './review-dialog.tsx';
-import { found, isSeldom, SECTION_NAMES, type SectionName, sectionFacts, sectionNamed } from './sections.ts';
+import { found, isSeldom, SECTION_NAMES, SECTIONS, type SectionName, sectionNamed } from './sections.ts';
 import { SettingRow } from './setting-row.tsx';
 import type { Setting } from './setting-values.ts';
 
@@ -36,7 +36,7 @@ export function SettingsPage() {
   const settings = useCall('settings', {}, { topics: ['settings'] });
   const hand = useChanges(settings.data ?? NONE);
   if (name === null) return <NotFoundPage />;
-  const { label, note } = sectionFacts(name);
+  const { label, note } = SECTIONS[name];
   return (
     <Page title={`${label} · Settings`} heading="Settings">
       <div className="grid gap-x-8 gap-y-4 lg:grid-cols-[11rem_minmax(0,1fr)]">
@@ -167,7 +167,7 @@ function SectionNav({ at }: { readonly at: SectionName }) {
         className="lg:hidden"
         bare
         label="Section"
-        choices={SECTION_NAMES.map((name) => ({ value: name, label: sectionFacts(name).label }))}
+        choices={SECTION_NAMES.map((name) => ({ value: name, label: SECTIONS[name].label }))}
         value={at}
         onChange={(section) => void navigate({ to: '/settings/$section', params: { section } })}
       />
@@ -184,7 +184,7 @@ function SectionNav({ at }: { readonly at: SectionName }) {
                   'aria-[current=page]:bg-sunken aria-[current=page]:font-medium aria-[current=page]:text-ink',
                 )}
               >
-                {sectionFacts(name).label}
+                {SECTIONS[name].label}
               </Link>
             </li>
           ))}

@@ -3,6 +3,7 @@ import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { FormError } from '../../parts/form.tsx';
+import { DiffLine } from '../../parts/values.tsx';
 import type { Pending } from './changes.ts';
 import { listChange, showSetting } from './setting-values.ts';
 
@@ -70,19 +71,15 @@ function BeforeAndAfter({ setting, reading }: Pending) {
   const change = listChange(value, after);
   if (change !== null && change.added.length + change.removed.length > 0)
     return (
-      <ul className="mt-1 font-mono text-sm">
+      <ul className="mt-1">
         {change.removed.map((item) => (
-          <li key={`- ${item}`} className="bg-failed-soft px-2 break-all text-failed">
-            <span aria-hidden>− </span>
-            <span className="sr-only">Removed: </span>
-            {item}
+          <li key={`- ${item}`}>
+            <DiffLine kind="removed" text={item} />
           </li>
         ))}
         {change.added.map((item) => (
-          <li key={`+ ${item}`} className="bg-delivered-soft px-2 break-all text-delivered">
-            <span aria-hidden>+ </span>
-            <span className="sr-only">Added: </span>
-            {item}
+          <li key={`+ ${item}`}>
+            <DiffLine kind="added" text={item} />
           </li>
         ))}
       </ul>

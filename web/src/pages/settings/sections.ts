@@ -2,13 +2,8 @@ import type { Setting } from './setting-values.ts';
 
 /** The sections of the settings, each with a group of the table of settings. */
 
-interface SectionFacts {
-  readonly label: string;
-  /** One line on what it is about. */
-  readonly note: string;
-}
-
-const SECTIONS = {
+/** What each section is called, and one line on what it is about. */
+export const SECTIONS = {
   'api-keys': { label: 'API keys', note: 'Who may send, and what each may do.' },
   'http-api': { label: 'HTTP API', note: 'Where programs submit mail over HTTP, and how much.' },
   smtp: {
@@ -37,18 +32,15 @@ const SECTIONS = {
     note: 'Names, the log, and how it stops.',
   },
   all: { label: 'All settings', note: 'The whole table, to search in.' },
-} as const satisfies Readonly<Record<Setting['group'] | 'api-keys' | 'all', SectionFacts>>;
+} as const satisfies Readonly<
+  Record<Setting['group'] | 'api-keys' | 'all', Record<'label' | 'note', string>>
+>;
 
 /** The last part of a section's address. */
 export type SectionName = keyof typeof SECTIONS;
 
 /** Every section, in the order in which they are shown. */
 export const SECTION_NAMES = Object.keys(SECTIONS) as readonly SectionName[];
-
-/** What a section is called and about. */
-export function sectionFacts(name: SectionName): SectionFacts {
-  return SECTIONS[name];
-}
 
 /** The section of that name; null where there is none. */
 export function sectionNamed(name: string): SectionName | null {

@@ -43,11 +43,7 @@ function firstDraft({ kind, defaultValue, choices }: Setting): Draft {
 
 function ValueField({ setting, draft, onChange, error }: Props) {
   const { key, label, kind, choices, defaultValue } = setting;
-  const common = {
-    label,
-    error,
-    hint: `By default: ${showSetting(defaultValue, setting)}.`,
-  };
+  const common = { label, error, hint: `By default: ${showSetting(defaultValue, setting)}.` };
   const text = typeof draft === 'string' ? draft : '';
   if (key === 'listener.sources') return <SourcesEditor value={text} onChange={onChange} error={error} />;
   switch (kind) {
@@ -60,10 +56,7 @@ function ValueField({ setting, draft, onChange, error }: Props) {
       return (
         <Select
           {...common}
-          choices={(kind === 'boolean' ? ['true', 'false'] : choices).map((value) => ({
-            value,
-            label: value,
-          }))}
+          choices={kind === 'boolean' ? ['true', 'false'] : choices}
           value={kind === 'boolean' ? String(draft) : text}
           onChange={(value) => onChange(kind === 'boolean' ? value === 'true' : value)}
         />
@@ -86,20 +79,22 @@ function ValueField({ setting, draft, onChange, error }: Props) {
   }
 }
 
+/** What is typed as text, whatever it stands for. */
+interface TextProps {
+  readonly label: string;
+  readonly hint: string;
+  readonly error: string | undefined;
+  readonly value: string;
+  readonly onChange: (draft: Draft) => void;
+}
+
 function IntegerField({
   setting: { unit, examples },
   value,
   onChange,
   hint,
   ...field
-}: {
-  readonly setting: Setting;
-  readonly label: string;
-  readonly hint: string;
-  readonly error: string | undefined;
-  readonly value: string;
-  readonly onChange: (draft: Draft) => void;
-}) {
+}: TextProps & { readonly setting: Setting }) {
   const number = /^-?\d+$/.test(value) ? Number(value) : null;
   const meant =
     unit === 'bytes' && number !== null && number >= 1024 ? `That is ${formatBytes(number)}. ` : '';
@@ -110,7 +105,7 @@ function IntegerField({
   return (
     <NumberField
       {...field}
-      {...(unit !== null && { unit: shortUnit(unit) })}
+      unit={unit && shortUnit(unit)}
       hint={hint}
       value={number}
       onChange={(next) => onChange(next === null ? '' : String(next))}
@@ -118,27 +113,10 @@ function IntegerField({
   );
 }
 
-function RelayField({
-  value,
-  onChange,
-  ...field
-}: {
-  readonly label: string;
-  readonly hint: string;
-  readonly error: string | undefined;
-  readonly value: string;
-  readonly onChange: (draft: Draft) => void;
-}) {
+function RelayField({ value, ...field }: TextProps) {
   const relays = useCall('relays', {}, { topics: ['relays'] });
   const names = relays.data?.map(({ name }) => name) ?? [];
   // A relay that is gone still stands there until another is chosen.
   const all = value === '' || names.includes(value) ? names : [value, ...names];
-  return (
-    <Select
-      {...field}
-      choices={all.map((name) => ({ value: name, label: name }))}
-      value={value}
-      onChange={onChange}
-    />
-  );
+  return <Select {...field} choices={all} value={value} />;
 }

@@ -82,8 +82,7 @@ function Value({ setting }: { readonly setting: Setting }) {
       ) : (
         <ul className="font-mono text-sm">
           {lines.slice(0, 8).map((item, index) => (
-            // A list as it stands; it is not edited here.
-            // biome-ignore lint/suspicious/noArrayIndexKey: see above
+            // biome-ignore lint/suspicious/noArrayIndexKey: a list as it stands; it is not edited here
             <li key={index} className="break-all">
               {showSetting([item], setting)}
             </li>
@@ -156,8 +155,7 @@ function Edit({
 export function Meaning({ text }: { readonly text: string }) {
   return piecesOf(text).map(({ text: piece, code }, index) =>
     code ? (
-      // Pieces of one text, in its order.
-      // biome-ignore lint/suspicious/noArrayIndexKey: see above
+      // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text, in its order
       <code key={index} className="font-mono text-[0.92em] break-words">
         {piece}
       </code>

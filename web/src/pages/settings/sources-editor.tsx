@@ -1,7 +1,7 @@
 import { Plus, Trash2 } from 'lucide-react';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { ListField } from '../../parts/choice.tsx';
-import { FormError } from '../../parts/form.tsx';
+import { FormError, fieldsOf } from '../../parts/form.tsx';
 import { NumberField, TextField } from '../../parts/text-field.tsx';
 
 /** The rows of `listener.sources`: devices that send without a key. The value is their JSON. */
@@ -24,8 +24,7 @@ export function SourcesEditor({
       )}
       {rows.map((row, index) => (
         <SourceFields
-          // Rows have no other identity while their names are being typed.
-          // biome-ignore lint/suspicious/noArrayIndexKey: see above
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other identity while their names are being typed
           key={index}
           row={row}
           onChange={(next) => put(index, next)}
@@ -56,38 +55,21 @@ function SourceFields({
   readonly onChange: (row: SourceRow) => void;
   readonly onRemove: () => void;
 }) {
+  const field = fieldsOf(row, {}, (part) => onChange({ ...row, ...part }));
   return (
     <fieldset className="rounded-md border border-line bg-surface p-3">
       <legend className="sr-only">{row.name === '' ? 'A new device' : row.name}</legend>
       <div className="grid gap-3 sm:grid-cols-[1fr_1fr_auto]">
-        <TextField
-          label="Name"
-          value={row.name}
-          onChange={(name) => onChange({ ...row, name })}
-          placeholder="printer"
-          spellCheck={false}
-        />
-        <TextField
-          label="Address or range"
-          mono
-          value={row.cidr}
-          onChange={(cidr) => onChange({ ...row, cidr })}
-          placeholder="192.168.4.7"
-          spellCheck={false}
-        />
+        <TextField label="Name" placeholder="printer" verbatim {...field('name')} />
+        <TextField label="Address or range" mono placeholder="192.168.4.7" verbatim {...field('cidr')} />
         <IconButton
           icon={Trash2}
           label={`Remove ${row.name === '' ? 'this device' : row.name}`}
           onClick={onRemove}
           className="self-end max-sm:justify-self-end"
         />
-        <ListField
-          label="Sender domains"
-          hint="Empty for any."
-          value={row.sender_domains}
-          onChange={(domains) => onChange({ ...row, sender_domains: domains })}
-        />
-        <ListField label="Tags" value={row.tags} onChange={(tags) => onChange({ ...row, tags })} />
+        <ListField label="Sender domains" hint="Empty for any." {...field('sender_domains')} />
+        <ListField label="Tags" {...field('tags')} />
         <NumberField
           className="sm:col-span-2 sm:max-w-60"
           label="Messages a minute"

@@ -92,8 +92,7 @@ function Lines({
       ref={box}
       role="log"
       aria-label="Log"
-      // Keys can scroll it.
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: keys can scroll it
       tabIndex={0}
       onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
         isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;

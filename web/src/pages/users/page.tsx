@@ -1,9 +1,9 @@
-import { ShieldX, UserPlus } from 'lucide-react';
+import { UserPlus } from 'lucide-react';
 import { useCallback, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Page } from '../../parts/page.tsx';
-import { EmptyState, Fetched } from '../../parts/states.tsx';
+import { Fetched, Forbidden } from '../../parts/states.tsx';
 import { PageTabs } from '../../parts/tabs.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
@@ -13,16 +13,11 @@ import { UsersTable } from './users-table.tsx';
 
 /** Who uses the dashboard, and where they are signed in. */
 export function UsersPage() {
-  return useMay('admin') ? <UsersForAdmins /> : <NotForYou />;
-}
-
-function NotForYou() {
+  const isAdmin = useMay('admin');
+  if (isAdmin) return <UsersForAdmins />;
   return (
     <Page title="Users">
-      <EmptyState icon={ShieldX} title="Only administrators see this">
-        Who may use the dashboard, and where they are signed in. Your own account is in the menu with your
-        name.
-      </EmptyState>
+      <Forbidden who="administrators" />
     </Page>
   );
 }

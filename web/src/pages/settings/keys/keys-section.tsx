@@ -34,6 +34,9 @@ export function KeysSection() {
   const [asked, setAsked] = useState<Asked | null>(null);
   const columns = useMemo(() => columnsOf(mayChange ? setAsked : null), [mayChange]);
   const close = () => setAsked(null);
+  const create = mayChange && (
+    <Button look="primary" icon={Plus} label="Create key" onClick={() => setAsked({ act: 'create' })} />
+  );
   const ended = keys.data?.filter((key) => isEnded(key, now)).length ?? 0;
   return (
     <>
@@ -45,9 +48,7 @@ export function KeysSection() {
           value={revoked ? ['ended'] : []}
           onChange={(value) => put({ revoked: value.length > 0 ? true : undefined })}
         />
-        {mayChange && (
-          <Button look="primary" icon={Plus} label="Create key" onClick={() => setAsked({ act: 'create' })} />
-        )}
+        {create}
       </Toolbar>
       <Card flush>
         <Fetched query={keys}>
@@ -59,10 +60,13 @@ export function KeysSection() {
               rowId={({ id }) => id}
               {...(mayChange && { onOpen: (key: Key) => setAsked({ act: 'edit', key }) })}
               empty={
-                <NoKeys
-                  isFiltered={rows.length > 0}
-                  onCreate={mayChange ? () => setAsked({ act: 'create' }) : null}
-                />
+                rows.length > 0 ? (
+                  <EmptyState icon={KeyRound} title="No key is like that" />
+                ) : (
+                  <EmptyState icon={KeyRound} title="No key yet" actions={create}>
+                    Programs send with a key, over HTTP and SMTP. Give each its own.
+                  </EmptyState>
+                )
               }
             />
           )}
@@ -97,25 +101,6 @@ function shown(keys: readonly Key[], q: string, ended: boolean, now: number): re
     (key) =>
       isEnded(key, now) === ended &&
       [key.name, key.prefix, key.id, ...key.senderDomains].some((text) => text.toLowerCase().includes(word)),
-  );
-}
-
-function NoKeys({
-  isFiltered,
-  onCreate,
-}: {
-  readonly isFiltered: boolean;
-  readonly onCreate: (() => void) | null;
-}) {
-  if (isFiltered) return <EmptyState icon={KeyRound} title="No key is like that" />;
-  return (
-    <EmptyState
-      icon={KeyRound}
-      title="No key yet"
-      actions={onCreate && <Button look="primary" icon={Plus} label="Create key" onClick={onCreate} />}
-    >
-      Programs send with a key, over HTTP and SMTP. Give each its own.
-    </EmptyState>
   );
 }
 
