@@ -4,9 +4,8 @@ import type { SessionCalls } from '../../../../src/dashboard/contract.ts';
 import { type ApiError, sessionCall } from '../../api.ts';
 import { plural } from '../../format.ts';
 import { Button } from '../../parts/button.tsx';
-import { Card } from '../../parts/card.tsx';
 import { Form } from '../../parts/form.tsx';
-import { Page } from '../../parts/page.tsx';
+import { Card, Page } from '../../parts/page.tsx';
 import { Fetched } from '../../parts/states.tsx';
 import { setSession, useSession, useSessionAct } from '../../session.tsx';
 import {

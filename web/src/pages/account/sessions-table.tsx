@@ -3,8 +3,7 @@ import { useMemo } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
-import { actsColumn, timeColumn } from '../../parts/columns.tsx';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { actsColumn, type Column, DataTable, timeColumn } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/states.tsx';
 
 /** A session that has not ended. */

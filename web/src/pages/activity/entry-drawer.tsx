@@ -1,7 +1,7 @@
 import { Filter } from 'lucide-react';
 import { Button } from '../../parts/button.tsx';
-import { KeyValue } from '../../parts/card.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { KeyValue } from '../../parts/page.tsx';
 import { DiffLine, Time } from '../../parts/values.tsx';
 import { actorWords, type Entry, refusalOf } from './words.ts';
 

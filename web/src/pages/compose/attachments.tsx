@@ -2,7 +2,7 @@ import { Paperclip, X } from 'lucide-react';
 import { useId, useRef, useState } from 'react';
 import { formatBytes } from '../../format.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
-import { Said } from '../../parts/said.tsx';
+import { Said } from '../../parts/values.tsx';
 import { type DraftFile, fileBytes } from './draft.ts';
 
 /** A request to the dashboard may not be larger: base64 makes files grow by a third. */

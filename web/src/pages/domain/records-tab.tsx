@@ -1,9 +1,9 @@
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { StatusBadge } from '../../parts/badge.tsx';
 import { Banner } from '../../parts/banner.tsx';
-import { Card } from '../../parts/card.tsx';
 import { CodeBlock, CopyButton } from '../../parts/copy.tsx';
-import { type DnsRecord, type Finding, findingOf, otherFindings } from '../domains/checked.ts';
+import { Card } from '../../parts/page.tsx';
+import { type DnsRecord, type Finding, findingOf, otherFindings } from '../domains/page.tsx';
 
 type Domain = ResultOf<'domain'>;
 type Checked = ResultOf<'checkDomains'>[number];

@@ -5,17 +5,14 @@ import type { ResultOf } from '../../../../src/operations/table.ts';
 import { plural } from '../../format.ts';
 import { StatusBadge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Card } from '../../parts/card.tsx';
 import { type Choice, Select } from '../../parts/choice.tsx';
-import { timeColumn } from '../../parts/columns.tsx';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { type Column, DataTable, timeColumn } from '../../parts/data-table.tsx';
 import { ActionForm, type FormInHand } from '../../parts/form.tsx';
-import { Page } from '../../parts/page.tsx';
+import { Card, Page } from '../../parts/page.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { TextField } from '../../parts/text-field.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
-import { worstOf } from './checked.ts';
 
 type Domain = ResultOf<'domains'>[number];
 type Checked = ResultOf<'checkDomains'>;
@@ -181,4 +178,40 @@ export function KeyChoice({
       />
     </>
   );
+}
+
+/** What a check of the DNS found, beside the records that it is about. */
+
+/** A record to publish. */
+export type DnsRecord = ResultOf<'domain'>['records'][number];
+/** What was found in one place. */
+export type Finding = ResultOf<'checkDomains'>[number]['findings'][number];
+
+/** What a record is called by the findings on it. */
+function findingName({ purpose, name }: Pick<DnsRecord, 'purpose' | 'name'>): string {
+  return purpose === 'dkim' ? `DKIM ${name.split('.')[0] ?? ''}` : purpose.toUpperCase();
+}
+
+/** What was found on a record: the worst of it; null where nobody has looked. */
+export function findingOf(
+  record: Pick<DnsRecord, 'purpose' | 'name'>,
+  findings: readonly Finding[],
+): Finding | null {
+  const own = findings.filter(({ name }) => name === findingName(record));
+  return own.find(({ status }) => status === worstOf(own)) ?? null;
+}
+
+/** What was found that is about none of the records: how the domain receives mail, for example. */
+export function otherFindings(
+  records: readonly DnsRecord[],
+  findings: readonly Finding[],
+): readonly Finding[] {
+  const shown = records.map((record) => findingOf(record, findings));
+  return findings.filter((finding) => !shown.includes(finding));
+}
+
+/** How a domain is, all in all: the worst that was found. */
+export function worstOf(findings: readonly Finding[]): Finding['status'] | null {
+  const order = ['fail', 'warn', 'ok', 'skipped'] as const;
+  return order.find((status) => findings.some((finding) => finding.status === status)) ?? null;
 }

@@ -6,10 +6,9 @@ import { call } from '../../api.ts';
 import { FreshButton } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { MoreButton } from '../../parts/data-table.tsx';
-import { bareAddress, Said } from '../../parts/said.tsx';
 import { ErrorState, LoadingState } from '../../parts/states.tsx';
 import { type Selection, SelectOne, SPANS_ROW } from '../../parts/table-row.tsx';
-import { Time } from '../../parts/values.tsx';
+import { bareAddress, Said, Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 import { useSteadyList } from '../messages/steady-list.ts';
 

@@ -1,8 +1,7 @@
 import { Badge, StatusBadge } from '../../parts/badge.tsx';
-import { KeyValue, type Rows } from '../../parts/card.tsx';
+import { KeyValue, type Rows } from '../../parts/page.tsx';
 import { PartsBar } from '../../parts/progress.tsx';
-import { Said } from '../../parts/said.tsx';
-import { Duration, Time } from '../../parts/values.tsx';
+import { Duration, Said, Time } from '../../parts/values.tsx';
 import { type Attempt, phasesOf, replyText } from './timeline.ts';
 
 /** Recipients of an attempt that are shown. */

@@ -9,11 +9,10 @@ import { Banner } from '../../parts/banner.tsx';
 import { DownloadLink } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { CopyButton } from '../../parts/copy.tsx';
-import { plainText, Said } from '../../parts/said.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { type Tab, Tabs } from '../../parts/tabs.tsx';
 import { Segments } from '../../parts/toolbar.tsx';
-import { Bytes } from '../../parts/values.tsx';
+import { Bytes, plainText, Said } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 
 /** What a message says; nothing of it is to be trusted. */

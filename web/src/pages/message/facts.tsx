@@ -1,10 +1,9 @@
 import { type ReactNode, useMemo } from 'react';
 import { StatusBadge } from '../../parts/badge.tsx';
-import { Card, entriesOf } from '../../parts/card.tsx';
 import { Copyable } from '../../parts/copy.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { Said } from '../../parts/said.tsx';
-import { Bytes, DueAt, Duration, Time } from '../../parts/values.tsx';
+import { Card, entriesOf } from '../../parts/page.tsx';
+import { Bytes, DueAt, Duration, Said, Time } from '../../parts/values.tsx';
 import { LongList, LongValue } from './long-value.tsx';
 import { replyText, type Story, waitingWords } from './timeline.ts';
 

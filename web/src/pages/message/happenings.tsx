@@ -2,8 +2,7 @@ import { Ban, Check, CircleDashed, Clock, Inbox, type LucideIcon, RotateCw, Send
 import { useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
-import { Said } from '../../parts/said.tsx';
-import { DueAt, Time } from '../../parts/values.tsx';
+import { DueAt, Said, Time } from '../../parts/values.tsx';
 import { AttemptEvidence } from './attempt-evidence.tsx';
 import { type Attempt, type Happening, type Story, timelineOf } from './timeline.ts';
 

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { Said } from '../../parts/said.tsx';
+import { Said } from '../../parts/values.tsx';
 
 /** Of a list, so many stand there at once; one more alone is no reason to fold it. */
 const SHOWN_AT_ONCE = 5;

@@ -7,7 +7,7 @@ import { formatCount, plural } from '../../format.ts';
 import { Button } from '../../parts/button.tsx';
 import { Progress } from '../../parts/progress.tsx';
 import { RunDialog, useRun } from '../../parts/run.tsx';
-import { Said } from '../../parts/said.tsx';
+import { Said } from '../../parts/values.tsx';
 import { refetchShown } from '../../queries.ts';
 
 type Act = 'retry' | 'cancel';

@@ -1,7 +1,6 @@
 import { StatusBadge } from '../../parts/badge.tsx';
 import type { Column } from '../../parts/data-table.tsx';
-import { bareAddress, Said } from '../../parts/said.tsx';
-import { Time } from '../../parts/values.tsx';
+import { bareAddress, Said, Time } from '../../parts/values.tsx';
 import type { FoundMessage } from './steady-list.ts';
 
 /** The columns of the list of messages. */

@@ -7,7 +7,7 @@ import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Progress } from '../../parts/progress.tsx';
 import { useRun } from '../../parts/run.tsx';
-import { Said } from '../../parts/said.tsx';
+import { Said } from '../../parts/values.tsx';
 
 /** The server ends an export there. */
 const MAX_ROWS = 100_000;

@@ -4,7 +4,7 @@ import type { ResultOf } from '../../../../src/operations/table.ts';
 import { plural } from '../../format.ts';
 import { Notice, Notices } from '../../parts/banner.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
-import { Card } from '../../parts/card.tsx';
+import { Card } from '../../parts/page.tsx';
 import { type RowTarget, SPANS_ROW } from '../../parts/table-row.tsx';
 import { Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';

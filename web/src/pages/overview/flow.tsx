@@ -5,8 +5,7 @@ import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatCount, formatDuration } from '../../format.ts';
 import { StatusBadge } from '../../parts/badge.tsx';
 import { classNames } from '../../parts/class-names.ts';
-import { countColumn } from '../../parts/columns.tsx';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { type Column, countColumn, DataTable } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/states.tsx';
 import { Bytes } from '../../parts/values.tsx';
 

@@ -1,5 +1,5 @@
 import { useAddress } from '../../address.ts';
-import { Card } from '../../parts/card.tsx';
+import { Card } from '../../parts/page.tsx';
 import { Fetched } from '../../parts/states.tsx';
 import { TimeSeriesChart } from '../../parts/time-series-chart.tsx';
 import { Segments } from '../../parts/toolbar.tsx';

@@ -3,9 +3,9 @@ import type { ReactNode } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { faultsOf } from '../../faults.ts';
 import { StatusBadge } from '../../parts/badge.tsx';
-import { Card } from '../../parts/card.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { Form } from '../../parts/form.tsx';
+import { Card } from '../../parts/page.tsx';
 import { NumberField, TextField } from '../../parts/text-field.tsx';
 import { useAct } from '../../queries.ts';
 

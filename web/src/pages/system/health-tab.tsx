@@ -1,7 +1,7 @@
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatBytes } from '../../format.ts';
 import { StatusBadge } from '../../parts/badge.tsx';
-import { Card, KeyValue } from '../../parts/card.tsx';
+import { Card, KeyValue } from '../../parts/page.tsx';
 import { Fetched } from '../../parts/states.tsx';
 import { Bytes, Duration, Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';

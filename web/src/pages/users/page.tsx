@@ -1,8 +1,7 @@
 import { UserPlus } from 'lucide-react';
 import { useCallback, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
-import { Card } from '../../parts/card.tsx';
-import { Page } from '../../parts/page.tsx';
+import { Card, Page } from '../../parts/page.tsx';
 import { Fetched, Forbidden } from '../../parts/states.tsx';
 import { PageTabs } from '../../parts/tabs.tsx';
 import { useAct, useCall } from '../../queries.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { plainText } from './said.tsx';
+import { plainText } from './values.tsx';
 
 it('shows controls and overrides of the direction as escapes', () => {
   expect(plainText('a\u202egpj.exe\u0000\u001b[31m')).toBe('a\\u202egpj.exe\\u0000\\u001b[31m');

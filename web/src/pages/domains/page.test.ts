@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Finding, findingOf, otherFindings, worstOf } from './checked.ts';
+import { type Finding, findingOf, otherFindings, worstOf } from './page.tsx';
 
 const finding = (name: string, status: Finding['status']): Finding => ({
   name,
