@@ -7,7 +7,7 @@ import {
   TARGET_MEANING,
 } from '../operations/queue.ts';
 import type { Operations, RequestOf } from '../operations/table.ts';
-import type { RestoredAct } from '../store/relocating.ts';
+import type { RestoredAct } from '../store/upkeep.ts';
 import {
   type CommonOptions,
   type Context,

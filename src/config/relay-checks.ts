@@ -3,10 +3,16 @@ import { isIPv6 } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { INBOX, microsoftTokenUrl, type OAuthGrant, type OAuthSettings } from '../domain/relay.ts';
 import { isPublicAddress } from '../lib/network.ts';
-import { type Fault, nearest } from './fault.ts';
-import { isFor, RELAY_FIELDS, type RelayFieldName, type RelayRow, type RelayValues } from './relay-fields.ts';
+import { type Fault, nearest, showValue } from './fault.ts';
+import {
+  isFor,
+  RELAY_FIELDS,
+  type RelayFieldName,
+  type RelayRow,
+  type RelayValues,
+  relayField,
+} from './relay-fields.ts';
 import { APPLICATION_ID, isApplicationId, serviceAccountIn } from './relay-kinds.ts';
-import { fieldFault, type RelaySource, relayFault } from './relay-source.ts';
 import {
   GOOGLE_TOKEN_URL,
   isProviderType,
@@ -241,4 +247,37 @@ function grantOf(values: RelayValues): OAuthGrant {
   if (refresh_token !== null || preset === 'google')
     return { kind: 'refresh_token', clientId: client_id, secret, refreshToken: refresh_token ?? '' };
   return { kind: 'client_credentials', clientId: client_id, secret: secret ?? '' };
+}
+
+/** A definition, where it stands, and how to read what it points to. */
+export interface RelaySource {
+  readonly raw: unknown;
+  /** Where it stands, such as `relays[0]`. */
+  readonly key: string;
+  readonly source: string;
+  readonly origin: 'file' | 'stored';
+  /** A secret file's text; throws with a message when it cannot be read. */
+  readonly readSecret: (path: string) => string;
+  /** Names of relays that may connect to private addresses although their definition cannot say so; absent: none. */
+  readonly privateRelays?: readonly string[];
+  /** It has a secret, which is not here: it may be missing. The present key does not open it, or it is yet to be given. */
+  readonly secretElsewhere?: boolean;
+}
+
+/** What is wrong at a place in the definition. `value` is what stands there; undefined where it is not to be shown. */
+export function relayFault(source: RelaySource, suffix: string, value: unknown, rule: string): Fault {
+  const shown = value === undefined ? null : showValue(value);
+  return { key: source.key + suffix, value: shown, rule, source: source.source };
+}
+
+/** What is wrong with a field; its value is shown unless it is a secret, or may hold one. */
+export function fieldFault(source: RelaySource, name: RelayFieldName, value: unknown, rule: string): Fault {
+  return relayFault(source, `.${name}`, isShown(name, value) ? value : undefined, rule);
+}
+
+/** What has a user name or a query in front of or behind it may be a URL with a secret. */
+function isShown(name: RelayFieldName, value: unknown): boolean {
+  const { secret, url } = relayField(name);
+  if (secret) return false;
+  return !url || (typeof value === 'string' && !/[@?#]/.test(value));
 }

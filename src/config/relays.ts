@@ -9,7 +9,15 @@ import {
 import { readError } from '../lib/error.ts';
 import { type Fault, unknownRule } from './fault.ts';
 import { isRecord } from './kinds.ts';
-import { clashFaults, mayBePrivate, oauthOf, ruleFor } from './relay-checks.ts';
+import {
+  clashFaults,
+  fieldFault,
+  mayBePrivate,
+  oauthOf,
+  type RelaySource,
+  relayFault,
+  ruleFor,
+} from './relay-checks.ts';
 import {
   limitValues,
   ownValues,
@@ -20,7 +28,6 @@ import {
 } from './relay-fields.ts';
 import { IMPLICIT_TLS_PORT, SMTP_PORT, SUBMISSION_PORT, USUAL_PER_DOMAIN } from './relay-fields-smtp.ts';
 import { dayNumber } from './relay-kinds.ts';
-import { fieldFault, type RelaySource, relayFault } from './relay-source.ts';
 import {
   isProviderType,
   MAILGUN_ENDPOINTS,

@@ -3,7 +3,7 @@ import { checkTogether } from './checks.ts';
 import { type Fault, showValue } from './fault.ts';
 import { type Given, gather } from './gather.ts';
 import { flawsOf, isRecord } from './kinds.ts';
-import type { RelaySource } from './relay-source.ts';
+import type { RelaySource } from './relay-checks.ts';
 import { BUILTIN_INBOX, readRelay } from './relays.ts';
 import { roleFaults } from './roles.ts';
 import { type RoutesSource, readRoutes } from './routes.ts';

@@ -4,7 +4,7 @@ import { localPostmaster, serverName } from '../config/names.ts';
 import { type RuleDefinition, ruleDefinition } from '../config/routes.ts';
 import type { Config } from '../config/schema.ts';
 import type { RoutingTable } from '../domain/route.ts';
-import type { EngineSettings } from '../engine/settings.ts';
+import type { EngineSettings } from '../engine/contract.ts';
 import type { Registry } from '../store/registry.ts';
 
 const SECOND_MS = 1000;

@@ -5,7 +5,7 @@ import type { MessageRecord, Priority } from '../domain/message.ts';
 import type { LaneOutlook } from '../domain/next-try.ts';
 import { allowanceOf, dayOf, spentUntil } from '../domain/quota.ts';
 import type { Relay } from '../domain/relay.ts';
-import { laneSeen, type Outlook } from '../ingest/outlook.ts';
+import { laneSeen, type Outlook } from '../ingest/service.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import type { Obstacle, RecipientWay } from '../operations/search.ts';
 import type { RecipientRecord } from '../store/views.ts';

@@ -1,5 +1,5 @@
 import type { DeliveryState } from './delivery.ts';
-import type { RecipientKind } from './envelope.ts';
+import type { RecipientKind } from './message.ts';
 import { type Wait, waitOf } from './next-try.ts';
 import type { OutcomeName } from './outcome.ts';
 

@@ -12,6 +12,7 @@ import type { AcceptAnswer, AcceptDelivery, AcceptRecord, AcceptWish } from '../
 import { StoreError, type Unit, type UnitDelivery } from '../store/store.ts';
 import type { Taken, Taking } from '../store/taking.ts';
 import type {
+  EngineSettings,
   Intake,
   IntakeAnswer,
   PlannedDelivery,
@@ -26,7 +27,6 @@ import { isAmbiguous, recordFactsOf } from './persist.ts';
 import { type Admission, Gate, type QueueRoom, wishOf } from './queue-room.ts';
 import type { Relays } from './relays.ts';
 import { explainRoute, planRecipients, type RoutingParts, routeRecipients } from './routing.ts';
-import type { EngineSettings } from './settings.ts';
 
 /** What accepting needs. */
 export interface AcceptDeps {

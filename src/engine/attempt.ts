@@ -1,5 +1,5 @@
 import { type Evidence, NO_EVIDENCE } from '../domain/attempt.ts';
-import type { Envelope } from '../domain/envelope.ts';
+import type { Envelope } from '../domain/message.ts';
 import { localReply, type Outcome } from '../domain/outcome.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Stop, type StopSignal } from '../lib/stop.ts';

@@ -1,10 +1,10 @@
 import type { Clock } from '../lib/clock.ts';
 import { type Spool, SpoolError, type SpoolRecord } from '../spool/spool.ts';
 import type { Journal } from '../store/journal.ts';
-import type { Relocation } from '../store/relocating.ts';
 import type { Store } from '../store/store.ts';
+import type { Relocation } from '../store/upkeep.ts';
+import type { EngineSettings } from './contract.ts';
 import { isAmbiguous } from './persist.ts';
-import type { EngineSettings } from './settings.ts';
 
 /** What compaction needs. */
 interface CompactionDeps {

@@ -5,13 +5,13 @@ import { Stop } from '../lib/stop.ts';
 import type { Events } from '../observe/events.ts';
 import { type AttemptDeps, type AttemptTerms, attempt } from './attempt.ts';
 import { Claims } from './claims.ts';
+import type { EngineSettings } from './contract.ts';
 import { Hops } from './hops.ts';
 import type { Lane } from './lanes.ts';
 import { type QuotaTaken, takeQuota } from './quota.ts';
 import type { Job } from './ready.ts';
 import type { RelayAtWork, Relays } from './relays.ts';
 import type { Reports } from './reports.ts';
-import type { EngineSettings } from './settings.ts';
 import { Aftermath, Recorder } from './settle.ts';
 import { slotsFor, type Throttle } from './throttle.ts';
 

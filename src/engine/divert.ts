@@ -4,10 +4,10 @@ import type { Clock } from '../lib/clock.ts';
 import { WakeUp } from '../lib/clock.ts';
 import type { Reassignment, Store } from '../store/store.ts';
 import type { Views, WaitingDelivery } from '../store/views.ts';
+import type { EngineSettings } from './contract.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Lane } from './lanes.ts';
 import type { Relays } from './relays.ts';
-import type { EngineSettings } from './settings.ts';
 
 /** Deliveries looked at, and moved, in one transaction. */
 const PAGE = 500;

@@ -11,7 +11,7 @@ import type { Views } from '../store/views.ts';
 import { Accept, type IntakeTrouble } from './accept.ts';
 import { Avoided, Balance } from './balance.ts';
 import { Collection, Compaction, UpkeepRecord } from './compaction.ts';
-import type { Acts, Intake, LaneFigures, QueueFigures, Signer } from './contract.ts';
+import type { Acts, EngineSettings, Intake, LaneFigures, QueueFigures, Signer } from './contract.ts';
 import { Dispatch } from './dispatch.ts';
 import { Divert } from './divert.ts';
 import type { Lane } from './lanes.ts';
@@ -24,7 +24,6 @@ import { QuotaWatch } from './quota.ts';
 import { Redecide } from './redecide.ts';
 import { Relays } from './relays.ts';
 import { Reports } from './reports.ts';
-import type { EngineSettings } from './settings.ts';
 import { Sweep } from './sweep.ts';
 
 /** What an engine is made of. */

@@ -4,12 +4,12 @@ import { WakeUp } from '../lib/clock.ts';
 import type { Store } from '../store/store.ts';
 import type { Balance } from './balance.ts';
 import { Avoided } from './balance.ts';
+import { LANE_LEASE_MS, LANE_RENEW_MS } from './contract.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { KnownHops } from './known-hops.ts';
 import { Lane } from './lanes.ts';
 import type { Membership } from './membership.ts';
 import type { News } from './news.ts';
-import { LANE_LEASE_MS, LANE_RENEW_MS } from './settings.ts';
 
 /** How often lanes with due work that nobody holds are looked for, in ms. */
 const DISCOVER_MS = 1_000;

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { shareOf } from '../domain/share.ts';
 import { type Random, seededRandom } from '../lib/random.ts';
 import type { ClusterNode } from '../store/cluster.ts';
+import { LANE_LEASE_MS, TRUST_MS } from './contract.ts';
 import { Division } from './membership.ts';
-import { LANE_LEASE_MS, TRUST_MS } from './settings.ts';
 
 /** What all nodes may have together. */
 const LIMIT = 7;

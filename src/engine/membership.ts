@@ -1,7 +1,7 @@
 import { NOTHING, type Share, WHOLE } from '../domain/share.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Cluster, type ClusterNode, MAX_REPORT_BYTES, MISSING_MS } from '../store/cluster.ts';
-import { LANE_LEASE_MS, TRUST_MS } from './settings.ts';
+import { LANE_LEASE_MS, TRUST_MS } from './contract.ts';
 
 /** The role of nodes that send. */
 const DELIVERY = 'delivery';

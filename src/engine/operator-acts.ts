@@ -1,14 +1,13 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Events } from '../observe/events.ts';
 import type { CancelAnswer, RequeueAnswer } from '../store/acting.ts';
-import type { RestoredAct } from '../store/relocating.ts';
 import type { Reassignment, Store } from '../store/store.ts';
+import type { RestoredAct } from '../store/upkeep.ts';
 import type { WaitingDelivery } from '../store/views.ts';
-import type { Acts } from './contract.ts';
+import type { Acts, EngineSettings } from './contract.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Leases } from './leases.ts';
 import type { Redecide } from './redecide.ts';
-import type { EngineSettings } from './settings.ts';
 
 /** What acting needs. */
 export interface ActingDeps {

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { Clock } from '../lib/clock.ts';
 import type { AcceptWish } from '../store/accepting.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
+import type { EngineSettings } from './contract.ts';
 import { type QueueFull, QueueRoom } from './queue-room.ts';
-import type { EngineSettings } from './settings.ts';
 
 const KEY_FULL: QueueFull = { kind: 'queue_full', whose: 'key', tooLarge: false };
 

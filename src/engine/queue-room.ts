@@ -3,8 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { NewestMap } from '../lib/newest-map.ts';
 import type { AcceptAnswer, AcceptWish, Foresight, QueueLimits } from '../store/accepting.ts';
 import type { Store } from '../store/store.ts';
-import type { Suspension } from './contract.ts';
-import type { EngineSettings } from './settings.ts';
+import type { EngineSettings, Suspension } from './contract.ts';
 
 /** How long a key's full queue is believed to be full without asking the store again, in ms. */
 const REMEMBER_MS = 1_000;

@@ -6,11 +6,11 @@ import { type Clock, WakeUp } from '../lib/clock.ts';
 import type { Events } from '../observe/events.ts';
 import type { Reassignment, Store } from '../store/store.ts';
 import type { Views, WaitingDelivery, WaitingQuery } from '../store/views.ts';
+import type { EngineSettings } from './contract.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Membership } from './membership.ts';
 import type { Relays } from './relays.ts';
 import type { RoutingParts } from './routing.ts';
-import type { EngineSettings } from './settings.ts';
 
 /** Deliveries looked at, and moved, in one transaction. */
 const PAGE = 500;

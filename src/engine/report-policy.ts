@@ -1,4 +1,4 @@
-import type { Recipient } from '../domain/envelope.ts';
+import type { Recipient } from '../domain/message.ts';
 import type { Reply } from '../domain/outcome.ts';
 import { type RetryPolicy, type Transition, waitUntold } from '../domain/settle.ts';
 import type { ReportAction, ReportedRecipient } from '../mail/report-parts.ts';

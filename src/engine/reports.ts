@@ -9,12 +9,11 @@ import type { Events } from '../observe/events.ts';
 import { type Spool, SpoolError } from '../spool/spool.ts';
 import type { AcceptDelivery, AcceptRecord } from '../store/accepting.ts';
 import type { Unit } from '../store/store.ts';
-import type { Signer } from './contract.ts';
+import type { EngineSettings, Signer } from './contract.ts';
 import type { Wait } from './persist.ts';
 import { recordFactsOf } from './persist.ts';
 import type { Owed } from './report-policy.ts';
 import { type RoutingParts, routeRecipients } from './routing.ts';
-import type { EngineSettings } from './settings.ts';
 
 /** How long we wait before appending again what the spool had no room for, in ms, and how often. */
 const RETRY_MS = 1_000;

@@ -1,6 +1,5 @@
-import type { Recipient } from '../domain/envelope.ts';
 import { chooseRelay } from '../domain/failover.ts';
-import type { Priority, Submission } from '../domain/message.ts';
+import type { Priority, Recipient, Submission } from '../domain/message.ts';
 import type { Relay } from '../domain/relay.ts';
 import {
   judgeRules,

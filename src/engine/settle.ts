@@ -8,13 +8,13 @@ import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
 import type { QuotaRefund, Settlement, Store, Unit, UnitDelivery } from '../store/store.ts';
 import { type AttemptEnd, refOf } from './attempt.ts';
+import type { EngineSettings } from './contract.ts';
 import type { Lane } from './lanes.ts';
 import { persist, type Wait } from './persist.ts';
 import type { Job } from './ready.ts';
 import type { RelayAtWork, Relays } from './relays.ts';
 import { type Owed, owedBySettling, settlingUntold } from './report-policy.ts';
 import type { Reports, WrittenReport } from './reports.ts';
-import type { EngineSettings } from './settings.ts';
 
 /** What decides where a delivery goes that was not taken. */
 type Ways = Pick<Relays, 'get' | 'fitness'>;

@@ -4,6 +4,7 @@ import type { Events } from '../observe/events.ts';
 import { type Spool, SpoolError } from '../spool/spool.ts';
 import type { ExpiringMessage, Stamp, Store } from '../store/store.ts';
 import type { Collection, Compaction, UpkeepRecord } from './compaction.ts';
+import type { EngineSettings } from './contract.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Leases } from './leases.ts';
 import type { Membership } from './membership.ts';
@@ -11,7 +12,6 @@ import type { Wait } from './persist.ts';
 import type { Gate, QueueRoom } from './queue-room.ts';
 import { owedByExpiry } from './report-policy.ts';
 import type { Reports, WrittenReport } from './reports.ts';
-import type { EngineSettings } from './settings.ts';
 
 /** How many deliveries or messages one transaction of the sweep may touch: none may hold the store for long. */
 const BATCH = 500;

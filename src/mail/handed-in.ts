@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer';
-import type { RecipientKind } from '../domain/envelope.ts';
+import type { RecipientKind } from '../domain/message.ts';
 import { decodeWords } from './field-values.ts';
 import { isBlind, MAX_MESSAGE_ID, parseAuthors, shownMailbox, shownSubject } from './finished.ts';
 import {

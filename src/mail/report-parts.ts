@@ -1,4 +1,4 @@
-import type { Recipient } from '../domain/envelope.ts';
+import type { Recipient } from '../domain/message.ts';
 import type { Reply } from '../domain/outcome.ts';
 import type { Sliced } from '../lib/clock.ts';
 import { foldableWords, writeField } from './field.ts';

@@ -1,5 +1,4 @@
-import type { Envelope } from '../domain/envelope.ts';
-import type { BodyFlags } from '../domain/message.ts';
+import type { BodyFlags, Envelope } from '../domain/message.ts';
 import type { Capabilities } from './reply.ts';
 
 /**

@@ -3,8 +3,7 @@
  * replies, it says what to send next and, at the end, the outcome of each recipient. It never sends the final dot,
  * or the last chunk: its driver does, and tells it, because from then on the peer may have the message.
  */
-import type { Envelope } from '../domain/envelope.ts';
-import type { BodyFlags } from '../domain/message.ts';
+import type { BodyFlags, Envelope } from '../domain/message.ts';
 import { localReply, type Outcome, type Reply } from '../domain/outcome.ts';
 import { DATA, EnvelopeLines, isSafePath } from './command.ts';
 import type { Capabilities, SmtpReply } from './reply.ts';

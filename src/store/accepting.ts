@@ -1,10 +1,10 @@
-import type { Recipient } from '../domain/envelope.ts';
 import type {
   BodyFlags,
   ContentRef,
   HeaderSummary,
   Idempotency,
   Priority,
+  Recipient,
   Source,
 } from '../domain/message.ts';
 

@@ -1,17 +1,20 @@
 import type { Attempt } from '../domain/attempt.ts';
-import type { Recipient } from '../domain/envelope.ts';
 import type { Hop, LaneLease } from '../domain/lane.ts';
-import type { BodyFlags, ContentRef, Priority } from '../domain/message.ts';
+import type { BodyFlags, ContentRef, Priority, Recipient } from '../domain/message.ts';
 import type { Transition } from '../domain/settle.ts';
 import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } from './accepting.ts';
 import type { CancelAnswer, RequeueAnswer, RequeueRequest } from './acting.ts';
-import type { ContentPlace, Relocation, RestoredAct, RestoredAnswer, SegmentUse } from './relocating.ts';
 import type {
+  ContentPlace,
   IndexAnswer,
   PurgeAnswer,
   PurgePolicy,
   ReclaimAnswer,
   ReclaimOptions,
+  Relocation,
+  RestoredAct,
+  RestoredAnswer,
+  SegmentUse,
   Tally,
 } from './upkeep.ts';
 

@@ -1,7 +1,6 @@
 import type { Attempt } from '../domain/attempt.ts';
 import type { DeliveryState, MessageStatus } from '../domain/delivery.ts';
-import type { RecipientKind } from '../domain/envelope.ts';
-import type { MessageRecord, Priority } from '../domain/message.ts';
+import type { MessageRecord, Priority, RecipientKind } from '../domain/message.ts';
 import type { OutcomeName } from '../domain/outcome.ts';
 import type { MailQuery } from '../domain/query.ts';
 import type { CountedEvent, Period } from './counting.ts';

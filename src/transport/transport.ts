@@ -1,6 +1,5 @@
 import type { Evidence } from '../domain/attempt.ts';
-import type { Envelope } from '../domain/envelope.ts';
-import type { BodyFlags } from '../domain/message.ts';
+import type { BodyFlags, Envelope } from '../domain/message.ts';
 import type { Outcome, Reply } from '../domain/outcome.ts';
 import type { StopSignal } from '../lib/stop.ts';
 

@@ -1,7 +1,7 @@
 /** Who dies, or stands still, with much under way: others take over, or it goes on, and can do no harm when it is back. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, type TestContext, test, vi } from 'vitest';
-import { LANE_LEASE_MS } from '../../src/engine/settings.ts';
+import { LANE_LEASE_MS } from '../../src/engine/contract.ts';
 import { Book, holdAcknowledged, holdCopies, messagesIn, readStore, untilAllIsFinal } from '../crash/book.ts';
 import { ask, LETTER } from '../crash/customer.ts';
 import { HttpCustomer } from '../crash/http-customer.ts';

@@ -1,7 +1,7 @@
 /** Nodes over one store that die, stand still, or are cut off: nothing is lost, and nothing is sent twice unflagged. */
 import { expect, test } from 'vitest';
 import { NO_EVIDENCE } from '../../src/domain/attempt.ts';
-import { LANE_LEASE_MS, TRUST_MS } from '../../src/engine/settings.ts';
+import { LANE_LEASE_MS, TRUST_MS } from '../../src/engine/contract.ts';
 import type { TransportJob } from '../../src/transport/transport.ts';
 import { WELL } from './pace-hop.ts';
 import { direct, domainsOf, KNOWN_MS, PaceWorld, smarthost } from './pace-world.ts';

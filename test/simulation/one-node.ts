@@ -1,6 +1,5 @@
-import { NO_SIGNER } from '../../src/engine/contract.ts';
+import { type EngineSettings, NO_SIGNER } from '../../src/engine/contract.ts';
 import { createEngine, type Engine } from '../../src/engine/engine.ts';
-import type { EngineSettings } from '../../src/engine/settings.ts';
 import { seededRandom } from '../../src/lib/random.ts';
 import { Events } from '../../src/observe/events.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';

@@ -1,9 +1,8 @@
 import type { Priority, Submission } from '../../src/domain/message.ts';
 import { dayOf } from '../../src/domain/quota.ts';
 import type { MxSettings, Relay, RelayLimits } from '../../src/domain/relay.ts';
-import { NO_SIGNER } from '../../src/engine/contract.ts';
+import { type EngineSettings, NO_SIGNER } from '../../src/engine/contract.ts';
 import { createEngine, type Engine } from '../../src/engine/engine.ts';
-import type { EngineSettings } from '../../src/engine/settings.ts';
 import { type Random, seededRandom } from '../../src/lib/random.ts';
 import { type Event, Events } from '../../src/observe/events.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';

@@ -1,9 +1,8 @@
 /** A node that reports to senders, whose hop answers as a test says. */
 import { NO_EVIDENCE } from '../../src/domain/attempt.ts';
-import type { Recipient } from '../../src/domain/envelope.ts';
-import type { Submission } from '../../src/domain/message.ts';
+import type { Recipient, Submission } from '../../src/domain/message.ts';
 import { localReply, type Outcome } from '../../src/domain/outcome.ts';
-import type { EngineSettings } from '../../src/engine/settings.ts';
+import type { EngineSettings } from '../../src/engine/contract.ts';
 import type { Event } from '../../src/observe/events.ts';
 import type { TransportJob } from '../../src/transport/transport.ts';
 import { startNode } from './one-node.ts';

@@ -1,7 +1,7 @@
 import type { Submission } from '../../src/domain/message.ts';
 import type { Relay } from '../../src/domain/relay.ts';
 import type { RouteRule } from '../../src/domain/route.ts';
-import type { EngineSettings } from '../../src/engine/settings.ts';
+import type { EngineSettings } from '../../src/engine/contract.ts';
 
 const MINUTE = 60_000;
 /** How long simulated mail waits before it expires, in ms. */

@@ -1,5 +1,5 @@
 import type { HoldKind } from '../../src/domain/lane.ts';
-import type { EngineSettings } from '../../src/engine/settings.ts';
+import type { EngineSettings } from '../../src/engine/contract.ts';
 import type { Random } from '../../src/lib/random.ts';
 import type { SpoolFaults } from './faulty-spool.ts';
 import type { StoreFaults } from './faulty-store.ts';

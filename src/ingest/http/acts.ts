@@ -2,8 +2,7 @@ import type { MessageRecord } from '../../domain/message.ts';
 import type { Acts } from '../../engine/contract.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Budget } from '../../lib/budget.ts';
-import type { AdminDoor } from '../admin-door.ts';
-import type { Outlook } from '../outlook.ts';
+import type { AdminDoor, Outlook } from '../service.ts';
 import type { Call } from './call.ts';
 import {
   contentExpired,

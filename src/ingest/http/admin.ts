@@ -3,9 +3,9 @@ import { StepLines, wantsSteps } from '../../http/exchange.ts';
 import { parseJson } from '../../http/json.ts';
 import { internalError, Problem } from '../../http/problem.ts';
 import type { Budget } from '../../lib/budget.ts';
-import type { AdminDoor } from '../admin-door.ts';
+import type { AdminDoor } from '../service.ts';
 import type { Call } from './call.ts';
-import type { IngestLimits } from './limits.ts';
+import type { IngestLimits } from './options.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
 import { requireType } from './read-fields.ts';
 

@@ -20,7 +20,7 @@ import {
   type SubmitDeps,
 } from './hand-over.ts';
 import { keyInBatch, keyOfBatch, readIdempotencyKey } from './idempotency.ts';
-import type { IngestLimits } from './limits.ts';
+import type { IngestLimits } from './options.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
 import { BATCH_SIZE_ADVICE, requireType, textTooLarge } from './read-fields.ts';
 import { fieldsFromJson } from './schema.ts';

@@ -1,5 +1,4 @@
 import type { Parsed } from '../../domain/address-entry.ts';
-import type { Recipient, RecipientKind } from '../../domain/envelope.ts';
 import {
   addressKey,
   formatMailbox,
@@ -9,13 +8,13 @@ import {
   parseAddressList,
   parseMailbox,
 } from '../../domain/mailbox.ts';
-import type { Priority } from '../../domain/message.ts';
+import type { Priority, Recipient, RecipientKind } from '../../domain/message.ts';
 import { withDecodedName } from '../../mail/field-values.ts';
 import { checkHeader, checkHeaderTotals, checkSenderDomain, checkSubject } from '../../mail/headers.ts';
 import { metadataFaults, readPriority, readSendAt, tagFault, tooMany } from '../message-rules.ts';
 import type { Fields, NamedValue } from './fields.ts';
 import { type Faults, withSetting } from './fields.ts';
-import type { IngestLimits } from './limits.ts';
+import type { IngestLimits } from './options.ts';
 
 /** Who sends, and to whom: as the header names them, and as the envelope carries them. */
 export interface Addresses {

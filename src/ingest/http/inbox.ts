@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Shown } from '../../operations/operation.ts';
 import type { ParsedMessage } from '../../preview/parsed.ts';
 import type { Views } from '../../store/views.ts';
-import type { LanesSeen, Outlook } from '../outlook.ts';
+import type { LanesSeen, Outlook } from '../service.ts';
 import type { Call } from './call.ts';
 import { FILTER_PARAMETERS, listFilter } from './list.ts';
 import type { capturedMessageSchema } from './operator-answers.ts';

@@ -8,7 +8,7 @@ import { Problem } from '../../http/problem.ts';
 import { isMessageId } from '../../lib/id.ts';
 import type { Shown } from '../../operations/operation.ts';
 import type { ListFilter, ListQuery, Views } from '../../store/views.ts';
-import type { Outlook } from '../outlook.ts';
+import type { Outlook } from '../service.ts';
 import type { messagesPageSchema } from './answers.ts';
 import type { Call } from './call.ts';
 import {

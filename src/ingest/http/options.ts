@@ -6,11 +6,9 @@ import type { Random } from '../../lib/random.ts';
 import type { Events } from '../../observe/events.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { Views } from '../../store/views.ts';
-import type { AdminDoor } from '../admin-door.ts';
-import type { Outlook } from '../outlook.ts';
+import type { AdminDoor, Outlook } from '../service.ts';
 import type { IngestShared } from '../shared.ts';
 import type { ReadWords } from './inbox.ts';
-import type { IngestLimits } from './limits.ts';
 import type { VerdictDeps } from './verdict.ts';
 
 /** What the ingestion API stands on. */
@@ -52,4 +50,29 @@ export interface IngestOptions {
   readonly limits: IngestLimits;
   /** Readers that may wait with `?wait=` at once; more are answered at once. */
   readonly maxWaitingReaders: number;
+}
+
+/**
+ * The configured limits of the ingestion API (contract §6), named as in the configuration: `api.max_tags` is
+ * `maxTags`. They may change while the server runs; whoever heeds one reads it with every request.
+ */
+export interface IngestLimits {
+  /** Requests a minute of a key without a limit of its own; 0 is unlimited. */
+  readonly rateLimitPerKey: number;
+  readonly maxMessageBytes: number;
+  readonly maxRecipients: number;
+  readonly maxHeaders: number;
+  readonly maxHeaderBytes: number;
+  readonly maxAttachments: number;
+  readonly maxTags: number;
+  readonly maxMetadata: number;
+  readonly maxJsonDepth: number;
+  readonly maxJsonValues: number;
+  readonly maxFormParts: number;
+  readonly maxPartHeaderBytes: number;
+  readonly maxPartHeaders: number;
+  readonly maxBatchMessages: number;
+  readonly maxBatchBytes: number;
+  readonly batchMessagesPerMinute: number;
+  readonly corsOrigins: readonly string[];
 }

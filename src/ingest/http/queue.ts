@@ -6,7 +6,7 @@ import type { Budget } from '../../lib/budget.ts';
 import { type QueueOperations, selectionSchema } from '../../operations/queue.ts';
 import { requestFaults } from '../../operations/request-faults.ts';
 import type { RequestOf } from '../../operations/table.ts';
-import type { AdminDoor } from '../admin-door.ts';
+import type { AdminDoor } from '../service.ts';
 import type { Call } from './call.ts';
 import { faultyFields } from './fields.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';

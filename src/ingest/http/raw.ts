@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
-import type { Recipient } from '../../domain/envelope.ts';
 import type { Mailbox } from '../../domain/mailbox.ts';
-import { type Content, PRIORITIES, type Submission } from '../../domain/message.ts';
+import { type Content, PRIORITIES, type Recipient, type Submission } from '../../domain/message.ts';
 import { readWholeBody } from '../../http/body.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { type FieldFault, Problem, pointerToken } from '../../http/problem.ts';
@@ -29,7 +28,7 @@ import {
 } from './fields.ts';
 import { answer, type ReadRequest, type SubmitDeps, takeOne } from './hand-over.ts';
 import { digestOf, digestOfJson, readIdempotencyKey } from './idempotency.ts';
-import type { IngestLimits } from './limits.ts';
+import type { IngestLimits } from './options.ts';
 import { asBoolean, type ParameterValues, readParameters, TIMESTAMP_RULE } from './query.ts';
 import { messageBodyBounds, messageTooLarge, requireType } from './read-fields.ts';
 import {

@@ -8,7 +8,7 @@ import { Problem } from '../../http/problem.ts';
 import { giveBack, giveBackAllBut, type Share } from '../../lib/budget.ts';
 import type { ReadFields } from './fields.ts';
 import { type FormEntry, fieldsFromForm } from './form-fields.ts';
-import type { IngestLimits } from './limits.ts';
+import type { IngestLimits } from './options.ts';
 import { fieldsFromJson } from './schema.ts';
 
 /** Reads a request's body into the fields of a submission, by its `Content-Type`. */

@@ -5,7 +5,7 @@ import { firstTry, waitOf } from '../../domain/next-try.ts';
 import { type Clock, formatTimestamp } from '../../lib/clock.ts';
 import type { Shown } from '../../operations/operation.ts';
 import type { MessageDetail, RecipientRecord } from '../../store/views.ts';
-import { type LanesSeen, nextTryOf, type Outlook } from '../outlook.ts';
+import { type LanesSeen, nextTryOf, type Outlook } from '../service.ts';
 import type { messageRecordSchema, statusRecordSchema } from './answers.ts';
 import type { Call } from './call.ts';
 import { type Findable, findReadable, readableId } from './find-message.ts';

@@ -1,6 +1,5 @@
-import type { Recipient } from '../../domain/envelope.ts';
 import { parseMailbox } from '../../domain/mailbox.ts';
-import type { Content, Submission } from '../../domain/message.ts';
+import type { Content, Recipient, Submission } from '../../domain/message.ts';
 import { reserveBytes } from '../../http/body.ts';
 import type { Share } from '../../lib/budget.ts';
 import { writeField } from '../../mail/field.ts';

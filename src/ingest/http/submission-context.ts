@@ -1,6 +1,5 @@
-import type { Recipient } from '../../domain/envelope.ts';
 import { type ApiKey, maySendFrom } from '../../domain/key.ts';
-import type { Submission } from '../../domain/message.ts';
+import type { Recipient, Submission } from '../../domain/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Random } from '../../lib/random.ts';
 import { authorsOf } from '../../mail/field-values.ts';

@@ -22,7 +22,7 @@ import {
 import type { AttachmentField, Fields, ReadFields } from './fields.ts';
 import { Faults } from './fields.ts';
 import { digestible, digestOf, digestOfJson } from './idempotency.ts';
-import type { IngestLimits } from './limits.ts';
+import type { IngestLimits } from './options.ts';
 import {
   envelopeOf,
   originOf,

@@ -1,6 +1,5 @@
-import type { Recipient } from '../../domain/envelope.ts';
 import { addressKey } from '../../domain/mailbox.ts';
-import type { Content, Submission } from '../../domain/message.ts';
+import type { Content, Recipient, Submission } from '../../domain/message.ts';
 import { authorsOf } from '../../mail/field-values.ts';
 import { MAX_RECEIVED, missingFields } from '../../mail/finished.ts';
 import {

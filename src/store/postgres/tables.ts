@@ -1,6 +1,5 @@
 import type { DeliveryState, MessageStatus } from '../../domain/delivery.ts';
-import type { RecipientKind } from '../../domain/envelope.ts';
-import type { Source } from '../../domain/message.ts';
+import type { RecipientKind, Source } from '../../domain/message.ts';
 import type { OutcomeName } from '../../domain/outcome.ts';
 import type { Queries, SqlValue } from '../../postgres/database.ts';
 import type { Kept } from '../counting.ts';

@@ -5,8 +5,8 @@ import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } f
 import type { CancelAnswer, RequeueAnswer, RequeueRequest } from '../acting.ts';
 import { fromGroup } from '../columns.ts';
 import { BYTES_GAUGE } from '../counting.ts';
-import type { ContentPlace, Relocation, SegmentUse } from '../relocating.ts';
 import type { Reassignment, Stamp, Store } from '../store.ts';
+import type { ContentPlace, Relocation, SegmentUse } from '../upkeep.ts';
 import { cancelDelivery, isWaiting, markCancelled, requeue as requeueDelivery } from './changes.ts';
 import { claim } from './claim.ts';
 import { type Contents, type TakesContents, weightOf } from './contents.ts';

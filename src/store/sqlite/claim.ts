@@ -1,5 +1,5 @@
 import type { DeliveryState } from '../../domain/delivery.ts';
-import type { RecipientKind } from '../../domain/envelope.ts';
+import type { RecipientKind } from '../../domain/message.ts';
 import { groupOf, priorityOf, ranksOf } from '../columns.ts';
 import type { ClaimAnswer, ClaimRequest, Stamp, Unit, UnitDelivery } from '../store.ts';
 import type { Books } from './books.ts';

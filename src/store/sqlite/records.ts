@@ -1,6 +1,5 @@
 import type { DeliveryState, MessageStatus } from '../../domain/delivery.ts';
-import type { RecipientKind } from '../../domain/envelope.ts';
-import type { LastError, MessageRecord, Source } from '../../domain/message.ts';
+import type { LastError, MessageRecord, RecipientKind, Source } from '../../domain/message.ts';
 import type { OutcomeName } from '../../domain/outcome.ts';
 import { summarizeRecipients } from '../../domain/summary.ts';
 import { fromJson, groupOf, priorityOf } from '../columns.ts';

@@ -1,5 +1,5 @@
-import type { RestoredAct, RestoredAnswer } from '../relocating.ts';
 import type { Stamp } from '../store.ts';
+import type { RestoredAct, RestoredAnswer } from '../upkeep.ts';
 import type { Books } from './books.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Driver } from './driver.ts';

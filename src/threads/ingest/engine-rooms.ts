@@ -1,7 +1,7 @@
 import type { IngestRooms } from '../../app/mail-parts.ts';
 import type { ContentRef } from '../../domain/message.ts';
 import type { RouteFacts } from '../../domain/route-match.ts';
-import type { AdminCaller, AdminDoor } from '../../ingest/admin-door.ts';
+import type { AdminCaller, AdminDoor } from '../../ingest/service.ts';
 import type { Spool, SpoolContent } from '../../spool/spool.ts';
 import type { Rooms } from './line.ts';
 import { type PackedSubmission, unpackSubmission } from './messages.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Envelope, Recipient, RecipientKind } from '../../domain/envelope.ts';
+import type { Envelope, Recipient, RecipientKind } from '../../domain/message.ts';
 import { graphSender } from './graph.ts';
 
 function recipient(address: string, kind: RecipientKind = 'to'): Recipient {

@@ -1,5 +1,5 @@
-import type { Envelope } from '../../domain/envelope.ts';
 import { type Mailbox, parseAddressList } from '../../domain/mailbox.ts';
+import type { Envelope } from '../../domain/message.ts';
 import { localReply, type Reply } from '../../domain/outcome.ts';
 import { microsoftTokenUrl, type ProviderSettings } from '../../domain/relay.ts';
 import { SLICE_BYTES, type Sliced } from '../../lib/clock.ts';

@@ -2,8 +2,7 @@
  * A provider's API, as far as one differs from another: how a message becomes a request, and what an answer means. No
  * sockets and no time in here: `exchange.ts` has those, the same for all.
  */
-import type { Envelope } from '../../domain/envelope.ts';
-import type { BodyFlags } from '../../domain/message.ts';
+import type { BodyFlags, Envelope } from '../../domain/message.ts';
 import { localReply, type Reply } from '../../domain/outcome.ts';
 import type { Sliced } from '../../lib/clock.ts';
 

@@ -2,7 +2,7 @@
  * A stored message for an API that composes messages itself. Nothing is bent: where the API cannot say what the message
  * says, or would mail others than the envelope does, the message is refused and another relay may take it.
  */
-import type { Envelope } from '../../domain/envelope.ts';
+import type { Envelope } from '../../domain/message.ts';
 import { localReply, type Reply } from '../../domain/outcome.ts';
 import type { Sliced } from '../../lib/clock.ts';
 import type { HeaderField } from '../../mail/headers.ts';

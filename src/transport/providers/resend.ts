@@ -1,7 +1,7 @@
 /** Resend (resend.com/docs): `POST /emails`, one message made of its parts, with an idempotency key. */
 import { createHash } from 'node:crypto';
-import type { Envelope } from '../../domain/envelope.ts';
 import { formatMailbox, type Mailbox } from '../../domain/mailbox.ts';
+import type { Envelope } from '../../domain/message.ts';
 import type { ProviderSettings } from '../../domain/relay.ts';
 import type { Sliced } from '../../lib/clock.ts';
 import { decodeJson } from '../../lib/decode.ts';

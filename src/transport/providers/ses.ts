@@ -1,6 +1,6 @@
 /** Amazon SES, API version 2: the message as it stands, in base64. */
 import { createHash, createHmac } from 'node:crypto';
-import type { Envelope } from '../../domain/envelope.ts';
+import type { Envelope } from '../../domain/message.ts';
 import { localReply, type Reply } from '../../domain/outcome.ts';
 import type { ProviderSettings } from '../../domain/relay.ts';
 import type { Sliced } from '../../lib/clock.ts';

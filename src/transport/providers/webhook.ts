@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import type { Envelope } from '../../domain/envelope.ts';
+import type { Envelope } from '../../domain/message.ts';
 import type { ProviderSettings } from '../../domain/relay.ts';
 import { SLICE_BYTES, type Sliced } from '../../lib/clock.ts';
 import { decodeJson } from '../../lib/decode.ts';

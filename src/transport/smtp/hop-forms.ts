@@ -1,5 +1,5 @@
 /** Bringing contents into a form that a hop takes: 7-bit where it must be, lines that are short enough. */
-import type { Envelope } from '../../domain/envelope.ts';
+import type { Envelope } from '../../domain/message.ts';
 import { localReply, type Outcome, type Reply } from '../../domain/outcome.ts';
 import { Budget, type Release } from '../../lib/budget.ts';
 import { inSlices } from '../../lib/clock.ts';

@@ -1,5 +1,5 @@
 /** One mail transaction over an open session. */
-import type { Envelope } from '../../domain/envelope.ts';
+import type { Envelope } from '../../domain/message.ts';
 import type { Outcome, Reply } from '../../domain/outcome.ts';
 import type { Release } from '../../lib/budget.ts';
 import type { Clock } from '../../lib/clock.ts';

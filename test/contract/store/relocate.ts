@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ContentRef } from '../../../src/domain/message.ts';
-import type { Relocation } from '../../../src/store/relocating.ts';
+import type { Relocation } from '../../../src/store/upkeep.ts';
 import {
   at,
   attempt,

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { IngestLimits } from '../../../src/ingest/http/limits.ts';
+import type { IngestLimits } from '../../../src/ingest/http/options.ts';
 import { type Answer, formOf, MAIL, World } from './world.ts';
 
 /** Every limit on what a submission holds: what it allows is taken, one more is refused and says which limit it was. */

@@ -1,6 +1,6 @@
 /** RFC 3461 on the way out: what was asked for is passed on to who can report, and nobody else. */
 import { expect, test } from 'vitest';
-import type { Envelope } from '../../../src/domain/envelope.ts';
+import type { Envelope } from '../../../src/domain/message.ts';
 import { SINK_EXTENSIONS } from '../../peers/smtp-sink-script.ts';
 import { type Rig, startRig } from './rig.ts';
 
