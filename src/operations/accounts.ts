@@ -113,8 +113,7 @@ export const ACCOUNT_OPERATIONS = {
     access: changes({ words: 'Changed a user', subject: 'name', look: USER, touches: ['users'] }),
     request: z.strictObject({
       ...userRequest.shape,
-      /** Null leaves it as it is. */
-      role: role.nullable(),
+      role: role.nullable().describe('Null leaves it as it is.'),
       disabled: z.boolean().nullable(),
     }),
     result: userView,

@@ -182,8 +182,7 @@ export const DOMAIN_OPERATIONS = {
     // Only looks, but outside.
     access: unrecorded('operator'),
     request: z.strictObject({
-      /** Null for all, at most {@link MAX_CHECKED}. */
-      name: z.string().max(1000).nullable(),
+      name: z.string().max(1000).nullable().describe(`Null for all, at most ${MAX_CHECKED}.`),
     }),
     result: () => z.array(checkedDomain()),
     commands: [
@@ -209,11 +208,9 @@ export const DOMAIN_OPERATIONS = {
     }),
     request: z.strictObject({
       ...domainRequest.shape,
-      /** Null: the algorithms that the domain signs with now. */
-      algorithm: algorithm.nullable(),
+      algorithm: algorithm.nullable().describe('Null: the algorithms that the domain signs with now.'),
       selector,
-      /** Do not wait until the records can be seen. */
-      now: z.boolean(),
+      now: z.boolean().describe('Do not wait until the records can be seen.'),
     }),
     result: domainDetail,
     commands: [

@@ -25,10 +25,8 @@ export const INBOX_OPERATIONS = {
     meaning: 'Captured messages, newest first.',
     access: READ,
     request: z.strictObject({
-      /** As for `search`. */
-      query: z.string().max(500),
-      /** Only mail of this key, by name or id; null for all. */
-      key: z.string().max(100).nullable(),
+      query: z.string().max(500).describe('As for `search`.'),
+      key: z.string().max(100).nullable().describe('Only mail of this key, by name or id; null for all.'),
       limit: z.int().min(1).max(200),
       before: id.nullable(),
     }),
@@ -38,11 +36,19 @@ export const INBOX_OPERATIONS = {
     meaning: "Removes captured messages' contents and takes them out of the inbox; their records stay.",
     access: acts({ words: 'Deleted captured mail', subject: null, touches: MAIL_TOPICS }),
     request: z.strictObject({
-      /** Null: all of the key, or of every key; to be called again while `more`. */
-      ids: z.array(id).min(1).max(500).nullable(),
+      ids: z
+        .array(id)
+        .min(1)
+        .max(500)
+        .nullable()
+        .describe('Null: all of the key, or of every key; to be called again while `more`.'),
       key: z.string().max(100).nullable(),
-      /** Of all, only what is not newer than this message: what comes while it is being deleted stays. */
-      upTo: id.nullable().default(null),
+      upTo: id
+        .nullable()
+        .default(null)
+        .describe(
+          'Of all, only what is not newer than this message: what comes while it is being deleted stays.',
+        ),
     }),
     result: () =>
       z.strictObject({

@@ -126,14 +126,20 @@ export const KEY_OPERATIONS = {
       name: keyName,
       test: z.boolean(),
       scopes: z.array(z.enum(SCOPES)).min(1),
-      /** Requests a minute; null means the configured default, 0 no limit. */
-      rateLimit: z.int().min(0).nullable(),
-      /** From when on it is refused, in RFC 3339; null means never. */
-      expiresAt: z.string().nullable(),
-      /** Source ranges it may be used from; empty means anywhere. */
-      cidrs: z.array(z.string()).max(MAX_RESTRICTIONS),
-      /** Domains it may send from; empty means any. */
-      senderDomains: z.array(z.string()).max(MAX_RESTRICTIONS),
+      rateLimit: z
+        .int()
+        .min(0)
+        .nullable()
+        .describe('Requests a minute; null means the configured default, 0 no limit.'),
+      expiresAt: z.string().nullable().describe('From when on it is refused, in RFC 3339; null means never.'),
+      cidrs: z
+        .array(z.string())
+        .max(MAX_RESTRICTIONS)
+        .describe('Source ranges it may be used from; empty means anywhere.'),
+      senderDomains: z
+        .array(z.string())
+        .max(MAX_RESTRICTIONS)
+        .describe('Domains it may send from; empty means any.'),
       contentDays: contentDays.default(null),
     }),
     result: createdKey,
@@ -204,7 +210,7 @@ export const KEY_OPERATIONS = {
     ],
   }),
   updateKey: operation({
-    meaning: 'Changes what a key may do; what is null stays as it is.',
+    meaning: 'Changes what a key may do; what is left out stays as it is.',
     access: changes({ words: 'Changed an API key', subject: 'key', look: KEY, touches: ['keys'] }),
     request: z.strictObject({
       key: z.string(),
@@ -286,8 +292,7 @@ export const KEY_OPERATIONS = {
     access: changes({ words: 'Revoked an API key', subject: 'key', look: KEY, touches: ['keys', 'queue'] }),
     request: z.strictObject({
       key: z.string(),
-      /** Cancels what it has queued, too. */
-      cancelQueued: z.boolean().default(false),
+      cancelQueued: z.boolean().default(false).describe('Cancels what it has queued, too.'),
     }),
     result: revokedKey,
     commands: [

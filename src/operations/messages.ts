@@ -5,6 +5,7 @@ import type { attemptsPageSchema } from '../ingest/http/attempt-answers.ts';
 import { isEnvid, isNotify } from '../smtp/command.ts';
 import {
   acts,
+  elsewhere,
   MAIL_TOPICS,
   type OperationsOf,
   operation,
@@ -35,6 +36,9 @@ export type Submitted = Shown<typeof submitted>;
 /** A message as the API shows it. */
 export type StatusRecord = Shown<typeof statusRecordSchema>;
 
+/** As {@link StatusRecord}. */
+const statusRecord = () => elsewhere<StatusRecord>('GET /api/v1/messages/{id}');
+
 /** A page of a message's attempts as the API shows them. */
 export type Attempts = Shown<typeof attemptsPageSchema>;
 
@@ -51,7 +55,7 @@ export type KeptContent = Shown<typeof keptContent>;
 
 const messagesPage = () =>
   z.strictObject({
-    messages: z.array(z.custom<Shown<typeof messageRecordSchema>>()),
+    messages: z.array(elsewhere<Shown<typeof messageRecordSchema>>('a message of GET /api/v1/messages')),
     /** `before` of the next page; null when there is none. */
     next: z.string().nullable(),
   });
@@ -72,11 +76,9 @@ export const MESSAGE_OPERATIONS = {
     meaning: 'Accepts a finished message as it is, as over SMTP from this machine (sendmail).',
     access: unrecorded('operator'),
     request: z.strictObject({
-      /** The reverse-path; empty for the null one. */
-      from: z.string(),
+      from: z.string().describe('The reverse-path; empty for the null one.'),
       to: z.array(z.string()).min(1).max(MAX_RAW_RECIPIENTS),
-      /** CRLF lines, the last one ended, in base64. */
-      content: z.base64(),
+      content: z.base64().describe('CRLF lines, the last one ended, in base64.'),
       notify: z.string().refine(isNotify, 'must be as NOTIFY of RFC 3461').nullable(),
       ret: z.enum(['FULL', 'HDRS']).nullable(),
       envid: z.string().refine(isEnvid, 'must be as ENVID of RFC 3461').nullable(),
@@ -87,13 +89,13 @@ export const MESSAGE_OPERATIONS = {
     meaning: 'Checks a message as if it were submitted; stores and sends nothing.',
     access: READ,
     request: submitRequest,
-    result: () => z.custom<Shown<typeof verdictSchema>>(),
+    result: () => elsewhere<Shown<typeof verdictSchema>>('POST /api/v1/messages with dryRun'),
   }),
   message: operation({
     meaning: "A message's status record.",
     access: READ,
     request: messageRequest,
-    result: () => z.custom<StatusRecord>(),
+    result: statusRecord,
   }),
   ways: operation({
     meaning: "The way of each recipient's copy, and what it waits for. Empty where the server is far away.",
@@ -106,11 +108,13 @@ export const MESSAGE_OPERATIONS = {
     access: READ,
     request: z.strictObject({
       statuses: z.array(z.enum(MESSAGE_STATUSES)),
-      /** Further parameters of the API's list, by name, as text: `tag`, `to`, `from`, `subject`, `since`, `until`. */
-      filter: z.record(z.string(), z.string()),
+      filter: z
+        .record(z.string(), z.string())
+        .describe(
+          "Further parameters of the API's list, by name, as text: `tag`, `to`, `from`, `subject`, `since`, `until`.",
+        ),
       limit: z.int().min(1).max(200),
-      /** The `next` of an earlier page; null starts at the newest. */
-      before: z.string().nullable(),
+      before: z.string().nullable().describe('The `next` of an earlier page; null starts at the newest.'),
     }),
     result: messagesPage,
   }),
@@ -119,13 +123,13 @@ export const MESSAGE_OPERATIONS = {
     access: READ,
     request: z.strictObject({
       id: z.string(),
-      /** The `nextCursor` of an earlier page; null starts at the first. */
       cursor: z
         .string()
         .regex(/^[1-9]\d{0,14}$/)
-        .nullable(),
+        .nullable()
+        .describe('The `nextCursor` of an earlier page; null starts at the first.'),
     }),
-    result: () => z.custom<Attempts>(),
+    result: () => elsewhere<Attempts>('GET /api/v1/messages/{id}/attempts'),
   }),
   messageContent: operation({
     meaning: 'A message as it is sent, while it is kept.',
@@ -137,13 +141,13 @@ export const MESSAGE_OPERATIONS = {
     meaning: 'Cancels what of a message is not final. Gives the record as it is then.',
     access: acts({ words: 'Cancelled a message', subject: 'id', touches: MAIL_TOPICS }),
     request: messageRequest,
-    result: () => z.custom<StatusRecord>(),
+    result: statusRecord,
   }),
   retryMessage: operation({
     meaning: "Tries a message's failed and retrying recipients again, now. Gives the record as it is then.",
     access: acts({ words: 'Retried a message', subject: 'id', touches: MAIL_TOPICS }),
     request: messageRequest,
-    result: () => z.custom<StatusRecord>(),
+    result: statusRecord,
   }),
 };
 

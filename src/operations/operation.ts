@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Role } from '../domain/account.ts';
 import type { CommandForm } from './command.ts';
 
@@ -30,6 +30,11 @@ export function operation<
   Step extends z.ZodType = z.ZodNever,
 >(record: Operation<Request, Result, Step>): Operation<Request, Result, Step> {
   return record;
+}
+
+/** The shape of what is described elsewhere: stands for its type, and says where. */
+export function elsewhere<T>(where: string): z.ZodCustom<T, T> {
+  return z.custom<T>().meta({ title: where });
 }
 
 /** Records by the names of their operations. */

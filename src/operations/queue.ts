@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { HOLD_KINDS } from '../domain/lane.ts';
 import type { holdSchema, queueSchema } from '../ingest/http/operator-answers.ts';
 import { fixed, text } from './command.ts';
-import { acts, MAIL_TOPICS, type OperationsOf, operation, READ, type Shown } from './operation.ts';
+import { acts, elsewhere, MAIL_TOPICS, type OperationsOf, operation, READ, type Shown } from './operation.ts';
 
 /** The acts on a selection. */
 const QUEUE_ACTS = ['retry', 'cancel', 'reroute'] as const;
@@ -21,16 +21,16 @@ const name = z.string().min(1).max(MAX_TEXT);
 export const selectionSchema = z.strictObject({
   lane: name.nullable(),
   relay: name.nullable(),
-  /** Any of these; empty for what the act is usually meant for. */
-  statuses: z.array(z.enum(SELECTABLE_STATUSES)),
+  statuses: z
+    .array(z.enum(SELECTABLE_STATUSES))
+    .describe('Any of these; empty for what the act is usually meant for.'),
   tag: name.nullable(),
-  /** A recipient, or the sender (reverse-path): a whole address, or `@` and a domain. */
-  to: name.nullable(),
+  to: name
+    .nullable()
+    .describe('A recipient, or the sender (reverse-path): a whole address, or `@` and a domain.'),
   from: name.nullable(),
-  /** Accepted at least so long ago. */
-  olderThanSeconds: z.int().min(0).max(1e9).nullable(),
-  /** Nothing else is said, and everything is meant. */
-  all: z.boolean(),
+  olderThanSeconds: z.int().min(0).max(1e9).nullable().describe('Accepted at least so long ago.'),
+  all: z.boolean().describe('Nothing else is said, and everything is meant.'),
 });
 
 /** See {@link selectionSchema}. */
@@ -68,10 +68,9 @@ export const QUEUE_OPERATIONS = {
     meaning: 'What waits where, and how each lane does.',
     access: READ,
     request: z.strictObject({
-      /** Only the lanes of this relay; null for all. */
-      relay: name.nullable(),
+      relay: name.nullable().describe('Only the lanes of this relay; null for all.'),
     }),
-    result: () => z.custom<QueueView>(),
+    result: () => elsewhere<QueueView>('GET /api/v1/queue'),
   }),
   hold: operation({
     meaning: 'Holds a lane back, or a relay with all its lanes, or lets it go. Survives a restart.',
@@ -81,12 +80,10 @@ export const QUEUE_OPERATIONS = {
       touches: ['queue', 'relays', 'health'],
     }),
     request: z.strictObject({
-      /** A lane's name, or a relay's. */
-      target: name,
-      /** Null lets it go. */
-      kind: z.enum(HOLD_KINDS).nullable(),
+      target: name.describe("A lane's name, or a relay's."),
+      kind: z.enum(HOLD_KINDS).nullable().describe('Null lets it go.'),
     }),
-    result: () => z.custom<HoldView>(),
+    result: () => elsewhere<HoldView>('POST /api/v1/queue/pause'),
     // Holding mail back must not wait until a configuration is free of faults.
     commands: [
       {
@@ -116,11 +113,11 @@ export const QUEUE_OPERATIONS = {
     request: z.strictObject({
       act: z.enum(QUEUE_ACTS),
       selection: selectionSchema,
-      /** Of `reroute`: where mail is to go; null decides anew by the routing table. */
-      toRelay: name.nullable(),
+      toRelay: name
+        .nullable()
+        .describe('Of `reroute`: where mail is to go; null decides anew by the routing table.'),
       dryRun: z.boolean(),
-      /** The `next` of an earlier call; null starts. */
-      cursor: z.string().max(MAX_TEXT).nullable(),
+      cursor: z.string().max(MAX_TEXT).nullable().describe('The `next` of an earlier call; null starts.'),
     }),
     result: queueActView,
   }),

@@ -341,10 +341,16 @@ export const RELAY_OPERATIONS = {
     access: changes({ words: 'Tested a relay', subject: 'name', hide: ['unsaved'], touches: [] }),
     request: z.strictObject({
       name: z.string(),
-      /** Whose mail servers to try, for a relay of type `mx`; null for others. */
-      to: z.string().nullable(),
-      /** A definition that is not stored, to be tried in the place of a relay that is there; null: the relay of that name. */
-      unsaved: z.strictObject({ definition, secret }).nullable(),
+      to: z
+        .string()
+        .nullable()
+        .describe('Whose mail servers to try, for a relay of type `mx`; null for others.'),
+      unsaved: z
+        .strictObject({ definition, secret })
+        .nullable()
+        .describe(
+          'A definition that is not stored, to be tried in the place of a relay that is there; null: the relay of that name.',
+        ),
     }),
     result: relayTest,
     step: probeStep,

@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import type { routeExplanationSchema } from '../ingest/http/operator-answers.ts';
 import { integer, type TableForm } from './command.ts';
-import { changes, look, type OperationsOf, operation, READ, type Shown, unrecorded } from './operation.ts';
+import {
+  changes,
+  elsewhere,
+  look,
+  type OperationsOf,
+  operation,
+  READ,
+  type Shown,
+  unrecorded,
+} from './operation.ts';
 
 /** Most messages that are rehearsed. */
 export const MAX_REHEARSED = 10_000;
@@ -129,8 +138,7 @@ export const ROUTE_OPERATIONS = {
     meaning: 'A published table with its rules.',
     access: READ,
     request: z.strictObject({
-      /** Null for the one in force. */
-      version: z.int().min(1).nullable(),
+      version: z.int().min(1).nullable().describe('Null for the one in force.'),
     }),
     result: routeTableView,
     commands: [
@@ -151,10 +159,12 @@ export const ROUTE_OPERATIONS = {
     meaning: 'Where mail would go, and why.',
     access: READ,
     request: z.strictObject({
-      /** The parameters of `GET /api/v1/routes/explain`, by name. */
-      query: z.array(z.tuple([z.string(), z.string()])).max(200),
+      query: z
+        .array(z.tuple([z.string(), z.string()]))
+        .max(200)
+        .describe('The parameters of `GET /api/v1/routes/explain`, by name.'),
     }),
-    result: () => z.custom<ExplanationView>(),
+    result: () => elsewhere<ExplanationView>('GET /api/v1/routes/explain'),
   }),
   rehearseRoutes: operation({
     meaning:
@@ -162,10 +172,8 @@ export const ROUTE_OPERATIONS = {
     // Changes nothing, but takes seconds of the processor.
     access: unrecorded('operator'),
     request: z.strictObject({
-      /** The list of rules as in the configuration file. */
-      routes: z.unknown(),
-      /** At most so many messages. */
-      last: z.int().min(1).max(MAX_REHEARSED),
+      routes: z.unknown().describe('The list of rules as in the configuration file.'),
+      last: z.int().min(1).max(MAX_REHEARSED).describe('At most so many messages.'),
     }),
     result: rehearsalView,
   }),

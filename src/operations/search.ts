@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { messageRecordSchema, statusRecordSchema } from '../ingest/http/answers.ts';
 import type { attemptsPageSchema } from '../ingest/http/attempt-answers.ts';
-import { acts, MAIL_TOPICS, type OperationsOf, operation, READ, type Shown } from './operation.ts';
+import { acts, elsewhere, MAIL_TOPICS, type OperationsOf, operation, READ, type Shown } from './operation.ts';
 
 /** New messages are counted up to here. */
 export const MAX_NEW = 100;
@@ -25,7 +25,8 @@ export type FoundMessage = Shown<typeof messageRecordSchema> & {
 };
 
 /** As {@link FoundMessage}. */
-export const foundMessage = () => z.custom<FoundMessage>();
+export const foundMessage = () =>
+  elsewhere<FoundMessage>('a message of GET /api/v1/messages, with key: string | null; captured: boolean');
 
 const searchPage = () =>
   z.strictObject({
@@ -43,8 +44,10 @@ export type SearchPage = Shown<typeof searchPage>;
 
 const messageStory = () =>
   z.strictObject({
-    record: z.custom<Shown<typeof statusRecordSchema>>(),
-    attempts: z.custom<Shown<typeof attemptsPageSchema>['attempts']>(),
+    record: elsewhere<Shown<typeof statusRecordSchema>>('GET /api/v1/messages/{id}'),
+    attempts: elsewhere<Shown<typeof attemptsPageSchema>['attempts']>(
+      'attempts of GET /api/v1/messages/{id}/attempts',
+    ),
     /** There are attempts that are not shown. */
     moreAttempts: z.boolean(),
     ways: z.array(recipientWay()),
@@ -255,8 +258,7 @@ export const SEARCH_OPERATIONS = {
     request: z.strictObject({
       query,
       limit: z.int().min(1).max(200),
-      /** The `next` of an earlier page; null starts at the newest. */
-      before: id.nullable(),
+      before: id.nullable().describe('The `next` of an earlier page; null starts at the newest.'),
     }),
     result: searchPage,
   }),
@@ -314,12 +316,15 @@ export const SEARCH_OPERATIONS = {
     meaning: 'Events counted over time, all nodes together.',
     access: READ,
     request: z.strictObject({
-      /** `minute`: the last hour or less; `hour`: the last days; `day`: the last months. */
-      step: z.enum(['minute', 'hour', 'day']),
-      /** How many steps back from now, this one included. */
-      count: z.int().min(1).max(400),
-      /** Of one relay, counted in recipients; null: of the service, in messages. */
-      relay: z.string().max(64).nullable(),
+      step: z
+        .enum(['minute', 'hour', 'day'])
+        .describe('`minute`: the last hour or less; `hour`: the last days; `day`: the last months.'),
+      count: z.int().min(1).max(400).describe('How many steps back from now, this one included.'),
+      relay: z
+        .string()
+        .max(64)
+        .nullable()
+        .describe('Of one relay, counted in recipients; null: of the service, in messages.'),
     }),
     result: series,
   }),

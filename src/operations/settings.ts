@@ -120,10 +120,16 @@ export const SETTINGS_OPERATIONS = {
       touches: ['settings', 'health'],
     }),
     request: z.strictObject({
-      /** By key; values as in the configuration file: null is a value too, such as of a port that is switched off. */
-      values: z.record(key, z.unknown()),
-      /** Keys whose stored values are taken away: they are then as they are without. */
-      unset: z.array(key).max(MAX_UNSET).optional(),
+      values: z
+        .record(key, z.unknown())
+        .describe(
+          'By key; values as in the configuration file: null is a value too, such as of a port that is switched off.',
+        ),
+      unset: z
+        .array(key)
+        .max(MAX_UNSET)
+        .optional()
+        .describe('Keys whose stored values are taken away: they are then as they are without.'),
     }),
     result: () => z.array(settingRow()),
   }),
@@ -144,10 +150,14 @@ export const SETTINGS_OPERATIONS = {
       touches: ['settings', 'health'],
     }),
     request: z.strictObject({
-      /** PEM: the certificate and those between it and the root. */
-      certificate: z.string().max(256 * 1024),
-      /** PEM; not encrypted. */
-      key: z.string().max(64 * 1024),
+      certificate: z
+        .string()
+        .max(256 * 1024)
+        .describe('PEM: the certificate and those between it and the root.'),
+      key: z
+        .string()
+        .max(64 * 1024)
+        .describe('PEM; not encrypted.'),
     }),
     result: certificateView,
   }),

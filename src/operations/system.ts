@@ -4,6 +4,7 @@ import {
   acts,
   CONFIDENTIAL,
   changes,
+  elsewhere,
   MAIL_TOPICS,
   type OperationsOf,
   operation,
@@ -48,9 +49,9 @@ const systemView = () =>
       freeBytes: z.number().nullable(),
       totalBytes: z.number().nullable(),
     }),
-    ports: z.custom<
+    ports: elsewhere<
       HealthReport['smtp'] & { readonly api: HealthReport['api']; readonly webui: number | null }
-    >(),
+    >('smtp and api of GET /health, with webui: number | null'),
     lastBackup: backupView().nullable(),
   });
 
@@ -186,7 +187,7 @@ export const SYSTEM_OPERATIONS = {
     meaning: 'The body of `GET /health`.',
     access: READ,
     request: z.strictObject({}),
-    result: () => z.custom<HealthReport>(),
+    result: () => elsewhere<HealthReport>('GET /health'),
   }),
   system: operation({
     meaning: 'Version, process, storage by class, last backup.',
@@ -199,10 +200,8 @@ export const SYSTEM_OPERATIONS = {
     access: unrecorded('operator'),
     request: z.strictObject({
       level: z.enum(LOG_LEVELS),
-      /** Text that a line contains, whatever its case; empty for all. */
-      contains: z.string().max(200),
-      /** Only lines after this number; null for the last ones. */
-      after: z.int().min(0).nullable(),
+      contains: z.string().max(200).describe('Text that a line contains, whatever its case; empty for all.'),
+      after: z.int().min(0).nullable().describe('Only lines after this number; null for the last ones.'),
       limit: z.int().min(1).max(1000),
     }),
     result: logTail,
@@ -212,13 +211,10 @@ export const SYSTEM_OPERATIONS = {
     access: CONFIDENTIAL,
     request: z.strictObject({
       actor: z.string().max(200).nullable(),
-      /** An operation's name. */
-      action: z.string().max(100).nullable(),
-      /** Text that the subject contains. */
-      subject: z.string().max(200).nullable(),
+      action: z.string().max(100).nullable().describe("An operation's name."),
+      subject: z.string().max(200).nullable().describe('Text that the subject contains.'),
       limit: z.int().min(1).max(200),
-      /** The `next` of an earlier page. */
-      before: z.int().min(1).nullable(),
+      before: z.int().min(1).nullable().describe('The `next` of an earlier page.'),
     }),
     result: activityPage,
   }),
@@ -226,10 +222,19 @@ export const SYSTEM_OPERATIONS = {
     meaning: 'Writes a backup while the service goes on, and reads it back.',
     access: changes({ words: 'Made a backup', subject: 'file', hide: ['passphrase'], touches: ['health'] }),
     request: z.strictObject({
-      /** An absolute path that does not exist; null: a name by the time, in the data directory's folder `backups`. Only the command line may give a path. */
-      file: z.string().max(4096).nullable(),
-      /** Encrypts the secret key that goes along; null leaves the secret key out. */
-      passphrase: z.string().min(MIN_PASSPHRASE).max(1024).nullable(),
+      file: z
+        .string()
+        .max(4096)
+        .nullable()
+        .describe(
+          "An absolute path that does not exist; null: a name by the time, in the data directory's folder `backups`. Only the command line may give a path.",
+        ),
+      passphrase: z
+        .string()
+        .min(MIN_PASSPHRASE)
+        .max(1024)
+        .nullable()
+        .describe('Encrypts the secret key that goes along; null leaves the secret key out.'),
     }),
     result: backupView,
     step: backupStep,
