@@ -60,41 +60,38 @@ function handlersOf(
   deps: IngestDeps,
   options: IngestOptions,
 ): Readonly<Record<keyof typeof ENDPOINTS, Handle>> {
-  const { intake, sending, acts, spool, views, outlook, readWords, clock, random, events, signal } = deps;
-  const { budget, limiter } = deps.shared;
-  const watchers = new Watchers(events, { max: options.maxWaitingReaders, signal });
-  const nextToken = createTokenSource(clock, random);
-  const inProgress = new InProgress({ max: MAX_KEYS_IN_PROGRESS });
-  const submitDeps = { intake, sending, views, clock, random, budget, inProgress, nextToken, options };
-  const batchDeps = { ...submitDeps, limiter };
-  const resendDeps = { ...submitDeps, spool };
-  const statusDeps = { views, watchers, clock, outlook };
-  const waitDeps = { ...statusDeps, readWords };
-  const actDeps = { acts, views, outlook, admin: deps.admin, budget };
-  const queueDeps = { admin: deps.admin, budget };
-  const adminDeps = { ...queueDeps, limits: () => options.limits };
+  const { clock, random, events, signal, shared } = deps;
+  const parts = {
+    ...deps,
+    ...shared,
+    options,
+    limits: () => options.limits,
+    watchers: new Watchers(events, { max: options.maxWaitingReaders, signal }),
+    nextToken: createTokenSource(clock, random),
+    inProgress: new InProgress({ max: MAX_KEYS_IN_PROGRESS }),
+  };
   return {
-    sendMessage: (call) => answerSubmit(call, submitDeps),
-    sendBatch: (call) => answerBatch(call, batchDeps),
-    sendMessageAsMailgun: (call) => answerMailgun(call, submitDeps),
-    sendRaw: (call) => answerRaw(call, submitDeps),
-    resendMessage: (call) => answerResend(call, resendDeps),
-    listMessages: (call) => answerList(call, { views, outlook }),
-    getMessage: (call) => answerStatus(call, statusDeps),
-    listAttempts: (call) => answerAttempts(call, views),
-    getContent: (call) => answerContent(call, { views, spool }),
-    waitForCaptured: (call) => answerWait(call, waitDeps),
-    cancelMessage: (call) => answerAct(call, 'cancelMessage', actDeps),
-    retryMessage: (call) => answerAct(call, 'retryMessage', actDeps),
-    getQueue: (call) => answerQueue(call, queueDeps),
-    pauseQueue: (call) => answerHold(call, 'pause', queueDeps),
-    drainQueue: (call) => answerHold(call, 'drain', queueDeps),
-    resumeQueue: (call) => answerHold(call, null, queueDeps),
-    retrySelection: (call) => answerQueueAct(call, 'retry', queueDeps),
-    cancelSelection: (call) => answerQueueAct(call, 'cancel', queueDeps),
-    rerouteSelection: (call) => answerQueueAct(call, 'reroute', queueDeps),
-    explainRoute: (call) => answerExplain(call, { intake, clock }),
-    callOperation: (call) => answerAdmin(call, adminDeps),
+    sendMessage: (call) => answerSubmit(call, parts),
+    sendBatch: (call) => answerBatch(call, parts),
+    sendMessageAsMailgun: (call) => answerMailgun(call, parts),
+    sendRaw: (call) => answerRaw(call, parts),
+    resendMessage: (call) => answerResend(call, parts),
+    listMessages: (call) => answerList(call, parts),
+    getMessage: (call) => answerStatus(call, parts),
+    listAttempts: (call) => answerAttempts(call, parts.views),
+    getContent: (call) => answerContent(call, parts),
+    waitForCaptured: (call) => answerWait(call, parts),
+    cancelMessage: (call) => answerAct(call, 'cancelMessage', parts),
+    retryMessage: (call) => answerAct(call, 'retryMessage', parts),
+    getQueue: (call) => answerQueue(call, parts),
+    pauseQueue: (call) => answerHold(call, 'pause', parts),
+    drainQueue: (call) => answerHold(call, 'drain', parts),
+    resumeQueue: (call) => answerHold(call, null, parts),
+    retrySelection: (call) => answerQueueAct(call, 'retry', parts),
+    cancelSelection: (call) => answerQueueAct(call, 'cancel', parts),
+    rerouteSelection: (call) => answerQueueAct(call, 'reroute', parts),
+    explainRoute: (call) => answerExplain(call, parts),
+    callOperation: (call) => answerAdmin(call, parts),
   };
 }
 
