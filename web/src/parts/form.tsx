@@ -11,9 +11,9 @@ import {
 import type { OperationName, RequestOf, ResultOf } from '../../../src/operations/table.ts';
 import { type Faults, faultsOf } from '../faults.ts';
 import { type ActOptions, useAct } from '../queries.ts';
-import { Banner } from './banner.tsx';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
+import { Banner } from './states.tsx';
 
 /** A form while it is filled in. */
 export interface FormInHand<Values> {

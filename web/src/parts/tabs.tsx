@@ -13,16 +13,18 @@ export interface Tab<Value extends string> {
 /** Sheets of which one is shown. Keep which in the page's URL. */
 export function Tabs<Value extends string>({
   label,
-  tabs,
+  tabs: all,
   value,
   onChange,
 }: {
   /** What they are tabs of, read aloud. */
   readonly label: string;
-  readonly tabs: readonly Tab<Value>[];
+  /** What is `false` is not there. */
+  readonly tabs: readonly (Tab<Value> | false)[];
   readonly value: Value;
   readonly onChange: (value: Value) => void;
 }) {
+  const tabs = all.filter((tab) => tab !== false);
   return (
     <Base.Root value={value} onValueChange={(next) => onChange(next as Value)}>
       <Base.List
@@ -50,7 +52,7 @@ export function Tabs<Value extends string>({
 
 type PageTab = Tab<NonNullable<Address['tab']>>;
 
-/** The tabs of a page. Which is shown is in its address; the first is shown without. What is `false` is not there. */
+/** The tabs of a page. Which is shown is in its address; the first is shown without. */
 export function PageTabs({
   label,
   tabs,

@@ -1,8 +1,8 @@
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { StatusBadge } from '../../parts/badge.tsx';
-import { Banner } from '../../parts/banner.tsx';
 import { CodeBlock, CopyButton } from '../../parts/copy.tsx';
 import { Card } from '../../parts/page.tsx';
+import { Banner } from '../../parts/states.tsx';
 import { type DnsRecord, type Finding, findingOf, otherFindings } from '../domains/page.tsx';
 
 type Domain = ResultOf<'domain'>;

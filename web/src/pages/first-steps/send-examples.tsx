@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { Banner } from '../../parts/banner.tsx';
 import { CodeBlock, Copyable } from '../../parts/copy.tsx';
+import { Banner } from '../../parts/states.tsx';
 import { type Tab, Tabs } from '../../parts/tabs.tsx';
 import { useCall } from '../../queries.ts';
 import { useSession } from '../../session.tsx';
@@ -23,37 +23,29 @@ export function SendExamples({
   const domain = senderDomains[0] ?? domains.data?.[0]?.name ?? 'example.com';
   const facts = { secret, from: `hello@${domain}`, to: 'you@example.com' };
   const selfSigned = certificate.data?.origin === 'self-signed';
-  const tabs: readonly Tab<Way>[] = [
-    ...(apiUrl === null
-      ? []
-      : [
-          {
-            value: 'curl' as const,
-            label: 'curl',
-            content: <CodeBlock label="command" code={curlExample({ ...facts, apiUrl, selfSigned })} />,
-          },
-        ]),
-    ...(smtp === null
-      ? []
-      : [
-          {
-            value: 'smtp' as const,
-            label: 'SMTP',
-            content: <CodeBlock label="command" code={smtpExample(facts, smtp)} />,
-          },
-          {
-            value: 'values' as const,
-            label: 'For your program',
-            content: <SmtpValues secret={secret} {...smtp} />,
-          },
-        ]),
-  ];
-  if (tabs.length === 0)
+  if (apiUrl === null && smtp === null)
     return (
       <Banner level="warning" title="No port takes mail">
         Both the HTTP API and the SMTP listener are switched off: see their settings.
       </Banner>
     );
+  const tabs: readonly (Tab<Way> | false)[] = [
+    apiUrl !== null && {
+      value: 'curl',
+      label: 'curl',
+      content: <CodeBlock label="command" code={curlExample({ ...facts, apiUrl, selfSigned })} />,
+    },
+    smtp !== null && {
+      value: 'smtp',
+      label: 'SMTP',
+      content: <CodeBlock label="command" code={smtpExample(facts, smtp)} />,
+    },
+    smtp !== null && {
+      value: 'values',
+      label: 'For your program',
+      content: <SmtpValues secret={secret} {...smtp} />,
+    },
+  ];
   return <Tabs label="Ways to send" tabs={tabs} value={way} onChange={setWay} />;
 }
 

@@ -5,11 +5,10 @@ import type { ResultOf } from '../../../../src/operations/table.ts';
 import { download } from '../../api.ts';
 import { formatBytes } from '../../format.ts';
 import { Badge } from '../../parts/badge.tsx';
-import { Banner } from '../../parts/banner.tsx';
 import { DownloadLink } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { CopyButton } from '../../parts/copy.tsx';
-import { EmptyState, Fetched } from '../../parts/states.tsx';
+import { Banner, EmptyState, Fetched } from '../../parts/states.tsx';
 import { type Tab, Tabs } from '../../parts/tabs.tsx';
 import { Segments } from '../../parts/toolbar.tsx';
 import { Bytes, plainText, Said } from '../../parts/values.tsx';
@@ -48,17 +47,13 @@ function PreviewTabs({
   const { hasHtml, text, attachments, headers, notes } = preview;
   const first = hasHtml ? 'html' : text !== null ? 'text' : attachments.length > 0 ? 'attachments' : 'source';
   const chosen = view ?? first;
-  const tabs: Tab<Exclude<ContentsView, 'phone'>>[] = [
-    ...(hasHtml
-      ? [
-          {
-            value: 'html' as const,
-            label: 'HTML',
-            content: <HtmlView id={id} isPhone={chosen === 'phone'} onView={onView} />,
-          },
-        ]
-      : []),
-    ...(text === null ? [] : [{ value: 'text' as const, label: 'Text', content: <TextView text={text} /> }]),
+  const tabs: (Tab<Exclude<ContentsView, 'phone'>> | false)[] = [
+    hasHtml && {
+      value: 'html',
+      label: 'HTML',
+      content: <HtmlView id={id} isPhone={chosen === 'phone'} onView={onView} />,
+    },
+    text !== null && { value: 'text', label: 'Text', content: <TextView text={text} /> },
     { value: 'source', label: 'Source', content: <SourceView id={id} /> },
     {
       value: 'headers',
@@ -72,7 +67,7 @@ function PreviewTabs({
     },
   ];
   const wanted = chosen === 'phone' ? 'html' : chosen;
-  const shown = tabs.some(({ value }) => value === wanted) ? wanted : first;
+  const shown = tabs.some((tab) => tab && tab.value === wanted) ? wanted : first;
   return (
     <div className="space-y-3">
       {notes.length > 0 && (

@@ -2,11 +2,11 @@ import { Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { download } from '../../api.ts';
 import { formatBytes, formatCount } from '../../format.ts';
-import { Banner } from '../../parts/banner.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Progress } from '../../parts/progress.tsx';
 import { useRun } from '../../parts/run.tsx';
+import { Banner } from '../../parts/states.tsx';
 import { Said } from '../../parts/values.tsx';
 
 /** The server ends an export there. */

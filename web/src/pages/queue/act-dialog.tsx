@@ -3,11 +3,11 @@ import { useState } from 'react';
 import type { RequestOf, ResultOf } from '../../../../src/operations/table.ts';
 import { ApiError, call } from '../../api.ts';
 import { formatCount, plural } from '../../format.ts';
-import { Banner } from '../../parts/banner.tsx';
 import { Spinner } from '../../parts/button.tsx';
 import { Select } from '../../parts/choice.tsx';
 import { Progress } from '../../parts/progress.tsx';
 import { RunDialog, useRun } from '../../parts/run.tsx';
+import { Banner } from '../../parts/states.tsx';
 import { refetchShown, useCall } from '../../queries.ts';
 
 /** An act that is about to be confirmed. */

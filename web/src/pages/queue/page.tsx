@@ -4,18 +4,16 @@ import { useMemo, useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { useAddress } from '../../address.ts';
 import { formatCount, formatDuration, plural } from '../../format.ts';
-import { Banner } from '../../parts/banner.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { NameFilter } from '../../parts/choice.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Card, Page, Stat, StatRow } from '../../parts/page.tsx';
-import { EmptyState, Fetched } from '../../parts/states.tsx';
+import { Banner, EmptyState, Fetched } from '../../parts/states.tsx';
 import { Toolbar } from '../../parts/toolbar.tsx';
 import { useCall } from '../../queries.ts';
 import { IfMay, useMay } from '../../session.tsx';
 import { ActDialog, EVERYTHING, type PlannedAct } from './act-dialog.tsx';
-import { RelayActs } from './acts.tsx';
-import { laneColumns } from './columns.tsx';
+import { laneColumns, RelayActs } from './lanes.tsx';
 
 type QueueView = ResultOf<'queue'>;
 

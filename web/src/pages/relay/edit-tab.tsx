@@ -1,8 +1,7 @@
 import { useState } from 'react';
 import { ConfirmDialog } from '../../parts/ask.tsx';
-import { Banner } from '../../parts/banner.tsx';
 import { Card } from '../../parts/page.tsx';
-import { EmptyState, Fetched } from '../../parts/states.tsx';
+import { Banner, EmptyState, Fetched } from '../../parts/states.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import {
   type Definition,

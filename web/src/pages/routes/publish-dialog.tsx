@@ -4,11 +4,10 @@ import { useEffect } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatCount, plural } from '../../format.ts';
 import { Badge, type Tone } from '../../parts/badge.tsx';
-import { Banner } from '../../parts/banner.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { FormError } from '../../parts/form.tsx';
-import { LoadingState } from '../../parts/states.tsx';
+import { Banner, LoadingState } from '../../parts/states.tsx';
 import { useAct } from '../../queries.ts';
 import { changesOf, type Rule, type RuleChange } from './rules.ts';
 

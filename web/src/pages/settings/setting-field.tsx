@@ -1,10 +1,12 @@
+import { Plus, Trash2 } from 'lucide-react';
 import { formatBytes } from '../../format.ts';
+import { Button, IconButton } from '../../parts/button.tsx';
 import { Checkbox } from '../../parts/checkbox.tsx';
 import { ListField, Select, Switch } from '../../parts/choice.tsx';
+import { FormError, fieldsOf } from '../../parts/form.tsx';
 import { NumberField, SecretField, Textarea, TextField } from '../../parts/text-field.tsx';
 import { useCall } from '../../queries.ts';
 import { type Draft, type Setting, shortUnit, showSetting } from './setting-values.ts';
-import { SourcesEditor } from './sources-editor.tsx';
 
 interface Props {
   readonly setting: Setting;
@@ -119,4 +121,134 @@ function RelayField({ value, ...field }: TextProps) {
   // A relay that is gone still stands there until another is chosen.
   const all = value === '' || names.includes(value) ? names : [value, ...names];
   return <Select {...field} choices={all} value={value} />;
+}
+
+/** The rows of `listener.sources`: devices that send without a key. The value is their JSON. */
+function SourcesEditor({
+  value,
+  onChange,
+  error,
+}: {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly error: string | undefined;
+}) {
+  const rows = readSources(value);
+  const put = (index: number, row: SourceRow) =>
+    onChange(writeSources(rows.map((each, place) => (place === index ? row : each))));
+  return (
+    <div className="space-y-3">
+      {rows.length === 0 && (
+        <p className="text-soft">No device has a name yet. Those of allowed ranges may send all the same.</p>
+      )}
+      {rows.map((row, index) => (
+        <SourceFields
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other identity while their names are being typed
+          key={index}
+          row={row}
+          onChange={(next) => put(index, next)}
+          onRemove={() => onChange(writeSources(rows.filter((_, place) => place !== index)))}
+        />
+      ))}
+      <FormError>{error ?? null}</FormError>
+      <Button
+        small
+        icon={Plus}
+        label="Add a device"
+        onClick={() =>
+          onChange(
+            writeSources([...rows, { name: '', cidr: '', sender_domains: [], rate_per_minute: 0, tags: [] }]),
+          )
+        }
+      />
+    </div>
+  );
+}
+
+function SourceFields({
+  row,
+  onChange,
+  onRemove,
+}: {
+  readonly row: SourceRow;
+  readonly onChange: (row: SourceRow) => void;
+  readonly onRemove: () => void;
+}) {
+  const field = fieldsOf(row, {}, (part) => onChange({ ...row, ...part }));
+  return (
+    <fieldset className="rounded-md border border-line bg-surface p-3">
+      <legend className="sr-only">{row.name === '' ? 'A new device' : row.name}</legend>
+      <div className="grid gap-3 sm:grid-cols-[1fr_1fr_auto]">
+        <TextField label="Name" placeholder="printer" verbatim {...field('name')} />
+        <TextField label="Address or range" mono placeholder="192.168.4.7" verbatim {...field('cidr')} />
+        <IconButton
+          icon={Trash2}
+          label={`Remove ${row.name === '' ? 'this device' : row.name}`}
+          onClick={onRemove}
+          className="self-end max-sm:justify-self-end"
+        />
+        <ListField label="Sender domains" hint="Empty for any." {...field('sender_domains')} />
+        <ListField label="Tags" {...field('tags')} />
+        <NumberField
+          className="sm:col-span-2 sm:max-w-60"
+          label="Messages a minute"
+          hint="0 leaves it to the limit of all sources."
+          value={row.rate_per_minute}
+          onChange={(rate) => onChange({ ...row, rate_per_minute: rate ?? 0 })}
+        />
+      </div>
+    </fieldset>
+  );
+}
+
+/** A row of `listener.sources` as the configuration has it. */
+export interface SourceRow {
+  readonly name: string;
+  readonly cidr: string;
+  readonly sender_domains: readonly string[];
+  readonly rate_per_minute: number;
+  readonly tags: readonly string[];
+}
+
+/** Rows from their JSON; what is not there is as by default. Empty for what is no list. */
+function readSources(json: string): readonly SourceRow[] {
+  const list = parsed(json);
+  return Array.isArray(list) ? list.map(readRow) : [];
+}
+
+/** Their JSON. */
+function writeSources(rows: readonly SourceRow[]): string {
+  return JSON.stringify(rows);
+}
+
+function readRow(raw: unknown): SourceRow {
+  const row = (typeof raw === 'object' && raw !== null ? raw : {}) as Readonly<Record<string, unknown>>;
+  return {
+    name: asText(row['name']),
+    cidr: asText(row['cidr']),
+    // The server tells of rows as they were read, or as they were written.
+    sender_domains: asTexts(row['sender_domains'] ?? row['senderDomains']),
+    rate_per_minute: asNumber(row['rate_per_minute'] ?? row['ratePerMinute']),
+    tags: asTexts(row['tags']),
+  };
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function asTexts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+function asNumber(value: unknown): number {
+  return typeof value === 'number' ? value : 0;
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
 }

@@ -1,14 +1,28 @@
-import { UserPlus } from 'lucide-react';
-import { useCallback, useState } from 'react';
-import { Button } from '../../parts/button.tsx';
+import {
+  KeyRound,
+  LogOut,
+  MoreHorizontal,
+  ShieldOff,
+  Trash2,
+  UserCheck,
+  UserCog,
+  UserPlus,
+  UserX,
+} from 'lucide-react';
+import { useCallback, useMemo, useState } from 'react';
+import { plural } from '../../format.ts';
+import { ask } from '../../parts/ask.tsx';
+import { Badge, StatusBadge } from '../../parts/badge.tsx';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { actsColumn, type Column, countColumn, DataTable, timeColumn } from '../../parts/data-table.tsx';
+import { Menu, MenuItem, MenuLine } from '../../parts/menu.tsx';
 import { Card, Page } from '../../parts/page.tsx';
 import { Fetched, Forbidden } from '../../parts/states.tsx';
 import { PageTabs } from '../../parts/tabs.tsx';
 import { useAct, useCall } from '../../queries.ts';
-import { useMay } from '../../session.tsx';
+import { useMay, useSession } from '../../session.tsx';
 import { type SessionRow, SessionsTable } from '../account/sessions-table.tsx';
-import { AddUser } from './user-dialogs.tsx';
-import { UsersTable } from './users-table.tsx';
+import { AddUser, ChangeRole, LinkDialog, type PasswordLink, roleLabel, type User } from './user-dialogs.tsx';
 
 /** Who uses the dashboard, and where they are signed in. */
 export function UsersPage() {
@@ -61,4 +75,161 @@ function Sessions() {
       </Fetched>
     </Card>
   );
+}
+
+/** What is open for a user. */
+type Opened = { readonly role: User } | { readonly linkFor: User; readonly link: PasswordLink };
+
+/** Users, and what can be done with each. */
+export function UsersTable({ users }: { readonly users: readonly User[] }) {
+  const { user } = useSession();
+  const [opened, setOpened] = useState<Opened | null>(null);
+  const columns = useMemo(() => columnsOf(user.name, setOpened), [user.name]);
+  const close = () => setOpened(null);
+  return (
+    <>
+      <DataTable label="Users" columns={columns} rows={users} rowId={({ name }) => name} />
+      {opened && 'role' in opened && <ChangeRole user={opened.role} onClose={close} />}
+      {opened && 'link' in opened && (
+        <LinkDialog title={`A link for ${opened.linkFor.name}`} link={opened.link} onClose={close} />
+      )}
+    </>
+  );
+}
+
+function columnsOf(own: string, open: (opened: Opened) => void): readonly Column<User>[] {
+  return [
+    {
+      header: 'Name',
+      width: 'minmax(0, 1.6fr)',
+      sort: ({ name }) => name,
+      cell: ({ name, disabled }) => (
+        <span className="flex min-w-0 items-center gap-2">
+          <span className="truncate font-medium" title={name}>
+            {name}
+          </span>
+          {name === own && <Badge>You</Badge>}
+          {disabled && <Badge tone="bad">Disabled</Badge>}
+        </span>
+      ),
+    },
+    { header: 'Role', sort: ({ role }) => role, cell: ({ role }) => roleLabel(role) },
+    {
+      header: 'Second factor',
+      cell: ({ hasPassword, secondFactor }) =>
+        !hasPassword ? (
+          <Badge tone="warn">Has no password yet</Badge>
+        ) : secondFactor ? (
+          <StatusBadge status="on" />
+        ) : (
+          <span className="text-soft">off</span>
+        ),
+    },
+    timeColumn(
+      { header: 'Last signed in', width: '8rem', sorts: true },
+      ({ lastSignInAt }) => lastSignInAt,
+      'never',
+    ),
+    countColumn({ header: 'Sessions', width: '5.5rem' }, ({ sessions }) => sessions),
+    actsColumn('2.25rem', (user) => <UserMenu user={user} isOwn={user.name === own} open={open} />),
+  ];
+}
+
+/** What can be done with a user. */
+function UserMenu({
+  user,
+  isOwn,
+  open,
+}: {
+  readonly user: User;
+  readonly isOwn: boolean;
+  readonly open: (opened: Opened) => void;
+}) {
+  const { name, disabled, secondFactor, sessions } = user;
+  const enable = useAct('updateUser', { done: `${name} may sign in again` });
+  return (
+    <Menu trigger={<IconButton icon={MoreHorizontal} label={`What to do with ${name}`} small />}>
+      <MenuItem icon={UserCog} label="Change role" onSelect={() => open({ role: user })} />
+      <MenuItem
+        icon={KeyRound}
+        label="New password link"
+        onSelect={() => askForLink(user, (link) => open({ linkFor: user, link }))}
+      />
+      {secondFactor && !isOwn && (
+        <MenuItem icon={ShieldOff} label="Take second factor away" onSelect={() => askToTakeFactor(user)} />
+      )}
+      {sessions > 0 && !isOwn && (
+        <MenuItem icon={LogOut} label="Sign out everywhere" onSelect={() => askToSignOut(user)} />
+      )}
+      {!isOwn && (
+        <>
+          <MenuLine />
+          {disabled ? (
+            <MenuItem
+              icon={UserCheck}
+              label="Let sign in again"
+              onSelect={() => enable.mutate({ name, role: null, disabled: false })}
+            />
+          ) : (
+            <MenuItem icon={UserX} danger label="Disable" onSelect={() => askToDisable(user)} />
+          )}
+          <MenuItem icon={Trash2} danger label="Remove" onSelect={() => askToRemove(user)} />
+        </>
+      )}
+    </Menu>
+  );
+}
+
+function askForLink({ name, hasPassword }: User, onDone: (link: PasswordLink) => void): void {
+  ask('setupLink', {
+    request: { name },
+    onDone,
+    title: 'Make a password link?',
+    text: `By it ${name} chooses a ${hasPassword ? 'new ' : ''}password. Until then the present one holds.`,
+    confirm: 'Make a link',
+  });
+}
+
+function askToTakeFactor({ name }: User): void {
+  ask('resetSecondFactor', {
+    request: { name },
+    done: `The second factor of ${name} is taken away`,
+    title: 'Take the second factor away?',
+    text: `From then on the password of ${name} alone is enough. Do this only when you are sure who has asked for it.`,
+    confirm: 'Take it away',
+    danger: true,
+  });
+}
+
+function askToSignOut({ name, sessions }: User): void {
+  ask('endSessions', {
+    request: { name },
+    done: ({ ended }) => `${plural(ended, 'session')} ended`,
+    title: `Sign ${name} out everywhere?`,
+    text: `${plural(sessions, 'session')} end at once. They may sign in again.`,
+    confirm: 'Sign out everywhere',
+  });
+}
+
+function askToDisable({ name }: User): void {
+  ask('updateUser', {
+    request: { name, role: null, disabled: true },
+    done: `${name} is disabled`,
+    title: `Disable ${name}?`,
+    text: 'Their sessions end, and they cannot sign in until they are let in again.',
+    confirm: 'Disable user',
+    danger: true,
+  });
+}
+
+function askToRemove({ name }: User): void {
+  ask('removeUser', {
+    request: { name },
+    done: `${name} is removed`,
+    title: `Remove ${name}?`,
+    text: 'Their sessions end. What they did stays in the activity.',
+    confirm: 'Remove user',
+    danger: true,
+    typed: name,
+  });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { backupSteps } from './backup-dialog.tsx';
+import { backupSteps } from './backup-tab.tsx';
 
 const states = (steps: Parameters<typeof backupSteps>[0], finished = false) =>
   backupSteps(steps, finished).map(({ state, doneBytes }) => [state, doneBytes]);
