@@ -6,7 +6,7 @@ import { classNames } from './class-names.ts';
 interface DialogProps {
   readonly kind?: 'dialog' | 'drawer';
   readonly size?: 'small' | 'medium' | 'large';
-  readonly open: boolean;
+  readonly open?: boolean;
   /** Without it only what it holds closes it. */
   readonly onClose?: (() => void) | undefined;
   readonly title?: ReactNode;
@@ -38,7 +38,7 @@ const WIDTHS = {
 export function Dialog({
   kind = 'dialog',
   size = 'medium',
-  open,
+  open = true,
   onClose,
   title,
   description,
@@ -80,7 +80,7 @@ export function Dialog({
               {children}
             </div>
           )}
-          {footer !== undefined && (
+          {footer && (
             <footer className="flex flex-wrap justify-end gap-2 border-t border-line px-5 py-3">
               {footer}
             </footer>

@@ -138,7 +138,7 @@ export function Form<Values extends object, Request, Result>({
   if (layout) return layout(form, buttons, hand);
   if (sheet?.kind === 'drawer')
     return (
-      <Dialog {...sheet} open onClose={onClose} footer={buttons}>
+      <Dialog {...sheet} onClose={onClose} footer={buttons}>
         {form}
       </Dialog>
     );
@@ -150,7 +150,7 @@ export function Form<Values extends object, Request, Result>({
   );
   if (!sheet) return whole;
   return (
-    <Dialog {...sheet} open onClose={onClose}>
+    <Dialog {...sheet} onClose={onClose}>
       {whole}
     </Dialog>
   );

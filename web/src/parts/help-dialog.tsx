@@ -17,7 +17,7 @@ const KEYS: readonly (readonly [keys: readonly string[], meaning: string])[] = [
 export default function HelpDialog({ onClose }: { readonly onClose: () => void }) {
   const { version } = useSession();
   return (
-    <Dialog open onClose={onClose} title="Keys and help">
+    <Dialog onClose={onClose} title="Keys and help">
       <div className="grid gap-x-8 gap-y-5 sm:grid-cols-2">
         <KeyTable title="On every page" rows={KEYS} />
         <KeyTable

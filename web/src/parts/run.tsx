@@ -76,7 +76,6 @@ export function RunDialog<Result>({
   const isRunning = state === 'running';
   return (
     <Dialog
-      open
       onClose={onClose}
       title={title}
       description={description}

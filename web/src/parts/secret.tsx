@@ -43,7 +43,6 @@ export function SecretDialog({
 }) {
   return (
     <Dialog
-      open
       onClose={onClose}
       title={title}
       description={description}

@@ -90,7 +90,6 @@ function RecoveryCodes({
   return (
     // Whoever closes this by a slip has lost them: only the button does.
     <Dialog
-      open
       title="Keep these recovery codes"
       description="Each signs you in once when you do not have your app. They are shown this once."
       footer={

@@ -40,7 +40,7 @@ function Resender({ id, onClose }: { readonly id: string; readonly onClose: () =
       />
     );
   return (
-    <Dialog kind="drawer" open size="large" onClose={onClose} title="Edit and send again">
+    <Dialog kind="drawer" size="large" onClose={onClose} title="Edit and send again">
       <Fetched query={draft} lines={8}>
         {() => null}
       </Fetched>
@@ -86,7 +86,6 @@ function Composer({
     <>
       <Dialog
         kind="drawer"
-        open
         size="large"
         onClose={close}
         title={title}

@@ -120,7 +120,6 @@ function CurlDialog({ id, onClose }: { readonly id: string; readonly onClose: ()
   const draft = useCall('messageDraft', { id });
   return (
     <Dialog
-      open
       size="large"
       onClose={onClose}
       title="As curl"

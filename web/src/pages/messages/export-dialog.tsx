@@ -25,7 +25,6 @@ export function ExportDialog({
   const { progress, state, error } = useExport(query, format);
   return (
     <Dialog
-      open
       onClose={onClose}
       title={`Export as ${format.toUpperCase()}`}
       size="small"

@@ -145,7 +145,6 @@ function FillIn({
       layout={(fields, buttons, { values }) => (
         <Dialog
           kind="drawer"
-          open
           onClose={onClose}
           size="large"
           title={form.title}

@@ -48,7 +48,6 @@ export function PublishDialog({
   }, []);
   return (
     <Dialog
-      open
       onClose={onClose}
       title={title}
       description="Mail that is accepted from then on goes by it, and what waits is decided anew."

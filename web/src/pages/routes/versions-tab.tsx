@@ -88,12 +88,11 @@ function Version({
   return (
     <Dialog
       kind="drawer"
-      open
       onClose={onClose}
       size="large"
       title={`Version ${version}`}
-      {...(mayPublish && {
-        footer: (
+      footer={
+        mayPublish && (
           <Button
             look="primary"
             icon={RotateCcw}
@@ -101,8 +100,8 @@ function Version({
             disabled={!table.data}
             onClick={() => setAsked(true)}
           />
-        ),
-      })}
+        )
+      }
     >
       <Fetched query={table}>
         {({ rules, defaultRelay }) => (

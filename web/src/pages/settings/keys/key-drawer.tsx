@@ -88,7 +88,6 @@ function CreatedKey({
   return (
     <Dialog
       kind="drawer"
-      open
       onClose={onClose}
       title="Key created"
       description={key.name}

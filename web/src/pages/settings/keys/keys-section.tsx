@@ -57,7 +57,7 @@ export function KeysSection() {
               columns={columns}
               rows={shown(rows, q, revoked, now)}
               rowId={({ id }) => id}
-              {...(mayChange && { onOpen: (key: Key) => setAsked({ act: 'edit', key }) })}
+              onOpen={mayChange ? (key) => setAsked({ act: 'edit', key }) : undefined}
               empty={
                 rows.length > 0 ? (
                   <EmptyState icon={KeyRound} title="No key is like that" />
