@@ -40,13 +40,13 @@ export interface AcceptDeps {
   readonly fault: (code: string, error: unknown) => void;
 }
 
-/** How long a want of room is believed when no message tells otherwise, in ms. */
+/** How long a lack of room is reported if no later message shows otherwise, in ms. */
 const TROUBLE_MS = 60_000;
 
 /** Why messages cannot be stored. */
 export type IntakeTrouble = 'disk_full' | 'store_unavailable';
 
-/** A submission, and the room that it needs. */
+/** A submission and the room that it needs. */
 interface Wanted {
   readonly submission: Submission;
   readonly wish: AcceptWish;
@@ -59,10 +59,10 @@ interface Routed {
   readonly promised: readonly Lane[];
 }
 
-/** Why a submission is not kept, before or after its contents were written. */
+/** Why a submission is refused, before or after its contents were written. */
 type Refusal = Exclude<Admission, { readonly kind: 'fits' }>;
 
-/** The rest of the engine, as accepting sees it. */
+/** The other parts of the engine that accepting uses. */
 export interface AcceptPeers {
   readonly relays: Relays;
   readonly dispatch: Dispatch;
@@ -71,7 +71,7 @@ export interface AcceptPeers {
   readonly room: QueueRoom;
 }
 
-/** ACCEPT and ROUTE: room first, then the bytes, then the facts that refer to them, then the answer. */
+/** ACCEPT and ROUTE: reserve room, write the contents, commit the records that refer to them, then answer. */
 export class Accept implements Intake {
   readonly #deps: AcceptDeps;
   readonly #relays: Relays;
@@ -80,7 +80,7 @@ export class Accept implements Intake {
   readonly #gate: Gate;
   readonly #room: QueueRoom;
   readonly #nextId: () => string;
-  /** When a message last found no room (monotonic ms); null once one was stored. */
+  /** When a message last could not be stored (monotonic ms); null once one was. */
   #trouble: { readonly reason: IntakeTrouble; readonly at: number } | null = null;
 
   constructor(deps: AcceptDeps, { relays, dispatch, leases, gate, room }: AcceptPeers) {
@@ -109,7 +109,7 @@ export class Accept implements Intake {
     return explainRoute(facts, this.#anyId(), this.#routing());
   }
 
-  /** Why the last message could not be stored, if that was a short while ago; null when all is well. */
+  /** Why the last message could not be stored, if that was recent; null if all is well. */
   trouble(): IntakeTrouble | null {
     const last = this.#trouble;
     return last !== null && this.#deps.clock.mono() - last.at < TROUBLE_MS ? last.reason : null;
@@ -122,7 +122,7 @@ export class Accept implements Intake {
     const wanted = submissions.map((submission): Wanted => ({ submission, wish: wishOf(submission) }));
     const wishes = wanted.map(({ wish }) => wish);
     try {
-      // Only what has to be waited for is: most mail goes from here to the log in one turn.
+      // Awaits only if it must: most mail goes from here to the log in one turn.
       const admitted = this.#room.admit(wishes);
       const admissions = admitted instanceof Promise ? await admitted : admitted;
       const signing = this.#signed(wanted.filter((_, place) => admissions[place]?.kind === 'fits'));
@@ -143,7 +143,7 @@ export class Accept implements Intake {
     }
   }
 
-  /** What is sent is what is stored: signed once, before it is ours. */
+  /** A message is signed once, before we take responsibility for it, so that what is stored is what is sent. */
   #signed(wanted: readonly Wanted[]): readonly Wanted[] | Promise<readonly Wanted[]> {
     const { signer } = this.#deps;
     const withContent = (one: Wanted, content: Content): Wanted =>
@@ -157,7 +157,7 @@ export class Accept implements Intake {
     return signed.every(isReady) ? signed : Promise.all(signed);
   }
 
-  /** Writes what there is room for, contents and facts. Rejects with the spool's or the store's error. */
+  /** Writes contents and records of what there is room for. Rejects with the spool's or the store's error. */
   async #keep(
     wanted: readonly Wanted[],
     wishes: readonly AcceptWish[],
@@ -198,7 +198,7 @@ export class Accept implements Intake {
     const settings = this.#deps.settings();
     const createdAt = messageIdTime(id);
     const now = this.#deps.clock.wall();
-    // An id's time never goes back; after the clock did, mail must not wait until it has caught up.
+    // The time in an id never goes back. If the clock did, mail must not wait until it has caught up.
     const dueAt = Math.max(Math.min(createdAt, now), submission.sendAt ?? 0);
     const promised = new Map<string, Lane | null>();
     const { sizeBytes } = submission.content;
@@ -221,7 +221,7 @@ export class Accept implements Intake {
     return { table: this.#deps.settings().routing, relays: this.#relays, now: this.#deps.clock.wall() };
   }
 
-  /** What stands for a message that will not be: its dice are as good as another's. */
+  /** An id for a message that will not exist: any random part will do. */
   #anyId(): string {
     return String(this.#deps.random.next());
   }
@@ -254,7 +254,7 @@ export class Accept implements Intake {
     return { kind: 'accepted', id: record.id, captured: captured || submission.test };
   }
 
-  /** Hands leased work over, and tells the lanes of what waits. */
+  /** Hands over the leased work, and tells the lanes of what waits. */
   #dispatchAccepted(routed: Routed, leased: readonly boolean[]): void {
     const { record, submission } = routed;
     for (const lane of routed.promised) {
@@ -279,7 +279,7 @@ export class Accept implements Intake {
       (error instanceof SpoolError && error.code === 'spool_full') ||
       (error instanceof StoreError && error.code === 'store_full');
     const reason = full ? 'disk_full' : 'store_unavailable';
-    // A full disk stays full until the sweep sees room; anything else is judged anew at the next message.
+    // A full disk stays full until the sweep finds room; other causes are judged again at the next message.
     if (full) this.#gate.set('disk_full', true);
     this.#trouble = { reason, at: this.#deps.clock.mono() };
     this.#deps.fault(full ? 'disk_full' : 'accept_failed', error);
@@ -297,8 +297,8 @@ function isReady<T>(one: T | Promise<T>): one is T {
 }
 
 /**
- * The units of a freshly accepted message on one lane whose leases were granted in the transaction that
- * accepted it: what `claim` would give for the same deliveries.
+ * The units of a freshly accepted message on one lane whose leases the accepting transaction granted: what `claim`
+ * would return for the same deliveries.
  */
 function unitsOf(record: AcceptRecord, leased: readonly boolean[], lane: Lane, relays: Relays): Unit[] {
   const deliveries: UnitDelivery[] = [];

@@ -18,17 +18,17 @@ export interface AttemptDeps {
   readonly spool: Spool;
   readonly clock: Clock;
   readonly node: string;
-  /** Told of an error that is a bug or the machine's, never the peer's. */
+  /** Called with an error that is a bug or a fault of this machine, never the peer's. */
   readonly fault: (code: string, error: unknown) => void;
 }
 
 /** What all attempts of a node share. */
 export interface AttemptTerms extends AttemptDeps {
-  /** Aborts when the node ends: what no peer can have taken yet is broken off at once. */
+  /** Aborts when the node stops: attempts that no peer can have taken yet are interrupted at once. */
   readonly stopping: StopSignal;
 }
 
-/** The unit's name towards the store. */
+/** The store's reference to a unit. */
 export function refOf(unit: Unit): UnitRef {
   return {
     messageId: unit.messageId,
@@ -38,23 +38,23 @@ export function refOf(unit: Unit): UnitRef {
   };
 }
 
-/** DELIVER: one try. The result always has one outcome per delivery; `begun` says whether it may count. */
+/** DELIVER: one attempt. The result always has one outcome per delivery; `begun` says whether it may count. */
 export interface AttemptEnd extends TransportResult {
   readonly startedAt: number;
-  /** False when it was never marked as begun: cancelled, the lease lost, or the store could not write. */
+  /** False if it was never marked as begun: cancelled, the lease lost, or the store could not write. */
   readonly begun: boolean;
-  /** What `begin` took off the relay's quota; null for nothing. */
+  /** What `begin` took from the relay's quota; null for nothing. */
   readonly quota: QuotaRequest | null;
-  /** False when the result says nothing about the hop: the transport was not even asked, or was broken off. */
+  /** False if the result says nothing about the hop: the transport was not asked, or was interrupted. */
   readonly tried: boolean;
   /** It was told to end: what was not taken by then is given back. */
   readonly brokenOff: boolean;
 }
 
 /**
- * Tries to hand a unit to its next hop. The mark that it has begun is written while the conversation opens, and
- * the transport holds back the final dot until that is on disk. `sent` is called where the transport can take another job though
- * this one has not ended.
+ * Attempts to transfer a unit to its next hop. The begin mark is written while the connection opens, and the transport
+ * holds back the final dot until the mark is on disk. Calls `sent` when the transport can take another job though this
+ * one has not ended.
  */
 export async function attempt(
   deps: AttemptTerms,
@@ -69,7 +69,7 @@ export async function attempt(
   const obstacle = obstacleTo(unit, relay, quota);
   // Null: the store has not answered.
   let begun: boolean | null = null;
-  // Without an answer it may have been taken off the quota: to give back what was not taken does nothing.
+  // Without an answer the quota may have been charged: a refund of what was not charged has no effect.
   let taken = quota.request;
   const refused = new Stop();
   const request: BeginRequest = { ...refOf(unit), quota: quota.request };
@@ -98,7 +98,7 @@ export async function attempt(
     obstacle === null ? await converse(deps, job, fuse, relay, permission) : settleAll(unit, obstacle);
   fuse.remove();
   await marked;
-  // What was refused was broken off: it may have found the hop ill, never well.
+  // A refused attempt was interrupted: it may have found the hop unhealthy, never healthy.
   const tried =
     result.unspoken !== true && result.evidence !== UNTRIED && (begun === true || result.hopFailed);
   const dueAt = Math.min(...unit.deliveries.map((delivery) => delivery.dueAt));
@@ -113,9 +113,12 @@ export async function attempt(
   };
 }
 
-/** Ends an attempt: at any time when its lane is given up, and until its peer may have taken it when the node ends. */
+/**
+ * Ends an attempt: at any time if its lane is given up; when the node stops, only until its peer may have taken the
+ * mail.
+ */
 class Fuse extends Stop {
-  /** The peer may have the message: from now on only its answer can tell. */
+  /** The peer may have the message: from now on only its reply can tell. */
   mayBeTaken = false;
   readonly #lane: StopSignal;
   readonly #stopping: StopSignal;
@@ -139,7 +142,7 @@ class Fuse extends Stop {
   }
 }
 
-/** What the relay is not even asked, by its own limits; null where it is. */
+/** Why our own limits keep the relay from being asked at all; null if they do not. */
 function obstacleTo(unit: Unit, { relay }: RelayAtWork, { shortfall }: QuotaTaken): Outcome | null {
   const { maxMessageBytes } = relay.limits;
   if (maxMessageBytes > 0 && unit.sizeBytes > maxMessageBytes) {
@@ -196,7 +199,7 @@ function envelopeOf(unit: Unit): Envelope {
   };
 }
 
-/** Contents as chunks in memory (the short way) or as a reader of the spool. */
+/** Contents as chunks in memory (the short way), or as a reader of the spool. */
 type Bytes = { readonly chunks: readonly Uint8Array[] | TransportContent['chunks'] };
 
 function transportContent(unit: Unit, content: Bytes): TransportContent {
@@ -212,10 +215,10 @@ function settleAll(unit: Unit, outcome: Outcome): TransportResult {
   return { outcomes: unit.deliveries.map(() => outcome), evidence: UNTRIED, hopFailed: false, restMs: null };
 }
 
-/** Of an attempt whose transport was never asked. */
+/** For an attempt whose transport was never asked. */
 const UNTRIED: Evidence = { ...NO_EVIDENCE };
 
-/** With the time it waited for its turn, in ms. */
+/** Adds the time it waited for its turn, in ms. */
 function queued(evidence: Evidence, ms: number): Evidence {
   return { ...evidence, timings: { ...evidence.timings, queueMs: Math.max(0, Math.round(ms)) } };
 }

@@ -6,21 +6,21 @@ import type { Lane } from './lanes.ts';
 import type { Membership } from './membership.ts';
 import type { RelayAtWork, Relays } from './relays.ts';
 
-/** A node lets go of lanes when it has more than its part by one in so many, and by so many at least. */
+/** A node releases lanes if it exceeds its share by more than one in this many, or by `MIN_SLACK` if that is more. */
 const SLACK_SHARE = 8;
 const MIN_SLACK = 1;
-/** Of what it has too much it lets go of one in so many at a time, and of no fewer and no more than so many. */
+/** It releases one in this many of its surplus at a time, within the two bounds below. */
 const STEP_SHARE = 8;
 const MIN_STEP = 8;
 const MAX_STEP = 256;
 
-/** How many lanes a node may hold, and how many it is to let go of now. */
+/** How many lanes a node may hold, and how many it should release now. */
 interface Burden {
   readonly most: number;
   readonly surplus: number;
 }
 
-/** The burden of a node that has `own` lanes, and whose `others` have so many each. */
+/** The burden of a node with `own` lanes, whose peers have `others` lanes each. */
 export function burdenOf(own: number, others: readonly number[]): Burden {
   const fair = Math.ceil(others.reduce((sum, count) => sum + count, own) / (others.length + 1));
   const most = fair + Math.max(MIN_SLACK, Math.ceil(fair / SLACK_SHARE));
@@ -29,18 +29,17 @@ export function burdenOf(own: number, others: readonly number[]): Burden {
   return { most, surplus: own > most ? step : 0 };
 }
 
-/** What weighing takes. */
 interface BalanceDeps {
   readonly membership: Membership;
   readonly relays: Relays;
-  /** Lanes whose hops this node could not reach. They count as its own: others have them only for that. */
+  /** Lanes whose hops this node could not reach. They count as its own: others have them only for that reason. */
   readonly shunned: Avoided;
 }
 
 /**
- * Weighs the lanes of this node against those of the others. Two kinds weigh by themselves: the lanes of smarthosts, of
- * which a relay has one and the cluster few, and those of relays with many destinations. Lanes of a relay that allows too
- * little for every node to have a part of it are worked by those which have one, and are not weighed.
+ * Balances this node's lanes against those of the other nodes. Two kinds are balanced separately: lanes of smarthosts,
+ * which are one per relay and few in the cluster, and lanes of relays with many destinations. If a relay's limits are
+ * too small for every node to have a share, only the nodes with a share work its lanes, and they are not balanced.
  */
 export class Balance {
   readonly #deps: BalanceDeps;
@@ -51,18 +50,18 @@ export class Balance {
     this.#lanes = lanes;
   }
 
-  /** Whether no other node is there that works lanes. */
+  /** Whether no other node works lanes. */
   get isAlone(): boolean {
     return this.#deps.membership.others().length === 0;
   }
 
-  /** Lanes of many destinations that weigh; those that were left to others for their hops' sake do, too. */
+  /** Balanced lanes of relays with many destinations, including those left to others because of their hops. */
   get count(): number {
     const held = this.#held().filter((lane) => this.#isWeighed(lane)).length;
     return held + this.#deps.shunned.names().filter((name) => name.includes('/')).length;
   }
 
-  /** How many more lanes of smarthosts this node may take. */
+  /** How many more smarthost lanes this node may take. */
   get roomForSole(): number {
     return this.isAlone ? Number.POSITIVE_INFINITY : this.#mostSole - this.#soleHeld().length;
   }
@@ -72,7 +71,7 @@ export class Balance {
     return this.isAlone ? Number.POSITIVE_INFINITY : this.#burden.most - this.count;
   }
 
-  /** Lanes that this node is to leave to others at `mono` (monotonic ms): what is idle goes first. */
+  /** Lanes that this node should leave to others at `mono` (monotonic ms), idle ones first. */
   surplus(mono: number): Lane[] {
     if (this.isAlone) return [];
     const mayGo = (lane: Lane) => lane.staysUntil <= mono;
@@ -81,13 +80,13 @@ export class Balance {
     const many = this.#held().filter((lane) => this.#isWeighed(lane) && mayGo(lane));
     const { surplus } = this.#burden;
     return [
-      // One at a time: there are few, and much goes by each.
+      // One at a time: they are few, and each carries much mail.
       ...sole.slice(0, this.roomForSole < 0 ? 1 : 0),
       ...(surplus > 0 ? many.sort(byNeed).slice(0, surplus) : []),
     ];
   }
 
-  /** Lanes of which this node may not send anything, as what their relay or provider allows is too little for it. */
+  /** Lanes on which this node may send nothing, because their relay's or provider's limits are too small for it. */
   hopeless(): Lane[] {
     if (this.isAlone || !this.#deps.membership.sends) return [];
     return this.#held().filter((lane) => {
@@ -96,7 +95,10 @@ export class Balance {
     });
   }
 
-  /** Relays by which this node may not send anything: another has what little they allow, or it is not counted yet. */
+  /**
+   * Relays on which this node may send nothing: another node has all of their small limits, or this one is not counted
+   * yet.
+   */
   relaysNotSentBy(): string[] {
     return this.#relaysThat((relay) => isNotSentBy(relay));
   }
@@ -107,12 +109,12 @@ export class Balance {
     return relay !== undefined && isNotSentBy(relay);
   }
 
-  /** Relays hardly any of whose destinations this node can reach at `mono` (monotonic ms). */
+  /** Relays most of whose destinations this node cannot reach at `mono` (monotonic ms). */
   relaysResting(mono: number): string[] {
     return this.#relaysThat((relay) => relay.breakerState(mono) === 'open');
   }
 
-  /** Relays of one kind: those with one lane, or those with many. */
+  /** Relays of one kind: with one lane, or with many. */
   relaysOf(kind: 'sole' | 'many'): string[] {
     return this.#relaysThat(({ soleLane }) => soleLane === (kind === 'sole'));
   }
@@ -126,7 +128,7 @@ export class Balance {
     return burdenOf(this.count, others);
   }
 
-  /** Every node rounds up: together they have room for all. */
+  /** Every node rounds up, so together they have room for all. */
   get #mostSole(): number {
     const sole = this.#relaysThat(({ soleLane, relay }) => soleLane && !relay.disabled).length;
     return Math.ceil(sole / (1 + this.#deps.membership.others().length));
@@ -140,7 +142,7 @@ export class Balance {
     return this.#held().filter(({ name }) => this.#deps.relays.ofLane(name)?.soleLane === true);
   }
 
-  /** Whether every node has a part of what the lane's relay and provider allow. */
+  /** Whether every node has a share of the limits of the lane's relay and provider. */
   #isWeighed(lane: Lane): boolean {
     const relay = this.#deps.relays.ofLane(lane.name);
     if (relay === undefined || relay.soleLane) return false;
@@ -154,10 +156,10 @@ function isNotSentBy({ soleLane, slots }: RelayAtWork): boolean {
   return !soleLane && slots.most === 0;
 }
 
-/** So many lanes are avoided at the same time; of more the first are forgotten, and may be taken again early. */
+/** Most lanes avoided at once. Beyond it the oldest are forgotten, and may be taken again early. */
 const MAX_AVOIDED = 4_000;
 
-/** Lanes that are left to other nodes for a while. */
+/** Lanes left to other nodes for a while. */
 export class Avoided {
   readonly #clock: Pick<Clock, 'mono'>;
   /** Until when (monotonic ms). */
@@ -172,12 +174,12 @@ export class Avoided {
     this.#until.set(lane, this.#clock.mono() + ms);
   }
 
-  /** Whether a lane is left to others at this moment. */
+  /** Whether a lane is left to others now. */
   has(lane: string): boolean {
     return (this.#until.get(lane) ?? Number.NEGATIVE_INFINITY) > this.#clock.mono();
   }
 
-  /** All that are. */
+  /** All lanes left to others now. */
   names(): string[] {
     const now = this.#clock.mono();
     for (const [lane, until] of this.#until) if (until <= now) this.#until.delete(lane);

@@ -3,38 +3,38 @@ import type { Lane, LaneLimits } from './lanes.ts';
 import type { RelayAtWork } from './relays.ts';
 import type { Throttle } from './throttle.ts';
 
-/** A lane, and what it would like to claim. */
+/** A lane and what it would like to claim. */
 export interface Wish {
   readonly lane: Lane;
   readonly request: ClaimRequest;
 }
 
-/** What is asked of the store at once, and what room that leaves. */
+/** One round of claims, and the room that they leave. */
 export class ClaimRound {
   /** Monotonic ms. */
   readonly mono: number;
   readonly wishes: Wish[] = [];
   readonly #asked = new Map<Throttle, number>();
-  /** Of each relay's quota. */
+  /** What is left of each relay's quota. */
   readonly #left = new Map<RelayAtWork, { any: number; high: number }>();
 
   constructor(mono: number) {
     this.mono = mono;
   }
 
-  /** How many units may still be asked for, of any priority. */
+  /** How many more units may be claimed, of any priority. */
   roomOf({ soleLane }: RelayAtWork, throttles: readonly Throttle[]): number {
-    // What bounds the lane bounds the relay.
+    // The lane's limits are the relay's.
     if (soleLane) return Number.MAX_SAFE_INTEGER;
     return Math.min(...throttles.map((throttle) => throttle.claimRoom - this.#askedOf(throttle)));
   }
 
-  /** Whether a lane may be asked for high priority alone: most have none, so what others are asked for takes no room. */
+  /** Whether a lane may be asked for high priority alone. Most lanes have none, so asking takes no room from others. */
   hasRoomForHigh(throttles: readonly Throttle[]): boolean {
     return throttles.every((throttle) => throttle.claimRoomForHigh > 0);
   }
 
-  /** What its relay lets that lane have. */
+  /** What the relay allows that lane. */
   limitsOf(relay: RelayAtWork, lane: Lane): LaneLimits {
     const { maxRecipients, takesWhole, soleLane } = relay;
     const { any, high } = this.#leftOf(relay);
@@ -42,12 +42,12 @@ export class ClaimRound {
     return { perLane, maxRecipients, takesWhole, left: any, leftForHigh: high, soleLane };
   }
 
-  /** Asks for one of high priority, that takes none of the room of the rest. */
+  /** Asks for one high-priority unit, which takes no room from the rest. */
   askForHigh(lane: Lane, request: ClaimRequest): void {
     this.wishes.push({ lane, request: { ...request, limit: 1 } });
   }
 
-  /** Asks for a lane. */
+  /** Adds a lane's request. */
   ask(lane: Lane, request: ClaimRequest, relay: RelayAtWork, throttles: readonly Throttle[]): void {
     this.wishes.push({ lane, request });
     for (const throttle of throttles) this.#asked.set(throttle, this.#askedOf(throttle) + request.limit);

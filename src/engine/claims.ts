@@ -7,13 +7,13 @@ import { isAmbiguous } from './persist.ts';
 import type { RelayAtWork, Relays } from './relays.ts';
 import type { Throttle } from './throttle.ts';
 
-/** How often lanes are asked for work even when nothing hints at any, in ms. */
+/** How often lanes are polled even if nothing hints at due work, in ms. */
 const POLL_MS = 500;
-/** So many lanes are asked so at a time, in turn: with more of them each is asked less often. */
+/** Lanes polled at a time, in turn: the more lanes there are, the less often each is polled. */
 const POLLED_AT_ONCE = 128;
-/** So many lanes of a kind are asked for high priority in one round. */
+/** Lanes of one group asked for high priority in one round. */
 const ASKED_FOR_HIGH = 256;
-/** And so long after the last, in ms. */
+/** Minimum interval between two such rounds, in ms. */
 const HIGH_MS = 100;
 
 /** What claiming needs. */
@@ -24,30 +24,30 @@ export interface ClaimsDeps {
   readonly fault: (code: string, error: unknown) => void;
 }
 
-/** Who works on what is claimed. */
+/** Works on what is claimed. */
 export interface Claimant {
-  /** Starts what a lane has in hand, as far as it may. */
+  /** Starts what a lane has in hand, as far as its limits allow. */
   pump(lane: Lane): void;
-  /** A lane whose hop was ill may try again. */
+  /** A lane whose hop was unhealthy may try again. */
   rested(lane: Lane): void;
-  /** Starts nothing more on a lane whose leases we cannot be sure to know. */
+  /** Starts nothing more on a lane whose leases are uncertain. */
   retire(lane: Lane): void;
 }
 
-/** Lanes of one relay that share their throttles; the longest unasked first. */
+/** Lanes of one relay that share their throttles; the lane that was asked longest ago comes first. */
 interface Stirred {
   readonly relay: string;
   readonly throttles: readonly Throttle[];
   readonly lanes: Set<Lane>;
-  /** Those that may have something of high priority. */
+  /** Lanes that may have high-priority work. */
   readonly forHigh: Set<Lane>;
   /** Monotonic ms. */
   askedForHighAt: number;
 }
 
 /**
- * CLAIM: asks the store for due work of the lanes that have room. Costs what the lanes cost that something happened to,
- * however many there are.
+ * CLAIM: asks the store for due work of the lanes that have room. The cost depends on the lanes that something happened
+ * to, not on how many there are.
  */
 export class Claims {
   readonly #deps: ClaimsDeps;
@@ -55,9 +55,9 @@ export class Claims {
   readonly #relays: Relays;
   readonly #claimant: Claimant;
   readonly #feed = new WakeUp();
-  /** Lanes that may have work to be asked for. */
+  /** Lanes that may have work to claim. */
   readonly #stirred = new Map<Throttle, Stirred>();
-  /** When something comes due (wall ms), and when a rest ends (monotonic ms). */
+  /** When work comes due (wall ms), and when a rest ends (monotonic ms). */
   readonly #due = new DueTimes<Lane>();
   readonly #rests = new DueTimes<Lane>();
   #lastPollAt = Number.NEGATIVE_INFINITY;
@@ -70,7 +70,7 @@ export class Claims {
     this.#claimant = claimant;
   }
 
-  /** Ends a wait: the loop looks whether it was told to stop. */
+  /** Ends a wait, so that the loop checks whether to stop. */
   wake(): void {
     this.#feed.wake();
   }
@@ -81,25 +81,25 @@ export class Claims {
     this.#feed.wake();
   }
 
-  /** There is more room than before: lanes that found none are asked again. */
+  /** There is more room than before: ask the lanes that found none again. */
   roomMade(): void {
     if (this.#stirred.size > 0) this.#feed.wake();
   }
 
-  /** Something comes due in a lane (wall ms). */
+  /** Work in a lane comes due (wall ms). */
   expect(lane: Lane, dueAt: number): void {
     if (!lane.expect(dueAt)) return;
     this.#enterDue(lane, dueAt);
     if (this.#due.next() === dueAt) this.#feed.wake();
   }
 
-  /** A lane rests, and may try again then (monotonic ms). */
+  /** A lane rests until then (monotonic ms). */
   rest(lane: Lane, until: number): void {
     this.#rests.add(until, lane);
     this.#feed.wake();
   }
 
-  /** Asks until `stopping` aborts and it is woken. Resolves when stopped. */
+  /** Claims until `stopping` aborts and `wake` is called. Resolves when stopped. */
   async run(stopping: AbortSignal): Promise<void> {
     while (!stopping.aborted) {
       const waitMs = await this.#round();
@@ -107,7 +107,7 @@ export class Claims {
     }
   }
 
-  /** A lane stands in the heap once: its due time is found there however often it is told. */
+  /** A lane is in the heap only once, however often its due time is announced. */
   #enterDue(lane: Lane, dueAt: number): void {
     if (lane.enteredDue !== null && lane.enteredDue <= dueAt) return;
     lane.enteredDue = dueAt;
@@ -124,7 +124,7 @@ export class Claims {
     }
   }
 
-  /** Of a relay that is not there nothing is asked: when it comes, all of its lanes are stirred. */
+  /** Asks nothing for a missing relay: when it comes back, all of its lanes are stirred. */
   #enter(lane: Lane): void {
     const relay = this.#relays.get(relayOfLane(lane.name));
     const throttles = relay?.throttlesOf(lane) ?? [];
@@ -145,13 +145,14 @@ export class Claims {
     stirred.forHigh.add(lane);
   }
 
-  /** Asks for the lanes that were stirred. Returns how long to wait for the next round, in ms. */
+  /** Claims for the stirred lanes. Returns how long to wait before the next round, in ms. */
   async #round(): Promise<number> {
     const { clock } = this.#deps;
     const wall = clock.wall();
     const mono = clock.mono();
     this.#takeDue(wall);
-    // What was let go, or lost, is not ours to ask: whoever has the lane now does, and that may be us.
+    // A lane object that was let go or lost is not ours to ask: its current holder asks, which may be us with a new
+    // object.
     for (const lane of this.#rests.take(mono))
       if (this.#lanes.get(lane.name) === lane) this.#claimant.rested(lane);
     if (mono - this.#lastPollAt >= POLL_MS) this.#poll(mono);
@@ -174,7 +175,7 @@ export class Claims {
     return round.wishes;
   }
 
-  /** Shares what room there is among the lanes that were stirred. What finds none is asked when there is some. */
+  /** Shares the available room among the stirred lanes. A lane that finds none is asked when there is some. */
   #wishesOf(relay: RelayAtWork, { throttles, lanes, forHigh }: Stirred, round: ClaimRound): void {
     let room = round.roomOf(relay, throttles);
     const share = Math.max(1, Math.ceil(room / lanes.size));
@@ -183,7 +184,7 @@ export class Claims {
       lanes.delete(lane);
       forHigh.delete(lane);
       if (relay.throttlesOf(lane).length !== throttles.length) {
-        // It was found out meanwhile whose its hop is.
+        // The provider of its hop was identified meanwhile.
         this.#enter(lane);
         continue;
       }
@@ -195,7 +196,7 @@ export class Claims {
     }
   }
 
-  /** While hands are full of other mail, what matters most is asked for all the same. */
+  /** Asks for high priority even while other mail uses up the room. */
   #wishesForHigh(relay: RelayAtWork, stirred: Stirred, round: ClaimRound): void {
     if (round.mono - stirred.askedForHighAt < HIGH_MS) return;
     stirred.askedForHighAt = round.mono;
@@ -207,17 +208,17 @@ export class Claims {
       if (!this.#isToBeAsked(lane, relay)) continue;
       const request = lane.requestForHigh(round.limitsOf(relay, lane), round.mono);
       if (request !== null) round.askForHigh(lane, request);
-      // It was asked a moment ago: what came since waits for its next turn.
+      // It was asked a moment ago: new work waits for its next turn.
       else if (lane.waiting) forHigh.add(lane);
     }
   }
 
-  /** Whoever lets a lane go on, or gives it room, stirs it again. */
+  /** Anything that lets a lane continue, or makes room for it, stirs it again. */
   #isToBeAsked(lane: Lane, relay: RelayAtWork): boolean {
     return this.#lanes.get(lane.name) === lane && this.#relays.ofLane(lane.name) === relay;
   }
 
-  /** Whatever kept work from being asked for or begun (a hint that was lost, trust that lapsed), nothing waits for ever. */
+  /** Nothing waits forever, whatever kept work from being claimed or started (a lost hint, a lapsed lease). */
   #poll(mono: number): void {
     this.#lastPollAt = mono;
     const most = Math.min(POLLED_AT_ONCE, this.#lanes.size);
@@ -229,13 +230,13 @@ export class Claims {
       }
       if (turn.done) return;
       this.#claimant.pump(turn.value);
-      // Whatever kept its hop from being asked (a hold, a relay that was replaced), it does not stay in doubt.
+      // The same for a hop that was never probed (because of a hold, or a replaced relay): it does not stay half-open.
       if (turn.value.breakerState(mono) === 'half_open') this.#claimant.rested(turn.value);
       this.#enter(turn.value);
     }
   }
 
-  /** Asks the store for work, and starts it. False: it could not be asked. */
+  /** Claims work from the store, and starts it. False if the store could not be asked. */
   async #claim(wishes: readonly Wish[], now: number): Promise<boolean> {
     const { store, node, fault } = this.#deps;
     const requests = wishes.map(({ request }) => request);
@@ -245,13 +246,13 @@ export class Claims {
         const { units = [], nextDueAt = null } = answers[place] ?? {};
         for (const unit of units) lane.ready.push({ unit, content: null });
         this.#relays.took(lane, units.length);
-        // Of the rest of the lane an answer about high priority alone says nothing.
+        // A claim of high priority alone says nothing about the rest of the lane.
         if (request.order !== 'high_only') {
           if (units.length >= request.limit) lane.filled();
           else if (nextDueAt !== null) this.expect(lane, nextDueAt);
         }
         this.#claimant.pump(lane);
-        // Full hands: there may be more. It stands behind the others now.
+        // The claim was filled, so there may be more. The lane queues behind the others now.
         if (lane.waiting && request.order !== 'high_only') this.stir(lane);
       }
       return true;
@@ -274,11 +275,11 @@ export class Claims {
   }
 }
 
-/** When which item comes due: a heap, so that ten thousand of them cost no more than the few whose time has come. */
+/** Due times of items, as a heap: ten thousand items cost no more than the few that are due. */
 export class DueTimes<T> {
   readonly #heap: { readonly at: number; readonly item: T }[] = [];
 
-  /** The item comes due at `at`. It may be entered again: each of its times comes. */
+  /** The item comes due at `at`. It may be added again: each of its times counts. */
   add(at: number, item: T): void {
     const heap = this.#heap;
     let place = heap.push({ at, item }) - 1;
@@ -290,12 +291,12 @@ export class DueTimes<T> {
     }
   }
 
-  /** The next time; null when there is none. */
+  /** The earliest time; null if there is none. */
   next(): number | null {
     return this.#heap[0]?.at ?? null;
   }
 
-  /** Takes what has come due by `now`, earliest first. */
+  /** Takes the items due by `now`, earliest first. */
   take(now: number): T[] {
     const due: T[] = [];
     for (let first = this.#heap[0]; first !== undefined && first.at <= now; first = this.#heap[0]) {

@@ -6,7 +6,6 @@ import type { Relocation } from '../store/upkeep.ts';
 import type { EngineSettings } from './contract.ts';
 import { isAmbiguous } from './persist.ts';
 
-/** What compaction needs. */
 interface CompactionDeps {
   readonly store: Store;
   readonly spool: Spool;
@@ -17,41 +16,40 @@ interface CompactionDeps {
   readonly record: UpkeepRecord;
 }
 
-/** Records that are looked at in one step, and the bytes that are copied in one; a larger content goes alone. */
+/** Records looked at in one step, and bytes copied in one; a larger message is copied alone. */
 const STEP_RECORDS = 200;
 const STEP_BYTES = 1024 * 1024;
-/** The disk must have so much more room than the copies take. */
+/** Free disk space that must remain besides the copies. */
 const MARGIN_BYTES = 64 * 1024 * 1024;
-/** After each step others have the disk: at most 4 MiB a second are copied. */
+/** The pause after each step, which limits copying to 4 MiB a second and leaves the disk to others. */
 const PAUSE_MS = 250;
-/** Who was told a reference before it moved has so long to follow it. */
+/** How long a reference that was read before it moved may still be followed. */
 const STAY_MS = 5 * 60_000;
-/** A segment of which something could not be moved, as it was in hand or damaged, is looked at again after this. */
+/** When a segment is tried again of which something could not be moved, because it was leased or damaged. */
 const AGAIN_MS = 60 * 60_000;
 
-/** What was moved. */
 interface Total {
   contents: number;
   bytes: number;
 }
 
 /**
- * Empties segments of which little is referred to: their live contents are copied to where new mail is written, then
- * the references move, and what is left is for the collector. At any point before a reference has moved the old bytes
- * hold; after it the new ones do. A crash leaves copies that nobody refers to.
+ * Empties segments with few live contents: copies them to where new mail is written, then moves the references, and
+ * leaves the rest to the collector. Until a reference has moved, the old bytes are valid; from then on, the new ones. A
+ * crash leaves copies that nothing refers to.
  */
 export class Compaction {
   readonly #deps: CompactionDeps;
   /** Until when (monotonic ms) a segment must stay although nothing refers to it. */
   readonly #stay = new Map<number, number>();
-  /** When (monotonic ms) a segment that is still there was last worked through. */
+  /** When (monotonic ms) a segment that still exists was last processed. */
   readonly #tried = new Map<number, number>();
 
   constructor(deps: CompactionDeps) {
     this.#deps = deps;
   }
 
-  /** Whether somebody may still be about to read in a segment that nothing refers to. */
+  /** Whether a segment that nothing refers to may still be read. */
   mustStay(segment: number): boolean {
     const until = this.#stay.get(segment);
     if (until === undefined) return false;
@@ -60,7 +58,7 @@ export class Compaction {
     return false;
   }
 
-  /** Works through every segment that is worth it, at a pace that disturbs nobody, until told to stop. */
+  /** Processes every segment that is worth it, at a pace that disturbs nobody, until told to stop. */
   async round(signal: AbortSignal): Promise<void> {
     for (const { segment, bytes } of await this.#candidates()) {
       if (signal.aborted) return;
@@ -68,13 +66,16 @@ export class Compaction {
     }
   }
 
-  /** For so many bytes of copies, beside what they are of, which goes only later: what is to free the disk must not fill it. */
+  /**
+   * Room for that many bytes of copies, while the originals still exist: compaction must not fill the disk that it is
+   * to free.
+   */
   async #hasRoomFor(bytes: number): Promise<boolean> {
     const space = await this.#deps.spool.space();
     return space === null || space.freeBytes - bytes >= MARGIN_BYTES;
   }
 
-  /** Those of which least is to be copied come first: they free most for what they cost. */
+  /** Segments with the least to copy come first: they free most for their cost. */
   async #candidates(): Promise<{ readonly segment: number; readonly bytes: number }[]> {
     const { store, spool, clock, settings } = this.#deps;
     const percent = settings().compactBelowPercent;
@@ -92,7 +93,7 @@ export class Compaction {
     return found.sort((one, other) => one.bytes - other.bytes);
   }
 
-  /** False: broken off, because somebody holds the spool as it is or we are told to stop. */
+  /** False: interrupted, because the spool is held or we are stopping. */
   async #compact(segment: number, signal: AbortSignal): Promise<boolean> {
     const { spool, clock, record } = this.#deps;
     const total: Total = { contents: 0, bytes: 0 };
@@ -112,7 +113,7 @@ export class Compaction {
     }
   }
 
-  /** False: broken off. */
+  /** False: interrupted. */
   async #moveLive(records: readonly SpoolRecord[], total: Total, signal: AbortSignal): Promise<boolean> {
     const { clock, collection } = this.#deps;
     for (const step of inSteps(await this.#live(records))) {
@@ -134,7 +135,7 @@ export class Compaction {
     return records.filter((_, place) => live[place] === true);
   }
 
-  /** Copies contents and lets their messages refer to the copies. Gives those that moved. */
+  /** Copies contents and makes their messages refer to the copies. Returns those that moved. */
   async #move(records: readonly SpoolRecord[]): Promise<Relocation[]> {
     const { store, spool, clock, node } = this.#deps;
     const copies = (await Promise.all(records.map((record) => this.#copyOf(record)))).filter(
@@ -147,7 +148,7 @@ export class Compaction {
     });
     let decided = true;
     try {
-      // Before the references move: whoever has read one by then needs the old place.
+      // Before the references move: a reader that already has one needs the old place.
       for (const { content } of batch) this.#stay.set(content.segment, clock.mono() + STAY_MS);
       const moved = await store.relocate(batch, { node, now: clock.wall() });
       return batch.filter((_, place) => moved[place] === true);
@@ -159,7 +160,7 @@ export class Compaction {
     }
   }
 
-  /** A record's contents; null where they are damaged, which moving must not hide. */
+  /** A record's contents; null if they are damaged, which moving must not hide. */
   async #copyOf({ messageId, content: from, flags }: SpoolRecord) {
     try {
       const { sizeBytes, chunks } = await this.#deps.spool.read(from);
@@ -192,15 +193,12 @@ function* inSteps(records: readonly SpoolRecord[]): Iterable<SpoolRecord[]> {
   if (step.length > 0) yield step;
 }
 
-/**
- * Removing bytes from the spool, and moving them about there: one step after the other, and none while somebody copies
- * what lies in the spool.
- */
+/** Serializes what removes or moves bytes in the spool, and pauses it while a copy of the spool is made. */
 export class Collection {
   #holders = 0;
   #steps: Promise<unknown> = Promise.resolve();
 
-  /** Runs a step when those before it have ended. False: it was not run, because the spool is held as it is. */
+  /** Runs a step after the earlier ones. False: not run, because the spool is held. */
   async run(step: () => Promise<void>): Promise<boolean> {
     const before = this.#steps;
     const turn = Promise.withResolvers<void>();
@@ -215,7 +213,7 @@ export class Collection {
     }
   }
 
-  /** Keeps the spool as it is, but for what is appended, until what it resolves with is called. */
+  /** Holds the spool as it is, except for appends, until the returned function is called. */
   async hold(): Promise<() => void> {
     this.#holders++;
     await this.#steps;
@@ -227,16 +225,16 @@ export class Collection {
   }
 }
 
-/** What upkeep does by itself, as the journal names it. */
+/** What upkeep does on its own, as the journal names it. */
 type UpkeepAction = 'retention' | 'compaction';
 
 /** What was done, by name, such as `contents`. */
 type Counts = Readonly<Record<string, number>>;
 
-/** Upkeep works in many small steps; the journal has one entry an hour for them. */
+/** Upkeep works in many small steps; the journal has one entry per hour for them. */
 const EVERY_MS = 3_600_000;
 
-/** Sums what upkeep does and writes it into the journal: an entry an hour for each action, where there was anything. */
+/** Sums up upkeep and journals it: one entry per hour and action, if there was anything. */
 export class UpkeepRecord {
   readonly #journal: Pick<Journal, 'record'> | null;
   readonly #clock: Clock;
@@ -247,7 +245,6 @@ export class UpkeepRecord {
     this.#clock = clock;
   }
 
-  /** Adds what was done just now. */
   add(action: UpkeepAction, counts: Counts): void {
     if (Object.values(counts).every((count) => count === 0)) return;
     const sum = this.#sums.get(action) ?? { since: this.#clock.mono(), counts: new Map<string, number>() };
@@ -256,7 +253,7 @@ export class UpkeepRecord {
       sum.counts.set(name, (sum.counts.get(name) ?? 0) + count);
   }
 
-  /** Writes what is an hour old, or with `all` everything. What cannot be written is tried again the next time. */
+  /** Writes what is an hour old, or everything with `all`. What cannot be written is kept for the next time. */
   async write(all = false): Promise<void> {
     if (this.#journal === null) return;
     const now = this.#clock.mono();
@@ -277,7 +274,7 @@ export class UpkeepRecord {
           },
         ]);
       } catch (error) {
-        // Put back, with what may have come meanwhile.
+        // Put back, along with what may have been added meanwhile.
         this.add(action, Object.fromEntries(counts));
         throw error;
       }

@@ -9,38 +9,38 @@ import type { Reassignment } from '../store/store.ts';
 import type { PurgePolicy, RestoredAct } from '../store/upkeep.ts';
 import type { WaitingDelivery } from '../store/views.ts';
 
-/** The door for people and programs who act on messages that are already ours (contract §3.3). */
+/** What people and programs can do with accepted messages (contract §3.3). */
 export interface Acts {
-  /** Cancels what is not final. Rejects with `StoreError`. */
+  /** Cancels the deliveries that are not final. Rejects with `StoreError`. */
   cancel(id: string): Promise<CancelAnswer>;
-  /** Tries failed and retrying recipients again, now. Rejects with `StoreError`. */
+  /** Retries failed and deferred recipients now. Rejects with `StoreError`. */
   retry(id: string): Promise<RequeueAnswer['kind']>;
-  /** Removes the contents of captured messages. Says how many were. Rejects with `StoreError`. */
+  /** Removes the contents of captured messages. Returns the number of messages. Rejects with `StoreError`. */
   discard(ids: readonly string[]): Promise<number>;
-  /** Decides on everything that came back with a backup. Says on how many recipients. Rejects with `StoreError`. */
+  /** Decides on everything that a restore brought back. Returns the number of recipients. Rejects with `StoreError`. */
   decideRestored(act: RestoredAct): Promise<number>;
-  /** Gives waiting deliveries another way. Says how many still waited where they were. Rejects with `StoreError`. */
+  /** Reroutes waiting deliveries. Returns how many still waited where they were. Rejects with `StoreError`. */
   reroute(moves: readonly Reassignment[]): Promise<number>;
   /**
-   * Decides by the routing table where waiting deliveries go, whatever decided it before. Says how many were given
-   * another way. Rejects with `StoreError`.
+   * Routes waiting deliveries by the routing table, whatever routed them before. Returns how many moved. Rejects with
+   * `StoreError`.
    */
   redecide(deliveries: readonly WaitingDelivery[]): Promise<number>;
 }
 
-/** The door between every ingress and the engine: what an ingress calls once a submission is checked. */
+/** What every ingress calls once a submission is checked. */
 export interface Intake {
   /**
-   * Accepts submissions durably. When it resolves, every `accepted` one is on stable storage. One answer per
+   * Accepts submissions durably: when it resolves, every `accepted` one is on stable storage. Returns one answer per
    * submission, in order; never rejects.
    */
   accept(submissions: readonly Submission[]): Promise<IntakeAnswer[]>;
   /**
-   * Why nothing is accepted now, from anyone or from this key; null when all is well. Cheap: asked before a body
-   * is read.
+   * Why nothing is accepted now, from anyone or from this key; null if mail is accepted. Cheap: called before a body is
+   * read.
    */
   suspended(keyId: string | null): Suspension | null;
-  /** An id for a submission that is about to be accepted. One that is not used is lost, which harms nobody. */
+  /** An id for a submission about to be accepted. An unused id does no harm. */
   newId(): string;
   /** What accepting would decide, in envelope order. Changes nothing. */
   plan(submission: Submission): Promise<readonly PlannedDelivery[]>;
@@ -48,32 +48,32 @@ export interface Intake {
   explain(facts: RouteFacts): Promise<RouteExplanation>;
 }
 
-/** The way one recipient's copy would take. */
+/** The route of one recipient's copy. */
 export interface PlannedDelivery {
-  /** The relay chosen; null when there is no route, so that it would wait. */
+  /** The chosen relay; null without a route, so that the mail would wait. */
   readonly relay: string | null;
   /** The rule that chose the group; null for the default relay. */
   readonly rule: string | null;
-  /** The relays it may go by, in the order in which they are tried. */
+  /** The relays it may use, in the order in which they are tried. */
   readonly group: readonly GroupMember[];
 }
 
-/** A relay of a group, and whether it can be sent to at this moment. */
+/** A relay of a group, and whether it can be used now. */
 export interface GroupMember {
   readonly relay: string;
   readonly fitness: RelayFitness;
 }
 
-/** Why mail goes where it goes. */
+/** Why mail is routed as it is. */
 export interface RouteExplanation extends PlannedDelivery {
   readonly tableVersion: number;
-  /** What each rule came to, up to the one that matched; none when it was decided before any rule. */
+  /** The verdict of each rule, up to the one that matched; empty if no rule decided. */
   readonly rules: readonly RuleVerdict[];
   /** The group's order was drawn by weight: the next message may get another. */
   readonly weighted: boolean;
 }
 
-/** What became of a submission. */
+/** The result of a submission. */
 export type IntakeAnswer =
   | {
       readonly kind: 'accepted';
@@ -93,11 +93,12 @@ export interface Suspension {
   readonly retryAfterSeconds: number;
 }
 
-/** Signs mail, where there is a key for its author's domain (RFC 6376). */
+/** Signs mail if there is a key for its author's domain (RFC 6376). */
 export interface Signer {
   /**
-   * The content with its signatures before it; the same content when there is nothing to sign it with, or nothing it may be
-   * signed for; at once where that is seen at once. Never rejects: mail that cannot be signed goes as it is, and that is logged.
+   * Returns the content with its signatures in front, or the same content if there is no key, or none that it may be
+   * signed with; synchronously if that is known at once. Never rejects: mail that cannot be signed goes unsigned, and
+   * that is logged.
    */
   sign(content: Content, rights: SigningRights): Content | Promise<Content>;
 }
@@ -105,37 +106,37 @@ export interface Signer {
 /** Signs nothing. */
 export const NO_SIGNER: Signer = { sign: (content) => content };
 
-/** What an engine knows of the lanes it works, and no store: shown beside the depths that the store counts. */
+/** What an engine knows of its lanes without the store; shown beside the depths that the store counts. */
 export interface QueueFigures {
   /** The lanes this node holds. Changes nothing. */
   lanes(): readonly LaneFigures[];
-  /** One of them; null where it is not held. Costs nothing by the number of lanes. */
+  /** One lane; null if it is not held. The cost does not depend on the number of lanes. */
   lane(name: string): LaneFigures | null;
 }
 
-/** How a lane does at this moment, on this node. */
+/** The present state of a lane on this node. */
 export interface LaneFigures {
   readonly lane: string;
   readonly relay: string;
   /** Attempts under way. */
   readonly inFlight: number;
-  /** Attempts at once that it may have now: what its hop has shown to bear, or its relay allows. */
+  /** Attempts at once that it may have now: what its hop has proved to sustain, or its relay allows. */
   readonly concurrency: number;
   /** Leased: under way, about to begin, or being recorded. */
   readonly inHand: number;
   /** Attempts that ended within the last minute. */
   readonly perMinute: number;
-  /** What the next hop said last; null before it said anything. */
+  /** The next hop's last reply; null before the first. */
   readonly lastReply: LaneReply | null;
-  /** The breaker: `open` while the next hop is left alone, `half_open` while single attempts find out. */
+  /** The breaker: `open` while the next hop gets no mail, `half_open` while single attempts test it. */
   readonly state: 'closed' | 'open' | 'half_open';
   /** Wall ms until which an open lane rests; null unless it is open. */
   readonly restsUntil: number | null;
-  /** Why it rests, or may not be well again yet, in short: `auth_failed 535 5.7.8`; null while all is well. */
+  /** Why it rests, or may still be unhealthy, in short: `auth_failed 535 5.7.8`; null while the hop is healthy. */
   readonly restCause: string | null;
-  /** Its relay has had what it may have today (UTC), but for what is kept for high priority. */
+  /** Its relay's quota for today (UTC) is used up, except for the part reserved for high priority. */
   readonly spent: boolean;
-  /** How an operator holds it back, itself or its relay; null when nobody does. */
+  /** How an operator holds the lane or its relay; null if nobody does. */
   readonly held: HoldKind | null;
 }
 
@@ -143,34 +144,36 @@ export interface LaneFigures {
 export interface LaneReply {
   readonly code: number | null;
   readonly enhanced: string | null;
-  /** Hostile: a peer wrote it. */
+  /** Hostile: written by a peer. */
   readonly text: string;
   /** Wall ms. */
   readonly at: number;
 }
 
-/** Of an engine that does not run: nothing is under way. */
+/** For an engine that does not run: nothing is under way. */
 export const IDLE: QueueFigures = { lanes: () => [], lane: () => null };
 
-/** What the engine is told by configuration; read anew each time, so that keys can apply live. */
+/** The engine's settings. They are read each time, so that changes apply live. */
 export interface EngineSettings {
   readonly routing: RoutingTable;
   readonly retry: SettlePolicy;
-  /** Lanes and relays that an operator holds back. */
+  /** Lanes and relays that an operator holds. */
   readonly holds: ReadonlyMap<string, HoldKind>;
   readonly reports: ReportSettings;
   readonly retention: PurgePolicy;
-  /** A segment of which less is referred to is emptied, in percent of its bytes; 0 for never. */
+  /** A segment with a smaller part in use, in percent of its bytes, is emptied; 0 for never. */
   readonly compactBelowPercent: number;
   readonly queue: {
-    /** Bytes of messages that are not final, over all keys; null for half of the disk that is free at the start. */
+    /**
+     * Bytes of messages that are not final, over all keys; null for half of the disk space that is free at the start.
+     */
     readonly maxBytes: number | null;
     /** Messages of one key that are not final. */
     readonly maxMessagesPerKey: number;
   };
   /** Free disk below which intake is suspended, in bytes. */
   readonly diskCriticalBytes: number;
-  /** How many bytes of contents may wait in memory for the short way. */
+  /** Most bytes of contents in memory for the short way. */
   readonly shortWayBytes: number;
 }
 
@@ -178,11 +181,11 @@ export interface EngineSettings {
 interface ReportSettings {
   /** The server's name: Reporting-MTA, and the domain of the From address. */
   readonly hostname: string;
-  /** The relay they go by; null: what routing chooses. */
+  /** The relay for reports; null to route them like other mail. */
   readonly relay: string | null;
-  /** Age at which a sender who asked to be told of delays is told. */
+  /** Age at which a sender who asked for delay reports gets one. */
   readonly delayAfterMs: number;
-  /** Most reports to one address in an hour. */
+  /** Most reports to one address per hour. */
   readonly perHour: number;
 }
 
@@ -190,7 +193,7 @@ interface ReportSettings {
 export const LANE_LEASE_MS = 45_000;
 /** See {@link LANE_LEASE_MS}. */
 export const LANE_RENEW_MS = 15_000;
-/** We stop trusting a lease this long before its end, so that clocks may differ a little. */
+/** We stop trusting a lease this long before its end, to allow for clock differences. */
 const LANE_MARGIN_MS = 5_000;
-/** So long after it was granted or extended a lease is trusted, in ms. */
+/** How long a lease is trusted after it was granted or extended, in ms. */
 export const TRUST_MS = LANE_LEASE_MS - LANE_MARGIN_MS;

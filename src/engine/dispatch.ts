@@ -15,11 +15,11 @@ import type { Reports } from './reports.ts';
 import { Aftermath, Recorder } from './settle.ts';
 import { slotsFor, type Throttle } from './throttle.ts';
 
-/** Units given back in one call: no transaction may hold the store for long. */
+/** Most units given back in one call: no transaction may hold the store for long. */
 const RELEASE_BATCH = 500;
 const NOTHING_GIVEN: readonly Promise<void>[] = [];
 
-/** What an attempt has taken and gives back at its end. */
+/** What an attempt takes, and gives back at its end. */
 interface Start {
   readonly throttles: readonly Throttle[];
   readonly quota: QuotaTaken;
@@ -34,19 +34,19 @@ export interface DispatchDeps extends AttemptDeps {
   readonly events: Events;
   readonly reports: Reports;
   readonly settings: () => EngineSettings;
-  /** Told of lanes that mail waits for and that may not be ours. */
+  /** Called with lanes that have waiting mail and may not be ours. */
   readonly want: (lane: string) => void;
-  /** Told that a lane's hop was found ill: mail that waits there may have a better way. */
+  /** Called when a lane's hop was found unhealthy: mail that waits there may have a better way. */
   readonly fellIll: (lane: string) => void;
-  /** Told that a lane's hop could not be spoken to, again: another node may be able to. */
+  /** Called when connecting to a lane's hop failed repeatedly: another node may reach it. */
   readonly outOfReach: (lane: string) => void;
-  /** Told that mail may have a better way now: a hop is well again, or a relay has had what it may have today. */
+  /** Called when mail may have a better way: a hop is healthy again, or a relay's quota is used up. */
   readonly gotWell: () => void;
 }
 
 /**
- * Brings leased work to free slots. Work comes by two ways that are one path after the lease: handed over by
- * `accept` (the short way), or claimed, for the lanes that have room.
+ * Starts leased work in free slots. Work arrives in two ways that are one path after the lease: handed over by `accept`
+ * (the short way), or claimed for lanes that have room.
  */
 export class Dispatch {
   readonly #deps: DispatchDeps;
@@ -82,8 +82,8 @@ export class Dispatch {
   }
 
   /**
-   * Promises room for one fresh unit of `sizeBytes` on a lane; null when it must queue: the lane is not ours, is
-   * resting, has older mail waiting, or memory for the short way is used up.
+   * Promises room for one fresh unit of `sizeBytes` on a lane. Null if it must queue: the lane is not ours, is resting
+   * or has older mail waiting, or the memory for the short way is used up.
    */
   reserve(name: string, sizeBytes: number, priority: Priority): Lane | null {
     const lane = this.#lanes.get(name);
@@ -97,7 +97,7 @@ export class Dispatch {
     return lane;
   }
 
-  /** Takes a promise of {@link reserve} back. */
+  /** Takes back a promise of {@link reserve}. */
   unreserve(lane: Lane, sizeBytes: number): void {
     lane.reserved--;
     this.#shortWayBytes -= sizeBytes;
@@ -116,7 +116,7 @@ export class Dispatch {
   expect(name: string, dueAt: number): void {
     const lane = this.#lanes.get(name);
     if (!lane) return;
-    // A lane known to be waiting is asked as soon as it has room; to say it again changes nothing.
+    // A lane known to be waiting is asked as soon as it has room anyway.
     if (lane.waiting) return;
     if (dueAt > this.#deps.clock.wall()) {
       this.#claims.expect(lane, dueAt);
@@ -126,12 +126,12 @@ export class Dispatch {
     this.#claims.stir(lane);
   }
 
-  /** Whether anything can be sent by a lane: its relay is there, and nobody holds it back. */
+  /** Whether a lane can send: its relay exists, and neither is held. */
   canSend(lane: string): boolean {
     return this.#relays.ofLane(lane) !== undefined;
   }
 
-  /** Something changed that may mean work for a lane: it was acquired, its relay came back. */
+  /** Something changed that may mean work for a lane: it was acquired, or its relay came back. */
   stir(lane: Lane): void {
     this.#claims.stir(lane);
   }
@@ -141,22 +141,22 @@ export class Dispatch {
     for (const lane of this.#lanes.values()) this.#claims.stir(lane);
   }
 
-  /** CLAIM: asks the store for work until stopped. Resolves when stopped. */
+  /** CLAIM: claims work until stopped. Resolves when stopped. */
   run(): Promise<void> {
     return this.#claims.run(this.#stopping.signal);
   }
 
-  /** Forgets a lane whose lease is gone: what is in hand is somebody else's now. */
+  /** Forgets a lane whose lease is lost: the work in hand belongs to another node now. */
   drop(lane: Lane): void {
     lane.trustedUntil = Number.NEGATIVE_INFINITY;
-    // What a claim still brings is given back.
+    // What a pending claim still returns is given back.
     lane.retired = true;
     lane.abort.abort();
     for (const relay of this.#relays.all()) for (const throttle of relay.throttles()) throttle.forget(lane);
     this.#forget(lane, lane.ready.takeAll());
   }
 
-  /** Gives back what is in hand of a cancelled message and has not begun. Resolves when that is recorded. */
+  /** Gives back the jobs of a cancelled message that have not begun. Resolves when that is recorded. */
   async withdraw(messageId: string): Promise<void> {
     const given: Promise<void>[] = [];
     for (const lane of this.#lanes.values()) {
@@ -165,7 +165,7 @@ export class Dispatch {
     await Promise.all(given);
   }
 
-  /** Starts nothing more on a lane whose leases we cannot be sure to know. */
+  /** Starts nothing more on a lane whose leases are uncertain. */
   retire(lane: Lane): void {
     lane.retired = true;
     void this.#giveBack(lane);
@@ -177,15 +177,17 @@ export class Dispatch {
     void this.#giveBack(lane);
   }
 
-  /** Ends what is under way on a lane whose lease may be somebody else's soon: before the final dot, where it can. */
+  /**
+   * Interrupts what is under way on a lane whose lease another node may soon hold: before the final dot, if possible.
+   */
   breakOff(lane: Lane): void {
     this.retire(lane);
     lane.abort.abort();
   }
 
   /**
-   * Stops claiming, gives back what no peer can have taken, breaking it off where it has begun, and waits for the answers
-   * to the rest until `deadline` aborts.
+   * Stops claiming, gives back what no peer can have taken (interrupting it if it has begun), and waits for the other
+   * replies until `deadline` aborts.
    */
   async stop(deadline: AbortSignal): Promise<void> {
     this.#stopping.abort();
@@ -201,7 +203,7 @@ export class Dispatch {
     while (this.#work.size > 0) await Promise.all(this.#work);
   }
 
-  /** Starts what a lane has in hand, as far as the lane's pace and its relay's slots allow. */
+  /** Starts what a lane has in hand, as far as its window and its relay's slots allow. */
   #pump(lane: Lane): void {
     const relay = this.#relays.ofLane(lane.name);
     const mono = this.#deps.clock.mono();
@@ -231,17 +233,17 @@ export class Dispatch {
       else this.#start(job, lane, relay, { throttles, quota, mono });
     }
     if (unaffordable.length > 0) {
-      // The store has them wait, for another day, another relay, or a claim of fewer recipients.
+      // They wait in the store for another day, another relay, or a smaller claim.
       lane.waiting = true;
       void this.#giveBack(lane, unaffordable);
       this.#deps.gotWell();
     }
     if (full !== undefined) {
-      // It stays in hand until its turn, beside a silent hop, too.
+      // It stays in hand until its turn, even on a silent hop.
       full.wait(lane);
       this.#feedInTime(full, mono);
     } else if (lane.isSilent(mono)) {
-      // Holds no work for a hop that does not respond; a turn that nothing in hand could take is over, too.
+      // Holds no work for a hop that does not respond; a turn that no job could use is over, too.
       if (lane.ready.length > 0) lane.startedAt = mono;
       void this.#giveBack(lane);
     }
@@ -251,18 +253,18 @@ export class Dispatch {
     throttle.timed = true;
     await this.#deps.clock.sleep(ms, this.#stopping.signal);
     throttle.timed = false;
-    // Told to stop it would not wait any more, and try again at once.
+    // When stopping, a lane would not wait any more but try again at once.
     if (!this.#stopping.signal.aborted) this.#feed(throttle);
   }
 
-  /** A slot that frees feeds those who wait; a rate that lets the next one start needs a timer. */
+  /** A freed slot serves the waiting lanes; a rate limit needs a timer for the next start. */
   #feedInTime(throttle: Throttle, mono: number): void {
     const waitMs = throttle.waitMs(mono);
     if (throttle.isWaitedFor && waitMs > 0 && !throttle.timed)
       void this.#track(this.#feedAfter(throttle, waitMs));
   }
 
-  /** There is room again: each lane that waits has its turn. */
+  /** There is room again: each waiting lane gets its turn. */
   #feed(throttle: Throttle): void {
     const mono = () => this.#deps.clock.mono();
     for (const lane of throttle.turns(mono)) this.#pump(lane);
@@ -300,8 +302,8 @@ export class Dispatch {
       lane.reserved++;
       for (const throttle of start.throttles) throttle.end();
     };
-    // Only what can begin at once may: it would be marked as begun for nothing. And where the hop has shown how much it
-    // bears, it bears no more before it has answered.
+    // Starts only what can begin at once: otherwise it would be marked as begun for nothing. A hop with a known window
+    // gets no more before it has replied.
     const sent = () => {
       if (lane.window !== null || lane.isEnding || !lane.ready.isNextInMemory) return;
       free();
@@ -309,12 +311,12 @@ export class Dispatch {
         for (const throttle of start.throttles) this.#feed(throttle);
         this.#pump(lane);
       } catch (error) {
-        // Its message is sent, and must end as that: not by a fault in starting others.
+        // The message is sent and must settle as sent, even if starting others fails.
         this.#deps.fault('dispatch_bug', error);
       }
     };
     const end = await attempt(this.#terms, job, lane, relay, start.quota, sent);
-    // The hop is free again; what remains is ours to record. It counts as in hand until it is recorded.
+    // The hop is free again, and we record the result. The job counts as in hand until it is recorded.
     this.#relays.hops.spokeTo(lane, relay, end.evidence.host);
     if (end.tried) lane.paced(end.outcomes, relay.perLaneOf(lane), start.mono, this.#deps.clock.mono());
     free();
@@ -326,7 +328,7 @@ export class Dispatch {
       this.#pump(lane);
       await this.#aftermath.record(job, lane, relay, end);
     } catch (error) {
-      // What became of it is not written: it comes back when the lane is let go and taken anew.
+      // The result is not written: the job returns when the lane is released and acquired again.
       this.retire(lane);
       throw error;
     } finally {
@@ -338,7 +340,9 @@ export class Dispatch {
     }
   }
 
-  /** Gives jobs that have not begun back to the store; without `jobs`, all that a lane has in hand. They resolve when that is recorded. */
+  /**
+   * Gives back jobs that have not begun; without `jobs`, all that the lane has in hand. Resolves when that is recorded.
+   */
   #giveBack(lane: Lane, jobs: readonly Job[] = lane.ready.takeAll()): readonly Promise<void>[] {
     if (jobs.length === 0) return NOTHING_GIVEN;
     this.#forget(lane, jobs);
@@ -350,13 +354,15 @@ export class Dispatch {
     return given;
   }
 
-  /** These jobs are not in hand any more. */
+  /** These jobs are no longer in hand. */
   #forget(lane: Lane, jobs: readonly Job[]): void {
     this.#tookBack(lane, jobs);
     for (const job of jobs) this.#forgetContent(job);
   }
 
-  /** Only what was claimed counts towards what a relay may claim: fresh mail, which has its contents, has bounds of its own. */
+  /**
+   * Only claimed jobs count towards what a relay may claim: fresh mail, which carries its contents, has its own limit.
+   */
   #tookBack(lane: Lane, jobs: readonly Job[]): void {
     this.#relays.took(lane, -jobs.filter(({ content }) => content === null).length);
   }

@@ -9,14 +9,14 @@ import type { Dispatch } from './dispatch.ts';
 import type { Lane } from './lanes.ts';
 import type { Relays } from './relays.ts';
 
-/** Deliveries looked at, and moved, in one transaction. */
+/** Most deliveries looked at and moved in one transaction. */
 const PAGE = 500;
-/** How often resting lanes are looked at although nothing was heard that could change their ways, in ms. */
+/** How often resting lanes are checked even if no news could have changed their routes, in ms. */
 const LOOK_MS = 10_000;
-/** So many of them at a time, in turn, and so much of each: what has come since is found in the end. */
+/** Lanes per check, in turn, and one page of each: later arrivals are found in the end. */
 const LANES_LOOKED_AT = 64;
 const PAGES_LOOKED_AT = 2;
-/** Of lanes whose hops fell ill, so many are emptied in a row; in an outage of the network there are thousands. */
+/** Lanes with newly unhealthy hops that are emptied in a row; a network outage leaves thousands. */
 const LANES_EMPTIED = 64;
 /** The pause between two such rows, in ms. */
 const PACE_MS = 1_000;
@@ -36,15 +36,15 @@ export interface DivertDeps {
 }
 
 /**
- * Moves mail that waits for a hop which was found ill, or has had what it may have today, to a relay of its group that is
- * well: nothing waits while there is another way. What has none stays, and is tried when the hop may be well again.
+ * Moves mail that waits for an unhealthy hop, or for a relay with a used-up quota, to a healthy relay of its group: no
+ * mail waits while it has another way. The rest stays, and is tried when its hop may be healthy again.
  */
 export class Divert {
   readonly #deps: DivertDeps;
   readonly #wakeUp = new WakeUp();
-  /** Lanes to be looked at from end to end. */
+  /** Lanes to look through from end to end. */
   readonly #ill = new Set<string>();
-  /** A hop is well again: any resting lane may hold mail for it. */
+  /** A hop is healthy again: any resting lane may hold mail for it. */
   #all = false;
   #allAt = Number.NEGATIVE_INFINITY;
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -54,24 +54,24 @@ export class Divert {
     this.#deps = deps;
   }
 
-  /** A lane's hop was found ill. */
+  /** A lane's hop was found unhealthy. */
   fellIll(lane: string): void {
     this.#ill.add(lane);
     this.#wakeUp.wake();
   }
 
-  /** A hop is well, or the relays have changed. */
+  /** A hop is healthy, or the relays have changed. */
   stir(): void {
     this.#all = true;
     this.#wakeUp.wake();
   }
 
-  /** Ends a wait: the loop looks whether it was told to stop. */
+  /** Ends a wait, so that the loop checks whether to stop. */
   wake(): void {
     this.#wakeUp.wake();
   }
 
-  /** Looks at resting lanes until `stopping` aborts and it is woken. Resolves when stopped. */
+  /** Checks resting lanes until `stopping` aborts and `wake` is called. Resolves when stopped. */
   async run(stopping: AbortSignal): Promise<void> {
     while (!stopping.aborted) {
       try {
@@ -120,7 +120,7 @@ export class Divert {
     return some;
   }
 
-  /** Whether mail of a lane had better go elsewhere, and some of it can: a rule knows another relay beside the lane's. */
+  /** Whether mail of a lane should go elsewhere, and some of it can: a rule names another relay besides the lane's. */
   #mayLeave(lane: Lane): boolean {
     const { relays, settings } = this.#deps;
     if (!relays.isResting(lane)) return false;
@@ -141,13 +141,13 @@ export class Divert {
     }
   }
 
-  /** The delivery's other way; null when there is none. */
+  /** The delivery's other way; null if there is none. */
   #moveOf(delivery: WaitingDelivery): (Reassignment & { readonly dueAt: number }) | null {
     const { messageId, index, relay, rule, group, recipient, lane, dueAt, priority } = delivery;
     if (relay === null || group.length < 2) return null;
     const { relays } = this.#deps;
     const fitness = (name: string) => relays.fitness(name, recipient, priority);
-    // What of its relay's day is kept for mail that matters most does for such mail.
+    // High-priority mail may use the part of the daily quota that is reserved for it.
     if (fitness(relay) === 'usable') return null;
     const way = nextWay(group, relay, fitness);
     const target = relays.get(way.relay)?.relay;

@@ -31,40 +31,43 @@ export interface EngineDeps {
   readonly store: Store;
   readonly views: Views;
   readonly spool: Spool;
-  /** Takes contents and facts together; absent: they lie apart. */
+  /** Takes contents and records together; absent: they are stored apart. */
   readonly taking?: Taking;
   readonly clock: Clock;
   readonly random: Random;
   readonly events: Events;
   readonly signer: Signer;
-  /** Told of what retention and compaction did; absent: nobody is. */
+  /** Records what retention and compaction did; absent: nothing does. */
   readonly journal?: Pick<Journal, 'record'>;
-  /** This process's name in leases; another at every start. */
+  /** This process's name in leases, new at every start. */
   readonly node: string;
-  /** What other nodes over the same store are told by, and hear; null, absent: there are none. */
+  /** Tells and hears other nodes over the same store; null or absent: there are none. */
   readonly cluster?: Cluster | null;
-  /** What they are told of this one. Absent: a node that does everything. */
+  /** What they are told of this node. Absent: a node that does everything. */
   readonly self?: NodeSelf;
   readonly settings: () => EngineSettings;
 }
 
-/** A node's engine: its doors, the relays it works with, and its life. */
+/** A node's engine: its entry points, its relays, and its life cycle. */
 export interface Engine {
   readonly intake: Intake;
   readonly acts: Acts;
   readonly relays: Relays;
   /** What is known of the lanes at work. */
   readonly queue: QueueFigures;
-  /** Holds the spool as it is, while somebody copies it. */
+  /** Holds the spool as it is while it is copied. */
   readonly collection: Pick<Collection, 'hold'>;
   /**
-   * Recovers what an earlier process left (`seize`: we are the store's only user) and starts working. Resolves
-   * when mail can be accepted.
+   * Recovers what an earlier process left (`seize`: we are the store's only user) and starts working. Resolves when
+   * mail can be accepted.
    */
   start(options: { readonly seize: boolean }): Promise<void>;
-  /** The routing table changed, or what operators hold back: mail that waits is routed anew. Relays tell by themselves. */
+  /**
+   * The routing table or an operator's holds changed: waiting mail is routed again. Relay changes are noticed without
+   * it.
+   */
   waysChanged(): void;
-  /** Why the last message could not be stored, if that was a short while ago; null when all is well. */
+  /** Why the last message could not be stored, if that was recent; null if all is well. */
   trouble(): IntakeTrouble | null;
   /** Refuses new mail from now on. */
   suspend(): void;
@@ -72,7 +75,7 @@ export interface Engine {
   stop(deadline: AbortSignal): Promise<void>;
 }
 
-/** Puts the engine's rooms together. */
+/** Assembles an engine. */
 export function createEngine(deps: EngineDeps): Engine {
   const rooms = roomsOf(deps);
   const { relays, dispatch, leases, membership, sweep, gate, quotas } = rooms;
@@ -112,7 +115,7 @@ export function createEngine(deps: EngineDeps): Engine {
       leases.drain();
       await dispatch.stop(deadline);
       leases.stop();
-      // Until here something was under way: its leases were renewed, and the others counted us.
+      // Until here work was under way: its leases were renewed, and the other nodes counted us.
       ended.abort();
       await Promise.all([loops, beating]);
       await leases.releaseAll();
@@ -122,7 +125,7 @@ export function createEngine(deps: EngineDeps): Engine {
   };
 }
 
-/** Makes the rooms of an engine, each with those that it tells. */
+/** Makes the parts of an engine and connects them. */
 function roomsOf(deps: EngineDeps) {
   const lanes = new Map<string, Lane>();
   const gate = new Gate();
@@ -181,13 +184,13 @@ function roomsOf(deps: EngineDeps) {
   };
 }
 
-/** What empties segments, and what tells of that and of retention. */
+/** Compaction, and the journal of compaction and retention. */
 function upkeepOf(deps: EngineDeps, collection: Collection) {
   const record = new UpkeepRecord(deps.journal ?? null, deps.clock);
   return { collection, record, compaction: new Compaction({ ...deps, collection, record }) };
 }
 
-/** Tells of an error that is a bug or the machine's, with the store's code for it where it has one. */
+/** Reports an error that is a bug or a fault of this machine, with the store's code if it has one. */
 function faultTeller(events: Events): (code: string, error: unknown) => void {
   return (code, error) => {
     const cause = error instanceof StoreError ? `${code}: ${error.code}` : code;
@@ -196,7 +199,7 @@ function faultTeller(events: Events): (code: string, error: unknown) => void {
   };
 }
 
-/** Without a figure for the disk nothing bounds the bytes that wait but the disk itself. */
+/** Without a figure for the disk, only the disk itself limits the bytes that wait. */
 async function measureRoom(room: QueueRoom, { spool, views, clock }: EngineDeps): Promise<void> {
   const space = await spool.space();
   if (space !== null) {
@@ -206,7 +209,7 @@ async function measureRoom(room: QueueRoom, { spool, views, clock }: EngineDeps)
   await room.look();
 }
 
-/** What is known of these lanes, at each moment at which it is asked. */
+/** The present state of these lanes, each time it is asked for. */
 function queueFigures(lanes: ReadonlyMap<string, Lane>, relays: Relays, clock: Clock): QueueFigures {
   return {
     lanes: () => [...lanes.values()].map((lane) => figuresOf(lane, relays, clock.mono(), clock.wall())),

@@ -10,7 +10,7 @@ import type { Claims } from './claims.ts';
 import type { Lane } from './lanes.ts';
 import type { RelayAtWork, Relays } from './relays.ts';
 
-/** How long finding out whether a hop is well again may take, in ms. */
+/** Most time that a probe may take, in ms. */
 const PROBE_LIMIT_MS = 60_000;
 
 /** What minding hops needs. */
@@ -18,15 +18,17 @@ export interface HopsDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly events: Events;
-  /** Told that a lane's hop was found ill: mail that waits there may have a better way. */
+  /** Called when a lane's hop was found unhealthy: mail that waits there may have a better way. */
   readonly fellIll: (lane: string) => void;
-  /** Told that a lane's hop could not be spoken to, again: another node may be able to. */
+  /** Called when connecting to a lane's hop failed repeatedly: another node may reach it. */
   readonly outOfReach: (lane: string) => void;
-  /** Told that a hop is well again, or all of a relay's changed: mail that waits elsewhere may have a better way now. */
+  /**
+   * Called when a hop is healthy again, or a relay's health changed: mail that waits elsewhere may have a better way.
+   */
   readonly gotWell: () => void;
 }
 
-/** Minds how the next hops feel: takes the news of attempts, lets ill ones rest, and finds out whether they are well. */
+/** Watches the health of next hops: takes the results of attempts, lets unhealthy hops rest, and probes them. */
 export class Hops {
   readonly #deps: HopsDeps;
   readonly #claims: Claims;
@@ -48,12 +50,12 @@ export class Hops {
     if (!end.tried) return;
     const first = end.outcomes[0]?.reply;
     if (first) this.#note(lane, first);
-    // A relay that was replaced meanwhile says nothing about its successor.
+    // A replaced relay says nothing about its successor.
     if (end.brokenOff || this.#relays.get(relay.relay.name) !== relay) return;
     const before = relay.breakerState(now);
     const news = newsOf(end, lane);
     relay.heard(news, now, random.next());
-    // Of all destinations together: each of its lanes is concerned.
+    // This breaker covers all destinations, so each of the relay's lanes is concerned.
     if (relay.breakerState(now) !== before) this.#deps.gotWell();
     const reply = first ?? UNKNOWN;
     if (end.restMs !== null) this.#rest(lane, end.restMs, reply);
@@ -64,7 +66,7 @@ export class Hops {
     lane.lastReply = { code, enhanced, text, at: this.#deps.clock.wall() };
   }
 
-  /** A hop that was ill has had its rest: it is asked whether it is well again, where that is possible without mail. */
+  /** An unhealthy hop has rested: probes it, if that is possible without mail. */
   async findOut(lane: Lane): Promise<void> {
     const { clock } = this.#deps;
     const transport = this.#relays.ofLane(lane.name)?.transport;
@@ -80,7 +82,7 @@ export class Hops {
     void clock.sleep(PROBE_LIMIT_MS, limit.signal).then(end);
     try {
       const { host, trouble } = await transport.probe(limit.signal);
-      // A relay that was replaced meanwhile says nothing about its successor.
+      // A replaced relay says nothing about its successor.
       const isItsHop = this.#relays.ofLane(lane.name)?.transport === transport;
       if (!this.#stopping.aborted && !lane.retired && isItsHop) this.#probed(lane, host, trouble);
     } finally {
@@ -104,7 +106,7 @@ export class Hops {
     events.emit({ type: 'probed', relay: relayOfLane(lane.name), host, trouble, nextProbeAt });
   }
 
-  /** The hop asked to be left alone, and is: nothing it says of itself is doubted. */
+  /** The hop asked for no mail: its own word needs no breaker. */
   #rest(lane: Lane, restMs: number, reply: Reply): void {
     const { clock, events, fellIll } = this.#deps;
     const now = clock.mono();
@@ -117,7 +119,7 @@ export class Hops {
     fellIll(lane.name);
   }
 
-  /** Lets the lane take news, and tells what comes of it. `take` gives for how long it newly rests. */
+  /** Applies news to the lane, and tells the others what follows. `take` returns for how long it newly rests. */
   #hear(lane: Lane, reply: Reply, take: () => number): void {
     const { clock, events, fellIll, gotWell, outOfReach } = this.#deps;
     const now = clock.mono();
@@ -145,7 +147,7 @@ const UNKNOWN = localReply('unknown', '4.0.0', 'Nothing was said');
 
 /** What an attempt says about its hop. */
 function newsOf({ hopFailed, restMs, outcomes }: AttemptEnd, lane: Lane): HopNews {
-  // It said that this was too much at once, and less is to come: that is no illness.
+  // The hop said that there were too many at once; sending less is the answer, not a rest.
   const isCrowded = restMs === null && saidTooMuch(outcomes) && lane.inflight > 0;
   if (hopFailed && outcomes.some(({ reply }) => refusesUs(reply))) return 'refuses_us';
   if (hopFailed) return isCrowded ? 'of_no_use' : 'ill';

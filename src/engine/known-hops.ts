@@ -7,9 +7,11 @@ import { openWindow, type Window } from '../domain/window.ts';
 import { NewestMap } from '../lib/newest-map.ts';
 import type { Lane } from './lanes.ts';
 
-/** Attempts at once that a lane of a relay with many destinations begins with, until its hop has shown to bear more. */
+/**
+ * Attempts at once that a lane of a relay with many destinations starts with, until its hop has proved to sustain more.
+ */
 const INITIAL_CONCURRENCY = 5;
-/** So many lanes are remembered after they were let go. */
+/** Lanes remembered after they were released. */
 const MAX_REMEMBERED = 20_000;
 
 /** What is known of a lane's hop. */
@@ -20,22 +22,22 @@ interface Known {
   readonly restReply: Reply | null;
 }
 
-/** A relay, as knowing its hops needs it. */
+/** The fields of a relay that are used here. */
 interface RelayOfHops {
   readonly relay: Pick<Relay, 'mx'>;
   perLaneOf(lane: Lane): number;
 }
 
-/** The relays, as knowing hops needs them. */
+/** The parts of `Relays` that are used here. */
 export interface RelaysOfHops {
   get(name: string): RelayOfHops | undefined;
   provided(lane: Lane, provider: MailboxProvider | null): void;
 }
 
-/** Whose the hops of lanes are, and which pace does well with them; also while nobody holds the lane. */
+/** The providers of the lanes' hops and the concurrency that works with them, also while nobody holds the lane. */
 export class KnownHops {
   readonly #relays: RelaysOfHops;
-  /** Of lanes that were let go, the last so many. */
+  /** The lanes released most recently. */
   readonly #remembered = new NewestMap<string, Known>(MAX_REMEMBERED);
 
   constructor(relays: RelaysOfHops) {
@@ -55,12 +57,15 @@ export class KnownHops {
       lane,
       presets ? (known?.provider ?? mailboxProviderOf(domainOf(lane), null)) : null,
     );
-    // Whose it is, one attempt tells: until then it must not be more than one of that provider's may be.
+    // One attempt identifies the provider; until then the lane must not exceed what a provider's lane starts with.
     const begin = lane.provider?.initialConcurrency ?? (presets ? 1 : INITIAL_CONCURRENCY);
     lane.window ??= openWindow(Math.min(begin, relay.perLaneOf(lane)));
   }
 
-  /** A host was spoken to for a lane: where it is a big mailbox provider's, the lane shares that one's pace from now on. */
+  /**
+   * A lane connected to a host. If the host is a big mailbox provider's, the lane shares that provider's limits from
+   * now on.
+   */
   spokeTo(lane: Lane, relay: RelayOfHops, host: string | null): void {
     if (lane.provider !== null || lane.isKnown || host === null || relay.relay.mx?.presets !== true) return;
     lane.isKnown = true;
@@ -72,14 +77,14 @@ export class KnownHops {
       lane.window = openWindow(begin);
   }
 
-  /** A lane is let go: what is known of its hop is remembered for when there is mail for it again. */
+  /** A lane is released: what is known of its hop is remembered for the next mail to it. */
   remember({ name, window, provider, breaker, restReply }: Lane): void {
     this.#remembered.delete(name);
     if (window === null && provider === null && breaker.failures === 0) return;
     this.#remembered.set(name, { window, provider, breaker, restReply });
   }
 
-  /** What was known of a lane's hop is worth nothing any more. */
+  /** Forgets what was known of a lane's hop. */
   forget(lane: Lane): void {
     this.#remembered.delete(lane.name);
     lane.forgetHop();
@@ -87,7 +92,7 @@ export class KnownHops {
   }
 }
 
-/** The recipients' domain, of a lane of a relay with many destinations. */
+/** The recipients' domain of a lane, if its relay has many destinations. */
 function domainOf({ name }: Lane): string {
   return name.slice(name.indexOf('/') + 1);
 }

@@ -30,100 +30,105 @@ import type { ClaimRequest } from '../store/store.ts';
 import type { LaneReply } from './contract.ts';
 import { ReadyQueue } from './ready.ts';
 
-/** How much a lane claims, as a multiple of what it may have under way: keeps slots from idling. */
+/** How much a lane claims, as a multiple of its concurrency: keeps slots from idling. */
 const CLAIM_FACTOR = 2;
 /**
- * The same of a hop that is quick: each claim is a commit, whatever it brings, and what is under way waits to be written before
- * it, so it brings more then.
+ * The same for a quick hop. Each claim is a commit, whatever it returns, and attempts under way wait for it before they
+ * are recorded, so a quick hop's claims are larger.
  */
 const QUICK_CLAIM_FACTOR = 32;
-/** A hop is quick that makes room for the next claim within so many ms, as long as there is more to claim. */
+/** A hop is quick if it makes room for the next claim within this many ms while there is more to claim. */
 const QUICK_MS = 250;
 /**
- * How much a lane may have in hand: of what is claimed for a quick hop, unless it may have more under way; and of fresh mail, which is
- * leased where it lies, in memory, so that taking more of it costs less than queueing it and claiming it again, and whose bytes have
- * a bound of their own.
+ * How many units a lane may have in hand: claimed for a quick hop, unless its concurrency is higher; and of fresh mail.
+ * Fresh mail is leased where it is, in memory, which costs less than queueing and claiming it; its bytes have a limit
+ * of their own.
  */
 const MAX_IN_HAND = 5_000;
 
-/** A hop on which no attempt has ended for so long, though some are under way, in ms, is as good as ill for other mail. */
+/**
+ * A hop with attempts under way, none of which has ended for this long, in ms, is treated as unhealthy for other mail.
+ */
 const SILENT_MS = 15_000;
 
-/** How often what matters most is asked for while hands are full of other mail, in ms. */
+/** How often high priority is claimed while other mail fills the lane, in ms. */
 const HIGH_MS = 500;
-/** Of so many claims one takes the lowest priority first, so that a flood of better mail starves nothing. */
+/** One claim in this many takes the lowest priority first, so that a flood of more urgent mail starves nothing. */
 const LOWEST_CLAIM = 8;
 
-/** What a relay lets one of its lanes have. */
+/** What a relay allows one of its lanes. */
 export interface LaneLimits {
-  /** Attempts at once, in health. */
+  /** Attempts at once, while healthy. */
   readonly perLane: number;
   /** Recipients in one transaction. */
   readonly maxRecipients: number;
   /** See {@link takesWhole} of the relay. */
   readonly takesWhole: boolean;
-  /** Recipients that it may still have today: of any priority but high, and of high. */
+  /** Recipients left today, for normal and bulk priority, and for high priority. */
   readonly left: number;
   readonly leftForHigh: number;
-  /** No other lane wants the relay's slots: what this one has in hand keeps nothing else from them. */
+  /** No other lane needs the relay's slots, so work in hand here keeps no other lane waiting. */
   readonly soleLane: boolean;
 }
 
-/** A lane this node holds: the next hop as the queue sees it, with what is in hand and how the hop feels. */
+/** A lane this node holds: the next hop as the queue sees it, with the work in hand and the health of the hop. */
 export class Lane {
   readonly name: string;
   readonly fence: number;
   /** Monotonic ms until which we trust our lease. */
   trustedUntil: number;
-  /** Leased and waiting for a slot. */
+  /** Leased work that waits for a slot. */
   readonly ready = new ReadyQueue();
   inflight = 0;
-  /** Room promised to messages that are being committed, and units being recorded. */
+  /** Room promised to messages that are being committed, and units that are being recorded. */
   reserved = 0;
   /**
-   * The store may hold leases of ours that we know nothing of (an answer was lost): nothing new starts, and once
-   * nothing is in hand the lane is let go and taken anew, so that they are reclaimed.
+   * The store may hold leases of ours that we do not know (an answer was lost): nothing new starts, and once nothing is
+   * in hand the lane is released and acquired again, which reclaims them.
    */
   retired = false;
   /**
-   * Since when (monotonic ms) it is being left to other nodes; null when it is not. Nothing new starts, and once nothing is
-   * in hand it is let go.
+   * When leaving it to other nodes began (monotonic ms); null if it is not being left. Nothing new starts, and it is
+   * released once nothing is in hand.
    */
   leavingSince: number | null = null;
-  /** Until when (monotonic ms) it is not left to others for the sake of balance. */
+  /** Until when (monotonic ms) balancing does not leave it to other nodes. */
   staysUntil = Number.NEGATIVE_INFINITY;
   /** The store may have due work that is not in hand. */
   waiting = true;
-  /** When the store's next delivery comes due (wall ms); null when none is known. */
+  /** When the store's next delivery comes due (wall ms); null if none is known. */
   nextDueAt: number | null = null;
-  /** The earliest time under which it stands among those that something comes due in; null when it does not. */
+  /** The earliest time under which it is in the heap of due times; null if it is not there. */
   enteredDue: number | null = null;
   /** When an attempt last ended, or the first of those under way began (monotonic ms). */
   heardAt = Number.NEGATIVE_INFINITY;
-  /** When one last began, or had its turn beside a hop that is silent and could not (monotonic ms). */
+  /** When an attempt last began, or was due on a silent hop and could not begin (monotonic ms). */
   startedAt = Number.NEGATIVE_INFINITY;
-  /** When it last had anything to do (monotonic ms). */
+  /** When it last had work (monotonic ms). */
   busyAt: number;
-  /** Deliveries that ended, or were put off. */
+  /** Deliveries that ended or were deferred. */
   readonly rate = new MinuteRate();
   lastReply: LaneReply | null = null;
-  /** Aborts what is under way: the lease was lost, or time is up. */
+  /** Aborts what is under way: the lease was lost, or the time to stop is over. */
   readonly abort = new Stop();
-  /** The hop is being asked whether it is well again; mail waits for the answer. */
+  /** The hop is being probed; mail waits for the answer. */
   probing = false;
-  /** Whose the hop is, of the big mailbox providers; known from the domain, or once one of its hosts was spoken to. */
+  /** The big mailbox provider that runs the hop; known from the domain, or after a connection to one of its hosts. */
   provider: MailboxProvider | null = null;
-  /** Whose it is was found out: a host was spoken to. */
+  /** The provider is settled: a connection to a host was made. */
   isKnown = false;
-  /** Units in hand that were claimed, not accepted a moment ago. */
+  /** Units in hand that were claimed rather than freshly accepted. */
   claimed = 0;
-  /** How its hop does, and until when it rests. */
+  /** The health of its hop, and until when it rests. */
   breaker: Breaker = CLOSED;
-  /** Why it rests, or rested last: what its hop said, or what is said in its stead. Null while nothing is known against it. */
+  /**
+   * Why it rests, or last rested: the hop's reply, or one of ours in its place. Null while nothing is known against the
+   * hop.
+   */
   restReply: Reply | null = null;
-  /** How many attempts at once the hop has shown to bear; null: all that it may have. */
+  /** How many attempts at once the hop has proved to sustain; null for the full limit. */
   window: Window | null = null;
-  /** What its hop said of recipients lately. */
+  /** What its hop recently said about recipients. */
   recipients: RecipientTally = NO_RECIPIENTS;
   /** See {@link CLAIM_FACTOR}: doubles while the hop is quick, and halves when it is not. */
   #claimFactor = CLAIM_FACTOR;
@@ -140,12 +145,12 @@ export class Lane {
     this.busyAt = now;
   }
 
-  /** Nothing new starts: it is let go as soon as nothing is in hand. */
+  /** Nothing new starts; it is released as soon as nothing is in hand. */
   get isEnding(): boolean {
     return this.retired || this.leavingSince !== null;
   }
 
-  /** Whether its hop could not even be spoken to, again: another node may be able to. */
+  /** Whether connecting to its hop failed repeatedly: another node may reach it. */
   get isOutOfReach(): boolean {
     return this.breaker.failures > 1 && !isRefused(this.breaker) && this.lastReply?.code === null;
   }
@@ -155,14 +160,17 @@ export class Lane {
     return this.inflight + this.ready.length + this.reserved;
   }
 
-  /** How many attempts may be under way at `now` (monotonic), when `full` is the most that a well hop gets. */
+  /** How many attempts may be under way at `now` (monotonic ms); `full` is the limit for a healthy hop. */
   pace(now: number, full: number): number {
     if (now >= this.trustedUntil || this.isEnding || this.probing) return 0;
     const borne = this.window === null ? full : Math.min(full, Math.floor(this.window.size));
     return paceOf(this.breaker, now, borne);
   }
 
-  /** Takes what an attempt says about the pace, that still counts as under way. `startedAt`: when it began, `now`: when it ended (monotonic ms). */
+  /**
+   * Adjusts the window by the outcomes of an attempt that still counts as under way. `startedAt`: when it began, `now`:
+   * when it ended (monotonic ms).
+   */
   paced(outcomes: readonly Outcome[], full: number, startedAt: number, now: number): void {
     this.recipients = afterRecipients(this.recipients, outcomes);
     const news = paceNewsOf(outcomes, this.recipients);
@@ -170,16 +178,16 @@ export class Lane {
     this.window = afterNews(this.window ?? openWindow(full), news, full, startedAt, now, this.inflight);
   }
 
-  /** Whether it has reason to ask the store for work at `now` (wall ms). */
+  /** Whether it should ask the store for work at `now` (wall ms). */
   wantsWork(now: number): boolean {
     if (this.nextDueAt !== null && this.nextDueAt <= now) this.waiting = true;
     return this.waiting;
   }
 
   /**
-   * What to ask the store for now; null when no room is free, of at most `most` units. While slots are busy it waits
-   * until a good handful is: small claims cost as much as large ones. What matters most is asked for meanwhile, now and
-   * then. Takes note that the asking is under way.
+   * What to claim now, at most `atMost` units; null if there is no room. While slots are busy it waits until there is
+   * room for several: a small claim costs as much as a large one. Meanwhile it asks for high priority now and then.
+   * Records that a claim is under way.
    */
   claimRequest(limits: LaneLimits, atMost: number, mono: number): ClaimRequest | null {
     if (this.isStill(mono)) return null;
@@ -203,16 +211,16 @@ export class Lane {
     this.nextDueAt = null;
     this.#claims++;
     const isLowest = this.#claims % LOWEST_CLAIM === 0;
-    // Of the lowest a share is enough: it is the rest that matters more.
+    // A share is enough for the lowest priority: the rest matters more.
     const limit = isLowest ? Math.max(1, Math.ceil(room / LOWEST_CLAIM)) : room;
     const maxRecipients = mostAtOnce(limits, limits.left);
     return { ...this.#lease(), order: isLowest ? 'bulk_first' : 'high_first', limit, maxRecipients };
   }
 
-  /** Asks for high priority alone, though hands are full, or the rest has had what it may have today. */
+  /** A claim of high priority alone, for a lane that is full or whose quota for other mail is used up. */
   requestForHigh({ perLane, leftForHigh, ...limits }: LaneLimits, mono: number): ClaimRequest | null {
     const pace = this.pace(mono, perLane);
-    // Of a hop that may be well again one message is the test.
+    // A half-open hop is tested with one message.
     const isWell = this.breakerState(mono) === 'closed' && !this.isSilent(mono);
     const most = isWell ? Math.ceil(pace / 2) : Math.min(1, pace - this.inHand);
     const room = Math.min(most, leftForHigh) - this.ready.count('high');
@@ -226,28 +234,28 @@ export class Lane {
     return { lane: this.name, fence: this.fence };
   }
 
-  /** The store had all that was asked for, and may have more. */
+  /** The store returned all that was asked for, and may have more. */
   filled(): void {
     this.#filled = true;
     this.waiting = true;
   }
 
   /**
-   * Whether fresh mail may be taken in hand at `now`: the hop is well, and nothing older waits in the store, unless it
-   * matters most.
+   * Whether fresh mail may be taken in hand at `now`: the hop is healthy, and nothing older waits in the store, unless
+   * the mail is of high priority.
    */
   takesFresh(now: number, full: number, priority: Priority): boolean {
     if (this.waiting && priority !== 'high') return false;
     if (this.isSilent(now))
       return !this.isStill(now) && this.inHand === this.inflight && this.inflight < this.pace(now, full);
-    // Of a hop that may be well again, the first message is the test.
+    // A half-open hop is tested with the first message.
     if (this.breakerState(now) !== 'closed') return this.inHand < this.pace(now, full);
     return this.pace(now, full) > 0 && this.inHand < MAX_IN_HAND;
   }
 
   /**
-   * Whether mail that could go elsewhere may come here: the hop is well; or it may be, mail alone can tell, and none is
-   * finding that out already.
+   * Whether mail that has another way may come here: the hop is healthy, or it is half-open, only mail can test it, and
+   * no test is under way.
    */
   isFit(now: number, canBeProbed: boolean): boolean {
     if (this.isSilent(now)) return false;
@@ -257,14 +265,14 @@ export class Lane {
     );
   }
 
-  /** Whether its hop has been saying nothing for long: what is under way goes on, other mail had better not wait for it. */
+  /** Whether its hop has not answered for long: attempts under way go on, and other mail should avoid it. */
   isSilent(now: number): boolean {
     return this.inflight > 0 && now - this.heardAt > SILENT_MS;
   }
 
   /**
-   * Whether nothing may start now, since its hop is silent. One attempt may, now and then: it may have been a message that
-   * kept the hop, and not the hop that is stuck.
+   * Whether nothing may start now because its hop is silent. One attempt may, now and then: a single message may have
+   * held up the hop.
    */
   isStill(now: number): boolean {
     return this.isSilent(now) && now - this.startedAt <= SILENT_MS;
@@ -275,20 +283,20 @@ export class Lane {
     return stateOf(this.breaker, now);
   }
 
-  /** Takes an attempt's news of the hop; returns for how many ms it newly rests, else 0. */
+  /** Takes what an attempt says about the hop; returns for how many ms it newly rests, else 0. */
   heard(news: HopNews, now: number, dice: number): number {
     const before = this.breaker;
     this.breaker = afterAttempt(before, news, LANE_POLICY, now, dice);
     return this.breaker.until > now && this.breaker.until !== before.until ? this.breaker.until - now : 0;
   }
 
-  /** Takes what its hop said when it was asked without mail how it is; returns for how many ms it rests, else 0. */
+  /** Takes the result of a probe without mail; returns for how many ms it rests, else 0. */
   probed(news: 'well' | 'ill' | 'refuses_us', now: number, dice: number): number {
     this.breaker = afterProbe(this.breaker, news, now, dice);
     return Math.max(0, this.breaker.until - now);
   }
 
-  /** What was known of its hop is worth nothing any more: the relay leads elsewhere, or an operator says so. */
+  /** Forgets what was known of its hop: the relay leads elsewhere, or an operator asked for it. */
   forgetHop(): void {
     this.breaker = CLOSED;
     this.restReply = null;
@@ -297,22 +305,22 @@ export class Lane {
     this.isKnown = false;
   }
 
-  /** Its hop asked to be left alone until `until` (monotonic ms). */
+  /** Its hop asked for no mail until `until` (monotonic ms). */
   restUntil(until: number): void {
     this.breaker = restedUntil(this.breaker, until);
   }
 
-  /** Monotonic ms at which a lane may try again whose hop rests; null when it does not rest. */
+  /** When a resting lane may try again (monotonic ms); null if it does not rest. */
   restsUntil(now: number): number | null {
     return this.breaker.until > now ? this.breaker.until : null;
   }
 
-  /** In short, why it rests, or may not be well again yet; null while its hop is well. */
+  /** Why it rests, or may still be unhealthy, in short; null while its hop is healthy. */
   get restCause(): string | null {
     return this.breaker.failures === 0 || this.restReply === null ? null : shortReply(this.restReply);
   }
 
-  /** The store has, or will have, a delivery due at `dueAt` (wall ms). True when that is sooner than was known. */
+  /** The store has, or will have, a delivery due at `dueAt` (wall ms). True if that is sooner than known before. */
   expect(dueAt: number): boolean {
     if (this.nextDueAt !== null && dueAt >= this.nextDueAt) return false;
     this.nextDueAt = dueAt;
@@ -323,7 +331,7 @@ export class Lane {
 const SLOTS = 6;
 const SLOT_MS = 10_000;
 
-/** Counts what happens, and tells how often it did within about the last minute. */
+/** Counts events, and tells how many there were in about the last minute. */
 export class MinuteRate {
   readonly #counts = new Uint32Array(SLOTS);
   #slot = Number.NEGATIVE_INFINITY;
@@ -335,7 +343,6 @@ export class MinuteRate {
     this.#counts[place] = (this.#counts[place] ?? 0) + 1;
   }
 
-  /** How many in the last minute. */
   perMinute(now: number): number {
     this.#turn(now);
     return this.#counts.reduce((sum, count) => sum + count, 0);

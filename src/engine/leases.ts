@@ -11,35 +11,35 @@ import { Lane } from './lanes.ts';
 import type { Membership } from './membership.ts';
 import type { News } from './news.ts';
 
-/** How often lanes with due work that nobody holds are looked for, in ms. */
+/** How often to look for lanes with due work and no holder, in ms. */
 const DISCOVER_MS = 1_000;
-/** At most so many newly found lanes are taken in one transaction. */
+/** Most newly found lanes to take in one transaction. */
 const DISCOVER_LIMIT = 1_000;
-/** A node holds at most so many lanes; others wait until some are let go. */
+/** Most lanes that a node holds; others wait until some are released. */
 const MAX_LANES = 20_000;
-/** Of these, so many are for lanes that are asked for by name: those found fill the rest at most. */
+/** The part of them that is reserved for lanes wanted by name; found lanes fill the rest at most. */
 const KEPT_FOR_WANTED = 2_000;
-/** A lane of a relay with many destinations is let go when it had nothing to do for so long, in ms. */
+/** A lane of a relay with many destinations is released after this long without work, in ms. */
 const IDLE_MS = 30_000;
-/** Unless something in it comes due within so many ms. */
+/** Unless work in it comes due within this many ms. */
 const SOON_MS = 60_000;
-/** How long a lane is kept for what is known of its hop, which is not well, in ms. */
+/** How long a lane is kept to remember the state of its unhealthy hop, in ms. */
 const REMEMBER_MS = 600_000;
-/** How often it is looked whether leases are still trusted under which something is under way, in ms. */
+/** How often to check that the leases of lanes with attempts under way are still trusted, in ms. */
 const WATCH_MS = 500;
-/** For so long a lane is not taken back that was left to others for the sake of balance, in ms. */
+/** How long a lane left to others by balancing is not taken back, in ms. */
 const LEFT_MS = 10_000;
-/** A lane whose attempts go on for longer than this when it is to be left to others stays for so long, in ms. */
+/** A lane that should be left to others but has attempts under way for longer than this stays that long, in ms. */
 const LEAVE_LIMIT_MS = 30_000;
 const STAY_MS = 300_000;
-/** So often, in ms, a few lanes are taken beyond our part: those that whoever should take them does not. */
+/** How often a few lanes are taken beyond our share, in ms: those that no other node takes. */
 const BEYOND_MS = 15_000;
 const BEYOND_LIMIT = 16;
-/** They stay for so long, in ms. */
+/** How long such lanes stay, in ms. */
 const BEYOND_STAY_MS = 60_000;
-/** For so long somebody else is believed to hold a lane who held it a moment ago, in ms. */
+/** How long a lane that another node just held is assumed to be held by it, in ms. */
 const FOREIGN_MS = 5_000;
-/** How long a lane is left to others at least and at most, in ms, whose hop this node cannot speak to. */
+/** Least and most time for which a lane is left to others because this node cannot connect to its hop, in ms. */
 const MIN_SHUN_MS = 10_000;
 const MAX_SHUN_MS = 60_000;
 
@@ -52,34 +52,34 @@ export interface LeaseDeps {
   readonly membership: Membership;
   readonly balance: Balance;
   readonly news: News;
-  /** Lanes that are left to others as this node could not speak to their hops. */
+  /** Lanes left to others because this node could not connect to their hops. */
   readonly shunned: Avoided;
   readonly fault: (code: string, error: unknown) => void;
 }
 
-/** What is asked of the store. */
+/** What to ask of the store. */
 interface Wishes {
   /** By name. */
   readonly wanted: readonly string[];
-  /** How many others, and none of which. */
+  /** How many other lanes, whichever they are. */
   readonly limit: number;
   readonly except: readonly string[];
-  /** They are more than our part. */
+  /** They exceed our share. */
   readonly beyond: boolean;
 }
 
 /**
- * Holds the lanes this node works: takes those that have work, renews their leases, lets go of lost ones, and leaves to
- * other nodes what is their part.
+ * Holds the lanes this node works: takes lanes that have work, renews their leases, drops lost ones, and leaves to
+ * other nodes their share.
  */
 export class Leases {
   readonly #deps: LeaseDeps;
   readonly #lanes: Map<string, Lane>;
   readonly #dispatch: Dispatch;
   readonly #wanted = new Set<string>();
-  /** Left to others, for the sake of balance. */
+  /** Left to others by balancing. */
   readonly #left: Avoided;
-  /** Somebody else's, a moment ago. */
+  /** Another node held these a moment ago. */
   readonly #foreign: Avoided;
   readonly #wakeUp = new WakeUp();
   #renewedAt = Number.NEGATIVE_INFINITY;
@@ -97,7 +97,7 @@ export class Leases {
     this.#beyondAt = deps.clock.mono();
   }
 
-  /** Something waits in a lane, such as fresh mail: it is asked for, or whoever has it is told. */
+  /** Work waits in a lane, such as fresh mail: asks for the lane, or tells its holder. */
   want(lane: string): void {
     if (this.#lanes.has(lane) || this.#wanted.has(lane)) return;
     if (!this.#mayTake(lane)) {
@@ -108,7 +108,7 @@ export class Leases {
     this.#wakeUp.wake();
   }
 
-  /** Takes and renews until stopped. Resolves when stopped. */
+  /** Takes and renews leases until stopped. Resolves when stopped. */
   async run(): Promise<void> {
     while (!this.#stopping) {
       const more = await this.turn();
@@ -116,7 +116,7 @@ export class Leases {
     }
   }
 
-  /** Breaks off what is under way under leases that are trusted no more, however long the store takes to answer. */
+  /** Interrupts what is under way on leases that are no longer trusted, however long the store takes to answer. */
   async watch(stopping: AbortSignal): Promise<void> {
     const { clock, membership } = this.#deps;
     while (membership.isShared && !stopping.aborted) {
@@ -127,7 +127,7 @@ export class Leases {
     }
   }
 
-  /** One turn: let go of what is done with, renew if it is time, then look for work. True: there is more to be found. */
+  /** One turn: releases finished lanes, renews if it is time, then looks for work. True: there is more to find. */
   async turn(): Promise<boolean> {
     try {
       this.#weigh();
@@ -140,7 +140,7 @@ export class Leases {
     }
   }
 
-  /** A lane's hop could not be spoken to, again: other nodes, if there are any, are let try. */
+  /** Connecting to a lane's hop failed repeatedly: lets other nodes try, if there are any. */
   shun(name: string): void {
     const { clock, balance, shunned } = this.#deps;
     const lane = this.#lanes.get(name);
@@ -152,7 +152,7 @@ export class Leases {
     this.#wakeUp.wake();
   }
 
-  /** Takes nothing any more, and lets go of what has nothing in hand. */
+  /** Takes no more lanes, and releases those with nothing in hand. */
   drain(): void {
     this.#draining = true;
     this.#wakeUp.wake();
@@ -164,7 +164,7 @@ export class Leases {
     this.#wakeUp.wake();
   }
 
-  /** Lets go of every lane, once nothing is under way. */
+  /** Releases every lane, once nothing is under way. */
   async releaseAll(): Promise<void> {
     const { store, node, clock } = this.#deps;
     const leases = [...this.#lanes.values()].map(({ name, fence }) => ({ lane: name, fence }));
@@ -176,7 +176,7 @@ export class Leases {
     }
   }
 
-  /** Begins to leave lanes to others of which this node has too many, or can send nothing. */
+  /** Starts to leave lanes to others if this node has too many, or can send nothing on them. */
   #weigh(): void {
     const { clock, balance, shunned } = this.#deps;
     const mono = clock.mono();
@@ -198,7 +198,7 @@ export class Leases {
     }
   }
 
-  /** Retired lanes are taken anew at once; idle ones when there is mail for them again. */
+  /** Retired lanes are acquired again at once; idle ones when there is mail for them. */
   async #letGo(): Promise<void> {
     const { store, node, clock } = this.#deps;
     const mono = clock.mono();
@@ -209,7 +209,7 @@ export class Leases {
     if (done.length === 0) return;
     const leases = done.map(({ name, fence }) => ({ lane: name, fence }));
     const anew = new Set(done.filter(({ retired }) => retired));
-    // From here on nothing may be promised on them: what is accepted meanwhile waits in the store.
+    // From here on no room may be promised on them: mail accepted meanwhile waits in the store.
     for (const lane of done) lane.retired = true;
     await store.releaseLanes(leases, { node, now });
     for (const lane of done) {
@@ -226,7 +226,7 @@ export class Leases {
     return lane.nextDueAt === null || lane.nextDueAt - now > SOON_MS;
   }
 
-  /** Whether this node is to ask for a lane at all. */
+  /** Whether this node should ask for a lane at all. */
   #mayTake(lane: string): boolean {
     const { membership, balance, shunned } = this.#deps;
     if (!membership.delivers || this.#draining) return false;
@@ -234,7 +234,7 @@ export class Leases {
     return balance.isAlone || ![shunned, this.#left, this.#foreign].some((avoided) => avoided.has(lane));
   }
 
-  /** Of the lanes asked for by name those that this node has room for; of the others their holders are told. */
+  /** The wanted lanes that this node has room for; the holders of the others are told. */
   #choose(): string[] {
     const { balance, news } = this.#deps;
     const rooms = { sole: balance.roomForSole, many: balance.roomForMany };
@@ -278,7 +278,7 @@ export class Leases {
     return { wanted, limit, except: [...hopeless, ...avoided, ...full], beyond: false };
   }
 
-  /** Takes what is wanted and what is found. True: there may be more. */
+  /** Acquires wanted and found lanes. True: there may be more. */
   async #acquire(): Promise<boolean> {
     const { store, node, clock, membership, balance, news } = this.#deps;
     if (!membership.delivers || this.#draining) return false;
@@ -296,7 +296,7 @@ export class Leases {
       this.#lanes.set(lane, taken);
       this.#dispatch.stir(taken);
     }
-    // A wanted lane that was not granted is somebody else's: when it is free, discovery finds it.
+    // Another node holds a wanted lane that was not granted; discovery finds it once it is free.
     if (!balance.isAlone)
       for (const lane of wanted)
         if (!this.#lanes.has(lane)) {
@@ -306,7 +306,7 @@ export class Leases {
     return limit > 0 && !beyond && granted.length - wanted.length >= limit;
   }
 
-  /** Extends every lease held, and drops the lanes that are no longer ours. */
+  /** Extends every held lease, and drops the lanes that are no longer ours. */
   async renew(): Promise<void> {
     const { store, node, clock, membership } = this.#deps;
     const held = [...this.#lanes.values()];
@@ -327,7 +327,7 @@ export class Leases {
   }
 }
 
-/** As many as there is room for, and no more than so many. */
+/** At most `most`, as far as there is room. */
 function bounded(room: number, most: number): number {
   return Math.max(0, Math.min(room, most));
 }

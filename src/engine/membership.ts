@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { type Cluster, type ClusterNode, MAX_REPORT_BYTES, MISSING_MS } from '../store/cluster.ts';
 import { LANE_LEASE_MS, TRUST_MS } from './contract.ts';
 
-/** The role of nodes that send. */
+/** The role of nodes that deliver. */
 const DELIVERY = 'delivery';
 
 /** Whether a node works lanes. */
@@ -11,42 +11,42 @@ function delivers({ roles }: Pick<ClusterNode, 'roles'>): boolean {
   return roles.includes(DELIVERY);
 }
 
-/** Whether a node was heard of lately (`now`: wall ms). */
+/** Whether a node was heard of recently (`now`: wall ms). */
 function isThere({ lastSeenAt }: ClusterNode, now: number): boolean {
   return now - lastSeenAt < MISSING_MS;
 }
 
-/** The nodes among which what relays allow is divided, by the number of their joining. */
+/** The nodes that share the relays' limits, by their joining numbers. */
 type Numbers = ReadonlySet<number>;
 
 /**
- * Among whom this node divides what relays allow. It holds, whatever nodes come, go or stand still, that every two nodes
- * which send each count the other:
+ * The nodes among which this node divides the relays' limits. Whatever nodes come, go or stall, any two nodes that send
+ * count each other:
  *
- * - A node counts all that deliver, until they have left, or were silent for as long as a lane's lease lasts: what such a
- *   node had under way has been broken off by then, as its leases had lapsed.
- * - It tells whom it counts (`sharesWith`), somebody new not before what it has under way fits the smaller part. Whom it
- *   counts no more it first tells, and divides without at the next beat, should that one still be silent.
- * - It sends once it has told, and has then read that everybody who tells anything counts it and is counted by it. Of two
- *   that begin at the same time the later to read sees what the earlier one told.
+ * - A node counts every node that delivers until it has left, or was silent for as long as a lane lease lasts: by then
+ *   its leases have lapsed, and what it had under way was interrupted.
+ * - A node tells the others whom it counts (`sharesWith`). It adds a newcomer only once its own work fits the smaller
+ *   share. It first tells whom it no longer counts, and drops that node at the next beat if it is still silent.
+ * - A node sends once it has told this, and has then read that every node which tells anything counts it and is counted
+ *   by it. If two start at once, the later one to read sees what the earlier one told.
  */
 export class Division {
-  /** What was told last; it may have been heard though no answer came. */
+  /** What was told last; it may have been heard even if no answer came. */
   #told: Numbers | null = null;
-  /** Who was there at the last answer. */
+  /** The nodes counted at the last answer. */
   #counted: Numbers = new Set();
-  /** Both of these: among whom it is divided now. */
+  /** Both of these: the nodes among which limits are divided now. */
   #among: Numbers = new Set();
   #number = 0;
   #sends = false;
 
-  /** Whom to tell of with the next beat; null before anything is known. `fits`: what is under way fits our part. */
+  /** Whom the next beat should list; null before anything is known. `fits`: what is under way fits our share. */
   tell(fits: boolean): readonly number[] | null {
     if (fits && this.#counted.size > 0) this.#told = this.#counted;
     return this.#told && [...this.#told].sort((a, b) => a - b);
   }
 
-  /** Takes the answer to the beat with which was told what `tell` gave (`now`: wall ms). */
+  /** Takes the answer to the beat that sent the result of `tell` (`now`: wall ms). */
   heard(nodes: readonly ClusterNode[], id: string, now: number): void {
     const me = nodes.find((node) => node.id === id);
     if (me === undefined || me.number !== this.#number) this.#sends = false;
@@ -60,23 +60,23 @@ export class Division {
     this.#sends ||= this.#told?.has(me.number) === true && others.every((other) => this.#isMutual(other));
   }
 
-  /** Nothing was heard for so long that the others may not count us any more. */
+  /** We heard nothing for so long that the others may no longer count us. */
   lapsed(): void {
     this.#sends = false;
   }
 
-  /** Our part of what a relay allows. */
+  /** Our share of the relays' limits. */
   get share(): Share {
     return this.#sends ? this.reckoned : NOTHING;
   }
 
-  /** The part that we shall have once we may send. */
+  /** The share that we will have once we may send. */
   get reckoned(): Share {
     const rank = [...this.#among].filter((number) => number < this.#number).length;
     return { rank, of: Math.max(1, this.#among.size) };
   }
 
-  /** Whether everybody knows all there is to know of us. */
+  /** Whether all nodes have told all there is to tell. */
   get isSettled(): boolean {
     const told = this.#told ?? new Set();
     return (
@@ -89,18 +89,18 @@ export class Division {
   }
 }
 
-/** How often a node tells that it lives, in ms. */
+/** How often a node reports that it is alive, in ms. */
 const BEAT_MS = 2_000;
-/** The same while others wait for what it tells, or it waits for them. */
+/** The same while nodes wait for each other's news. */
 const SOON_MS = 1_000;
 
 /** What the other nodes are told of this one. */
 export interface NodeSelf {
-  /** What its operators call it. */
+  /** The name that its operators gave it. */
   readonly name: string;
-  /** Only with `delivery` among them it works lanes. */
+  /** It works lanes only if `delivery` is among them. */
   readonly roles: readonly string[];
-  /** Of the program. */
+  /** The version of the program. */
   readonly version: string;
   /** Wall ms. */
   readonly startedAt: number;
@@ -110,29 +110,28 @@ export interface NodeSelf {
 
 const NOBODY: NodeSelf = { name: '', roles: [DELIVERY], version: '', startedAt: 0, report: () => '{}' };
 
-/** What being one of several nodes takes. */
 interface MembershipDeps {
   readonly clock: Clock;
-  /** This process's id; another at every start. */
+  /** This process's id, new at every start. */
   readonly node: string;
-  /** Null, absent: nobody else uses the store. */
+  /** Null or absent: nobody else uses the store. */
   readonly cluster?: Cluster | null;
-  /** Absent: a node that does everything, of which nobody hears. */
+  /** Absent: a node that does everything and reports nothing. */
   readonly self?: NodeSelf;
   readonly fault: (code: string, error: unknown) => void;
 }
 
-/** The rest of the engine, as its membership sees it. */
+/** The other parts of the engine that membership uses. */
 interface MembershipPeers {
-  /** Whether what is under way is within such a part of what relays allow. */
+  /** Whether what is under way fits such a share of the relays' limits. */
   fits(share: Share): boolean;
-  /** Lanes that we hold, or leave to others for a while. */
+  /** Number of lanes that we hold, or leave to others for a while. */
   laneCount(): number;
-  /** Told when our part, the other nodes or our duties have changed. */
+  /** Called when our share, the other nodes or our duties have changed. */
   changed(): void;
 }
 
-/** One of several nodes: tells the others that it lives, hears who they are, and knows its part of the work. */
+/** This node as one of several: reports that it is alive, hears of the others, and knows its share of the work. */
 export class Membership {
   readonly #deps: MembershipDeps;
   readonly #cluster: Cluster | null;
@@ -140,7 +139,7 @@ export class Membership {
   readonly #peers: MembershipPeers;
   readonly #division = new Division();
   #nodes: readonly ClusterNode[] = [];
-  /** When the last beat began that was answered (monotonic ms). */
+  /** When the last answered beat began (monotonic ms). */
   #heardAt = Number.NEGATIVE_INFINITY;
   #isFailing = false;
   /** What the peers were last told of. */
@@ -163,7 +162,7 @@ export class Membership {
     return this.#cluster !== null;
   }
 
-  /** Our part of what relays allow all nodes together. */
+  /** Our share of the limits that relays set for all nodes together. */
   get share(): Share {
     if (this.#cluster === null) return WHOLE;
     return this.#deps.clock.mono() < this.trustedUntil(Number.POSITIVE_INFINITY)
@@ -171,20 +170,20 @@ export class Membership {
       : NOTHING;
   }
 
-  /** Whether we may have a part at all: the others count us. */
+  /** Whether we may have a share at all: the others count us. */
   get sends(): boolean {
     return this.share !== NOTHING;
   }
 
   /**
-   * Until when (monotonic ms) a lease is trusted that was granted or extended at `since`: no longer than the others count
-   * us, who did not hear of us since.
+   * Until when (monotonic ms) to trust a lease granted or extended at `since`: no longer than the others count us
+   * without news of us.
    */
   trustedUntil(since: number): number {
     return (this.#cluster === null ? since : Math.min(since, this.#heardAt)) + TRUST_MS;
   }
 
-  /** Whether it is for this node to do what one of them is enough for. */
+  /** Whether this node does the duties for which one node is enough. */
   get isFirst(): boolean {
     if (this.#cluster === null) return true;
     const there = this.#nodes.filter((node) => isThere(node, this.#deps.clock.wall()));
@@ -192,7 +191,7 @@ export class Membership {
     return first === undefined || first.id === this.#deps.node;
   }
 
-  /** The other nodes that work lanes, as they were last heard of. */
+  /** The other nodes that work lanes, as last heard. */
   others(): readonly ClusterNode[] {
     const now = this.#deps.clock.wall();
     return this.#nodes.filter(
@@ -201,7 +200,7 @@ export class Membership {
     );
   }
 
-  /** Joins the others: a node that is alone may work at once. Rejects with `StoreError`. */
+  /** Joins the other nodes; a node that is alone may work at once. Rejects with `StoreError`. */
   async join(): Promise<void> {
     if (this.#cluster === null) return;
     await this.beat();
@@ -220,7 +219,7 @@ export class Membership {
         await this.beat();
         this.#isFailing = false;
       } catch (error) {
-        // Told once: it is tried again every two seconds, for as long as the store is away.
+        // Reported once, though it is retried every two seconds while the store is unavailable.
         if (!this.#isFailing) fault('beat_failed', error);
         this.#isFailing = true;
       }
@@ -228,7 +227,7 @@ export class Membership {
     }
   }
 
-  /** Tells and hears. Rejects with `StoreError`. */
+  /** Reports and reads once. Rejects with `StoreError`. */
   async beat(): Promise<void> {
     const { clock, node } = this.#deps;
     if (this.#cluster === null) return;
@@ -250,7 +249,7 @@ export class Membership {
     try {
       await this.#cluster?.leave(this.#deps.node);
     } catch (error) {
-      // They find out by its silence.
+      // The others notice the silence.
       this.#deps.fault('leave_failed', error);
     }
   }
@@ -264,7 +263,7 @@ export class Membership {
   }
 }
 
-/** A report that is too long is of no use to anybody, and keeps nobody from hearing that we live. */
+/** An oversized report is dropped, so that the others still hear that we are alive. */
 function reportOf(self: NodeSelf): string {
   const report = self.report();
   return Buffer.byteLength(report) > MAX_REPORT_BYTES ? '{}' : report;

@@ -4,24 +4,24 @@ import type { Cluster } from '../store/cluster.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Lane } from './lanes.ts';
 
-/** For so long lanes are gathered before others are told of them, in ms: of a flood of mail they hear once. */
+/** How long lanes are collected before others are told of them, in ms: a flood of mail is told of once. */
 const GATHER_MS = 50;
-/** Of so many at a time; of more they find out by themselves. */
+/** Most lanes told of at once; the holders of the rest find out by themselves. */
 const MAX_TOLD = 1_000;
-/** How often it is asked in which lanes something is due that nobody told us of, in ms. */
+/** How often to check lanes for due work that nobody told us of, in ms. */
 const LOOK_MS = 1_000;
-/** So many lanes at a time, in turn. */
+/** Lanes checked at a time, in turn. */
 const LOOKED_AT = 2_000;
 
 /** What news between nodes takes. */
 export interface NewsDeps {
   readonly clock: Clock;
-  /** Null, absent: there are no others. */
+  /** Null or absent: there are no other nodes. */
   readonly cluster?: Cluster | null;
   readonly fault: (code: string, error: unknown) => void;
 }
 
-/** Tells the other nodes of work that waits in lanes of theirs, and hears of work in ours. */
+/** Tells other nodes of work that waits in their lanes, and hears of work in ours. */
 export class News {
   readonly #deps: NewsDeps;
   readonly #cluster: Cluster | null;
@@ -30,7 +30,7 @@ export class News {
   readonly #wakeUp = new WakeUp();
   readonly #gathered = new Set<string>();
   #telling: Promise<void> | null = null;
-  /** Something may have been missed in any lane. */
+  /** News of any lane may have been missed. */
   #all = false;
   #turn: Iterator<Lane> | null = null;
   #isFailing = false;
@@ -42,19 +42,22 @@ export class News {
     this.#dispatch = dispatch;
   }
 
-  /** Something waits in a lane that is not ours: whoever holds it is to hear of it. */
+  /** Work waits in a lane that is not ours: tells its holder. */
   tell(lane: string): void {
     if (this.#cluster === null || this.#gathered.size >= MAX_TOLD) return;
     this.#gathered.add(lane);
     this.#telling ??= this.#tellAll(this.#cluster);
   }
 
-  /** Ends a wait: the loop looks whether it was told to stop. */
+  /** Ends a wait, so that the loop checks whether to stop. */
   wake(): void {
     this.#wakeUp.wake();
   }
 
-  /** Listens, and looks for what nobody told of, until `stopping` aborts and it is woken. Resolves when stopped. */
+  /**
+   * Listens, and looks for work that nobody told of, until `stopping` aborts and `wake` is called. Resolves when
+   * stopped.
+   */
   async run(stopping: AbortSignal): Promise<void> {
     if (this.#cluster === null) return;
     const end = this.#cluster.listen((lanes) => this.#told(lanes));
@@ -85,7 +88,7 @@ export class News {
     try {
       await cluster.tell(lanes);
     } catch {
-      // A hint is lost: they look once a second. That the store is away is told by everybody who needs it.
+      // A lost hint: holders look once a second anyway. Others already report an unavailable store.
     }
     this.#telling = this.#gathered.size > 0 ? this.#tellAll(cluster) : null;
   }
@@ -107,7 +110,7 @@ export class News {
     }
   }
 
-  /** Of the next so many lanes, in turn, those of which it is not known that something waits there. */
+  /** Of the next lanes in turn, those not known to have waiting work. */
   #some(count: number): string[] {
     const some: string[] = [];
     for (; count > 0; count--) {

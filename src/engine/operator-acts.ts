@@ -9,7 +9,7 @@ import type { Dispatch } from './dispatch.ts';
 import type { Leases } from './leases.ts';
 import type { Redecide } from './redecide.ts';
 
-/** What acting needs. */
+/** What operator acts need. */
 export interface ActingDeps {
   readonly store: Store;
   readonly clock: Clock;
@@ -18,7 +18,7 @@ export interface ActingDeps {
   readonly settings: () => EngineSettings;
 }
 
-/** Cancels and retries: writes the act, then tells whoever can go on because of it. */
+/** Records operator acts, then tells whoever can continue because of them. */
 export class Acting implements Acts {
   readonly #deps: ActingDeps;
   readonly #dispatch: Dispatch;
@@ -51,7 +51,7 @@ export class Acting implements Acts {
       this.#leases.want(lane);
       this.#dispatch.expect(lane, now);
     }
-    // Since it failed its way may have gone, or there never was one.
+    // Its route may have gone since it failed, or it never had one.
     const stuck = answer.lanes.filter((lane) => !this.#dispatch.canSend(lane));
     if (answer.lanes.length === 0 || stuck.length > 0) this.#redecide.cameBack(stuck);
     events.emit({ type: 'acted', messageId: id, act: 'retry' });
@@ -80,7 +80,7 @@ export class Acting implements Acts {
         this.#dispatch.expect(lane, now);
       }
     }
-    // Since the backup was taken the ways may have changed.
+    // Routes may have changed since the backup was taken.
     this.#redecide.stir();
     return total;
   }
@@ -92,7 +92,7 @@ export class Acting implements Acts {
     const lanes = new Set(moves.flatMap(({ to }, place) => (moved[place] && to !== null ? [to.lane] : [])));
     for (const lane of lanes) {
       this.#leases.want(lane);
-      // When they are due only the store knows; asking it is cheap.
+      // Only the store knows when they are due; asking it is cheap.
       this.#dispatch.expect(lane, now);
     }
     return moved.filter(Boolean).length;
@@ -103,6 +103,6 @@ export class Acting implements Acts {
   }
 }
 
-/** Recipients that one transaction decides on. */
+/** Most recipients that one transaction decides on. */
 const RESTORED_BATCH = 500;
 const NOT_FOUND = { kind: 'not_found' } as const;

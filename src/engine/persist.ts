@@ -3,15 +3,15 @@ import type { Clock } from '../lib/clock.ts';
 import type { AcceptRecord } from '../store/accepting.ts';
 import { StoreError } from '../store/store.ts';
 
-/** How long we wait before writing again what the store could not take, in ms. */
+/** The pause before a write that the store could not take is repeated, in ms. */
 const RETRY_MS = 1_000;
 
 const PASSING: ReadonlySet<string> = new Set(['store_full', 'store_busy', 'store_unavailable']);
 
 /**
- * Writes something that must be recorded, however long the store is full or away. `twice` says whether it may be
- * asked again when it may have happened already. Null when the store can never take it (failed, closed), or must
- * not be asked again, or `giveUp` aborts: whoever finds the lease later decides.
+ * Writes something that must be recorded, however long the store is full or unavailable. `twice` says whether the write
+ * may be repeated after it may have taken effect. Null if the store can never take it (failed, closed), it must not be
+ * repeated, or `giveUp` aborts: the node that finds the lease later decides.
  */
 export async function persist<T>(
   clock: Clock,
@@ -32,12 +32,12 @@ export async function persist<T>(
   }
 }
 
-/** Whether what was asked may have happened although it failed. */
+/** Whether a failed request may have taken effect. */
 export function isAmbiguous(error: unknown): boolean {
   return error instanceof StoreError && error.code === 'store_unavailable';
 }
 
-/** What of a record is not decided on accepting it. */
+/** The fields of a record that accepting does not decide. */
 type RecordFacts = Omit<
   AcceptRecord,
   'id' | 'createdAt' | 'expiresAt' | 'content' | 'deliveries' | 'routeTable'
@@ -53,7 +53,7 @@ export function recordFactsOf(submission: Submission): RecordFacts {
   return { ...origin, reversePath, ret, envid, header, tags, metadata, priority, sendAt, sizeBytes, flags };
 }
 
-/** Something waits in a lane, and comes due at a wall time in ms. */
+/** Work that waits in a lane, and when it comes due (wall ms). */
 export interface Wait {
   readonly lane: string;
   readonly dueAt: number;

@@ -5,11 +5,11 @@ import type { AcceptAnswer, AcceptWish, Foresight, QueueLimits } from '../store/
 import type { Store } from '../store/store.ts';
 import type { EngineSettings, Suspension } from './contract.ts';
 
-/** How long a key's full queue is believed to be full without asking the store again, in ms. */
+/** How long a key's queue is believed to be full without asking the store again, in ms. */
 const REMEMBER_MS = 1_000;
-/** How many keys with full queues are remembered; of more, the store tells each time. */
+/** How many keys with full queues are remembered; for any other key the store is asked. */
 const MAX_KEYS = 1_000;
-/** A queue with less room than this, in bytes, has none worth speaking of: hardly a message is smaller. */
+/** A queue with less room than this, in bytes, counts as full: hardly any message is smaller. */
 const SMALLEST_BYTES = 1_024;
 
 const FULL: Readonly<Record<'all' | 'key' | 'tooLarge', Suspension>> = {
@@ -33,7 +33,6 @@ const FULL: Readonly<Record<'all' | 'key' | 'tooLarge', Suspension>> = {
   },
 };
 
-/** What asking for room needs. */
 interface QueueRoomDeps {
   readonly store: Pick<Store, 'foresee'>;
   readonly clock: Clock;
@@ -41,10 +40,10 @@ interface QueueRoomDeps {
   readonly settings: () => EngineSettings;
 }
 
-/** What a submission is told before its contents are written; `fits`: they may be. */
+/** The answer to a submission before its contents are written; `fits`: they may be. */
 export type Admission = Foresight['answer'];
 
-/** Somebody who waits for the store's foresight. */
+/** A caller that waits for the store's foresight. */
 interface Asking {
   readonly wishes: readonly AcceptWish[];
   readonly answer: PromiseWithResolvers<readonly Foresight[]>;
@@ -54,45 +53,44 @@ interface Asking {
 export type QueueFull = Extract<AcceptAnswer, { readonly kind: 'queue_full' }>;
 
 /**
- * The limits of the queue. Room is asked for before contents are written, so that what is refused leaves nothing on
- * the disk; whose queue was found full is remembered for a moment, so that a flood is refused before its bodies are
- * read. The store decides in the end: what it refuses although room was foreseen is the exception.
+ * The limits of the queue. Room is reserved before contents are written, so that a refused message leaves nothing on
+ * the disk. A full queue is remembered for a moment, so that a flood is refused before its bodies are read. The store
+ * decides in the end, and rarely refuses what room was foreseen for.
  */
 export class QueueRoom {
   readonly #deps: QueueRoomDeps;
   readonly #budget = new Budget();
-  /** Let in, and not yet the store's to count. */
+  /** Admitted, and not counted by the store yet. */
   readonly #admitted = new Set<AcceptWish>();
   readonly #asking: Asking[] = [];
   #busy = false;
   #defaultBytes = Number.MAX_SAFE_INTEGER;
-  /** Nobody's message fits. Holds until room is seen. */
+  /** No message fits, whoever sends it. Holds until there is room. */
   #full = false;
-  /** By key, until when (monotonic ms) it is believed to be full; the longest known first. */
+  /** Until when (monotonic ms) a key's queue is believed to be full; the oldest entry first. */
   readonly #keysUntil = new NewestMap<string, number>(MAX_KEYS);
 
   constructor(deps: QueueRoomDeps) {
     this.#deps = deps;
   }
 
-  /** Sets what holds without a configured size: half of what is free when the queue is empty. */
+  /** Sets the default limit without a configured size: half of what is free when the queue is empty. */
   measure(freeBytes: number, queuedBytes: number): void {
     this.#defaultBytes = Math.floor((freeBytes + queuedBytes) / 2);
   }
 
-  /** How much may wait. */
   limits(): QueueLimits {
     const { maxBytes, maxMessagesPerKey } = this.#deps.settings().queue;
     return { maxBytes: maxBytes ?? this.#defaultBytes, maxMessagesPerKey };
   }
 
   /**
-   * Asks for room for each of these, in order; at once where there surely is. What fits is held for its submission until
-   * {@link settled}. Rejects with `StoreError`.
+   * Reserves room for each of these, in order; synchronously if there surely is room. Room is held for each that fits
+   * until {@link settled}. Rejects with `StoreError`.
    */
   admit(wishes: readonly AcceptWish[]): readonly Admission[] | Promise<readonly Admission[]> {
     if (wishes.length === 0) return [];
-    // Who spends while others ask could spend what they are being promised.
+    // Spending while others wait for an answer could spend what they are being promised.
     if (!this.#busy && this.#budget.spend(wishes, this.limits())) {
       for (const wish of wishes) this.#admitted.add(wish);
       return wishes.map(() => FITS);
@@ -100,38 +98,38 @@ export class QueueRoom {
     return this.#ask(wishes).then((foresights) => foresights.map(({ answer }) => answer));
   }
 
-  /** From here on the store counts these itself, or they are given up. */
+  /** From here on the store counts these itself, or they were given up. */
   settled(wishes: readonly AcceptWish[]): void {
     for (const wish of wishes) this.#admitted.delete(wish);
   }
 
-  /** Remembers whose queue is full; returns what its sender is told. */
+  /** Remembers whose queue is full; returns what the sender is told. */
   noteFull({ whose, tooLarge }: QueueFull, keyId: string | null): Suspension {
     if (tooLarge) return FULL.tooLarge;
     if (whose === 'key' && keyId !== null) this.#keysUntil.set(keyId, this.#deps.clock.mono() + REMEMBER_MS);
     return FULL[whose];
   }
 
-  /** The store refused what had been foreseen to fit: somebody else was faster. */
+  /** The store refused what was foreseen to fit: another submission was faster. */
   surprised(): void {
     this.#budget.distrust();
   }
 
-  /** What a sender is told without asking the store; null when there may be room. */
+  /** What a sender is told without asking the store; null if there may be room. */
   suspension(keyId: string | null): Suspension | null {
     if (this.#full) return FULL.all;
     const until = keyId === null ? undefined : this.#keysUntil.get(keyId);
     return until !== undefined && this.#deps.clock.mono() < until ? FULL.key : null;
   }
 
-  /** Sees whether there is any room: at the start, and from time to time while there is none. */
+  /** Checks whether there is any room: at the start, and now and then while there is none. */
   async look(): Promise<void> {
     const wish: AcceptWish = { keyId: null, sizeBytes: 0, idempotency: null };
     await this.#ask([wish]);
     this.settled([wish]);
   }
 
-  /** Looks again while nobody has room. */
+  /** Checks again while nobody has room. */
   async lookIfFull(): Promise<void> {
     if (this.#full) await this.look();
   }
@@ -143,7 +141,7 @@ export class QueueRoom {
     return answer.promise;
   }
 
-  /** One question at a time, for everybody who has come together meanwhile. */
+  /** One question at a time, for all callers that arrived meanwhile. */
   async #answerAll(): Promise<void> {
     this.#busy = true;
     while (this.#asking.length > 0) {
@@ -162,7 +160,7 @@ export class QueueRoom {
     this.#busy = false;
   }
 
-  /** The store does not know yet of what was let in before: it is foreseen once more, ahead of these. */
+  /** The store does not know yet of earlier admissions: they are foreseen once more, ahead of these. */
   async #foresee(wishes: readonly AcceptWish[]): Promise<readonly Foresight[]> {
     const { store, clock, node } = this.#deps;
     const limits = this.limits();
@@ -180,7 +178,7 @@ export class QueueRoom {
 
 const FITS: Admission = { kind: 'fits' };
 
-/** What of a submission needs room. */
+/** The room that a submission needs. */
 export function wishOf({ keyId, content, idempotency }: Submission): AcceptWish {
   return { keyId, sizeBytes: content.sizeBytes, idempotency };
 }
@@ -189,17 +187,16 @@ export function wishOf({ keyId, content, idempotency }: Submission): AcceptWish 
 const MAX_BUDGET_KEYS = 1_000;
 
 /**
- * What the store last said there is room for, less what was let in since: while it lasts, nobody needs to ask. What
- * ends meanwhile is not seen, so it errs to the safe side; other nodes' mail is not seen either, so the store still
- * decides.
+ * What the store last said there is room for, less what was admitted since: while it lasts, no question is needed. It
+ * misses messages that end meanwhile, which errs on the safe side, and other nodes' mail, so the store still decides.
  */
 class Budget {
   #limits: QueueLimits | null = null;
   #bytes = 0;
-  /** Messages by key; the longest known first. */
+  /** Messages by key; the oldest entry first. */
   readonly #messages = new NewestMap<string, number>(MAX_BUDGET_KEYS);
 
-  /** Spends what these need; false, and nothing is spent, when it does not suffice or the limits were changed. */
+  /** Spends what these need; false, with nothing spent, if it does not suffice or the limits have changed. */
   spend(wishes: readonly AcceptWish[], limits: QueueLimits): boolean {
     if (!this.#isUnder(limits)) return false;
     const needed = new Map<string, number>();
@@ -216,7 +213,7 @@ class Budget {
     return true;
   }
 
-  /** Takes note of what the store foresees under these limits, after everything it was asked for. */
+  /** Records what the store foresees under these limits, after all that it was asked for. */
   learn(wishes: readonly AcceptWish[], foresights: readonly Foresight[], limits: QueueLimits): void {
     if (!this.#isUnder(limits)) this.#messages.clear();
     this.#limits = limits;
@@ -227,7 +224,7 @@ class Budget {
     }
   }
 
-  /** The store refused what this had room for: it is asked before anything more is let in. */
+  /** The store refused what this had room for: it is asked before anything more is admitted. */
   distrust(): void {
     this.#limits = null;
   }
@@ -254,24 +251,24 @@ const SUSPENSIONS = {
 /** A reason to suspend intake. */
 type SuspensionReason = keyof typeof SUSPENSIONS;
 
-/** Whether mail may come in: open unless something is held against it. */
+/** Whether mail is accepted: yes, unless there is a reason against it. */
 export class Gate {
   readonly #reasons = new Set<SuspensionReason>();
 
-  /** Holds a reason against intake, or takes it back. */
+  /** Adds or removes a reason against accepting mail. */
   set(reason: SuspensionReason, holds: boolean): void {
     if (holds) this.#reasons.add(reason);
     else this.#reasons.delete(reason);
   }
 
-  /** The weightiest reason; null when intake is open. */
+  /** The weightiest reason; null if mail is accepted. */
   suspension(): Suspension | null {
     for (const reason of Object.keys(SUSPENSIONS) as SuspensionReason[])
       if (this.#reasons.has(reason)) return SUSPENSIONS[reason];
     return null;
   }
 
-  /** What a submission is told that met this trouble, whether or not it still holds. */
+  /** What a submission is told that met this reason, whether or not it still holds. */
   static because(reason: SuspensionReason): Suspension {
     return SUSPENSIONS[reason];
   }

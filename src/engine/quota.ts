@@ -7,37 +7,39 @@ import type { Events } from '../observe/events.ts';
 import type { BeginAnswer, QuotaRefund, QuotaRequest, Unit } from '../store/store.ts';
 import type { Views } from '../store/views.ts';
 
-/** What of the relay's limits a quota goes by. */
+/** The limits of a relay that its quota depends on. */
 export type QuotaLimits = Pick<RelayLimits, 'maxPerDay' | 'reservePercent' | 'warmUp'>;
 
-/** How much of a day's allowance a relay has used. */
+/** How much of a day's quota a relay has used. */
 export interface QuotaState {
-  /** Recipients it may have that day. */
+  /** Recipients allowed that day. */
   readonly allowance: number;
-  /** Recipients it has had, or may have had. */
+  /** Recipients sent, or possibly sent. */
   readonly used: number;
-  /** The allowance is a step of its warm-up. */
+  /** The allowance is a step of the warm-up. */
   readonly warming: boolean;
 }
 
-/** Clocks of nodes differ by less, and so much of a day counts to the next where a clock goes back at midnight, in ms. */
+/**
+ * More than the clocks of nodes differ, in ms; a clock set back by less at midnight does not bring back the old day.
+ */
 const MIDNIGHT_MS = 60_000;
 
-/** News of a quota that an operator should hear, once a day. */
+/** Quota news for operators, once a day each. */
 export type QuotaNews = 'low' | 'used_up';
 
 /**
- * What a relay may still be given today, as this node knows it. The store's figure is the truth: it refuses what would be
- * too much whatever is believed here. Times are wall ms.
+ * What a relay may still send today, as far as this node knows. The store's figure is authoritative: it refuses what
+ * exceeds the quota. Times are wall ms.
  */
 export class Quota {
   #limits: QuotaLimits;
   #day = Number.NEGATIVE_INFINITY;
   /** As far as is known; other nodes may have used more. */
   #used = 0;
-  /** Asked of the store and not yet answered. */
+  /** Asked of the store and not answered yet. */
   #pending = 0;
-  /** Counts what changed the figure, so that one that was read before is known to be old. */
+  /** Counts changes to the figure, to recognize a stored figure that was read before one. */
   #changes = 0;
   #told: QuotaNews | null = null;
 
@@ -45,7 +47,7 @@ export class Quota {
     this.#limits = limits;
   }
 
-  /** The relay's limits are others now. */
+  /** The relay's limits have changed. */
   limit(limits: QuotaLimits): void {
     const { maxPerDay, reservePercent, warmUp } = this.#limits;
     const isSame = maxPerDay === limits.maxPerDay && reservePercent === limits.reservePercent;
@@ -53,12 +55,12 @@ export class Quota {
     this.#limits = limits;
   }
 
-  /** Whether there is any limit of the kind, on any day. */
+  /** Whether there is a limit on any day. */
   get applies(): boolean {
     return this.#limits.maxPerDay > 0 || this.#limits.warmUp !== null;
   }
 
-  /** How things stand; null without a limit today. */
+  /** Today's state; null without a limit today. */
   state(now: number): QuotaState | null {
     const allowance = this.#allowance(now);
     if (allowance === null) return null;
@@ -73,7 +75,10 @@ export class Quota {
     return share === null ? Number.POSITIVE_INFINITY : Math.max(0, share - this.#used - this.#pending);
   }
 
-  /** Takes so many recipients, to be asked of the store. Null: no limit today, nothing to ask. Ask only what is `left`. */
+  /**
+   * Takes that many recipients, to ask the store for. Null: no limit today, so nothing to ask. Take no more than
+   * `left`.
+   */
   take(relay: string, recipients: number, priority: Priority, now: number): QuotaRequest | null {
     const limit = this.#share(priority, now);
     if (limit === null) return null;
@@ -81,7 +86,7 @@ export class Quota {
     return { relay, day: this.#day, recipients, limit };
   }
 
-  /** The store has answered, or (null) has not. Returns what an operator should hear. */
+  /** Takes the store's answer, or null for none. Returns what an operator should hear. */
   answered(
     { day, recipients, limit }: QuotaRequest,
     answer: BeginAnswer | null,
@@ -89,16 +94,16 @@ export class Quota {
   ): QuotaNews | null {
     this.#roll(now);
     if (day !== this.#day) return null;
-    // What was asked before the clock went and came back counts no more.
+    // Requests made before the clock went forward and back no longer count.
     this.#pending = Math.max(0, this.#pending - recipients);
     this.#changes++;
-    // Others have used it up, but for less than this asked for.
+    // Other nodes used the quota up, but for less than this request.
     if (answer === 'over_quota') this.#used = Math.max(this.#used, limit - recipients + 1);
     if (answer === 'begun') this.#used += recipients;
     return this.#news(now);
   }
 
-  /** Recipients proved not to have been taken. */
+  /** Recipients were proved not to have been taken. */
   refunded({ day, recipients }: QuotaRefund, now: number): void {
     this.#roll(now);
     if (day !== this.#day) return;
@@ -106,16 +111,16 @@ export class Quota {
     this.#used = Math.max(0, this.#used - recipients);
   }
 
-  /** To be asked before the store's figure is read, and given to `learn` with it. */
+  /** Read this before the store's figure, and pass it to `learn` with it. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** What the store says was used of that day; read after `changes` had the value `since`. */
+  /** Takes the store's figure for that day, read after `changes` had the value `since`. */
   learn(day: number, used: number, since: number, now: number): void {
     this.#roll(now);
     if (day !== this.#day) return;
-    // What was begun since it was read may be in it or not: then only more is believed.
+    // The figure may or may not include what began since, so it may only raise ours.
     const isExact = since === this.#changes && this.#pending === 0;
     this.#used = isExact ? used : Math.max(this.#used, used);
   }
@@ -131,8 +136,8 @@ export class Quota {
   }
 
   /**
-   * Another day begins with nothing used, as far as is known: of one that a clock which went back brings back, the store
-   * knows better. A clock that is set by a little at midnight brings none back.
+   * A new day starts unused, as far as is known; after a clock was set back to an earlier day, the store knows better.
+   * A small clock correction at midnight does not count as another day.
    */
   #roll(now: number): void {
     const day = dayOf(now);
@@ -144,7 +149,7 @@ export class Quota {
   }
 
   #news(now: number): QuotaNews | null {
-    // What is kept for high priority is no comfort to the rest.
+    // The part reserved for high priority does not help the rest.
     const share = this.#share('normal', now);
     if (share === null || share === 0) return null;
     const news = this.#used >= share ? 'used_up' : this.#used >= share * QUOTA_ALERT ? 'low' : null;
@@ -154,20 +159,19 @@ export class Quota {
   }
 }
 
-/** How often it is asked what all nodes have used, in ms. */
+/** How often the usage of all nodes is read, in ms. */
 const LOOK_MS = 10_000;
 
-/** What minding quotas needs. */
 interface QuotaWatchDeps {
   readonly views: Views;
   readonly clock: Clock;
   readonly relays: { all(): Iterable<RelayWithQuota> };
   readonly fault: (code: string, error: unknown) => void;
-  /** Told that relays may be given mail again: a new day has begun, or less was used than was believed. */
+  /** Called when relays may send again: a new day has begun, or less was used than believed. */
   readonly renewed: () => void;
 }
 
-/** Keeps in mind what relays have had today, over all nodes, and notices that a new day begins (UTC). */
+/** Follows what relays have used today over all nodes, and notices the start of a new day (UTC). */
 export class QuotaWatch {
   readonly #deps: QuotaWatchDeps;
   readonly #wakeUp = new WakeUp();
@@ -178,12 +182,12 @@ export class QuotaWatch {
     this.#day = dayOf(deps.clock.wall());
   }
 
-  /** Ends a wait: the loop looks whether it was told to stop, and at what has changed. */
+  /** Ends a wait, so that the loop checks for changes and whether to stop. */
   wake(): void {
     this.#wakeUp.wake();
   }
 
-  /** Looks until `stopping` aborts and it is woken. Resolves when stopped. */
+  /** Watches until `stopping` aborts and `wake` is called. Resolves when stopped. */
   async run(stopping: AbortSignal): Promise<void> {
     while (!stopping.aborted) {
       await this.look();
@@ -193,7 +197,7 @@ export class QuotaWatch {
     }
   }
 
-  /** Asks the store what was used today. */
+  /** Reads today's usage from the store. */
   async look(): Promise<void> {
     const { views, clock, relays, fault, renewed } = this.#deps;
     const limited = [...relays.all()].filter(({ quota }) => quota.applies);
@@ -215,7 +219,7 @@ export class QuotaWatch {
   }
 }
 
-/** A relay at work, as far as its quota goes. */
+/** The fields of a relay that its quota needs. */
 interface RelayWithQuota {
   readonly relay: { readonly name: string };
   readonly quota: Quota;
@@ -225,25 +229,24 @@ interface RelayWithQuota {
   readonly takesWhole: boolean;
 }
 
-/** What taking from a quota needs. */
 interface QuotaDeps {
   readonly clock: Clock;
   readonly events: Events;
-  /** Told that mail may have a better way now: a relay has had what it may have today. */
+  /** Called when mail may have a better way: a relay's quota is used up. */
   readonly gotWell: () => void;
 }
 
-/** What an attempt takes off its relay's quota, and who is told what the store says to it. */
+/** What an attempt takes from its relay's quota, and how to pass on the store's answer. */
 export interface QuotaTaken {
   /** Null: no limit. */
   readonly request: QuotaRequest | null;
-  /** Why it cannot be made today though something is left; null where it can. */
+  /** Why the attempt cannot be made today though some quota is left; null if it can. */
   readonly shortfall: Reply | null;
   /** Null: the store gave no answer. */
   answered(answer: BeginAnswer | null): void;
 }
 
-/** Of a relay without a quota. */
+/** For a relay without a quota. */
 const UNLIMITED: QuotaTaken = { request: null, shortfall: null, answered() {} };
 
 function tooFewLeft(left: number, wanted: number): QuotaTaken {
@@ -252,8 +255,9 @@ function tooFewLeft(left: number, wanted: number): QuotaTaken {
 }
 
 /**
- * Takes a unit's recipients off its relay's quota. Null: there are not so many left today, and fewer are to be claimed. Of what
- * the relay takes whole or not at all there is no fewer: it has had its turn, and waits as what a hop put off.
+ * Takes a unit's recipients from its relay's quota. Null: fewer are left today, so a smaller unit must be claimed. A
+ * relay that takes all recipients or none cannot get fewer: the unit gets a shortfall, and waits as if the hop had
+ * deferred it.
  */
 export function takeQuota(
   { deliveries, priority }: Pick<Unit, 'deliveries' | 'priority'>,

@@ -12,16 +12,15 @@ import type { Membership } from './membership.ts';
 import type { Relays } from './relays.ts';
 import type { RoutingParts } from './routing.ts';
 
-/** Deliveries looked at, and moved, in one transaction. */
+/** Most deliveries looked at and moved in one transaction. */
 const PAGE = 500;
-/** How often lanes are looked for whose relay is gone, in ms. */
+/** How often to look for lanes whose relay was removed, in ms. */
 const LOOK_MS = 10_000;
-/** How many lanes are looked at for that, the fullest first. */
+/** How many lanes that looks at, the fullest first. */
 const LANES_LOOKED_AT = 1_000;
-/** How long after a walk there are others, for what was under way during the first, in ms; attempts may take long. */
+/** When further walks follow a walk, for what was under way during it, in ms; attempts may take long. */
 const AGAIN_MS: readonly number[] = [5_000, 60_000, 15 * 60_000];
 
-/** What deciding anew needs. */
 interface RedecideDeps {
   readonly store: Store;
   readonly views: Views;
@@ -37,49 +36,52 @@ interface RedecideDeps {
 }
 
 /**
- * Decides anew where waiting mail goes, page by page, after every start and whenever the ways have changed: a table was
- * published, a relay came, went or was disabled, a hold was laid or lifted.
+ * Routes waiting mail again, page by page, after every start and whenever routes may have changed: a table was
+ * published, a relay was added, removed or disabled, or a hold was placed or lifted.
  */
 export class Redecide {
   readonly #deps: RedecideDeps;
   readonly #wakeUp = new WakeUp();
-  /** A table may have been published while nobody ran. */
+  /** A table may have been published while no node ran. */
   #stirred = true;
-  /** The first walk of all, before which nothing was under way. */
+  /** The first walk over all mail, before which nothing was under way. */
   #first = true;
-  /** When the next walks are due though nothing changed (monotonic ms), in order. */
+  /** When the next walks without a change are due (monotonic ms), in order. */
   #again: readonly number[] = [];
-  /** Lanes to which mail came back on this node, though another walks for all; null: to none. */
+  /**
+   * Lanes to which mail was given back on this node, though another node does the walks; null stands for mail without a
+   * lane.
+   */
   readonly #cameBack = new Set<string | null>();
 
   constructor(deps: RedecideDeps) {
     this.#deps = deps;
   }
 
-  /** The ways have changed. */
+  /** Routes may have changed. */
   stir(): void {
     this.#stirred = true;
     this.#wakeUp.wake();
   }
 
-  /** Mail was given back to lanes whose ways may be gone; without a lane it has none. */
+  /** Mail was given back to lanes whose relay may be gone; an empty list stands for mail without a lane. */
   cameBack(lanes: readonly string[]): void {
     if (this.#deps.membership.isFirst) {
       this.stir();
       return;
     }
-    // Who walks for all does not hear of it.
+    // The node that does the walks does not hear of it.
     for (const lane of lanes) this.#cameBack.add(lane);
     if (lanes.length === 0) this.#cameBack.add(null);
     this.#wakeUp.wake();
   }
 
-  /** Ends a wait: the loop looks whether it was told to stop. */
+  /** Ends a wait, so that the loop checks whether to stop. */
   wake(): void {
     this.#wakeUp.wake();
   }
 
-  /** Walks until `stopping` aborts and it is woken. Resolves when stopped. */
+  /** Walks until `stopping` aborts and `wake` is called. Resolves when stopped. */
   async run(stopping: AbortSignal): Promise<void> {
     while (!stopping.aborted) {
       try {
@@ -93,7 +95,7 @@ export class Redecide {
     }
   }
 
-  /** Decides deliveries anew by the table, whatever decided them before. Says how many were given another way. */
+  /** Routes deliveries again by the table, whatever routed them before. Returns how many moved. */
   async afresh(deliveries: readonly WaitingDelivery[]): Promise<number> {
     const { moved } = await this.#decide(deliveries, true);
     return moved;
@@ -101,7 +103,7 @@ export class Redecide {
 
   async #turn(stopping: AbortSignal): Promise<void> {
     if (!this.#deps.membership.isFirst) {
-      // One node walks for all. Who becomes the first walks once: the last one may not have come to the end.
+      // One node does the walks. A node that takes over walks once: its predecessor may not have finished.
       this.#stirred = true;
       this.#again = [];
       await this.#walkBack(stopping);
@@ -128,7 +130,7 @@ export class Redecide {
   async #walkBack(stopping: AbortSignal): Promise<void> {
     for (const lane of [...this.#cameBack]) {
       if (stopping.aborted) return;
-      // Not afterwards: what comes back meanwhile may be behind the page that is looked at.
+      // Before the walk: what is given back meanwhile may be behind the current page.
       this.#cameBack.delete(lane);
       try {
         await this.#walk(lane === null ? 'none' : { name: lane }, stopping);
@@ -139,7 +141,7 @@ export class Redecide {
     }
   }
 
-  /** Lanes of relays that are gone, to which what was under way comes back. */
+  /** Lanes of removed relays, to which work that was under way is given back. */
   async #lostLanes(): Promise<readonly string[]> {
     const lanes = await this.#deps.views.lanes(null, LANES_LOOKED_AT);
     return lanes
@@ -185,19 +187,19 @@ export class Redecide {
   }
 }
 
-/** Where mail waits that need not be moved: it is sent there, or will be when the breaker closes. */
+/** Mail that need not move: it is sent where it is, or will be when the breaker closes. */
 const STAYS: readonly RelayFitness[] = ['usable', 'resting', 'spent', 'draining'];
 
-/** Decisions that are no table's: they hold as long as there is a way. */
+/** Decisions that no table made: they hold as long as there is a way. */
 const NO_TABLES: readonly (string | null)[] = [MANUAL_RULE, AMBIGUOUS_RULE, 'report-relay'];
 
 /**
- * Another way for a waiting delivery; null when it stays as it is.
+ * Another way for a waiting delivery; null if it stays.
  *
- * What an older table decided is decided by this one, and what an operator rerouted by hand keeps its group, unless all
- * is to be decided `afresh`. Then a relay of the group is chosen as for new mail, but mail is left where it can be sent.
- * A group without a way is given up for the table's. Mail that was to be sent is captured only where a rule says so, and
- * mail that was to be captured is never sent: its sender has been told.
+ * The current table replaces an older table's decision. A group set by an operator's reroute stays, unless the delivery
+ * is routed `afresh`. The group's relay is then chosen as for new mail, but mail that can be sent where it is stays
+ * there. If the group has no way, the table's group is used. Mail that was to be sent is captured only if a rule says
+ * so. Mail that was to be captured is never sent: its sender has been told so.
  */
 export function decideAnew(
   delivery: WaitingDelivery,
@@ -214,7 +216,7 @@ export function decideAnew(
   return attend(decision, delivery, parts)?.move ?? lost(delivery, decision, parts);
 }
 
-/** What follows of a decision: a move, or none; null when its group has no way. */
+/** The move that a decision implies; null if its group has no way. */
 function attend(
   decision: RouteDecision,
   delivery: WaitingDelivery,
@@ -231,7 +233,7 @@ function attend(
   return { move: moveOf(delivery, decision, to) };
 }
 
-/** There is no way: it waits without a route, but where its relay is only held back or disabled, there. */
+/** There is no way: it waits without a route, or stays if its relay is only held or disabled. */
 function lost(
   delivery: WaitingDelivery,
   decision: RouteDecision,
@@ -251,7 +253,10 @@ function moveOf(
   return { messageId, index, fromLane: lane, to, rule, group };
 }
 
-/** Whether mail would be captured that was to be sent, and no rule says so; or sent that was to be captured. */
+/**
+ * Whether a move would capture mail that was to be sent, without a rule that says so, or send mail that was to be
+ * captured.
+ */
 function isExchange({ group, relay, test }: WaitingDelivery, decision: RouteDecision): boolean {
   if (test) return false;
   const wasCaptured = group.length > 0 ? group.includes(INBOX) : relay === INBOX;

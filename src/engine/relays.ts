@@ -20,30 +20,29 @@ import type { Lane, LaneLimits } from './lanes.ts';
 import { Quota } from './quota.ts';
 import { Throttle } from './throttle.ts';
 
-/** What the relays are seen by. */
 interface RelaysDeps {
   readonly clock: Clock;
   readonly lanes: ReadonlyMap<string, Lane>;
   readonly holds: () => ReadonlyMap<string, HoldKind>;
-  /** Lanes that are left to other nodes as this one could not speak to their hops. */
+  /** Lanes left to other nodes because this one could not connect to their hops. */
   readonly shunned: { has(lane: string): boolean };
 }
 
-/** The relays there are. Changed live: what is under way with a replaced one ends with it. */
+/** The configured relays. They change live: work under way with a replaced relay ends with it. */
 export class Relays {
   readonly #byName = new Map<string, RelayAtWork>();
-  /** Of every name that there ever was a relay of. */
+  /** By the name of every relay that there ever was. */
   readonly #lasting = new Map<string, Lasting>();
-  /** This node's part of what relays allow that several nodes work on. */
+  /** This node's share of the limits of relays that several nodes work on. */
   share: Share = WHOLE;
-  /** What is known of the hops of lanes. */
+  /** What is known of the lanes' hops. */
   readonly hops: KnownHops;
-  /** What operators hold back, as far as was noticed. */
+  /** What operators hold, as of the last check. */
   #held: ReadonlySet<string> = new Set();
   readonly #deps: RelaysDeps;
   readonly #changed: () => void;
 
-  /** `changed` is told when relays come, go or change. */
+  /** `changed` is called when relays are added, removed or changed. */
   constructor(deps: RelaysDeps, changed: () => void) {
     this.#deps = deps;
     this.#changed = changed;
@@ -58,13 +57,13 @@ export class Relays {
     this.#byName.set(relay.name, new RelayAtWork(relay, transport, this.#deps.clock, lasting));
     if (old) {
       void old.transport.close();
-      // It may lead elsewhere now: what is known of the hop before is worth nothing.
+      // It may lead elsewhere now: what was known of its hops is void.
       this.#forgetHops((lane) => relayOfLane(lane.name) === relay.name);
     }
     this.#changed();
   }
 
-  /** Holds were laid or lifted: an operator who lets go of a lane wants it tried, whatever was known of its hop. */
+  /** Holds were placed or lifted. An operator who releases a lane wants it tried, whatever is known of its hop. */
   holdsChanged(): void {
     const now = this.#deps.holds();
     const lifted = [...this.#held].filter((target) => !now.has(target));
@@ -77,7 +76,7 @@ export class Relays {
     for (const lane of this.#deps.lanes.values()) if (isMeant(lane)) this.hops.forget(lane);
   }
 
-  /** Removes a relay. Mail that waits for it is routed anew. */
+  /** Removes a relay. Mail that waits for it is routed again. */
   remove(name: string): void {
     const old = this.#byName.get(name);
     this.#byName.delete(name);
@@ -85,19 +84,20 @@ export class Relays {
     this.#changed();
   }
 
-  /** The relay of that name. */
   get(name: string): RelayAtWork | undefined {
     return this.#byName.get(name);
   }
 
-  /** The relay a lane leads to, unless it is gone, disabled, or an operator holds it or the lane. */
+  /** The relay of a lane; undefined if it is gone, disabled, or held, or if the lane is held. */
   ofLane(lane: string): RelayAtWork | undefined {
     const found = this.#byName.get(relayOfLane(lane));
     if (found === undefined || found.relay.disabled) return undefined;
     return this.holdOf(lane) === 'pause' ? undefined : found;
   }
 
-  /** How an operator holds a lane, or its whole relay; null when neither is held. A pause counts before a drain. */
+  /**
+   * How an operator holds a lane or its whole relay; null if neither is held. A pause takes precedence over a drain.
+   */
   holdOf(lane: string): HoldKind | null {
     const holds = this.#deps.holds();
     if (holds.size === 0) return null;
@@ -106,8 +106,8 @@ export class Relays {
   }
 
   /**
-   * Whether mail that waits in a lane had better go elsewhere: its hop is ill, or the relay has had what it may have today,
-   * and no operator wants it to wait there.
+   * Whether mail that waits in a lane should go elsewhere: its hop is unhealthy, or the relay's quota is used up, and
+   * no operator wants the mail to wait there.
    */
   isResting(lane: Lane): boolean {
     const relay = this.ofLane(lane.name);
@@ -132,7 +132,7 @@ export class Relays {
     return this.#deps.lanes.get(lane)?.isFit(now, canBeProbed) === false ? 'resting' : 'usable';
   }
 
-  /** So many units of the lane were taken in hand, or (negative) are in hand no more. */
+  /** That many units of the lane were taken in hand, or (negative) are no longer in hand. */
   took(lane: Lane, units: number): void {
     if (units === 0) return;
     lane.claimed += units;
@@ -140,7 +140,7 @@ export class Relays {
     for (const throttle of lasting?.throttlesOf(lane) ?? []) throttle.inHand += units;
   }
 
-  /** What is known of a lane's provider has changed: its units in hand count there from now on. */
+  /** The lane's provider has changed: its units in hand count there from now on. */
   provided(lane: Lane, provider: MailboxProvider | null): void {
     const lasting = this.#lasting.get(relayOfLane(lane.name));
     const group = () => lasting?.throttlesOf(lane)[1];
@@ -151,12 +151,11 @@ export class Relays {
     if (after !== undefined) after.inHand += lane.claimed;
   }
 
-  /** All of them. */
   all(): Iterable<RelayAtWork> {
     return this.#byName.values();
   }
 
-  /** How a relay does at `now` (monotonic ms): as all of its destinations together, or as its one lane. */
+  /** A relay's breaker at `now` (monotonic ms): of all of its destinations together, or of its only lane. */
   breakerState(name: string, now: number): BreakerState {
     const found = this.#byName.get(name);
     if (found === undefined) return 'closed';
@@ -165,13 +164,15 @@ export class Relays {
       : (this.#deps.lanes.get(name)?.breakerState(now) ?? 'closed');
   }
 
-  /** In short, what the one next hop of a relay says that refuses us; null where it does not, or there is no one hop. */
+  /**
+   * The reply, in short, by which a relay's only next hop refuses us; null if it does not, or there are several hops.
+   */
   refusalOf(name: string): string | null {
     const lane = this.#deps.lanes.get(name);
     return lane === undefined || !isRefused(lane.breaker) ? null : lane.restCause;
   }
 
-  /** Somebody tried a relay and found that it is well: it rests no longer. */
+  /** A test found the relay healthy: it stops resting. */
   foundWell(name: string): void {
     const lane = this.#deps.lanes.get(name);
     if (lane === undefined || lane.breaker.failures === 0) return;
@@ -179,35 +180,34 @@ export class Relays {
     this.#changed();
   }
 
-  /** Whether what is under way is within such a part of what relays allow. */
+  /** Whether what is under way fits such a share of the relays' limits. */
   fits(share: Share): boolean {
     for (const relay of this.#byName.values()) if (!relay.fits(share)) return false;
     return true;
   }
 
-  /** Closes every transport. */
   async close(): Promise<void> {
     await Promise.all([...this.#byName.values()].map((relay) => relay.transport.close()));
   }
 }
 
-/** What a relay at work has that outlives its being set up anew: what is under way goes on counting. */
+/** The state of a relay that survives its reconfiguration: what is under way still counts. */
 export class Lasting {
   readonly slots: Throttle;
   readonly groups = new Map<MailboxProvider, Throttle>();
   readonly quota: Quota;
-  /** Whether several nodes may work on it at the same time: what it allows is divided among them then. */
+  /** Whether several nodes may work on it at once, so that its limits are divided among them. */
   isDivided = false;
   readonly #share: () => Share;
 
-  /** `share`: this node's part of what relays allow. */
+  /** `share`: this node's share of the relay's limits. */
   constructor(limits: RelayLimits, share: () => Share = () => WHOLE) {
     this.#share = () => (this.isDivided ? share() : WHOLE);
     this.slots = new Throttle(limits, this.#share);
     this.quota = new Quota(limits);
   }
 
-  /** What an attempt on that lane must find room in: the relay's slots, and those of the mailbox provider it goes to. */
+  /** What limits an attempt on that lane: the relay's slots, and those of the mailbox provider it goes to. */
   throttlesOf({ provider }: Lane): readonly Throttle[] {
     if (provider === null) return [this.slots];
     let group = this.groups.get(provider);
@@ -223,9 +223,9 @@ export class Lasting {
 export class RelayAtWork implements LaneLimits {
   readonly relay: Relay;
   readonly transport: Transport;
-  /** Over all its lanes. */
+  /** Shared by all its lanes. */
   readonly slots: Throttle;
-  /** What it may be given in a day. */
+  /** What it may send in a day. */
   readonly quota: Quota;
   readonly #lasting: Lasting;
   readonly #clock: Clock;
@@ -238,7 +238,8 @@ export class RelayAtWork implements LaneLimits {
     this.#lasting = lasting;
     this.slots = lasting.slots;
     this.quota = lasting.quota;
-    // One lane has one holder, who hands it over with nothing under way: whoever it is has all that the relay allows.
+    // A lane has one holder, and changes hands only with nothing under way, so the holder has all of the relay's
+    // limits.
     lasting.isDivided = !this.soleLane;
     this.slots.limits = relay.limits;
     this.quota.limit(relay.limits);
@@ -249,24 +250,24 @@ export class RelayAtWork implements LaneLimits {
     return this.slots.inflight;
   }
 
-  /** Attempts at once on any of its lanes, in health. */
+  /** Attempts at once on any of its lanes, while healthy. */
   get perLane(): number {
     const { mx } = this.relay;
     return mx === null ? this.slots.most : Math.min(this.slots.most, mx.maxPerDomain);
   }
 
-  /** Attempts at once on that lane, in health. */
+  /** Attempts at once on that lane, while healthy. */
   perLaneOf(lane: Lane): number {
     const [, ofProvider] = this.#lasting.throttlesOf(lane);
     return ofProvider === undefined ? this.perLane : Math.min(this.perLane, ofProvider.most);
   }
 
-  /** Whether what is under way is within such a part of what it allows. */
+  /** Whether what is under way fits such a share of its limits. */
   fits(share: Share): boolean {
     return this.soleLane || this.throttles().every((throttle) => throttle.inflight <= throttle.mostOf(share));
   }
 
-  /** All of its mail goes by one lane, unless every domain has its own. */
+  /** All of its mail uses one lane, unless every domain has its own. */
   get soleLane(): boolean {
     return this.relay.mx === null;
   }
@@ -296,17 +297,20 @@ export class RelayAtWork implements LaneLimits {
     return this.#lasting.throttlesOf(lane);
   }
 
-  /** Every throttle, for what concerns all of them. */
+  /** Every throttle of the relay. */
   throttles(): readonly Throttle[] {
     return [this.slots, ...this.#lasting.groups.values()];
   }
 
-  /** What an attempt on any of its lanes said. Only a relay with many destinations has a breaker besides its lanes'. */
+  /**
+   * Takes an attempt's news from any of its lanes. Only a relay with many destinations has a breaker besides its
+   * lanes'.
+   */
   heard(news: HopNews, now: number, dice: number): void {
     if (this.relay.type === 'mx') this.#breaker = afterAttempt(this.#breaker, news, RELAY_POLICY, now, dice);
   }
 
-  /** Of all its destinations together. */
+  /** The breaker of all its destinations together. */
   breakerState(now: number): BreakerState {
     return stateOf(this.#breaker, now);
   }

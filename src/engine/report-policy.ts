@@ -4,30 +4,30 @@ import { type RetryPolicy, type Transition, waitUntold } from '../domain/settle.
 import type { ReportAction, ReportedRecipient } from '../mail/report-parts.ts';
 import type { ExpiringDelivery, ExpiringMessage, Settlement, Unit, UnitDelivery } from '../store/store.ts';
 
-/** Who is owed a delivery status notification, and what it tells (RFC 3461 §4.1, §5.2; contract §11). */
+/** Decides who is owed a delivery status notification, and what it says (RFC 3461 §4.1, §5.2; contract §11). */
 
-/** What a report is about, most of all. */
+/** The main action that a report tells of. */
 export type ReportKind = 'failed' | 'delayed' | 'success';
 
-/** A report that is owed to a message's sender. */
+/** A report owed to a message's sender. */
 export interface Owed {
   readonly kind: ReportKind;
   /** At least one. */
   readonly recipients: readonly ReportedRecipient[];
-  /** Those of the message's indexes of which it tells that they are late. */
+  /** The message's recipient indexes that it reports as delayed. */
   readonly delayed: readonly number[];
 }
 
-/** What of a message decides whether anybody is told. */
+/** The fields of a message that decide whether anybody is told. */
 type Addressee = Pick<Unit, 'reportable' | 'test' | 'reversePath'>;
 
-/** What is told of one delivery. */
+/** What a report says about one delivery. */
 interface Told {
   readonly index: number;
   readonly reported: ReportedRecipient;
 }
 
-/** What a settling owes; null for nothing. */
+/** The report that a settlement owes; null for none. */
 export function owedBySettling(
   unit: Unit,
   { attempt, transitions }: Pick<Settlement, 'attempt' | 'transitions'>,
@@ -56,7 +56,7 @@ export function owedBySettling(
   return owedFor(told);
 }
 
-/** What settling writes where the report that it owes cannot be written: nobody fails of whom the sender is to hear. */
+/** What to settle if the report cannot be written: no delivery fails of which the sender should be told. */
 export function settlingUntold(
   { deliveries }: Pick<Unit, 'deliveries'>,
   { transitions }: Pick<Settlement, 'transitions'>,
@@ -69,7 +69,7 @@ export function settlingUntold(
   });
 }
 
-/** What an expiry owes; null for nothing. */
+/** The report that an expiry owes; null for none. */
 export function owedByExpiry(message: ExpiringMessage): Owed | null {
   if (!hasAddressee(message)) return null;
   const wanting = message.deliveries.filter(({ recipient }) => wants(recipient, 'FAILURE'));
@@ -87,12 +87,12 @@ export function owedByExpiry(message: ExpiringMessage): Owed | null {
   );
 }
 
-/** A report has no sender, and is not reportable: so none is ever written on one. */
+/** A report has a null reverse-path and is not reportable, so no report is ever about another. */
 function hasAddressee({ reportable, test, reversePath }: Addressee): boolean {
   return reportable && !test && reversePath !== '';
 }
 
-/** What is told of a delivery that ended so, or waits; null for nothing. */
+/** The action to report for a delivery that ended with this outcome, or waits; null for none. */
 function actionOn(
   { recipient, delayReported }: UnitDelivery,
   { state, outcome }: Transition,
@@ -109,12 +109,12 @@ function actionOn(
   }
 }
 
-/** What was cancelled its owner knows of; what is held may have arrived. */
+/** The owner knows of a cancellation; a held delivery may have arrived. */
 function isFailure(outcome: Transition['outcome']): boolean {
   return outcome === 'rejected' || outcome === 'expired' || outcome === 'no_route';
 }
 
-/** Who does not say by NOTIFY what they want to know is told of failures. */
+/** Without NOTIFY, the default is to report failures. */
 function wants({ notify }: Recipient, condition: 'SUCCESS' | 'DELAY' | 'FAILURE'): boolean {
   return notify === null ? condition === 'FAILURE' : notify.split(',').includes(condition);
 }

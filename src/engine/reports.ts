@@ -15,13 +15,13 @@ import { recordFactsOf } from './persist.ts';
 import type { Owed } from './report-policy.ts';
 import { type RoutingParts, routeRecipients } from './routing.ts';
 
-/** How long we wait before appending again what the spool had no room for, in ms, and how often. */
+/** The pause before an append that found no room in the spool is repeated, in ms, and how often. */
 const RETRY_MS = 1_000;
 const RETRIES = 30;
-/** Told of what goes by `delivery.report_relay`, as the rule that chose it. */
+/** Reported as the rule that chose `delivery.report_relay`. */
 const REPORT_RULE = 'report-relay';
 
-/** What reporting needs. */
+/** What reports need. */
 export interface ReportsDeps {
   readonly spool: Spool;
   readonly clock: Clock;
@@ -30,7 +30,7 @@ export interface ReportsDeps {
   readonly signer: Signer;
   readonly settings: () => EngineSettings;
   readonly relays: RoutingParts['relays'];
-  /** Gives the next message's id. */
+  /** Returns the next message id. */
   readonly newId: () => string;
   readonly fault: (code: string, error: unknown) => void;
 }
@@ -38,21 +38,21 @@ export interface ReportsDeps {
 /** The message that a report is about. */
 export type Subject = Pick<Unit, 'messageId' | 'reversePath' | 'ret' | 'envid' | 'content' | 'createdAt'>;
 
-/** A report whose bytes are in the spool, to be accepted in the transaction of what it tells. */
+/** A report whose contents are in the spool, to be accepted in the transaction of the event it reports. */
 export interface WrittenReport {
   readonly record: AcceptRecord;
   readonly owed: Owed;
-  /** The id of the message that it is about, and whom it goes to. */
+  /** The id of the message that it is about, and its addressee. */
   readonly about: string;
   readonly to: string;
 }
 
-/** What came of waiting: a report, none that could ever be written, or that it cannot be written now. */
+/** The result: a report; null if it can never be written; or `not_now`. */
 export type PatientlyWritten = WrittenReport | null | 'not_now';
 
 /**
- * Writes the reports that are owed: the bytes before the store hears of what they tell. They are ordinary messages
- * from then on, without a sender, so that nobody is ever told of their own fate.
+ * Writes the reports that are owed: their contents before the store records the event. From then on they are ordinary
+ * messages, with a null reverse-path, so that nobody is ever notified of a notification.
  */
 export class Reports {
   readonly #deps: ReportsDeps;
@@ -64,9 +64,9 @@ export class Reports {
   }
 
   /**
-   * Composes a report and puts it into the spool. Null when its addressee has had too many, or it cannot be written:
-   * what it would have told is recorded all the same. Every report that is written must be {@link decided}. Rejects
-   * only for what passes (`spool_full`, `spool_unavailable`).
+   * Composes a report and puts it into the spool. Null if its addressee has had too many, or it cannot be written: the
+   * event is recorded all the same. Every written report must be {@link decided}. Rejects only for transient causes
+   * (`spool_full`, `spool_unavailable`).
    */
   async write(subject: Subject, owed: Owed): Promise<WrittenReport | null> {
     if (!this.#mayGo(subject, owed)) return null;
@@ -80,14 +80,17 @@ export class Reports {
     }
   }
 
-  /** As `write`, but waits for what passes; for room not for long: what an attempt did must be recorded soon. */
+  /**
+   * Like `write`, but waits out transient causes; a lack of room only briefly: what an attempt did must be recorded
+   * soon.
+   */
   async writePatiently(subject: Subject, owed: Owed, giveUp: AbortSignal): Promise<PatientlyWritten> {
     const { clock, events } = this.#deps;
     for (let retries = 0; ; retries++) {
       try {
         return await this.write(subject, owed);
       } catch (error) {
-        // While the spool is away, so is the store that would record it: nothing waits for us.
+        // While the spool is unavailable, so is the store that would record the event: waiting delays nobody.
         const mayWait = retries < RETRIES || isAway(error);
         if (mayWait && !giveUp.aborted) await clock.sleep(RETRY_MS, giveUp);
         else {
@@ -100,14 +103,14 @@ export class Reports {
     }
   }
 
-  /** The store has taken a report, or has not and never will: what is not referred to may be forgotten. */
+  /** The store has taken a report, or never will: the contents of a report it did not take may be removed. */
   decided(report: WrittenReport | null, taken: boolean): void {
     if (report === null) return;
     this.#deps.spool.decided([report.record.content]);
     if (!taken) this.#rate.giveBack(report.to);
   }
 
-  /** Tells the world of a report that the store has taken; what of it waits, and where. */
+  /** Publishes a report that the store has taken; returns what of it waits, and where. */
   announce({ record, owed, about }: WrittenReport): Wait[] {
     const { events, clock } = this.#deps;
     const { id, keyId, source, sizeBytes, createdAt, deliveries } = record;
@@ -119,12 +122,12 @@ export class Reports {
     return deliveries.flatMap(({ lane, dueAt }) => (lane === null ? [] : { lane, dueAt }));
   }
 
-  /** Counts it, unless its addressee has had as many as may go in an hour. */
+  /** Counts it, unless its addressee has had this hour's limit. */
   #mayGo({ messageId, reversePath }: Subject, { kind, recipients }: Owed): boolean {
     const { events, settings } = this.#deps;
     const { perHour } = settings().reports;
     const mayGo = this.#rate.take(reversePath, perHour);
-    // None at all is a setting; too many is news.
+    // A limit of zero is a setting; exceeding a limit is news.
     if (!mayGo && perHour > 0)
       events.emit({ type: 'report_suppressed', messageId, kind, recipients: recipients.length });
     return mayGo;
@@ -153,7 +156,10 @@ export class Reports {
     };
   }
 
-  /** Null when the message can never be read. What passes rejects: a report that returns nothing is the last resort. */
+  /**
+   * Null if the message can never be read. Rejects for transient causes: a report without the returned message is the
+   * last resort.
+   */
   async #beginningOf(ref: ContentRef): Promise<Beginning | null> {
     try {
       const content = await this.#deps.spool.read(ref);
@@ -192,7 +198,7 @@ export class Reports {
   }
 }
 
-/** Room may come, and what holds the spool may come back. */
+/** Room may appear, and an unavailable spool may return. */
 function isPassing(error: unknown): boolean {
   return isAway(error) || (error instanceof SpoolError && error.code === 'spool_full');
 }
@@ -201,7 +207,7 @@ function isAway(error: unknown): boolean {
   return error instanceof SpoolError && error.code === 'spool_unavailable';
 }
 
-/** Belongs to nobody but the server: no key lists it or is charged for it. */
+/** A report belongs to the server: no key lists it or is charged for it. */
 function submissionOf(
   id: string,
   to: string,
@@ -210,7 +216,7 @@ function submissionOf(
 ): Submission {
   return {
     id,
-    // RFC 3461 §5.2: reports have the null reverse-path, and nobody is told of their fate.
+    // RFC 3461 §5.2: reports have the null reverse-path, so no report is ever sent about one.
     envelope: {
       reversePath: '',
       recipients: [{ address: to, kind: 'to', notify: 'NEVER', orcpt: null }],
@@ -225,13 +231,13 @@ function submissionOf(
 }
 
 const HOUR_MS = 3_600_000;
-/** Reports remembered over all addresses. Beyond it, those of the addresses longest without one are forgotten. */
+/** Most reports remembered over all addresses. Beyond it, addresses are forgotten that got none for longest. */
 const MAX_REMEMBERED = 50_000;
 
-/** How many reports went to each address in the last hour. Known in memory only: a restart begins anew. */
+/** Reports sent to each address in the last hour. Kept in memory only: a restart begins anew. */
 export class ReportRate {
   readonly #clock: Pick<Clock, 'mono'>;
-  /** When reports went to an address (monotonic ms), rising; the address that got one last comes last. */
+  /** When reports went to an address (monotonic ms), ascending; the address with the newest report comes last. */
   readonly #sent = new Map<string, number[]>();
   #remembered = 0;
 
@@ -239,7 +245,7 @@ export class ReportRate {
     this.#clock = clock;
   }
 
-  /** Counts one more report to an address, unless it has had `perHour` within the hour: false then. */
+  /** Counts one more report to an address; false if it has had `perHour` within the hour. */
   take(address: string, perHour: number): boolean {
     const key = address.toLowerCase();
     const now = this.#clock.mono();
@@ -252,7 +258,7 @@ export class ReportRate {
     return isOpen;
   }
 
-  /** Forgets the last one that was counted: it did not go. */
+  /** Uncounts the last one: it was not sent. */
   giveBack(address: string): void {
     const key = address.toLowerCase();
     const sent = this.#sent.get(key);

@@ -13,7 +13,7 @@ import type { RouteFacts } from '../domain/route-match.ts';
 import type { PlannedDelivery, RouteExplanation } from './contract.ts';
 import type { Relays } from './relays.ts';
 
-/** What routing goes by. */
+/** What routing depends on. */
 export interface RoutingParts {
   readonly table: RoutingTable;
   readonly relays: Pick<Relays, 'get' | 'fitness'>;
@@ -21,18 +21,18 @@ export interface RoutingParts {
   readonly now: number;
 }
 
-/** A recipient, and the way its copy takes. */
+/** A recipient and its route. */
 export interface RoutedRecipient {
   readonly recipient: Recipient;
-  /** Null when no relay of the group is a way out: it waits until one is. */
+  /** Null if no relay of the group can be used: it waits until one can. */
   readonly relay: Relay | null;
   /** The rule that chose the group; null for the default. */
   readonly rule: string | null;
-  /** Names of the relays it may go by, in the order in which they are tried. */
+  /** Names of the relays it may use, in the order in which they are tried. */
   readonly group: readonly string[];
 }
 
-/** ROUTE: chooses a group for every recipient, and the relay of it that is tried first. In envelope order. */
+/** ROUTE: chooses a group for every recipient, and the relay to try first. In envelope order. */
 export function routeRecipients(
   submission: Submission,
   messageId: string,
@@ -47,7 +47,7 @@ export function routeRecipients(
   });
 }
 
-/** What an operator has said about the way comes before what the table says. */
+/** An operator's decision precedes the table's. */
 function decide({ via, test }: Submission, byTable: () => RouteDecision): RouteDecision {
   return via === undefined || test ? byTable() : { group: [via], rule: MANUAL_RULE };
 }
@@ -84,7 +84,7 @@ function planOf(
   return { relay: chooseRelay(group, fitness), rule, group: members };
 }
 
-/** Mail that is to be sent later is routed by that time. */
+/** Mail to be sent later is routed as of that time. */
 function factsOf(submission: Submission, recipient: string, now: number): RouteFacts {
   const { envelope, content, tags, keyId, keyName, sourceAddress, test, sendAt } = submission;
   return {

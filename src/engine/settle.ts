@@ -16,10 +16,9 @@ import type { RelayAtWork, Relays } from './relays.ts';
 import { type Owed, owedBySettling, settlingUntold } from './report-policy.ts';
 import type { Reports, WrittenReport } from './reports.ts';
 
-/** What decides where a delivery goes that was not taken. */
+/** What decides where a delivery goes next that was not accepted. */
 type Ways = Pick<Relays, 'get' | 'fitness'>;
 
-/** What settling goes by. */
 interface SettleContext {
   readonly policy: SettlePolicy;
   readonly ways: Ways;
@@ -29,8 +28,8 @@ interface SettleContext {
 }
 
 /**
- * SETTLE: from what an attempt did to what the store will write. Siblings share the time and the dice. What was proven
- * not to be taken goes to the next relay of its group; what may have been stays where it is.
+ * SETTLE: from an attempt's outcomes to what the store will write. Siblings share the time and the random number. What
+ * was proved not to have been taken goes to the group's next relay; what may have been taken stays.
  */
 function settlementOf(
   unit: Unit,
@@ -54,7 +53,7 @@ function settlementOf(
   };
 }
 
-/** What an attempt took off its relay's quota and proved not to have been taken. */
+/** What an attempt took from its relay's quota and proved not to have been taken. */
 function refundOf({ quota, outcomes }: AttemptEnd): QuotaRefund | null {
   if (quota === null) return null;
   const untaken = outcomes.filter(({ kind }) => kind === 'deferred' || kind === 'rejected').length;
@@ -68,7 +67,7 @@ function transitionOf(
   { policy, ways, now, dice }: SettleContext,
 ): Transition {
   const { group, recipient, expiresAt } = delivery;
-  // The delay grows with every round through the group, not with every relay of it.
+  // The delay grows with every round through the group, not with every relay.
   const attempts = roundsOf(delivery.attempts + 1, group.length) - 1;
   const transition = settle({ attempts, expiresAt }, outcome, policy, now, dice);
   const fitness = (name: string) => ways.fitness(name, recipient.address, priority);
@@ -84,7 +83,7 @@ function transitionOf(
     return { ...transition, state: 'retrying', outcome: null, next, nextAttemptAt };
   };
   if (outcome.kind === 'rejected' && outcome.hopBound === true) {
-    // It is of no use to this message; what the others are does not show in how they do at this moment.
+    // This relay cannot serve this message, whatever its present health says of the others.
     const rest = group.filter((name) => name !== relay);
     const { relay: later, atOnce } = nextWay(group, relay, fitness);
     const chosen = atOnce ? later : chooseRelay(rest, fitness);
@@ -93,14 +92,14 @@ function transitionOf(
     return moveTo(chosen, atOnce && now < expiresAt ? now : wait.nextAttemptAt, rest);
   }
   if (outcome.kind !== 'deferred' || transition.state !== 'retrying') return transition;
-  // Each such attempt delivers to some, so that they come to an end.
+  // Each such attempt delivers to some recipients, so these attempts come to an end.
   if (outcome.nextInLine === true) return { ...transition, nextAttemptAt: now };
   if (group.length < 2) return transition;
   const way = nextWay(group, relay, fitness);
   return moveTo(way.relay, way.atOnce ? now : transition.nextAttemptAt);
 }
 
-/** Tells the world what an attempt did; `cancelled`: the indexes that the store ended so instead. */
+/** Publishes what an attempt did; `cancelled`: the indexes that the store cancelled instead. */
 function announce(
   events: Events,
   unit: Unit,
@@ -126,7 +125,6 @@ function announce(
   });
 }
 
-/** What recording needs. */
 interface RecorderDeps {
   readonly store: Store;
   readonly clock: Clock;
@@ -138,25 +136,25 @@ interface RecorderDeps {
 }
 
 /**
- * What came of writing: what it left waiting, if anything; `stale` when the work was no longer ours; `refused` when the
+ * The result of a write: what it left waiting, if anything; `stale` if the work was no longer ours; `refused` if the
  * store will never take it.
  */
 type Recorded = { readonly waits: readonly Wait[] } | 'stale' | 'refused';
 
-/** SETTLE: writes what became of leased work, however long the store is full or away. */
+/** SETTLE: writes the results of leased work, however long the store is full or unavailable. */
 export class Recorder {
   readonly #deps: RecorderDeps;
   readonly #ways: Ways;
   readonly #giveUp: AbortSignal;
 
-  /** `giveUp` ends the waiting for a store that is full or away. */
+  /** `giveUp` ends the retries while the store is full or unavailable. */
   constructor(deps: RecorderDeps, ways: Ways, giveUp: AbortSignal) {
     this.#deps = deps;
     this.#ways = ways;
     this.#giveUp = giveUp;
   }
 
-  /** Writes what an attempt did, with the report that it owes, and tells the world once it is on disk. */
+  /** Writes what an attempt did, with the report that it owes, and publishes it once it is on disk. */
   settle(job: Job, relay: RelayAtWork, end: AttemptEnd): Promise<Recorded> {
     const { clock, random, settings } = this.#deps;
     const now = clock.wall();
@@ -219,13 +217,13 @@ export class Recorder {
   }
 
   /**
-   * Gives back work that no peer can have taken; it is due at once, unless it was cancelled and ends by that. `refund`: what
-   * its one job had taken off the quota.
+   * Gives back work that no peer can have taken. It is due at once, unless it was cancelled, which ends it. `refund`:
+   * what its only job had taken from the quota.
    */
   async giveBack(jobs: readonly Job[], refund: QuotaRefund | null): Promise<Recorded> {
     const { clock, store, node } = this.#deps;
     const refs = jobs.map((job) => ({ ...refOf(job.unit), refund }));
-    // Asked twice, it could give back what has been claimed anew meanwhile, under the same fence.
+    // Not repeated: a second try could give back work that was claimed again meanwhile, under the same fence.
     const answers = await persist(clock, this.#giveUp, 'harmful', () =>
       store.release(refs, { node, now: clock.wall() }),
     );
@@ -249,25 +247,24 @@ export class Recorder {
   }
 }
 
-/** What sees to the end of leased work needs. */
 interface AftermathDeps {
   readonly clock: Clock;
-  /** Told of lanes that mail waits for and that may not be ours. */
+  /** Called with lanes that have waiting mail and may not be ours. */
   readonly want: (lane: string) => void;
   readonly fault: (code: string, error: unknown) => void;
 }
 
-/** Who works the lanes. */
+/** Works the lanes. */
 interface LaneWork {
   /** A delivery waits in the store, due at `dueAt` (wall ms). */
   expect(lane: string, dueAt: number): void;
-  /** Starts nothing more on a lane whose leases we cannot be sure to know. */
+  /** Starts nothing more on a lane whose leases are uncertain. */
   retire(lane: Lane): void;
-  /** Aborts when nothing is recorded any more. */
+  /** Aborts when nothing will be recorded any more. */
   readonly givenUp: AbortSignal;
 }
 
-/** The end of leased work: it is recorded, or given back, and lanes hear of what waits after it. */
+/** The end of leased work: records it or gives it back, and tells lanes what waits then. */
 export class Aftermath {
   readonly #deps: AftermathDeps;
   readonly #recorder: Recorder;
@@ -279,7 +276,7 @@ export class Aftermath {
     this.#work = work;
   }
 
-  /** An attempt has ended: what it did is settled, and what it did not begin is given back. */
+  /** An attempt has ended: settles what it did, and gives back what it did not begin. */
   async record(job: Job, lane: Lane, relay: RelayAtWork, end: AttemptEnd): Promise<void> {
     const untouched = end.outcomes.every((outcome) => outcome.kind === 'deferred');
     const nothingSent = !end.begun || (untouched && end.brokenOff);
@@ -293,12 +290,12 @@ export class Aftermath {
     this.#note(lane, recorded);
   }
 
-  /** Gives back work that no peer can have taken; `refund`: what its one job had taken off the quota. */
+  /** Gives back work that no peer can have taken; `refund`: what its only job had taken from the quota. */
   async giveBack(lane: Lane, jobs: readonly Job[], refund: QuotaRefund | null): Promise<void> {
     this.#note(lane, await this.#recorder.giveBack(jobs, refund));
   }
 
-  /** What was recorded waits for its time; what could not be comes back when its lane is let go and taken anew. */
+  /** What was recorded waits until it is due; the rest returns when its lane is released and acquired again. */
   #note(lane: Lane, recorded: Recorded): void {
     if (recorded === 'stale') return;
     if (recorded !== 'refused') {

@@ -13,10 +13,9 @@ import type { Gate, QueueRoom } from './queue-room.ts';
 import { owedByExpiry } from './report-policy.ts';
 import type { Reports, WrittenReport } from './reports.ts';
 
-/** How many deliveries or messages one transaction of the sweep may touch: none may hold the store for long. */
+/** Most deliveries or messages in one transaction of the sweep: none may hold the store for long. */
 const BATCH = 500;
 
-/** What the sweep needs. */
 interface SweepDeps {
   readonly store: Store;
   readonly spool: Spool;
@@ -48,7 +47,7 @@ interface Chore {
   readonly work: () => Promise<void>;
 }
 
-/** What must happen without being asked: leases that ended, expiry, retention, room on the disk. */
+/** Periodic work: lapsed leases, expiry, retention, free disk space. */
 export class Sweep {
   readonly #deps: SweepDeps;
   readonly #dispatch: Dispatch;
@@ -78,14 +77,14 @@ export class Sweep {
     this.#gate = gate;
   }
 
-  /** Does every chore in its turn until stopped. Resolves when stopped. */
+  /** Runs every chore in turn until stopped. Resolves when stopped. */
   async run(): Promise<void> {
     const chores: readonly Chore[] = [
       { everyMs: 1_000, code: 'disk_check_failed', work: () => this.checkDisk() },
       { everyMs: 1_000, code: 'queue_check_failed', work: () => this.#room.lookIfFull() },
       { everyMs: 5_000, code: 'reclaim_failed', work: () => this.reclaim(false) },
       { everyMs: 1_000, code: 'indexing_failed', work: () => this.#indexing.catchUp(this.#stopping.signal) },
-      // One node is enough for these. Two at a time, as one leaves its duties to another, do no harm.
+      // One node is enough for these. Two at once, while a duty passes from one to the other, do no harm.
       { everyMs: 5_000, code: 'expiry_failed', work: () => this.#ifFirst(() => this.expire()) },
       { everyMs: 5_000, code: 'retention_failed', work: () => this.#ifFirst(() => this.purge()) },
       { everyMs: 60_000, code: 'collection_failed', work: () => this.collect() },
@@ -96,15 +95,15 @@ export class Sweep {
     await this.#record.write(true).catch((error) => this.#deps.fault('journal_failed', error));
   }
 
-  /** Stops after the chore under way. */
+  /** Stops after the current chore. */
   stop(): void {
     this.#stopping.abort();
   }
 
-  /** Takes back what leases that ended have left; with `seize`, what any earlier process left. */
+  /** Reclaims what lapsed leases have left; with `seize`, what any earlier process left. */
   async reclaim(seize: boolean): Promise<void> {
     const { store, random, events, settings } = this.#deps;
-    // After a clock that jumped or a long pause our own leases come first: they are alive, only late.
+    // After a clock jump or a long pause our own leases come first: they are alive, only late.
     if (!seize) await this.#leases.renew();
     let first = seize;
     let any = false;
@@ -119,7 +118,7 @@ export class Sweep {
     if (any) this.#dispatch.stirAll();
   }
 
-  /** Fails what waited beyond its time, and reports on it. */
+  /** Fails deliveries that have expired, and reports on them. */
   async expire(): Promise<void> {
     const { store } = this.#deps;
     for (;;) {
@@ -134,12 +133,12 @@ export class Sweep {
         this.#leases.want(lane);
         this.#dispatch.expect(lane, dueAt);
       }
-      // What another took meanwhile is looked at in the next turn.
+      // Deliveries leased meanwhile are looked at in the next round.
       if (!any) return;
     }
   }
 
-  /** Removes what retention no longer keeps. Often, so that what is to be kept for no time goes within seconds. */
+  /** Removes what is past its retention. Runs often, so that a retention of zero takes effect within seconds. */
   async purge(): Promise<void> {
     const { store, settings } = this.#deps;
     let more = true;
@@ -150,17 +149,17 @@ export class Sweep {
     }
   }
 
-  /** Removes the segments nothing refers to. */
+  /** Removes segments that nothing refers to. */
   async collect(): Promise<void> {
     await this.#collection.run(() => this.#unlinkDead());
   }
 
-  /** Empties segments of which little is referred to. */
+  /** Empties segments with few live contents. */
   async compact(): Promise<void> {
     try {
       await this.#compaction.round(this.#stopping.signal);
     } catch (error) {
-      // It goes on when there is room again.
+      // It continues when there is room again.
       if (!(error instanceof SpoolError && error.code === 'spool_full')) throw error;
     }
   }
@@ -171,7 +170,7 @@ export class Sweep {
 
   async #unlinkDead(): Promise<void> {
     const { store, spool } = this.#deps;
-    // The order matters: what is idle now has no append undecided, so the store's later answer is final.
+    // The order matters: a segment that is idle now has no undecided append, so the store's later answer is final.
     const candidates = await spool.idle();
     const live = await store.liveSegments(candidates);
     const dead = candidates.filter(
@@ -182,7 +181,7 @@ export class Sweep {
     await store.forgetSegments(dead);
   }
 
-  /** Suspends intake while the disk is critically full, and opens it again. */
+  /** Suspends intake while the disk is critically full, and resumes it. */
   async checkDisk(): Promise<void> {
     const space = await this.#deps.spool.space();
     this.#gate.set('disk_full', space !== null && space.freeBytes < this.#deps.settings().diskCriticalBytes);
@@ -204,24 +203,24 @@ export class Sweep {
   }
 }
 
-/** Reports that are in memory at the same time. */
+/** Most reports in memory at the same time. */
 const AT_ONCE = 16;
 
-/** A message that is to expire, and the report that its sender is owed. */
+/** A message about to expire, and the report owed to its sender. */
 interface Ready {
   readonly message: ExpiringMessage;
   readonly report: WrittenReport | null;
 }
 
-/** What came of it: whether anything expired, and the reports that wait now. */
+/** The result: whether anything expired, and the reports that now wait. */
 interface Expired {
   readonly any: boolean;
   readonly waits: readonly Wait[];
 }
 
 /**
- * Fails what waited beyond its time, each message with the report that its sender is owed. What there is no room to
- * report on waits for another turn: nothing is lost by that. Rejects with the store's error.
+ * Fails expired deliveries, each message with the report owed to its sender. A message whose report finds no room waits
+ * for another round, which loses nothing. Rejects with the store's error.
  */
 async function expireAndReport(
   found: readonly ExpiringMessage[],
@@ -257,24 +256,25 @@ function expiryOf({ message: { messageId, deliveries }, report }: Ready) {
   return { messageId, indexes: deliveries.map(({ index }) => index), report: report?.record ?? null };
 }
 
-/** Messages whose words are entered by one transaction: a few milliseconds of the store. */
+/** Messages whose words one transaction indexes: a few milliseconds of the store. */
 const INDEX_BATCH = 100;
-/** Between two batches, so many times as long as the last one took: whoever else waits for the store has nine tenths of it. */
+/**
+ * The pause between two batches, as a multiple of the last batch's time: nine tenths of the store stay free for others.
+ */
 const REST = 9;
-/** At least so long, in ms. */
+/** The shortest such pause, in ms. */
 const MIN_REST_MS = 5;
 
-/** What entering words takes. */
 interface IndexingDeps {
   readonly store: Pick<Store, 'index'>;
   readonly clock: Pick<Clock, 'mono' | 'sleep'>;
   readonly events: Pick<Events, 'on'>;
 }
 
-/** Enters the words of messages, so that they are found by them. */
+/** Indexes the words of messages for search. */
 export class Indexing {
   readonly #deps: IndexingDeps;
-  /** Something may be left to enter: from before the start, or accepted since the last look. */
+  /** There may be words to index: from before the start, or accepted since the last look. */
   #isBehind = true;
 
   constructor(deps: IndexingDeps) {
@@ -285,15 +285,14 @@ export class Indexing {
   }
 
   /**
-   * Enters words until there are none left to enter; asks nothing of the store when nothing has come. Where the store has
-   * much to do a batch waits long for its turn, and so the next one comes late: mail is accepted and delivered first, and
-   * found by words when there is time.
+   * Indexes until nothing is left; asks nothing of the store if nothing was accepted. On a busy store a batch waits
+   * long, and so does the next one: accepting and delivering mail comes first.
    */
   async catchUp(signal: AbortSignal): Promise<void> {
     const { store, clock } = this.#deps;
     while (this.#isBehind && !signal.aborted) {
       const start = clock.mono();
-      // What is accepted from here on may come too late for this batch. It waits for the next turn, not to cost a commit each.
+      // Mail accepted from here on may miss this batch. It waits for the next round, to save a commit for each.
       this.#isBehind = false;
       const { more } = await store.index(INDEX_BATCH).catch((error: unknown) => {
         this.#isBehind = true;

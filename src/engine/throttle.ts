@@ -3,25 +3,25 @@ import { type Share, shareOf, WHOLE } from '../domain/share.ts';
 import type { Lane } from './lanes.ts';
 import { LOWEST_TURN } from './ready.ts';
 
-/** How many units of claimed work may be in hand, as a multiple of what may be under way. */
+/** How many units of claimed work may be in hand, as a multiple of the concurrency. */
 const IN_HAND_FACTOR = 2;
-/** One of so many slots is kept from bulk mail, and always one. */
+/** One slot in this many is reserved from bulk mail, and always at least one. */
 const KEPT_SHARE = 10;
 
 /**
- * How many of so many slots mail of that priority may fill. Bulk leaves some, so that what matters more finds one at
- * once, however slow the hop: one in ten, and at least one of two or more.
+ * How many of that many slots mail of that priority may fill. Bulk leaves one in ten, and at least one of two or more,
+ * so that more urgent mail finds a slot at once, however slow the hop.
  */
 export function slotsFor(priority: Priority, slots: number): number {
   if (priority !== 'bulk' || slots < 2) return slots;
   return slots - Math.max(1, Math.floor(slots / KEPT_SHARE));
 }
 
-/** What bounds the attempts of a relay, or of a mailbox provider that a relay delivers to. */
+/** The limits on attempts of a relay, or of a mailbox provider that a relay delivers to. */
 export interface ThrottleLimits {
   /** Attempts at once. */
   readonly maxConcurrency: number;
-  /** Attempts begun a second; 0 means no limit. */
+  /** Attempts begun per second; 0 means no limit. */
   readonly maxRatePerSecond: number;
 }
 
@@ -33,30 +33,33 @@ export class Throttle {
   inflight = 0;
   /** Claimed units in hand: waiting for a slot, under way or being recorded. */
   inHand = 0;
-  /** A timer will feed the hungry when the rate allows. */
+  /** A timer will serve the waiting lanes when the rate allows. */
   timed = false;
-  /** Lanes with work in hand that found no slot, and those that have but bulk. In order of asking: each gets its turn. */
+  /**
+   * Lanes with work in hand that found no slot, and those with only bulk. In order of asking, so that each gets its
+   * turn.
+   */
   readonly #hungry = new Set<Lane>();
   readonly #hungryForBulk = new Set<Lane>();
-  /** Turns of others since one of those. */
+  /** Turns of other lanes since a lane with bulk had one. */
   #passedOver = 0;
-  /** The next attempt may take a slot that is kept from bulk. */
+  /** The next attempt may take a slot that is reserved from bulk. */
   #anySlotForBulk = false;
   #nextStartAt = Number.NEGATIVE_INFINITY;
   readonly #share: () => Share;
 
-  /** `share`: this node's part of the limits, which may change at any time. */
+  /** `share`: this node's share of the limits, which may change at any time. */
   constructor(limits: ThrottleLimits, share: () => Share = () => WHOLE) {
     this.limits = limits;
     this.#share = share;
   }
 
-  /** Attempts at once of this node. */
+  /** This node's limit of attempts at once. */
   get most(): number {
     return this.mostOf(this.#share());
   }
 
-  /** Attempts at once of a node with such a part of the limits; none without a part of the rate. */
+  /** The limit of attempts at once of a node with such a share; none without a share of the rate. */
   mostOf(share: Share): number {
     const { maxConcurrency, maxRatePerSecond } = this.limits;
     return maxRatePerSecond > 0 && shareOf(maxRatePerSecond, share) === 0
@@ -71,31 +74,30 @@ export class Throttle {
     return this.inflight < slots && this.waitMs(now) === 0;
   }
 
-  /** How many units may be claimed now; 0 while it is busy and there is room for a few only. */
+  /** How many units may be claimed now; 0 while it is busy and has room for only a few. */
   get claimRoom(): number {
     const { most } = this;
     const room = most * IN_HAND_FACTOR - this.inHand;
     return this.inflight > 0 && room < most >> 1 ? 0 : Math.max(0, room);
   }
 
-  /** How many of high priority may be, though hands are full of other mail. */
+  /** How many high-priority units may be claimed, even if other mail fills the room. */
   get claimRoomForHigh(): number {
     return Math.max(0, this.most * (IN_HAND_FACTOR + 1) - this.inHand);
   }
 
-  /** Milliseconds until the rate lets the next attempt start. */
+  /** Milliseconds until the rate allows the next start. */
   waitMs(now: number): number {
     return Math.max(0, this.#nextStartAt - now);
   }
 
-  /** A lane found no room for what it has in hand, and is to be told when there is some. */
+  /** A lane found no slot for its work, and is to be told when there is one. */
   wait(lane: Lane): void {
     this.forget(lane);
     const onlyBulk = lane.ready.count('bulk') === lane.ready.length;
     (onlyBulk ? this.#hungryForBulk : this.#hungry).add(lane);
   }
 
-  /** A lane waits no more. */
   forget(lane: Lane): void {
     this.#hungry.delete(lane);
     this.#hungryForBulk.delete(lane);
@@ -107,8 +109,9 @@ export class Throttle {
   }
 
   /**
-   * Lanes whose turn it is, each once, as long as there is room (`now`: monotonic ms); they wait no more. One turn in
-   * eight is that of a lane with bulk, whichever slot it is: else a flood of better mail would keep it waiting for good.
+   * The lanes whose turn it is, each once, while there is room (`now`: monotonic ms); they stop waiting. One turn in
+   * eight goes to a lane with bulk, whichever slot it is: otherwise a flood of more urgent mail would keep it waiting
+   * for good.
    */
   *turns(now: () => number): Generator<Lane, void, undefined> {
     for (let left = this.#hungry.size + this.#hungryForBulk.size; left > 0; left--) {
@@ -132,18 +135,17 @@ export class Throttle {
     this.#pause(now);
   }
 
-  /** Somebody else may have begun an attempt a moment ago. */
+  /** Another lane may have begun an attempt a moment ago. */
   takenOver(now: number): void {
     this.#pause(now);
   }
 
   #pause(now: number): void {
-    // A slot without a part of the rate was taken before the limits were divided anew.
+    // The slot was taken before the limits were divided anew, and may now have no share of the rate.
     const rate = Math.max(1, shareOf(this.limits.maxRatePerSecond, this.#share()));
     if (this.limits.maxRatePerSecond > 0) this.#nextStartAt = Math.max(this.#nextStartAt, now) + 1000 / rate;
   }
 
-  /** Gives the slot back. */
   end(): void {
     this.inflight--;
   }
