@@ -6,17 +6,17 @@ import { type CidrSet, parseCidrs } from '../lib/network.ts';
 import { NewestMap } from '../lib/newest-map.ts';
 import type { Keyring } from '../store/accounts.ts';
 
-/** Who speaks to us: a key that is good now. */
+/** An authenticated client and its valid key. */
 export interface Caller {
   readonly key: ApiKey;
-  /** Where the key may be used from; null for anywhere. */
+  /** Source addresses from which the key may be used; null allows all. */
   readonly sources: CidrSet | null;
 }
 
-/** Why a secret is not accepted. For the log only: the client is told nothing it could search keys with. */
+/** Why a secret is refused. For the log only: the client learns nothing that helps it to guess keys. */
 export type AuthRefusal = 'malformed' | 'checksum_wrong' | 'unknown' | 'expired' | 'revoked';
 
-/** The caller, or why there is none, and of which key where it is known. */
+/** The caller, or the reason for refusal and, where known, the key. */
 export type AuthResult =
   | { readonly ok: true; readonly caller: Caller }
   | { readonly ok: false; readonly reason: AuthRefusal; readonly keyId?: string };
@@ -28,7 +28,7 @@ export interface AuthDeps {
   readonly log: Log;
 }
 
-/** A look-up is believed this long. With the read itself, a revocation holds within one second (contract §9). */
+/** Lifetime of a cached look-up. With the read itself, a revocation takes effect within one second (contract §9). */
 const CACHE_MS = 500;
 const TOUCH_EVERY_MS = 5000;
 
@@ -39,8 +39,9 @@ interface CacheEntry {
 }
 
 /**
- * Finds the API key that a secret belongs to, whichever way it came in. Look-ups are cached by the secret, for less than a second and
- * at most `maxCached` of them; concurrent ones of one key share a read, and checksum and hash are worked out once.
+ * Finds the API key for a secret, whichever protocol carried it. Look-ups are cached by the secret for less than a
+ * second, at most `maxCached` of them. Concurrent look-ups of one key share a read, and checksum and hash are computed
+ * once.
  */
 export class Authenticator {
   readonly #deps: AuthDeps;
@@ -52,7 +53,7 @@ export class Authenticator {
     this.#cache = new NewestMap(options.maxCached);
   }
 
-  /** Finds who has this secret. Rejects with `StoreError` when the keyring cannot be read. */
+  /** Finds the caller with this secret. Rejects with `StoreError` when the keyring cannot be read. */
   async authenticate(secret: string): Promise<AuthResult> {
     const known = this.#cached(secret);
     const form = known !== null ? 'well_formed' : inspectSecret(secret);
@@ -66,7 +67,7 @@ export class Authenticator {
     return { ok: true, caller };
   }
 
-  /** Writes down every few seconds which keys were used, until `signal` aborts, and then once more. */
+  /** Records every few seconds which keys were used, until `signal` aborts, and then once more. */
   async recordUses(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#deps.clock.sleep(TOUCH_EVERY_MS, signal);
@@ -81,7 +82,7 @@ export class Authenticator {
     try {
       await this.#deps.keyring.touch(uses);
     } catch (error) {
-      // When a key was last used is a courtesy: losing it must not cost anyone a request.
+      // The time of last use is a courtesy: failing to record it must not fail a request.
       this.#deps.log.warn('api.key_use_not_recorded', {
         code: error instanceof Error ? error.name : 'unknown',
       });
@@ -107,6 +108,6 @@ function toCaller(key: ApiKey | null): Caller | null {
   if (key === null) return null;
   if (key.cidrs.length === 0) return { key, sources: null };
   const parsed = parseCidrs(key.cidrs);
-  // Ranges that cannot be read let nobody in: better a refusal than a key wider than it was meant to be.
+  // Unreadable ranges allow nobody: a refusal is safer than a key that reaches too far.
   return { key, sources: parsed.ok ? parsed.cidrs : { contains: () => false } };
 }

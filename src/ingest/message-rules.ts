@@ -3,21 +3,21 @@ import { isTag, PRIORITIES, type Priority } from '../domain/message.ts';
 import { parseTimestamp } from '../lib/clock.ts';
 import type { Fault } from '../mail/headers.ts';
 
-/** The rules of what a client may ask for besides its message (contract §2), whichever way the message comes in. */
+/** Rules for what a client may ask for besides its message (contract §2), over HTTP and SMTP alike. */
 
-/** `__proto__` would be a name like any other, were it not for the programs that read it. */
+/** `__proto__` is excluded for the sake of programs that read it. */
 const METADATA_NAME = /^(?!__proto__$)[A-Za-z0-9_.-]{1,64}$/;
 const MAX_METADATA_NAME = 64;
 const MAX_METADATA_VALUE_BYTES = 4096;
 const MAX_AHEAD_MS = 30 * 24 * 60 * 60 * 1000;
 const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,254}[\x21-\x7e])?$/;
 
-/** What is wrong with a tag; null when nothing is. */
+/** The fault of a tag; null if it is valid. */
 export function tagFault(tag: string): Fault | null {
   return isTag(tag) ? null : { code: 'tag', detail: 'A tag is 1 to 128 printable characters.' };
 }
 
-/** Everything that is wrong with one of the client's own names and its value. */
+/** All faults of a metadata name and its value. */
 export function metadataFaults(name: string, value: string): readonly Fault[] {
   const faults: Fault[] = [];
   if (!METADATA_NAME.test(name)) faults.push({ code: 'metadata_name', detail: metadataNameRule(name) });
@@ -29,14 +29,14 @@ export function metadataFaults(name: string, value: string): readonly Fault[] {
   return faults;
 }
 
-/** The rule for a metadata name, with the nearest name that keeps it. */
+/** The rule for a metadata name, with the nearest valid name. */
 function metadataNameRule(name: string): string {
   const mended = name.slice(0, MAX_METADATA_NAME).replace(/[^A-Za-z0-9_.-]+/g, '_');
   const instead = METADATA_NAME.test(mended) ? `, such as "${mended}"` : '';
   return `A name is 1 to ${MAX_METADATA_NAME} characters of A-Z a-z 0-9 _ . -${instead}, and not "__proto__".`;
 }
 
-/** When to send, in wall ms; null for now, which a time in the past means as well. */
+/** When to send, in wall ms; null for now, which a past time means as well. */
 export function readSendAt(text: string, now: number): Parsed<number | null> {
   const at = parseTimestamp(text);
   if (at === null) {
@@ -50,7 +50,7 @@ export function readSendAt(text: string, now: number): Parsed<number | null> {
   return { ok: true, value: at > now ? at : null };
 }
 
-/** The priority that is meant. */
+/** Parses a priority. */
 export function readPriority(text: string): Parsed<Priority> {
   const value = PRIORITIES.find((one) => one === text);
   return value === undefined
@@ -58,14 +58,14 @@ export function readPriority(text: string): Parsed<Priority> {
     : { ok: true, value };
 }
 
-/** What is wrong with the text of an `Idempotency-Key`; null when nothing is. */
+/** The fault of an `Idempotency-Key`; null if it is valid. */
 export function idempotencyKeyFault(key: string): Fault | null {
   if (IDEMPOTENCY_KEY.test(key)) return null;
   const detail = 'Must be 1 to 256 printable ASCII characters, without blanks at its ends, such as a UUID.';
   return { code: 'idempotency_key', detail };
 }
 
-/** The fault of a list with more than its limit, which `setting` decides. */
+/** The fault of a list longer than the limit in `setting`. */
 export function tooMany(given: number, things: string, max: number, setting: string): Fault {
   const detail = `There are ${given} ${things}; at most ${max} are taken. Leave some out, or have ${setting} raised.`;
   return { code: 'too_many', detail };

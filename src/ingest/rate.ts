@@ -1,14 +1,14 @@
 /**
- * The rate limit of a key (contract §6): a sliding window of 60 one-second buckets, one for sends and one for
- * reads, so that a poller of statuses never blocks a send. Time is an argument, monotonic milliseconds.
+ * The rate limit of a key (contract §6): a sliding window of 60 one-second buckets, one window for sends and one for
+ * reads, so that polling statuses never blocks a send. Time is an argument, monotonic milliseconds.
  *
- * Every authenticated request takes a unit, also one that is refused later; only what the limit itself refuses
- * takes none, for else Retry-After would be no promise.
+ * Every authenticated request takes a unit, even one refused later. Only a refusal by the limit itself takes none, or
+ * Retry-After would be wrong.
  */
 
 const BUCKET_MS = 1000;
 
-/** What the limit says of one request. */
+/** The limit's verdict on one request. */
 export interface RateVerdict {
   readonly window: RateWindow;
   readonly allowed: boolean;
@@ -16,37 +16,36 @@ export interface RateVerdict {
   /** Requests left after this one. */
   readonly remaining: number;
   /**
-   * Seconds until the oldest counted request leaves the window and `remaining` grows; when refused, until a
-   * request will be let through.
+   * Seconds until the oldest counted request leaves the window and `remaining` grows; when refused, until a request
+   * will pass.
    */
   readonly resetSeconds: number;
 }
 
-/** What was taken in a key's window. */
+/** Units taken in a key's window. */
 interface Taken {
   readonly keyId: string;
   readonly window: RateWindow;
   readonly units: number;
 }
 
-/** What another node let through in a key's window, in one second of the time that both go by. */
+/** Units that another node granted in a key's window, in one second of the shared time. */
 export interface Heard extends Taken {
   /** Whole seconds since the epoch. */
   readonly second: number;
 }
 
-/** How windows are kept. */
 interface RateLimiterOptions {
-  /** At most so many windows are kept; the longest unused one makes room. */
+  /** The most windows to keep; the least recently used one makes room. */
   readonly maxWindows: number;
-  /** Whether others count in the same windows: what is taken is kept to be told. Default: no. */
+  /** Whether other nodes or threads count in the same windows, so that units taken are kept to report. Default: no. */
   readonly isShared?: boolean;
 }
 
 /** The windows of all keys. */
 export class RateLimiter {
   readonly #windows = new Map<string, SlidingWindow>();
-  /** By window: what was taken and not been told yet. As many as windows at most. */
+  /** By window: units not reported yet. At most as many as windows. */
   readonly #untold = new Map<string, Taken>();
   readonly #options: RateLimiterOptions;
 
@@ -54,7 +53,7 @@ export class RateLimiter {
     this.#options = options;
   }
 
-  /** Counts a request of a key, or several units at once or none. Null: the key has no limit (`limit` 0). */
+  /** Counts one request of a key, several units, or none. Null: the key has no limit (`limit` 0). */
   take(keyId: string, window: RateWindow, limit: number, nowMs: number, units = 1): RateVerdict | null {
     if (limit === 0) return null;
     const second = Math.floor(nowMs / BUCKET_MS);
@@ -68,26 +67,26 @@ export class RateLimiter {
     const enough = allowed ? counts.used : limit - units + 1;
     const waitSeconds = counts.secondsUntilLess(enough);
     const remaining = Math.max(0, limit - counts.used);
-    // A fraction of the running second has passed already.
+    // Part of the current second has passed already.
     const resetSeconds = Math.max(1, Math.ceil(waitSeconds - (nowMs / BUCKET_MS - second)));
     return { window, allowed, limit, remaining, resetSeconds };
   }
 
-  /** What was taken since it was asked for last, of at most `max` windows; the rest is given the next time. */
+  /** Units taken since the last call, of at most `max` windows; the rest follows next time. */
   untold(max: number): Taken[] {
     const told = [...this.#untold.values()].slice(0, max);
     for (const { keyId, window } of told) this.#untold.delete(nameOf(keyId, window));
     return told;
   }
 
-  /** Keeps what could not be told, for the next time. */
+  /** Keeps what could not be reported for the next time. */
   notTold(taken: readonly Taken[]): void {
     for (const one of taken) this.#note(one);
   }
 
   /**
-   * Counts what others let through; `nowSecond` is the second in which it is heard, by the clock of `Heard.second`. May be
-   * told of the same second again, with more.
+   * Counts units that others granted; `nowSecond` is the current second by the clock of `Heard.second`. The same second
+   * may be reported again, with more units.
    */
   hear(heard: readonly Heard[], nowSecond: number, nowMs: number): void {
     const second = Math.floor(nowMs / BUCKET_MS);
@@ -109,7 +108,7 @@ export class RateLimiter {
     let window = this.#windows.get(name);
     if (window) this.#windows.delete(name);
     else window = new SlidingWindow(second);
-    // Deleted and set again: the map's order is the order of last use.
+    // Deleted and set again: the map keeps the order of last use.
     this.#windows.set(name, window);
     if (this.#windows.size > this.#options.maxWindows) deleteFirst(this.#windows);
     return window;
@@ -130,7 +129,7 @@ function deleteFirst(map: Map<string, unknown>): void {
 /** Seconds that the window spans. */
 export const WINDOW_SECONDS = 60;
 
-/** Which of a key's windows a request counts in; the messages of its batches have one besides. */
+/** The windows in which requests count; messages of batches have their own. */
 export const RATE_WINDOWS = ['send', 'read', 'batch'] as const;
 
 /** See {@link RATE_WINDOWS}. */
@@ -152,7 +151,7 @@ class SlidingWindow {
     return this.#used;
   }
 
-  /** Forgets what has left the window by `second`. Time that goes back changes nothing. */
+  /** Drops what has left the window by `second`. Time that goes back changes nothing. */
   advance(second: number): void {
     const steps = Math.min(second - this.#second, WINDOW_SECONDS);
     if (steps <= 0) return;
@@ -164,15 +163,15 @@ class SlidingWindow {
     this.#second = second;
   }
 
-  /** Counts requests in the running second. */
+  /** Counts requests in the current second. */
   add(units: number): void {
     this.#addTo(this.#second, units);
   }
 
   /**
-   * Counts what others let through in a second of a clock of theirs, which is `age` seconds ago; what was heard of the same
-   * second before is not counted again. Seconds of two clocks begin at different moments: theirs are counted in the later
-   * of those that they may lie in, so that none leaves the window too early.
+   * Counts units that others granted in a second of their clock, `age` seconds ago; units already known of that second
+   * are not counted again. Seconds of two clocks start at different moments: the units count in the later of the two
+   * possible seconds, so that none leaves the window too early.
    */
   hear(theirs: number, units: number, age: number): void {
     if (age > WINDOW_SECONDS) return;
@@ -181,7 +180,7 @@ class SlidingWindow {
     if (more > 0) this.#addTo(this.#second - Math.min(WINDOW_SECONDS - 1, Math.max(0, age - 1)), more);
   }
 
-  /** Whole seconds from the running one's beginning until fewer than `count` requests are in the window. */
+  /** Whole seconds from the start of the current one until the window has fewer than `count` requests. */
   secondsUntilLess(count: number): number {
     let left = this.#used;
     for (let age = WINDOW_SECONDS - 1; age >= 0; age--) {
@@ -198,7 +197,7 @@ class SlidingWindow {
   }
 }
 
-/** Places for what is known of others' seconds: more than a window has, so that none that still counts is overwritten. */
+/** Slots for others' seconds: more than a window has, so that none still counted is overwritten. */
 const PLACES = 64;
 
 /** What is known of others' requests, by their seconds. */
@@ -206,7 +205,7 @@ class Others {
   readonly #seconds = new Float64Array(PLACES);
   readonly #units = new Uint32Array(PLACES);
 
-  /** Notes how many there were in a second; how many more that is than was known. */
+  /** Records the units of a second; returns how many more that is than known before. */
   learn(second: number, units: number): number {
     const place = second % PLACES;
     const known = this.#seconds[place] === second ? (this.#units[place] ?? 0) : 0;

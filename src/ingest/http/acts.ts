@@ -15,23 +15,23 @@ import { NO_PARAMETERS, readParameters } from './query.ts';
 import { readNoBody } from './read-fields.ts';
 import { statusJson } from './record.ts';
 
-/** `POST /api/v1/messages/{id}/cancel` and `…/retry`: acting on a message that is already ours (contract §3.3). */
+/** `POST /api/v1/messages/{id}/cancel` and `…/retry`: acts on an accepted message (contract §3.3). */
 
-/** What acting needs. */
+/** What the endpoints need. */
 export interface ActDeps {
   readonly acts: Acts;
   readonly views: Findable;
   readonly outlook: Outlook;
-  /** Through it an administrator acts on what another key sent, so that the activity has it. */
+  /** An administrator acts on another key's message through it, so that the activity records it. */
   readonly admin: AdminDoor;
   /** Bytes of bodies in memory. */
   readonly budget: Budget;
 }
 
-/** What can be done to one message, by the names of the operations. Each throws a `Problem` when it cannot be done. */
+/** Acts on one message, by operation name. Each throws a `Problem` when it cannot be done. */
 const ACTS = { cancelMessage, retryMessage };
 
-/** Acts, and answers with the record as it is afterwards. */
+/** Acts, and answers with the resulting record. */
 export async function answerAct(call: Call, act: keyof typeof ACTS, deps: ActDeps): Promise<void> {
   const { exchange, caller, sourceAddress, params } = call;
   await readNoBody(exchange, deps.budget.share(caller.key.id));
@@ -49,14 +49,14 @@ export async function answerAct(call: Call, act: keyof typeof ACTS, deps: ActDep
   exchange.json(200, await statusJson(detail, deps.outlook));
 }
 
-/** Cancels what of a message waits. Throws the problems 404 and 409 `not_cancellable`. */
+/** Cancels the waiting recipients of a message. Throws the problems 404 and 409 `not_cancellable`. */
 export async function cancelMessage(message: MessageRecord, acts: Acts): Promise<void> {
   const answer = await acts.cancel(message.id);
   if (answer === 'not_found') throw messageNotFound();
   if (answer === 'final') throw notCancellable();
 }
 
-/** Tries again what of a message failed or waits. Throws the problems 404 and 409. */
+/** Retries the failed and waiting recipients of a message. Throws the problems 404 and 409. */
 export async function retryMessage(message: MessageRecord, acts: Acts): Promise<void> {
   refuseTestMessage(message);
   const answer = await acts.retry(message.id);

@@ -9,7 +9,7 @@ import type { IngestLimits } from './options.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
 import { requireType } from './read-fields.ts';
 
-/** `POST /api/v1/admin/{operation}`: all that the dashboard can do, for scripts (docs/administering.md). */
+/** `POST /api/v1/admin/{operation}`: every operation of the dashboard, for scripts (docs/administering.md). */
 
 /** What the endpoint needs. */
 export interface AdminDeps {
@@ -41,7 +41,8 @@ export async function answerAdmin(call: Call, deps: AdminDeps): Promise<void> {
     lines.finish(await deps.admin.call(who, operation, request, lines));
   } catch (error) {
     const told = lines.fail(error instanceof Problem ? error : internalError());
-    // Who was told in a line is not answered again; what is no refusal is logged.
+    // Once progress lines were sent, the error was reported in a line and needs no answer. Anything but a refusal is
+    // logged.
     if (!told || !(error instanceof Problem)) throw error;
   }
 }

@@ -7,9 +7,9 @@ import { FIELD_CODES } from './openapi/fault-codes.ts';
 import { PROBLEMS } from './openapi/problem-codes.ts';
 
 /**
- * The shapes of the API's answers (contract §2, §3, §5). Nothing is validated by them while serving, where only their
- * types are used: for what the endpoints write (`Shown`). The description is generated from them, and tests hold
- * every answer of a test run to that. What does not apply is absent, unless said otherwise.
+ * The shapes of the API's answers (contract §2, §3, §5). Serving validates nothing with them and uses only their types,
+ * for what the endpoints write (`Shown`). The API description is generated from them, and tests check every answer of a
+ * test run against it. Members that do not apply are absent, unless stated otherwise.
  */
 
 const OUTCOMES = [
@@ -32,7 +32,7 @@ const messageIdSchema = z.string().meta({
   pattern: '^msg_[0-9a-hjkmnp-tv-z]{26}$',
 });
 
-/** Which mail goes first. */
+/** Which mail is sent first. */
 export const prioritySchema = z
   .enum(PRIORITIES)
   .describe('Which mail goes first where not all may go at once.');
@@ -49,7 +49,7 @@ export const waitingForSchema = z
     '`scheduled`: its `sendAt`; `backoff`: the pause after an attempt; `turn`: it is due, and its relay has no room yet; `relay_resting`: the next hop failed and is left alone; `relay_probing`: single attempts find out whether it is well again; `relay_spent`: the relay has had what it may have today (UTC); `relay_paused`: an operator holds back the relay, or its lane; `relay_disabled`, `relay_missing`: the relay is disabled, or there is none of that name; `no_route`: there is no relay for it.',
   );
 
-/** Where a message or a recipient stands. */
+/** The status of a message or a recipient. */
 export const messageStatusSchema = z
   .enum(MESSAGE_STATUSES)
   .describe(
@@ -76,7 +76,7 @@ export const receiptSchema = z.object({
   status: z.literal('queued'),
 }).describe('The message is on stable storage.');
 
-/** How a copy would align. */
+/** Whether a copy would align with the domain of its From. */
 // biome-ignore format: a table
 export const alignmentSchema = z.object({
   verdict: z.enum(['aligned', 'not_aligned', 'depends_on_provider']).describe('`aligned` if a signature or the reverse-path is, as far as names tell.'),
@@ -221,7 +221,7 @@ export const batchCheckedSchema = z
   .object({ index, verdict: verdictSchema })
   .describe('The message was a dry run, and is valid.');
 
-/** What became of one message of a batch. */
+/** The result for one message of a batch. */
 export const batchItemSchema = z
   .union([batchAcceptedSchema, batchRefusedSchema, batchCheckedSchema])
   .describe(

@@ -13,8 +13,8 @@ import type { IngestDeps, IngestOptions } from './options.ts';
 import { routes, type Target } from './routes.ts';
 
 /**
- * The ingestion API as one handler, for plain HTTP and TLS alike. Refusals come in the order of contract §5:
- * unknown path, source, method, key, scope, rate; the endpoint goes on from there.
+ * The ingestion API as one handler, for plain HTTP and TLS alike. It checks in the order of contract §5: path, source,
+ * method, key, scope, rate. The endpoint continues from there.
  */
 export function createIngestApi(deps: IngestDeps, options: IngestOptions): Handler {
   const api = new IngestApi(deps, options);
@@ -43,7 +43,7 @@ class IngestApi {
     const match = this.#router.match(exchange.path);
     const mailgun = match?.pattern.startsWith('/v3/') === true;
     const sourceAddress = clientAddress(exchange, trustedProxies);
-    // Strangers wrote much of what is answered: no browser may take it for a page.
+    // Answers contain text from strangers: no browser may render them as a page.
     exchange.setHeader('X-Content-Type-Options', 'nosniff');
     markForOrigin(exchange, limits.corsOrigins);
     try {
@@ -63,7 +63,7 @@ class IngestApi {
       const problem = toProblem(error);
       if (problem === null) {
         if (mailgun && !exchange.answered && !exchange.over) answerAsMailgun(exchange, internalError());
-        // The server logs it, and answers where nobody has.
+        // The server logs it, and answers if nothing was sent yet.
         throw error;
       }
       this.#report(problem, exchange, sourceAddress);
@@ -72,13 +72,13 @@ class IngestApi {
     }
   }
 
-  /** Key, then where it may be used from, scope, rate. */
+  /** Checks the key, its allowed sources, scope and rate. */
   async #admit(exchange: Exchange, access: Access, sourceAddress: string): Promise<Call['caller']> {
     const caller = await this.#callerOf(exchange, access, sourceAddress);
     const { key, sources } = caller;
     const limit = key.rateLimit ?? this.#options.limits.rateLimitPerKey;
     const verdict = this.#deps.shared.limiter.take(key.id, access.window, limit, this.#deps.clock.mono());
-    // Told with every answer, the refusals too.
+    // Sent with every answer, refusals included.
     if (verdict !== null)
       for (const [name, value] of Object.entries(rateHeaders(verdict))) exchange.setHeader(name, value);
     if (sources !== null && !sources.contains(sourceAddress)) throw keySourceNotAllowed(sourceAddress);
@@ -87,7 +87,7 @@ class IngestApi {
     return caller;
   }
 
-  /** Whose key it is, now. Throws the problem 401. */
+  /** The caller, looked up now. Throws the problem 401. */
   async #callerOf(exchange: Exchange, { scheme }: Access, sourceAddress: string): Promise<Call['caller']> {
     const found = await this.#authenticate(exchange, scheme);
     if (found.ok) return found.caller;
@@ -105,8 +105,8 @@ class IngestApi {
   }
 
   /**
-   * Tells of a refusal, once: as an event where someone may not, or may not so often, for these are counted (and
-   * logged by whoever logs events); else in the log.
+   * Reports a refusal once: a 401, 403 or 429 as an event, which is counted and logged where events are; any other in
+   * the log.
    */
   #report({ status, code }: Problem, { requestId, over }: Exchange, sourceAddress: string): void {
     if (status === 401 || status === 403 || status === 429)
@@ -114,7 +114,7 @@ class IngestApi {
         ...{ type: 'denied', reason: code, sourceAddress, requestId, count: 1 },
         ...(code === 'source_not_allowed' ? { port: 'api' } : {}),
       });
-    // Of a request that turned out to be no good HTTP meanwhile, the server has told.
+    // The server has already reported a request that turned out to be malformed HTTP.
     else if (!over)
       this.#deps.log.info('api.request_refused', { code, status, requestId, source: sourceAddress });
   }
@@ -124,11 +124,11 @@ function answerOptions(exchange: Exchange, allow: string, origins: readonly stri
   exchange.empty(204, { Allow: allow, ...preflightHeaders(exchange, origins, allow) });
 }
 
-/** A refusal as it will be told; null for what is a bug of ours or a client that has gone. */
+/** The error as a refusal; null for a bug of ours or a client that has gone. */
 function toProblem(error: unknown): Problem | null {
   if (error instanceof Problem) return error;
   if (!(error instanceof StoreError) || error.code === 'store_bug') return null;
-  // Even who only looks something up may share a commit with a message for which there is no room.
+  // Even a read may share a commit with a message that finds no room.
   const isFull = error.code === 'store_full';
   return isFull
     ? busy('disk_full', 'The server has no room at the moment.', 30)
@@ -162,21 +162,21 @@ function rateLimited(verdict: RateVerdict): Problem {
 }
 
 /**
- * Cross-origin requests (the Fetch standard's CORS protocol), for pages of the origins in `api.cors_origins` only.
- * Credentials of the browser's own, such as cookies, are never allowed: a page brings its key itself.
+ * Cross-origin requests (the Fetch standard's CORS protocol), for pages of the origins in `api.cors_origins` only. The
+ * browser's own credentials, such as cookies, are never allowed: a page supplies its key itself.
  */
 
 const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-request-id, from, to, if-none-match';
-/** What a page may read besides the body and what browsers show to all. */
+/** Headers that a page may read besides those that browsers always expose. */
 const ANSWER_HEADERS = [
   ...['location', 'link', 'retry-after', 'allow', 'idempotency-replayed', 'x-request-id'],
   ...['etag', 'content-disposition'],
   ...['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'ratelimit-policy', 'ratelimit'],
 ].join(', ');
-/** How long a browser may remember a preflight: a change of the setting holds everywhere after that. */
+/** How long a browser may cache a preflight; a changed setting applies everywhere after that. */
 const MAX_AGE_SECONDS = 600;
 
-/** Marks whatever answer comes, a refusal too, as one that a page of an allowed origin may read. */
+/** Lets a page of an allowed origin read the answer, even a refusal. */
 function markForOrigin(exchange: Exchange, origins: readonly string[]): void {
   if (origins.length === 0) return;
   exchange.setHeader('Vary', 'Origin');
@@ -186,7 +186,7 @@ function markForOrigin(exchange: Exchange, origins: readonly string[]): void {
   exchange.setHeader('Access-Control-Expose-Headers', ANSWER_HEADERS);
 }
 
-/** What the answer to `OPTIONS` says besides; nothing unless it is the preflight of an allowed origin. */
+/** Extra headers of the answer to `OPTIONS`; none unless it is the preflight of an allowed origin. */
 function preflightHeaders(exchange: Exchange, origins: readonly string[], allow: string): Headers {
   const isPreflight = exchange.headers['access-control-request-method'] !== undefined;
   if (!isPreflight || allowedOrigin(exchange, origins) === null) return {};
@@ -202,25 +202,25 @@ function allowedOrigin({ headers }: Exchange, origins: readonly string[]): strin
   return origin !== undefined && origins.includes(origin) ? origin : null;
 }
 
-/** What `webui.port` answers, and people look for here. */
+/** Paths of `webui.port` that people look for here. */
 const ELSEWHERE = new Set(['/', '/health', '/metrics', '/livez', '/readyz']);
-/** What is left out of paths. */
+/** Prefixes that people leave out of paths. */
 const LEFT_OUT = ['/api', '/api/v1'];
 
-/** What there is to know of a path that is none of ours. */
+/** What the hint for an unknown path needs. */
 interface Surroundings {
-  /** Whether a path is one of ours. */
+  /** Whether the API has this path. */
   readonly isKnown: (path: string) => boolean;
-  /** The port of the dashboard that is bound; null where this server has none. */
+  /** The dashboard's bound port; null where this server has none. */
   readonly webuiPort: number | null;
 }
 
-/** The refusal of a path that is none of ours. */
+/** The refusal of an unknown path. */
 function nothingHere(path: string, surroundings: Surroundings): Problem {
   return new Problem(404, 'not_found', `There is nothing at this path.${hint(path, surroundings)}`);
 }
 
-/** The refusal of what is on the dashboard's port alone, however it was asked for; null for any other path. */
+/** The refusal of a path that only the dashboard's port serves, whatever the method; null for any other path. */
 export function onDashboardOnly(path: string, webuiPort: number | null): Problem | null {
   return path === '/health' || path === '/metrics'
     ? nothingHere(path, { isKnown: () => false, webuiPort })

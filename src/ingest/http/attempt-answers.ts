@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 const milliseconds = z.number().min(0);
 
-/** Where an attempt's time went. */
+/** How an attempt's time was spent. */
 // biome-ignore format: a table
 export const attemptTimingsSchema = z.object({
   queueMs: milliseconds.nullable().describe('From being due, or accepted, to the begin of the attempt.'),
@@ -17,7 +17,7 @@ export const attemptTimingsSchema = z.object({
   totalMs: milliseconds,
 }).describe('Where the time went, in milliseconds; null for what did not happen, as with a reused connection.');
 
-/** A question to the DNS that an attempt was decided by. */
+/** A DNS query that decided an attempt. */
 // biome-ignore format: a table
 export const dnsLookupSchema = z.object({
   name: z.string(),
@@ -35,7 +35,7 @@ export const transportSecuritySchema = z.object({
   dane: z.string().nullable().describe('What its TLSA records ask for: `usable`, `unusable`, `none`; null: not looked at.'),
 }).describe('What was decided about the security of the way to the host, and why.');
 
-/** One step of the conversation with a next hop. */
+/** One step of the dialogue with a next hop. */
 // biome-ignore format: a table
 export const attemptStepSchema = z.object({
   verb: z.string(),
@@ -43,7 +43,7 @@ export const attemptStepSchema = z.object({
   atMs: milliseconds.describe('Milliseconds since the attempt began.'),
 }).describe('What we said, secrets removed, and what came back.');
 
-/** What an attempt did for one recipient. */
+/** The result of an attempt for one recipient. */
 // biome-ignore format: a table
 export const attemptResultSchema = z.object({
   recipient: z.string(),

@@ -10,7 +10,7 @@ import { type Findable, findReadable } from './find-message.ts';
 import { MAX_LIMIT, nextLink, nextPage } from './list.ts';
 import { asInteger, readParameters } from './query.ts';
 
-/** `GET /api/v1/messages/{id}/attempts`: every try to hand a message on, with its evidence (contract §3.1). */
+/** `GET /api/v1/messages/{id}/attempts`: every delivery attempt with its evidence (contract §3.1). */
 
 /** The endpoint's parameters. */
 // biome-ignore format: a table
@@ -19,7 +19,7 @@ export const ATTEMPTS_PARAMETERS = {
   cursor: { schema: z.int().min(1).optional(), fromText: asInteger, code: 'bad_cursor', rule: "the nextCursor of a page of this message's attempts", meaning: 'Goes on where a page ended: its nextCursor.', example: '200' },
 };
 
-/** Answers with a page of them. */
+/** Answers with a page of attempts. */
 export async function answerAttempts(
   { exchange, caller, params }: Call,
   views: Findable & Pick<Views, 'attempts'>,
@@ -30,11 +30,10 @@ export async function answerAttempts(
   exchange.json(200, page, nextLink(exchange.path, exchange.query, page.nextCursor));
 }
 
-/** A page of attempts, as the API shows it. */
 type AttemptsJson = Shown<typeof attemptsPageSchema>;
 type AttemptJson = AttemptsJson['attempts'][number];
 
-/** The attempts behind number `after`, oldest first, as the API shows them; each one's shape is constant. */
+/** The attempts after number `after`, oldest first, as the API shows them; every attempt has the same members. */
 export function attemptsJson(
   { attempts, next }: AttemptPage,
   after: number,
@@ -55,7 +54,7 @@ function attemptJson(attempt: Attempt, number: number, addresses: ReadonlyMap<nu
     relay: attempt.relay,
     host,
     address,
-    // What follows with a fallback is not in the evidence of attempts that were recorded before it was gathered.
+    // Attempts recorded by older versions lack the members that have a fallback here.
     localAddress: localAddress ?? null,
     tls,
     security: security ?? null,

@@ -1,14 +1,14 @@
 import { Problem } from '../../http/problem.ts';
 
 /**
- * Cuts the body of a batch, `{"messages": [ … ]}`, into the texts of its messages while it arrives. So no more
- * than one message is ever parsed at a time, and what is let go of makes room for what it becomes.
+ * Splits the body of a batch, `{"messages": [ … ]}`, into the texts of its messages while it arrives. So only one
+ * message is parsed at a time, and each text is freed before the next message is made.
  *
- * Nothing is judged here: what stands around the messages is given back as the frame, with `0` in the place of
- * each. The body is JSON exactly when the frame is and every piece is.
+ * The splitter validates nothing: it returns the text around the messages as the frame, with `0` in place of each
+ * message. The body is valid JSON exactly when the frame and every piece are.
  */
 
-/** A body taken apart. */
+/** A body split into frame and messages. */
 export interface SplitBatch {
   /** The text around the messages, such as `{"messages":[0,0]}`. */
   readonly frame: Buffer;
@@ -21,7 +21,7 @@ export interface BatchBounds {
   readonly maxMessages: number;
 }
 
-/** What stands around the messages is a name, brackets and blanks; more than this is something else. */
+/** Around the messages stand a name, brackets and blanks; a larger frame is something else. */
 const MAX_FRAME_BYTES = 64 * 1024;
 const PLACEHOLDER = Buffer.from('0');
 
@@ -37,7 +37,7 @@ const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 /** The messages stand in an array in an object. */
 const LIST_DEPTH = 2;
 
-/** Fed as the bytes arrive; how they are cut makes no difference. Throws problems 400. */
+/** Takes the bytes as they arrive, in chunks of any size. Throws problems 400. */
 export class BatchSplitter {
   readonly #maxMessages: number;
   readonly #frame: Buffer[] = [];
@@ -45,19 +45,19 @@ export class BatchSplitter {
   #frameBytes = 0;
   /** The message that is being read; null around the messages. */
   #pieces: Buffer[] | null = null;
-  /** Nothing but blanks has been read since a message may have begun. */
+  /** Only blanks were read since a message may have begun. */
   #isBlank = true;
   #depth = 0;
   #isObject = false;
   #inString = false;
-  /** How many backslashes the string so far ends in. */
+  /** How many backslashes end the string so far. */
   #backslashes = 0;
 
   constructor(bounds: BatchBounds) {
     this.#maxMessages = bounds.maxMessages;
   }
 
-  /** Takes the next bytes. The messages keep views of them: they must not change any more. */
+  /** Takes the next bytes. The messages keep views of them, so they must not change any more. */
   push(chunk: Buffer): void {
     let from = 0;
     let at = 0;
@@ -84,12 +84,12 @@ export class BatchSplitter {
     this.#keep(chunk.subarray(from));
   }
 
-  /** Ends the body. Whether it was complete, the frame tells. */
+  /** Ends the body. The frame shows whether it was complete. */
   finish(): SplitBatch {
     return { frame: Buffer.concat(this.#frame), messages: this.#messages };
   }
 
-  /** Goes one level down; whether that opens the list of messages. */
+  /** Goes one level down. Returns whether that opens the list of messages. */
   #open(byte: number): boolean {
     this.#depth += 1;
     if (this.#depth === 1) this.#isObject = byte === OPEN_OBJECT;
@@ -108,7 +108,7 @@ export class BatchSplitter {
     return at;
   }
 
-  /** Blanks alone are no message: between the brackets of an empty list, or where the frame will show a fault. */
+  /** Blanks alone are not a message: the list is empty, or the frame will show a fault. */
   #endMessage(chunk: Buffer, from: number, at: number, isBlank: boolean): number {
     this.#keep(chunk.subarray(from, at));
     const pieces = this.#pieces ?? [];
@@ -132,7 +132,7 @@ export class BatchSplitter {
     this.#frame.push(Buffer.from(bytes));
   }
 
-  /** Goes on inside a string; returns where the text goes on behind it, or the chunk's end. */
+  /** Skips the rest of a string. Returns the position after it, or the chunk's end. */
   #skipString(chunk: Buffer, at: number): number {
     const quote = chunk.indexOf(QUOTE, at);
     const end = quote < 0 ? chunk.length : quote;

@@ -29,8 +29,8 @@ import { submissionContext } from './submission-context.ts';
 import { verdictOf } from './verdict.ts';
 
 /**
- * `POST /api/v1/messages/batch` (contract §2): many submissions in one request. Each is accepted or refused by
- * itself; what is accepted is accepted in one commit.
+ * `POST /api/v1/messages/batch` (contract §2): many submissions in one request. Each is accepted or refused by itself;
+ * all accepted ones share one commit.
  */
 
 /** What the endpoint needs. */
@@ -39,33 +39,32 @@ interface BatchDeps extends SubmitDeps {
   readonly limiter: RateLimiter;
 }
 
-/** What became of one message. */
 type Item = Shown<typeof batchItemSchema>;
 
-/** A message that may be handed over, and its place. */
+/** A valid message and its index. */
 interface Good {
   readonly index: number;
   readonly submission: Submission;
 }
 
-/** Messages, and bytes of their text, that are worked on before everybody else has a turn. */
+/** Messages, and bytes of their text, to process before other requests get a turn. */
 const SLICE_MESSAGES = 16;
 const SLICE_BYTES = 256 * 1024;
 /**
- * Header fields and lines of base64 make messages a little larger than their JSON. That much is not counted, as it
- * is not for single submissions; what grows beyond it is.
+ * Header fields and base64 lines make messages a little larger than their JSON. As with single submissions, only growth
+ * beyond this factor is counted.
  */
 const UNCOUNTED_GROWTH = 1.25;
-/** Faults of one message that are told, as long as the answer has not told so many of all: it must stay readable. */
+/** Faults reported of one message, until the answer has reported that many in all: it must stay readable. */
 const MAX_TOLD = 100;
 const MAX_TOLD_OF_ALL = 1000;
 
-/** Answers for each message. Throws a `Problem` for what concerns all: 503, 415, 413, 400, 429, 409, in this order. */
+/** Answers for each message. Throws a `Problem` for the whole batch: 503, 415, 413, 400, 429, 409, in this order. */
 export async function answerBatch(call: Call, deps: BatchDeps): Promise<void> {
   const { exchange, caller } = call;
   refuseSuspended(deps.intake, caller.key.id);
   requireType(exchange, ['application/json']);
-  // Not the share of the key's single messages, which must not wait behind its batches.
+  // A share of its own: the key's single messages must not wait behind its batches.
   const share = deps.budget.share(`${caller.key.id} batches`);
   await heldWhile(share, (budget) => submitWithin(call, deps, budget));
 }
@@ -102,7 +101,7 @@ async function readTexts(exchange: Exchange, limits: IngestLimits, budget: Share
   return messages;
 }
 
-/** Makes submissions of the texts, letting go of each; `items` has the places of the good ones still empty. */
+/** Makes a submission of each text and frees the text. In `items`, the places of the valid ones stay empty. */
 async function judge(call: Call, texts: Buffer[][], key: string | null, deps: BatchDeps, budget: Share) {
   const { exchange } = call;
   const good: Good[] = [];
@@ -119,7 +118,7 @@ async function judge(call: Call, texts: Buffer[][], key: string | null, deps: Ba
     if ('submission' in judged) good.push(judged);
     else items[index] = judged;
     memory.became(textBytes, 'submission' in judged ? judged.submission.content.sizeBytes : 0);
-    // Refusing takes longer than taking does: a message may have a fault in each of its values.
+    // Refusing takes longer than accepting: each value of a message may be faulty.
     const weight = 'error' in judged ? SLICE_MESSAGES : 1;
     slice = { messages: slice.messages + weight, bytes: slice.bytes + textBytes };
     if (slice.messages < SLICE_MESSAGES && slice.bytes < SLICE_BYTES) continue;
@@ -158,7 +157,7 @@ function sizeOf(pieces: readonly Buffer[]): number {
   return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
 
-/** Counts what a batch holds: the texts still to come, and the messages made of those before. */
+/** Counts the memory of a batch: the remaining texts, and the messages made so far. */
 class BatchMemory {
   readonly #exchange: Exchange;
   readonly #budget: Share;
@@ -173,7 +172,7 @@ class BatchMemory {
     this.#reserved = this.#bytes * UNCOUNTED_GROWTH;
   }
 
-  /** A text became a message. Throws the problem 503 when there is no room for what it became. */
+  /** Records that a text became a message. Throws the problem 503 when memory is short. */
   became(textBytes: number, messageBytes: number): void {
     this.#bytes += messageBytes - textBytes;
     if (this.#bytes <= this.#reserved) return;
@@ -191,7 +190,10 @@ function refuseRate(keyId: string, messages: number, { limiter, clock, options }
   throw new Problem(429, 'batch_rate_limited', detail, { headers: retryAfter(verdict) });
 }
 
-/** When the disk or the store takes nothing, no message is to blame: 503 for all. A full queue is told for each. */
+/**
+ * If the disk or the store takes nothing, the fault lies in no single message: 503 for all. A full queue is reported
+ * for each.
+ */
 function refuseAll(receipts: readonly (Receipt | Problem)[]): void {
   const [first] = receipts;
   const isDown = (receipt: Receipt | Problem) =>
@@ -205,7 +207,7 @@ function toItem(index: number, receipt: Receipt | Problem | undefined, refusals:
   return { index, id: receipt.id, message: receipt.message, status: 'queued' };
 }
 
-/** Tells what is wrong with the messages of one batch; at least one fault of each. */
+/** Reports the faults of one batch's messages, at least one of each. */
 class Refusals {
   readonly suggester = new Suggester();
   #left = MAX_TOLD_OF_ALL;
@@ -218,13 +220,13 @@ class Refusals {
   }
 }
 
-/** Text that is no JSON concerns the whole body, but it helps to know where. */
+/** Malformed JSON is a fault of the whole body, but the message's index helps to find it. */
 function malformedMessage({ status, code, detail }: Problem, index: number): Problem {
   const place = `In the message with index ${index}: ${detail}`;
   return new Problem(status, code, place, { errors: [{ pointer: `/messages/${index}`, code, detail }] });
 }
 
-/** What stands around the messages of a batch: `{"messages": [ … ]}` and nothing else. */
+/** The frame of a batch: `{"messages": [ … ]}` and nothing else. */
 
 const NAME = 'messages';
 const SHAPE = '{"messages": [ … ]}';
@@ -239,7 +241,7 @@ function parseFrame(
   { maxJsonDepth, maxBatchMessages }: Parameters<typeof readFrame>[1],
 ): unknown {
   try {
-    // Beside the messages there is room for mistakes, so that they can be told by name.
+    // Leaves room for a few wrong fields, so that they can be reported by name.
     return parseJson(frame, { maxDepth: maxJsonDepth, maxValues: 2 * maxBatchMessages + 100 });
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'malformed_json' || isBlank(frame) || hasMark(frame))
@@ -272,7 +274,7 @@ function fault(code: string, detail: string): FieldFault {
   return { pointer: `/${NAME}`, code, detail };
 }
 
-/** Whether it begins with a byte order mark, which the parser tells of. */
+/** Whether the frame begins with a byte order mark, which the parser reports. */
 function hasMark(frame: Buffer): boolean {
   return frame.toString('utf8', 0, 3) === '\ufeff';
 }

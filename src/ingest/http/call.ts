@@ -4,7 +4,7 @@ import { Problem } from '../../http/problem.ts';
 import type { Caller } from '../authenticator.ts';
 import { type RateVerdict, type RateWindow, WINDOW_SECONDS } from '../rate.ts';
 
-/** One authenticated request, with everything that was found out on the way to its endpoint. */
+/** One authenticated request, with everything learned before its endpoint runs. */
 export interface Call {
   readonly exchange: Exchange;
   readonly caller: Caller;
@@ -12,23 +12,23 @@ export interface Call {
   readonly sourceAddress: string;
   /** Named segments of the path. */
   readonly params: Readonly<Record<string, string>>;
-  /** Throws the problem 401 when the key is good no longer: a body may have taken minutes (contract §9). */
+  /** Throws the problem 401 when the key is no longer valid: a body may have taken minutes (contract §9). */
   readonly checkKey: () => Promise<void>;
 }
 
-/** What an endpoint asks of a key. */
+/** What an endpoint requires of a key. */
 export interface Access {
   readonly scheme: AuthScheme;
-  /** Any of these will do. */
+  /** Any one of these suffices. */
   readonly scopes: readonly Scope[];
-  /** What its requests are counted in. */
+  /** The rate window that counts its requests. */
   readonly window: RateWindow;
 }
 
 /** How a request carries its key: `Bearer KEY`, or `Basic` with `api:KEY` for clients made for Mailgun. */
 export type AuthScheme = 'bearer' | 'basic';
 
-/** The one answer to every key that is not accepted, whatever the reason. */
+/** The single answer to every refused key, whatever the reason. */
 export function unauthorized(scheme: AuthScheme): Problem {
   const challenge = scheme === 'bearer' ? 'Bearer' : 'Basic realm="waybill"';
   const detail =
@@ -48,7 +48,7 @@ export function secretIn(authorization: string, scheme: AuthScheme): string | nu
   return user === 'api' ? password.join(':') : null;
 }
 
-/** The answer's headers for a verdict: the plain ones and the structured fields of the httpapi draft. */
+/** The answer's headers for a rate verdict: the plain ones and the structured fields of the httpapi draft. */
 export function rateHeaders(verdict: RateVerdict): Record<string, string> {
   const { window, limit, remaining, resetSeconds } = verdict;
   return {

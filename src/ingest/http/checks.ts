@@ -16,7 +16,7 @@ import type { Fields, NamedValue } from './fields.ts';
 import { type Faults, withSetting } from './fields.ts';
 import type { IngestLimits } from './options.ts';
 
-/** Who sends, and to whom: as the header names them, and as the envelope carries them. */
+/** Sender and recipients: as the header names them, and as the envelope carries them. */
 export interface Addresses {
   /** Null only when a fault was reported. */
   readonly from: Mailbox | null;
@@ -54,7 +54,7 @@ function checkFrom(text: string | null, faults: Faults): Mailbox | null {
   return null;
 }
 
-/** One mailbox. The blanks that a list has around its commas would hide a mistake here. */
+/** One mailbox. Unlike in a list, blanks around it are a mistake, and are reported. */
 function parseOne(text: string): Parsed<Mailbox> {
   const parsed = parseMailbox(text);
   if (!parsed.ok || !(AROUND.test(text) || IN_BRACKETS.test(text))) return parsed;
@@ -62,7 +62,7 @@ function parseOne(text: string): Parsed<Mailbox> {
   return { ok: false, code: 'address_syntax', detail };
 }
 
-/** As many mailboxes as there may be recipients are read of a field, repeated ones too, and not one more. */
+/** Reads at most `maxRecipients` mailboxes of a field, repeats included, and one more to notice the excess. */
 function checkList(fields: Fields, kind: RecipientKind, maxRecipients: number, faults: Faults): Mailbox[] {
   const { texts, lists } = fields[kind];
   const mailboxes: Mailbox[] = [];
@@ -116,7 +116,7 @@ export function checkBody(fields: Fields, faults: Faults): void {
     faults.add({ code: 'required', detail: 'At least one of text, html and attachments is needed.' }, 'text');
 }
 
-/** Custom header fields, each by itself and all together. `fromDomain` is null when From is faulty. */
+/** Checks custom header fields, each by itself and all together. `fromDomain` is null when From is faulty. */
 export function checkHeaders(
   headers: readonly NamedValue[],
   fromDomain: string | null,
@@ -126,7 +126,7 @@ export function checkHeaders(
   if (headers.length === 0) return;
   const totals = checkHeaderTotals(headers, limits);
   if (totals !== null) faults.add(withSetting(totals), 'headers');
-  // The totals bound the work: what is over them is not looked at one by one.
+  // The totals bound the work: beyond them, fields are not checked one by one.
   if (totals !== null) return;
   for (const [name, value] of headers) {
     const fault = checkHeader(name, value);
@@ -164,7 +164,7 @@ export function checkMetadata(
   return Object.fromEntries(metadata);
 }
 
-/** When to send, in wall ms; null for now, which a time in the past means as well. */
+/** When to send, in wall ms; null for now, which a past time means as well. */
 export function checkSendAt(sendAt: string | null, now: number, faults: Faults): number | null {
   if (sendAt === null) return null;
   const at = readSendAt(sendAt, now);

@@ -9,20 +9,17 @@ import { RAW_PARAMETERS } from './raw.ts';
 import { STATUS_PARAMETERS } from './record.ts';
 
 /**
- * Every endpoint of the ingestion API by the id of its operation: where it lies, what it asks of a key, and which
- * parameters its query takes. `routes.ts` has what answers for each, `openapi/` what the description says of each; the
- * compiler says what is missing there.
+ * Every endpoint of the ingestion API by its operation id: path, required key access, and query parameters. `routes.ts`
+ * has their handlers, `openapi/` their descriptions; the compiler reports what is missing there.
  */
 
-/** An endpoint that needs no key. */
 interface OpenEndpoint {
   readonly method: 'GET' | 'POST';
-  /** With named segments in braces. */
+  /** Named segments are in braces. */
   readonly path: string;
   readonly query: ParameterTable;
 }
 
-/** An endpoint that needs a key. */
 interface Endpoint extends OpenEndpoint {
   readonly access: Access;
 }
@@ -31,7 +28,7 @@ const SEND: Access = { scheme: 'bearer', scopes: ['messages:send'], window: 'sen
 const MAILGUN: Access = { ...SEND, scheme: 'basic' };
 const READ: Access = { scheme: 'bearer', scopes: ['messages:read', 'messages:read_all'], window: 'read' };
 const CONTENT: Access = { ...READ, scopes: ['messages:content'] };
-/** For who runs the server: to see, and to act. */
+/** For administrators: to view and to act. */
 const OVERSEE: Access = { scheme: 'bearer', scopes: ['admin'], window: 'read' };
 const OPERATE: Access = { ...OVERSEE, window: 'send' };
 

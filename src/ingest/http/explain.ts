@@ -30,7 +30,7 @@ const senderSchema = z.union([z.literal(NULL_SENDER).transform(() => ''), addres
 
 const nameSchema = z.string().min(1).max(MAX_NAME).optional();
 
-/** What mail is described by. */
+/** Describes the mail in question. */
 // biome-ignore format: a table
 export const EXPLAIN_PARAMETERS = {
   from: { schema: senderSchema, code: 'address_syntax', rule: `an address such as ann@example.com, or ${NULL_SENDER}`, meaning: `The envelope's sender; ${NULL_SENDER} is the null reverse-path of bounces.`, example: 'ann@example.com' },
@@ -43,16 +43,15 @@ export const EXPLAIN_PARAMETERS = {
   at: { schema: timestampSchema.optional(), code: 'timestamp', rule: TIMESTAMP_RULE, meaning: 'When it is to be sent (RFC 3339); now when absent.', example: '2026-11-20T22:30:00Z' },
 };
 
-/** An explanation as it is told. */
 type ExplanationJson = Shown<typeof routeExplanationSchema>;
 
-/** What explaining needs. */
+/** What the endpoint needs. */
 export interface ExplainDeps {
   readonly intake: Pick<Intake, 'explain'>;
   readonly clock: Clock;
 }
 
-/** Answers with the explanation. It tells how relays do, and so is for who runs the server. */
+/** Answers with the explanation. It shows the state of relays, so only administrators may ask. */
 export async function answerExplain({ exchange }: Call, deps: ExplainDeps): Promise<void> {
   exchange.json(200, await explainQuery(exchange.query, deps));
 }

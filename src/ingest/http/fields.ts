@@ -1,8 +1,8 @@
 import { type FieldFault, Problem } from '../../http/problem.ts';
 
 /**
- * A submission as its fields were given, whatever form carried them (contract §2, first table): JSON,
- * `multipart/form-data` and urlencoded forms all become this. The shape is right; nothing else is checked yet.
+ * The fields of a submission as given, whatever the media type (contract §2, first table): JSON, `multipart/form-data`
+ * and urlencoded forms all become this. The types are right; values are not checked yet.
  */
 export interface Fields {
   readonly from: string | null;
@@ -21,14 +21,14 @@ export interface Fields {
   readonly dryRun: boolean;
   /** Mailgun's `o:testmode=yes`: capture, as for a test key. */
   readonly capture: boolean;
-  /** Mailgun's `o:dkim`: taken where it asks for what happens anyway; null where nothing is asked. */
+  /** Mailgun's `o:dkim`: accepted where it asks for what happens anyway; null where absent. */
   readonly dkim: boolean | null;
 }
 
 /** The fields by their JSON names. */
 export type FieldName = keyof Fields;
 
-/** A field that holds addresses: one mailbox in each text, or an address list in each. */
+/** A field that holds addresses: each text is one mailbox, or an address list. */
 export interface AddressField {
   readonly texts: readonly string[];
   readonly lists: boolean;
@@ -37,7 +37,7 @@ export interface AddressField {
 /** A name and its value, in the order given. */
 export type NamedValue = readonly [name: string, value: string];
 
-/** A text that should have been base64, and the rule that it breaks. */
+/** A text that is not base64, and the rule that it breaks. */
 interface NotBase64 {
   readonly rule: string;
 }
@@ -60,35 +60,37 @@ export const NO_ADDRESSES: AddressField = { texts: [], lists: false };
  */
 export type PointTo = (field: FieldName, place?: number | string, property?: keyof AttachmentField) => string;
 
-/** A submission read from its form, and what was already found wrong with it. */
+/** A submission read from its body, with the faults found so far. */
 export interface ReadFields {
   readonly fields: Fields;
-  /** Fields that were given but could not be read. They are in `fields` as if absent. */
+  /** Fields that were given but could not be read; `fields` has them as absent. */
   readonly faulty: ReadonlySet<FieldName>;
   readonly faults: readonly FieldFault[];
   readonly pointTo: PointTo;
-  /** What the whole is called where none of its fields is at fault; absent for `The body`. */
+  /** The name of the whole when no field is at fault; absent for `The body`. */
   readonly whole?: string;
 }
 
-/** More than this are neither told nor looked for: the answer to a hostile request must not outgrow the request. */
+/**
+ * Further faults are neither reported nor searched for: the answer to a hostile request must not outgrow the request.
+ */
 const MAX_TOLD = 1000;
 
-/** The faults that are told, and one more where there are others; no further ones are made. */
+/** The reported faults, and one more if there are others; the rest is never computed. */
 export function firstFaults(faults: Iterable<FieldFault>): FieldFault[] {
   const first: FieldFault[] = [];
   for (const fault of faults) if (first.push(fault) > MAX_TOLD) break;
   return first;
 }
 
-/** What is wrong with a submission, gathered field by field and told all at once (contract §5). */
+/** Collects the faults of a submission, to report them all at once (contract §5). */
 export class Faults {
   readonly #found: FieldFault[];
   readonly #pointTo: PointTo;
   readonly #faulty: Set<FieldName>;
   readonly #whole: string | undefined;
 
-  /** `others`: what was found beside the fields. */
+  /** `others`: faults found beside the fields. */
   constructor(read: ReadFields, others: readonly FieldFault[] = []) {
     this.#found = [...read.faults, ...others];
     this.#pointTo = read.pointTo;
@@ -109,17 +111,17 @@ export class Faults {
     this.#found.push({ pointer: this.#pointTo(field, place, property), code, detail });
   }
 
-  /** Whether something was found in one of these fields: what depends on them cannot be judged. */
+  /** Whether any of these fields is faulty: checks that depend on them cannot be made. */
   has(...fields: readonly FieldName[]): boolean {
     return fields.some((field) => this.#faulty.has(field));
   }
 
-  /** What was found so far. */
+  /** The faults found so far. */
   get found(): readonly FieldFault[] {
     return this.#found;
   }
 
-  /** Throws the problem 400 if anything was found. */
+  /** Throws the problem 400 if there are any faults. */
   refuse(): void {
     refuseFaults(this.#found, this.#whole);
   }
@@ -130,7 +132,7 @@ export function refuseFaults(faults: readonly FieldFault[], whole = 'The body'):
   if (faults.length > 0) throw faultyFields('invalid_submission', faults, whole);
 }
 
-/** The problem 400 for these faults, of which its detail tells the first; `whole` is what an empty pointer is called. */
+/** The problem 400 for these faults, with the first in its detail; `whole` names what an empty pointer means. */
 export function faultyFields(
   code: 'invalid_submission' | 'invalid_request',
   faults: readonly FieldFault[],
@@ -143,13 +145,13 @@ export function faultyFields(
   return new Problem(400, code, detail, { errors: faults.slice(0, MAX_TOLD) });
 }
 
-/** What decides the limit that a fault of a header's totals is about. */
+/** The setting behind each limit on a header's totals. */
 const HEADER_SETTINGS: Readonly<Record<string, string>> = {
   header_count: ' The limit is api.max_headers.',
   header_size: ' The limit is api.max_header_bytes.',
 };
 
-/** A fault of a header, with the setting where it is about one. */
+/** A fault of a header, with the setting that limits it, if any. */
 export function withSetting<Fault extends { readonly code: string; readonly detail: string }>(fault: Fault) {
   return { ...fault, detail: `${fault.detail}${HEADER_SETTINGS[fault.code] ?? ''}` };
 }

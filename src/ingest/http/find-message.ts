@@ -5,19 +5,19 @@ import { isMessageId } from '../../lib/id.ts';
 import { type Spool, type SpoolContent, SpoolError } from '../../spool/spool.ts';
 import type { ListPage, ListQuery, MessageDetail, Views } from '../../store/views.ts';
 
-/** Whose messages a key may see, whose it may act on, and what cannot be done with some (contract §3.1, §3.3). */
+/** Which messages a key may see and act on, and which acts some messages rule out (contract §3.1, §3.3). */
 
 /** What finding a message reads. */
 export type Findable = Pick<Views, 'message' | 'list'>;
 
-/** A Message-ID as a name of a message. One without an at sign might be an id. */
+/** A Message-ID in place of an id. Without an at sign, the text might be an id. */
 const MESSAGE_ID = /^<[^<>]{0,900}@[^<>]{0,900}>$/;
-/** Pages that are looked through for a Message-ID. One is enough, but where very many differ from it only in their signs. */
+/** Pages to search for a Message-ID. One suffices, unless very many differ from it only in punctuation. */
 const MAX_PAGES = 50;
 
 /**
- * The id that a text names: itself, or where it is a Message-ID that of the newest message of the owner with it. Null where there
- * is none. Throws the problem 409 where too many are so alike that not all could be looked at.
+ * The id that a text names: the text itself or, for a Message-ID, the id of the owner's newest message with it. Null if
+ * there is none. Throws the problem 409 when too many similar ones exist to look at them all.
  */
 export async function namedId(
   text: string,
@@ -43,7 +43,7 @@ export async function namedId(
   );
 }
 
-/** {@link namedId} among the messages that a key may see; else throws one and the same 404. */
+/** {@link namedId} among the messages that a key may see; otherwise always throws the same 404. */
 export async function readableId(text: string, key: ApiKey, views: Pick<Views, 'list'>): Promise<string> {
   const owner = key.scopes.includes('messages:read_all') ? 'all' : { keyId: key.id };
   const id = await namedId(text, owner, views);
@@ -51,7 +51,9 @@ export async function readableId(text: string, key: ApiKey, views: Pick<Views, '
   return id;
 }
 
-/** The message of an id or a Message-ID, if it exists and the key may see it; else throws one and the same 404. */
+/**
+ * The message with this id or Message-ID, if it exists and the key may see it; otherwise always throws the same 404.
+ */
 export async function findReadable(text: string, key: ApiKey, views: Findable): Promise<MessageDetail> {
   const detail = await views.message(await readableId(text, key, views));
   const visible =
@@ -61,8 +63,8 @@ export async function findReadable(text: string, key: ApiKey, views: Findable): 
 }
 
 /**
- * The message, if the key may act on it: its own, or any that it sees when it has the scope `admin`. Throws 404
- * for one it may not even see, 403 for one it may only read.
+ * The message, if the key may act on it: its own, or with the scope `admin` any that it may see. Throws 404 for one
+ * that it may not see, 403 for one that it may only read.
  */
 export async function findActionable(text: string, key: ApiKey, views: Findable): Promise<MessageDetail> {
   const detail = await findReadable(text, key, views);
@@ -75,12 +77,12 @@ export async function findActionable(text: string, key: ApiKey, views: Findable)
   return detail;
 }
 
-/** The answer for what does not exist, and for what the key may not know of. */
+/** The answer for a message that does not exist, or that the key may not know of. */
 export function messageNotFound(): Problem {
   return new Problem(404, 'message_not_found', 'There is no such message.');
 }
 
-/** The answer where the bytes are needed and retention has removed them: 404 for reading, 409 for acting. */
+/** The answer when retention has removed the bytes: 404 for reading, 409 for acting. */
 export function contentExpired(status: 404 | 409): Problem {
   return new Problem(
     status,
@@ -89,7 +91,7 @@ export function contentExpired(status: 404 | 409): Problem {
   );
 }
 
-/** Throws 409 for what was to be captured: it never leaves (contract §3.3). */
+/** Throws 409 for a message that is only captured: it never leaves (contract §3.3). */
 export function refuseTestMessage(message: MessageRecord): void {
   if (!message.test) return;
   throw new Problem(
@@ -100,9 +102,8 @@ export function refuseTestMessage(message: MessageRecord): void {
 }
 
 /**
- * A message's content, to be used at once: it is opened, and a piece that cannot be read later throws `SpoolError`.
- * Throws the problem `content_expired` with this status when it is no longer kept, and 503 when it cannot be read
- * now.
+ * Opens a message's content for immediate use; reading a piece later may throw `SpoolError`. Throws the problem
+ * `content_expired` with this status when the content is no longer kept, and 503 when it cannot be read now.
  */
 export async function openContent(
   { content }: MessageRecord,
@@ -113,7 +114,7 @@ export async function openContent(
   return await readOr(expired, () => spool.read(content));
 }
 
-/** As {@link openContent}, read whole into memory. */
+/** As {@link openContent}, but reads all of it into memory. */
 export async function readContent(
   message: MessageRecord,
   spool: Pick<Spool, 'read'>,
@@ -132,7 +133,7 @@ async function readOr<T>(expired: 404 | 409, read: () => Promise<T>): Promise<T>
     return await read();
   } catch (error) {
     if (!(error instanceof SpoolError) || error.code === 'content_damaged') throw error;
-    // Retention may remove it between our look at the record and now.
+    // Retention may have removed it since the record was read.
     if (error.code === 'content_missing') throw contentExpired(expired);
     throw new Problem(503, 'store_unavailable', 'The content cannot be read now; try again soon.', {
       headers: { 'Retry-After': '1' },

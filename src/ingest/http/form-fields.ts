@@ -8,8 +8,8 @@ import type { AttachmentField, FieldName, Fields, NamedValue, PointTo, ReadField
 import { unknownField } from './unknown-field.ts';
 
 /**
- * The submission as a form (contract §2): multipart's own names, and those that clients written for Mailgun
- * send. What is not understood is a fault by its name; nothing is ever passed over.
+ * The submission as a form (contract §2): multipart's own names, and those of clients written for Mailgun. An unknown
+ * field is a fault by its name; nothing is ever ignored.
  */
 
 /** One field of a form, from multipart or urlencoded. */
@@ -25,7 +25,7 @@ export interface FormFile {
   readonly bytes: Uint8Array;
 }
 
-/** Fields that are given once and as they are. */
+/** Fields that may be given once and need no conversion. */
 const SINGLE: Readonly<Record<string, SingleName>> = {
   from: 'from',
   subject: 'subject',
@@ -45,9 +45,8 @@ const FILES: Readonly<Record<string, 'attachment' | 'inline'>> = {
   attachment: 'attachment',
   inline: 'inline',
 };
-/** Options of Mailgun's that are taken only where they ask for what happens anyway. */
+/** Mailgun options accepted only where they ask for what happens anyway. */
 const ONLY_NO = new Set(['o:tracking', 'o:tracking-clicks', 'o:tracking-opens', 'o:require-tls']);
-/** What is wrong with a prefix alone. */
 interface Unnamed {
   readonly field: 'headers' | 'metadata';
   readonly code: string;
@@ -68,7 +67,7 @@ const UNNAMED: Readonly<Record<string, Unnamed>> = {
 const NOT_FOR_FILES = 'Must be a plain field, without a filename; files go into "attachment" and "inline".';
 const FORM_FIELDS = [SINGLE, FLAGS, ADDRESSES, FILES].flatMap(Object.keys).concat('o:tag', ...ONLY_NO);
 
-/** Reads a submission from a form. Faulty fields are reported and left out, so that the others are checked too. */
+/** Reads a submission from a form. Faulty fields are reported and left out, so that the others are still checked. */
 export function fieldsFromForm(entries: readonly FormEntry[]): ReadFields {
   const reader = new FormReader();
   for (const entry of entries) {
@@ -100,7 +99,7 @@ class FormReader {
   readonly #headers: NamedValue[] = [];
   readonly #metadata: NamedValue[] = [];
   readonly #attachments: AttachmentField[] = [];
-  /** The form's name and place of each attachment: `inline/0`. */
+  /** The form's name and index of each attachment: `inline/0`. */
   readonly #filePlaces: string[] = [];
   readonly #fileCounts = { attachment: 0, inline: 0 };
   readonly #seen = new Set<string>();
@@ -143,7 +142,7 @@ class FormReader {
       filename: file.filename || null,
       content: file.bytes,
       contentType: file.contentType,
-      // Mailgun's habit: the message refers to an inline file by its name.
+      // As with Mailgun, the message refers to an inline file by its name.
       contentId: file.contentId ?? (disposition === 'inline' ? contentIdOf(file.filename) : null),
       disposition,
     });
@@ -167,7 +166,7 @@ class FormReader {
 
   #takeSingle(field: SingleName, name: string, value: string): void {
     if (this.#again(field, field === 'sendAt' ? 'o:send-at' : name, name)) return;
-    // The first of the two is the one that is judged.
+    // Of two such fields, the first is judged.
     if (field === 'sendAt') this.#sendAtName = name;
     if (value === '') return;
     this.#single[field] = name === 'o:deliverytime' ? mailDateToTimestamp(value) : value;
@@ -189,14 +188,14 @@ class FormReader {
       this.#fault(name, 'not_supported', `The only value taken for ${name} is "no"; leave it out.`);
   }
 
-  /** A plain field where a file belongs; browsers send an empty one for a file input left empty. */
+  /** A plain field where a file is expected; browsers send an empty one for a file input left empty. */
   #notAFile(name: string, value: string): void {
     if (value === '') return;
     this.#faulty.add('attachments');
     this.#fault(name, 'type', 'Must be a file part, with a filename: in curl, -F attachment=@report.pdf.');
   }
 
-  /** Whether a field that may be given once was given before; reports it if so. */
+  /** Whether a field that may be given once was given before; if so, reports it. */
   #again(field: FieldName, once: string, name: string): boolean {
     if (!this.#seen.has(once)) {
       this.#seen.add(once);
@@ -206,7 +205,7 @@ class FormReader {
     return true;
   }
 
-  /** A prefix without the name that belongs behind it. */
+  /** A prefix without the name after it. */
   #takeUnnamed({ field, code, detail }: Unnamed, name: string, value: string): void {
     if (value !== '') this.#reject(field, name, code, detail);
   }
@@ -226,7 +225,7 @@ class FormReader {
   }
 }
 
-/** What a field is called in a form, where that is not its JSON name. */
+/** The form's name of a field, where it is not the JSON name. */
 const FORM_NAMES: Partial<Record<FieldName, string>> = {
   attachments: 'attachment',
   tags: 'o:tag',
@@ -255,7 +254,7 @@ function append(list: string[], value: string): void {
   if (value !== '') list.push(value);
 }
 
-/** Own entries only: a form may well name a field `constructor`. */
+/** Own entries only: a form may contain a field named `constructor`. */
 function lookUp<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
@@ -273,7 +272,7 @@ function parseFlag(value: string): boolean | null {
   }
 }
 
-/** `o:deliverytime` is an RFC 5322 date; what is none is left as it is, to be refused with its field. */
+/** Converts `o:deliverytime`, an RFC 5322 date; an invalid one is returned unchanged and refused with its field. */
 function mailDateToTimestamp(value: string): string {
   const ms = isDate(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(ms) ? value : formatTimestamp(ms);

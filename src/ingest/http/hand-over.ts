@@ -11,9 +11,9 @@ import type { InProgress } from './idempotency.ts';
 import type { IngestOptions } from './options.ts';
 import { type Verdict, type VerdictDeps, verdictOf } from './verdict.ts';
 
-/** From submissions that are checked to receipts: the engine's answers in the client's words. */
+/** From checked submissions to receipts: the engine's answers in the client's terms. */
 
-/** What submitting needs, in whichever way. */
+/** What every way of submitting needs. */
 export interface SubmitDeps {
   readonly intake: Intake;
   readonly sending: VerdictDeps['sending'];
@@ -28,23 +28,23 @@ export interface SubmitDeps {
   readonly nextToken: () => string;
 }
 
-/** A message that is ours, or what would become of it. */
+/** An accepted message, or the verdict of a dry run. */
 export type Outcome =
   | { readonly kind: 'receipt'; readonly receipt: Receipt }
   | { readonly kind: 'verdict'; readonly verdict: Verdict };
 
-/** What a request was read into: a submission that passed every check, or the receipt of the first of which it is a repeat. */
+/** A checked submission or, for a repeat, the receipt of the first one. */
 export type ReadRequest =
   | { readonly submission: Submission; readonly dryRun: boolean }
   | { readonly receipt: Receipt };
 
-/** What the client gets for a message that is now ours. */
+/** The answer to an accepted message. */
 export interface Receipt {
   readonly id: string;
   /** The Message-ID with its angle brackets. */
   readonly messageId: string;
   readonly message: string;
-  /** It is the first answer's once more (`Idempotency-Key`). */
+  /** It repeats the first answer (`Idempotency-Key`). */
   readonly replayed: boolean;
 }
 
@@ -55,8 +55,8 @@ export interface HandOverDeps {
 }
 
 /**
- * Takes the one message of a request, in whichever way it is read: hands it over or, in a dry run, judges it only.
- * Resolves when it is durable. Throws a `Problem`: 503 suspended first, then what reading throws, then 401, 409, 503.
+ * Takes the one message of a request, whichever way it is read: hands it over or, in a dry run, only judges it.
+ * Resolves when it is durable. Throws a `Problem`: 503 suspended first, then those of reading, then 401, 409, 503.
  */
 export async function takeOne(
   call: Call,
@@ -78,7 +78,7 @@ export async function takeOne(
   });
 }
 
-/** Answers as every endpoint does that takes one message. */
+/** The common answer of the endpoints that take one message. */
 export function answer({ exchange }: Call, outcome: Outcome): void {
   if (outcome.kind === 'verdict') {
     exchange.json(200, outcome.verdict);
@@ -93,15 +93,15 @@ export function answer({ exchange }: Call, outcome: Outcome): void {
 const QUEUED = 'Queued for delivery.';
 const CAPTURED = 'Captured in the local inbox; nothing will be sent.';
 
-/** Throws the problem 503 when nothing is accepted now, from anyone or from this key. */
+/** Throws the problem 503 when nothing is accepted now, from any client or from this key. */
 export function refuseSuspended(intake: HandOverDeps['intake'], keyId: string): void {
   const suspension = intake.suspended(keyId);
   if (suspension !== null) throw suspended(suspension);
 }
 
 /**
- * Hands submissions over in one commit; resolves when what was accepted is durable. One receipt or refusal (409,
- * 503) each, in order. Rejects with `StoreError` when a first answer cannot be read again.
+ * Hands submissions over in one commit; resolves when the accepted ones are durable. Returns one receipt or refusal
+ * (409, 503) each, in order. Rejects with `StoreError` when a first answer cannot be read again.
  */
 export async function handOverAll(
   submissions: readonly Submission[],
@@ -143,7 +143,8 @@ async function receiptOf(
 }
 
 /**
- * The receipt of an equal submission under this key, for repeats that could not be made anew: null when there is none.
+ * The receipt of an equal submission under this key, for repeats that could not be composed again; null if there is
+ * none.
  */
 export async function findReceipt(
   keyId: string,
@@ -155,7 +156,7 @@ export async function findReceipt(
   return first?.hash === hash ? firstReceipt(first.id, '', views) : null;
 }
 
-/** The refusal of a key that stands for something else. */
+/** The refusal of an idempotency key used for another submission. */
 export function idempotencyMismatch(): Problem {
   return new Problem(
     409,
@@ -164,7 +165,7 @@ export function idempotencyMismatch(): Problem {
   );
 }
 
-/** The first answer once more, told from what was stored then. */
+/** The first answer once more, built from what was stored then. */
 async function firstReceipt(id: string, messageId: string, views: HandOverDeps['views']): Promise<Receipt> {
   const first = await views.message(id);
   const captured =

@@ -4,11 +4,11 @@ import { type FieldFault, Problem } from '../../http/problem.ts';
 import { SLICE_BYTES, type Sliced } from '../../lib/clock.ts';
 import { idempotencyKeyFault } from '../message-rules.ts';
 
-/** The request's `Idempotency-Key` (contract §2), and who else is using it just now. */
+/** The request's `Idempotency-Key` (contract §2), and the other requests using it now. */
 
 const NAME = 'Idempotency-Key';
 
-/** The request's key, null without one, and what is wrong with it, to be told with the faults of the body. */
+/** The request's key, null without one, and its fault, to be reported with those of the body. */
 interface GivenKey {
   readonly key: string | null;
   readonly faults: readonly FieldFault[];
@@ -23,13 +23,13 @@ export function readIdempotencyKey(exchange: Exchange): GivenKey {
     : { key: null, faults: [{ pointer: `/${NAME}`, code: fault.code, detail: fault.detail }] };
 }
 
-/** What a batch is known by while it is being accepted: not what a single submission under the same key is. */
+/** Names a batch while it is being accepted: a single submission under the same key is another request. */
 export function keyOfBatch(key: string): string {
   return `${key}\u001f`;
 }
 
 /**
- * The key that one message of a batch is remembered under. No client can write it, so it never meets the key of
+ * Names one message of a batch under the batch's key. No client can write such a key, so it never collides with that of
  * another submission.
  */
 export function keyInBatch(key: string, index: number): string {
@@ -37,9 +37,8 @@ export function keyInBatch(key: string, index: number): string {
 }
 
 /**
- * The keys whose first submission is being accepted in this process. What the store remembers decides; this only
- * tells a hasty second one to come back, instead of letting it race. So when too many are under way to be told
- * apart, the next one simply goes on.
+ * The keys whose first submission this process is accepting. The store's record decides; this only tells an early
+ * repeat to come back instead of racing. So when too many are under way to track, the next one simply proceeds.
  */
 export class InProgress {
   readonly #keys = new Set<string>();
@@ -73,9 +72,9 @@ function inProgress(): Problem {
   );
 }
 
-/** What a submission's repeats are compared by (contract §2: `Idempotency-Key`). */
+/** The digests that repeats are compared by (contract §2: `Idempotency-Key`). */
 
-/** Texts longer than this are compared by their digest. */
+/** Longer texts are compared by their digest. */
 const INLINE_CHARACTERS = 64 * 1024;
 
 /** The SHA-256 of bytes, in hex. */
@@ -88,14 +87,14 @@ export function* digestOf(bytes: Uint8Array): Sliced<string> {
   return hash.digest('hex');
 }
 
-/** The SHA-256 of a value as JSON, in hex. `form` keeps what is submitted in different ways apart. */
+/** The SHA-256 of a value as JSON, in hex. `form` separates the ways to submit. */
 export function digestOfJson(form: 'fields' | 'raw' | 'resend', value: unknown): string {
   return createHash('sha256')
     .update(`${form}\0${JSON.stringify(value)}`)
     .digest('hex');
 }
 
-/** Text in the place it has in a value that is digested: as it is, or its digest in brackets. */
+/** A text as part of a digested value: as it is, or as its digest in brackets. */
 export function* digestible(text: string | null): Sliced<string | null | readonly [digest: string]> {
   if (text === null || text.length <= INLINE_CHARACTERS) return text;
   return [yield* digestOf(Buffer.from(text))];

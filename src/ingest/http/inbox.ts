@@ -15,15 +15,15 @@ import { messageJson } from './record.ts';
 import { CAPTURED, type Watchers } from './watchers.ts';
 
 /**
- * `GET /api/v1/inbox/wait`: the newest captured message that a test looks for, as soon as it is there, with what it says
- * and the links and codes in it.
+ * `GET /api/v1/inbox/wait`: the newest captured message that a test looks for, as soon as it arrives, with its text,
+ * links and codes.
  */
 
 const MAX_TIMEOUT_SECONDS = 60;
 const DEFAULT_TIMEOUT_SECONDS = 30;
-/** How far back is looked without `since`: a test asks shortly after it caused the message. */
+/** How far back to look without `since`: a test asks shortly after it caused the message. */
 const LOOK_BACK_MS = 10 * 60_000;
-/** Another node may have captured it; so readers also look. */
+/** Another node may capture it, so waiting readers also poll. */
 const REREAD_MS = 1000;
 
 const { since, to, from, subject, tag } = FILTER_PARAMETERS;
@@ -36,7 +36,7 @@ export const INBOX_WAIT_PARAMETERS = {
   timeout: { schema: z.int().min(0).max(MAX_TIMEOUT_SECONDS).default(DEFAULT_TIMEOUT_SECONDS), fromText: asInteger, code: 'out_of_range', rule: `an integer from 0 to ${MAX_TIMEOUT_SECONDS}`, meaning: 'How many seconds to wait for it.', example: '30' },
 };
 
-/** Reads what a message says. Throws a `Problem`: 404 when it is no longer kept, 409 when it cannot be read. */
+/** Parses a message's text. Throws a `Problem`: 404 when it is no longer kept, 409 when it cannot be read. */
 export type ReadWords = (message: MessageRecord) => Promise<ParsedMessage>;
 
 /** What the endpoint needs. */
@@ -48,7 +48,7 @@ export interface InboxDeps {
   readonly outlook: Outlook;
 }
 
-/** Answers with the message, or with 404 when the time is over. */
+/** Answers with the message, or with 404 when the time is up. */
 export async function answerWait({ exchange, caller }: Call, deps: InboxDeps): Promise<void> {
   const { timeout, ...rest } = readParameters(exchange.query, INBOX_WAIT_PARAMETERS);
   requireContent(caller.key);
@@ -70,7 +70,7 @@ export async function answerWait({ exchange, caller }: Call, deps: InboxDeps): P
   }
 }
 
-/** The content of a test key's mail is meant for whoever tests; that of other mail needs its scope. */
+/** The content of a test key's mail is meant for the tester; that of other mail needs its scope. */
 function requireContent({ mode, scopes }: ApiKey): void {
   if (mode === 'test' || scopes.includes('messages:content')) return;
   throw new Problem(
@@ -95,7 +95,7 @@ async function newest(
   return page.messages[0] ?? null;
 }
 
-/** A captured message with what it says. */
+/** A captured message with its text. */
 function capturedJson(
   message: MessageRecord,
   words: ParsedMessage,

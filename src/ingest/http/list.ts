@@ -23,13 +23,12 @@ import {
 } from './query.ts';
 import { messagesJson } from './record.ts';
 
-/** The most that one page has. */
+/** The longest page. */
 export const MAX_LIMIT = 200;
 
-/** A page, as the API shows it. */
 type MessagesPage = Shown<typeof messagesPageSchema>;
 
-/** Tells of the next page, whose cursor is given; undefined when there is none. */
+/** The members that point to the next page, given its cursor; undefined when there is none. */
 export function nextPage(cursor: string | undefined): Omit<MessagesPage, 'messages'> {
   return { hasMore: cursor !== undefined, nextCursor: cursor };
 }
@@ -63,7 +62,7 @@ export async function answerList({ exchange, caller }: Call, { views, outlook }:
   exchange.json(200, body, nextLink(exchange.path, exchange.query, cursor));
 }
 
-/** The query, and the digest of its filter. Throws 400 with every faulty parameter, 403 without the scope for `all`. */
+/** The query, and the digest of its filter. Throws 400 with every faulty parameter, 403 for `all` without its scope. */
 function readQuery(parameters: URLSearchParams, key: ApiKey): { query: ListQuery; digest: string } {
   const { limit, status, all, cursor, ...rest } = readParameters(parameters, LIST_PARAMETERS);
   if (all && !key.scopes.includes('messages:read_all'))
@@ -74,7 +73,7 @@ function readQuery(parameters: URLSearchParams, key: ApiKey): { query: ListQuery
   return { query: { ...filter, asker: key.id, before: startOf(cursor, digest), limit }, digest };
 }
 
-/** Where a page starts. Throws 400 for a cursor that another list gave. */
+/** Where a page starts. Throws 400 for the cursor of another list. */
 function startOf(cursor: Cursor | undefined, digest: string): string | null {
   if (cursor === undefined) return null;
   if (cursor.filter === digest) return cursor.last;
@@ -90,7 +89,7 @@ function digestOf(filter: Pick<ListQuery, 'owner' | 'statuses' | 'filter'>): str
 /** The parameters of `GET /api/v1/messages` (contract §3.2). */
 
 const DEFAULT_LIMIT = 20;
-/** As long as a tag and a subject may be. */
+/** The longest tag and the longest subject. */
 const MAX_TAG = 128;
 const MAX_SUBJECT = 2000;
 /** A digest's characters in a cursor; see {@link Cursor.filter}. */
@@ -123,7 +122,7 @@ const cursorSchema = z.string().transform((text, context): Cursor => {
   return z.NEVER;
 });
 
-/** What a message must be to be listed, besides its status. */
+/** Filters by everything but status. */
 // biome-ignore format: a table
 export const FILTER_PARAMETERS = {
   tag: { schema: z.string().min(1).max(MAX_TAG).optional(), code: 'tag', rule: `a tag of 1 to ${MAX_TAG} characters`, meaning: 'Only messages with exactly this tag.', example: 'receipts' },
@@ -156,7 +155,7 @@ export function listFilter(values: ParameterValues<typeof FILTER_PARAMETERS>): L
   };
 }
 
-/** A cursor as text that tells nothing. */
+/** The cursor as opaque text. */
 function formatCursor({ last, filter }: Cursor): string {
   return Buffer.from(`${last}.${filter}`).toString('base64url');
 }

@@ -39,7 +39,7 @@ export const queueSchema = z.object({
   withoutRoute: z.object({ waiting: count, more: z.boolean() }).describe('Recipients that wait for a route to be made: at least so many, if `more`.'),
 }).describe('The queue at a moment.');
 
-/** What a hold came to. */
+/** The result of a hold. */
 // biome-ignore format: a table
 export const holdSchema = z.object({
   target: z.string(),
@@ -49,7 +49,7 @@ export const holdSchema = z.object({
   processing: count,
 }).describe('How a lane or relay is held now, and the recipients there.');
 
-/** What one call on a selection did. */
+/** The result of one call on a selection. */
 // biome-ignore format: a table
 export const queueActSchema = z.object({
   matched: count.describe('Messages, or of `reroute` recipients, that the selection names in this part.'),
@@ -58,7 +58,7 @@ export const queueActSchema = z.object({
   cursor: z.string().nullable(),
 }).describe('What was done to a part of a selection.');
 
-/** What answers tell of routes: described once, for the API's description. */
+/** What answers show of routes, described once for the API's description. */
 
 /** A relay of a group. */
 // biome-ignore format: a table
@@ -67,7 +67,7 @@ export const groupMemberSchema = z.object({
   fitness: z.enum(['usable', 'resting', 'spent', 'paused', 'disabled', 'draining', 'missing']).describe('`usable`; `resting` after failures; `spent`: it has had what it may have today; `paused` or `draining` by an operator; `disabled`; `missing`: there is no such relay.'),
 }).describe('A relay that mail may go by, and whether it can be sent to now.');
 
-/** What a rule came to. */
+/** The result of a rule. */
 // biome-ignore format: a table
 export const ruleVerdictSchema = z.object({
   rule: z.string(),
@@ -89,9 +89,9 @@ export const routeExplanationSchema = z.object({
   relay: z.string().nullable().describe('The relay that would be tried first; null: it would wait for a route.'),
 }).describe('Where mail would go, and why.');
 
-/** What answers tell of captured mail: described once, for the API's description. */
+/** What answers show of captured mail, described once for the API's description. */
 
-/** A captured message with what it says. */
+/** A captured message with its text. */
 // biome-ignore format: a table
 export const capturedMessageSchema = z.object({
   message: messageRecordSchema,

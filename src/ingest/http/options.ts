@@ -11,7 +11,7 @@ import type { IngestShared } from '../shared.ts';
 import type { ReadWords } from './inbox.ts';
 import type { VerdictDeps } from './verdict.ts';
 
-/** What the ingestion API stands on. */
+/** What the ingestion API needs. */
 export interface IngestDeps {
   readonly intake: Intake;
   /** The relays and sending domains in force. */
@@ -19,42 +19,42 @@ export interface IngestDeps {
   readonly acts: Acts;
   readonly spool: Pick<Spool, 'read'>;
   readonly views: Views;
-  /** When what waits is tried next. */
+  /** Predicts when waiting recipients are tried next. */
   readonly outlook: Outlook;
-  /** Reads what a message says. Throws a `Problem`. */
+  /** Parses a message's text. Throws a `Problem`. */
   readonly readWords: ReadWords;
-  /** Everything that operators can ask for. What it refuses is a `Problem`. */
+  /** Every operator operation. Its refusals are `Problem`s. */
   readonly admin: AdminDoor;
   readonly shared: IngestShared;
   readonly events: Events;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** The port of the dashboard that is bound; null where this server has none. */
+  /** The dashboard's bound port; null where this server has none. */
   readonly webuiPort: () => number | null;
-  /** Whether mail is accepted now and will be for a while, for a balancer before us. */
+  /** Whether mail is accepted now and for a while, for a load balancer in front of us. */
   readonly ready: () => boolean;
-  /** Aborts when the service stops: waiting readers are answered. */
+  /** Aborts when the service stops; waiting readers are answered then. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Settings of the ingestion API (contract §6, §12) and bounds on what it keeps in memory. The settings are
- * looked at with every request, so that they may change while it runs; the bounds only at the start.
+ * Settings of the ingestion API (contract §6, §12) and bounds on its memory. The settings are read with every request,
+ * so they may change while it runs; the bounds only at the start.
  */
 export interface IngestOptions {
-  /** Our name, in `Message-ID` and `Received`. */
+  /** Our host name, in `Message-ID` and `Received`. */
   readonly hostname: string;
   readonly allowedCidrs: CidrSet;
   readonly trustedProxies: CidrSet;
   readonly limits: IngestLimits;
-  /** Readers that may wait with `?wait=` at once; more are answered at once. */
+  /** How many readers may wait with `?wait=` at once; further ones are answered immediately. */
   readonly maxWaitingReaders: number;
 }
 
 /**
- * The configured limits of the ingestion API (contract §6), named as in the configuration: `api.max_tags` is
- * `maxTags`. They may change while the server runs; whoever heeds one reads it with every request.
+ * The configured limits of the ingestion API (contract §6), named as in the configuration: `api.max_tags` is `maxTags`.
+ * They may change while the server runs, so users read them with every request.
  */
 export interface IngestLimits {
   /** Requests a minute of a key without a limit of its own; 0 is unlimited. */

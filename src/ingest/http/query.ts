@@ -4,27 +4,27 @@ import { Suggester } from '../../http/suggest.ts';
 import { parseTimestamp } from '../../lib/clock.ts';
 
 /**
- * Parameters of a query, read by a table. The same table describes them to people and programs, so that what is
- * said and what is checked cannot differ.
+ * Reads query parameters by a table. The same table documents them for people and programs, so documentation and checks
+ * cannot differ.
  */
 
 /** A row of a table: one parameter whose value, once read, is a `T`. */
 export interface Parameter<T> {
   /**
-   * Checks the whole value and makes the `T`. A parameter that may be given several times is an array, empty when
-   * it is absent; another one that is absent is `undefined`: where that is taken, the parameter is optional. Its
-   * input is the value's type for the description.
+   * Checks the whole value and makes the `T`. A repeatable parameter is an array, empty when absent; any other that is
+   * absent is `undefined`, and is optional if the schema accepts that. The schema's input is the value's type in the
+   * description.
    */
   readonly schema: z.ZodType<T>;
-  /** What one text stands for; itself unless given. Text that stands for nothing is passed on, for the schema to refuse. */
+  /** Converts one text; identity unless given. Unconvertible text is passed on, for the schema to refuse. */
   readonly fromText?: (text: string) => unknown;
   /** It may be given several times; once unless given. */
   readonly repeatable?: boolean;
   /** The fault's code when the schema refuses the value. */
   readonly code: string;
-  /** What it must be, as the end of `Must be …`. */
+  /** The rule, as the end of `Must be …`. */
   readonly rule: string;
-  /** What it does; sentences for people. */
+  /** Its effect, in sentences for people. */
   readonly meaning: string;
   readonly example: string;
 }
@@ -32,20 +32,20 @@ export interface Parameter<T> {
 /** The parameters an endpoint takes, by name. */
 export type ParameterTable = Readonly<Record<string, Parameter<unknown>>>;
 
-/** What was read by a table. */
+/** The values read by a table. */
 export type ParameterValues<Table extends ParameterTable> = {
   readonly [Name in keyof Table]: z.output<Table[Name]['schema']>;
 };
 
-/** A table for endpoints that take none. */
+/** The table of endpoints without parameters. */
 export const NO_PARAMETERS: ParameterTable = {};
 
-/** One answer tells at most so many faults; a query could hold thousands. */
+/** Most faults in one answer; a query could hold thousands. */
 const MAX_FAULTS = 100;
 
 /**
- * Reads a query. Throws 400 `invalid_query` with every faulty parameter: unknown ones, those given twice that may
- * be given once, and those whose value is not what the table asks for.
+ * Reads a query. Throws 400 `invalid_query` with every faulty parameter: unknown, wrongly repeated, or with a value
+ * that the table does not allow.
  */
 export function readParameters<Table extends ParameterTable>(
   query: URLSearchParams,
@@ -76,7 +76,7 @@ export function invalidQuery(faults: readonly FieldFault[]): Problem {
   return new Problem(400, 'invalid_query', 'Some parameters are not valid; see errors.', { errors });
 }
 
-/** One fault of a parameter, told like those of a body's fields: `/limit` points to `limit`. */
+/** One fault of a parameter, in the form used for body fields: `/limit` points to `limit`. */
 export function parameterFault(name: string, code: string, detail: string): FieldFault {
   return { pointer: `/${pointerToken(name)}`, code, detail };
 }
@@ -91,7 +91,7 @@ export function asBoolean(text: string): unknown {
   return text === 'true' || (text === 'false' ? false : text);
 }
 
-/** An RFC 3339 time; read as wall time in ms. */
+/** An RFC 3339 time, parsed to wall ms. */
 export const timestampSchema = z
   .string()
   .meta({ format: 'date-time' })
@@ -128,7 +128,7 @@ function valueFault(
   if (texts.length === 0) return parameterFault(name, 'required', `Is required: ${rule}.`);
   const place = error.issues[0]?.path[0];
   const text = texts[typeof place === 'number' ? place : 0] ?? '';
-  // A bare + in a query is a blank: the usual mistake with offsets of time and with plus addresses.
+  // A bare + in a query means a blank: a common mistake with time offsets and plus addresses.
   const hint = text.includes(' ') ? ' In a query, + is written as %2B.' : '';
   return parameterFault(name, code, `Must be ${rule}, not ${quote(text)}.${hint}`);
 }

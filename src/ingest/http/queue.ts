@@ -12,7 +12,7 @@ import { faultyFields } from './fields.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
 import { requireType } from './read-fields.ts';
 
-/** `/api/v1/queue`: what waits where, holding it back, and acting on many; for who runs the server. */
+/** `/api/v1/queue`: shows what waits where, holds it, and acts on many recipients; for administrators. */
 
 /** What the endpoints need. */
 export interface QueueDeps {
@@ -32,22 +32,22 @@ export const QUEUE_PARAMETERS = {
   relay: { schema: z.string().min(1).optional(), code: 'name', rule: "a relay's name", meaning: 'Only the lanes of this relay.', example: 'inbox' },
 };
 
-/** What a hold is asked by. */
+/** The body of a hold. */
 export const holdBodySchema = z.strictObject({
   target: z.string().min(1).max(1000).describe('A relay’s name, or a lane’s: `direct/example.com`.'),
 });
 
 const part = { dryRun: z.boolean().default(false), cursor: z.string().max(1000).nullable().default(null) };
 
-/** A selection as it is written: what is left out is not asked for. */
+/** A selection as written; absent conditions do not filter. */
 const writtenSelection = z.strictObject({
   ...selectionSchema.extend({ all: z.boolean().default(false) }).partial().shape,
 });
 
-/** What an act on a selection is asked by. */
+/** The body of an act on a selection. */
 export const queueActBodySchema = z.strictObject({ selection: writtenSelection, ...part });
 
-/** As {@link queueActBodySchema}, with where mail is to go. */
+/** As {@link queueActBodySchema}, with the relay to reroute to. */
 export const rerouteBodySchema = queueActBodySchema.extend({
   toRelay: z.string().min(1).nullable().default(null),
 });
@@ -68,7 +68,7 @@ export async function answerHold(
   call.exchange.json(200, await ask('hold', { target, kind }, call, deps));
 }
 
-/** Retries, cancels or reroutes a part of what a selection names. */
+/** Retries, cancels or reroutes a part of a selection. */
 export async function answerQueueAct(
   call: Call,
   act: RequestOf<'actOnQueue'>['act'],
@@ -85,14 +85,14 @@ export async function answerQueueAct(
   call.exchange.json(200, { matched, acted, more: next !== null, cursor: next });
 }
 
-/** What these endpoints call a refusal of the operation. */
+/** The codes of these endpoints for refusals of the operation. */
 const CODES: Readonly<Record<string, string>> = {
   not_found: 'relay_not_found',
   refused: 'relay_disabled',
   unavailable: 'store_unavailable',
 };
 
-/** Asks for an operation as the key that calls: it is in the activity under the key's name and address. */
+/** Runs an operation as the calling key: the activity records the key's name and address. */
 async function ask<K extends keyof QueueOperations>(
   operation: K,
   request: Parameters<QueueOperations[K]>[0],

@@ -42,9 +42,12 @@ import {
   traceOf,
 } from './submission-context.ts';
 
-/** The parameters of `POST /api/v1/messages/raw` (contract §2): the envelope, and what is no part of the message. */
+/**
+ * The parameters of `POST /api/v1/messages/raw` (contract §2): the envelope and options, which are not part of the
+ * message.
+ */
 
-/** The table. Addresses, tags and times are checked as those of any submission are. */
+/** The table. Addresses, tags and times are checked as for any submission. */
 // biome-ignore format: a table
 export const RAW_PARAMETERS = {
   from: { schema: z.string().optional(), code: 'type', rule: 'one address', meaning: "The envelope's sender, where failure reports go. Required here or as the request's header field From.", example: 'jane@example.com' },
@@ -56,14 +59,14 @@ export const RAW_PARAMETERS = {
 };
 
 /**
- * `POST /api/v1/messages/raw` (contract §2): a finished message, delivered as it is. Only Bcc is removed, and
- * Received, a missing Date and a missing Message-ID are added.
+ * `POST /api/v1/messages/raw` (contract §2): a finished message, delivered as it is. Only Bcc is removed, and Received,
+ * a missing Date and a missing Message-ID are added.
  */
 
-/** How faults of the message are told from those of the parameters: `/message/From`. */
+/** Separates the message's faults from the parameters': `/message/From`. */
 const MESSAGE_POINTER = '/message';
 
-/** Takes it, and answers. */
+/** Takes the message, and answers. */
 export async function answerRaw(call: Call, deps: SubmitDeps): Promise<void> {
   answer(call, await takeOne(call, deps, (budget) => readRaw(call, deps, budget)));
 }
@@ -81,7 +84,7 @@ async function readRaw(call: Call, deps: SubmitDeps, budget: Share): Promise<Rea
   return { submission, dryRun: envelope.fields.dryRun };
 }
 
-/** Throws a `Problem`: 413 too large, 400, 403 for a sender or an author that the key may not send as. */
+/** Throws a `Problem`: 413 too large, 400, 403 for a sender or author that the key may not use. */
 function* buildRaw(
   envelope: RawEnvelope,
   body: Buffer,
@@ -108,7 +111,7 @@ function* buildRaw(
   };
 }
 
-/** A raw submission whose every part was found good. */
+/** A fully checked raw submission. */
 interface Checked {
   readonly message: FinishedMessage;
   readonly from: Mailbox;
@@ -147,13 +150,13 @@ function* check(envelope: RawEnvelope, body: Buffer, now: number, limits: Ingest
   };
 }
 
-/** Throws the problem 400 if anything was found; the query's own when nothing else was. */
+/** Throws the problem 400 if there are faults; the query's own problem if all are in the query. */
 function refuseRaw({ queryProblem }: RawEnvelope, faults: readonly FieldFault[]): void {
   if (queryProblem !== null && faults.length === queryProblem.errors.length) throw queryProblem;
   refuseFaults(faults);
 }
 
-/** Tells the likeliest cause of a blank in an address. */
+/** Adds the likeliest cause of a blank in an address. */
 function withPlus(fault: FieldFault, { lacksPlus }: RawEnvelope): FieldFault {
   if (!lacksPlus || fault.code !== 'address_local_part') return fault;
   return { ...fault, detail: `${fault.detail} In a query, + is written as %2B.` };
@@ -177,7 +180,7 @@ function contentOf(checked: Checked, messageId: string, context: SubmissionConte
   return { chunks, sizeBytes, flags: { ...message.flags, utf8 } };
 }
 
-/** The message byte by byte, and its envelope as it was parsed. */
+/** Hashes the message byte by byte, and the parsed envelope. */
 function* hashOf({ from, recipients, tags, sendAtText, priority }: Checked, body: Buffer): Sliced<string> {
   const addresses = [from.address, recipients.map(({ address }) => address)];
   const sendAt = sendAtText === null ? null : parseTimestamp(sendAtText);
@@ -205,25 +208,25 @@ const NO_FIELDS: Fields = {
 
 /** The envelope and options of a finished message, as the fields of a submission. */
 interface RawEnvelope extends ReadFields {
-  /** The refusal of the query; its faults are among the others, and what it holds is taken as absent. */
+  /** The query's refusal. Its faults are among the others, and its values are treated as absent. */
   readonly queryProblem: Problem | null;
   /** An address in the query has a blank where a plus was meant. */
   readonly lacksPlus: boolean;
 }
 
-/** A bare + in a query is a blank: the usual mistake with plus addresses. */
+/** A bare + in a query means a blank: a common mistake with plus addresses. */
 const BLANK_FOR_PLUS = /(?:^|[,<]) *[^\s"<>,@]+ [^\s"<>,@]*@/;
 const EMPTY_PATH = /^\s*<\s*>\s*$/;
 
 const NO_EMPTY_PATH =
   'An empty sender is only for failure reports, which the servers on the way write; give the address that they go to.';
 
-/** What cannot be judged when the query cannot be read. */
+/** Fields that cannot be judged when the query is unreadable. */
 const IN_QUERY = ['from', 'to', 'tags', 'sendAt', 'priority', 'dryRun'] as const;
 
 /**
- * Reads the query and the request's own From and To. What is wrong is told with the faults of the rest of the
- * request, `others` first.
+ * Reads the query and the request's own From and To. Their faults are reported with those of the rest of the request,
+ * `others` first.
  */
 function readRawEnvelope(exchange: Exchange, others: readonly FieldFault[]): RawEnvelope {
   const query = readQuery(exchange);

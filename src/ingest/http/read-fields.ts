@@ -25,13 +25,13 @@ type FieldReader = (exchange: Exchange, mediaType: MediaType, limits: BodyBounds
 /** The readers an endpoint has, by media type. */
 export type FieldReaders = ReadonlyMap<string, FieldReader>;
 
-/** What `POST /api/v1/messages` takes. */
+/** The readers of `POST /api/v1/messages`. */
 export const SUBMIT_READERS: FieldReaders = new Map([
   ['application/json', readJson],
   ['multipart/form-data', readMultipart],
 ]);
 
-/** What clients written for Mailgun send. */
+/** The readers for clients written for Mailgun. */
 export const MAILGUN_READERS: FieldReaders = new Map([
   ['multipart/form-data', readMultipart],
   ['application/x-www-form-urlencoded', readUrlencoded],
@@ -49,7 +49,7 @@ export function readFields(
   return read(exchange, mediaType, limits);
 }
 
-/** The request's media type, which must be one of these and, if it says so, in UTF-8. Throws 415. */
+/** The request's media type: one of these and, if it names a charset, UTF-8. Throws 415. */
 export function requireType(exchange: Exchange, types: readonly string[]): MediaType {
   const mediaType = parseMediaType(exchange.headers['content-type']);
   if (mediaType === null || !types.includes(mediaType.type) || !isUtf8(mediaType)) throw unsupported(types);
@@ -71,7 +71,7 @@ async function readMultipart(
 ): Promise<ReadFields> {
   const maxBytes = limits.maxMessageBytes;
   const bodyBounds = messageBodyBounds(limits);
-  // A boundary that is missing is a 400, which comes after what the header alone says is 415 or 413.
+  // A missing boundary is a 400. It comes after the 415 and 413 that the header alone decides.
   declaredLength(exchange, bodyBounds);
   const parser = new MultipartParser(boundaryOf(mediaType), {
     maxParts: limits.maxFormParts,
@@ -101,7 +101,7 @@ function readWhole(exchange: Exchange, { limits, budget }: BodyBounds): Promise<
   return readWholeBody(exchange, { ...messageBodyBounds(limits), budget });
 }
 
-/** How large the body of one message may be, and what to do when it is larger. */
+/** The largest body for one message, and advice when it is larger. */
 export function messageBodyBounds({ maxMessageBytes }: Pick<IngestLimits, 'maxMessageBytes'>) {
   return { maxBytes: maxMessageBytes, advice: messageSizeAdvice(maxMessageBytes) };
 }
@@ -121,14 +121,14 @@ function unsupported(types: readonly string[]): Problem {
   });
 }
 
-/** Requests that say all in their path. Many clients send `{}` with every POST, so that is taken too. */
+/** Requests whose path says everything. Many clients send `{}` with every POST, so that is accepted too. */
 
 /** `{}` needs two. */
 const MAX_BYTES = 1024;
 const JSON_LIMITS = { maxDepth: 4, maxValues: 100 };
 const ADVICE = 'Send none, or {}: all that is needed is in the path.';
 
-/** Reads a body that must be none, or `{}`. Throws 415, 413, 400, 503. */
+/** Reads a body that must be empty or `{}`. Throws 415, 413, 400, 503. */
 export async function readNoBody(exchange: Exchange, budget: Share): Promise<void> {
   const bounds = { maxBytes: MAX_BYTES, advice: ADVICE, budget };
   if (hasBody(exchange)) refuseOtherTypes(exchange);
@@ -153,22 +153,22 @@ function refuseOtherTypes({ headers }: Exchange): void {
   });
 }
 
-/** What a client is told of messages and bodies that are too large (contract §5: 413). */
+/** Texts for messages and bodies that are too large (contract §5: 413). */
 
-/** Base64 in lines of 76 characters: four for three bytes, and CRLF after each line. */
+/** Base64 in lines of 76 characters: four characters for three bytes, and CRLF after each line. */
 const BASE64_GROWTH = 1.37;
 
-/** Said when a body with one message is too large. */
+/** The advice when a body with one message is too large. */
 function messageSizeAdvice(maxMessageBytes: number): string {
   const attached = Math.floor(maxMessageBytes / BASE64_GROWTH);
   return `Attachments grow by 37 % in transit (base64): together they may have about ${attached} bytes. Send a link instead, or raise api.max_message_bytes.`;
 }
 
-/** Said when the body of a batch is too large. */
+/** The advice when the body of a batch is too large. */
 export const BATCH_SIZE_ADVICE =
   'Attachments grow by 37 % in transit (base64). Send several smaller batches, or raise api.max_batch_bytes.';
 
-/** The problem 413 for the text of one message of a batch, which may be as large as a body of its own. */
+/** The problem 413 for one message of a batch, whose text may be as large as a body of its own. */
 export function textTooLarge(textBytes: number, maxMessageBytes: number): Problem {
   const figures = `The message may have at most ${maxMessageBytes} bytes of JSON, and this one has ${textBytes}.`;
   return new Problem(413, 'content_too_large', `${figures} ${messageSizeAdvice(maxMessageBytes)}`);

@@ -13,8 +13,8 @@ import { asInteger, readParameters } from './query.ts';
 import type { Watchers } from './watchers.ts';
 
 /**
- * Messages as the API shows them (contract §3.1). A field that does not apply is `undefined`, which JSON
- * leaves out; a recipient's shape is constant.
+ * Messages as the API shows them (contract §3.1). A field that does not apply is `undefined`, which JSON omits; every
+ * recipient has the same members.
  */
 
 /** A message without its recipients' detail, as the API shows it. */
@@ -73,7 +73,7 @@ export function messageJson(message: MessageRecord, lanes: LanesSeen): MessageJs
     attempts: message.attempts,
     outcome: message.outcome ?? undefined,
     lastError: message.lastError ?? undefined,
-    // Not in the contract's list, whose changes are additive: an operator must be able to see the flag.
+    // Beyond the contract's list, which allows additions: an operator must see the flag.
     possibleDuplicate: message.possibleDuplicate || undefined,
   };
 }
@@ -111,10 +111,10 @@ function optionalTime(ms: number | null): string | undefined {
   return ms === null ? undefined : formatTimestamp(ms);
 }
 
-/** `GET /api/v1/messages/{id}`: what has become of a message, now or, with `?wait=`, when it is final. */
+/** `GET /api/v1/messages/{id}`: the message's status, now or, with `?wait=`, when it is final. */
 
 const MAX_WAIT_SECONDS = 60;
-/** Not every end is told: a message may expire, or be settled by another node. So readers also look. */
+/** Some ends raise no event: a message may expire, or another node may settle it. So waiting readers also poll. */
 const REREAD_MS = 1000;
 
 /** The endpoint's parameters. */
@@ -144,7 +144,7 @@ export async function answerStatus({ exchange, caller, params }: Call, deps: Sta
     const leftMs = deadline - deps.clock.mono();
     if (watch === null || watch.stopped || leftMs <= 0 || isFinal(detail.message.status)) {
       watch?.stop();
-      // The client may have gone while we waited; nobody reads this then, and that is well.
+      // The client may have gone meanwhile; the answer is then harmlessly lost.
       return exchange.json(200, await statusJson(detail, deps.outlook));
     }
     await watch.wake.wait(deps.clock, Math.min(leftMs, REREAD_MS));

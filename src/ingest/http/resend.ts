@@ -33,8 +33,8 @@ import {
 } from './submission-context.ts';
 
 /**
- * `POST /api/v1/messages/{id}/resend` (contract §3.3): a kept message once more, to all its recipients, as a new
- * one: with an id, a Message-ID, a Date and a Received of its own.
+ * `POST /api/v1/messages/{id}/resend` (contract §3.3): sends a kept message to all its recipients again, as a new
+ * message with its own id, Message-ID, Date and Received.
  */
 
 /** What the endpoint needs. */
@@ -48,7 +48,7 @@ export interface Kept extends MessageDetail {
   readonly bytes: Buffer;
 }
 
-/** Takes it anew, and answers. The new message is the caller's. */
+/** Takes the message again, and answers. The new one belongs to the caller. */
 export async function answerResend(call: Call, deps: ResendDeps): Promise<void> {
   answer(call, await takeOne(call, deps, (budget) => readKept(call, deps, budget)));
 }
@@ -63,7 +63,7 @@ async function readKept(call: Call, deps: ResendDeps, budget: Share): Promise<Re
   const detail = await findActionable(params['id'] ?? '', caller.key, deps.views);
   const { message } = detail;
   const context = submissionContext(call, given.key, deps);
-  // A repeat is answered as the first, whatever has become of the content since, or of the key's rights.
+  // A repeat gets the first answer, whatever happened since to the content or the key's rights.
   if (given.key !== null) {
     const repeat = { key: given.key, hash: hashOf(message.id) };
     const receipt = await findReceipt(caller.key.id, repeat, context.now, deps.views);
@@ -78,9 +78,7 @@ async function readKept(call: Call, deps: ResendDeps, budget: Share): Promise<Re
   return { submission, dryRun: false };
 }
 
-/**
- * A kept message as a new one. Throws the problem 403 for a sender or an author that the key may not send as.
- */
+/** A kept message as a new submission. Throws the problem 403 for a sender or author that the key may not use. */
 export function resubmission(kept: Kept, context: SubmissionContext): Submission {
   const { message } = kept;
   const messageId = `<${context.token}@${context.hostname}>`;
@@ -100,14 +98,14 @@ export function resubmission(kept: Kept, context: SubmissionContext): Submission
   };
 }
 
-/** The content with our fields made anew (every message that was taken has a Date and a Message-ID), if the key may send it. */
+/** The content with new fields of ours (every accepted message has a Date and a Message-ID), if the key may send it. */
 function renewed(
   { message, bytes }: Kept,
   recipients: readonly Recipient[],
   messageId: string,
   context: SubmissionContext,
 ): Content {
-  // What came in over SMTP was not judged: its header may be any text.
+  // Mail accepted over SMTP was not checked: its header may be any text.
   const read = readHandedIn([bytes], bytes.length);
   if (read === null) throw new Error('a header is larger than its message');
   const { header } = read;
@@ -127,13 +125,16 @@ function renewed(
   return { chunks, sizeBytes, flags: message.flags };
 }
 
-/** How many fields we put on top when we took it: our signatures, which are of the fields as they were, above our Received. */
+/**
+ * How many fields we added on top at acceptance: our signatures, which cover the fields as they were, above our
+ * Received.
+ */
 function onTop(fields: readonly FieldSpan[]): number {
   const first = fields.findIndex(({ lowerName }) => lowerName !== 'dkim-signature');
   return fields[first]?.lowerName === 'received' ? first + 1 : 0;
 }
 
-/** Under one key, resending another message is another submission. */
+/** Resending another message under the same key is another submission. */
 function hashOf(id: string): string {
   return digestOfJson('resend', id);
 }

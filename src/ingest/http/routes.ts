@@ -24,12 +24,12 @@ import { answerResend } from './resend.ts';
 import { answerSubmit } from './submit.ts';
 import { Watchers } from './watchers.ts';
 
-/** What answers at each endpoint. */
+/** The handler of each endpoint. */
 
-/** What lies at a path. */
+/** What a path leads to. */
 export type Target =
   | { readonly access: Access; readonly handle: Handle }
-  /** That needs no key. */
+  /** Needs no key. */
   | { readonly open: OpenHandle };
 
 /** Answers a call, or throws a `Problem`. */
@@ -37,7 +37,7 @@ type Handle = (call: Call) => Promise<void>;
 /** As {@link Handle}, where no key is asked for. */
 type OpenHandle = (exchange: Exchange) => void | Promise<void>;
 
-/** Idempotency keys in use at once that are told apart; each is one request, or one batch, being accepted. */
+/** Idempotency keys tracked while in use; each belongs to one request or batch being accepted. */
 const MAX_KEYS_IN_PROGRESS = 10_000;
 
 /** Every path of the API. */
@@ -95,7 +95,7 @@ function handlersOf(
   };
 }
 
-/** For a balancer before us: whether a message would be taken now. No key, no details. */
+/** For a load balancer in front of us: whether a message would be accepted now. Needs no key, shows no details. */
 function answerReady(exchange: Exchange, isReady: boolean): void {
   exchange.text(isReady ? 200 : 503, isReady ? 'ready\n' : 'not ready\n');
 }

@@ -17,8 +17,8 @@ import { attachmentSchema, submissionSchema } from './submission-schema.ts';
 import { unknownField } from './unknown-field.ts';
 
 /**
- * The JSON submission (contract §2): which fields there are and of what type. Types and unknown names are all
- * that is decided here; what the values must be holds for every form alike and stands in `submission.ts`.
+ * The JSON submission (contract §2): its fields and their types. Only types and unknown names are checked here; the
+ * rules for values hold for every media type and are in `submission.ts`.
  */
 
 const partialSchema = submissionSchema.partial();
@@ -26,13 +26,13 @@ const partialSchema = submissionSchema.partial();
 type PartialJson = z.infer<typeof partialSchema>;
 
 /**
- * Reads a submission from parsed JSON. What is faulty is reported and left out, so that all else can be
- * checked as well and all faults be told at once. The submissions of one request share a `suggester`.
+ * Reads a submission from parsed JSON. Faulty fields are reported and left out, so that the rest is checked too and all
+ * faults are reported at once. The submissions of one request share a `suggester`.
  */
 export function fieldsFromJson(body: unknown, suggester: Suggester = new Suggester()): ReadFields {
   const whole = submissionSchema.safeParse(body, { reportInput: true });
   if (whole.success) return wholeFields(whole.data);
-  // An empty value of another type than the field's equals an absent one as well: PHP writes an empty map as a list.
+  // An empty value of the wrong type is treated as absent too: PHP writes an empty map as a list.
   const filled = isObject(body) ? withoutEmpty(body) : body;
   const again = filled === body ? whole : submissionSchema.safeParse(filled, { reportInput: true });
   if (again.success) return wholeFields(again.data);
@@ -41,7 +41,7 @@ export function fieldsFromJson(body: unknown, suggester: Suggester = new Suggest
   const { json, places } = isObject(filled) ? withoutFaulty(filled, FIELD_NAMES, issues) : NOTHING_LEFT;
   return {
     fields: toFields(partialSchema.parse(json)),
-    // Of what is no object at all, no field is missing.
+    // A body that is not an object lacks no fields.
     faulty: new Set(isObject(body) ? FIELD_NAMES.filter((name) => faulty.has(name)) : FIELD_NAMES),
     faults: firstFaults(schemaFaults(issues, suggester)),
     pointTo: pointIntoJson(places),
@@ -53,7 +53,7 @@ const NO_PLACES: Left['places'] = new Map();
 const NOTHING_LEFT: Left = { json: {}, places: NO_PLACES };
 const FIELD_NAMES = submissionSchema.keyof().options;
 
-/** `places` tells where the elements of a list stood that has lost some. */
+/** `places` has the original indices of a list's remaining elements. */
 function pointIntoJson(places: Left['places']): PointTo {
   return (field, place, property) => {
     if (place === undefined) return `/${field}`;
@@ -67,7 +67,9 @@ function wholeFields(json: PartialJson): ReadFields {
   return { fields: toFields(json), faulty: NONE, faults: [], pointTo: pointIntoJson(NO_PLACES) };
 }
 
-/** A body without those of its fields that are empty, itself if none is; what is no field of ours stays, to be named. */
+/**
+ * A body without its empty fields, or the body itself if none is empty; unknown fields stay, to be reported by name.
+ */
 function withoutEmpty(body: object): object {
   const empty = new Set<string>(FIELD_NAMES.filter((name) => isEmpty(Reflect.get(body, name))));
   if (empty.size === 0) return body;
@@ -82,7 +84,10 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Empty texts and lists equal absent ones, as `null` does (contract §2), headers and metadata too; a subject may be empty. */
+/**
+ * Empty texts and lists are treated as absent, like `null` (contract §2), and so are empty headers and metadata; a
+ * subject may be empty.
+ */
 function toFields(json: PartialJson): Fields {
   return {
     from: json.from || null,
@@ -119,7 +124,7 @@ function toNamed(value: Readonly<Record<string, string | null>> | null | undefin
 function toAttachment(json: z.infer<typeof attachmentSchema>): AttachmentField {
   return {
     filename: json.filename || null,
-    // At once: as text it would be kept, uncounted, until the message is made.
+    // Decoded at once: the text would stay in memory, uncounted, until the message is composed.
     content: decodeBase64(json.content) ?? { rule: base64Rule(json.content) },
     contentType: json.contentType || null,
     contentId: json.contentId || null,
@@ -140,21 +145,21 @@ function base64Rule(text: string): string {
 }
 
 /**
- * What can still be checked of a JSON submission whose schema found faults: the good elements of a list beside the
- * faulty ones, the other properties of an attachment, so that all faults are told at once (contract §5).
+ * What can still be checked of a JSON submission with schema faults: a list's valid elements, an attachment's other
+ * properties. So all faults are reported at once (contract §5).
  */
 
 type Path = readonly PropertyKey[];
 
-/** What is left of a body. */
+/** The checkable rest of a body. */
 interface Left {
-  /** By field; it has the right shape. */
+  /** By field, in the right shape. */
   readonly json: Readonly<Record<string, unknown>>;
-  /** Of lists that lost elements: where each that is left stood. */
+  /** For lists that lost elements: the original index of each remaining one. */
   readonly places: ReadonlyMap<string, readonly number[]>;
 }
 
-/** Takes out what `issues` of the schema are about, and all that is none of the `fields`. */
+/** Removes everything that `issues` are about, and everything outside `fields`. */
 function withoutFaulty(body: object, fields: readonly string[], issues: readonly z.core.$ZodIssue[]): Left {
   const paths = issues.flatMap((issue) => faultyPaths(issue));
   const json: Record<string, unknown> = {};
@@ -176,12 +181,12 @@ function withoutFaulty(body: object, fields: readonly string[], issues: readonly
   return { json, places };
 }
 
-/** Where the faults of an issue stand. */
+/** Where the faults of an issue are. */
 function faultyPaths(issue: z.core.$ZodIssue, above: Path = []): Path[] {
   const path = [...above, ...issue.path];
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => [...path, key]);
   if (issue.code !== 'invalid_union') return [path];
-  // As in `schemaFaults`: what is inside is told where something is, else the whole.
+  // As in `schemaFaults`: faults inside are reported where they are; without any, the whole is.
   const deeper = issue.errors.flat().filter((inner) => inner.path.length > 0);
   return deeper.length > 0 ? deeper.flatMap((inner) => faultyPaths(inner, path)) : [path];
 }
@@ -196,7 +201,7 @@ function isFaulty(paths: readonly Path[]): boolean {
 }
 
 function goodElements(list: readonly unknown[], paths: readonly Path[]) {
-  // Once for all elements: a list may have as many as there are faults.
+  // Grouped once for all elements: a list may have as many elements as there are faults.
   const byPlace = Map.groupBy(paths, ([place]) => place);
   return list.flatMap((element, place) => {
     const inside = (byPlace.get(place) ?? []).map((path) => path.slice(1));
@@ -205,14 +210,14 @@ function goodElements(list: readonly unknown[], paths: readonly Path[]) {
   });
 }
 
-/** An object without its faulty properties; the content of an attachment, which must be there, is empty then. */
+/** An object without its faulty properties. An attachment's content is required, so a faulty one becomes empty. */
 function goodProperties(value: unknown, paths: readonly Path[]): unknown {
   const faulty = new Set(paths.map(([name]) => String(name)));
   const good = Object.entries(Object(value)).filter(([name]) => !faulty.has(name));
   return Object.fromEntries(faulty.has('content') ? [...good, ['content', '']] : good);
 }
 
-/** What the schema of a submission finds wrong, in the API's words: the rule, and how the field is written. */
+/** The schema's issues of a submission, in the API's terms: the rule, and how the field is written. */
 
 type IssuePath = readonly PropertyKey[];
 
@@ -221,7 +226,7 @@ const ATTACHMENT_NAMES = attachmentSchema.keyof().options;
 
 const MAILBOX = '"Jane Doe <jane@example.com>"';
 
-/** How each field is written; `*` is an element or a value inside it. */
+/** An example of each field; `*` is an element or a value inside it. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   '': '{"from": "jane@example.com", "to": ["bob@example.org"], "subject": "Hello", "text": "Hi."}',
   from: MAILBOX,
@@ -252,8 +257,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Issues of the schema as faults; `above` is where the value stood in which they were found. The faults are made one by
- * one: a request may hold tens of thousands, of which only the first are told.
+ * The schema's issues as faults; `above` is the path of the checked value. Generates one fault at a time: a request may
+ * hold tens of thousands, and only the first are reported.
  */
 function* schemaFaults(
   issues: readonly z.core.$ZodIssue[],
@@ -265,7 +270,7 @@ function* schemaFaults(
     if (issue.code === 'unrecognized_keys') {
       for (const key of issue.keys) yield unknownAt(path, key, suggester);
     } else if (issue.code === 'invalid_union') {
-      // A union's issue speaks of the branch that got furthest.
+      // A union's issue reports the branch that got furthest.
       const deeper = issue.errors.flat().filter((inner) => inner.path.length > 0);
       if (deeper.length === 0) yield typeFault(path, 'a string or an array of strings');
       yield* schemaFaults(deeper, suggester, path);

@@ -9,9 +9,9 @@ import type { Call } from './call.ts';
 import type { SubmitDeps } from './hand-over.ts';
 import { messageTooLarge } from './read-fields.ts';
 
-/** What is the same for every way to make a submission: where it comes from, and what its key may do. */
+/** What all ways to submit share: the submission's origin, and the rights of its key. */
 
-/** Where and when a submission came from, and what it is to be known by. */
+/** Where and when a submission came from, and its identifiers. */
 export interface SubmissionContext {
   readonly key: ApiKey;
   readonly sourceAddress: string;
@@ -21,15 +21,15 @@ export interface SubmissionContext {
   /** Wall ms. */
   readonly now: number;
   readonly random: Random;
-  /** Our name, in Message-ID and Received. */
+  /** Our host name, in Message-ID and Received. */
   readonly hostname: string;
-  /** Unique: names the message in its Message-ID and its Received field. */
+  /** Unique; identifies the message in its Message-ID and its Received field. */
   readonly token: string;
-  /** What the client's repeats are known by; null without one. */
+  /** Identifies the client's repeats; null without one. */
   readonly idempotencyKey: string | null;
 }
 
-/** Where and when a call's submission comes from, and the names it is to have. */
+/** The context of a call's submission. */
 export function submissionContext(
   { exchange, caller, sourceAddress }: Call,
   idempotencyKey: string | null,
@@ -49,8 +49,8 @@ export function submissionContext(
 }
 
 /**
- * What a submission says of where it comes from. `hash` is what repeats are compared by, null without an idempotency
- * key; `capture`: captured whatever the key, else only a test key's mail is.
+ * A submission's origin. `hash` is what repeats are compared by, null without an idempotency key; `capture` captures
+ * the message whatever the key, otherwise only a test key's mail is captured.
  */
 export function originOf(
   { key, idempotencyKey, sourceAddress, requestId }: SubmissionContext,
@@ -62,7 +62,7 @@ export function originOf(
     requestId,
     keyId: key.id,
     keyName: key.name,
-    // Who submits over HTTP asks for the status.
+    // HTTP clients ask for the status instead.
     reportable: false,
     signing: key.senderDomains.length === 0 ? ('any' as const) : key.senderDomains,
     test: key.mode === 'test' || capture,
@@ -75,7 +75,7 @@ export function envelopeOf(reversePath: string, recipients: readonly Recipient[]
   return { reversePath, recipients, ret: null, envid: null };
 }
 
-/** The Received field that a submission begins with. */
+/** The Received field on top of a submission. */
 export function traceOf(
   recipients: readonly Recipient[],
   { hostname, sourceAddress, secure, token, now }: SubmissionContext,
@@ -91,7 +91,7 @@ export function traceOf(
   });
 }
 
-/** Throws the problem 413 for a message that is too large as it would be sent. */
+/** Throws the problem 413 if the message would be too large as sent. */
 export function refuseTooLarge(sizeBytes: number, maxMessageBytes: number): void {
   if (sizeBytes > maxMessageBytes) throw messageTooLarge(sizeBytes, maxMessageBytes);
 }
@@ -104,7 +104,7 @@ export function refuseSender(key: ApiKey, domain: string): void {
 
 /**
  * Throws the problem 403 for an author (From, Sender) on a domain that the key may not send from, and for a field that
- * some program may read otherwise than we do. `written` gives the fields, and is asked only where the key is bound to domains.
+ * some programs may parse differently. `written` returns the fields, and is called only if the key is bound to domains.
  */
 export function refuseAuthors(
   key: ApiKey,

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { PRIORITIES } from '../../domain/message.ts';
 
 /**
- * The bodies that carry submissions as JSON: which fields there are, of what type, and what the API's description
- * says of them. Only names and types are held here; the rules for values hold for every form alike, stand in
- * `submission.ts`, and are told here in words and in keywords that nothing but a reader of the description reads.
+ * JSON bodies with submissions: their fields, types and descriptions in the API. Only names and types are enforced
+ * here. The rules for values hold for every media type and are in `submission.ts`; here they appear in words and in
+ * keywords that only readers of the description use.
  */
 
 const addressList = (meaning: string) =>

@@ -33,7 +33,7 @@ import {
   traceOf,
 } from './submission-context.ts';
 
-/** A submission whose every field was found good: a draft to compose, and what goes beside the message. */
+/** A fully checked submission: a draft to compose, and the data beside the message. */
 interface Checked extends Draft, Omit<Addresses, 'from' | 'to' | 'cc'> {
   readonly fields: Fields;
   readonly tags: readonly string[];
@@ -43,9 +43,9 @@ interface Checked extends Draft, Omit<Addresses, 'from' | 'to' | 'cc'> {
 }
 
 /**
- * Makes a submission of the fields a client gave: checks them all, and composes the message once, as it will
- * be sent. The memory of large attachments is given back then: the message has them now. Throws a `Problem`: 400 with every
- * faulty field (and `others`, found beside them), 413 too large, 403 sender not allowed.
+ * Makes a submission of a client's fields: checks them all, and composes the message once, as it will be sent. This
+ * frees the memory of large attachments, which the message now contains. Throws a `Problem`: 400 with every faulty
+ * field (and `others`, found beside them), 413 too large, 403 sender not allowed.
  */
 export function* buildSubmission(
   read: ReadFields,
@@ -101,7 +101,7 @@ function check(
   return { ...addresses, from, fields, ...body, tags, metadata, sendAt, priority };
 }
 
-/** From and Sender as the message has them. */
+/** From and Sender as written in the message. */
 function writtenAuthors({ from, fields }: Checked) {
   const sender = parseMailbox(findHeader(fields.headers, 'sender') ?? '');
   const written = (mailbox: Mailbox) => addressWords([mailbox]).join(' ');
@@ -115,12 +115,12 @@ function* composeChecked(checked: Checked, messageId: string, context: Submissio
   const trace = traceOf(checked.recipients, context);
   const date = checked.sendAt ?? context.now;
   const content = yield* compose(checked, { date, messageId, random: context.random, trace });
-  // The header shows no Bcc; the envelope carries it, and may need SMTPUTF8 for it alone.
+  // The header omits Bcc; the envelope has it, and may need SMTPUTF8 for it alone.
   const utf8 = content.flags.utf8 || checked.bcc.some(({ ascii }) => !ascii);
   return utf8 === content.flags.utf8 ? content : { ...content, flags: { ...content.flags, utf8 } };
 }
 
-/** The submission as it was parsed, hashed: how it was written, and in which form, makes no difference. */
+/** Hashes the parsed submission, so that notation and media type make no difference. */
 function* hashOf(checked: Checked): Sliced<string> {
   const { from, to, cc, bcc, fields, tags, metadata, priority } = checked;
   const attachments: unknown[] = [];
@@ -134,7 +134,7 @@ function* hashOf(checked: Checked): Sliced<string> {
     yield* digestible(fields.html),
     attachments,
     tags,
-    // The time that is meant, however it is written; what is past is still not the same as none.
+    // The time itself, however written; a past time still differs from none.
     fields.sendAt === null ? null : parseTimestamp(fields.sendAt),
     priority,
     fields.capture,
@@ -150,7 +150,7 @@ const NOTHING = new Uint8Array(0);
 const UNSTATED = { filename: null, contentType: null, contentId: null };
 const STATED = ['filename', 'contentType', 'contentId'] as const;
 
-/** Checks the attachments. What is faulty is reported; the result is then not fit to be sent. */
+/** Checks the attachments. Reports faults; the result is then unfit to send. */
 function checkAttachments(
   given: readonly AttachmentField[],
   maxAttachments: number,
@@ -173,7 +173,7 @@ function checkOne(field: AttachmentField, place: number, faults: Faults): Attach
     const detail = 'This is a directory; give a file name, such as "report.pdf".';
     refuse('filename', { code: 'attachment_filename', detail });
   }
-  // Each by itself, so that all are told.
+  // Each by itself, so that all faults are reported.
   for (const property of STATED) {
     const fault = checkAttachment({ ...UNSTATED, [property]: field[property] });
     if (fault !== null) refuse(property, fault);

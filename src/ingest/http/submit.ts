@@ -11,7 +11,7 @@ import { buildSubmission } from './submission.ts';
 import { submissionContext } from './submission-context.ts';
 import { willBeSigned } from './verdict.ts';
 
-/** `POST /api/v1/messages`: a request becomes a submission, the submission a message (contract §2). */
+/** `POST /api/v1/messages`: turns a request into a submission, and the submission into a message (contract §2). */
 
 /** Takes a message, and answers. */
 export async function answerSubmit(call: Call, deps: SubmitDeps): Promise<void> {
@@ -36,7 +36,7 @@ export async function readSubmission(
   return { submission, dryRun: read.fields.dryRun };
 }
 
-/** Throws a `Problem` 400 where a client asks for a signature that we do not make, or for none where we do. */
+/** Throws a `Problem` 400 if the client asks for a signature that we cannot make, or for none where we sign. */
 function refuseOtherwiseSigned(
   { fields, pointTo }: Pick<ReadFields, 'fields' | 'pointTo'>,
   submission: Submission,

@@ -2,11 +2,11 @@ import { quote } from '../../http/problem.ts';
 import type { Suggester } from '../../http/suggest.ts';
 
 /**
- * The refusal of a field that does not exist: it names the field that was meant, be it mistyped or what another
- * service calls it.
+ * The refusal of an unknown field. It names the intended field, whether that was mistyped or has another name at other
+ * services.
  */
 
-/** Where the field stood, which decides what ours is called. */
+/** Where the field was given, which decides the name of ours. */
 export type Dress = 'json' | 'form' | 'attachment';
 
 /** What to do instead, as a sentence. */
@@ -26,7 +26,7 @@ const METADATA: Cure = { json: 'Use "metadata": {"name": "value"}.', form: 'Use 
 const HEADERS: Cure = { json: 'Use "headers": {"Name": "value"}.', form: 'Use "h:<Name>" for each header.' };
 const CAPTURE = 'Send with a test key, and the mail is only captured; or use "dryRun" to check it.';
 
-/** What other services (and we, in the other form) call our fields; names in lower case without `_` and `-`. */
+/** What other services (and we, in the other form) call our fields: lower case, without `_` and `-`. */
 const CURES: readonly (readonly [Cure, readonly string[]])[] = [
   [use('from'), ['sender', 'fromemail', 'fromaddress', 'fromemailaddress', 'fromname', 'source']],
   [use('to'), ['recipient', 'recipients', 'toaddresses', 'destination', 'destinations', 'toname']],
@@ -114,7 +114,7 @@ const BY_ATTACHMENT_NAME: ReadonlyMap<string, string> = new Map(
   ATTACHMENT_CURES.flatMap(([cure, names]) => names.map((name) => [name, cure] as const)),
 );
 
-/** The fault of the field `name`, which is none of the `known` ones. */
+/** The fault of the unknown field `name`; `known` are those that exist. */
 export function unknownField(
   name: string,
   known: readonly string[],

@@ -10,10 +10,10 @@ import { readHandedIn } from '../../mail/handed-in.ts';
 import type { Shown } from '../../operations/operation.ts';
 import type { verdictSchema } from './answers.ts';
 
-/** What a dry run answers (contract §2): what would be sent, and the way each recipient's copy would take. */
+/** The answer to a dry run (contract §2): what would be sent, and each copy's route. */
 export type Verdict = Shown<typeof verdictSchema>;
 
-/** What a verdict goes by. */
+/** What a verdict is based on. */
 export interface VerdictDeps {
   readonly intake: Pick<Intake, 'plan'>;
   /** The relays and sending domains in force. */
@@ -23,12 +23,12 @@ export interface VerdictDeps {
   };
 }
 
-/** Bytes of a header that is looked for From: more than any way in takes. */
+/** Bytes of a header to search for From: more than any listener accepts. */
 const MAX_HEADER_BYTES = 1024 * 1024;
 
 /**
- * The verdict on a submission that passed every check. Changes nothing. Whoever may send may ask for it, so how relays do
- * is none of it: that is told by `routes/explain`.
+ * The verdict on a checked submission. Changes nothing. Every sender may ask for it, so it hides the state of relays,
+ * which `routes/explain` shows.
  */
 export async function verdictOf(submission: Submission, { intake, sending }: VerdictDeps): Promise<Verdict> {
   const plan = await intake.plan(submission);

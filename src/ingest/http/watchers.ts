@@ -2,7 +2,7 @@ import type { Outcome } from '../../domain/outcome.ts';
 import { WakeUp } from '../../lib/clock.ts';
 import type { Event, Events, Unsubscribe } from '../../observe/events.ts';
 
-/** In the place of a message's id: whatever the local inbox captures next. */
+/** In place of a message id: the next message that the local inbox captures. */
 export const CAPTURED = 'captured';
 
 function isCapture(outcome: Outcome): boolean {
@@ -17,8 +17,8 @@ export interface Watch {
 }
 
 /**
- * Readers that wait for news of messages; at most `max` of them. One listener on the bus serves all, and none is there while
- * nobody waits: other threads then need not pass on what happens. When `signal` aborts they all stop waiting.
+ * Readers that wait for news of messages, at most `max`. One listener on the bus serves them all, and exists only while
+ * a reader waits, so that other threads need not forward events in vain. When `signal` aborts, all stop waiting.
  */
 export class Watchers {
   readonly #byMessage = new Map<string, Set<Watch>>();
@@ -37,7 +37,9 @@ export class Watchers {
     });
   }
 
-  /** Begins to watch a message, or what is {@link CAPTURED}. Null when too many wait already: the reader answers with what there is. */
+  /**
+   * Begins to watch a message, or {@link CAPTURED}. Null when too many wait already: the reader then answers at once.
+   */
   watch(messageId: string): Watch | null {
     if (this.#count >= this.#max || this.#signal.aborted) return null;
     this.#count++;

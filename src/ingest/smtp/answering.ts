@@ -10,10 +10,10 @@ import { isStranger, maxMessageBytesOf, STRANGERS_HOLDER, tooLargeForStranger } 
 import { decline, type Refusal, suspended } from './refusal.ts';
 import { buildSubmission } from './submission.ts';
 
-/** What a question is answered with: yes, with a text for the client or without; or why not. */
+/** The answer to a question: yes, with or without a text for the client, or a refusal. */
 export type Answer = { readonly yes: string | undefined } | Refusal;
 
-/** What is told of a session in the `Received` field. */
+/** What the `Received` field says of a session. */
 export type Introduction = Pick<Receiver, 'hello' | 'protocol'>;
 
 type QuestionOf<K extends Question['kind']> = Extract<Question, { readonly kind: K }>;
@@ -21,20 +21,20 @@ type QuestionOf<K extends Question['kind']> = Extract<Question, { readonly kind:
 const YES: Answer = { yes: undefined };
 const NO_MEMORY = decline('no_memory', 452, '4.3.1', 'Too much mail is coming in just now; try again soon');
 const STORE_AWAY = decline('store_unavailable', 421, '4.3.0', 'The store cannot be used now; try again soon');
-/** Each error beyond the soft limit costs so much more waiting, up to ten seconds, in ms. */
+/** Each error beyond the soft limit adds this much delay, up to ten seconds, in ms. */
 const PAUSE_STEP_MS = 500;
 const MAX_PAUSE_MS = 10_000;
 
-/** One session's answers to what its receiver asks: policy, memory, keys, and the way into the queue. */
+/** Answers one session's questions from its receiver: policy, memory, keys, and the way into the queue. */
 export class Answering {
   readonly #context: ListenerContext;
   readonly #requestId: string;
   readonly #introduction: Introduction;
   readonly #content: IncomingContent;
   #origin: Origin;
-  /** Bytes that may still come of this message. */
+  /** Bytes that this message may still have. */
   #bytesLeft = 0;
-  /** Why this message will not be taken. */
+  /** Why this message will be refused. */
   #refused: Refusal | null = null;
 
   constructor(context: ListenerContext, client: Client, requestId: string, introduction: Introduction) {
@@ -45,10 +45,13 @@ export class Answering {
     this.#origin = context.policy.origin(client);
   }
 
-  /** Takes a piece of the message. Nothing more may come in before it gives null; else it gives why it must end. */
+  /**
+   * Takes a piece of the message. The next piece may follow only after it returns null; otherwise it returns why the
+   * message must end.
+   */
   take(piece: Buffer): Refusal | null | Promise<Refusal | null> {
     this.#bytesLeft -= piece.length;
-    // Others are measured before this.
+    // Other clients' messages are measured earlier.
     if (this.#bytesLeft < 0) return this.#refuseContent(tooLargeForStranger(this.#origin));
     const room = this.#content.add(piece);
     if (room === true) return null;
@@ -56,28 +59,28 @@ export class Answering {
     return room === false ? orNoMemory(room) : room.then(orNoMemory);
   }
 
-  /** Whose a message of this session would be; null for nobody's. */
+  /** The owner of a message of this session; null for none. */
   get ownerId(): string | null {
     return ownerIdOf(this.#origin);
   }
 
-  /** Whether the message holds memory for longer than it may, see {@link IncomingContent.isBehind}. */
+  /** Whether the message has held memory for too long, see {@link IncomingContent.isBehind}. */
   isBehind(couldSend: boolean, now: number): boolean {
     return this.#content.isBehind(couldSend, now);
   }
 
-  /** The transaction, or the session, has ended without a message. */
+  /** The transaction, or the session, ended without a message. */
   forget(): void {
     this.#content.drop();
   }
 
-  /** TLS begins: what was proved before it counts no longer. */
+  /** TLS begins: authentication before it no longer counts. */
   reset(): void {
     this.forget();
     this.#origin = this.#context.policy.origin(this.#origin);
   }
 
-  /** Answers, at once where nothing has to be waited for. Throws, or rejects, only for a fault of ours. */
+  /** Answers, synchronously where nothing must be awaited. Throws, or rejects, only for a fault of ours. */
   answer(question: Question): Answer | Promise<Answer> {
     const { policy } = this.#context;
     switch (question.kind) {
@@ -116,7 +119,7 @@ export class Answering {
     return typeof room === 'boolean' ? roomAnswer(room) : room.then(roomAnswer);
   }
 
-  /** The message may have come in whole already, and its end be the next question. It is told of once. */
+  /** The message may be complete already, and its end the next question. The refusal is reported once. */
   #refuseContent(refusal: Refusal): Refusal {
     this.#content.drop();
     this.#refused = { ...refusal, denied: null, refused: null };
@@ -130,7 +133,7 @@ export class Answering {
     const id = deps.intake.newId();
     const { chunks, release } = this.#content.take();
     try {
-      // Content may take minutes, in which keys are revoked; what else was changed holds from the next message on.
+      // Content may take minutes, in which keys can be revoked; other changes apply from the next message on.
       const asked = policy.renew(this.#origin);
       const renewed = asked instanceof Promise ? await asked : asked;
       if ('reply' in renewed) return renewed;
@@ -172,7 +175,7 @@ export class Answering {
     }
   }
 
-  /** The key was used by the API for something that looks different. On SMTP the key alone decides (contract §10). */
+  /** The API used this idempotency key for another submission. On SMTP the key alone decides (contract §10). */
   async #first(idempotencyKey: string): Promise<Answer> {
     const { views, clock } = this.#context.deps;
     const first = await views.remembered(ownerIdOf(this.#origin) ?? '', idempotencyKey, clock.wall());
@@ -198,7 +201,7 @@ function roomAnswer(room: boolean): Answer {
   return room ? YES : NO_MEMORY;
 }
 
-/** Who has the memory that a message of this origin takes. */
+/** The holder of the memory for a message of this origin. */
 function holderOf(origin: Origin): string {
   if (isStranger(origin)) return STRANGERS_HOLDER;
   return ownerIdOf(origin) ?? sourceGroup(origin.address);

@@ -15,12 +15,12 @@ export interface Arrived {
   readonly secure: boolean;
 }
 
-/** What takes over a connection that has arrived. */
+/** What takes over an arrived connection. */
 interface Successor extends Member {
   begin(): void;
 }
 
-/** What comes at once or not at all gets no longer than this, in ms: a proxy's header, and a TLS handshake. */
+/** A PROXY header and a TLS handshake arrive at once or not at all, so they get only this long, in ms. */
 const MAX_HEADER_MS = 5000;
 export const MAX_HANDSHAKE_MS = 30_000;
 const NO_HEADER = 'must begin with a PROXY header, for it is in listener.trusted_proxies';
@@ -33,13 +33,13 @@ export class Arrival implements Member {
   readonly #context: ListenerContext;
   readonly #open: (arrived: Arrived) => Successor;
   #since = 0;
-  /** Ends the waiting for a PROXY header; null when none is awaited. */
+  /** Stops waiting for a PROXY header; null when none is awaited. */
   #stopAwaiting: (() => void) | null = null;
   #address: string | null = null;
   #handshaking: Socket | null = null;
   #successor: Successor | null = null;
 
-  /** `open` is asked for a session when one may begin; else the connection is ended here. */
+  /** `open` creates a session when one may begin; otherwise the connection ends here. */
   constructor(
     socket: Socket,
     peer: string,
@@ -55,7 +55,6 @@ export class Arrival implements Member {
     socket.on('close', () => this.#gone());
   }
 
-  /** Begins. */
   begin(): void {
     if (this.#context.options.trustedProxies.contains(this.#peer)) this.#awaitHeader();
     else this.#enter({ address: this.#peer, isHidden: false });
@@ -82,7 +81,7 @@ export class Arrival implements Member {
     if (this.#address !== null) this.#context.connections.unclaim(this.#address);
   }
 
-  /** Something is waited for: until it is here, this is the connection. */
+  /** While something is awaited, this is the connection. */
   #wait(): void {
     this.#since = this.#context.deps.clock.mono();
     this.#context.connections.add(this);
@@ -148,7 +147,7 @@ export class Arrival implements Member {
     else this.destroy();
   }
 
-  /** In clear only: who speaks TLS would not understand it. While it is told why, it takes no place of others. */
+  /** In clear only: a TLS client would not understand it. While it is being told, it takes no other client's place. */
   #refuse(refusal: Refusal, client: Client = { address: this.#peer, isHidden: true }): void {
     tellTurnedAway(client, refusal, this.#context);
     this.#context.connections.remove(this);
@@ -157,7 +156,7 @@ export class Arrival implements Member {
   }
 }
 
-/** Tells the log of a connection that is turned away, with whose it is if its source has a name. */
+/** Logs a refused connection, with its owner if its source has a name. */
 export function tellTurnedAway(
   client: Client,
   { denied }: Refusal,
@@ -168,7 +167,7 @@ export function tellTurnedAway(
   denials.tell({ type: 'denied', reason: denied, sourceAddress: client.address, keyId });
 }
 
-/** Says in clear why a connection is turned away, and ends it; when too many are being told so already, it is just ended. */
+/** Says in clear why a connection is refused, and closes it; when too many are being told already, only closes it. */
 export function sayAndClose(
   socket: Socket,
   address: string,
@@ -184,24 +183,23 @@ export function sayAndClose(
   void lingeringClose(socket, deps.clock).then(done);
 }
 
-/** A handshake that has begun. */
 interface Handshake {
-  /** What is spoken over from now on. The socket below it must not be touched any more. */
+  /** The connection from now on. The socket below it must not be touched any more. */
   readonly tls: TLSSocket;
-  /** Whether it came about. Never rejects. */
+  /** Whether the handshake succeeded. Never rejects. */
   readonly secured: Promise<boolean>;
 }
 
-/** Does the server's side of a TLS handshake over a connected socket, with what is still unread of it. */
+/** Performs the server's side of a TLS handshake on a connected socket, including its unread bytes. */
 function secureServerSide(socket: Socket, secureContext: SecureContext): Handshake {
   const tls = new TLSSocket(socket, { isServer: true, secureContext });
-  // Errors end in a close, before, within and after the handshake.
+  // Errors before, during and after the handshake end in a close.
   tls.on('error', () => tls.destroy());
   const secured = new Promise<boolean>((resolve) => {
-    // Who closes its side before that cannot finish it; afterwards it may, and gets its replies.
+    // A client that closes its side during the handshake cannot finish it; afterwards it may, and gets its replies.
     const leave = () => tls.destroy();
     tls.once('end', leave);
-    // An end that was read before TLS took over the reading is never told to TLS.
+    // TLS never learns of an end that was read before it took over.
     socket.once('end', leave);
     if (socket.readableEnded) leave();
     tls.once('secure', () => {
@@ -218,7 +216,9 @@ function secureServerSide(socket: Socket, secureContext: SecureContext): Handsha
   return { tls, secured };
 }
 
-/** The same behind STARTTLS, over a socket that was spoken over: what came behind it in clear is dropped (RFC 3207 §6). */
+/**
+ * The same for STARTTLS on a socket already in use: bytes that follow the command in clear are dropped (RFC 3207 §6).
+ */
 export function upgrade(socket: Socket, secureContext: SecureContext): Handshake {
   for (const event of ['data', 'drain', 'end']) socket.removeAllListeners(event);
   socket.pause();

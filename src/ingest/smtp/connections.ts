@@ -3,35 +3,35 @@ import { type Crowd, SourceCounts } from './crowd.ts';
 import type { SmtpOptions } from './options.ts';
 import { deny, type Refusal } from './refusal.ts';
 
-/** How long a client may be silent now, in ms: shorter as connections get scarce. */
+/** How long a client may be silent, in ms: shorter as connections get scarce. */
 export interface Timeouts {
   readonly commandMs: number;
   readonly dataMs: number;
 }
 
-/** An open connection, in whichever phase it is. */
+/** An open connection, in any phase. */
 export interface Member {
-  /** Looks whether its time is up. */
+  /** Checks whether its time is up. */
   look(now: number, timeouts: Timeouts): void;
-  /** The service stops: ends when what is under way has ended. */
+  /** The service stops: ends after the work in progress. */
   shutDown(): void;
   /** Ends at once. */
   destroy(): void;
 }
 
-/** How often time-outs are looked at. */
+/** How often time-outs are checked, in ms. */
 const LOOK_MS = 1000;
-/** Of the connections there may be, the part from which time-outs begin to shrink, and where they are shortest. */
+/** The shares of the allowed connections at which time-outs begin to shrink, and at which they are shortest. */
 const BUSY_FROM = 0.5;
 const BUSIEST_FROM = 0.9;
-/** Connections turned away that are told why before they are closed; of more, the next ones are just closed. */
+/** Refused connections that are told why before they close; further ones are just closed. */
 const MAX_TURNED_AWAY = 500;
-/** Of these of one source: those that do not leave when told must not take the words from others. */
+/** The same for one source: clients that do not leave must not keep others from being told. */
 export const MAX_TURNED_AWAY_OF_SOURCE = 20;
 
 /**
- * The listener's open connections: how many there may be, in all and of one source, and how long they may be silent.
- * One timer serves all of them.
+ * The listener's open connections: how many are allowed, in all and per source, and how long they may be silent. One
+ * timer serves them all.
  */
 export class Connections {
   readonly #clock: Clock;
@@ -42,7 +42,7 @@ export class Connections {
   readonly #stopping = new AbortController();
   #running = false;
   #closing = false;
-  /** Told when the last connection has ended, once it is waited for. */
+  /** Called when the last connection has ended, once that is awaited. */
   #onEmpty: (() => void) | null = null;
 
   constructor(clock: Clock, options: Pick<SmtpOptions, 'settings'>, crowd: Crowd) {
@@ -51,17 +51,16 @@ export class Connections {
     this.#crowd = crowd;
   }
 
-  /** Connections open now. */
   get size(): number {
     return this.#members.size;
   }
 
-  /** The service stops: who comes now comes too late. */
+  /** The service stops: new connections come too late. */
   get closing(): boolean {
     return this.#closing;
   }
 
-  /** Whether one more would be too many in all. */
+  /** The refusal of one more connection when there are too many in all. */
   full(): Refusal | null {
     const { maxConnections } = this.#options.settings;
     return this.#crowd.size < maxConnections
@@ -82,19 +81,18 @@ export class Connections {
     if (!this.#running) void this.#run();
   }
 
-  /** The next phase of a connection takes the place of the one before. */
+  /** Replaces a connection by its next phase. */
   replace(before: Member, after: Member): void {
     this.#drop(before);
     this.add(after);
   }
 
-  /** A connection has ended. */
   remove(member: Member): void {
     this.#drop(member);
     if (this.size === 0) this.#onEmpty?.();
   }
 
-  /** Counts a connection of a source; refuses it, and counts nothing, when the source has too many. */
+  /** Counts a connection of a source; refuses it, uncounted, when the source has too many. */
   claim(address: string): Refusal | null {
     const { maxConnectionsPerSource } = this.#options.settings;
     if (!this.#crowd.claim(address, maxConnectionsPerSource))
@@ -107,19 +105,17 @@ export class Connections {
     return null;
   }
 
-  /** A connection that was counted has ended. */
   unclaim(address: string): void {
     this.#crowd.unclaim(address);
   }
 
-  /** Whether there is room to say why to one that is turned away; the function returned must be called at its end. */
+  /** Reserves room to tell a refused connection why, null if there is none; call the returned function when it ends. */
   turnAway(address: string): (() => void) | null {
     if (this.#turnedAway.total >= MAX_TURNED_AWAY) return null;
     if (!this.#turnedAway.add(address, MAX_TURNED_AWAY_OF_SOURCE)) return null;
     return () => this.#turnedAway.remove(address);
   }
 
-  /** How long clients may be silent now. */
   timeouts(): Timeouts {
     const { maxConnections, commandTimeoutSeconds, dataTimeoutSeconds, busyTimeoutSeconds } =
       this.#options.settings;
@@ -129,7 +125,7 @@ export class Connections {
     return { commandMs: shrunk(commandTimeoutSeconds), dataMs: shrunk(dataTimeoutSeconds) };
   }
 
-  /** Tells all of them that the service stops; resolves when none is left, or ends them when the signal aborts. */
+  /** Tells all connections that the service stops. Resolves when none is left; ends them when the signal aborts. */
   async close(deadline: AbortSignal): Promise<void> {
     this.#closing = true;
     for (const member of this.#members) member.shutDown();

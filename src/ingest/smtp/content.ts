@@ -3,26 +3,34 @@ import type { Budget, Release, Share } from '../../lib/budget.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { decline, type Refusal } from './refusal.ts';
 
-/** Memory that a message gets before its size is known; most are smaller. */
+/** Memory for a message of unknown size at first; most are smaller. */
 const FIRST_BYTES = 16 * 1024;
-/** The part of what its sender may have that a message gets bit by bit; beyond it, it gets room for all there may come. */
+/**
+ * A message grows bit by bit up to this part of its sender's share; beyond it, it gets room for the largest message.
+ */
 const SMALL_PART = 400;
-/** How long a message may wait to begin: shorter than the two minutes in which clients expect the 354 (RFC 5321 §4.5.3.2.5). */
+/**
+ * How long a message may wait to begin: less than the two minutes in which clients expect the 354 (RFC 5321
+ * §4.5.3.2.5).
+ */
 const BEGIN_WAIT_MS = 60_000;
-/** How long it may wait for more: shorter than the three minutes that clients give a piece to go (RFC 5321 §4.5.3.2.5). */
+/**
+ * How long it may wait for more memory: less than the three minutes that clients allow for a piece (RFC 5321
+ * §4.5.3.2.5).
+ */
 const MORE_WAIT_MS = 150_000;
 
 /**
- * The content of the message that is coming in, and its share of the memory for messages. Who says how much will come
- * gets it at once or waits for it before it begins; who does not gets more as it comes. Large messages of unknown size
- * would all get a part and wait for each other's: so whatever is not small waits until there is room for the largest
- * message there may be, and then comes in whole. Every wait ends, and who gave up gives its share back.
+ * The content of the incoming message, and its share of the memory for messages. A message with a declared size gets
+ * that much at once, or waits for it before it begins; any other gets memory as it arrives. Large messages of unknown
+ * size could each get a part and wait for each other: so a message that is no longer small waits until there is room
+ * for the largest one allowed, and then arrives in whole. Every wait ends, and returns its share on failure.
  */
 export class IncomingContent {
   readonly #budget: Budget;
   readonly #clock: Clock;
   #chunks: Buffer[] = [];
-  /** Many small pieces become few blocks. Null until there is one. */
+  /** Gathers many small pieces into few blocks. Null until there is one. */
   #gatherer: Gatherer | null = null;
   #bytes = 0;
   #share: Share | null = null;
@@ -39,8 +47,8 @@ export class IncomingContent {
   }
 
   /**
-   * Makes room for a message of at most `maxBytes`. True when there is, false when there will be none in time; waiting
-   * takes no turn of the loop where there is room now.
+   * Makes room for a message of at most `maxBytes`. True when there is, false when there will be none in time;
+   * synchronous where there is room now.
    */
   begin(holder: string, declaredBytes: number | null, maxBytes: number): boolean | Promise<boolean> {
     this.drop();
@@ -51,7 +59,7 @@ export class IncomingContent {
     return this.#reserve(bytes, BEGIN_WAIT_MS);
   }
 
-  /** Adds a piece. What it gives is what {@link begin} gives; until it is true, nothing more may come in. */
+  /** Adds a piece. Returns what {@link begin} returns; the next piece may follow only when it is true. */
   add(piece: Buffer): boolean | Promise<boolean> {
     this.#gatherer ??= this.#gather();
     this.#gatherer.push(piece);
@@ -64,16 +72,16 @@ export class IncomingContent {
   }
 
   /**
-   * Whether it comes in too slowly for the memory that it holds, see {@link HeldPace}. Asked about once a second;
-   * `couldSend`: the client is not waiting for us.
+   * Whether it arrives too slowly for the memory it holds, see {@link HeldPace}. Called once a second; `couldSend`: the
+   * client is not waiting for us.
    */
   isBehind(couldSend: boolean, now: number): boolean {
     return this.#pace?.isBehind(this.#reserved, couldSend, now) ?? false;
   }
 
   /**
-   * Hands over what came in, with its share, which is given back by `release`: what is being stored stays in memory so
-   * long, even when the session has ended meanwhile.
+   * Hands over the content with its share, which `release` returns: content being stored stays in memory until then,
+   * even if the session has ended.
    */
   take(): { readonly chunks: readonly Buffer[]; readonly release: Release } {
     this.#gatherer?.flush();
@@ -84,7 +92,7 @@ export class IncomingContent {
     return { chunks, release: () => releaseAll(releases) };
   }
 
-  /** Forgets it, and gives back its share. */
+  /** Drops the content and returns its share. */
   drop(): void {
     this.#waiting?.abort();
     this.#waiting = null;
@@ -136,32 +144,32 @@ function releaseAll(releases: readonly Release[]): void {
   for (const release of releases) release();
 }
 
-/** What a pace is measured over, in ms. */
+/** The span over which a pace is measured, in ms. */
 const WINDOW_MS = 10_000;
-/** What a message holds of the memory must come in within so many seconds. */
+/** A message must fill the memory it holds within this many seconds. */
 const FILL_SECONDS = 600;
-/** Bytes a second beyond which nobody is asked to hurry: a line of 100 kbit/s has that much to spare for any message. */
+/** Bytes a second that are always fast enough: a line of 100 kbit/s can spare that much for any message. */
 const MAX_HELD_PACE = 10_000;
-/** How far behind a message may be: by a minute, and by the bytes that are gathered before they are counted. */
+/** How far behind a message may be, in seconds; the bytes gathered before they are counted come on top. */
 const SLACK_SECONDS = 60;
 const SLACK_BYTES = 4096;
 
-/** What comes in over a connection, second by second: a message must not be drawn out for ever, a byte now and then. */
+/**
+ * Measures the pace of a connection, second by second: a message must not be drawn out for ever, a byte now and then.
+ */
 export class ContentPace {
   #since: number;
   #bytes = 0;
 
-  /** `now`: monotonic ms. */
   constructor(now: number) {
     this.#since = now;
   }
 
-  /** Bytes have come in. */
   add(bytes: number): void {
     this.#bytes += bytes;
   }
 
-  /** Whether less came in than it should, over the last ten seconds or more. A least pace of 0 begins anew. */
+  /** Whether less arrived than required, over the last ten seconds or more. A required pace of 0 begins anew. */
   isBelow(minBytesPerSecond: number, now: number): boolean {
     const elapsedMs = now - this.#since;
     if (minBytesPerSecond > 0 && elapsedMs < WINDOW_MS) return false;
@@ -173,8 +181,8 @@ export class ContentPace {
 }
 
 /**
- * What comes in of a message that holds memory, which others wait for: the more it holds, the faster it must come.
- * Going ahead gives no time to stand still later, so that it ends in bounded time; a line may be quiet for a minute.
+ * The pace of a message that holds memory others wait for: the more it holds, the faster it must arrive. Being ahead
+ * earns no time to stand still later, so it ends in bounded time; a line may be quiet for a minute.
  */
 export class HeldPace {
   #since: number;
@@ -185,12 +193,11 @@ export class HeldPace {
     this.#since = now;
   }
 
-  /** Bytes of it have come in. */
   add(bytes: number): void {
     this.#owedBytes -= bytes;
   }
 
-  /** Whether it has fallen behind. Where it could not send, because it waited for us, it owes nothing. */
+  /** Whether it has fallen behind. While it waits for us and cannot send, nothing is required. */
   isBehind(heldBytes: number, couldSend: boolean, now: number): boolean {
     const elapsedSeconds = (now - this.#since) / 1000;
     this.#since = now;
@@ -200,7 +207,7 @@ export class HeldPace {
   }
 }
 
-/** What is said to a client that falls behind it. */
+/** The reply to a client that falls behind. */
 export const HELD_TOO_LONG = decline(
   'too_slow',
   421,
@@ -208,7 +215,7 @@ export const HELD_TOO_LONG = decline(
   `The message comes in too slowly for the memory it holds; send ${MAX_HELD_PACE} bytes a second, or say its SIZE at MAIL`,
 );
 
-/** What is said to a client that falls short of {@link ContentPace}. */
+/** The reply to a client slower than {@link ContentPace} requires. */
 export function tooSlow(minBytesPerSecond: number): Refusal {
   return decline(
     'too_slow',

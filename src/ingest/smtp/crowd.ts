@@ -1,19 +1,19 @@
 import { sourceGroup } from '../../lib/network.ts';
 
-/** How many connections there are over all threads that accept, in all and of one source (IPv6 by /64). */
+/** Counts the connections of all accepting threads, in all and per source (IPv6 by /64). */
 export interface Crowd {
   readonly size: number;
   /** One more is open. */
   enter(): void;
-  /** One that was open has ended. */
+  /** An open one ended. */
   leave(): void;
-  /** Counts one more of a source; false, and counts nothing, when there are as many already. */
+  /** Counts one more of a source; returns false, and counts nothing, when it has `most` already. */
   claim(address: string, most: number): boolean;
-  /** One that was claimed has gone. */
+  /** A claimed one ended. */
   unclaim(address: string): void;
 }
 
-/** The connections of one thread that accepts alone. */
+/** The connections when a single thread accepts. */
 export class OwnCrowd implements Crowd {
   readonly #sources = new SourceCounts();
   #size = 0;
@@ -39,7 +39,7 @@ export class OwnCrowd implements Crowd {
   }
 }
 
-/** How many there are of each source, IPv6 by /64. */
+/** Counts per source, IPv6 by /64. */
 export class SourceCounts {
   readonly #counts = new Map<string, number>();
   #total = 0;
@@ -48,7 +48,7 @@ export class SourceCounts {
     return this.#total;
   }
 
-  /** Counts one more; false, and counts nothing, when there are as many already. */
+  /** Counts one more; returns false, and counts nothing, when there are `most` already. */
   add(address: string, most: number): boolean {
     const group = sourceGroup(address);
     const count = this.#counts.get(group) ?? 0;
@@ -58,7 +58,6 @@ export class SourceCounts {
     return true;
   }
 
-  /** One that was counted has gone. */
   remove(address: string): void {
     const group = sourceGroup(address);
     const left = (this.#counts.get(group) ?? 0) - 1;

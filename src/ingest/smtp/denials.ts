@@ -2,44 +2,43 @@ import type { Clock } from '../../lib/clock.ts';
 import { sourceGroup } from '../../lib/network.ts';
 import type { Event, Events } from '../../observe/events.ts';
 
-/** Refusals of one source for one reason that are told one by one within a minute; more are summed up. */
+/** Refusals of one source for one reason reported singly within a minute; further ones are summed up. */
 export const MAX_TOLD = 60;
-/** The same of all sources together: whoever has a network has sources without end. */
+/** The same over all sources: a whole network has countless sources. */
 export const MAX_TOLD_OF_ALL = 300;
-/** What they are counted over, in ms. */
+/** The span over which they are counted, in ms. */
 const WINDOW_MS = 60_000;
-/** How long they are summed up, in ms, before the sum is told. */
+/** How often a sum is reported, in ms. */
 const SUM_MS = 10_000;
-/** Sources and reasons remembered, at about 250 bytes each; the one that began longest ago makes room. */
+/** Sources and reasons remembered, at about 250 bytes each; the oldest window makes room. */
 export const MAX_WINDOWS = 10_000;
 
 type Uncounted<E> = E extends { readonly count: number } ? Omit<E, 'count'> : never;
 
-/** One refusal: somebody was denied something, or a message was refused for what it is. */
+/** One refusal: a client was denied something, or a message was refused for its content. */
 export type Told = Uncounted<
   Extract<Event, { type: 'denied' | 'refused' }> & { readonly sourceAddress: string }
 >;
 
-/** What one source, IPv6 by /64, or all of them were refused for one reason within a minute. */
+/** Refusals of one source (IPv6 by /64), or of all, for one reason within a minute. */
 interface Window {
   readonly since: number;
-  /** The last one. */
   last: Told;
   told: number;
   summed: number;
 }
 
 /**
- * Tells of everybody who was denied something, for the figures and the log, and of refused messages, for the log. The
- * port is open to the world, and a refusal costs a stranger one line of SMTP: a flood of one source is told in sums, and
- * so is one of many sources, with the last address of each sum, so that it fills no disk with log.
+ * Reports denied clients for the metrics and the log, and refused messages for the log. The port is open to the world,
+ * and a refusal costs a stranger one line of SMTP: so a flood from one source or from many is reported in sums, each
+ * with its last address, and cannot fill a disk with log.
  */
 export class Denials {
   readonly #events: Events;
   readonly #clock: Clock;
-  /** By reason and source; the one that began longest ago first. */
+  /** By reason and source; the oldest first. */
   readonly #windows = new Map<string, Window>();
-  /** By reason, of all sources. */
+  /** By reason, over all sources. */
   readonly #all = new Map<string, Window>();
 
   constructor(events: Events, clock: Clock) {
@@ -47,7 +46,7 @@ export class Denials {
     this.#clock = clock;
   }
 
-  /** Tells of it, now or in a sum. */
+  /** Reports a refusal, now or in a sum. */
   tell(told: Told): void {
     const what = `${told.type} ${told.reason}`;
     const all = this.#open(this.#all, what, told);
@@ -64,7 +63,7 @@ export class Denials {
     if (window.summed === 1) void this.#tellSumLater(window);
   }
 
-  /** Tells what is summed up: the listener closes. */
+  /** Reports the sums: the listener closes. */
   flush(): void {
     for (const window of [...this.#windows.values(), ...this.#all.values()]) this.#tellSum(window);
   }
@@ -75,7 +74,7 @@ export class Denials {
     return window;
   }
 
-  /** The window of that name, or a new one. */
+  /** The window with that name, or a new one. */
   #open(windows: Map<string, Window>, name: string, last: Told): Window {
     const now = this.#clock.mono();
     const known = windows.get(name);
@@ -104,7 +103,7 @@ export class Denials {
   }
 
   #tellSum(window: Window): void {
-    // Others in the sum may have been of other sessions, and of other keys.
+    // The others in the sum may belong to other sessions and keys.
     const { requestId: _, keyId: __, ...shared } = window.last;
     const count = window.summed;
     if (count === 0) return;

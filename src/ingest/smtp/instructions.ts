@@ -16,16 +16,16 @@ import type { MessageLimits } from './options.ts';
 import { decline, type Refusal } from './refusal.ts';
 
 /**
- * Header fields that say what a client of the API says beside its message (contract §10), by the same rules: a field
- * that is empty is as good as none, and one that nobody knows is refused, for a typo must not silently do nothing.
+ * Header fields that carry what an API client says beside its message (contract §10), under the same rules. An empty
+ * field equals an absent one; an unknown one is refused, for a typo must not silently do nothing.
  */
 
-/** What they say. */
+/** The values of a message's instructions. */
 export interface Instructions extends Pick<Submission, 'tags' | 'metadata' | 'sendAt' | 'priority'> {
   readonly idempotencyKey: string | null;
 }
 
-/** What a message without them says. */
+/** The values of a message without instructions. */
 export const NO_INSTRUCTIONS: Instructions = {
   tags: [],
   metadata: {},
@@ -34,7 +34,7 @@ export const NO_INSTRUCTIONS: Instructions = {
   idempotencyKey: null,
 };
 
-/** What they say, or why the message is refused. */
+/** The values, or the refusal of the message. */
 export type ReadInstructions =
   | { readonly ok: true; readonly instructions: Instructions }
   | { readonly ok: false; readonly refusal: Refusal };
@@ -47,15 +47,15 @@ const METADATA_PREFIX = `${OURS_PREFIX}metadata-`;
 const NAMES = new Set([TAG, SEND_AT, PRIORITY, IDEMPOTENCY_KEY]);
 const KNOWN =
   'X-Waybill-Tag, X-Waybill-Send-At, X-Waybill-Priority, X-Waybill-Metadata-<name> and Idempotency-Key are known';
-/** Characters of a field's name, or of a value's beginning, that a refusal repeats. */
+/** Characters of a field's name, or of a value's beginning, that a refusal quotes. */
 const MAX_SHOWN = 90;
 
-/** Whether a field is an instruction to us, or would be one: it is never sent. */
+/** Whether a field is an instruction to us, known or not: it is never sent. */
 export function isInstruction({ lowerName }: Pick<FieldSpan, 'lowerName'>): boolean {
   return lowerName.startsWith(OURS_PREFIX) || lowerName === IDEMPOTENCY_KEY;
 }
 
-/** Reads them from a header. The refusal names the first faulty field and the rule that it breaks. */
+/** Reads the instructions in a header. The refusal names the first faulty field and the rule that it breaks. */
 export function readInstructions(
   fields: readonly FieldSpan[],
   limits: Pick<MessageLimits, 'maxTags' | 'maxMetadata'>,
@@ -105,7 +105,7 @@ class Reader {
     };
   }
 
-  /** Takes a field that has a value. Gives what is wrong with it; null when nothing is. */
+  /** Takes a field with a value. Returns its fault; null if it is valid. */
   read({ lowerName, name, value }: FieldSpan): Fault | null {
     if (lowerName === TAG) return this.#tag(decodeWords(value));
     if (lowerName === SEND_AT) return this.#at(value);

@@ -9,14 +9,13 @@ import type { Client } from './origin.ts';
 import { decline, deny, type Refusal } from './refusal.ts';
 
 /**
- * A key that was proved is believed so long, in ms, before it is looked up again. The look-up may be half a second old
- * itself: together a revocation holds within one second (contract §9).
+ * How long a proven key is trusted before it is looked up again, in ms. The look-up may be half a second old itself:
+ * together, a revocation takes effect within one second (contract §9).
  */
 const BELIEVE_MS = 250;
 const NEEDS_KEY = 'The password must be a valid API key; create one with: waybill keys create';
 const STORE_AWAY = 'Keys cannot be looked up now; try again soon';
 
-/** What a session has proved its key with. */
 interface Proof {
   readonly secret: string;
   /** Monotonic ms before the last look-up began. */
@@ -24,17 +23,20 @@ interface Proof {
 }
 
 /**
- * AUTH (RFC 4954, contract §9): the password is an API key, the user name may be anything. Whoever names another
- * identity to act as (RFC 4616 §2) than the user name or the key's own name asks for what is not there, and is refused.
+ * AUTH (RFC 4954, contract §9): the password is an API key, the user name may be anything. An authorization identity
+ * (RFC 4616 §2) other than the user name or the key's own name does not exist, and is refused.
  *
- * What was wrong with a key is told to the log by the code of the refusal, never to the client, who could search keys
- * with it; user names go nowhere (contract §16).
+ * The log learns by the refusal's code what was wrong with a key. The client does not, for it could use that to guess
+ * keys; user names go nowhere (contract §16).
  */
 export class KeyCheck {
   readonly #authenticator: Authenticator;
   readonly #clock: Clock;
   readonly #failures: AuthFailures;
-  /** By the key as it was found; gone with the session that holds it. Here, so that nobody can log it by mistake. */
+  /**
+   * By the key object found; dropped with the session that holds it. Kept here, so that nobody logs a secret by
+   * mistake.
+   */
   readonly #proofs = new WeakMap<ApiKey, Proof>();
 
   constructor(authenticator: Authenticator, clock: Clock) {
@@ -43,7 +45,7 @@ export class KeyCheck {
     this.#failures = new AuthFailures(clock);
   }
 
-  /** The key, at once; or why there is none, for which a client that errs often has to wait. */
+  /** The key, at once; or the refusal, for which a client that often fails must wait. */
   async authenticate(client: Client, credentials: Credentials): Promise<ApiKey | Refusal> {
     const found = await this.#find(credentials.password);
     if (found === null) return decline('store_unavailable', 454, '4.7.0', STORE_AWAY);
@@ -57,7 +59,9 @@ export class KeyCheck {
     return keyId === undefined ? told : { ...told, keyId };
   }
 
-  /** The key as it is now; or why it is good no longer, which ends the session: it cannot authenticate anew. */
+  /**
+   * The key as it is now; or why it is no longer valid, which ends the session: a session cannot authenticate twice.
+   */
   again(key: ApiKey, client: Client): ApiKey | Promise<ApiKey | Refusal> {
     const proof = this.#proofs.get(key);
     const isFresh = proof !== undefined && this.#clock.mono() - proof.checkedAt < BELIEVE_MS;
@@ -86,7 +90,7 @@ export class KeyCheck {
   }
 }
 
-/** Why a good key is not taken from here, or not for this. */
+/** Why a valid key may not be used from here, or not for sending. */
 function callerRefusal({ key, sources }: Caller, { address, isHidden }: Client): Refusal | null {
   if (sources !== null && (isHidden || !sources.contains(address))) {
     const text = `This key may not be used from ${address}; create one that may: waybill keys create --cidr`;
@@ -108,17 +112,17 @@ function tooManyFailures(address: string): Refusal {
   return deny('auth_too_many_failures', 421, '4.7.0', text);
 }
 
-/** The first failure of a source waits so long, in ms; each further one twice as long as the one before. */
+/** The wait after a source's first failure, in ms; each further failure doubles it. */
 const FIRST_MS = 250;
-/** No failure waits longer, in ms: clients give up after 30 s and more. */
+/** The longest wait, in ms: clients give up after 30 s and more. */
 const LONGEST_MS = 10_000;
-/** After so long without a failure, in ms, a source begins anew. */
+/** After this long without a failure, in ms, a source starts afresh. */
 const FORGET_MS = 10 * 60_000;
 /** Sources remembered, at about 200 bytes each; the one that failed longest ago makes room. */
 export const MAX_FAILING_SOURCES = 10_000;
-/** Answers of one source that wait at once. Those who fail go away while they wait: connections do not bound them. */
+/** Waiting answers of one source at once. Failing clients may leave meanwhile: connections do not bound these. */
 export const MAX_WAITING_OF_SOURCE = 100;
-/** Answers that wait at once in all. */
+/** Waiting answers at once in all. */
 export const MAX_WAITING = 2_000;
 
 interface Failing {
@@ -128,17 +132,17 @@ interface Failing {
 }
 
 /**
- * Makes those who guess keys wait, by source, IPv6 by /64. Only wrong answers wait, never questions: a good key is
- * answered at once however much others fail behind the same NAT, so that nobody is locked out by his neighbours. The
- * wait spares the store and the log, no more; that keys cannot be guessed is due to their 256 bits.
+ * Delays clients that guess keys, by source, IPv6 by /64. Only wrong answers wait, never questions: a valid key is
+ * answered at once however much others fail behind the same NAT, so nobody is locked out by neighbours. The wait only
+ * spares the store and the log; it is their 256 bits that make keys unguessable.
  *
- * A session asks one question at a time, so that whoever wants more answers needs more connections, which
+ * A session asks one question at a time, so more answers need more connections, which
  * `listener.max_connections_per_source` bounds. When too many answers wait, because clients leave and come again, the
- * next one is not put off but cut off: it costs nothing to keep, and him a connection.
+ * next connection is closed instead: that costs us nothing to keep, and the client a connection.
  */
 export class AuthFailures {
   readonly #clock: Clock;
-  /** By group; the one that failed longest ago first. */
+  /** By group; the oldest failure first. */
   readonly #failing = new NewestMap<string, Failing>(MAX_FAILING_SOURCES);
   #waiting = 0;
 
@@ -146,7 +150,7 @@ export class AuthFailures {
     this.#clock = clock;
   }
 
-  /** An authentication has failed: waits. False, at once: too many are waiting, the connection should end. */
+  /** An authentication failed: waits. Returns false at once if too many are waiting and the connection should end. */
   async wait(address: string): Promise<boolean> {
     const source = this.#failed(sourceGroup(address));
     if (source.waiting >= MAX_WAITING_OF_SOURCE || this.#waiting >= MAX_WAITING) return false;

@@ -1,4 +1,4 @@
-/** The SMTP listener: sockets in, sessions out. What is said in a session stands in `smtp/receiver`. */
+/** The SMTP listener: sockets in, sessions out. The dialogue itself is in `smtp/receiver`. */
 import { constants } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
@@ -18,20 +18,19 @@ import { Session } from './session.ts';
 
 /** See the top of the file. */
 export interface SmtpListener {
-  /** Connections open now. */
   readonly connections: number;
   /**
-   * Binds a port on these addresses; 0 takes a free one, the same on each. Resolves to the port. Rejects with
+   * Binds a port on these addresses; 0 picks a free one, the same on each. Resolves to the port. Rejects with
    * `ListenError`, and then has bound none of them.
    */
   listen(hosts: readonly string[], port: number, implicitTls: boolean): Promise<number>;
   /** Uses another key and certificate for handshakes from now on. */
   setSecureContext(tls: SecureContextOptions): void;
-  /** Stops accepting at once; ends sessions when what is under way has ended, at the latest when the signal aborts. */
+  /** Stops accepting at once. Sessions end after the work in progress, at the latest when the signal aborts. */
   close(deadline: AbortSignal): Promise<void>;
 }
 
-/** Makes a listener that is bound to nothing yet. Without `tls` it offers no STARTTLS and binds no implicit TLS. */
+/** Creates an unbound listener. Without `tls` it offers no STARTTLS and binds no implicit TLS. */
 export function createSmtpListener(
   deps: SmtpDeps,
   options: SmtpOptions,
@@ -90,7 +89,7 @@ class Listener implements SmtpListener {
   }
 
   #admit(socket: Socket, implicitTls: boolean): void {
-    // Every error ends in a close, which is what everybody heeds.
+    // Every error ends in a close, which is handled.
     socket.on('error', () => {});
     const { connections } = this.#context;
     const { remoteAddress } = socket;
@@ -111,18 +110,20 @@ class Listener implements SmtpListener {
   }
 }
 
-/** Ours is the order of ciphers, and nobody has us shake hands again: Node sees to both for its own servers only. */
+/** We choose the cipher order and refuse renegotiation: Node does both for its own servers only. */
 function contextOf(tls: SecureContextOptions): SecureContext {
   const secureOptions = constants.SSL_OP_CIPHER_SERVER_PREFERENCE | constants.SSL_OP_NO_RENEGOTIATION;
   return createSecureContext({ ...tls, ...TLS_RULES, secureOptions });
 }
 
-/** Bytes of a line of text with its CRLF (RFC 5321 §4.5.3.1.6). */
+/** Bytes of a text line with its CRLF (RFC 5321 §4.5.3.1.6). */
 const MAX_LINE_BYTES = 1000;
-/** What a client may send ahead while it waits for an answer: the chunk at hand, and what the socket still gives. */
+/** What a client may send ahead while it waits for an answer: the current chunk, and what the socket still delivers. */
 const MAX_WAITING_BYTES = 256 * 1024;
 
-/** How receivers are set by the listener's settings. One serves all sessions: everything is read at its use. */
+/**
+ * The receivers' options, from the listener's settings. One object serves all sessions: everything is read when used.
+ */
 export class LiveReceiverOptions implements ReceiverOptions {
   readonly maxWaitingBytes = MAX_WAITING_BYTES;
   readonly startTls: boolean;

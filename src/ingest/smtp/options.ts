@@ -9,23 +9,23 @@ import type { Views } from '../../store/views.ts';
 import type { IngestShared } from '../shared.ts';
 import type { Crowd } from './crowd.ts';
 
-/** What the SMTP listener stands on. */
+/** What the SMTP listener needs. */
 export interface SmtpDeps {
   readonly intake: Intake;
-  /** For repeats of a message under the same `Idempotency-Key`. */
+  /** Finds repeats of a message under the same `Idempotency-Key`. */
   readonly views: Pick<Views, 'remembered'>;
   readonly shared: IngestShared;
   readonly events: Events;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Counts the connections of all threads that share the ports; null: this is the only one. */
+  /** Counts the connections of all threads that share the ports; null: there is only this one. */
   readonly crowd: Crowd | null;
 }
 
 /**
  * Settings of the listener, named as in the configuration: `listener.soft_errors` is `softErrors`. They may change
- * while it runs; whoever heeds one reads it at every use.
+ * while it runs, so users read them at every use.
  */
 export interface SmtpSettings {
   readonly requireAuth: boolean;
@@ -50,7 +50,7 @@ export interface SmtpSettings {
   readonly minDataBytesPerSecond: number;
 }
 
-/** Limits that are the API's as well, so that a message may be the same whichever way it comes. */
+/** Limits shared with the API, so that a message may be the same whichever way it arrives. */
 export interface MessageLimits {
   readonly rateLimitPerKey: number;
   readonly maxMessageBytes: number;
@@ -59,19 +59,19 @@ export interface MessageLimits {
   readonly maxMetadata: number;
 }
 
-/** How the listener is set; everything is read anew at every use. */
+/** The listener's options; everything is read at every use. */
 export interface SmtpOptions {
-  /** Our name, in the greeting, `Received` and `Message-ID`. */
+  /** Our host name, in the greeting, `Received` and `Message-ID`. */
   readonly hostname: string;
-  /** The port of the dashboard that is bound, for who asks there for health; null where this server has none. */
+  /** The dashboard's bound port, for clients that look for health here; null where this server has none. */
   readonly webuiPort: number | null;
-  /** Who gets mail to `<postmaster>`. */
+  /** The recipient of mail to `<postmaster>`. */
   readonly postmaster: string;
   readonly settings: SmtpSettings;
   readonly limits: MessageLimits;
   readonly allowedCidrs: CidrSet;
   readonly trustedProxies: CidrSet;
-  /** Domains that mail is sent from, registered here: lower case, A-labels. */
+  /** Registered sending domains: lower case, A-labels. */
   readonly domains: ReadonlySet<string>;
   /** `listener.sources`, in order. */
   readonly sources: readonly { readonly source: NamedSource; readonly cidrs: CidrSet }[];

@@ -3,26 +3,26 @@ import type { SigningRights } from '../../domain/message.ts';
 
 /** Where a connection comes from. */
 export interface Client {
-  /** The client's address: the peer's, or the one that a trusted proxy tells. */
+  /** The client's address: the peer's, or the one that a trusted proxy reports. */
   readonly address: string;
   /**
-   * A trusted proxy connects for a client that it does not tell. The address is the proxy's: it counts for limits and
-   * in the log, but what the proxy itself may do is not open to all its clients.
+   * A trusted proxy connects for a client that it does not report. The address is the proxy's: it counts for limits and
+   * in the log, but the client does not get the proxy's own rights.
    */
   readonly isHidden: boolean;
 }
 
-/** Who is at the other end of a session, as far as it is known. */
+/** What is known of a session's client. */
 export interface Origin extends Client {
-  /** The row of `listener.sources` that has this address; only of one that is allowed. */
+  /** The row of `listener.sources` with this address; only if the address is allowed. */
   readonly source: NamedSource | null;
   /** In `listener.allowed_cidrs`, and not hidden. */
   readonly allowed: boolean;
-  /** The key that the client has proved to have; null before, and for those who need none. */
+  /** The key that the client has proven; null before, and for clients that need none. */
   readonly key: ApiKey | null;
 }
 
-/** Whose messages these are: the key's, the named source's, or nobody's. */
+/** The owner of its messages: the key, the named source, or nobody. */
 export function ownerIdOf({ key, source }: Origin): string | null {
   if (key !== null) return key.id;
   return source === null ? null : ownerOf(source);
@@ -34,22 +34,22 @@ export function maySendAs({ key, source }: Origin, domain: string): boolean {
   return source === null || maySendFrom(source, domain);
 }
 
-/** Whether only some sender domains are open to it. */
+/** Whether it is limited to some sender domains. */
 export function isBoundToDomains({ key, source }: Origin): boolean {
   return ((key ?? source)?.senderDomains.length ?? 0) > 0;
 }
 
-/** Whether that domain (lower case) is open to it by name, not just as any domain is. */
+/** Whether it may use that domain (lower case) by name, not only because any domain is allowed. */
 export function isBoundTo(origin: Origin, domain: string): boolean {
   return isBoundToDomains(origin) && maySendAs(origin, domain);
 }
 
-/** Neither a key's holder, nor at an address that may relay: whatever it says of itself may be forged. */
+/** Whether it has neither a key nor an address that may relay: anything it says may be forged. */
 export function isStranger({ key, source, allowed }: Origin): boolean {
   return key === null && source === null && !allowed;
 }
 
-/** What mail of its may be signed for: what it may send from, and nothing for a stranger, whose From anybody can write. */
+/** The domains that may sign its mail: those it may send from, and none for a stranger, whose From may be forged. */
 export function signingRightsOf(origin: Origin): SigningRights {
   const owner = origin.key ?? origin.source;
   if (isStranger(origin)) return [];

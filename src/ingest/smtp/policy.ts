@@ -11,10 +11,13 @@ import type { MessageLimits, SmtpDeps, SmtpOptions } from './options.ts';
 import { type Client, maySendAs, type Origin, ownerIdOf } from './origin.ts';
 import { deny, type Refusal, senderNotAllowed, suspended } from './refusal.ts';
 
-/** Who spoke HTTP a short while ago will again; on a busy machine a request may come this long after its connection. */
+/**
+ * How long the greeting waits for a recent HTTP client, in ms: on a busy machine a request may lag its connection by
+ * this much.
+ */
 const HTTP_SOURCE_DELAY_MS = 250;
 
-/** Who may send what, from where and how often (contract §6, §9, §10). What it refuses says how to be let in. */
+/** Decides who may send what, from where and how often (contract §6, §9, §10). Its refusals say how to be let in. */
 export class Policy {
   readonly #clock: Clock;
   readonly #intake: Pick<Intake, 'suspended'>;
@@ -34,18 +37,18 @@ export class Policy {
     this.#spokeHttp = shared.spokeHttp;
   }
 
-  /** Who comes from there (address normalised), before it has said anything. */
+  /** The origin of a new connection (address normalised), before the client has said anything. */
   origin({ address, isHidden }: Client): Origin {
     const { sources, allowedCidrs } = this.#options;
     const allowed = !isHidden && allowedCidrs.contains(address);
-    // A row gives a name and limits to somebody who may send; it lets nobody in.
+    // A row names and limits a client that may send; it admits nobody.
     const row = allowed ? sources.find(({ cidrs }) => cidrs.contains(address)) : undefined;
     return { address, isHidden, source: row?.source ?? null, allowed, key: null };
   }
 
   /**
-   * Who that is now, asked before each message and at its end: keys are revoked, and settings changed, while a session
-   * goes on. What refuses it ends the session.
+   * The origin as it is now, checked before each message and at its end: keys are revoked and settings changed during a
+   * session. A refusal ends the session.
    */
   renew({ key, ...client }: Origin): Origin | Promise<Origin | Refusal> {
     const origin = this.origin(client);
@@ -56,8 +59,8 @@ export class Policy {
   }
 
   /**
-   * May a message from this sender begin? Strangers may, whatever they name, if it is not large: they may send to the
-   * postmaster, and learn what else they may not at RCPT.
+   * May a message from this sender begin? Strangers may use any sender, if the message is not large: they may send to
+   * the postmaster, and learn at RCPT what else is refused.
    */
   mail(origin: Origin, { mailbox, sizeBytes }: ReversePath): Refusal | null {
     const tooMany = this.#rates.take(origin, this.#clock.mono());
@@ -70,8 +73,8 @@ export class Policy {
   }
 
   /**
-   * May it go to this recipient? To `<postmaster>` from anybody (RFC 5321 §4.5.1), if not too often. `postmaster@` our
-   * own name is an address like any other, which is relayed: no domain is ours, and who has that one knows where its
+   * May it go to this recipient? Anybody may send to `<postmaster>` (RFC 5321 §4.5.1), if not too often. `postmaster@`
+   * our own name is an ordinary address, which is relayed: no domain is local, and the domain's owner decides where its
    * mail goes.
    */
   rcpt(origin: Origin, { mailbox }: ForwardPath): Refusal | null {
@@ -80,7 +83,7 @@ export class Policy {
     return deny('relay_not_allowed', 550, '5.7.1', `${nameOf(origin)} may not relay here; ${wayIn(origin)}`);
   }
 
-  /** Whose key this is, or why it is none. */
+  /** The key of these credentials, or a refusal. */
   authenticate(origin: Origin, credentials: Credentials): Promise<ApiKey | Refusal> {
     return this.#keyCheck.authenticate(origin, credentials);
   }
@@ -93,14 +96,14 @@ export class Policy {
     return this.#completed.has(address, now) ? greetDelayMs : firstContactDelayMs;
   }
 
-  /** A message of this source was taken. */
+  /** Records that a message of this source was accepted. */
   completed(address: string): void {
     this.#completed.add(address, this.#clock.mono());
   }
 
   /**
-   * This source speaks HTTP: a health check beside a mailer, say. On a busy machine its requests may come a little
-   * late, and its next one must find the greeting still unsaid.
+   * Records that this source speaks HTTP, such as a health check beside a mailer. On a busy machine its requests may
+   * come a little late, and the next one must arrive before the greeting.
    */
   spokeHttp(address: string): void {
     this.#spokeHttp.add(address, this.#clock.mono());
@@ -108,11 +111,11 @@ export class Policy {
 }
 
 /**
- * Bytes of a message of a stranger: enough for a report of trouble with the headers of what it is about. With the
- * thirty that reach `<postmaster>` in a minute they fill no more than 8 MiB of disk a minute.
+ * Largest message of a stranger: enough for a report of trouble with the headers of its subject. With the thirty
+ * messages a minute that reach `<postmaster>`, they fill at most 8 MiB of disk a minute.
  */
 export const MAX_STRANGER_BYTES = 256 * 1024;
-/** Who holds the memory of the messages of all strangers: having many addresses must not give them more of it. */
+/** One holder for the memory of all strangers' messages: many addresses must not mean more memory. */
 export const STRANGERS_HOLDER = 'strangers';
 
 /** Whether it may send to `<postmaster>` only. */
@@ -120,7 +123,7 @@ export function isStranger({ allowed, key }: Origin): boolean {
   return !allowed && key === null;
 }
 
-/** What a stranger is called in a refusal. */
+/** How a refusal names a stranger. */
 function nameOf({ address, isHidden }: Client): string {
   return isHidden ? `The client of ${address}` : address;
 }
@@ -131,12 +134,12 @@ function wayIn({ isHidden }: Client): string {
   return `${way}, or authenticate with an API key`;
 }
 
-/** Bytes that a message of it may have. */
+/** The largest message that it may send, in bytes. */
 export function maxMessageBytesOf(origin: Origin, { maxMessageBytes }: MessageLimits): number {
   return isStranger(origin) ? Math.min(maxMessageBytes, MAX_STRANGER_BYTES) : maxMessageBytes;
 }
 
-/** Refuses a message of a stranger that is too large for one, and tells how it could be taken. */
+/** Refuses a stranger's message as too large, and says how it could be accepted. */
 export function tooLargeForStranger(origin: Origin): Refusal {
   return deny(
     'relay_not_allowed',
@@ -147,31 +150,31 @@ export function tooLargeForStranger(origin: Origin): Refusal {
 }
 
 /**
- * Recipients a minute that strangers may reach, each of them and all together: `<postmaster>` again and again. Enough
- * for reports of trouble, too few to fill a disk or a mailbox with.
+ * Recipients a minute that strangers may reach, each and all together, always `<postmaster>`: enough for reports of
+ * trouble, too few to fill a disk or a mailbox.
  */
 const STRANGER_PER_MINUTE = 5;
 const STRANGERS_PER_MINUTE = 30;
 const STRANGERS = 'strangers';
 
 /**
- * Messages a minute (contract §6). Each MAIL counts, a stranger's too, also one that is refused later: a key's in the
- * window of its other sends, a named source's for all its addresses together where it has a rate of its own, and any
- * other's by address, IPv6 by /64.
+ * Messages a minute (contract §6). Each MAIL counts, even a stranger's or one refused later: a key's in the window of
+ * its other sends, a named source's for all its addresses together where it has its own rate, and any other's by
+ * address, IPv6 by /64.
  */
 class Rates {
   readonly #keys: RateLimiter;
   readonly #sources: RateLimiter;
   readonly #options: SmtpOptions;
 
-  /** `limiter`: the windows that the API counts in too. */
+  /** `limiter`: the windows that the API uses too. */
   constructor({ limiter, sources }: Pick<IngestShared, 'limiter' | 'sources'>, options: SmtpOptions) {
     this.#keys = limiter;
     this.#sources = sources;
     this.#options = options;
   }
 
-  /** Counts a message; refuses it when there were too many. */
+  /** Counts a message; refuses it if there were too many. */
   take({ key, source, address }: Origin, nowMs: number): Refusal | null {
     const { limits, settings } = this.#options;
     if (key !== null) {
@@ -190,7 +193,7 @@ class Rates {
     );
   }
 
-  /** Counts a recipient of somebody who may not relay; refuses it when there were too many. */
+  /** Counts a recipient of a client that may not relay; refuses it if there were too many. */
   takeOfStranger(address: string, nowMs: number): Refusal | null {
     const own = this.#sources.take(`stranger ${sourceGroup(address)}`, 'send', STRANGER_PER_MINUTE, nowMs);
     const verdict = own?.allowed ? this.#sources.take(STRANGERS, 'send', STRANGERS_PER_MINUTE, nowMs) : own;

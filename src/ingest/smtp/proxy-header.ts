@@ -1,15 +1,15 @@
 /**
- * The header by which a proxy tells whom it connects for: the PROXY protocol, versions 1 and 2, by HAProxy's
- * specification of 2020/03/05 (proxy-protocol.txt). No I/O: bytes in, values out.
+ * The header in which a proxy names its client: the PROXY protocol, versions 1 and 2, by HAProxy's specification of
+ * 2020/03/05 (proxy-protocol.txt). No I/O: bytes in, values out.
  */
 import { isIPv4, isIPv6, SocketAddress } from 'node:net';
 import { normaliseAddress } from '../../lib/network.ts';
 
 /**
- * What the first bytes of a connection are: not yet a whole header, never one, or one.
- * - `source`: the client's address, normalised and in its shortest form; null when the proxy tells none (LOCAL,
- *   UNKNOWN, UNIX sockets, datagrams), and the peer's own counts.
- * - `length`: bytes of the header; what the client says begins behind them.
+ * The verdict on a connection's first bytes: an incomplete header, no header, or a header.
+ * - `source`: the client's address, normalised and in its shortest form; null when the proxy names none (LOCAL,
+ * UNKNOWN, UNIX sockets, datagrams), and the peer's own counts.
+ * - `length`: bytes of the header; the client's own bytes follow.
  */
 export type ProxyHeader =
   | { readonly kind: 'more' }
@@ -18,14 +18,14 @@ export type ProxyHeader =
 
 /** §2.1: bytes of a line of version 1 with its CRLF. */
 const MAX_LINE = 107;
-/** Everything that a line of version 1 may begin with. */
+/** All beginnings of a version 1 line. */
 const LINE_STARTS = ['PROXY TCP4 ', 'PROXY TCP6 ', 'PROXY UNKNOWN ', 'PROXY UNKNOWN\r'] as const;
 const LINE_END = /[\r\n]/;
 const CRLF = '\r\n';
 /** §2.1: no leading zeros. */
 const PORT = /^(?:0|[1-9]\d{0,4})$/;
 const MAX_PORT = 65_535;
-/** Only these may stand in an address; a zone may not. */
+/** The only characters of an address; a zone is not allowed. */
 const IPV4_CHARACTERS = /^[\d.]{0,15}$/;
 const IPV6_CHARACTERS = /^[\da-f:.]{0,45}$/i;
 const PORT_CHARACTERS = /^\d{0,5}$/;
@@ -34,13 +34,15 @@ const PORT_CHARACTERS = /^\d{0,5}$/;
 const FIELDS = 4;
 const FIRST_PORT = 2;
 
-/** §2.2: what version 2 begins with. */
+/** §2.2: the signature of version 2. */
 const SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
 const COMMAND_AT = 12;
 const PROTOCOL_AT = 13;
 const LENGTH_AT = 14;
 const FIXED_BYTES = 16;
-/** Behind the fixed part 2,048 bytes: addresses (216 at most) and TLVs, long when they tell of a certificate. */
+/**
+ * After the fixed part 2,048 bytes: addresses (216 at most) and TLVs, which are long when they describe a certificate.
+ */
 const MAX_HEADER = FIXED_BYTES + 2048;
 /** Version 2 with its two commands. */
 const LOCAL = 0x20;
@@ -58,8 +60,8 @@ const IPV6_GROUPS = 8;
 const MORE: ProxyHeader = { kind: 'more' };
 
 /**
- * Reads the header from all that has come in on a connection so far. At most 107 bytes are awaited of version 1,
- * 2,064 of version 2. Extensions (TLVs) are skipped, as the specification allows.
+ * Reads the header from all bytes of a connection so far. Waits for at most 107 bytes of version 1, 2,064 of version 2.
+ * Extensions (TLVs) are skipped, as the specification allows.
  */
 export function readProxyHeader(bytes: Buffer): ProxyHeader {
   const compared = Math.min(bytes.length, SIGNATURE.length);
@@ -67,7 +69,7 @@ export function readProxyHeader(bytes: Buffer): ProxyHeader {
   return isBinary ? readBinary(bytes) : readLine(bytes.toString('latin1', 0, MAX_LINE));
 }
 
-/** §2.1, version 1. `text` is what has come in, cut behind the last byte that may belong to the line. */
+/** §2.1, version 1. `text` is the input, cut after the last byte that may belong to the line. */
 function readLine(text: string): ProxyHeader {
   if (!LINE_STARTS.some((start) => text.startsWith(start))) {
     const mayBecomeOne = LINE_STARTS.some((start) => start.startsWith(text));
@@ -87,7 +89,7 @@ function readLine(text: string): ProxyHeader {
   return text.length < MAX_LINE ? MORE : invalid(`the line has more than ${MAX_LINE} bytes`);
 }
 
-/** Whether the fields are source and destination, port and port; when not `isWhole`, whether they may become so. */
+/** Whether the fields are source and destination, port and port; if not `isWhole`, whether they may become so. */
 function areEndpoints(isTcp4: boolean, fields: readonly string[], isWhole: boolean): boolean {
   if (fields.length > FIELDS || (isWhole && fields.length < FIELDS)) return false;
   return fields.every((field, i) => {
@@ -102,7 +104,7 @@ function isPort(text: string): boolean {
   return PORT.test(text) && Number(text) <= MAX_PORT;
 }
 
-/** §2.2, version 2. What has come in begins as the signature does. */
+/** §2.2, version 2. The input begins as the signature does. */
 function readBinary(bytes: Buffer): ProxyHeader {
   const command = bytes[COMMAND_AT];
   if (command === undefined) return MORE;
@@ -132,7 +134,7 @@ function binarySource(bytes: Buffer, family: number): string | null {
   return canonical(groups.map((group) => group.toString(16)).join(':'));
 }
 
-/** A valid address as a socket would give it: whoever tells it, the same client is written the same way. */
+/** A valid address as a socket would report it, so that a client has one notation whatever the source. */
 function canonical(address: string): string {
   const family = address.includes(':') ? 'ipv6' : 'ipv4';
   return normaliseAddress(new SocketAddress({ address, family }).address);

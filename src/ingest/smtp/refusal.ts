@@ -2,36 +2,39 @@ import type { Suspension } from '../../engine/contract.ts';
 import { type SessionReply, sessionReply } from '../../smtp/receiver/session-reply.ts';
 import type { Origin } from './origin.ts';
 
-/** What a client is told, and why, by a code that an operator can search the log for. */
+/** A reply to the client, with a reason code that an operator can search the log for. */
 export interface Refusal {
   readonly reply: SessionReply;
-  /** Why, of what it is not allowed: that is counted as denied. Null for what nobody was denied. */
+  /** The reason, where this client is not allowed something; counted as denied. Null otherwise. */
   readonly denied: string | null;
-  /** Why, of what anybody would be refused, such as a message that finds no room. Null for what was denied. */
+  /** The reason, where any client would be refused, as when there is no room. Null otherwise. */
   readonly refused: string | null;
-  /** The key that was shown, where it is known and not yet the session's. */
+  /** The presented key, where it is known and not yet the session's. */
   readonly keyId?: string;
 }
 
-/** Domains that a refusal names; of more, the configuration tells. */
+/** Domains that a refusal names; the configuration has the rest. */
 const MAX_NAMED_DOMAINS = 5;
 
-/** Refuses somebody what they may not do. */
+/** Refuses what this client may not do. */
 export function deny(reason: string, code: number, enhanced: string, text: string): Refusal {
   return { reply: sessionReply(code, enhanced, text), denied: reason, refused: null };
 }
 
-/** Refuses what anybody would be refused. */
+/** Refuses what any client would be refused. */
 export function decline(reason: string, code: number, enhanced: string, text: string): Refusal {
   return { reply: sessionReply(code, enhanced, text), denied: null, refused: reason };
 }
 
-/** What nobody can send for now (contract §15): the queue or the disk is full, the store away, the service stopping. */
+/**
+ * The refusal while nobody can send (contract §15): the queue or disk is full, the store unavailable, or the service
+ * stopping.
+ */
 export function suspended({ code, detail }: Suspension): Refusal {
   const text = detail.replace(/\.$/, '');
   switch (code) {
     case 'queue_limit':
-      // It tells its cure, which may not be to wait.
+      // Its text has its own cure, which may not be to wait.
       return decline(code, 452, '4.3.1', text);
     case 'disk_full':
       return decline(code, 452, '4.3.1', `${text}; try again later`);
@@ -42,7 +45,7 @@ export function suspended({ code, detail }: Suspension): Refusal {
   }
 }
 
-/** A sender domain that is not open to a client for whom only some are. */
+/** The refusal of a sender domain to a client that is limited to others. */
 export function senderNotAllowed({ key, source }: Origin, domain: string): Refusal {
   const who = key === null ? `The source ${source?.name ?? ''}` : 'This key';
   const all = (key ?? source)?.senderDomains ?? [];

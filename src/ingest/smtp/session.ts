@@ -14,10 +14,13 @@ import type { ListenerContext } from './context.ts';
 import type { Denials } from './denials.ts';
 import type { Refusal } from './refusal.ts';
 
-/** How long a client may take to close, in ms, that has said QUIT or closed its side. */
+/** How long a client may take to close after QUIT, or after closing its side, in ms. */
 const GOODBYE_MS = 5000;
 
-/** One SMTP session over a socket: bytes to the receiver, its effects to the socket, its questions to {@link Answering}. */
+/**
+ * One SMTP session over a socket: passes bytes to the receiver, its effects to the socket, its questions to {@link
+ * Answering}.
+ */
 export class Session implements Member {
   readonly #context: ListenerContext;
   readonly #address: string;
@@ -26,19 +29,19 @@ export class Session implements Member {
   readonly #answering: Answering;
   readonly #reports: Reports;
   #socket: Socket;
-  /** Nothing is taken from the receiver: replies wait to be read, a piece of content for memory, or TLS is shaken. */
+  /** Why the receiver is not asked for effects: unread replies, content waiting for memory, or a TLS handshake. */
   #held: 'replies' | 'memory' | 'handshake' | null = null;
   #pumping = false;
-  /** The client has closed its side: what it has sent is still answered. */
+  /** The client has closed its side; everything it sent is still answered. */
   #peerEnded = false;
   #over = false;
-  /** When the connection is ended that the client should have closed by then. */
+  /** When to end the connection if the client has not closed it. */
   #goneBy = Number.POSITIVE_INFINITY;
-  /** When the client was heard last: a whole command, some content, the end of what it waited for. */
+  /** When the client was last active: a whole command, some content, the end of something it waited for. */
   #heardAt: number;
   readonly #pace: ContentPace;
 
-  /** Takes over a connection. It is told apart in the log by `requestId`. */
+  /** Takes over a connection. `requestId` identifies it in the log. */
   constructor({ socket, client, secure }: Arrived, requestId: string, context: ListenerContext) {
     this.#context = context;
     this.#address = client.address;
@@ -51,10 +54,10 @@ export class Session implements Member {
     this.#pace = new ContentPace(this.#heardAt);
   }
 
-  /** Listens, and greets when the time has come. */
+  /** Listens, and greets when it is time. */
   begin(): void {
     this.#attach(this.#socket);
-    // Paused where a PROXY header was read before.
+    // Reading the PROXY header paused it.
     this.#socket.resume();
     this.#greet().catch((error: unknown) => this.#fail(error));
   }
@@ -69,7 +72,7 @@ export class Session implements Member {
     else if (slowness !== null) this.#dismiss(slowness);
   }
 
-  /** How long the client may be silent where it is now. */
+  /** How long the client may be silent in this state. */
   #patienceMs({ commandMs, dataMs }: Timeouts): number {
     if (this.#held === 'handshake') return Math.min(commandMs, MAX_HANDSHAKE_MS);
     return this.#receiver.isReadingContent ? dataMs : commandMs;
@@ -88,7 +91,7 @@ export class Session implements Member {
   async #greet(): Promise<void> {
     const { clock } = this.#context.deps;
     await clock.sleep(this.#context.policy.greetDelayMs(this.#address));
-    // What has arrived by now must be read before the greeting is written (contract §1).
+    // Bytes that have arrived must be read before the greeting is written (contract §1).
     await yieldToLoop();
     this.#receiver.greet();
     this.#pump();
@@ -104,11 +107,11 @@ export class Session implements Member {
   #hear(chunk: Buffer): void {
     if (this.#over) return;
     this.#pace.add(chunk.length);
-    // Stopping and starting costs more than one chunk that waits: only who sends ahead is stopped.
+    // Pausing and resuming costs more than one waiting chunk: only a client that sends ahead is paused.
     if (!this.#receiver.wantsInput) this.#socket.pause();
     this.#receiver.receive(chunk);
     this.#pump();
-    // Of a command only its end counts, which is answered: who sends it byte by byte gets no more time for it.
+    // Only the end of a command counts, which is answered: sending it byte by byte earns no extra time.
     if (this.#receiver.isReadingContent) this.#noteHeard();
   }
 
@@ -126,7 +129,7 @@ export class Session implements Member {
     this.#answering.forget();
   }
 
-  /** What a client that sends too slowly is told. Where it waits for us, nothing is asked of it. */
+  /** The reply to a client that sends too slowly. While it waits for us, nothing is required. */
   #slowness(now: number): Refusal | null {
     const { minDataBytesPerSecond } = this.#context.options.settings;
     const couldSend = this.#receiver.isReadingContent && this.#receiver.wantsInput && this.#held === null;
@@ -141,9 +144,9 @@ export class Session implements Member {
     this.#pump();
   }
 
-  /** A peer that does not read its replies is not told either. */
+  /** A peer that does not read its replies gets none for this either. */
   #timeOut(): void {
-    // It waits for us, and that ends by itself.
+    // It waits for us, and that wait has its own end.
     if (this.#held === 'memory') return;
     if (this.#held === 'replies' || this.#held === 'handshake') this.destroy();
     else this.#receiver.timeOut();
@@ -162,7 +165,7 @@ export class Session implements Member {
     this.#flow();
   }
 
-  /** Reads from the socket when something can be done with it. */
+  /** Reads from the socket when the bytes can be used. */
   #flow(): void {
     if (this.#over) return;
     if (this.#held !== null) this.#socket.pause();
@@ -203,7 +206,7 @@ export class Session implements Member {
     }
   }
 
-  /** Few clients are ever too slow to read their replies. */
+  /** Few clients are ever slow to read their replies. */
   #awaitReading(): void {
     this.#held = 'replies';
     this.#socket.once('drain', () => this.#release('replies'));
@@ -231,7 +234,7 @@ export class Session implements Member {
   #release(held: 'replies' | 'memory' | 'handshake'): void {
     if (this.#held !== held) return;
     this.#held = null;
-    // Waiting for us, the client was not silent.
+    // The client waited for us, so it was not silent.
     this.#noteHeard();
     this.#pump();
   }
@@ -251,7 +254,7 @@ export class Session implements Member {
     }
     answer.then(
       (told) => {
-        // Also of a client who has not waited for it, as those who guess keys do not.
+        // Counted even if the client did not wait for it, as those that guess keys do not.
         this.#reports.count(told);
         if (this.#over) return;
         this.#noteHeard();
@@ -267,7 +270,7 @@ export class Session implements Member {
     else this.#receiver.refuse(answer.reply);
   }
 
-  /** A fault of ours. The client may try again. */
+  /** Handles a fault of ours. The client may try again. */
   #fail(error: unknown): void {
     const { log } = this.#context.deps;
     log.error('smtp.session_failed', { requestId: this.#requestId, error: String(error) });
@@ -311,15 +314,15 @@ export class Session implements Member {
     if (reason !== 'quit') void lingeringClose(this.#socket, this.#context.deps.clock);
     else if (this.#mayCloseAtOnce()) this.#socket.destroy();
     else {
-      // What still comes is read away, so that the client's end is seen.
+      // The remaining input is read and dropped, so that the client's end is seen.
       this.#goneBy = this.#context.deps.clock.mono() + GOODBYE_MS;
       this.#socket.end().resume();
     }
   }
 
   /**
-   * All that was said is with the kernel, which delivers it, and nothing has come behind the client's QUIT: closing now
-   * resets nothing. TLS has its own goodbye.
+   * The kernel has all replies and will deliver them, and nothing followed the client's QUIT: closing now resets
+   * nothing. TLS has its own goodbye.
    */
   #mayCloseAtOnce(): boolean {
     const socket = this.#socket;
@@ -328,7 +331,7 @@ export class Session implements Member {
   }
 }
 
-/** Ends of a session in which the client was refused, as they are counted and logged. */
+/** Session ends that count and are logged as denials. */
 const DENIED_ENDS: ReadonlySet<CloseReason> = new Set<CloseReason>([
   'early_talk',
   'http_after_greeting',
@@ -337,10 +340,10 @@ const DENIED_ENDS: ReadonlySet<CloseReason> = new Set<CloseReason>([
   'too_many_commands',
 ]);
 
-/** Who knows whose messages those of the session are now. */
+/** Knows the owner of the session's messages. */
 type Owner = Pick<Answering, 'ownerId'>;
 
-/** What one session refused its client, told to those who count and log it. */
+/** Reports what one session refused its client, for metrics and log. */
 class Reports {
   readonly #denials: Denials;
   readonly #from: { readonly sourceAddress: string; readonly requestId: string };
@@ -352,7 +355,7 @@ class Reports {
     this.#owner = owner;
   }
 
-  /** A question was answered: tells of a no. */
+  /** Reports a refused question. */
   count(answer: Answer): void {
     if ('yes' in answer) return;
     const { denied, refused, reply, keyId } = answer;
@@ -360,17 +363,17 @@ class Reports {
     if (refused !== null) this.refused(refused, reply);
   }
 
-  /** The client may not do what it asked. */
+  /** Reports that the client may not do what it asked. */
   denied(reason: string, keyId = this.#owner.ownerId): void {
     this.#denials.tell({ type: 'denied', reason, keyId, ...this.#from });
   }
 
-  /** The session has ended. */
+  /** Reports the session's end. */
   ended(reason: CloseReason): void {
     if (DENIED_ENDS.has(reason)) this.denied(reason);
   }
 
-  /** A message of it was not taken. */
+  /** Reports that a message was not accepted. */
   refused(reason: string, { code, enhanced }: SessionReply): void {
     const reply = `${code} ${enhanced}`;
     this.#denials.tell({ type: 'refused', reason, reply, keyId: this.#owner.ownerId, ...this.#from });

@@ -24,7 +24,9 @@ import {
 } from './origin.ts';
 import { decline, deny, type Refusal, senderNotAllowed } from './refusal.ts';
 
-/** A message's content as it came in: CRLF lines, the last one ended, dots unstuffed, without NUL, bare CR and bare LF. */
+/**
+ * A message's content as received: CRLF lines, the last one ended, dots unstuffed, without NUL, bare CR and bare LF.
+ */
 export interface ReceivedContent {
   readonly chunks: readonly Buffer[];
   readonly sizeBytes: number;
@@ -32,28 +34,28 @@ export interface ReceivedContent {
   readonly dotStuffing: boolean;
 }
 
-/** What is known of a message besides its envelope, its content and its origin. */
+/** Facts of a message besides its envelope, content and origin. */
 export interface MessageContext {
-  /** Given by the intake for this message. */
+  /** Assigned by the intake. */
   readonly id: string;
   /** Wall ms. */
   readonly now: number;
-  /** Our name. */
+  /** Our host name. */
   readonly hostname: string;
-  /** Who gets mail to `<postmaster>`. */
+  /** The recipient of mail to `<postmaster>`. */
   readonly postmaster: string;
   readonly requestId: string;
-  /** What the client called itself. */
+  /** The client's name in EHLO or HELO. */
   readonly hello: string;
   readonly protocol: Exclude<Trace['protocol'], 'HTTP' | 'HTTPS'>;
-  /** Whether the Received field tells the client's name and address. */
+  /** Whether the Received field shows the client's name and address. */
   readonly receivedClient: boolean;
   readonly limits: Pick<MessageLimits, 'maxTags' | 'maxMetadata'>;
-  /** Domains that are registered here. */
+  /** Registered sending domains. */
   readonly domains: ReadonlySet<string>;
 }
 
-/** A submission, or why there is none. */
+/** A submission, or the refusal. */
 export type Built =
   | { readonly ok: true; readonly submission: Submission }
   | { readonly ok: false; readonly refusal: Refusal };
@@ -81,8 +83,8 @@ const SAME_FOR_ALL = 'smtp';
 const ASCII = /^[\0-\x7f]*$/;
 
 /**
- * Makes a submission of a message that was handed in over SMTP. Its text is not judged; refused are headers beyond all
- * measure, loops, faulty instructions of those who may give any, and senders that are not open to the client.
+ * Makes a submission of a message received over SMTP. Its text is not checked. Refused are oversized headers, loops,
+ * faulty instructions of a client that may give them, and senders that the client may not use.
  */
 export function buildSubmission(
   envelope: TakenEnvelope,
@@ -103,13 +105,13 @@ export function buildSubmission(
   };
 }
 
-/** They act for those alone whose messages have an owner, who may look at them. */
+/** Instructions apply only to messages with an owner, who may look at them. */
 function instructionsOf({ header }: HandedIn, origin: Origin, { limits, now }: MessageContext) {
   if (ownerIdOf(origin) !== null) return readInstructions(header.fields, limits, now);
   return { ok: true, instructions: NO_INSTRUCTIONS } as const;
 }
 
-/** The envelope's sender, and every author, must be on a domain that is open to the client (contract §9). */
+/** The envelope's sender, and every author, must be on a domain that the client may use (contract §9). */
 function senderRefusal({ reversePath }: TakenEnvelope, { header }: HandedIn, origin: Origin): Refusal | null {
   if (!isBoundToDomains(origin)) return null;
   const authors = authorsOf(header.fields);
@@ -119,7 +121,7 @@ function senderRefusal({ reversePath }: TakenEnvelope, { header }: HandedIn, ori
   return foreign === undefined ? null : senderNotAllowed(origin, foreign.domain);
 }
 
-/** A message and the content it was read from. */
+/** A message and its source bytes. */
 interface Handed {
   readonly message: HandedIn;
   readonly content: ReceivedContent;
@@ -165,8 +167,8 @@ function submissionOf(
 }
 
 /**
- * Whether reports may go to the reverse-path: only where its domain is known to be the client's own, or one of this
- * installation's whose mail the client may send. Anybody else may have forged it, and the report would hit a stranger
+ * Whether reports may go to the reverse-path: only if its domain is known to be the client's own, or is one of this
+ * installation's whose mail the client may send. Any other may be forged, and the report would hit a stranger
  * (backscatter).
  */
 function isReportable(
@@ -209,15 +211,15 @@ function traceOf(recipients: readonly Recipient[], origin: Origin, context: Mess
   });
 }
 
-/** Those of the instructions, and those of the named source whose message it is. */
+/** The tags of the instructions, and those of the named source that owns the message. */
 function tagsOf({ tags }: Instructions, { key, source }: Origin): readonly string[] {
   if (key !== null || source === null || source.tags.length === 0) return tags;
   return [...new Set([...tags, ...source.tags])];
 }
 
 /**
- * The message as it goes on. Of a client that did not say SMTPUTF8, raw 8-bit text in the header is no reason to ask
- * it of the next hop: it may be in any charset, and came here without.
+ * The message as it is sent on. If the client did not say SMTPUTF8, raw 8-bit text in the header does not require it of
+ * the next hop: it may be in any charset, and arrived without.
  */
 function contentOf(
   { message, content: { dotStuffing } }: Handed,
