@@ -1,5 +1,4 @@
 import { openDomains, sealDomain } from '../config/domains.ts';
-import { formatFault } from '../config/fault.ts';
 import { parseDkimRecord } from '../dns/mail-records.ts';
 import type { Resolver } from '../dns/resolver.ts';
 import {
@@ -14,6 +13,7 @@ import { OperationError } from '../operations/call.ts';
 import type { Registry, StoredDomain } from '../store/registry.ts';
 import type { LocalDeps } from './deps.ts';
 import { KEY_TYPES, keyName } from './domain-records.ts';
+import { requireGoodSources } from './in-force.ts';
 
 /** Changes of stored domains, one after the other: each sees what the one before it wrote. */
 
@@ -42,13 +42,7 @@ export function changeDomain(
 
 async function changeNow(name: string, change: DomainChange, deps: BookDeps) {
   const { registry } = deps;
-  // What is stored while the configuration is faulty would not come into force.
-  const faults = await deps.reload();
-  if (faults.length > 0)
-    throw new OperationError(
-      'refused',
-      `Nothing was changed, because the configuration is faulty. Mend it first:\n${faults.map(formatFault).join('\n')}`,
-    );
+  await requireGoodSources(deps);
   const { vault } = deps.resolution();
   if (vault === null)
     throw new OperationError('unavailable', 'The key that seals secrets cannot be read. See: waybill config');

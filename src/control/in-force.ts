@@ -1,10 +1,12 @@
 import type { SessionLimits } from '../accounts/sessions.ts';
+import { type Fault, formatFault } from '../config/fault.ts';
 import type { Loaded, StoredRows } from '../config/load.ts';
 import { localPostmaster, serverName } from '../config/names.ts';
 import { type RuleDefinition, ruleDefinition } from '../config/routes.ts';
 import type { Config } from '../config/schema.ts';
 import type { RoutingTable } from '../domain/route.ts';
 import type { EngineSettings } from '../engine/contract.ts';
+import { OperationError } from '../operations/call.ts';
 import type { Registry } from '../store/registry.ts';
 
 const SECOND_MS = 1000;
@@ -122,4 +124,36 @@ export async function storedRows(registry: Registry): Promise<StoredRows> {
     registry.domains(),
   ]);
   return { settings, relays, holds, domains };
+}
+
+/** Loads the configuration anew and puts it into force; what is faulty in it is given, and leaves the last good one. */
+type Reloading = { readonly reload: () => Promise<readonly Fault[]> };
+
+/** Throws `refused` while the configuration is faulty: what is stored then would not come into force. */
+export async function requireGoodSources({ reload }: Reloading): Promise<void> {
+  const faults = await reload();
+  if (faults.length === 0) return;
+  const lines = faults.map(formatFault).join('\n');
+  throw new OperationError(
+    'refused',
+    `Nothing was changed, because the configuration is faulty. Correct it first:\n${lines}`,
+  );
+}
+
+/**
+ * Stores a change and puts it into force. What cannot come into force is taken back, since it would keep the server from
+ * its next start; throws `refused` then.
+ */
+export async function putIntoForce(
+  { reload }: Reloading,
+  store: () => Promise<unknown>,
+  takeBack: () => Promise<unknown>,
+): Promise<void> {
+  await store();
+  const faults = await reload();
+  if (faults.length === 0) return;
+  await takeBack();
+  await reload();
+  const lines = faults.map(formatFault).join('\n');
+  throw new OperationError('refused', `Nothing was changed: the configuration would be faulty.\n${lines}`);
 }

@@ -10,6 +10,7 @@ import type { RequestOf } from '../operations/table.ts';
 import type { StoredRelay } from '../store/registry.ts';
 import { relayFields } from './configuration.ts';
 import type { LocalDeps } from './deps.ts';
+import { putIntoForce } from './in-force.ts';
 import { viewOf } from './relay-views.ts';
 
 /** See `RelayOperations.updateRelay`. The caller has seen that the sources are good. */
@@ -41,18 +42,16 @@ export async function updateRelay(request: RequestOf<'updateRelay'>, deps: Local
     );
   const packed = packSecrets(definition, secret);
   const sealed = packed === null ? null : (vault?.seal(packed, name) ?? null);
-  await registry.putRelay({
+  const changed = {
     ...stored,
     definition: JSON.stringify(definition),
     secret: keeps ? stored.secret : sealed,
-  });
-  const faults = await deps.reload();
-  if (faults.length > 0) {
-    // What cannot come into force must not keep the server from its next start either.
-    await registry.putRelay(stored);
-    await deps.reload();
-    throw new OperationError('invalid', faults.map(formatFault).join('\n'));
-  }
+  };
+  await putIntoForce(
+    deps,
+    () => registry.putRelay(changed),
+    () => registry.putRelay(stored),
+  );
   return await viewOf(name, deps);
 }
 

@@ -3,14 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
-import { loadConfig, NOTHING_STORED } from '../config/load.ts';
+import { loadConfig } from '../config/load.ts';
 import { RELAY_FIELDS, SECRET_FIELDS } from '../config/relay-fields.ts';
 import { RELAY_TYPES } from '../config/relay-types.ts';
+import { systemClock } from '../lib/clock.ts';
 import { systemRandom } from '../lib/random.ts';
+import type { RelayOperations } from '../operations/relays.ts';
+import type { SettingsOperations } from '../operations/settings.ts';
+import type { Registry } from '../store/registry.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
 import type { LocalDeps } from './deps.ts';
+import { storedRows } from './in-force.ts';
 import type { Offline } from './offline.ts';
 import { relayOperations } from './relays.ts';
+import { settingsOperations } from './settings.ts';
 
 const SMTP = { name: 'out', type: 'smtp', host: 'mail.example', username: 'u' };
 const SECRET = 'planted-password';
@@ -218,20 +224,62 @@ test('a relay is shown and changed by the command line', async () => {
   opened = await here.open();
 });
 
-test('a relay that cannot come into force is not left stored, nor as the default', async () => {
+/** An installation whose file is changed by somebody, so that the change which is asked for cannot come into force. */
+async function whileFileChanges(
+  change: (operations: RelayOperations & SettingsOperations) => Promise<unknown>,
+  prepare: (registry: Registry) => Promise<void> = async () => {},
+) {
   const dataDir = mkdtempSync(join(tmpdir(), 'waybill-relays-'));
-  const stores = openSqlite(join(dataDir, 'waybill.db'));
-  const sources = { dataDir, environment: {}, stored: NOTHING_STORED, random: systemRandom };
-  const loaded = loadConfig(sources);
-  const fault = { key: 'relays', value: null, rule: 'must be right', source: 'waybill.yaml' };
-  // The file is changed by somebody while the relay is added.
-  const faults = [[], [fault], []];
-  const registry = stores.registry;
-  const deps = { registry, resolution: () => loaded, reload: async () => faults.shift() };
-  const { addRelay } = relayOperations(deps as unknown as LocalDeps);
-  const definition = { name: 'direct', type: 'mx', helo: 'mail.example.com' };
-  await expect(addRelay({ definition, secret: null, makeDefault: true })).rejects.toThrow('must be right');
-  expect([await registry.relays(), (await registry.settings()).size, faults]).toEqual([[], 0, []]);
-  await stores.store.close();
-  rmSync(dataDir, { recursive: true });
+  const { registry, store, views, journal } = openSqlite(join(dataDir, 'waybill.db'));
+  try {
+    await prepare(registry);
+    const stored = await storedRows(registry);
+    const loaded = loadConfig({ dataDir, environment: {}, stored, random: systemRandom });
+    expect(loaded.faults).toEqual([]);
+    const fault = { key: 'relays', value: null, rule: 'must be right', source: 'waybill.yaml' };
+    const faults = [[], [fault], []];
+    const deps = {
+      registry,
+      resolution: () => loaded,
+      reload: async () => faults.shift(),
+      views,
+      journal,
+      queue: { lanes: () => [], lane: () => null },
+      clock: systemClock,
+      faultsWith: async () => [],
+      server: () => null,
+    } as unknown as LocalDeps;
+    const before = [await registry.relays(), await registry.settings(), await registry.holds()];
+    const done = change({ ...relayOperations(deps), ...settingsOperations(deps) });
+    await expect(done).rejects.toThrow('must be right');
+    expect([await registry.relays(), await registry.settings(), await registry.holds()]).toEqual(before);
+    expect(faults).toEqual([]);
+  } finally {
+    await store.close();
+    rmSync(dataDir, { recursive: true });
+  }
+}
+
+const DIRECT = { name: 'direct', type: 'mx', helo: 'mail.example.com' };
+const withDirect = async (registry: Registry) => {
+  const stored = { name: 'direct', definition: JSON.stringify(DIRECT), secret: null, disabled: false };
+  await registry.putRelay(stored, new Map([['delivery.default_relay', '"direct"']]));
+  await registry.putHold('direct/example.net', { kind: 'pause', since: 1 });
+};
+
+describe('what cannot come into force is taken back', () => {
+  test('a relay that is added, and the default that it was to be', () =>
+    whileFileChanges(({ addRelay }) => addRelay({ definition: DIRECT, secret: null, makeDefault: true })));
+
+  test('the removal of a relay, which is the default again, and its lanes held', () =>
+    whileFileChanges(({ removeRelay }) => removeRelay({ name: 'direct' }), withDirect));
+
+  test('what a relay is switched to', () =>
+    whileFileChanges(({ switchRelay }) => switchRelay({ name: 'direct', disabled: true }), withDirect));
+
+  test('settings, those that had a value and those that had none', () =>
+    whileFileChanges(
+      ({ putSettings }) => putSettings({ values: { 'log.level': 'debug', 'api.max_tags': 5 } }),
+      (registry) => registry.putSetting('log.level', '"warn"'),
+    ));
 });

@@ -3,6 +3,7 @@ import { heloFault } from '../config/names.ts';
 import { SECRET_FIELDS } from '../config/relay-fields.ts';
 import { packSecrets } from '../config/relay-secrets.ts';
 import type { Effective } from '../config/sources.ts';
+import { relayOfLane } from '../domain/lane.ts';
 import { INBOX, type Relay } from '../domain/relay.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { OperationError } from '../operations/call.ts';
@@ -18,6 +19,7 @@ import type { RequestOf } from '../operations/table.ts';
 import type { StoredRelay } from '../store/registry.ts';
 import { relayFields } from './configuration.ts';
 import type { LocalDeps } from './deps.ts';
+import { putIntoForce, requireGoodSources } from './in-force.ts';
 import { readDefinition, SECRET_TO_COME, updateRelay } from './relay-changes.ts';
 import { relayForms } from './relay-forms.ts';
 import { testRelay } from './relay-test.ts';
@@ -87,38 +89,23 @@ async function addRelay(request: RequestOf<'addRelay'>, deps: LocalDeps): Promis
       'The key that seals passwords cannot be read. See: waybill config',
     );
   const packed = packSecrets(definition, secret);
-  const before = await registry.settings();
-  // The secret is always the one that came with this very definition: none is ever carried over to another host, endpoint,
-  // port, type or verification, to which whoever may change relays could have it sent.
-  await registry.putRelay(
-    {
-      name: relay.name,
-      definition: JSON.stringify(definition),
-      secret: packed === null ? null : (vault?.seal(packed, relay.name) ?? null),
-      disabled: false,
-    },
+  const stored = {
+    name: relay.name,
+    definition: JSON.stringify(definition),
+    // The secret is always the one that came with this very definition: none is ever carried over to another host, endpoint,
+    // port, type or verification, to which whoever may change relays could have it sent.
+    secret: packed === null ? null : (vault?.seal(packed, relay.name) ?? null),
+    disabled: false,
+  };
+  const wasDefault = (await registry.settings()).get(DEFAULT_RELAY) ?? null;
+  const defaultTo = (value: string | null) => new Map(makeDefault ? [[DEFAULT_RELAY, value]] : []);
+  await putIntoForce(
+    deps,
     // In one transaction: relays besides the inbox without a default relay are a configuration that refuses to start.
-    new Map(makeDefault ? [[DEFAULT_RELAY, JSON.stringify(relay.name)]] : []),
+    () => registry.putRelay(stored, defaultTo(JSON.stringify(relay.name))),
+    () => registry.removeRelay(relay.name, defaultTo(wasDefault)),
   );
-  const faults = await deps.reload();
-  if (faults.length > 0) {
-    // What cannot come into force must not keep the server from its next start either.
-    const wasDefault = before.get(DEFAULT_RELAY) ?? null;
-    await registry.removeRelay(relay.name, new Map(makeDefault ? [[DEFAULT_RELAY, wasDefault]] : []));
-    await deps.reload();
-    throw new OperationError('invalid', faults.map(formatFault).join('\n'));
-  }
   return await viewOf(relay.name, deps);
-}
-
-/** What is stored while the configuration is faulty does not come into force, and so is not stored. */
-async function requireGoodSources(deps: LocalDeps): Promise<void> {
-  const faults = await deps.reload();
-  if (faults.length > 0)
-    throw new OperationError(
-      'refused',
-      `Nothing was changed, because the configuration is faulty. Mend it first:\n${faults.map(formatFault).join('\n')}`,
-    );
 }
 
 /** Once a relay exists besides the inbox, someone must have said where mail goes. */
@@ -160,9 +147,18 @@ async function removeRelay(request: RequestOf<'removeRelay'>, deps: LocalDeps): 
     );
   refuseRouted(relay.name, deps);
   if (relay.isDefault) requireLast(relay.name, deps);
-  // In one transaction: a default relay that is gone is a configuration that refuses to start.
-  await registry.removeRelay(relay.name, new Map(relay.isDefault ? [[DEFAULT_RELAY, null]] : []));
-  await deps.reload();
+  const stored = (await registry.relays()).find(({ name }) => name === relay.name);
+  const held = (await registry.holds()).filter(({ target }) => relayOfLane(target) === relay.name);
+  const defaultTo = (value: string | null) => new Map(relay.isDefault ? [[DEFAULT_RELAY, value]] : []);
+  await putIntoForce(
+    deps,
+    // In one transaction: a default relay that is gone is a configuration that refuses to start.
+    () => registry.removeRelay(relay.name, defaultTo(null)),
+    async () => {
+      if (stored !== undefined) await registry.putRelay(stored, defaultTo(JSON.stringify(relay.name)));
+      for (const { target, ...hold } of held) await registry.putHold(target, hold);
+    },
+  );
   return relay;
 }
 
@@ -206,10 +202,12 @@ async function switchRelay(
   const stored = (await registry.relays()).find((row) => row.name === name);
   if (relay.origin !== 'stored' || stored === undefined) throw notStored(relay);
   const changed = stored.disabled !== disabled;
-  if (changed) {
-    await registry.putRelay({ ...stored, disabled });
-    await deps.reload();
-  }
+  if (changed)
+    await putIntoForce(
+      deps,
+      () => registry.putRelay({ ...stored, disabled }),
+      () => registry.putRelay(stored),
+    );
   return { ...(await viewOf(name, deps)), changed };
 }
 

@@ -25,7 +25,7 @@ import type {
 import type { RequestOf } from '../operations/table.ts';
 import type { StoredRoutes } from '../store/registry.ts';
 import type { LocalDeps } from './deps.ts';
-import { type TableDefinition, tableOf } from './in-force.ts';
+import { putIntoForce, type TableDefinition, tableOf } from './in-force.ts';
 
 /** More tables than the store keeps. */
 const ALL_TABLES = 1000;
@@ -82,14 +82,12 @@ async function publish(routes: unknown, deps: LocalDeps): Promise<RouteTableView
   refuseTheFiles(deps);
   const rules = readRules(routes, deps);
   const before = (await registry.settings()).get(STORED_ROUTES) ?? null;
-  await registry.putSetting(STORED_ROUTES, JSON.stringify(rules.map(ruleDefinition)));
-  const faults = [...(await deps.reload()), ...deps.resolution().faults];
-  if (faults.length > 0) {
-    await registry.putSetting(STORED_ROUTES, before);
-    await deps.reload();
-    const lines = faults.map(formatFault).join('\n');
-    throw new OperationError('refused', `Nothing was changed: the configuration would be faulty.\n${lines}`);
-  }
+  const reload = async () => [...(await deps.reload()), ...deps.resolution().faults];
+  await putIntoForce(
+    { reload },
+    () => registry.putSetting(STORED_ROUTES, JSON.stringify(rules.map(ruleDefinition))),
+    () => registry.putSetting(STORED_ROUTES, before),
+  );
   // A file that has routes since a moment ago has taken their place.
   refuseTheFiles(deps);
   return await tableView(deps.resolution().routesVersion, deps);

@@ -22,6 +22,7 @@ import type { Certificate } from '../tls/certificate.ts';
 import { namesIn, uploadFault } from '../tls/pair.ts';
 import type { LocalDeps } from './deps.ts';
 import { type Actor, ASKING } from './door.ts';
+import { putIntoForce, requireGoodSources } from './in-force.ts';
 
 /** Runs one piece of work after another. */
 type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
@@ -71,13 +72,13 @@ async function putSettings(
   await refuseFaulty(changes, deps);
   const given = new Map([...unset.filter(isSettingKey).map(asWithout), ...Object.entries(values)]);
   refuseShutOut(given, ASKING.getStore(), deps.resolution().config);
-  await deps.registry.putSettings(changes);
-  const faults = await deps.reload();
-  if (faults.length > 0)
-    throw new OperationError(
-      'unavailable',
-      `The values are stored, but did not come into force:\n${faults.map(formatFault).join('\n')}`,
-    );
+  const { registry } = deps;
+  const before = await registry.settings();
+  await putIntoForce(
+    deps,
+    () => registry.putSettings(changes),
+    () => registry.putSettings(new Map(keys.map((key) => [key, before.get(key) ?? null]))),
+  );
   return settingRows(deps.resolution()).filter(({ key }) => keys.includes(key));
 }
 
@@ -95,16 +96,6 @@ function refuseLocked(keys: readonly SettingKey[], deps: LocalDeps): void {
     return lock === null ? [] : [`${key}: ${lock}`];
   });
   if (locks.length > 0) throw new OperationError('refused', locks.join('\n'));
-}
-
-/** What is stored while the configuration is faulty would not come into force. */
-async function requireGoodSources(deps: LocalDeps): Promise<void> {
-  const faults = await deps.reload();
-  if (faults.length > 0)
-    throw new OperationError(
-      'refused',
-      `Nothing was changed, because the configuration is faulty. Mend it first:\n${faults.map(formatFault).join('\n')}`,
-    );
 }
 
 /** Finds what would be wrong with all settings together, as of a file, before anything is stored. */
