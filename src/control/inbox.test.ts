@@ -9,6 +9,7 @@ import {
   refTo,
   takeLane,
 } from '../../test/contract/store/fixtures.ts';
+import { inShape } from '../../test/support/in-shape.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import { seededRandom } from '../lib/random.ts';
 import type { AcceptRecord } from '../store/accepting.ts';
@@ -40,7 +41,7 @@ function operations() {
     }),
   };
   // Sound because these operations use no more of the rooms than this.
-  return inboxOperations(deps as unknown as LocalDeps);
+  return inShape(inboxOperations(deps as unknown as LocalDeps));
 }
 
 async function ended(outcome: Outcome, change: Partial<AcceptRecord> = {}): Promise<string> {

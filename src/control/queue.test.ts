@@ -12,6 +12,7 @@ import {
   T0,
   takeLane,
 } from '../../test/contract/store/fixtures.ts';
+import { inShape } from '../../test/support/in-shape.ts';
 import { type Loaded, loadConfig } from '../config/load.ts';
 import { NO_EVIDENCE } from '../domain/attempt.ts';
 import { localReply, type Outcome } from '../domain/outcome.ts';
@@ -68,7 +69,7 @@ beforeEach(async () => {
       return [];
     },
   };
-  queue = queueOperations(deps);
+  queue = inShape(queueOperations(deps));
 });
 afterEach(async () => {
   await stores.store.close();

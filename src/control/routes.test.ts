@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { inShape } from '../../test/support/in-shape.ts';
 import type { ApiKey } from '../domain/key.ts';
 import type { MessageRecord } from '../domain/message.ts';
 import type { RouteRule, RoutingTable } from '../domain/route.ts';
@@ -140,7 +141,7 @@ describe('a rehearsal that takes long', () => {
       views: { list: async () => ({ messages: [], next: null }) },
       keyring: { list: () => asked.promise },
     } as unknown as LocalDeps;
-    const { rehearseRoutes } = routeOperations(deps);
+    const { rehearseRoutes } = inShape(routeOperations(deps));
     const first = rehearseRoutes({ routes: [], last: 1 });
     await expect(rehearseRoutes({ routes: [], last: 1 })).rejects.toMatchObject({ code: 'refused' });
     asked.resolve([]);

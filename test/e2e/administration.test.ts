@@ -7,6 +7,7 @@ import { createControlClient } from '../../src/control/client.ts';
 import type { Operations } from '../../src/operations/table.ts';
 import { createAuthority, createCertificate } from '../peers/certificate.ts';
 import { startSmtpSink } from '../peers/smtp-sink.ts';
+import { inShape } from '../support/in-shape.ts';
 import { createKey, type Service, startService } from './service.ts';
 
 let service: Service;
@@ -18,7 +19,7 @@ api: { port: 0, bind: ["127.0.0.1"] }
 webui: { port: 0, bind: ["127.0.0.1"] }
 listener: { ports: [] }
 `);
-  operations = createControlClient(service.installation.dataDir);
+  operations = inShape(createControlClient(service.installation.dataDir));
 });
 afterEach(() => service.stop());
 

@@ -17,6 +17,7 @@ import { type ApiRequest, answerJson, type ProviderApi } from '../peers/provider
 import { Installation, type RunningServer } from '../peers/server.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import type { SinkEvent } from '../peers/smtp-sink-script.ts';
+import { inShape } from '../support/in-shape.ts';
 import { SecretBook } from './secret-book.ts';
 import { Traces } from './traces.ts';
 
@@ -63,7 +64,7 @@ export async function startSecretsWorld(
   const world = {
     ...{ book, folder, installation, hop, provider, secret, secretFile },
     traces: new Traces(),
-    operations: createControlClient(installation.dataDir),
+    operations: inShape(createControlClient(installation.dataDir)),
     end: async () => {
       installation.remove();
       await hop.close();

@@ -13,6 +13,7 @@ import { systemRandom } from '../../src/lib/random.ts';
 import type { DomainDetail, DomainOperations, RecordView } from '../../src/operations/domains.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { type DnsServer, startDnsServer } from '../peers/dns-server.ts';
+import { inShape } from './in-shape.ts';
 import { ManualClock } from './manual-clock.ts';
 
 /** See {@link domainDesk}. */
@@ -54,7 +55,7 @@ export async function domainDesk(): Promise<DomainDesk> {
     },
   };
   const domain = (name: string) => loaded.config.domains.find((known) => known.name === name);
-  return { operations: domainOperations(deps), deps, clock, dns, domain };
+  return { operations: inShape(domainOperations(deps)), deps, clock, dns, domain };
 }
 
 /** Publishes records in a DNS server, as an operator would. */

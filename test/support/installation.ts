@@ -9,7 +9,7 @@ import { listenForControl } from '../../src/control/server.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { systemRandom } from '../../src/lib/random.ts';
-import { OPERATIONS, operationNamed } from '../../src/operations/table.ts';
+import { answeredInShape } from './in-shape.ts';
 
 /** The most that the control socket of {@link Installation.startServer} takes, in bytes. */
 export const MAX_REQUEST_BYTES = 100_000;
@@ -92,7 +92,10 @@ export class Installation {
   async open(): Promise<Offline> {
     const { dataDir } = this;
     const opened = await openOffline({ dataDir, environment: {}, clock: systemClock, random: systemRandom });
-    const door = inShape(opened.door);
+    const door: Door = {
+      call: (actor, name, request, progress) =>
+        answeredInShape(name, progress, (watched) => opened.door.call(actor, name, request, watched)),
+    };
     return { ...opened, door, operations: operationsOf(door, COMMAND_LINE) };
   }
 
@@ -123,27 +126,4 @@ export class Installation {
   remove(): void {
     rmSync(this.folder, { recursive: true });
   }
-}
-
-/** The same door; what it answers, and tells on the way, must be as the operation's record says. Nobody looks while serving. */
-function inShape(door: Door): Door {
-  return {
-    call: async (actor, name, request, progress) => {
-      const operation = operationNamed(name);
-      const record = operation === null ? null : OPERATIONS[operation];
-      const result = await door.call(actor, name, request, {
-        signal: progress?.signal ?? new AbortController().signal,
-        tell: (step) => {
-          record?.step?.().parse(inJson(step));
-          progress?.tell(step);
-        },
-      });
-      record?.result().parse(inJson(result));
-      return result;
-    },
-  };
-}
-
-function inJson(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value));
 }

@@ -12,6 +12,7 @@ import type { Role } from '../../../src/domain/account.ts';
 import { seededRandom, systemRandom } from '../../../src/lib/random.ts';
 import type { JournalEntry } from '../../../src/store/journal.ts';
 import { openSqlite } from '../../../src/store/sqlite/open.ts';
+import { inShape } from '../../support/in-shape.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { type Answer, cidrs, startDashboard } from '../ops/dashboard-server.ts';
 
@@ -64,7 +65,7 @@ export async function startAccess() {
   const deps = { reception, running: true, dataDir: '/nowhere', resolution: unasked };
   const dashboard = await startDashboard({
     visitors,
-    operations: accountOperations(deps),
+    operations: inShape(accountOperations(deps)),
     settings: {
       trustedProxies: cidrs('127.0.0.0/8'),
       get anyHost() {
