@@ -1,4 +1,4 @@
-/** What OpenSSL makes of bytes that are no TLS. */
+/** OpenSSL's reasons when the peer's bytes are not TLS. */
 const NO_TLS: ReadonlySet<string> = new Set([
   'ERR_SSL_WRONG_VERSION_NUMBER',
   'ERR_SSL_PACKET_LENGTH_TOO_LONG',
@@ -7,10 +7,10 @@ const NO_TLS: ReadonlySet<string> = new Set([
   'ERR_SSL_HTTP_REQUEST',
 ]);
 
-/** What Node.js adds for who starts it, which our operators do not. */
+/** Node.js's advice to whoever starts it, which our operators do not. */
 const ADVICE = /; if the root CA is installed locally, .*$/;
 
-/** Why there is no TLS with a host, for an operator: OpenSSL's own texts are for who builds it. */
+/** Why there is no TLS with a host, for an operator: OpenSSL's own texts are for its developers. */
 export function noTlsText(host: string, error: unknown): string {
   if (!(error instanceof Error)) return `No TLS with ${host}: ${String(error)}`;
   const code = 'code' in error ? String(error.code) : '';

@@ -4,44 +4,45 @@ import type { Outcome, Reply } from '../domain/outcome.ts';
 import type { StopSignal } from '../lib/stop.ts';
 
 /**
- * A way to hand a message to a next hop. One instance per relay; it owns that relay's connections.
+ * Hands messages to a next hop. One instance per relay; it owns that relay's connections.
  *
- * `deliver` never throws for network or protocol trouble: throwing means a bug, and is settled as a deferral.
- * It must await `gate` and find true before anything that could make the peer take responsibility (the final
- * dot, the last byte of an HTTP body); on false it gives up and reports every recipient as deferred. When
- * `signal` aborts it ends soon: deferred before the final dot, unknown after it.
+ * `deliver` never throws for network or protocol errors: throwing means a bug, and is settled as a deferral. It must
+ * await `gate` and find true before anything that could make the peer take responsibility (the final dot, the last byte
+ * of an HTTP body); on false it gives up and reports every recipient as deferred. When `signal` aborts it ends soon:
+ * deferred before the final dot, unknown after it.
  */
 export interface Transport {
   deliver(job: TransportJob, signal: StopSignal): Promise<TransportResult>;
   /**
-   * Finds out whether the next hop can be spoken to, without sending anything. Never throws for what the peer does. Absent
-   * where there is no one hop to ask.
+   * Finds out whether the next hop would accept mail, without sending any. Never throws for peer errors. Absent where
+   * there is no single hop to ask.
    */
   probe?(signal: AbortSignal): Promise<ProbeResult>;
-  /** Connections open now, idle ones too. */
+  /** Open connections, including idle ones. */
   connections(): number;
-  /** Closes idle connections at once and those at work when they are done. */
+  /** Closes idle connections at once, busy ones when they are done. */
   close(): Promise<void>;
 }
 
-/** What a hop said that was asked without mail how it is. */
+/** The result of asking a hop, without mail, how it is. */
 export interface ProbeResult {
-  /** Whom was spoken to. */
+  /** The host that was asked. */
   readonly host: string;
-  /** What keeps it from taking mail; null: nothing. */
+  /** Why it does not accept mail; null if it does. */
   readonly trouble: Reply | null;
 }
 
 /** One attempt's task. */
 export interface TransportJob {
-  /** Our id of the message: what a repeat is known by, where the next hop can know one. */
+  /** Our id of the message: identifies a repeat, where the next hop supports that. */
   readonly messageId: string;
-  /** With only the recipients this attempt is for. */
+  /** Only the recipients of this attempt. */
   readonly envelope: Envelope;
   readonly content: TransportContent;
   /**
-   * True once the attempt is durably marked as begun, at once where it is; false when it must not be sent. Asked with `content` it lets
-   * a large content begin, and is asked again before the end: until then the attempt can still be broken off without harm.
+   * True once the attempt is durably marked as begun, synchronously if it already is; false when it must not be sent.
+   * With `content` it lets a large content begin, and is asked again before the end: until then the attempt can still
+   * be broken off without harm.
    */
   readonly gate: (point?: 'content') => boolean | Promise<boolean>;
   /**
@@ -50,62 +51,62 @@ export interface TransportJob {
    */
   readonly refused: StopSignal;
   /**
-   * Called when all is sent and only the hop's answer is missing, if the next message may begin behind this one over the same
-   * connection: another job may be delivered from now on as if this one had ended.
+   * Called when everything is sent and only the hop's answer is missing, if the next message may begin behind this one
+   * over the same connection: from then on another job may be delivered as if this one had ended.
    */
   readonly sent?: () => void;
 }
 
-/** The message's bytes, from memory on the short way, else from the spool. */
+/** The message's bytes, from memory if they are still there, otherwise from the spool. */
 export interface TransportContent {
   readonly sizeBytes: number;
   readonly flags: BodyFlags;
   chunks(): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
-/** Whether the pieces of a content are all in memory: then nobody need wait for any. */
+/** Whether all pieces of a content are in memory, so that reading never waits. */
 export function isInMemory(
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
 ): chunks is Iterable<Uint8Array> {
   return Symbol.iterator in chunks;
 }
 
-/** What became of the job. */
+/** The result of a job. */
 export interface TransportResult {
   /** One per recipient, in the envelope's order. */
   readonly outcomes: readonly Outcome[];
   readonly evidence: Evidence;
   /**
-   * Set when the trouble was the hop's (no connection, TLS, AUTH, 421), not the message's: the lane should
-   * pause before it tries anything else.
+   * Set when the hop failed (no connection, TLS, AUTH, 421), not the message: the lane should pause before it tries
+   * anything else.
    */
   readonly hopFailed: boolean;
-  /** The hop asked to be left alone for so long (`Retry-After`), in ms; null when it did not. Only with `hopFailed`. */
+  /** How long the hop asked us to pause (`Retry-After`), in ms; null when it did not. Only with `hopFailed`. */
   readonly restMs: number | null;
-  /** The hop was not asked anything: the result says nothing about it. */
+  /** The hop was not contacted: the result says nothing about it. */
   readonly unspoken?: true;
 }
 
-/** One thing that was tried, for a person to read. */
+/** One step of a probe, for people. */
 export interface ProbeStep {
   /**
-   * `RESOLVE`, `CONNECT`, `TLS`, an SMTP verb, or `CHECK` of a provider's credentials; `READY` for the good end, else the
-   * failure's cause.
+   * `RESOLVE`, `CONNECT`, `TLS`, an SMTP verb, or `CHECK` of a provider's credentials; `READY` at a good end, otherwise
+   * the failure's cause.
    */
   readonly name: string;
-  /** What to search for, of a step that failed: `connect_refused`, `provider_401`. */
+  /** The search term for a failed step: `connect_refused`, `provider_401`. */
   readonly code?: string;
-  /** False for a step that failed. A probe may go on after one, by another way: its last step tells how it ended. */
+  /** False for a failed step. A probe may continue by another way after one: its last step tells how it ended. */
   readonly ok: boolean;
   readonly detail: string;
   /** Milliseconds since the probe began. */
   readonly atMs: number;
 }
 
-/** Tells of a step: its name, whether it is good, what there is to say, and what to search for where it is not the name. */
+/** Reports a step: its name, whether it succeeded, the text, and the search term if that is not the name. */
 export type Tell = (name: string, ok: boolean, detail: string, code?: string) => void;
 
-/** Yields what `run` tells, as it is told, until it ends. `mono`: monotonic ms. */
+/** Yields what `run` reports, as it happens, until it ends. `mono`: monotonic ms. */
 export async function* probeSteps(
   mono: () => number,
   run: (tell: Tell) => Promise<void>,
@@ -137,19 +138,18 @@ export type TokenResult =
   | {
       readonly ok: false;
       readonly reply: Reply;
-      /** How long the token endpoint asks to be left alone, in ms; null: it does not. */
+      /** How long the token endpoint asks us to pause, in ms; null: it does not. */
       readonly restMs: number | null;
     };
 
-/** Who has the access tokens of one relay. */
+/** Keeps the access tokens of one relay. */
 export interface TokenDesk {
   /**
-   * The token that is good now. Where it has to be asked for, one request serves all who wait, and `tell` is told of it,
-   * in words without secrets. Never throws for what the endpoint does; ends soon after `signal`.
+   * A valid token. If it must be requested, one request serves all who wait, and `tell` gets a text without secrets.
+   * Never throws for errors of the endpoint; ends soon after `signal`.
    */
   get(signal: AbortSignal, tell?: (text: string) => void): Promise<TokenResult>;
-  /** The token was refused: whoever needs one asks anew. */
+  /** Drops a refused token: the next caller requests a new one. */
   drop(token: string): void;
-  /** Closes its connections. */
   close(): Promise<void>;
 }

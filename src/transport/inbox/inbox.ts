@@ -3,8 +3,8 @@ import { localReply } from '../../domain/outcome.ts';
 import type { Transport } from '../transport.ts';
 
 /**
- * The local inbox: captures mail instead of sending it. The bytes are in the spool already, so capturing is
- * only the answer; what retention keeps of it is the sweep's business.
+ * The local inbox captures mail instead of sending it. The spool has the bytes already, so capturing only means
+ * answering; the retention sweep decides how long they stay.
  */
 export function createInboxTransport(): Transport {
   return {

@@ -1,4 +1,4 @@
-/** Where a domain's mail can be taken to, one host after another. */
+/** Finds the hosts that accept a domain's mail, one after another. */
 import { isIPv6 } from 'node:net';
 import {
   FAMILY_NAMES,
@@ -24,7 +24,6 @@ import type { SourceAddresses } from '../smtp/dial.ts';
 import type { Trace } from '../smtp/trace.ts';
 import { byName, decideSecurity, type HostSecurity } from './security.ts';
 
-/** What hosts are found with. */
 interface HostFinderParts {
   readonly settings: MxSettings;
   readonly policies: MtaStsPolicies;
@@ -36,15 +35,15 @@ interface HostFinderParts {
   readonly isOwn: (address: string, port: number) => boolean;
 }
 
-/** What is known of a domain before any of its hosts is looked at. */
+/** What is known of a domain before any of its hosts is examined. */
 export interface DomainHosts {
   readonly kind: 'domain';
   readonly domain: string;
   /** In the order in which they are tried. None where all are `excluded`. */
   readonly hosts: MxHosts['hosts'];
-  /** Why others of its hosts are not among them. */
+  /** Why other hosts were excluded. */
   readonly excluded: DnsRefusal | null;
-  /** Set for an address literal, which is no question to the DNS. */
+  /** Set for an address literal, which needs no DNS. */
   readonly literal: string | null;
   readonly mxAuthenticated: boolean;
   /** Null where it does not apply. */
@@ -60,15 +59,15 @@ export interface ReadyHost {
   readonly security: HostSecurity;
 }
 
-/** No more hosts of a domain are connected to in one attempt. */
+/** The most hosts of a domain to connect to in one attempt. */
 export const MAX_HOSTS = 5;
-/** No more are asked the DNS for, where hosts turn out to be of no use. */
+/** The most hosts to look up, if some turn out to be unusable. */
 export const MAX_LOOKED_UP = 20;
-/** Of one host no more are tried in one attempt. */
+/** The most addresses of one host to try in one attempt. */
 const MAX_ADDRESSES = 4;
 const LITERAL = /^\[(?:IPv6:)?(.+)\]$/i;
 
-/** Finds hosts. Remembers nothing: resolver and policies do. */
+/** Finds hosts. Caches nothing: resolver and policies do. */
 export class HostFinder {
   readonly #parts: HostFinderParts;
 
@@ -94,7 +93,7 @@ export class HostFinder {
     return { kind: 'domain', domain, ...named, literal, mxAuthenticated, sts };
   }
 
-  /** Where a host is and what it may be sent, or why nothing. */
+  /** A host's addresses and required security, or why it may not be used. */
   async ready(
     host: string,
     domain: DomainHosts,
@@ -121,7 +120,7 @@ export class HostFinder {
     return security.kind === 'secured' ? { kind: 'ready', name: host, addresses, security } : security;
   }
 
-  /** The addresses that may be connected to: of the Internet, unless told otherwise, and not our own. */
+  /** The addresses that we may connect to: public ones, unless configured otherwise, and not our own. */
   #allowed(host: string, { addresses }: HostAddresses, literal: boolean): readonly string[] | DnsRefusal {
     const { settings, isOwn } = this.#parts;
     if (addresses.some((address) => isOwn(address, settings.port)))
@@ -129,7 +128,7 @@ export class HostFinder {
     const allowed = settings.allowPrivate ? addresses : addresses.filter(isPublicAddress);
     if (allowed.length > 0) return allowed;
     const text = `${host} has no public address (${addresses.join(', ')}); allow_private of the relay would allow others`;
-    // A record in the DNS may be mended before the mail is too old. What the sender wrote will not be.
+    // The owner may correct a DNS record before the mail expires; nobody corrects what the sender wrote.
     return literal ? rejected('private_address', '5.4.4', text) : deferred('private_address', '4.4.4', text);
   }
 }
@@ -138,7 +137,7 @@ function plain(tls: 'opportunistic' | 'required'): HostSecurity['way'] {
   return { tls, trust: { kind: 'any' } };
 }
 
-/** The sender chose the address, and the operator over which family mail may leave. */
+/** The sender chose the address, the operator the address family for outgoing mail. */
 function literalAddresses(address: string, family: SourceAddresses['family']): HostAddresses | DnsRefusal {
   const own = isIPv6(address) ? 'ipv6' : 'ipv4';
   if (family !== 'any' && family !== own)
@@ -146,11 +145,11 @@ function literalAddresses(address: string, family: SourceAddresses['family']): H
   return { kind: 'addresses', addresses: [address], canonicalName: address, authenticated: false };
 }
 
-/** Records of one answer that are kept, and characters of each. */
+/** Records of one answer to keep, and characters of each. */
 const MAX_ANSWERS = 8;
 const MAX_ANSWER_TEXT = 200;
 
-/** Asks `resolver`, and has `trace` take note of questions and answers. */
+/** Asks `resolver`, and records questions and answers in `trace`. */
 export function recording(resolver: Resolver, trace: Trace): Resolver {
   return {
     async resolve(name, type, signal) {

@@ -8,22 +8,22 @@ import { SourceAddresses } from '../smtp/dial.ts';
 import type { Way } from '../smtp/exchange.ts';
 import { HostFinder, type ReadyHost } from './hosts.ts';
 
-/** What {@link MxMeans} are made of. */
+/** What {@link MxMeans} are made from. */
 export interface MxParts {
   /** Of type `mx`. */
   readonly relay: Relay;
-  /** What we call ourselves in EHLO, unless the relay says otherwise. */
+  /** Our EHLO name, unless the relay sets its own. */
   readonly hostname: string;
   readonly policies: MtaStsPolicies;
   /** Whether connecting to an address and port would reach this very server. */
   readonly isOwn: (address: string, port: number) => boolean;
   readonly clock: Clock;
   readonly random: Random;
-  /** Instead of {@link TIMEOUTS}, those given. */
+  /** Override {@link TIMEOUTS}. */
   readonly timeouts?: Partial<Timeouts>;
 }
 
-/** What an `mx` relay finds hosts with, and how it speaks to them. */
+/** How an `mx` relay finds hosts and connects to them. */
 export interface MxMeans {
   readonly settings: MxSettings;
   readonly finder: HostFinder;
@@ -44,14 +44,14 @@ export function mxMeans(parts: MxParts): MxMeans {
   return { settings, finder, terms, unreachable: new Unreachable(clock) };
 }
 
-/** For so long an address that could not be connected to is tried after all others. */
+/** For this long, an unreachable address is tried after all others. */
 const REMEMBERED_MS = 60_000;
-/** Addresses remembered; of more the oldest are forgotten. */
+/** Addresses remembered; the oldest make room. */
 const MAX_ADDRESSES = 1000;
 
 /**
- * Addresses that lately could not be connected to. A host that is down would else cost every message the time it
- * takes to find that out.
+ * Addresses that were recently unreachable. Otherwise a host that is down would cost every message the time to find
+ * that out.
  */
 export class Unreachable {
   readonly #clock: Clock;
@@ -62,17 +62,16 @@ export class Unreachable {
     this.#clock = clock;
   }
 
-  /** How many are remembered. */
   get size(): number {
     return this.#until.size;
   }
 
-  /** It could not be connected to just now. */
+  /** Records that a connection just failed. */
   note(address: string): void {
     this.#until.set(address, this.#clock.mono() + REMEMBERED_MS);
   }
 
-  /** Whether it is to be tried after all others. */
+  /** Whether to try it after all others. */
   has(address: string): boolean {
     const until = this.#until.get(address);
     if (until === undefined) return false;
@@ -82,12 +81,12 @@ export class Unreachable {
   }
 }
 
-/** How long an address may take to answer while its host has another (RFC 8305: somebody's IPv6 may lead nowhere). */
+/** How long an address may take to answer while its host has another (RFC 8305: some networks' IPv6 leads nowhere). */
 const NEXT_ADDRESS_AFTER_MS = 5000;
 
 /**
- * The ways to a host, in the order in which they are tried. Two domains with the same host share connections where
- * the same is asked of them. `giveUp` ends the opening of connections.
+ * The ways to a host, in the order in which they are tried. Two domains with the same host share connections if both
+ * require the same of them. `giveUp` stops opening connections.
  */
 export function waysTo(
   { name, addresses, security }: ReadyHost,

@@ -17,17 +17,17 @@ import { describeSts, stsMode } from './security.ts';
 
 /** The `mx` relay: hands messages to the recipients' own servers (RFC 5321 §5). */
 
-/** What a transport is made of. */
+/** What the transport is made from. */
 export interface MxTransportOptions extends MxParts {
   readonly resolver: Resolver;
   readonly log: Log;
-  /** Signs again what had to be converted; without it that goes with signatures that do not hold. */
+  /** Signs a converted message again; without it, the converted message has signatures that fail. */
   readonly resign?: Resign;
-  /** Instead of the relay's concurrency and 500 transactions a connection, those given. */
+  /** Override the relay's concurrency and 500 transactions a connection. */
   readonly poolLimits?: Partial<PoolLimits>;
 }
 
-/** Makes the transport of an `mx` relay. Asks and connects when there is something to deliver. */
+/** Makes the transport of an `mx` relay. It resolves and connects only when there is mail to deliver. */
 export function createMxTransport(options: MxTransportOptions): Transport {
   const { relay, clock, log, resign } = options;
   const pool = new ConnectionPool({
@@ -67,7 +67,7 @@ class MxTransport implements Transport {
   }
 }
 
-/** One message to one domain: host after host, until one has it or none is left. */
+/** One message to one domain: tries host after host, until one accepts it or none is left. */
 class MxAttempt {
   readonly #means: MxMeans;
   readonly #exchange: Exchange;
@@ -76,18 +76,20 @@ class MxAttempt {
   readonly #job: TransportJob;
   readonly #signal: AbortSignal;
   readonly #pending: Pending;
-  /** Why no host has it: the last that may have it later, else the last that never will. */
+  /** Why no host accepted it: the last temporary refusal, otherwise the last permanent one. */
   #why: DnsRefusal | null = null;
-  /** Ends the opening of connections when the time for that is over. */
+  /** Stops opening connections when the time for that is over. */
   readonly #giveUp = new AbortController();
   readonly #opening: Deadline;
-  /** Hosts that were connected to, or will be. */
+  /** How many hosts were connected to, or are about to be. */
   #connected = 0;
-  /** Hosts that lack something that the message asks for: their other addresses lack it as well. */
+  /** Hosts that lack a required extension: their other addresses lack it too. */
   readonly #lacking = new Set<string>();
-  /** What could not be connected to of late comes after all others. */
+  /** Recently unreachable ways come after all others. */
   readonly #putOff: { readonly way: Way; readonly dane: string | null }[] = [];
-  /** The hosts that follow are as far from the recipient as we are, or farther: mail would come back. */
+  /**
+   * We are an MX ourselves: the hosts that follow are no nearer to the recipient, and mail would loop (RFC 5321 §5.1).
+   */
   #cameToUs = false;
 
   constructor(
@@ -137,7 +139,7 @@ class MxAttempt {
     return this.#end(this.#why);
   }
 
-  /** What is known by the domain's policy, before any host is looked at. */
+  /** The decision by the domain's policy, before any host is examined. */
   #noteSts({ sts, excluded }: DomainHosts): void {
     this.#trace.mtaSts = sts === null ? null : stsMode(sts);
     if (sts?.kind === 'none' && sts.why !== null) this.#trace.happened('MTA-STS', describeSts(sts));
@@ -149,7 +151,7 @@ class MxAttempt {
     this.#trace.happened('SKIP', refusal.reply.text);
   }
 
-  /** Null: nothing was taken, and the next host may be tried. */
+  /** Null: nothing was accepted, and the next host may be tried. */
   async #tryHost(name: string, domain: DomainHosts): Promise<TransportResult | null> {
     const host = await this.#timed(() =>
       this.#means.finder.ready(name, domain, this.#resolver, this.#signal),
@@ -172,7 +174,7 @@ class MxAttempt {
     return null;
   }
 
-  /** Null: nothing was taken, and the next way may be tried. */
+  /** Null: nothing was accepted, and the next way may be tried. */
   async #tryWay(way: Way, dane: string | null): Promise<TransportResult | null> {
     const { host } = way.destination;
     if (this.#lacking.has(host)) return null;
@@ -180,8 +182,8 @@ class MxAttempt {
     this.#trace.dane = dane;
     try {
       const end = await this.#exchange.send(way, this.#pending.job, this.#trace, this.#signal);
-      // Left are those for whom the host lacks something, and after a failure (421, or gone before it heard of the
-      // message) those that wait.
+      // The rest are recipients for whom the host lacks an extension and, after a failure (421, or a connection lost
+      // before the message was mentioned), those that wait.
       if (!this.#pending.take(end.outcomes, end.hopFailed)) return this.#result(null, end.hopFailed);
       return this.#goOnAfter(end, host);
     } catch (error) {
@@ -192,7 +194,7 @@ class MxAttempt {
     }
   }
 
-  /** Null, unless it is to stop. */
+  /** Null to continue. */
   #goOnAfter({ outcomes, hopFailed }: TransactionEnd, host: string): TransportResult | null {
     const lacking = outcomes.find(isHopBound);
     if (lacking !== undefined) {
@@ -204,7 +206,7 @@ class MxAttempt {
     return this.#stopped ? this.#end(STOPPED) : null;
   }
 
-  /** Null, unless it is to stop. */
+  /** Null to continue. */
   #goOn(reply: Reply): TransportResult | null {
     const refusal: DnsRefusal = { kind: 'deferred', reply };
     if (this.#stopped) return this.#end(refusal);
@@ -217,7 +219,6 @@ class MxAttempt {
     return this.#signal.aborted || this.#job.refused.aborted;
   }
 
-  /** No more connections are opened. */
   get #isOver(): boolean {
     return this.#giveUp.signal.aborted;
   }
@@ -236,7 +237,7 @@ class MxAttempt {
     }
   }
 
-  /** No host has it. Null: each that was asked lacks something. */
+  /** No host accepted it. Null: each host asked lacks something. */
   #end(refusal: DnsRefusal | null): TransportResult {
     const hopFailed = refusal?.kind === 'deferred' && !this.#stopped;
     return this.#result(refusal, hopFailed);
@@ -252,7 +253,7 @@ class MxAttempt {
   }
 }
 
-/** For so long connections are opened in one attempt: each of 20 addresses may be slow at each of its answers. */
+/** How long one attempt may open connections: each of 20 addresses may be slow at every answer. */
 const MAX_OPENING_MS = 15 * 60_000;
 const TIME_OVER = deferred(
   'timeout_opening',
@@ -260,28 +261,28 @@ const TIME_OVER = deferred(
   `No server was ready for the message within ${MAX_OPENING_MS / 60_000} minutes`,
 );
 
-/** Causes that say that an address leads nowhere now. */
+/** Causes that mean an unreachable address. */
 const NOT_CONNECTED: ReadonlySet<string> = new Set(['connect_refused', 'connect_failed', 'timeout_connect']);
 
-/** All recipients of an attempt are of one lane, so of one domain. */
+/** All recipients of an attempt share a lane, and so a domain. */
 function domainOf({ envelope }: TransportJob): string {
   const address = envelope.recipients[0]?.address ?? '';
   return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
 }
 
-/** Told to stop before anything else was known. */
+/** The result when stopped before anything else was known. */
 const STOPPED: Outcome & { readonly kind: 'deferred' } = { kind: 'deferred', reply: ABORTED };
 
-/** Whether another host may take what this one did not. */
+/** Whether another host may accept what this one refused. */
 function isHopBound(outcome: Outcome): boolean {
   return outcome.kind === 'rejected' && outcome.hopBound === true;
 }
 
-/** The recipients of a job over several hosts: who is decided, and who may still be tried. */
+/** The recipients of a job over several hosts: which are settled, and which can still be tried. */
 export class Pending {
   readonly #job: TransportJob;
   readonly #outcomes: (Outcome | null)[];
-  /** Why the last host that lacked something did not take them: for those whom no other takes either. */
+  /** The refusals of the last host that lacked something, for recipients that no other host accepts. */
   readonly #lacking: (Outcome | null)[];
 
   constructor(job: TransportJob) {
@@ -290,7 +291,7 @@ export class Pending {
     this.#lacking = job.envelope.recipients.map(() => null);
   }
 
-  /** The job, for those that may still be tried. */
+  /** The job, reduced to the recipients that can still be tried. */
   get job(): TransportJob {
     if (this.#outcomes.every((outcome) => outcome === null)) return this.#job;
     const { envelope } = this.#job;
@@ -299,8 +300,8 @@ export class Pending {
   }
 
   /**
-   * Takes what a transaction came to. Not decided, so that another host can be tried, are those whom this one did not
-   * take for what it lacks, and with `more` those that wait. True when someone is left.
+   * Takes the outcomes of a transaction. Recipients whom this host refused for lack of an extension, and with `more`
+   * those that wait, stay unsettled for another host. True when some are left.
    */
   take(outcomes: readonly Outcome[], more: boolean): boolean {
     let next = 0;
@@ -314,8 +315,8 @@ export class Pending {
   }
 
   /**
-   * One per recipient; `rest` for those that are left, unless some host lacked something for one of them and no other
-   * may have it later. Null: nothing else is known of any.
+   * One outcome per recipient; `rest` applies to those left, unless some host lacked something for one of them and no
+   * other may accept it later. Null: nothing else is known of any.
    */
   settled(rest: Outcome | null): Outcome[] {
     return this.#outcomes.map((outcome, index) => {

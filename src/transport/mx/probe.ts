@@ -9,12 +9,12 @@ import type { MxMeans } from './means.ts';
 import { waysTo } from './means.ts';
 import { describeSts } from './security.ts';
 
-/** The name of the step that says that a host would take mail. */
+/** The name of the step that says that a host would accept mail. */
 export const READY = 'READY';
 
 /**
- * Looks up where a recipient's mail goes, and opens a session with each of the hosts, as a delivery would, without
- * sending anything. Yields each step as it happens. Never throws for what the DNS or a peer does.
+ * Looks up where a recipient's mail goes and opens a session with each host, as a delivery would, but sends nothing.
+ * Yields each step as it happens. Never throws for DNS or peer errors.
  */
 export async function* probeMx(
   recipient: string,
@@ -41,7 +41,7 @@ export async function* probeMx(
   });
 }
 
-/** Whether it may be connected to; then it was tried. */
+/** Returns whether the host was allowed, and so tried. */
 async function probeHost(
   name: string,
   domain: DomainHosts,
@@ -73,7 +73,7 @@ async function probeHost(
   return true;
 }
 
-/** What the connection to a host must be, in words. */
+/** The required security of the connection to a host, in words. */
 function demands({ security: { way, dane } }: ReadyHost): string {
   if (way.trust.kind === 'dane') return 'TLS with a certificate that matches its TLSA records (DANE)';
   if (way.trust.kind === 'name') return 'TLS with a verified certificate (MTA-STS)';

@@ -1,4 +1,4 @@
-/** How the connection to one of a domain's hosts is secured: DANE before MTA-STS before the relay's own wish. */
+/** How to secure the connection to a domain's host: DANE before MTA-STS before the relay's own setting. */
 
 import { lookUpDane } from '../../dns/dane.ts';
 import type { HostAddresses } from '../../dns/hosts.ts';
@@ -8,35 +8,35 @@ import type { Resolver } from '../../dns/resolver.ts';
 import { type DnsRefusal, deferred } from '../../dns/resolver.ts';
 import type { Destination } from '../smtp/open.ts';
 
-/** Hosts that one text names. */
+/** Most hosts named in one text. */
 const MAX_NAMES = 5;
 
-/** What is to be decided on. */
+/** What the decision depends on. */
 export interface SecurityQuestion {
   /** The recipients' domain. */
   readonly domain: string;
-  /** The host's name, as the MX record has it. */
+  /** The host's name, as in the MX record. */
   readonly host: string;
   readonly port: number;
   readonly addresses: HostAddresses;
   readonly mxAuthenticated: boolean;
   /** What the domain publishes. */
   readonly sts: MtaStsVerdict;
-  /** The relay's own wish. */
+  /** The relay's own setting. */
   readonly tls: 'opportunistic' | 'required';
 }
 
-/** What was decided, and by what. */
+/** The decision, and its basis. */
 export interface HostSecurity {
   readonly kind: 'secured';
   readonly way: Pick<Destination, 'tls' | 'trust' | 'serverName'>;
-  /** As evidence tells it: `usable`, `unusable`, `none`, or null: not looked at. */
+  /** As shown in evidence: `usable`, `unusable`, `none`, or null for not looked up. */
   readonly dane: string | null;
 }
 
 /**
- * Decides. A host whose TLSA records could not be had, or that an enforced MTA-STS policy does not name, is refused
- * for now. Usable TLSA records go before MTA-STS (RFC 8461 §2); where all are unusable, it holds as well.
+ * Decides. A host whose TLSA look-up failed, or that an enforced MTA-STS policy does not name, is refused for now.
+ * Usable TLSA records take precedence over MTA-STS (RFC 8461 §2); if all are unusable, MTA-STS applies as well.
  */
 export async function decideSecurity(
   question: SecurityQuestion,
@@ -73,8 +73,8 @@ function byPolicy(
 }
 
 /**
- * Which hosts may be used, for all that is known before any of them is looked at: those that an enforced MTA-STS policy
- * names, and all where DANE may speak for them. `excluded`: why the others may not, if there are any.
+ * Which hosts may be used, before any of them is examined: those named by an enforced MTA-STS policy, and all where
+ * DANE may apply. `excluded`: why the others may not, if there are any.
  */
 export function byName<T extends { readonly name: string }>(
   hosts: readonly T[],
@@ -95,12 +95,12 @@ function notNamed(hosts: readonly string[], domain: string): DnsRefusal {
   return deferred('mta_sts_host', '4.7.5', `${names}${more} ${are} not in the MTA-STS policy of ${domain}`);
 }
 
-/** A domain's MTA-STS, for people: what holds, and why nothing does where something may be meant to. */
+/** A domain's MTA-STS, for people: the policy in force, or why none is where one may be intended. */
 export function describeSts(sts: MtaStsVerdict): string {
   return sts.kind === 'none' && sts.why !== null ? `none: ${sts.why}` : stsMode(sts);
 }
 
-/** A domain's MTA-STS as evidence tells it. */
+/** A domain's MTA-STS, as shown in evidence. */
 export function stsMode(sts: MtaStsVerdict): string {
   return sts.kind === 'none' ? 'none' : sts.policy.mode;
 }

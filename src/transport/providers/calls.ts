@@ -8,21 +8,20 @@ import type { ProviderRequest } from './provider.ts';
 import type { ProviderTrace } from './trace.ts';
 import { abortTrouble, Trouble } from './trouble.ts';
 
-/** Makes a request over one of the relay's connections. Never rejects for what the network or the peer does. */
+/** Makes a request over one of the relay's connections. Never rejects for network or peer errors. */
 export type Call = (
   request: ProviderRequest,
   trace: ProviderTrace,
   signal: AbortSignal,
 ) => Promise<Exchanged>;
 
-/** What calls are made with. */
 export interface CallParts {
   readonly connections: Connections;
   readonly clock: Clock;
   readonly timeouts: ProviderTimeouts;
-  /** The relay's, which no text may show. */
+  /** The relay's secrets, which no text may show. */
   readonly secret: () => string | readonly string[];
-  /** Told when a kept connection had been closed by the server, and the request was made again. */
+  /** Called when the server had closed a kept connection and the request was repeated. */
   readonly onStale: () => void;
 }
 
@@ -32,7 +31,7 @@ export function callsOver(parts: CallParts): Call {
     try {
       const first = await callOnce(parts, request, false, trace, signal);
       if (!first.isStale || signal.aborted) return first.exchanged;
-      // The server closed it while it was idle, as servers do, and has not had all of the request.
+      // The server closed it while idle, as servers do, without receiving the whole request.
       parts.onStale();
       return (await callOnce(parts, request, true, trace, signal)).exchanged;
     } catch (error) {
@@ -77,7 +76,7 @@ async function exchangeOver(
   }
 }
 
-/** The query of a URL is left out: it may hold secrets. */
+/** Leaves out a URL's query: it may hold secrets. */
 function tell(
   trace: ProviderTrace,
   asked: string,

@@ -1,4 +1,6 @@
-/** The connections of one relay: at most so many, one request at a time over each, kept for the next while idle. */
+/**
+ * The connections of one relay: a limited number, one request at a time over each, kept for the next one while idle.
+ */
 import type { Client } from 'undici';
 import { type DialTerms, dial } from './dial.ts';
 import { KEEP_ALIVE_MAX_MS, KEEP_ALIVE_MS, MAX_HEAD_BYTES } from './limits.ts';
@@ -10,15 +12,15 @@ export interface Connection {
   readonly origin: string;
   readonly client: Client;
   readonly facts: ConnectionFacts;
-  /** Requests over it until now. */
+  /** Requests made over it so far. */
   requests: number;
-  /** It cannot be used any more. */
+  /** Whether it can no longer be used. */
   isClosed(): boolean;
-  /** Everything written has left this process. */
+  /** Whether everything written has left this process. */
   isFlushed(): boolean;
-  /** Calls once it has, or never will. Not at once. */
+  /** Calls back once flushed, or once that became impossible. Always asynchronous. */
   flush(then: () => void): void;
-  /** Ends it at once, whatever is under way. */
+  /** Closes it at once, even with a request under way. */
   destroy(): void;
 }
 
@@ -29,7 +31,7 @@ export class Connections {
   readonly #idle: Connection[] = [];
   readonly #open = new Set<Connection>();
   readonly #waiting = new Set<() => void>();
-  /** Places taken: connections at work, and those that are being opened. */
+  /** Slots in use: busy connections, and those being opened. */
   #working = 0;
   #isClosing = false;
 
@@ -38,14 +40,13 @@ export class Connections {
     this.#terms = terms;
   }
 
-  /** Connections open now. */
   get size(): number {
     return this.#open.size;
   }
 
   /**
-   * A connection to an origin: an idle one, unless it must be fresh. Waits for a place where all are at work. Throws
-   * `Trouble`. Each one taken is given back.
+   * A connection to an origin: an idle one, unless it must be fresh. Waits for a slot when all are busy. Throws
+   * `Trouble`. The caller must give every connection back.
    */
   async take(origin: URL, fresh: boolean, trace: ProviderTrace, signal: AbortSignal): Promise<Connection> {
     await this.#place(signal);
@@ -53,7 +54,7 @@ export class Connections {
       const idle = fresh ? undefined : this.#takeIdle(origin.origin);
       if (idle !== undefined) return idle;
       this.#makeRoom();
-      // Imported only here: it takes long to load, and many installations have no HTTP provider.
+      // Imported only here: it loads slowly, and many installations have no HTTP provider.
       const undici = await import('undici');
       return this.#adopt(undici.Client, origin, await dial(origin, this.#terms, trace, signal));
     } catch (error) {
@@ -62,14 +63,13 @@ export class Connections {
     }
   }
 
-  /** The request over it has ended. */
   giveBack(connection: Connection): void {
     this.#leave();
     if (this.#isClosing) connection.destroy();
     if (!connection.isClosed()) this.#idle.push(connection);
   }
 
-  /** Closes what is idle, and what is at work once it is given back. */
+  /** Closes idle connections now, busy ones once they are given back. */
   async close(): Promise<void> {
     this.#isClosing = true;
     for (const connection of this.#idle.splice(0)) connection.destroy();
@@ -81,7 +81,7 @@ export class Connections {
     return index < 0 ? undefined : this.#idle.splice(index, 1)[0];
   }
 
-  /** Idle connections count too: the oldest makes way for a new one. */
+  /** Idle connections count too: the oldest makes room for a new one. */
   #makeRoom(): void {
     if (this.#idle.length + this.#working > this.#max) this.#idle.shift()?.destroy();
   }
@@ -96,7 +96,7 @@ export class Connections {
       pipelining: 1,
       allowH2: false,
       maxHeaderSize: MAX_HEAD_BYTES,
-      // Ours are by our clock, and know what was sent.
+      // Our own time-outs use our clock, and know what was sent.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -104,8 +104,8 @@ export class Connections {
       connect: (_options, callback) => {
         const isAgain = isGiven;
         isGiven = true;
-        // Not at once: undici is in the middle of something. Asked again, it wants to connect anew by itself: what was
-        // under way has not been sent, and is told so.
+        // Asynchronous, because undici is busy here. A second call means that undici reconnects by itself: the pending
+        // request was not sent, and this error says so.
         queueMicrotask(() =>
           isAgain ? callback(new Error('the connection is gone'), null) : callback(null, socket),
         );
@@ -136,7 +136,7 @@ export class Connections {
     return connection;
   }
 
-  /** Waits for a place; throws when told to stop before there is one. */
+  /** Waits for a slot; throws when told to stop first. */
   async #place(signal: AbortSignal): Promise<void> {
     while (this.#working >= this.#max) {
       if (signal.aborted) break;

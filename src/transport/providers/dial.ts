@@ -1,4 +1,4 @@
-/** Connecting to a provider: only to addresses that are looked at in that very moment. */
+/** Connects to a provider, only at addresses checked at that very moment. */
 import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import { type TLSSocket, connect as tlsConnect } from 'node:tls';
@@ -20,7 +20,7 @@ import {
 /** How long one address may take before the next is tried (RFC 8305). */
 const NEXT_ADDRESS_AFTER_MS = 1000;
 
-/** What a name means: its addresses in the order to try them. Rejects when it means none. */
+/** Resolves a name to its addresses, in the order to try them. Rejects when there are none. */
 export type Resolve = (
   host: string,
 ) => Promise<readonly { readonly address: string; readonly family: number }[]>;
@@ -28,22 +28,21 @@ export type Resolve = (
 /** The system's resolver. */
 export const systemResolve: Resolve = (host) => lookup(host, { all: true });
 
-/** What connecting needs. */
 export interface DialTerms {
-  /** Private and loopback addresses, and plain HTTP, will do. */
+  /** Private and loopback addresses, and plain HTTP, are allowed. */
   readonly allowPrivate: boolean;
   readonly resolve: Resolve;
   readonly clock: Clock;
   readonly timeouts: ProviderTimeouts;
 }
 
-/** A connection that HTTP can be spoken over. */
+/** A connection ready for HTTP. */
 export interface Dialled {
   readonly socket: Socket;
   readonly facts: ConnectionFacts;
 }
 
-/** Connects to the host of a URL, with TLS unless the URL says otherwise. Throws {@link Trouble}. */
+/** Connects to the host of a URL, with TLS unless the URL is plain HTTP. Throws {@link Trouble}. */
 export async function dial(
   origin: URL,
   terms: DialTerms,
@@ -62,12 +61,12 @@ export async function dial(
   return { socket: secured, facts: factsOf(socket, secured) };
 }
 
-/** The host of a URL as it is resolved and shown: an IPv6 address without its brackets. */
+/** The host of a URL for resolving and showing: an IPv6 address without its brackets. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '');
 }
 
-/** Does work that must end by a time, and when it is told to. */
+/** A time limit for a step, which also ends when told to stop. */
 function timed(step: string, host: string, ms: number, clock: Clock, signal: AbortSignal) {
   return async <T>(work: (end: AbortSignal) => Promise<T>): Promise<T> => {
     const done = new AbortController();
@@ -102,7 +101,7 @@ async function connectTo(
   if (usable.length === 0) throw privateTrouble(host, addresses[0]?.address ?? host);
   const resolvedAt = clock.mono();
   const socket = connect({
-    // A literal would be connected to without `lookup`, past what was looked at here.
+    // Node would connect to a literal address without `lookup`, and bypass the check here.
     host: 'provider.invalid',
     port,
     noDelay: true,
@@ -144,7 +143,7 @@ async function secure(
 ): Promise<TLSSocket> {
   const startedAt = clock.mono();
   const name = isIP(host) === 0 ? { servername: host } : {};
-  // Said here, for the environment (NODE_TLS_REJECT_UNAUTHORIZED) can switch the default off.
+  // Set explicitly: the environment (NODE_TLS_REJECT_UNAUTHORIZED) can switch the default off.
   const trust = { rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] };
   const secured = tlsConnect({ socket, host, ...trust, ...name });
   await opened(secured, 'secureConnect', end, (error) => tlsTrouble(host, error));
@@ -153,7 +152,7 @@ async function secure(
   return secured;
 }
 
-/** Waits until a socket is open. Throws what `describe` makes of its error, or the reason of `end`. */
+/** Waits until a socket is open. Throws its error as `describe` converts it, or the reason of `end`. */
 function opened(
   socket: Socket,
   event: 'connect' | 'secureConnect',
@@ -167,7 +166,7 @@ function opened(
       socket.removeListener('close', onClose);
       end.removeEventListener('abort', onEnd);
       if (error === null) return resolve();
-      // A socket that is being destroyed may still report an error, to no one.
+      // A socket being destroyed may still report an error.
       socket.on('error', () => {});
       socket.destroy();
       reject(error);
@@ -184,7 +183,7 @@ function opened(
   });
 }
 
-/** The work's result, or the reason of `end` when that comes first. */
+/** The work's result, or the reason of `end` if that comes first. */
 function orEnd<T>(work: Promise<T>, end: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const onEnd = () => reject(end.reason);

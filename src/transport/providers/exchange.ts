@@ -1,8 +1,8 @@
 /**
- * One HTTP exchange (RFC 9112) over one connection. What matters most is what can be said when it fails: the last bytes
- * of the body are held back until all others are taken, so that before them nobody can have understood the request.
- * Redirects are not followed: they are answers like others. An answer before the request is whole ends the exchange, but
- * for one that says it was taken: that holds only once all of it is sent, so it is read no further until then.
+ * One HTTP exchange (RFC 9112) over one connection. Its main concern is what a failure means: the last bytes of the
+ * body are held back until all others are sent, so that nobody can have processed the request before them. Redirects
+ * are not followed: they are answers like any other. An answer before the whole request was sent ends the exchange,
+ * unless it reports success: that counts only once everything is sent, so reading pauses until then.
  */
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
@@ -13,7 +13,7 @@ import { MAX_BODY_BYTES, type ProviderTimeouts } from './limits.ts';
 import type { HttpAnswer, ProviderRequest } from './provider.ts';
 import { abortTrouble, lostTrouble, type Trouble, timeoutTrouble } from './trouble.ts';
 
-/** How an exchange ended. `isBegun`: something of the request was sent; `isWhole`: its last byte was handed over. */
+/** How an exchange ended. `isBegun`: some of the request was sent; `isWhole`: its last byte was handed over. */
 export type Exchanged =
   | {
       readonly kind: 'answer';
@@ -28,26 +28,25 @@ export type Exchanged =
       readonly isWhole: boolean;
     };
 
-/** What an exchange needs besides its connection. */
 export interface ExchangeTerms {
   readonly host: string;
   readonly clock: Clock;
   readonly timeouts: ProviderTimeouts;
 }
 
-/** When an exchange passed what, in monotonic ms; null: it did not. */
+/** When an exchange reached each point, in monotonic ms; null: never. */
 export interface Passed {
   startedAt: number | null;
   sentAt: number | null;
   answeredAt: number | null;
 }
 
-/** Bytes of a body that are written at once. */
+/** Bytes of a body written at once. */
 const CHUNK_BYTES = 64 * 1024;
-/** Bytes that are held back: more than the end of any form or JSON text is long. */
+/** Bytes held back: more than the closing part of any form or JSON text. */
 const HELD_BYTES = 8;
 
-/** Sends a request and reads the answer. Ends soon after `signal`, and never rejects. */
+/** Sends a request and reads the answer. Ends soon after `signal` aborts, and never rejects. */
 export function exchange(
   connection: Connection,
   request: ProviderRequest,
@@ -77,7 +76,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   } | null = null;
   /** The whole request was written, though it may not have left us yet. */
   #isWritten = false;
-  /** A good answer that came before the request was whole, and is not read on until it is; `let_go`: it was. */
+  /** A success that arrived before the whole request was sent, with reading paused; `let_go`: resumed since. */
   #early: Dispatcher.DispatchController | 'let_go' | null = null;
   #timer = new AbortController();
 
@@ -98,7 +97,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     signal.addEventListener('abort', abort, { once: true });
     this.#connection.requests += 1;
     this.#within('send');
-    // undici's types know no iterables, which it takes.
+    // undici accepts iterables, though its types do not.
     const body = this.#bytes === 0 ? null : (this.#chunks() as unknown as Readable);
     client.dispatch({ method, path: pathname + search, headers: { ...headers, ...length }, body }, this);
     if (signal.aborted) abort();
@@ -130,7 +129,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     headers: Record<string, string | string[] | undefined>,
     phrase = '',
   ): void {
-    // Interim answers (RFC 9110 §15.2) say nothing.
+    // Interim answers (RFC 9110 §15.2) are ignored.
     if (status < 200 || this.#isOver) return;
     this.#passed.answeredAt = this.#terms.clock.mono();
     this.#head = { status, phrase, headers: firstOf(headers) };
@@ -146,7 +145,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    // Whoever closes the connection ends the answer too, though it is held.
+    // The connection's close also ends an answer that is paused.
     if (this.#isHeld) this.#giveUp(lostTrouble(this.#terms.host, null));
     else this.#end(null);
   }
@@ -159,7 +158,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     return this.#early !== null && this.#early !== 'let_go';
   }
 
-  /** undici drops the connection at the end of an answer, and with it whatever of the request has not left us. */
+  /** At the end of an answer undici drops the connection, and any unsent part of the request with it. */
   #holdUntilSent(controller: Dispatcher.DispatchController): void {
     controller.pause();
     this.#early = controller;
@@ -180,17 +179,17 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#head === null) this.#within('answer');
   }
 
-  /** The body in pieces. When the last is asked for, the socket has taken the others. */
+  /** The body in pieces. When the last is requested, the socket has taken the others. */
   async *#chunks(): AsyncGenerator<Uint8Array> {
     const pieces = piecesOf(this.#request.body);
     const last = pieces.pop();
     for (const piece of pieces) yield piece;
-    // A server that closed the connection while it was idle is noticed in this turn of the loop.
+    // Notices in this turn of the loop that the server closed the connection while idle.
     await yieldToLoop();
     if (last !== undefined && !this.#isOver) yield last;
   }
 
-  /** Starts the time for a step, instead of that for the one before. */
+  /** Starts the time-out of a step, and stops that of the one before. */
   #within(step: 'send' | 'answer' | 'body'): void {
     this.#timer.abort();
     if (this.#isOver) return;
@@ -202,7 +201,6 @@ class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** What was read is enough. */
   #cut(): void {
     this.#end(null);
     this.#connection.destroy();
@@ -215,8 +213,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * An answer whose body did not come whole is an answer still: its status says most. But not a good one from before the
-   * request was whole: it says nothing of what came after it.
+   * An answer with an incomplete body is still an answer: its status says most. Not so a success from before the whole
+   * request was sent: it says nothing about the rest.
    */
   #end(trouble: Trouble | null): void {
     if (this.#isOver) return;
@@ -244,7 +242,7 @@ function firstOf(headers: Record<string, string | string[] | undefined>): Record
   return Object.fromEntries(entries);
 }
 
-/** The body in pieces of at most 64 KiB; the last is short, so that there is one before it. */
+/** The body in pieces of at most 64 KiB; the last is short, so that at least one precedes it. */
 function piecesOf(body: readonly Uint8Array[]): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   for (const part of body) {

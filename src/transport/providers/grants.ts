@@ -1,32 +1,32 @@
-/** How an access token is asked for, by what there is to show for it (RFC 6749 §4.4 and §6, RFC 7523 §2.1). */
+/** Requests an access token for each kind of grant (RFC 6749 §4.4 and §6, RFC 7523 §2.1). */
 import { sign } from 'node:crypto';
 import type { OAuthGrant } from '../../domain/relay.ts';
 import { decodeJson } from '../../lib/decode.ts';
 import type { GivenToken, HttpAnswer, TokenSource } from './provider.ts';
 import { memberOf } from './provider.ts';
 
-/** RFC 6750 §2.1; those of Microsoft are of some 2,000 characters. */
+/** RFC 6750 §2.1; Microsoft's have some 2,000 characters. */
 const TOKEN = /^[A-Za-z0-9\-._~+/]{1,16384}=*$/;
 const REFRESH_TOKEN = /^[\x21-\x7e]{1,4096}$/;
-/** What a server that tells no lifetime most likely means (RFC 6749 §5.1); one that ends earlier is refused, and renewed then. */
+/**
+ * The likely lifetime if the server states none (RFC 6749 §5.1). A token that ends earlier is refused, and renewed
+ * then.
+ */
 const USUAL_SECONDS = 3600;
-/** How long what a service account signs is good: Google takes no longer life. */
+/** Lifetime of a service account's assertion: the longest that Google accepts. */
 const ASSERTION_SECONDS = 3600;
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
-/** Where and for what tokens are asked. */
+/** Where to request tokens, and which. */
 export interface GrantPlace {
   readonly url: string;
   /** See {@link TokenSource}. */
   readonly setting: string;
-  /** Null: none is named. */
+  /** Null: none. */
   readonly scope: string | null;
 }
 
-/**
- * The source of the tokens that a grant gives. Another refresh token that comes with a token takes the place of the grant's,
- * in memory alone.
- */
+/** The token source of a grant. A refresh token that comes with a token replaces the grant's, in memory only. */
 export function tokenSource(grant: OAuthGrant, { url, setting, scope }: GrantPlace): TokenSource {
   let current = grant;
   return {
@@ -52,7 +52,7 @@ export function tokenSource(grant: OAuthGrant, { url, setting, scope }: GrantPla
   };
 }
 
-/** The grant with the refresh token that the answer gives instead; the same where it gives none. */
+/** The grant with the answer's refresh token; unchanged if there is none. */
 function rotated(grant: OAuthGrant, { body }: HttpAnswer): OAuthGrant {
   const refreshToken = memberOf(decodeJson(body), 'refresh_token');
   if (grant.kind !== 'refresh_token' || typeof refreshToken !== 'string') return grant;
@@ -61,7 +61,7 @@ function rotated(grant: OAuthGrant, { body }: HttpAnswer): OAuthGrant {
 }
 
 function formOf(grant: OAuthGrant, url: string, scope: string | null, now: number): Record<string, string> {
-  // A refresh token has its scope (RFC 6749 §6): to ask for less is of no use, and some servers refuse it.
+  // A refresh token has its scope (RFC 6749 §6): a smaller one is of no use, and some servers refuse it.
   const scoped = scope === null ? {} : { scope };
   switch (grant.kind) {
     case 'client_credentials':
@@ -83,7 +83,7 @@ function formOf(grant: OAuthGrant, url: string, scope: string | null, now: numbe
   }
 }
 
-/** A JWT (RFC 7519) signed with RS256, as Google's service accounts have it. */
+/** A JWT (RFC 7519) signed with RS256, as Google's service accounts require. */
 function assertionOf(
   { account, keyId, privateKey, subject }: Extract<OAuthGrant, { kind: 'service_account' }>,
   url: string,
@@ -119,13 +119,13 @@ function readToken({ status, body }: HttpAnswer): Omit<GivenToken, 'isRotated'> 
   const answer = status === 200 ? decodeJson(body) : null;
   const token = memberOf(answer, 'access_token');
   if (typeof token !== 'string' || !TOKEN.test(token)) return null;
-  // Whoever does not know the type must not use the token (RFC 6749 §7.1).
+  // A client that does not know the type must not use the token (RFC 6749 §7.1).
   if (!/^bearer$/i.test(String(memberOf(answer, 'token_type') ?? 'bearer'))) return null;
   const seconds = secondsOf(memberOf(answer, 'expires_in'));
   return seconds > 0 ? { token, forMs: seconds * 1000 } : null;
 }
 
-/** A number by the standard (RFC 6749 §5.1), and text from some servers; 0 for what is neither. */
+/** A number by the standard (RFC 6749 §5.1), text from some servers; 0 for anything else. */
 function secondsOf(value: unknown): number {
   if (value === null) return USUAL_SECONDS;
   if (typeof value === 'string') return /^\d{1,15}$/.test(value) ? Number(value) : 0;

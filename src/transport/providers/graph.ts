@@ -24,22 +24,21 @@ import {
   unfitForAscii,
 } from './provider.ts';
 
-/** Settings of a relay by Microsoft Graph. */
 type GraphSettings = Extract<ProviderSettings, { readonly type: 'graph' }>;
 
-/** Graph takes requests of 4 MB, and base64 makes four bytes of three. */
+/** Graph accepts requests of 4 MB, and base64 makes four bytes of three. */
 const MAX_MESSAGE_BYTES = (4_000_000 / 4) * 3;
-/** What Exchange Online takes in a message unless its administrator says otherwise. */
+/** The limit of Exchange Online unless its administrator changes it. */
 const MAX_RECIPIENTS = 500;
 /** Bytes encoded at once: a multiple of three, so that no padding comes between the pieces. */
 const BLOCK_BYTES = Math.floor(SLICE_BYTES / 3) * 3;
-/** No base64: Graph says so once token, permission and mailbox have been found good. Nothing is ever sent. */
+/** Not base64: Graph reports that once token, permission and mailbox have passed. Nothing is ever sent. */
 const NO_MESSAGE = '!';
 const NO_MESSAGE_CODE = 'ErrorMimeContentInvalidBase64String';
 /** Characters of an error's code, and of its text. */
 const MAX_CODE = 100;
 const MAX_TEXT = 2000;
-/** The clouds that have a Graph of their own. What stands elsewhere is asked for the token of the first. */
+/** The clouds with a Graph of their own. Any other endpoint gets a token for the first. */
 const GRAPHS = [
   'https://graph.microsoft.com',
   'https://graph.microsoft.us',
@@ -49,7 +48,7 @@ const GRAPHS = [
 
 /**
  * Microsoft Graph: `sendMail` with the whole message as MIME, by an application's own permission (`Mail.Send`). Sender
- * and recipients are those of the header (`graph-envelope.ts`).
+ * and recipients are those of the header (see `graphSender`).
  */
 export function graphProvider(settings: GraphSettings): Provider {
   const { mailbox } = settings;
@@ -73,7 +72,7 @@ function* prepare(
   { token }: PrepareContext,
 ): Sliced<Prepared> {
   const { envelope, content } = message;
-  // Nothing says how MIME with bare UTF-8 in its header is read, and a name must not be garbled.
+  // It is undocumented how Graph reads MIME with bare UTF-8 in its header, and a name must not be garbled.
   const unfit = unfitForAscii(message);
   if (unfit !== null) return { ok: false, reply: unfit };
   const sender = graphSender(envelope, content);
@@ -132,11 +131,11 @@ function tokensOf({ authority, tenant, clientId, secret, endpoint }: GraphSettin
 }
 
 /**
- * What Graph's answers mean. Codes are those of Exchange, under whatever status of a client's error. Only 202 says that
- * the message was taken: 200 has been seen for messages that were then never sent.
+ * The meanings of Graph's answers. Codes are those of Exchange, under any client error status. Only 202 means that the
+ * message was accepted: 200 has been seen for messages that were never sent.
  *
- * `From names the mailbox` (no mailbox is set): what is wrong with that one keeps no other from sending, and is not the
- * relay's illness.
+ * `fromNamesMailbox` (no mailbox is set): trouble with one mailbox does not stop mail from others, and is not the
+ * relay's fault.
  */
 export function graphAnswers(fromNamesMailbox: boolean): readonly AnswerRow[] {
   return [
@@ -176,7 +175,7 @@ function missingMailbox(fromNamesMailbox: boolean): readonly AnswerRow[] {
   ];
 }
 
-/** How Graph says that there is no such mailbox. */
+/** Graph's codes for a mailbox that does not exist. */
 const MISSING_CODES = [
   'MailboxNotEnabledForRESTAPI',
   'MailboxNotSupportedForRESTAPI',
@@ -195,7 +194,7 @@ const REFUSED: readonly AnswerRow[] = [
   { status: '4xx', code: 'ErrorSendAsDenied', meaning: 'never', enhanced: '5.7.1', note: 'The mailbox may not send as this From: grant it “Send as”, or route this mail elsewhere.' },
 ];
 
-/** What is the trouble of one mailbox, and of the relay where that is its own. */
+/** Troubles of one mailbox, or of the relay if the mailbox is the relay's own. */
 function ofMailbox(fromNamesMailbox: boolean): readonly AnswerRow[] {
   const meaning = fromNamesMailbox ? 'later' : 'relay_ill';
   const denied = 'A policy keeps the application from this mailbox.';
@@ -239,32 +238,32 @@ const TROUBLE: readonly AnswerRow[] = [
 ];
 
 /**
- * Microsoft Graph knows no envelope: it sends to whom the header names, as whom the header names. So the envelope must be
- * what the header says. What differs is refused; only blind copies, whom no header of ours names, are told by a Bcc field
- * of the copy that is handed over. Exchange takes that out of what recipients get.
+ * Microsoft Graph has no envelope: sender and recipients are those in the header. So the envelope must equal the
+ * header, and any difference is refused. Only blind copies, which no header of ours names, go into a Bcc field of the
+ * copy handed over; Exchange removes it from what recipients get.
  */
 type GraphSender =
   | {
       readonly ok: true;
       /** The address in From. */
       readonly from: string;
-      /** A field that names the blind copies, to stand above the message; '' where there are none. */
+      /** A Bcc field to put above the message; '' without blind copies. */
       readonly bcc: string;
     }
   | { readonly ok: false; readonly reply: Reply };
 
-/** Bytes of a header that is looked at: more than any way in takes. */
+/** Bytes of a header to examine: more than any listener accepts. */
 const MAX_HEADER_BYTES = 1024 * 1024;
 /** Addresses of all fields together: more than a message may have recipients. */
 const MAX_ADDRESSES = 2000;
 const RECIPIENT_FIELDS: ReadonlySet<string> = new Set(['to', 'cc', 'bcc']);
-/** A group of nobody (RFC 5322 §3.4), such as `undisclosed-recipients:;`, which the composer writes too. */
+/** An empty group (RFC 5322 §3.4), such as `undisclosed-recipients:;`, which the composer writes too. */
 const EMPTY_GROUP = /^[^:;,<>@"]*:[\t ]*;$/;
 const HEADER_END = Buffer.from('\r\n\r\n');
-/** Exchange looks at letters alone, not at their case (RFC 5321 §2.4 leaves that to the receiving host). */
+/** Exchange ignores letter case (RFC 5321 §2.4 leaves that to the receiving host). */
 const keyOf = (address: string) => address.toLowerCase();
 
-/** Holds an envelope against the header of its message. Never throws. */
+/** Compares an envelope with the header of its message. Never throws. */
 export function graphSender(envelope: Envelope, content: Buffer): GraphSender {
   const fields = headerFields(content);
   if (fields === null) return differs('the header is too large to be compared with the envelope');
@@ -298,7 +297,7 @@ function headerFields(content: Buffer): readonly FieldSpan[] | null {
   return readLooseHeader(content.toString('latin1', 0, end), MAX_HEADER_BYTES)?.fields ?? null;
 }
 
-/** All addresses of these fields; null when one is not understood. */
+/** All addresses of these fields; null if one cannot be parsed. */
 function addressesOf(fields: readonly FieldSpan[]): readonly Mailbox[] | null {
   const found: Mailbox[] = [];
   for (const { value } of fields) {

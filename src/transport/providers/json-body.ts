@@ -1,10 +1,10 @@
-/** Writing JSON of any size in slices: long texts and files in it would keep everybody else waiting. */
+/** Writes JSON of any size in slices: long texts and files in it would block other work. */
 import { SLICE_BYTES, type Sliced } from '../../lib/clock.ts';
 
-/** What is written. Objects are maps, for their names may come from messages. */
+/** A value to write. Objects are maps, since their names may come from messages. */
 export type Json = string | number | boolean | null | readonly Json[] | ReadonlyMap<string, Json> | Base64;
 
-/** Bytes, which stand in JSON as a string of base64. */
+/** Bytes that become a base64 string in JSON. */
 export class Base64 {
   readonly bytes: Buffer;
 
@@ -15,10 +15,10 @@ export class Base64 {
 
 /** Bytes encoded at once: a multiple of three, so that the pieces join without padding between them. */
 const BLOCK_BYTES = Math.floor(SLICE_BYTES / 3) * 3;
-/** Characters of small things that are gathered into one piece. */
+/** Characters of small values gathered into one piece. */
 const PIECE_CHARACTERS = 64 * 1024;
 
-/** An object of the fields that are there. */
+/** An object of the defined fields. */
 export function jsonObject(fields: Readonly<Record<string, Json | undefined>>): ReadonlyMap<string, Json> {
   const given = Object.entries(fields).filter((field): field is [string, Json] => field[1] !== undefined);
   return new Map(given);
@@ -67,7 +67,7 @@ class JsonWriter {
     this.#put(']');
   }
 
-  /** A pair of surrogates that is cut in two becomes two escapes, which mean the same. */
+  /** A surrogate pair cut in two becomes two escapes with the same meaning. */
   *#string(text: string): Sliced<void> {
     if (text.length <= PIECE_CHARACTERS) {
       this.#put(JSON.stringify(text));

@@ -1,9 +1,12 @@
-/** What an answer means: the first row of the provider's table that matches, else of that for all. Pure. */
+/** The meaning of an answer: the first matching row of the provider's table, otherwise of the common table. Pure. */
 import type { Reply } from '../../domain/outcome.ts';
 import { MAX_REST_MS } from './limits.ts';
 import type { AnswerFacts, AnswerRow, HttpAnswer, Meaning, Provider } from './provider.ts';
 
-/** What HTTP's own statuses mean (RFC 9110 §15), where a provider's table has no row. Every status has one. */
+/**
+ * The meanings of HTTP's own statuses (RFC 9110 §15), for answers without a row in the provider's table. Every status
+ * has one.
+ */
 // biome-ignore format: a table
 export const COMMON_ANSWERS: readonly AnswerRow[] = [
   { status: '2xx', meaning: 'done', enhanced: '2.0.0', note: 'Accepted' },
@@ -25,33 +28,31 @@ export const COMMON_ANSWERS: readonly AnswerRow[] = [
   { status: '5xx', meaning: 'later', enhanced: '4.3.0', note: 'The provider has a fault' },
 ];
 
-/** A status below 200 or above 599: not HTTP as we know it. */
+/** A status below 200 or above 599: not valid HTTP. */
 const NO_ROW: AnswerRow = { status: '5xx', meaning: 'unknown', enhanced: '4.5.0', note: 'No such status' };
 
 /**
- * Refused in words that we cannot read, such as the page of a proxy: nobody has said that it is the message's fault. 413
- * says so by itself.
+ * A refusal that is not in the provider's format, such as a proxy's page: nobody has said that the message is at fault.
+ * A 413 says so by itself.
  */
 // biome-ignore format: a row of a table
 const UNREADABLE: AnswerRow = { status: '4xx', meaning: 'later', enhanced: '4.6.0', note: 'Refused, but not in the provider’s own words' };
 
-/** What was decided of an answer. */
 interface Judgement {
   readonly meaning: Meaning;
   readonly reply: Reply;
   readonly messageId: string | null;
-  /** How long the provider asks to be left alone, in ms; null: it does not. */
+  /** How long the provider asks us to pause, in ms; null: it does not. */
   readonly restMs: number | null;
 }
 
-/** What to judge. */
 interface Judged {
   readonly answer: HttpAnswer;
   readonly phrase: string;
   /** The whole request had been handed over. */
   readonly isWhole: boolean;
   readonly facts: AnswerFacts;
-  /** Forms of secrets that must not be kept. */
+  /** Forms of secrets that must not be stored. */
   readonly secrets: readonly string[];
   /** Wall ms. */
   readonly now: number;
@@ -89,8 +90,8 @@ export function rowFor(answers: readonly AnswerRow[], status: number, code: stri
 }
 
 /**
- * Taken is only what the provider says it took in words that we understand. And who has not had the whole request
- * cannot have taken it, whatever a gateway's status leaves open.
+ * A message counts as accepted only if the provider says so in a known format. And a provider without the whole request
+ * cannot have accepted it, whatever a gateway's status leaves open.
  */
 function settled({ meaning }: AnswerRow, { facts, isWhole, answer }: Judged): Meaning {
   if (meaning === 'done' && !isWhole) return 'later';
@@ -109,7 +110,6 @@ export function restOf(header: string | undefined, now: number): number | null {
 
 const IMF_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
 
-/** An answer, and what is needed to tell of it. */
 interface Checked {
   readonly answer: HttpAnswer;
   readonly phrase: string;
@@ -119,7 +119,7 @@ interface Checked {
   readonly now: number;
 }
 
-/** What is found: `code` is what to search for. */
+/** `code` is the term to search for. */
 interface Finding {
   readonly good: boolean;
   readonly code: string;
@@ -128,8 +128,8 @@ interface Finding {
 }
 
 /**
- * What the provider's own reading finds; else what its answer table says, so that an answer of no known shape is never
- * good, and none but those of bad credentials is told as one.
+ * The provider's own finding; otherwise the answer table's. So an answer of unknown format is never good, and only an
+ * answer for bad credentials is reported as one.
  */
 export function findingOf(provider: Provider, { answer, phrase, secrets, now }: Checked): Finding {
   const own = provider.checked?.(answer) ?? null;
@@ -151,27 +151,26 @@ export function findingOf(provider: Provider, { answer, phrase, secrets, now }: 
 const NOT_THEIRS =
   'not what this provider answers, so something else is there or in between: correct endpoint, or ask who runs the network';
 
-/** What an answer comes to, for an operator: the peer's own words, and what our table says of them. Pure. */
+/** An answer, for an operator: the peer's own words and our table's note. Pure. */
 
-/** Characters of a redirect's target that are shown. */
+/** Characters of a redirect's target to show. */
 const MAX_TARGET = 200;
 
-/** What is to be told. */
 interface Told {
   readonly answer: HttpAnswer;
   readonly phrase: string;
   readonly facts: AnswerFacts;
   /** The row of the table that decided. */
   readonly row: AnswerRow;
-  /** It says that the message was taken, but not in words that we know, or too early. */
+  /** It reports success, but in an unknown format, or too early. */
   readonly isMisread: boolean;
   /** Forms of secrets that must not be shown. */
   readonly secrets: readonly string[];
 }
 
 /**
- * One line of at most 1,000 characters. The row's note is added where the peer gave no text, or where the relay is ill,
- * which an operator must understand; not to what was taken, nor to words that say the same.
+ * One line of at most 1,000 characters. The row's note is added where the peer gave no text, or where the relay has
+ * failed, which an operator must understand; not to a success, nor to words that say the same.
  */
 function tellAnswer({ answer, phrase, facts, row, isMisread, secrets }: Told): string {
   const words = [facts.code, facts.text].filter((word) => word !== null && word !== '').join(': ');
@@ -185,8 +184,8 @@ function tellAnswer({ answer, phrase, facts, row, isMisread, secrets }: Told): s
 }
 
 /**
- * Where a redirect leads, as ` to …`; empty where there is none. Without user and query: what a server puts there, such as
- * a session, is nobody's business.
+ * The target of a redirect, as ` to …`; empty without one. User and query are left out: they may hold secrets such as a
+ * session.
  */
 export function targetOf({ status, headers }: HttpAnswer, secrets: readonly string[]): string {
   const { location } = headers;
@@ -194,24 +193,24 @@ export function targetOf({ status, headers }: HttpAnswer, secrets: readonly stri
   const url = URL.parse(location, RELATIVE);
   if (url === null) return '';
   const origin = url.origin === RELATIVE ? '' : `${url.protocol}//${url.host}`;
-  // Cut only when it is clean: half a secret would not be found.
+  // Secrets are removed before cutting: half a secret would not be found.
   return ` to ${plainText(`${origin}${url.pathname}`, secrets).slice(0, MAX_TARGET)}`;
 }
 
-/** Stands for the address that was asked, where a target is relative. */
+/** Stands for the requested origin where a target is relative. */
 const RELATIVE = 'http://same.invalid';
 
 function lettersOf(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ');
 }
 
-/** Characters that are kept of what a provider says. */
+/** Most characters of a provider's text to keep. */
 export const MAX_TEXT = 1000;
 const MAX_CODE = 64;
-/** Shorter secrets would be found in any text. */
+/** Shorter secrets would match any text. */
 const MIN_SECRET = 6;
 
-/** One line of at most 1,000 characters, in which the secrets are dots. */
+/** One line of at most 1,000 characters, with dots in place of secrets. */
 export function plainText(text: string, secrets: readonly string[]): string {
   let clean = text;
   for (const secret of secrets) clean = clean.replaceAll(secret, '…');
@@ -221,7 +220,10 @@ export function plainText(text: string, secrets: readonly string[]): string {
     .slice(0, MAX_TEXT);
 }
 
-/** Secrets, and how they may come back: bare, in base64, in a URL, in a form, as the credentials of a request. */
+/**
+ * Secrets in every form in which they may come back: bare, in base64, in a URL, in a form, as the credentials of a
+ * request.
+ */
 export function formsOf(
   secrets: string | readonly string[],
   headers: Readonly<Record<string, string>>,
@@ -239,7 +241,7 @@ export function formsOf(
     .sort((a, b) => b.length - a.length);
 }
 
-/** A searchable code: `provider_message_rejected` of `MessageRejected`. */
+/** A searchable code: `provider_message_rejected` for `MessageRejected`. */
 export function causeOf(code: string | number): string {
   const words = String(code)
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')

@@ -2,7 +2,7 @@ import { localReply, type Reply } from '../../domain/outcome.ts';
 import type { ProviderType } from '../../domain/relay.ts';
 import { type FieldSpan, readLooseHeader } from '../../mail/header-block.ts';
 
-/** How long a provider is waited for, and how much of what it says is read. */
+/** How long to wait for a provider, and how much of its answer to read. */
 
 const SECOND = 1000;
 
@@ -11,7 +11,7 @@ export interface ProviderTimeouts {
   /** Name, address and TCP. */
   readonly connect: number;
   readonly tls: number;
-  /** Without progress, while the request is written. */
+  /** Without progress while writing the request. */
   readonly send: number;
   /** From the request's last byte to the head of the answer. */
   readonly answer: number;
@@ -19,7 +19,7 @@ export interface ProviderTimeouts {
   readonly body: number;
 }
 
-/** To give up after the last byte makes a message ambiguous: an answer is waited for longer than anybody takes. */
+/** Giving up after the last byte makes a message ambiguous: the wait for an answer exceeds any known delay. */
 export const PROVIDER_TIMEOUTS: ProviderTimeouts = {
   connect: 30 * SECOND,
   tls: 30 * SECOND,
@@ -28,37 +28,37 @@ export const PROVIDER_TIMEOUTS: ProviderTimeouts = {
   body: 30 * SECOND,
 };
 
-/** An idle connection is closed after so long: before most servers would, so that few requests meet a closed one. */
+/** An idle connection is closed after this long: before most servers would, so that few requests meet a closed one. */
 export const KEEP_ALIVE_MS = 4 * SECOND;
 
-/** Where a server says for how long it keeps a connection, it is believed up to so long. */
+/** The longest keep-alive time of a server that is honoured. */
 export const KEEP_ALIVE_MAX_MS = 60 * SECOND;
 
-/** Bytes read of an answer's head. */
+/** Most bytes to read of an answer's head. */
 export const MAX_HEAD_BYTES = 16 * 1024;
 
-/** Bytes read of an answer's body; then the connection is dropped. */
+/** Most bytes to read of an answer's body; then the connection is dropped. */
 export const MAX_BODY_BYTES = 64 * 1024;
 
-/** Longest time that a provider's Retry-After is honoured for. */
+/** The longest Retry-After that is honoured. */
 export const MAX_REST_MS = 3_600 * SECOND;
 
 /** Memory for messages on their way to providers, of all relays together. */
 export const PROVIDER_MEMORY = { capacity: 256 * 1024 * 1024, maxWaiters: 2_000 };
 
-/** Longest wait for a share of it. */
+/** The longest wait for a share of it. */
 export const MEMORY_WAIT_MS = 20 * SECOND;
 
-/** A message, its request, and what is in between: so many times its bytes. */
+/** A message, its request and the intermediate forms together take this many times its bytes. */
 export const MEMORY_FACTOR = 3;
 
 /**
- * Header fields that are commands to a provider: they choose its streams, address pools and settings, or have it drop
- * the message. What they say is the operator's to say, in the relay's settings. A message that has one is refused, and
- * another relay may take it; to take the field out would change what the client sends without telling anybody.
+ * Header fields that are commands to a provider: they choose its streams, address pools and settings, or make it drop
+ * the message. Only the operator may give these, in the relay's settings. A message with one is refused, and another
+ * relay may take it; removing the field would silently change what the client sends.
  */
 
-/** What such fields' names begin with, in lower case, by provider. */
+/** The beginnings of such fields' names, in lower case, by provider. */
 export const STEERING_PREFIXES: Readonly<Record<ProviderType, readonly string[]>> = {
   ses: ['x-ses-'],
   mailgun: ['x-mailgun-'],
@@ -69,19 +69,19 @@ export const STEERING_PREFIXES: Readonly<Record<ProviderType, readonly string[]>
   webhook: [],
 };
 
-/** Bytes of a header that is looked at: more than any way in takes. */
+/** Bytes of a header to examine: more than any listener accepts. */
 const MAX_HEADER_BYTES = 1024 * 1024;
 const CRLF_LENGTH = 2;
-/** Characters of a field's name that a text repeats. */
+/** Characters of a field's name that a text quotes. */
 const MAX_SHOWN = 76;
 
-/** The header fields of a stored message, in order; null when its header is larger than any that is taken. */
+/** The header fields of a stored message, in order; null if its header is larger than any accepted. */
 export function fieldsOf(content: Buffer): readonly FieldSpan[] | null {
   const text = content.toString('latin1', 0, MAX_HEADER_BYTES + CRLF_LENGTH);
   return readLooseHeader(text, MAX_HEADER_BYTES)?.fields ?? null;
 }
 
-/** Why a provider is not given a message: a field of it steers that provider. Null where none does. */
+/** Why a message is not given to a provider: one of its fields is a command to it. Null otherwise. */
 export function steeringRefusal(content: Buffer, type: ProviderType): Reply | null {
   const prefixes = STEERING_PREFIXES[type];
   if (prefixes.length === 0) return null;

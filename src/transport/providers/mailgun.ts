@@ -1,4 +1,4 @@
-/** Mailgun: the message as it stands, in a form. */
+/** Mailgun: the unchanged message, in a form. */
 import { createHash } from 'node:crypto';
 import type { ProviderSettings } from '../../domain/relay.ts';
 import { decodeJson } from '../../lib/decode.ts';
@@ -28,8 +28,8 @@ export const MAILGUN_PROSE: readonly string[] = [
 ];
 
 /**
- * Mailgun's own words for what its statuses do not tell apart, the first that match. What a client wrote may be quoted:
- * so words of a message's fault come before those of an account's trouble, and of these quotes and addresses are no part.
+ * Texts that tell apart what Mailgun's statuses do not; the first match counts. A text may quote the client: so
+ * patterns for a message's fault come before those for an account's trouble, which match no quotes and addresses.
  */
 const CODES: readonly (readonly [RegExp, string])[] = [
   [/sandbox subdomains|free accounts|authorized recipients/i, 'test_account'],
@@ -46,7 +46,7 @@ const TROUBLES: readonly (readonly [RegExp, string])[] = [
 ];
 const QUOTED = /"[^"]*"|<[^>]*>|\S*@\S*/g;
 
-/** What Mailgun's answers mean. */
+/** The meanings of Mailgun's answers. */
 // biome-ignore format: a table
 export const MAILGUN_ANSWERS: readonly AnswerRow[] = [
   { status: 200, meaning: 'done', enhanced: '2.0.0', note: 'Accepted; `id` has its id' },
@@ -87,7 +87,7 @@ export function mailgunProvider({ endpoint, domain, secret }: MailgunSettings): 
       return { ok: true, request: { method: 'POST', url: `${base}/messages.mime`, headers, body } };
     },
     read: readAnswer,
-    // A form without fields sends nothing, and a key that may only send will do for it.
+    // A form without fields sends nothing, and works with a key that may only send.
     check: () => ({
       method: 'POST',
       url: `${base}/messages`,
@@ -109,7 +109,7 @@ function formOf({ envelope, content }: ProviderMessage, boundary: string): Uint8
   return [Buffer.from(fields.join('') + head), content, Buffer.from(`\r\n--${boundary}--\r\n`)];
 }
 
-/** One that stands nowhere in the message, and is the same each time. */
+/** Appears nowhere in the message, and is the same each time. */
 function boundaryOf({ id, content }: ProviderMessage): string {
   for (let turn = 0; ; turn += 1) {
     const sum = createHash('sha256').update(`${id} ${turn}`).digest('hex');
@@ -122,7 +122,7 @@ function readAnswer({ status, body }: HttpAnswer): AnswerFacts {
   const value = decodeJson(body);
   const messageId = textOf(value, 'id', MAX_TEXT);
   if (status < 300) return { code: null, text: null, messageId, understood: messageId !== null };
-  // Some refusals, such as that of a bad key, are a word and no JSON.
+  // Some refusals, such as that of a bad key, are plain text, not JSON.
   const text = textOf(value, 'message', MAX_TEXT) ?? body.trim().slice(0, MAX_TEXT);
   const own = text.replace(QUOTED, '…');
   const [, code = null] =
@@ -130,7 +130,7 @@ function readAnswer({ status, body }: HttpAnswer): AnswerFacts {
   return { code, text: text === '' ? null : text, messageId: null, understood: value !== null };
 }
 
-/** Asked for nothing, it says in its JSON what is missing: so the key was good. */
+/** An empty request is answered in JSON with what is missing: so the key is good. */
 function checked(answer: HttpAnswer): CheckFinding | null {
   const { code } = readAnswer(answer);
   const isAsked =

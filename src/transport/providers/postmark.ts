@@ -1,4 +1,4 @@
-/** Postmark (postmarkapp.com/developer): `POST /email`, one message made of its parts. */
+/** Postmark (postmarkapp.com/developer): `POST /email`, one message built from its parts. */
 import { formatMailbox, type Mailbox } from '../../domain/mailbox.ts';
 import type { ProviderSettings } from '../../domain/relay.ts';
 import type { Sliced } from '../../lib/clock.ts';
@@ -17,13 +17,12 @@ import type {
 import { memberOf, textOf } from './provider.ts';
 import { handedOver, type RebuildRules, type Rebuilt, rebuild, typeWithParameters } from './rebuild.ts';
 
-/** Settings of a relay by Postmark. */
 type PostmarkSettings = Extract<ProviderSettings, { readonly type: 'postmark' }>;
 
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 const MAX_RECIPIENTS = 50;
 const MAX_ID = 200;
-/** What a 200 says where a part of the recipients is inactive. */
+/** The text of a 200 when some recipients are inactive. */
 const INACTIVE = /will not deliver to these inactive addresses?: *(.+?)(?:\. |$)/i;
 
 const RULES: RebuildRules = {
@@ -34,7 +33,7 @@ const RULES: RebuildRules = {
   typeParameters: true,
 };
 
-/** What the documents say of it besides the table. */
+/** Text for the documents besides the table. */
 export const POSTMARK_PROSE: readonly string[] = [
   'The message is rebuilt from its parts; sender and recipients must be those in its header, except for blind copies. The provider uses its own return path. If it does not know the From, the message waits and tries the next relay: other mail is not affected.',
   'The Message-ID is kept (`X-PM-KeepID`). The Date is the time at which Postmark accepted the message.',
@@ -44,8 +43,8 @@ export const POSTMARK_PROSE: readonly string[] = [
 ];
 
 /**
- * Postmark answers 422 with a code of its own for all that it refuses. A stream that is not there is the relay's illness
- * where its settings name one; else it is nothing that is known to keep other mail from being sent.
+ * Postmark answers 422 with a code of its own for every refusal. A missing stream is the relay's failure if its
+ * settings name the stream; otherwise it may not affect other mail.
  */
 function postmarkAnswers(namesStream: boolean): readonly AnswerRow[] {
   const meaning = namesStream ? 'relay_ill' : 'later';
@@ -153,7 +152,7 @@ function read({ status, body }: HttpAnswer): AnswerFacts {
   };
 }
 
-/** The addresses that it will not deliver to, which it tells in words alone. */
+/** The inactive addresses, which Postmark reports only in prose. */
 function inactiveOf(text: string): string[] {
   const list = INACTIVE.exec(text)?.[1] ?? '';
   return list

@@ -12,7 +12,7 @@ import { Tokens } from './tokens.ts';
 import { ProviderTrace } from './trace.ts';
 import { Trouble } from './trouble.ts';
 
-/** What a person calls them. */
+/** The providers' names for people. */
 const NAMES: Readonly<Record<ProviderType, string>> = {
   ses: 'Amazon SES',
   mailgun: 'Mailgun',
@@ -26,15 +26,15 @@ const NAMES: Readonly<Record<ProviderType, string>> = {
 /** What a probe needs besides the relay's settings. */
 export interface ProviderProbeParts {
   readonly clock: Clock;
-  /** Instead of the one that belongs to the settings. */
+  /** Overrides the provider of the settings. */
   readonly provider?: Provider;
   readonly timeouts?: Partial<ProviderTimeouts>;
   readonly resolve?: Resolve;
 }
 
 /**
- * Connects as a delivery would, and has the provider check the credentials where it can, without sending anything. Yields
- * each step as it happens; the last one says whether mail could be sent. Never throws for what the peer does.
+ * Connects as a delivery would, and has the provider check the credentials where it can, without sending anything.
+ * Yields each step as it happens; the last one says whether mail could be sent. Never throws for peer errors.
  */
 export async function* probeProvider(
   settings: ProviderSettings,
@@ -48,7 +48,7 @@ export async function* probeProvider(
     () => clock.mono(),
     async (tell) => {
       const trace = new ProviderTrace(host, clock, ({ verb, reply }) => {
-        // The request for the check is told of with what it came to.
+        // The check's own request is reported with its result.
         if (!/^(GET|POST) /.test(verb)) tell(verb, true, reply);
       });
       await probe(settings, { provider, terms, host, trace, tell }, signal);
@@ -80,7 +80,7 @@ async function probe(
     const request = provider.check({ now: terms.clock.wall(), token: token.token });
     if (request === null)
       return tell('READY', true, `${host} can be reached; only a message would show whether it takes it`);
-    // An answer may be long in coming, and nobody should think that nothing is done.
+    // An answer may take long, and silence would look like a hang.
     tell('ASK', true, `${request.method} to ${host}: waits for its answer`);
     const exchanged = await call(request, trace, signal);
     if (exchanged.kind === 'none') throw exchanged.trouble;

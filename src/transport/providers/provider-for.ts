@@ -8,7 +8,7 @@ import { sendgridProvider } from './sendgrid.ts';
 import { sesProvider } from './ses.ts';
 import { webhookProvider } from './webhook.ts';
 
-/** The provider that a relay's settings are of. */
+/** The provider for a relay's settings. */
 export function providerFor(settings: ProviderSettings): Provider {
   switch (settings.type) {
     case 'ses':

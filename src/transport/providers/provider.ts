@@ -1,57 +1,57 @@
 /**
- * A provider's API, as far as one differs from another: how a message becomes a request, and what an answer means. No
- * sockets and no time in here: `exchange.ts` has those, the same for all.
+ * The parts in which providers' APIs differ: how a message becomes a request, and what an answer means. No sockets and
+ * no time here: `exchange.ts` has those, the same for all.
  */
 import type { BodyFlags, Envelope } from '../../domain/message.ts';
 import { localReply, type Reply } from '../../domain/outcome.ts';
 import type { Sliced } from '../../lib/clock.ts';
 
-/** What an answer means for the message, and for the relay. */
+/** The meaning of an answer for the message, and for the relay. */
 export type Meaning =
-  /** The provider took responsibility. */
+  /** The provider accepted responsibility. */
   | 'done'
-  /** It took nothing; the same request may succeed later. */
+  /** Nothing was accepted; the same request may succeed later. */
   | 'later'
-  /** It took nothing, and never will: the message's fault. */
+  /** Nothing was accepted, nor ever will be: the message's fault. */
   | 'never'
-  /** It took nothing, and takes nothing from us now: quota, rate, a bad key, a suspended account. The relay's illness. */
+  /** Nothing is accepted from us now: quota, rate, a bad key, a suspended account. The relay's failure. */
   | 'relay_ill'
-  /** It may have taken the message. */
+  /** The message may have been accepted. */
   | 'unknown';
 
-/** A line of a provider's answer table. The first that matches decides. */
+/** A row of a provider's answer table. The first match decides. */
 export interface AnswerRow {
-  /** An HTTP status, or all of a hundred. */
+  /** An HTTP status, or a whole class. */
   readonly status: number | '2xx' | '3xx' | '4xx' | '5xx';
-  /** The provider's own code for it, as {@link Provider.read} finds it; absent: any, or none. */
+  /** The provider's own code, as found by {@link Provider.read}; absent: any, or none. */
   readonly code?: string;
   readonly meaning: Meaning;
-  /** Enhanced status code (RFC 3463) that says the same. */
+  /** The equivalent enhanced status code (RFC 3463). */
   readonly enhanced: string;
-  /** What it means, as a person would say it: for the documents, and beside the provider's own words. */
+  /** Its meaning for people: in the documents, and beside the provider's own words. */
   readonly note: string;
 }
 
-/** What an answer says in the provider's own words. */
+/** What an answer says in the provider's own terms. */
 export interface AnswerFacts {
-  /** Its code for an error; null when there is none. */
+  /** Its error code; null if there is none. */
   readonly code: string | null;
-  /** Its text for an error; null when there is none. */
+  /** Its error text; null if there is none. */
   readonly text: string | null;
-  /** Its id of the message it took; null when it gave none. */
+  /** Its id for the accepted message; null if it gave none. */
   readonly messageId: string | null;
-  /** False when a body was expected and could not be understood: a 2xx is `unknown` then. */
+  /** False when an expected body could not be parsed: a 2xx is `unknown` then. */
   readonly understood: boolean;
-  /** Recipients for whom it did not take the message that it took for the others; absent: it took it for all. */
+  /** Recipients refused from a message that was accepted for the others; absent: none. */
   readonly refused?: readonly string[];
 }
 
-/** An answer as it came. */
+/** An answer as received. */
 export interface HttpAnswer {
   readonly status: number;
-  /** By name in lower case; of repeated ones the first. */
+  /** By name in lower case; the first of repeated ones. */
   readonly headers: Readonly<Record<string, string>>;
-  /** At most 64 KiB of it, as UTF-8. */
+  /** At most 64 KiB, as UTF-8. */
   readonly body: string;
 }
 
@@ -75,77 +75,77 @@ export interface ProviderMessage {
   readonly content: Buffer;
 }
 
-/** A request, or why the provider cannot be given this message: then nothing of it was sent, and another relay may take it. */
+/** A request, or why the provider cannot be given this message: nothing was sent, and another relay may take it. */
 export type Prepared =
   | { readonly ok: true; readonly request: ProviderRequest }
   | { readonly ok: false; readonly reply: Reply };
 
-/** What preparing needs besides the message. */
+/** What `prepare` needs besides the message. */
 export interface PrepareContext {
-  /** Wall ms: what the request is signed for. */
+  /** Wall ms, for the request's signature. */
   readonly now: number;
-  /** What requests are authorised with where that has to be asked for ({@link Provider.tokens}); else empty. */
+  /** The access token, if the provider has {@link Provider.tokens}; otherwise empty. */
   readonly token: string;
 }
 
-/** What a provider says of our credentials. */
+/** A provider's verdict on our credentials. */
 export interface CheckFinding {
   readonly good: boolean;
-  /** For a person: what is wrong, or what is worth knowing. */
+  /** For people: what is wrong, or worth knowing. */
   readonly text: string;
 }
 
-/** See the top of this file. One per relay. */
+/** One provider's API. One instance per relay. */
 export interface Provider {
-  /** Larger messages are not offered; of the stored bytes. */
+  /** Larger messages are not offered; counts the stored bytes. */
   readonly maxMessageBytes: number;
-  /** Recipients in one request. */
+  /** Most recipients in one request. */
   readonly maxRecipients: number;
-  /** Under what name it takes an idempotency key; null: it knows none. For the documents. */
+  /** The name of its idempotency key; null: it has none. For the documents. */
   readonly idempotency: string | null;
-  /** What its answers mean. */
+  /** The meanings of its answers. */
   readonly answers: readonly AnswerRow[];
-  /** Makes the request. Pauses where there is much to do, so that the loop goes on (`lib/clock.ts`). */
+  /** Makes the request. Yields during long work, so that the loop goes on (`lib/clock.ts`). */
   prepare(message: ProviderMessage, context: PrepareContext): Sliced<Prepared>;
-  /** Reads an answer. Never throws, whatever came. */
+  /** Reads an answer. Never throws, whatever the answer. */
   read(answer: HttpAnswer): AnswerFacts;
   /** A request that changes nothing and shows whether the credentials are good; null where there is none. */
   check(context: PrepareContext): ProviderRequest | null;
   /**
-   * What an answer to `check` says by itself; null where it is none that is meant for that: then `answers` tell, and a 2xx
-   * is not the provider's. Absent: a 2xx is good.
+   * The finding in an answer to `check`; null for an answer of another kind: then `answers` decide, and a 2xx is not
+   * the provider's. Absent: a 2xx is good.
    */
   checked?(answer: HttpAnswer): CheckFinding | null;
-  /** It can be given mail with the null reverse-path; absent: it cannot. */
+  /** Whether it can send with the null reverse-path; absent: it cannot. */
   readonly expressesNullReversePath?: boolean;
-  /** Where a token has to be asked for: the request, and how its answer is read. Absent: none is needed. */
+  /** How to request an access token and read the answer. Absent: none is needed. */
   readonly tokens?: TokenSource;
 }
 
-/** How access tokens are got (OAuth 2.0, RFC 6749). */
+/** How access tokens are obtained (OAuth 2.0, RFC 6749). */
 export interface TokenSource {
-  /** Where they are asked for. */
+  /** The token endpoint. */
   readonly url: string;
-  /** What names that place in the configuration, for texts: `authority`, `token_url`. */
+  /** The setting that names it, for texts: `authority`, `token_url`. */
   readonly setting: string;
-  /** What no text may show; it grows when the server gives another refresh token. */
+  /** Secrets that no text may show; they grow when the server gives another refresh token. */
   readonly secrets: readonly string[];
   /** The request, for now (wall ms). */
   ask(now: number): ProviderRequest;
-  /** What the answer gives; null when it has no token. Another refresh token is shown from then on (RFC 6749 §6). */
+  /** The token in the answer; null if there is none. A new refresh token is used from then on (RFC 6749 §6). */
   read(answer: HttpAnswer): GivenToken | null;
 }
 
-/** An access token, as it was given. */
+/** An access token, as given. */
 export interface GivenToken {
   readonly token: string;
-  /** How long it is good, in ms. */
+  /** How long it is valid, in ms. */
   readonly forMs: number;
   /** Another refresh token came with it. */
   readonly isRotated: boolean;
 }
 
-/** A member of an object of JSON; null when it has none of that name, or is no object. */
+/** A member of a JSON object; null if it is missing, or `value` is no object. */
 export function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? Reflect.get(value, name)
@@ -160,7 +160,7 @@ export function textOf(value: unknown, name: string, maxLength: number): string 
 
 const ASCII = /^\p{ASCII}*$/u;
 
-/** Why a provider that knows only ASCII in headers and addresses cannot be given a message; null where it can. */
+/** Why a provider that accepts only ASCII in headers and addresses cannot be given a message; null if it can. */
 export function unfitForAscii({ envelope, flags }: ProviderMessage): Reply | null {
   if (!flags.utf8 && addressesOf(envelope).every((address) => ASCII.test(address))) return null;
   const text = 'The message has headers or addresses that are not ASCII, which the provider does not take';

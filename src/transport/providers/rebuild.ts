@@ -1,6 +1,6 @@
 /**
- * A stored message for an API that composes messages itself. Nothing is bent: where the API cannot say what the message
- * says, or would mail others than the envelope does, the message is refused and another relay may take it.
+ * Converts a stored message for an API that composes messages itself. The message is never altered: if the API cannot
+ * express it, or would mail other recipients than the envelope's, the message is refused and another relay may take it.
  */
 import type { Envelope } from '../../domain/message.ts';
 import { localReply, type Reply } from '../../domain/outcome.ts';
@@ -10,21 +10,21 @@ import { type FilePart, type MessageParts, readParts } from '../../mail/message-
 import { UNREBUILDABLE } from '../../mail/mime-entity.ts';
 import type { ProviderMessage } from './provider.ts';
 
-/** What an API can say. */
+/** What an API can express. */
 export interface RebuildRules {
   /** The provider's name, for people. */
   readonly provider: string;
-  /** A header field may stand more than once. */
+  /** A header field may appear more than once. */
   readonly repeats: boolean;
-  /** There must be a subject. */
+  /** A subject is required. */
   readonly needsSubject: boolean;
   /** A file may be shown inline without a Content-ID. */
   readonly inlineWithoutId: boolean;
-  /** The type of a file may have parameters. */
+  /** A file's type may have parameters. */
   readonly typeParameters: boolean;
 }
 
-/** A message for an API: what it says, and who gets blind copies. */
+/** A message for an API: its parts, and the recipients of blind copies. */
 export interface Rebuilt extends MessageParts {
   readonly bcc: readonly string[];
 }
@@ -34,12 +34,12 @@ export type Rebuilding =
   | { readonly ok: true; readonly message: Rebuilt }
   | { readonly ok: false; readonly reply: Reply };
 
-/** Charsets in which ASCII bytes are ASCII: for such bytes it does not matter which of them is named. */
+/** Charsets that are ASCII for ASCII bytes: there, it does not matter which one is named. */
 const LIKE_ASCII = /^(?:us-ascii|ascii|utf-8|iso-8859-\d{1,2}|windows-125\d)$/i;
-/** Letters differ in case only for hosts that nobody runs (RFC 5321 §2.4). */
+/** No real host distinguishes letter case (RFC 5321 §2.4). */
 const keyOf = (address: string) => address.toLowerCase();
 
-/** Reads a message and holds it against what an API can say. */
+/** Reads a message and checks that an API can express it. */
 export function* rebuild({ content, envelope }: ProviderMessage, rules: RebuildRules): Sliced<Rebuilding> {
   const read = yield* readParts(content);
   if (!read.ok) return lossy(rules, UNREBUILDABLE[read.because]);
@@ -52,7 +52,7 @@ export function* rebuild({ content, envelope }: ProviderMessage, rules: RebuildR
   const loss = lossOf(parts, rules);
   if (loss !== null) return lossy(rules, loss);
   const named = new Set([...parts.to, ...parts.cc].map(({ address }) => keyOf(address)));
-  // In one order, whatever the envelope's: the same recipients always make the same request.
+  // Sorted: the same recipients always make the same request.
   const blind = envelope.recipients
     .map(({ address }) => address)
     .filter((address) => !named.has(keyOf(address)))
@@ -61,7 +61,7 @@ export function* rebuild({ content, envelope }: ProviderMessage, rules: RebuildR
   return { ok: true, message: { ...parts, bcc: [...bcc] } };
 }
 
-/** The media type of a file as such APIs take it. */
+/** The media type of a file in the form such APIs accept. */
 export function typeWithParameters({ type, parameters }: Pick<FilePart, 'type' | 'parameters'>): string {
   const written = [...parameters].map(([name, value]) =>
     /^[\w.+-]+$/.test(value) ? `; ${name}=${value}` : `; ${name}="${value.replace(/["\\]/g, '\\$&')}"`,
@@ -69,14 +69,14 @@ export function typeWithParameters({ type, parameters }: Pick<FilePart, 'type' |
   return type + written.join('');
 }
 
-/** Whether a type says the same without its parameters: the charset of a file in ASCII, that is. */
+/** Whether a type means the same without its parameters: only the charset of an ASCII file does. */
 function isPlainType({ parameters, bytes }: FilePart): boolean {
   return [...parameters].every(
     ([name, value]) => name === 'charset' && LIKE_ASCII.test(value) && bytes.every((byte) => byte < 0x80),
   );
 }
 
-/** Null where sender and recipients are those that the header names, but for blind copies. */
+/** Null if sender and recipients are those in the header, apart from blind copies. */
 function envelopeDifference({ reversePath, recipients }: Envelope, parts: MessageParts): string | null {
   if (keyOf(reversePath) !== keyOf(parts.from.address)) return 'the reverse-path is not the address in From';
   const getting = new Set(recipients.map(({ address }) => keyOf(address)));
@@ -112,7 +112,7 @@ function lossy({ provider }: RebuildRules, why: string): Rebuilding {
   return { ok: false, reply: localReply('not_rebuildable', '5.6.3', text) };
 }
 
-/** Header fields as they are handed over: those that have no place of their own. */
+/** The header fields to hand over: those without a place of their own. */
 export function handedOver(
   { others, messageId, date }: MessageParts,
   own: { readonly messageId: boolean; readonly date: boolean },

@@ -1,4 +1,4 @@
-/** Resend (resend.com/docs): `POST /emails`, one message made of its parts, with an idempotency key. */
+/** Resend (resend.com/docs): `POST /emails`, one message built from its parts, with an idempotency key. */
 import { createHash } from 'node:crypto';
 import { formatMailbox, type Mailbox } from '../../domain/mailbox.ts';
 import type { Envelope } from '../../domain/message.ts';
@@ -19,11 +19,11 @@ import type {
 import { memberOf, textOf } from './provider.ts';
 import { handedOver, type RebuildRules, type Rebuilt, rebuild, typeWithParameters } from './rebuild.ts';
 
-/** After the files are base64, as they are in a stored message too. */
+/** With files in base64, as in a stored message. */
 const MAX_MESSAGE_BYTES = 40 * 1024 * 1024;
 const MAX_RECIPIENTS = 50;
 const MAX_ID = 200;
-/** What a `validation_error` says that is none of the message: at its beginning, for the rest may quote the message. */
+/** The beginnings of `validation_error` texts that do not concern the message; the rest of a text may quote it. */
 const BAD_KEY = /^(?:the )?api key\b/i;
 
 const RULES: RebuildRules = {
@@ -34,7 +34,7 @@ const RULES: RebuildRules = {
   typeParameters: true,
 };
 
-/** What the documents say of it besides the table. */
+/** Text for the documents besides the table. */
 export const RESEND_PROSE: readonly string[] = [
   'The message is rebuilt from its parts; sender and recipients must be those in its header, except for blind copies. The provider uses its own return path. If it does not know the From, the message waits and tries the next relay: other mail is not affected.',
   'A repeat of a request, with the same message and recipients, carries the same `Idempotency-Key`: for 24 hours Resend does not send it twice. That applies to a manual retry too: if the recipients are the same, and Resend accepted the message before (for example when it bounced later), the earlier answer comes back and nothing is sent. Submit the message again instead.',
@@ -71,7 +71,7 @@ const ANSWERS: readonly AnswerRow[] = [
   { status: 500, code: 'internal_server_error', meaning: 'later', enhanced: '4.3.0', note: 'A problem at Resend.' },
 ];
 
-/** Mail by Resend. */
+/** The Resend provider. */
 export function resendProvider({
   endpoint,
   secret,
@@ -99,7 +99,7 @@ export function resendProvider({
   };
 }
 
-/** The same for every attempt at the same message for the same recipients, in whatever order. */
+/** The same for every attempt at the same message and recipients, in any order. */
 function idempotencyKey(id: string, { recipients }: Envelope): string {
   const hash = createHash('sha256').update(id);
   for (const address of recipients.map(({ address }) => address).toSorted()) hash.update(`\n${address}`);
@@ -118,7 +118,7 @@ function bodyOf(message: Rebuilt): Json {
     bcc: bcc.length === 0 ? undefined : bcc,
     reply_to: list(replyTo),
     subject,
-    // Without one it would make a plain text of the HTML.
+    // Otherwise Resend would derive plain text from the HTML.
     text: text ?? '',
     html: html ?? undefined,
     headers: fields.length === 0 ? undefined : new Map(fields),
@@ -147,7 +147,7 @@ function read({ status, body }: HttpAnswer): AnswerFacts {
   return { code, text, messageId: null, understood: code !== null };
 }
 
-/** A key that may only send is not allowed to look at domains, and by that shows itself. */
+/** A key that may only send may not list domains; that refusal identifies it. */
 function checked(answer: HttpAnswer): CheckFinding | null {
   const { code } = read(answer);
   if (answer.status === 401 && code === 'restricted_api_key')

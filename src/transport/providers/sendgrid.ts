@@ -24,7 +24,7 @@ const MAX_MESSAGE_BYTES = 30 * 1024 * 1024;
 const MAX_RECIPIENTS = 1000;
 const MAX_ID = 200;
 const MAX_FIELD = 100;
-/** What a key must be allowed. */
+/** The scope that a key needs. */
 const SCOPE = 'mail.send';
 
 const RULES: RebuildRules = {
@@ -35,7 +35,7 @@ const RULES: RebuildRules = {
   typeParameters: false,
 };
 
-/** What the documents say of it besides the table. */
+/** Text for the documents besides the table. */
 export const SENDGRID_PROSE: readonly string[] = [
   'The message is rebuilt from its parts; sender and recipients must be those in its header, except for blind copies. The provider uses its own return path. If it does not know the From, the message waits and tries the next relay: other mail is not affected.',
   'Message-ID and Date are passed on as header fields.',
@@ -65,7 +65,7 @@ const ANSWERS: readonly AnswerRow[] = [
   { status: 429, meaning: 'relay_ill', enhanced: '4.7.1', note: 'Too many requests.' },
 ];
 
-/** Mail by SendGrid. */
+/** The SendGrid provider. */
 export function sendgridProvider({
   endpoint,
   secret,
@@ -111,7 +111,7 @@ function bodyOf(message: Rebuilt): Json {
   });
 }
 
-/** A name with a comma or semicolon is taken for two addresses unless it is quoted. */
+/** An unquoted name with a comma or semicolon is read as two addresses. */
 function person({ name, address }: Mailbox): Json {
   const shown = name === null || name === '' ? undefined : name;
   return jsonObject({
@@ -146,7 +146,7 @@ function read({ status, headers, body }: HttpAnswer): AnswerFacts {
   const first: unknown = Array.isArray(errors) ? errors[0] : null;
   const message = textOf(first, 'message', body.length);
   const field = textOf(first, 'field', MAX_FIELD);
-  // `personalizations.0.to.0.email`: the first word tells what kind of a thing is wrong.
+  // In `personalizations.0.to.0.email`, the first word tells what is wrong.
   const code = field?.split('.', 1)[0] ?? null;
   const text = message !== null && field !== code ? `${message} (${field})` : message;
   return { code, text, messageId: null, understood: message !== null };

@@ -1,4 +1,4 @@
-/** Amazon SES, API version 2: the message as it stands, in base64. */
+/** Amazon SES, API version 2: the unchanged message, in base64. */
 import { createHash, createHmac } from 'node:crypto';
 import type { Envelope } from '../../domain/message.ts';
 import { localReply, type Reply } from '../../domain/outcome.ts';
@@ -23,13 +23,15 @@ import {
 /** Settings of type `ses`. */
 type SesSettings = Extract<ProviderSettings, { readonly type: 'ses' }>;
 
-/** SES's quota; one that has been lowered answers 413 or BadRequestException. */
+/** SES's quota; an account with a lower one answers 413 or BadRequestException. */
 const MAX_BYTES = 40_000_000;
 const MAX_RECIPIENTS = 50;
-/** Bytes that become base64 at once: a multiple of three, so that the pieces can be joined. */
+/** Bytes converted to base64 at once: a multiple of three, so that the pieces can be joined. */
 const PIECE_BYTES = 768 * 1024;
 
-/** Fields that may not stand twice (docs.aws.amazon.com/ses, "header fields"), but for the signatures that are taken out. */
+/**
+ * Fields that may not appear twice (docs.aws.amazon.com/ses, "header fields"), except the signatures that we remove.
+ */
 const ONCE: ReadonlySet<string> = new Set(
   `accept-language acceptlanguage archived-at auto-submitted bounces-to comments content-alternative content-base
   content-class content-description content-disposition content-duration content-id content-language content-length
@@ -83,7 +85,7 @@ export function sesProvider(settings: SesSettings): Provider {
 
 const TOO_LARGE = localReply('header_too_large', '5.3.4', 'The header is too large to be looked through');
 
-/** Why SES would refuse the message: a field stands twice. */
+/** Why SES would refuse the message: a field appears twice. */
 function repeatRefusal(fields: readonly FieldSpan[]): Reply | null {
   const seen = new Set<string>();
   for (const { lowerName, name } of fields) {
@@ -95,8 +97,8 @@ function repeatRefusal(fields: readonly FieldSpan[]): Reply | null {
 }
 
 /**
- * The message without signatures: SES would break them by a Date and Message-ID of its own, and takes one at most. In two
- * pieces, the first of a multiple of three bytes and the second a view, so that a large message is not copied.
+ * The message without signatures: SES's own Date and Message-ID would break them, and it accepts at most one. Two
+ * pieces, the first a multiple of three bytes and the second a view, so that a large message is not copied.
  */
 function unsigned(content: Buffer, fields: readonly FieldSpan[]): readonly Buffer[] {
   const kept: Buffer[] = [];
@@ -111,7 +113,7 @@ function unsigned(content: Buffer, fields: readonly FieldSpan[]): readonly Buffe
   return [Buffer.concat([...kept, content.subarray(from, rest)]), content.subarray(rest)];
 }
 
-/** JSON around base64 that is never one string: the whole message would be in memory twice more. */
+/** JSON around base64, never as one string: that would hold the whole message in memory twice more. */
 function* bodyOf(
   { reversePath, recipients }: Envelope,
   pieces: readonly Buffer[],
@@ -119,7 +121,7 @@ function* bodyOf(
 ): Sliced<Uint8Array[]> {
   const rest = JSON.stringify({
     FromEmailAddress: reversePath,
-    // As Bcc: the header says who else it is for, and stays as it is.
+    // As Bcc: the header shows the other recipients, and stays unchanged.
     Destination: { BccAddresses: recipients.map(({ address }) => address) },
     ...(configurationSet === null ? {} : { ConfigurationSetName: configurationSet }),
   });
@@ -151,9 +153,9 @@ function digestOf(body: readonly Uint8Array[]): string {
   return sum.digest('hex');
 }
 
-/** What SES says of our account (GetAccount): whether it may send, to whom, and how much. */
+/** SES's view of our account (GetAccount): whether it may send, to whom, and how much. */
 
-/** What the answer to GetAccount finds; null where it is none of SES's. */
+/** The finding in the answer to GetAccount; null if it is not SES's answer. */
 function readAccount(answer: HttpAnswer): CheckFinding | null {
   if (answer.status !== 200)
     return readSesAnswer(answer).code === 'AccessDeniedException' ? MAY_NOT_ASK : null;
@@ -178,12 +180,12 @@ const MAY_NOT_ASK: CheckFinding = {
   text: 'the access key is known; it may not ask about the account, so that nothing more is known',
 };
 
-/** How much of the last 24 hours is used; null where SES does not say. */
+/** How much of the quota of the last 24 hours is used; null if SES does not say. */
 function quotaOf(quota: unknown): { readonly text: string; readonly isUsedUp: boolean } | null {
   const max = memberOf(quota, 'Max24HourSend');
   const sent = memberOf(quota, 'SentLast24Hours');
   if (typeof max !== 'number' || typeof sent !== 'number') return null;
-  // SES's way to say that there is no limit.
+  // SES's notation for no limit.
   if (max < 0) return { text: `${sent} sent in the last 24 hours, without a limit`, isUsedUp: false };
   const isUsedUp = sent >= max;
   const end = isUsedUp ? ': the quota is used up' : '';
@@ -192,11 +194,10 @@ function quotaOf(quota: unknown): { readonly text: string; readonly isUsedUp: bo
 
 /** AWS Signature Version 4 for one request, in its `Authorization` header. */
 
-/** What is signed, and with what. */
 interface SigV4 {
   readonly method: string;
   readonly url: URL;
-  /** To be signed too, besides Host and X-Amz-Date. */
+  /** To be signed as well, besides Host and X-Amz-Date. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: readonly Uint8Array[];
   readonly service: string;
@@ -209,7 +210,7 @@ interface SigV4 {
 
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 
-/** The headers to send besides those given: `authorization` and `x-amz-date`. */
+/** The headers to add: `authorization` and `x-amz-date`. */
 export function signV4(request: SigV4): Readonly<Record<string, string>> {
   const { method, url, body, service, region, accessKeyId, secretAccessKey } = request;
   const time = new Date(request.now).toISOString().replace(/[-:]|\.\d+/g, '');
@@ -242,7 +243,7 @@ function sorted(headers: Readonly<Record<string, string>>): [string, string][] {
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Each segment is encoded once more, as every service but S3 has it. */
+/** Each segment is encoded once more, as for every service but S3. */
 function canonicalPath(path: string): string {
   return path.split('/').map(encode).join('/');
 }
@@ -252,7 +253,7 @@ function canonicalQuery(query: URLSearchParams): string {
   return pairs.sort().join('&');
 }
 
-/** Everything but the unreserved characters of RFC 3986 §2.3. */
+/** Encodes everything but the unreserved characters of RFC 3986 §2.3. */
 function encode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
@@ -266,7 +267,7 @@ function hash(parts: readonly Uint8Array[]): string {
   return sum.digest('hex');
 }
 
-/** Characters of what SES says that are read. */
+/** Most characters of SES's text to read. */
 const MAX_TEXT = 2000;
 
 // biome-ignore format: a table
@@ -307,7 +308,7 @@ const ANSWERS: readonly AnswerRow[] = [
   { status: 503, meaning: 'relay_ill', enhanced: '4.3.2', note: 'SES is out of service' },
 ];
 
-/** SES's own words for what its codes do not tell apart: with the code, the first that match. */
+/** Texts that tell apart what SES's codes do not: the first match of code and text counts. */
 // biome-ignore format: a table
 const TEXTS: readonly (readonly [code: string, text: RegExp, ours: string])[] = [
   ['MessageRejected', /\bnot verified\b/i, 'NotVerified'],
@@ -318,7 +319,10 @@ const TEXTS: readonly (readonly [code: string, text: RegExp, ours: string])[] = 
   ['BadRequestException', /^(?:illegal|missing|malformed|nested|invalid (?:email|address|domain|header)|domain (?:contains|starts|ends)|local (?:address|part)|user ?name|message length|recipient count)\b/i, 'InvalidMessage'],
 ];
 
-/** What SES's answers mean. Without a configuration set of the relay's own, trouble with one is that of the sender's identity. */
+/**
+ * The meanings of SES's answers. If the relay sets no configuration set, trouble with one concerns the sender's
+ * identity.
+ */
 export function sesAnswers(configurationSet: string | null): readonly AnswerRow[] {
   const meaning = configurationSet === null ? 'later' : 'relay_ill';
   // biome-ignore format: a table
@@ -331,7 +335,7 @@ export function sesAnswers(configurationSet: string | null): readonly AnswerRow[
   ];
 }
 
-/** Reads an answer; where a code says too little, its text tells more, by a code of ours. */
+/** Reads an answer; where a code says too little, derives a code of ours from the text. */
 function readSesAnswer({ status, headers, body }: HttpAnswer): AnswerFacts {
   const value = decodeJson(body);
   const messageId = textOf(value, 'MessageId', MAX_TEXT);

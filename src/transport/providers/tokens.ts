@@ -1,4 +1,4 @@
-/** The access token of one relay (OAuth 2.0, RFC 6749): asked for once for all who need it, and again in time. */
+/** The access token of one relay (OAuth 2.0, RFC 6749): requested once for all attempts, and renewed in time. */
 import { localReply, type Reply } from '../../domain/outcome.ts';
 import type { OAuthSettings } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -15,15 +15,15 @@ import { type HttpAnswer, type ProviderRequest, type TokenSource, textOf } from 
 import { ProviderTrace } from './trace.ts';
 import { ABORTED } from './trouble.ts';
 
-/** A token is renewed so long before it ends, or after nine tenths of its life where that is short. */
+/** A token is renewed this long before it ends, or after nine tenths of a short life. */
 const RENEW_BEFORE_MS = 5 * 60_000;
 const MAX_LIFE_MS = 24 * 3_600_000;
-/** One that could not be renewed in time is used on to its end, and its renewal tried again after so long. */
+/** A token that could not be renewed in time is used to its end, and its renewal retried after this long. */
 const RENEW_AGAIN_MS = 30_000;
 /** Characters of an error's code, and of its description. */
 const MAX_ERROR = 100;
 const MAX_DESCRIPTION = 4000;
-/** Nobody's mail depends on whether a late answer was a yes, as it does with a message: a token can be asked for again. */
+/** Shorter than for messages: a late answer leaves no doubt, because a token can simply be requested again. */
 const TOKEN_TIMEOUTS: ProviderTimeouts = {
   ...PROVIDER_TIMEOUTS,
   connect: 15_000,
@@ -31,7 +31,6 @@ const TOKEN_TIMEOUTS: ProviderTimeouts = {
   answer: 30_000,
 };
 
-/** What a relay's tokens are got with. */
 interface TokenParts {
   readonly source: TokenSource;
   readonly call: Call;
@@ -42,7 +41,7 @@ interface TokenParts {
 export class Tokens implements Omit<TokenDesk, 'close'> {
   readonly #parts: TokenParts;
   readonly #flights = new Flights<TokenResult>();
-  /** `until`: when to ask for another; `end`: how long it can be used at most. Monotonic ms. */
+  /** `until`: when to request another; `end`: how long it can be used at most. Monotonic ms. */
   #current: {
     readonly token: string;
     readonly until: number;
@@ -74,13 +73,13 @@ export class Tokens implements Omit<TokenDesk, 'close'> {
     if (this.#current?.token === token) this.#current = null;
   }
 
-  /** What is left of the present token's life, in words. */
+  /** The remaining life of the current token, in words. */
   #life(): string {
     const seconds = Math.round(Math.max(0, (this.#current?.end ?? 0) - this.#parts.clock.mono()) / 1000);
     return seconds < 120 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
   }
 
-  /** A new token; where there is none to be had, the present one while it is good. */
+  /** A new token; if there is none, the current one while it is valid. */
   async #ask(signal: AbortSignal): Promise<TokenResult> {
     const { clock } = this.#parts;
     const result = await this.#request(signal);
@@ -115,15 +114,15 @@ export class Tokens implements Omit<TokenDesk, 'close'> {
   }
 }
 
-/** How a smarthost's access tokens are got. */
+/** What a smarthost's access tokens are obtained with. */
 export interface SmarthostTokenParts {
   readonly clock: Clock;
   readonly timeouts?: Partial<ProviderTimeouts>;
-  /** Instead of the system's resolver. */
+  /** Overrides the system's resolver. */
   readonly resolve?: Resolve;
 }
 
-/** The tokens of a smarthost, got under the same guards as a provider's answers, over a connection of their own. */
+/** The tokens of a smarthost, requested with the same guards as a provider's answers, over a separate connection. */
 export function smarthostTokens(
   { tokenUrl: url, scope, allowPrivate, grant }: OAuthSettings,
   { clock, timeouts: some, resolve = systemResolve }: SmarthostTokenParts,
@@ -143,7 +142,7 @@ export function smarthostTokens(
   };
 }
 
-/** What was refused with a status that is no refusal may be given a moment later. */
+/** Whether a failure with this status may pass within moments, rather than being a refusal. */
 function isPassing(status: number): boolean {
   return status === 200 || status === 408 || status === 429 || status >= 500;
 }
@@ -162,7 +161,7 @@ function refusal(answer: HttpAnswer, request: ProviderRequest, source: TokenSour
   return { ...localReply(cause, '4.7.8', text), code: status };
 }
 
-/** The error as RFC 6749 §5.2 has it; what is no such JSON says no more than its status. */
+/** The error by RFC 6749 §5.2; without such JSON, only the status is known. */
 function wordsOf(
   answer: HttpAnswer,
   error: string | null,
@@ -172,33 +171,32 @@ function wordsOf(
 ): string {
   const { status } = answer;
   if (status === 200) return 'an answer without a token of type Bearer';
-  // Microsoft's trace ids would leave no room for what matters.
+  // Microsoft's trace ids would crowd out what matters.
   if (error !== null) return [error, description.replace(/\s*Trace ID:.*/s, '')].filter(Boolean).join(': ');
   const redirected = status > 299 && status < 400 ? `, which is not followed: correct ${setting}` : '';
   return `status ${status}${targetOf(answer, secrets)}${redirected}`;
 }
 
-/** What was signed for this request alone would still get a token. */
+/** Even an assertion signed for this request alone could still obtain a token. */
 function assertionsIn({ body }: ProviderRequest): readonly string[] {
   const assertion = new URLSearchParams(Buffer.concat(body).toString()).get('assertion');
   return assertion === null ? [] : [assertion];
 }
 
-/** Why a token endpoint gives no token, and what to do about it. Codes of Microsoft Entra, and errors of Google. */
+/** Why a token endpoint gives no token, and what to do about it: codes of Microsoft Entra, errors of Google. */
 
-/** A known cause. */
 interface TokenCause {
-  /** Of Microsoft `AADSTS…`; else the `error` of RFC 6749 §5.2. */
+  /** Microsoft's `AADSTS…`; otherwise the `error` of RFC 6749 §5.2. */
   readonly code: string;
-  /** What its description says, where one error has several causes. */
+  /** Matches the description, where one error has several causes. */
   readonly said?: RegExp;
-  /** What to do, for an operator. */
+  /** What an operator should do. */
   readonly cure: string;
 }
 
 /**
- * The first that matches is told. Microsoft's are of its list of error codes
- * (learn.microsoft.com/entra/identity-platform/reference-error-codes) and its answers, Google's those of
+ * The first match counts. Microsoft's are from its list of error codes
+ * (learn.microsoft.com/entra/identity-platform/reference-error-codes) and its answers, Google's from
  * developers.google.com/identity/protocols/oauth2/service-account; both read on 2026-11-25.
  */
 export const TOKEN_CAUSES: readonly TokenCause[] = [
@@ -323,7 +321,7 @@ export const TOKEN_CAUSES: readonly TokenCause[] = [
   },
 ];
 
-/** What to do about an error of a token endpoint; null where nothing better is known than its own words. */
+/** The advice on an error of a token endpoint; null if its own words are the best there are. */
 export function tokenCure(error: string, description: string): string | null {
   const [aadsts] = /AADSTS\d+/.exec(description) ?? [];
   const of = (code: string | undefined) =>

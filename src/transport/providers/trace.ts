@@ -1,10 +1,10 @@
 import type { AttemptStep, Evidence } from '../../domain/attempt.ts';
 import type { Clock } from '../../lib/clock.ts';
 
-/** Steps kept of one attempt. */
+/** Most steps of one attempt to keep. */
 const MAX_STEPS = 24;
 
-/** What is told of a connection. */
+/** What evidence says of a connection. */
 export interface ConnectionFacts {
   readonly address: string | null;
   readonly localAddress: string | null;
@@ -13,7 +13,7 @@ export interface ConnectionFacts {
   readonly verdict: 'none' | 'verified' | 'unverified';
 }
 
-/** Records what one attempt does, for its evidence. Nothing secret is ever told to it. */
+/** Records the steps of one attempt as evidence. It never receives a secret. */
 export class ProviderTrace {
   readonly #clock: Clock;
   readonly #startedAt: number;
@@ -28,7 +28,7 @@ export class ProviderTrace {
   transferMs: number | null = null;
   replyMs: number | null = null;
 
-  /** `observe` is told of each step as it happens. */
+  /** `observe` gets each step as it happens. */
   constructor(host: string, clock: Clock, observe: ((step: AttemptStep) => void) | null = null) {
     this.#host = host;
     this.#clock = clock;
@@ -36,20 +36,18 @@ export class ProviderTrace {
     this.#observe = observe;
   }
 
-  /** Something happened. */
   happened(verb: string, reply: string): void {
     const step = { verb, reply, atMs: this.#since() };
     if (this.#steps.length < MAX_STEPS) this.#steps.push(step);
     this.#observe?.(step);
   }
 
-  /** The connection that is used. */
+  /** Records the connection in use. */
   over(facts: ConnectionFacts, reused: boolean): void {
     this.#facts = facts;
     this.#reused = reused;
   }
 
-  /** What is to be kept. */
   evidence(): Evidence {
     const { dnsMs, connectMs, tlsMs, transferMs, replyMs } = this;
     const facts = this.#facts;

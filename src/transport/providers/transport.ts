@@ -1,4 +1,4 @@
-/** The relays that speak to a provider's API: all of them, whatever the provider (`provider.ts`). */
+/** The relays that use a provider's API, for every provider (`provider.ts`). */
 import type { Outcome, Reply } from '../../domain/outcome.ts';
 import { localReply } from '../../domain/outcome.ts';
 import type { ProviderSettings, Relay } from '../../domain/relay.ts';
@@ -25,33 +25,33 @@ import { Tokens } from './tokens.ts';
 import { ProviderTrace } from './trace.ts';
 import { ABORTED, LEASE_LOST } from './trouble.ts';
 
-/** What a transport is made of. */
+/** What the transport is made from. */
 export interface ProviderTransportOptions {
   /** With `provider` set. */
   readonly relay: Relay;
-  /** Made of its settings (`provider-for.ts`). */
+  /** From the relay's settings (`provider-for.ts`). */
   readonly provider: Provider;
   readonly clock: Clock;
   readonly log: Log;
   /** Bytes of messages on their way to providers, shared by all such relays ({@link PROVIDER_MEMORY}). */
   readonly memory: Budget;
-  /** Instead of {@link PROVIDER_TIMEOUTS}, those given. */
+  /** Override {@link PROVIDER_TIMEOUTS}. */
   readonly timeouts?: Partial<ProviderTimeouts>;
-  /** Instead of the system's resolver. */
+  /** Overrides the system's resolver. */
   readonly resolve?: Resolve;
 }
 
-/** What an attempt came to, for each of its recipients the same but for those named. */
+/** The result of an attempt, the same for every recipient except those refused. */
 interface End {
   readonly outcome: Outcome;
-  /** Recipients for whom the provider did not take it, in lower case, and what is said of them. */
+  /** Recipients that the provider refused, in lower case, and the reply for them. */
   readonly refused?: { readonly addresses: ReadonlySet<string>; readonly outcome: Outcome };
   readonly hopFailed: boolean;
   readonly restMs: number | null;
   readonly unspoken?: true;
 }
 
-/** Makes the transport of a provider's relay. Connects when there is something to deliver. */
+/** Makes the transport of a provider's relay. It connects only when there is mail to deliver. */
 export function createProviderTransport(options: ProviderTransportOptions): Transport {
   const { provider: settings } = options.relay;
   if (!settings) throw new Error(`relay ${options.relay.name} has no provider`);
@@ -135,7 +135,7 @@ class ProviderTransport implements Transport {
     }
   }
 
-  /** Why the provider cannot be given the message, as far as its envelope and size tell. */
+  /** Why the provider cannot be given the message, judged by envelope and size. */
   #refusal({ envelope, content }: TransportJob): Reply | null {
     const { maxMessageBytes, maxRecipients, expressesNullReversePath } = this.#provider;
     if (content.sizeBytes > maxMessageBytes)
@@ -228,7 +228,7 @@ class ProviderTransport implements Transport {
           code: reply.cause,
           status: answer.status,
         });
-        // What one message may have brought about, such as a receiver that crashes on it, is no proof of an illness.
+        // A single message may cause this, such as one that crashes the receiver: it does not prove a failed relay.
         return end({ kind: 'unknown', reply });
     }
   }
@@ -288,7 +288,7 @@ function deferred(reply: Reply): End {
   return end({ kind: 'deferred', reply });
 }
 
-/** Before anything was sent. */
+/** Stopped before anything was sent. */
 function givenUp(reply: Reply): End {
   return { ...deferred(reply), unspoken: true };
 }

@@ -1,11 +1,11 @@
-/** What keeps a request from getting an answer, in words an operator understands. */
+/** What prevents an answer to a request, in an operator's terms. */
 import { localReply, type Reply } from '../../domain/outcome.ts';
 import { errorCode } from '../../lib/error.ts';
 import { noTlsText } from '../tls-words.ts';
 
-/** Something went wrong before there was an answer. */
+/** A failure before there was an answer. */
 export class Trouble extends Error {
-  /** What to record as the answer. */
+  /** The answer to record. */
   readonly reply: Reply;
 
   constructor(reply: Reply, options?: ErrorOptions) {
@@ -18,20 +18,20 @@ export class Trouble extends Error {
 /** We were told to stop. */
 export const ABORTED: Reply = localReply('aborted', '4.3.2', 'The attempt was stopped');
 
-/** The right to send was lost, or taken back, before anything was sent. */
+/** The lease was lost, or the message cancelled, before anything was sent. */
 export const LEASE_LOST: Reply = localReply(
   'lease_lost',
   '4.3.0',
   'The message was cancelled, or its lease lost, before it was sent',
 );
 
-/** The name means no address. */
+/** The name has no address. */
 export function dnsTrouble(host: string, error: unknown): Trouble {
   const text = `The name ${host} could not be resolved (${errorCode(error) ?? 'unknown error'})`;
   return trouble('dns_failed', '4.4.3', text, error);
 }
 
-/** All its addresses are of a private network, or of this machine. */
+/** All its addresses are private, or this machine's. */
 export function privateTrouble(host: string, address: string): Trouble {
   const where = host === address ? host : `${host} is ${address}, which`;
   return trouble(
@@ -55,17 +55,16 @@ export function connectTrouble(where: string, error: unknown): Trouble {
   return trouble('connect_failed', '4.4.1', `${where} cannot be reached (${code})`, error);
 }
 
-/** The handshake failed, or the certificate is not good. */
+/** The handshake failed, or the certificate is not valid. */
 export function tlsTrouble(host: string, error: unknown): Trouble {
   return trouble('tls_failed', '4.7.5', noTlsText(host, error), error);
 }
 
-/** Time ran out. */
 export function timeoutTrouble(step: string, host: string, ms: number): Trouble {
   return trouble(`timeout_${step}`, '4.4.2', `${host} did not come to the end of ${step} within ${ms} ms`);
 }
 
-/** The connection ended, or what came over it was no HTTP. */
+/** The connection ended, or its bytes were not HTTP. */
 export function lostTrouble(host: string, error: unknown): Trouble {
   const code = errorCode(error) ?? 'unknown error';
   if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW')

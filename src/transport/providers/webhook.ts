@@ -15,7 +15,6 @@ import type {
 } from './provider.ts';
 import { textOf } from './provider.ts';
 
-/** Settings of a relay that posts to a program of one's own. */
 type WebhookSettings = Pick<ProviderSettings, 'endpoint' | 'secret'>;
 
 const MAX_MESSAGE_BYTES = 50 * 1024 * 1024;
@@ -24,13 +23,13 @@ const MAX_RECIPIENTS = 1000;
 const BLOCK_BYTES = Math.floor(SLICE_BYTES / 3) * 3;
 /** A secret of this form is the base64 of the key's bytes; any other text is the key itself. */
 const ENCODED_SECRET = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2,3}={0,2})?)$/;
-/** Hex digits that tell the parts of a message from each other which went by different attempts. */
+/** Hex digits that distinguish the parts of a message sent in different attempts. */
 const PART_DIGITS = 16;
-/** Characters of an answer that are kept: of its id, and of what it says. */
+/** Most characters of an answer to keep: of its id, and of its text. */
 const MAX_ID = 255;
 const MAX_TEXT = 1000;
 
-/** What a receiver's answers mean. */
+/** The meanings of a receiver's answers. */
 // biome-ignore format: a table
 const ANSWERS: readonly AnswerRow[] = [
   { status: '2xx', meaning: 'done', enhanced: '2.0.0', note: 'The receiver accepted the message. A body is not needed; `{"id": "…"}` in JSON is kept as its id.' },
@@ -55,7 +54,7 @@ const ANSWERS: readonly AnswerRow[] = [
 ];
 
 /**
- * A POST of the whole message to a program of one's own, signed as Standard Webhooks are: `webhook-signature` is an
+ * A POST of the whole message to the operator's own program, signed by Standard Webhooks: `webhook-signature` is an
  * HMAC-SHA256 over id, timestamp and body. A repeat has the same `webhook-id`. `docs/webhook.md` is for the receiver.
  */
 export function webhookProvider({ endpoint, secret }: WebhookSettings): Provider {
@@ -79,13 +78,13 @@ export function webhookProvider({ endpoint, secret }: WebhookSettings): Provider
   };
 }
 
-/** The bytes that a secret stands for: what follows `whsec_` is their base64, any other text is itself in UTF-8. */
+/** The key bytes of a secret: `whsec_` and base64, or any other text as UTF-8. */
 export function webhookKey(secret: string): Buffer {
   const encoded = ENCODED_SECRET.exec(secret)?.[1];
   return encoded === undefined || encoded === '' ? Buffer.from(secret) : Buffer.from(encoded, 'base64');
 }
 
-/** A body that is signed as it grows. */
+/** A body that is signed while it is written. */
 class Signing {
   readonly #id: string;
   readonly #seconds: number;
@@ -127,7 +126,7 @@ function* prepare(
     timestamp: new Date(now).toISOString(),
     data: { id, envelope: { from: envelope.reversePath, to }, sizeBytes: content.length, raw: '' },
   });
-  // `raw` is the last member, and base64 needs no escapes: it stands before what closes its string and the objects.
+  // `raw` is the last member, and base64 needs no escapes: it precedes the end of its string and the objects.
   const close = '"}}';
   signing.add(Buffer.from(frame.slice(0, -close.length)));
   for (let start = 0; start < content.length; start += BLOCK_BYTES) {
@@ -138,7 +137,7 @@ function* prepare(
   return { ok: true, request: signing.request(url) };
 }
 
-/** The same for the same recipients, in whatever order: a repeat for only some of them is another delivery. */
+/** The same for the same recipients, in any order: a repeat for only some of them is another delivery. */
 function partOf({ recipients }: Envelope): string {
   const addresses = recipients.map(({ address }) => address).sort();
   return createHash('sha256').update(addresses.join('\n')).digest('hex').slice(0, PART_DIGITS);
@@ -147,13 +146,13 @@ function partOf({ recipients }: Envelope): string {
 function readAnswer({ status, headers, body }: HttpAnswer): AnswerFacts {
   const answer = decodeJson(body);
   const messageId = status < 300 ? textOf(answer, 'id', MAX_ID) : null;
-  // Whatever stands in the body of a 2xx: the receiver has the message.
+  // Whatever the body of a 2xx says: the receiver has the message.
   if (status < 300) return { code: null, text: null, messageId, understood: true };
   const told = ['detail', 'message', 'error'].map((name) => textOf(answer, name, MAX_TEXT));
   const isPlain = headers['content-type']?.startsWith('text/plain') === true;
-  // Cut only when it is clean: half a secret would not be found.
+  // Secrets are removed before cutting: half a secret would not be found.
   const text = told.find((one) => one !== null) ?? (isPlain ? body : null);
-  // What a server or a proxy before the receiver says of itself is a page, or 400 and not a word.
+  // A server or proxy before the receiver answers with a page, or with an empty 400.
   const isTheirs = body.trim() === '' ? status !== 400 : isPlain || answer !== null;
   return { code: null, text, messageId, understood: isTheirs };
 }

@@ -1,15 +1,15 @@
 import type { Reply } from '../../domain/outcome.ts';
 import type { ConnectionUser, SmtpConnection } from './connection.ts';
 
-/** A transaction that begins behind another. */
+/** A transaction pipelined behind another. */
 export interface Follower extends ConnectionUser {
-  /** The one before has ended well: what comes now is for this one. */
+  /** The one before ended well: replies are for this one from now on. */
   follow(): void;
 }
 
 /**
- * The place behind the user of a connection, who has sent all and waits for the last reply (RFC 2920). Whoever takes it may
- * write, and hears nothing until that reply has come.
+ * The place behind a connection's user that has sent everything and waits for its last reply (RFC 2920). The follower
+ * may write, and receives no replies until that one has come.
  */
 export class Behind implements ConnectionUser {
   readonly #connection: SmtpConnection;
@@ -17,13 +17,12 @@ export class Behind implements ConnectionUser {
   #isOwn = false;
   #hasWritten = false;
 
-  /** Takes the place. */
   constructor(connection: SmtpConnection) {
     this.#connection = connection;
     connection.next = this;
   }
 
-  /** The one before has ended, and the connection is the follower's. */
+  /** Whether the one before has ended, and the connection belongs to the follower. */
   get isOwn(): boolean {
     return this.#isOwn;
   }
@@ -33,12 +32,12 @@ export class Behind implements ConnectionUser {
     this.#follower = follower;
   }
 
-  /** Something is written whose answer must be waited for. */
+  /** Records that something was written whose answer must be awaited. */
   write(): void {
     this.#hasWritten = true;
   }
 
-  /** The user before has ended well, and the connection can be used further. */
+  /** The user before ended well, and the connection is still usable. */
   follow(): void {
     this.#isOwn = true;
     this.#connection.next = null;
@@ -47,14 +46,14 @@ export class Behind implements ConnectionUser {
     else this.#follower.follow();
   }
 
-  /** Gives the place up. What was written there spoils the connection for whoever comes later. */
+  /** Gives the place up. Anything written there makes the connection unusable for later users. */
   leave(): void {
     if (this.#connection.next !== this) return;
     if (this.#hasWritten) this.#connection.spoil();
     else this.#connection.next = null;
   }
 
-  /** Nobody is told anything here before the one in front has ended. */
+  /** No replies come here before the one in front has ended. */
   reply(): void {}
 
   lost(reason: Reply): void {

@@ -8,11 +8,11 @@ import type { TimedVerb, Timeouts } from './deadline.ts';
 import { Deadline } from './deadline.ts';
 import { badReply, lostReply, timeoutReply } from './failure.ts';
 
-/** Whoever uses the connection now. */
+/** The current user of a connection. */
 export interface ConnectionUser {
   /** A complete reply came. */
   reply(reply: SmtpReply): void;
-  /** The connection is gone; nothing more will be heard. Not called for one we closed ourselves. */
+  /** The connection is lost; nothing more will come. Not called for one that we closed. */
   lost(reason: Reply): void;
 }
 
@@ -25,9 +25,9 @@ export interface ConnectionSettings {
 
 /** A connection to a server: bytes out, replies in, and one time limit. */
 export class SmtpConnection {
-  /** Who hears of replies and loss; null while nobody should (closing). */
+  /** Receives replies and loss; null while closing. */
   user: ConnectionUser | null = null;
-  /** Who has written behind what the user still waits for, and hears of what comes after that (RFC 2920). */
+  /** A user pipelined behind the current one, which receives what comes after it (RFC 2920). */
   next: (ConnectionUser & { follow(): void }) | null = null;
   /** Set once the session is open. */
   capabilities: Capabilities = NO_CAPABILITIES;
@@ -35,21 +35,19 @@ export class SmtpConnection {
   localAddress: string | null = null;
   tls: string | null = null;
   verdict: NonNullable<TransportSecurity['verdict']> = 'none';
-  /** What of a reply may be recorded. */
+  /** Removes from a reply what may not be recorded. */
   conceal: (reply: SmtpReply) => SmtpReply = (reply) => reply;
-  /** Transactions begun. */
   transactions = 0;
-  /** Resolves when the socket is closed. */
   readonly closed: Promise<void>;
   readonly #settings: ConnectionSettings;
-  /** The TCP socket, under TLS or not. */
+  /** The TCP socket, below TLS if there is any. */
   readonly #wire: Socket;
   readonly #deadline: Deadline;
   #socket: Socket;
   #parser = new ReplyParser();
   #verb: TimedVerb = 'connect';
   #error: Error | null = null;
-  /** A reply came that answers nothing: the next one could not be told from it. */
+  /** An unsolicited reply came: it could not be told from the next one. */
   #outOfStep = false;
   #spoilt = false;
   #wake: (() => void) | null = null;
@@ -68,34 +66,34 @@ export class SmtpConnection {
     return this.#settings.host;
   }
 
-  /** Whether a transaction can go on. False once either side has begun to close, or spoke out of turn. */
+  /** Whether another transaction can begin. False once either side has begun to close, or an unsolicited reply came. */
   get usable(): boolean {
     return this.#socket.writable && !this.#socket.readableEnded && !this.#outOfStep && !this.#spoilt;
   }
 
-  /** Replies will come that nobody waits for any more: it ends with its present user. */
+  /** Replies will come that nobody waits for: the connection ends with its current user. */
   spoil(): void {
     this.next = null;
     this.#spoilt = true;
   }
 
-  /** Waits for `verb`'s answer, or for progress, no longer than its time-out, counted from now. */
+  /** Waits for `verb`'s answer, or for progress, at most for its time-out, counted from now. */
   expect(verb: TimedVerb): void {
     this.#verb = verb;
     this.#deadline.set(this.#settings.timeouts[verb]);
   }
 
-  /** Waits for something of our own: the peer has no time limit meanwhile. */
+  /** Stops the peer's time-out while something of our own is awaited. */
   calm(): void {
     this.#deadline.clear();
   }
 
-  /** Writes; false when what is written should be {@link drained} first. */
+  /** Writes; false when the caller should await {@link drained} first. */
   write(data: string | Uint8Array): boolean {
     return this.#socket.write(data);
   }
 
-  /** Whatever is written meanwhile goes out in one go. */
+  /** Sends everything written meanwhile in one go. */
   inOneGo(write: () => void): void {
     this.#socket.cork();
     try {
@@ -113,7 +111,7 @@ export class SmtpConnection {
     });
   }
 
-  /** Resolves when what was written is on its way, or the connection is gone. */
+  /** Resolves when everything written is on its way, or the connection is lost. */
   drained(): Promise<void> {
     if (!this.#socket.writableNeedDrain) return Promise.resolve();
     return new Promise((resolve) => {
@@ -121,7 +119,7 @@ export class SmtpConnection {
     });
   }
 
-  /** Hands out the socket for a TLS handshake. Whatever the peer said ahead of it is forgotten (RFC 3207 §6). */
+  /** Hands out the socket for a TLS handshake. Anything the peer sent ahead of it is dropped (RFC 3207 §6). */
   detach(): Socket {
     this.#socket.removeAllListeners('data');
     this.#socket.removeAllListeners('end');
@@ -130,24 +128,24 @@ export class SmtpConnection {
     return this.#socket;
   }
 
-  /** Goes on over the secured socket. */
+  /** Continues over the secured socket. */
   attach(socket: Socket): void {
     this.#socket = socket;
     this.#listen();
   }
 
-  /** Says goodbye and closes; does not wait long for the answer. */
+  /** Sends QUIT and closes without waiting long for the answer. */
   quit(): void {
     this.user = null;
     this.expect('quit');
     this.#socket.end(QUIT);
   }
 
-  /** Closes at once, so that the peer gets nothing more, not even what was written but not sent. */
+  /** Closes at once, so that the peer gets nothing more, not even data written but unsent. */
   destroy(): void {
     this.user = null;
     this.#deadline.stop();
-    // Once our side has ended there is nothing left to take back, and a reset then never completes.
+    // Once our side has ended there is nothing left to take back, and a reset would never complete.
     if (!this.#socket.writableEnded) this.#wire.resetAndDestroy();
     this.#socket.destroy();
   }
@@ -195,7 +193,7 @@ export class SmtpConnection {
     this.#wakeUp();
   }
 
-  /** Who is to hear that it is gone; of the one behind, it is the last that is heard. */
+  /** Those to tell of the loss; the user behind gets no other call. */
   #users(): ConnectionUser[] {
     const users = [this.user, this.next].filter((user) => user !== null);
     this.next = null;

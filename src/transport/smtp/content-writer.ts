@@ -1,19 +1,18 @@
-/** Writing a content over a connection: by DATA or in chunks, whole or as fast as the peer takes it. */
+/** Writes a content over a connection: by DATA or in chunks, at once or as fast as the peer takes it. */
 import { bdatCommand, DataFramer } from '../../smtp/command.ts';
 import { isInMemory, type TransportContent } from '../transport.ts';
 import type { SmtpConnection } from './connection.ts';
 
 /**
- * Contents up to this size cost little in vain: DATA does not wait for the gate, only the content does, and leaves
- * in one write with the final dot. For larger ones DATA waits, so that the peer gets nothing of what is refused.
+ * Up to this size, DATA does not wait for the gate, because little is wasted; only the content does, and leaves in one
+ * write with the final dot. For larger contents DATA waits, so that the peer gets nothing of a refused message.
  */
 export const WHOLE_WRITE_BYTES = 64 * 1024;
-/** What counts as progress when a large content is written: the time-out is for each block. */
+/** The unit of progress when a large content is written: the time-out applies to each block. */
 const BLOCK_BYTES = 64 * 1024;
-/** Bytes of one BDAT. The last is in memory until the gate opens. */
+/** Bytes of one BDAT. The last chunk is in memory until the gate opens. */
 const CHUNK_BYTES = 256 * 1024;
 
-/** Whoever sends a content. */
 export interface ContentSender {
   /** The transaction is over: nothing more may be written. */
   readonly ended: boolean;
@@ -23,16 +22,16 @@ export interface ContentSender {
   chunkSent(): Promise<void>;
 }
 
-/** What is written at the very end, in one go. */
+/** The part to write at the very end, at once. */
 export interface ContentEnd {
   readonly pieces: readonly Uint8Array[];
   readonly end: string;
 }
 
 /**
- * Sends all of a content but what makes the peer take it, which is given back: the final dot, with the content when
- * that is small; or the last chunk. At once where nothing has to be read or to go out first. Throws, or rejects, when the
- * content cannot be read, or is not as long as it said.
+ * Sends all of a content but the part that makes the peer accept it, which is returned: the final dot, with the content
+ * if that is small; or the last chunk. Synchronous where nothing must be read or sent first. Throws, or rejects, when
+ * the content cannot be read, or its length differs from the declared one.
  */
 export function writeContent(
   content: TransportContent,
@@ -40,7 +39,7 @@ export function writeContent(
   connection: SmtpConnection,
   sender: ContentSender,
 ): ContentEnd | Promise<ContentEnd> {
-  // Our own reading takes its time at no cost of the peer's.
+  // Our own reading must not count against the peer.
   connection.calm();
   const isWhole = content.sizeBytes <= (chunking ? CHUNK_BYTES : WHOLE_WRITE_BYTES);
   if (!isWhole) {
@@ -65,7 +64,7 @@ function dottedOf(pieces: readonly Uint8Array[], { flags }: TransportContent): C
   return { pieces: pieces.map((piece) => framer.push(piece)), end: framer.end() };
 }
 
-/** The last chunk, which may be the only one, begins with its command. */
+/** The last chunk, which may be the only one, with its command. */
 function lastChunkOf(
   pieces: readonly Uint8Array[],
   { sizeBytes }: Pick<TransportContent, 'sizeBytes'>,
@@ -94,7 +93,7 @@ async function writeBlocks(
   return { pieces: [], end: framer.end() };
 }
 
-/** Every chunk but the last, which is given back. */
+/** Sends every chunk but the last, which is returned. */
 async function writeChunks(
   content: TransportContent,
   connection: SmtpConnection,

@@ -4,8 +4,8 @@ import type { OpeningVerb } from '../../smtp/opening.ts';
 import type { SenderVerb } from '../../smtp/verdict.ts';
 
 /**
- * One time limit that is moved often and almost never reached. Moving it later costs no timer: the timer that
- * is set finds, when it fires, that there is time left and sleeps again.
+ * One time limit that moves often and almost never expires. Moving it later costs no timer: when the timer fires early,
+ * it finds time left and sleeps again.
  */
 export class Deadline {
   readonly #clock: Clock;
@@ -19,7 +19,7 @@ export class Deadline {
     this.#onExpired = onExpired;
   }
 
-  /** Expires in `ms` from now, instead of when it would have. */
+  /** Expires `ms` from now, instead of at the earlier time. */
   set(ms: number): void {
     this.#at = this.#clock.mono() + ms;
     if (this.#at < this.#wakesAt) this.#arm();
@@ -59,16 +59,16 @@ export class Deadline {
   }
 }
 
-/** What we may be waiting for. `content` is progress in writing, `idle` is a reusable connection's rest. */
+/** What a time-out applies to. `content` is progress in writing, `idle` the rest of a reusable connection. */
 export type TimedVerb = 'connect' | 'tls' | OpeningVerb | SenderVerb | 'rset' | 'quit' | 'idle';
 
-/** Longest wait for each, in milliseconds. */
+/** The longest wait for each, in milliseconds. */
 export type Timeouts = Readonly<Record<TimedVerb, number>>;
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
-/** RFC 5321 §4.5.3.2 where it names a time; what concerns only our own convenience is shorter. */
+/** By RFC 5321 §4.5.3.2 where it names a time; shorter for steps that only concern our own convenience. */
 export const TIMEOUTS: Timeouts = {
   connect: 30 * SECOND,
   tls: MINUTE,

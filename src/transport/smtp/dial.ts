@@ -8,27 +8,27 @@ import { connectFailure, HopFailure, timeoutReply } from './failure.ts';
 import type { Trace } from './trace.ts';
 
 /**
- * How long one address may take before the next is tried (RFC 8305). Node gives up the slow one then, so this is
- * more than the RFC's 250 ms; the last address has all the time there is.
+ * How long one address may take before the next is tried (RFC 8305). Node gives up on the slow one then, so this is
+ * more than the RFC's 250 ms; the last address has the whole time.
  */
 const NEXT_ADDRESS_AFTER_MS = 1000;
 
-/** Where to, and from where. */
+/** Where to connect, and from where. */
 export interface DialTarget {
   /** Name or address, for texts. */
   readonly host: string;
-  /** To connect to; null: whatever the system's resolver says of `host`. */
+  /** The address; null: the system's resolver decides for `host`. */
   readonly address: string | null;
   readonly port: number;
   readonly sources: SourceAddresses;
-  /** Connects to no link-local address, whatever the name resolves to. */
+  /** Never connects to a link-local address, whatever the name resolves to. */
   readonly noLinkLocal?: true | undefined;
 }
 
-/** Asks the system's resolver for all addresses of a name, of one family. Rejects as `dns.lookup` does. */
+/** Asks the system's resolver for all addresses of a name in one family. Rejects as `dns.lookup` does. */
 export type LookUp = (host: string, family: Family) => Promise<readonly string[]>;
 
-/** One address to try, or a name of which the system chooses one. */
+/** One address to try, or a name for which the system chooses one. */
 interface Try {
   readonly address: string;
   /** Null: whichever the system chooses. */
@@ -39,8 +39,8 @@ const lookUpAll: LookUp = async (host, family) =>
   (await lookup(host, { family, all: true })).map(({ address }) => address);
 
 /**
- * Connects to a host: to its address, where that is known, else to the first of those its name resolves to that
- * answers. Ends with `signal`, whose reason is thrown; other troubles are `HopFailure`.
+ * Connects to a host: to its address if known, otherwise to the first resolved address that answers. Ends with
+ * `signal`, whose reason is thrown; other failures are `HopFailure`.
  */
 export async function dial(
   target: DialTarget,
@@ -61,7 +61,7 @@ export async function dial(
   throw failure ?? connectFailure(new Error('no address'), target.host, target.port);
 }
 
-/** What is tried one after another. Node goes through a name's addresses itself only where it may choose the family. */
+/** The addresses to try in turn. Node iterates over a name's addresses itself only if it may choose the family. */
 async function triesOf(
   { host, address, port, sources }: DialTarget,
   clock: Clock,
@@ -91,7 +91,7 @@ async function triesOf(
   return tries;
 }
 
-/** The system's resolver cannot be stopped; nobody waits for it then. */
+/** The system's resolver cannot be stopped; its result is ignored then. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
@@ -100,7 +100,10 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** Gives the failure, so that the next can be tried, also after `limitMs`; null: no such limit. Rejects when it must end. */
+/**
+ * Returns the failure, also after `limitMs`, so that the next can be tried; null: no such limit. Rejects when told to
+ * stop.
+ */
 function dialOne(
   { address, family }: Try,
   limitMs: number | null,
@@ -135,7 +138,7 @@ function dialOne(
     };
     const discard = () => {
       finish();
-      // A socket that is being destroyed may still report an error, to no one.
+      // A socket being destroyed may still report an error.
       socket.on('error', () => {});
       socket.destroy();
     };
@@ -166,7 +169,7 @@ function dialOne(
 /** An IP version, as Node.js counts them. */
 export type Family = 4 | 6;
 
-/** The addresses of ours that a relay's connections come from, each in its turn. */
+/** Our source addresses for a relay's connections, used in turn. */
 export class SourceAddresses {
   readonly #ips: Readonly<Record<Family, readonly string[]>>;
   readonly #families: readonly Family[];
@@ -176,23 +179,23 @@ export class SourceAddresses {
   constructor({ sourceIps, ipFamily }: Pick<OriginSettings, 'sourceIps' | 'ipFamily'>) {
     this.#ips = { 4: sourceIps.filter((ip) => !isIPv6(ip)), 6: sourceIps.filter(isIPv6) };
     const wanted: readonly Family[] = ipFamily === 'any' ? [6, 4] : ipFamily === 'ipv6' ? [6] : [4];
-    // Where addresses are named, a family that has none is not to be used: nobody expects mail to come from there.
+    // If addresses are configured, a family without one is not used: nobody expects mail from there.
     this.#families = wanted.filter((family) => sourceIps.length === 0 || this.#ips[family].length > 0);
   }
 
-  /** The families that may be connected over. */
+  /** The families to connect over. */
   get family(): OriginSettings['ipFamily'] {
     if (this.#families.length > 1) return 'any';
     return this.#families[0] === 6 ? 'ipv6' : 'ipv4';
   }
 
-  /** The one to connect from next, over a family; null leaves it to the system. */
+  /** The next source address of a family; null leaves it to the system. */
   next(family: Family): string | null {
     const ips = this.#ips[family];
     return ips.length === 0 ? null : (ips[this.#turns[family]++ % ips.length] ?? null);
   }
 
-  /** The families to connect to a name over, in this order; null lets the system choose. Each in front in its turn. */
+  /** The families to try for a name, in this order, taking turns at the front; null lets the system choose. */
   plan(): readonly (Family | null)[] {
     if (this.#families.length === 1) return this.#families;
     if (this.#families.every((family) => this.#ips[family].length === 0)) return [null];

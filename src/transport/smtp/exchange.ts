@@ -12,30 +12,33 @@ import type { Trace } from './trace.ts';
 import { type TransactionEnd, transact } from './transaction.ts';
 
 /**
- * A message may begin behind another where the hop answers the end of one within so long, in ms: what begins early has been marked
- * as begun, and is not sent yet.
+ * A message may be pipelined behind another if the hop acknowledges messages within this time, in ms: one that begins
+ * early has been marked as begun, but is not sent yet.
  */
 const QUICK_REPLY_MS = 50;
-/** A hop answers the envelope behind a message within so long of that, in ms, or does not do well with it. */
+/** A hop that takes longer than this to answer a pipelined envelope, in ms, does not profit from it. */
 const QUICK_ENVELOPE_MS = 20;
-/** After that, and after an answer that was not yes, none begins behind another for so long, in ms: the session has to end with both. */
+/**
+ * After such a delay, or after a negative answer, nothing is pipelined for this long, in ms: the session has to end
+ * with both.
+ */
 const PAUSE_MS = 10_000;
-/** The same of a hop that never answered the envelope behind a message, which cost that one the time-out of MAIL. */
+/** The same for a hop that never answered a pipelined envelope, which cost that message the time-out of MAIL. */
 const LONG_PAUSE_MS = 24 * 3_600_000;
 
 /** One way to a server. */
 export interface Way {
-  /** Connections of ways with the same key stand for one another. */
+  /** Connections with the same key are interchangeable. */
   readonly key: string;
   readonly destination: Destination;
   readonly terms: OpenTerms;
-  /** Ends the opening of a connection, or the wait for one; a transaction goes on. */
+  /** Stops opening or waiting for a connection; a running transaction continues. */
   readonly giveUp?: AbortSignal;
 }
 
-/** What messages are sent with: one for each transport. */
+/** What messages are sent with, one for each transport. */
 export interface ExchangeParts {
-  /** A message may begin behind another: connections are as many as attempts, and all lead to one hop. */
+  /** Messages may be pipelined behind others: there are as many connections as attempts, all to one hop. */
   readonly lends: boolean;
   readonly relay: string;
   readonly pool: ConnectionPool;
@@ -44,13 +47,13 @@ export interface ExchangeParts {
   readonly resign?: Resign | undefined;
 }
 
-/** Sends messages over connections of a pool. */
+/** Sends messages over pooled connections. */
 export class Exchange {
   readonly #parts: ExchangeParts;
   readonly #forms: HopForms;
-  /** How long the hop last took to answer the end of a message. */
+  /** How long the hop last took to acknowledge a message. */
   #replyMs = Number.POSITIVE_INFINITY;
-  /** From when on (monotonic ms) a message may begin behind another. */
+  /** From when (monotonic ms) a message may be pipelined behind another. */
   #lendsFrom = Number.NEGATIVE_INFINITY;
 
   constructor(parts: ExchangeParts) {
@@ -58,7 +61,7 @@ export class Exchange {
     this.#forms = new HopForms(parts.resign);
   }
 
-  /** Sends a message over an idle connection, or a new one. Throws `HopFailure` when there is none to be had. */
+  /** Sends a message over an idle connection, or a new one. Throws `HopFailure` when none can be opened. */
   async send(way: Way, job: TransportJob, trace: Trace, signal: StopSignal): Promise<TransactionEnd> {
     const { relay, pool, log } = this.#parts;
     const idle = pool.takeIdle(way.key);
@@ -68,21 +71,21 @@ export class Exchange {
     const end = await this.#transact(connection, lent?.[1] ?? null, job, trace, signal);
     this.#heard(end, trace, lent?.[1] ?? null);
     if (!end.stillborn || !reused) return end;
-    // The server closed it while it was idle, or has had as many messages by it as it takes, as servers do; that says
-    // nothing about the hop or the message.
+    // The server closed it while idle, or after its maximum of messages, as servers do; that says nothing about the hop
+    // or the message.
     log.debug('smtp.connection_stale', { relay, code: end.outcomes[0]?.reply.cause });
     const fresh = await this.#takeFresh(way, job, trace, signal);
     return await this.#transact(fresh, null, job, trace, signal);
   }
 
-  /** Opens a session, for the next message to use. Throws `HopFailure` when that cannot be done. */
+  /** Opens a session for the next message. Throws `HopFailure` when that fails. */
   async open({ key, destination, terms }: Way, trace: Trace, signal: AbortSignal): Promise<void> {
     const { pool } = this.#parts;
     const open = () => openSession(destination, terms, trace, signal);
     pool.giveBack(await pool.takeFresh(key, open, signal), 'clean');
   }
 
-  /** Opening a connection, or waiting for one, ends with the wish for it. */
+  /** Opening a connection, or waiting for one, ends when the caller gives up. */
   async #takeFresh(way: Way, job: TransportJob, trace: Trace, signal: StopSignal): Promise<SmtpConnection> {
     const stop = new AbortController();
     const abort = () => stop.abort();
@@ -120,14 +123,16 @@ export class Exchange {
     return transact(connection, job, trace, settings, signal);
   }
 
-  /** Takes note of how quickly the hop answers the end of a message, whether with yes, and how it does with what is behind. */
+  /** Records how quickly the hop acknowledges a message, whether positively, and how it handles pipelined envelopes. */
   #heard(end: TransactionEnd, { mailMs, replyMs }: Trace, behind: Behind | null): void {
     const wasOwn = behind?.isOwn === true;
     if (replyMs !== null) this.#replyMs = replyMs;
-    // It took the one in front, and then this one's connection was of no use: it may have thrown away what was behind.
+    // It accepted the one in front, and then the connection failed for this one: it may have discarded the pipelined
+    // commands.
     const isUnheard = wasOwn && end.stillborn;
     const isIgnored = isUnheard && end.outcomes[0]?.reply.cause === 'timeout_mail';
-    // It was all there before the answer to the message in front: a hop that takes its time is better off without.
+    // Everything was there before the message in front was acknowledged: a hop that is slow then is better off without
+    // pipelining.
     const isHeldBack = wasOwn && mailMs !== null && mailMs > QUICK_ENVELOPE_MS;
     const isRefused = replyMs !== null && end.session !== 'clean';
     if (isIgnored) this.#pause(LONG_PAUSE_MS);
@@ -139,12 +144,12 @@ export class Exchange {
   }
 }
 
-/** What a transaction came to, as a transport reports it. */
+/** The end of a transaction as a transport's result. */
 export function resultOf(end: TransactionEnd, trace: Trace): TransportResult {
   return { outcomes: end.outcomes, evidence: trace.evidence(), hopFailed: end.hopFailed, restMs: null };
 }
 
-/** No session came about: every recipient waits. */
+/** The result when no session was opened: every recipient waits. */
 export function failedResult(
   failure: HopFailure,
   job: TransportJob,

@@ -1,4 +1,4 @@
-/** What went wrong with a hop, in words an operator understands. */
+/** What went wrong with a hop, in an operator's terms. */
 import { localReply, type Reply } from '../../domain/outcome.ts';
 import { errorCode } from '../../lib/error.ts';
 import { withCure } from '../../smtp/auth.ts';
@@ -7,11 +7,11 @@ import { describeReply, type ReplyFault } from '../../smtp/reply.ts';
 import { noTlsText } from '../tls-words.ts';
 import type { TimedVerb } from './deadline.ts';
 
-/** No session could be opened. Says nothing about any message. */
+/** No session could be opened. That says nothing about any message. */
 export class HopFailure extends Error {
-  /** What to record as the answer. */
+  /** The answer to record. */
   readonly reply: Reply;
-  /** How long it was asked to leave the hop alone, in ms; null: it was not. */
+  /** How long the hop asked us to pause, in ms; null: it did not. */
   readonly restMs: number | null;
 
   constructor(reply: Reply, options: ErrorOptions & { readonly restMs?: number | null } = {}) {
@@ -22,7 +22,7 @@ export class HopFailure extends Error {
   }
 }
 
-/** A name that did not resolve, or a connection that was not made. */
+/** The name did not resolve, or the connection was not made. */
 export function connectFailure(error: unknown, host: string, port: number): HopFailure {
   const code = errorCode(error) ?? 'unknown error';
   const where = `${host}:${port}`;
@@ -48,7 +48,7 @@ export function connectFailure(error: unknown, host: string, port: number): HopF
   return failure('connect_failed', '4.4.1', `${where} cannot be reached (${code})`, error);
 }
 
-/** A handshake that failed, or a certificate that is not good. */
+/** The handshake failed, or the certificate is not valid. */
 export function tlsFailure(error: unknown, host: string): HopFailure {
   return failure('tls_failed', '4.7.5', noTlsText(host, error), error);
 }
@@ -62,18 +62,16 @@ export function openingFailure(action: Extract<OpeningAction, { kind: 'failed' }
   return new HopFailure({ ...own, code: reply.code });
 }
 
-/** Time ran out while waiting for `verb`. */
 export function timeoutReply(verb: TimedVerb, host: string, ms: number): Reply {
   return localReply(`timeout_${verb}`, '4.4.2', `${host} gave no answer to ${SPOKEN[verb]} within ${ms} ms`);
 }
 
-/** The connection ended while it was in use. */
 export function lostReply(host: string, error: unknown): Reply {
   const why = error === null ? 'closed the connection' : `was lost (${errorCode(error) ?? 'unknown error'})`;
   return localReply('connection_lost', '4.4.2', `${host} ${why}`);
 }
 
-/** The peer said what cannot be an SMTP reply. */
+/** The peer's bytes cannot be an SMTP reply. */
 export function badReply(host: string, fault: ReplyFault): Reply {
   return localReply('bad_reply', '4.5.0', `${host} does not speak SMTP (${fault.replaceAll('_', ' ')})`);
 }
@@ -81,7 +79,7 @@ export function badReply(host: string, fault: ReplyFault): Reply {
 /** We were told to stop. */
 export const ABORTED: Reply = localReply('aborted', '4.3.2', 'The attempt was stopped');
 
-/** The right to send was lost, or taken back, before the message could be taken. */
+/** The lease was lost, or the message cancelled, before the message could be accepted. */
 export const LEASE_LOST: Reply = localReply(
   'lease_lost',
   '4.3.0',

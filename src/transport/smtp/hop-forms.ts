@@ -1,4 +1,4 @@
-/** Bringing contents into a form that a hop takes: 7-bit where it must be, lines that are short enough. */
+/** Converts contents into a form that a hop accepts: 7-bit where necessary, with lines that are short enough. */
 import type { Envelope } from '../../domain/message.ts';
 import { localReply, type Outcome, type Reply } from '../../domain/outcome.ts';
 import { Budget, type Release } from '../../lib/budget.ts';
@@ -9,46 +9,46 @@ import type { Capabilities } from '../../smtp/reply.ts';
 import { NO_EIGHT_BIT, NO_UTF8, notForThisHop } from '../../smtp/verdict.ts';
 import { isInMemory, type TransportContent } from '../transport.ts';
 
-/** Larger contents are not converted: both forms are in memory until the peer has the message. */
+/** Larger contents are not converted: both forms stay in memory until the peer has the message. */
 export const MAX_CONVERTED_BYTES = 16 * 1024 * 1024;
-/** Bytes of originals that are converted at once, over all connections of a relay. */
+/** Bytes of originals being converted at once, over all connections of a relay. */
 const CONVERSIONS_BYTES = 64 * 1024 * 1024;
-/** Contents up to this size are read once, for looking at them and for sending them. */
+/** Contents up to this size are read only once, to inspect and to send them. */
 const READ_ONCE_BYTES = 64 * 1024;
-/** Hosts that are remembered. */
+/** Hosts remembered. */
 const MAX_HOSTS = 1000;
 
-/** A content that the hop takes, or what to answer for every recipient. */
+/** A content that the hop accepts, or the answer for every recipient. */
 export type Fitted =
   | {
       readonly ok: true;
       readonly content: TransportContent;
-      /** To be called when it has been sent. */
+      /** Call this once it is sent. */
       readonly release: Release;
     }
   | { readonly ok: false; readonly outcome: Outcome };
 
 /**
- * Signs a converted message as the original was, where we signed that; else gives back what was converted. The same every
- * time; never rejects.
+ * Signs a converted message as the original was, if we signed that; otherwise returns the converted message. The result
+ * is the same every time; never rejects.
  */
 export type Resign = (
   original: Uint8Array,
   converted: readonly Uint8Array[],
 ) => Promise<readonly Uint8Array[]>;
 
-/** What a relay's transactions know of the forms its hosts take. One per relay. */
+/** What a relay's transactions know of the forms its hosts accept. One per relay. */
 export class HopForms {
   readonly #conversions = new Budget({ capacity: CONVERSIONS_BYTES, maxWaiters: 0 });
   readonly #withoutChunks = new Set<string>();
   readonly #resign: Resign;
 
-  /** Without `resign`, signatures are left as they are, and do not hold any more. */
+  /** Without `resign`, signatures stay as they are, and fail. */
   constructor(resign: Resign = async (_original, converted) => converted) {
     this.#resign = resign;
   }
 
-  /** Whether a host has shown that it does not know BDAT, whatever it offers. */
+  /** Whether a host has shown that it does not know BDAT, even if it offers CHUNKING. */
   refusesChunks(host: string): boolean {
     return this.#withoutChunks.has(host);
   }
@@ -60,15 +60,15 @@ export class HopForms {
   }
 
   /**
-   * The content as a hop with these capabilities takes it: as it is where that can be, else converted, the same way
-   * every time. At once where it is in memory and need not be converted. Rejects when it cannot be read.
+   * The content as a hop with these capabilities accepts it: unchanged if possible, otherwise converted, the same way
+   * every time. Synchronous if it is in memory and needs no conversion. Rejects when it cannot be read.
    */
   fit(content: TransportContent, envelope: Envelope, capabilities: Capabilities): Fitted | Promise<Fitted> {
     const { eightBitMime, smtpUtf8, maxSizeBytes } = capabilities;
-    // RFC 6531 §3.1: who offers SMTPUTF8 offers 8BITMIME as well.
+    // RFC 6531 §3.1: a server that offers SMTPUTF8 offers 8BITMIME as well.
     const takesUtf8 = smtpUtf8 && eightBitMime;
     if (!takesUtf8 && hasUtf8Address(envelope)) return refused(notForThisHop(NO_UTF8));
-    // What is too large before it grows needs no conversion; the sender says so.
+    // A content that is too large already needs no conversion; the sender reports it.
     if (maxSizeBytes !== null && content.sizeBytes > maxSizeBytes) return asItIs(content);
     const looked = lookAt(content);
     return looked instanceof Promise
@@ -140,7 +140,7 @@ function refused(outcome: Outcome): Fitted {
   return { ok: false, outcome };
 }
 
-/** A content, read already where it is small, and whether a line of it is longer than 998 octets. */
+/** A content, already read if small, and whether one of its lines is longer than 998 octets. */
 interface LookedAt {
   readonly read: TransportContent;
   readonly hasLongLine: boolean;
@@ -180,7 +180,7 @@ function refusalOf(because: Unconvertible | 'size', allowed: Allowed, isEightBit
   const why = WHY[because];
   if (!isEightBit) {
     const text = `A line of the message is longer than 998 bytes, ${why}`;
-    // No hop takes such lines.
+    // No hop accepts such lines.
     return { kind: 'rejected', reply: localReply('line_too_long', '5.6.0', text) };
   }
   const { cause, enhanced, text } = because === 'header' || allowed.eightBitBodies ? NO_UTF8 : NO_EIGHT_BIT;

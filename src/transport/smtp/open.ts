@@ -17,26 +17,26 @@ import { dial, type SourceAddresses } from './dial.ts';
 import { ABORTED, HopFailure, openingFailure, timeoutReply, tlsFailure } from './failure.ts';
 import type { Trace } from './trace.ts';
 
-/** Where to, and how the way there is secured. */
+/** Where to connect, and how to secure the way there. */
 export interface Destination {
   /** Name or address of the server. */
   readonly host: string;
-  /** To connect to; null: what the system's resolver says of `host`. */
+  /** The address; null: the system's resolver decides for `host`. */
   readonly address: string | null;
   readonly port: number;
   readonly tls: TlsMode;
   readonly trust: Trust;
-  /** What to ask for in the handshake instead of `host`. */
+  /** Replaces `host` in the handshake (SNI). */
   readonly serverName?: string;
-  /** With these, only an authenticated session counts as open. */
+  /** If given, only an authenticated session counts as open. */
   readonly credentials: Credentials | null;
-  /** Instead of `credentials`: the user whose sessions are opened with access tokens, and who has those. */
+  /** Instead of `credentials`: a user that authenticates with access tokens, and their source. */
   readonly signIn?: { readonly username: string; readonly tokens: TokenDesk };
   /** See `DialTarget`. */
   readonly noLinkLocal?: true | undefined;
 }
 
-/** As whom, from where, and how patiently. */
+/** Our name, source address and time-outs. */
 export interface OpenTerms {
   /** Given in EHLO. */
   readonly helo: string;
@@ -46,10 +46,10 @@ export interface OpenTerms {
 }
 
 /**
- * Opens a session that is ready for MAIL. Throws `HopFailure` when that cannot be done or `signal` aborts, and
- * RangeError, before it connects, for a host name of ours that cannot be written.
+ * Opens a session that is ready for MAIL. Throws `HopFailure` when that fails or `signal` aborts, and RangeError,
+ * before connecting, for an invalid host name of ours.
  *
- * A token that the server refuses is given up, and another is asked for, once: it may have been revoked before its end.
+ * A token that the server refuses is dropped, and another requested, once: it may have been revoked early.
  */
 export async function openSession(
   destination: Destination,
@@ -75,7 +75,7 @@ export async function openSession(
   return await openWith(await tokenOf(tokens, trace, signal));
 }
 
-/** The reply to AUTH that says so (RFC 4954 §6); none other is ever given to a session that is not open. */
+/** The reply to AUTH that refuses credentials (RFC 4954 §6). Before a session is open, 535 has no other meaning. */
 const TOKEN_NOT_TAKEN = 535;
 
 async function tokenOf(tokens: TokenDesk, trace: Trace, signal: AbortSignal): Promise<string> {
@@ -85,8 +85,8 @@ async function tokenOf(tokens: TokenDesk, trace: Trace, signal: AbortSignal): Pr
 }
 
 /**
- * Opportunistic TLS (RFC 7435) takes any encryption over none: a handshake that fails or never ends is followed by a
- * connection in clear; unless there is a password to protect, or something to be proved.
+ * Opportunistic TLS (RFC 7435) prefers any encryption to none: a handshake that fails or never ends is followed by a
+ * connection in clear, unless a password must be protected or the certificate verified.
  */
 async function openSecured(
   destination: Destination,
@@ -138,7 +138,7 @@ async function openOnce(
   }
 }
 
-/** Runs the opening machine over a connection. */
+/** Runs the opening state machine over a connection. */
 class Opener implements ConnectionUser {
   readonly #connection: SmtpConnection;
   readonly #opening: Opening;
@@ -180,7 +180,7 @@ class Opener implements ConnectionUser {
     const reply = verb === 'auth' ? withoutSecrets(raw, this.#destination.credentials) : raw;
     const safe = verb === 'auth' ? reply : this.#connection.conceal(raw);
     this.#trace.replied(verb.toUpperCase(), readable(safe));
-    // What a good one says is read, and not kept.
+    // A positive reply's text is read, but not kept.
     this.#act(this.#opening.receive(raw.code < 400 ? reply : safe));
   }
 
@@ -208,7 +208,7 @@ class Opener implements ConnectionUser {
     }
   }
 
-  /** What is known of the session stays with it, for whoever uses it later. */
+  /** Keeps the session's properties with it, for its later users. */
   #note(capabilities: Capabilities): void {
     this.#connection.capabilities = capabilities;
     this.#connection.address = this.#trace.address;
@@ -230,7 +230,7 @@ class Opener implements ConnectionUser {
       this.#giveUp(error);
       return;
     }
-    // With implicit TLS the greeting comes inside, else the hello is said again.
+    // With implicit TLS the greeting comes inside TLS; after STARTTLS we send EHLO again.
     if (tls === 'implicit') this.#connection.expect('greeting');
     else this.#act(this.#opening.secured());
   }
@@ -241,43 +241,43 @@ class Opener implements ConnectionUser {
   }
 }
 
-/** What a 334 to a token says is encoded: people are shown what it means. */
+/** The 334 to a token is base64 of the error: people are shown the decoded text. */
 function readable(reply: SmtpReply): SmtpReply {
   const text = challengeOf(reply);
   return text === null ? reply : { ...reply, text };
 }
 
-/** Longer chains are not looked at to their end. */
+/** Longer chains are examined only in part. */
 const MAX_CHAIN = 10;
 
 /**
  * What a server's certificate must prove.
- * - `any`: nothing; encryption alone is wanted.
+ * - `any`: nothing; encryption suffices.
  * - `name`: it is the host's, and comes from a trusted root.
- * - `dane`: it matches one of these records (RFC 7672), and for usage 2 speaks for one of the names.
+ * - `dane`: it matches one of these records (RFC 7672), and for usage 2 is valid for one of the names.
  */
 export type Trust =
   | { readonly kind: 'any' | 'name' }
   | { readonly kind: 'dane'; readonly records: readonly Tlsa[]; readonly names: readonly string[] };
 
-/** With whom a handshake is done. */
+/** The peer of a handshake. */
 interface TlsPeer {
   /** For texts. */
   readonly host: string;
-  /** Name or address: what is asked for (SNI), and what a certificate must be good for. */
+  /** Name or address for SNI, for which the certificate must be valid. */
   readonly serverName: string;
   readonly trust: Trust;
 }
 
-/** A secured connection, and what its certificate proved. */
+/** A secured connection, and the verdict on its certificate. */
 interface Secured {
   readonly socket: TLSSocket;
   readonly verdict: Exclude<TransportSecurity['verdict'], 'none' | null>;
 }
 
 /**
- * Does the TLS handshake over a connected socket that nobody reads. Fails with `HopFailure`, cause `tls_failed`,
- * when it fails, the certificate does not prove what it must, or the socket is destroyed meanwhile.
+ * Performs the TLS handshake over a connected socket that nobody reads. Fails with `HopFailure`, cause `tls_failed`,
+ * when the handshake fails, the certificate does not prove what it must, or the socket is destroyed meanwhile.
  */
 function secure(socket: Socket, peer: TlsPeer, clock: Clock, trace: Trace): Promise<Secured> {
   const { host, serverName, trust } = peer;
@@ -286,7 +286,7 @@ function secure(socket: Socket, peer: TlsPeer, clock: Clock, trace: Trace): Prom
     const name = isIP(serverName) === 0 ? { servername: serverName } : {};
     const tls = connect({ socket, host: serverName, ...name, rejectUnauthorized: trust.kind === 'name' });
     const fail = (error: Error) => {
-      // What fails may go on to report errors, to no one.
+      // A failed socket may go on to report errors.
       tls.removeListener('close', onClose);
       tls.on('error', () => {});
       tls.destroy();
@@ -323,7 +323,7 @@ function judge(tls: TLSSocket, trust: Trust, nowMs: number): Secured['verdict'] 
   return tls.authorized ? 'verified' : 'unverified';
 }
 
-/** The certificates the server showed, its own first, in DER. */
+/** The certificates that the server sent, its own first, in DER. */
 function chainOf(tls: TLSSocket): Uint8Array[] {
   const chain: Uint8Array[] = [];
   let certificate: DetailedPeerCertificate | undefined = tls.getPeerCertificate(true);

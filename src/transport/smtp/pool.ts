@@ -1,13 +1,12 @@
-/** The connections of one relay: opened when needed, reused while they are good, never more than allowed. */
+/** The connections of one relay: opened when needed, reused while they are usable, never more than allowed. */
 import { RSET } from '../../smtp/command.ts';
 import type { SessionState } from '../../smtp/sender.ts';
 import { Behind } from './behind.ts';
 import type { SmtpConnection } from './connection.ts';
 import { ABORTED, HopFailure, lostReply } from './failure.ts';
 
-/** What a pool may use. */
 export interface PoolLimits {
-  /** Connections at once, idle ones and those being opened too, wherever they lead. */
+  /** Connections at once, including idle ones and those being opened, to any destination. */
   readonly maxConnections: number;
   /** Transactions over one connection before it is closed. */
   readonly maxTransactions: number;
@@ -20,21 +19,20 @@ interface Waiter {
 }
 
 /**
- * Lends connections. A borrowed one is given back exactly once. Those of the same way (any text that names host,
- * address and security) stand for one another; where there is no room for one more, the one that has been idle
- * longest makes room.
+ * Lends connections. The borrower gives each back exactly once. Connections of the same way (any text that names host,
+ * address and security) are interchangeable; at the limit, the longest idle one makes room.
  */
 export class ConnectionPool {
   readonly #limits: PoolLimits;
-  /** Those open, with their ways. */
+  /** The open ones, with their ways. */
   readonly #open = new Map<SmtpConnection, string>();
-  /** The latest used last: those first in line may grow old and close. */
+  /** The most recently used last: the first ones may grow old and close. */
   readonly #idle = new Set<SmtpConnection>();
-  /** The idle ones of each way, the latest used last. No way is remembered that has none. */
+  /** The idle ones of each way, the most recently used last. Ways without any have no entry. */
   readonly #idleByWay = new Map<string, SmtpConnection[]>();
   /** See {@link ConnectionPool.lend}. */
   #lent: SmtpConnection | null = null;
-  /** Those we are closing, which still take room. */
+  /** Those being closed, which still take up room. */
   readonly #ending = new Set<SmtpConnection>();
   readonly #waiters: Waiter[] = [];
   #opening = 0;
@@ -45,12 +43,11 @@ export class ConnectionPool {
     this.#limits = limits;
   }
 
-  /** Connections open now. */
   get size(): number {
     return this.#open.size;
   }
 
-  /** An idle connection, if there is one that looks alive. */
+  /** An idle connection that looks alive, if there is one. */
   takeIdle(way: string): SmtpConnection | null {
     for (;;) {
       const connection = this.#idleByWay.get(way)?.at(-1);
@@ -62,10 +59,10 @@ export class ConnectionPool {
   }
 
   /**
-   * Lets somebody begin behind the user of this connection, who has sent all and waits for the last reply, while `use` runs;
-   * it does not run where nobody could: there is room for a connection of its own, or this one has an end in sight.
-   * Only then: what is written behind it goes out together with it, so that the hop answers both together, and neither
-   * side holds an answer back for want of an acknowledgement (RFC 896).
+   * While `use` runs, lets another transaction begin behind this connection's user, which has sent everything and waits
+   * for the last reply. Does not run `use` if nobody could begin: there is room for a separate connection, or this one
+   * will soon close. Only while it runs: then the follower's commands leave together with the message, the hop answers
+   * both together, and neither side delays an answer for want of an acknowledgement (RFC 896).
    */
   lend(connection: SmtpConnection, use: () => void): void {
     const { maxConnections, maxTransactions } = this.#limits;
@@ -78,7 +75,7 @@ export class ConnectionPool {
     }
   }
 
-  /** The place behind somebody, where one is to be had. */
+  /** The place behind a connection's user, if one is offered. */
   takeLent(way: string): readonly [SmtpConnection, Behind] | null {
     const lent = this.#lent;
     if (lent === null || this.#open.get(lent) !== way) return null;
@@ -87,8 +84,8 @@ export class ConnectionPool {
   }
 
   /**
-   * A connection that `open` has just opened, or, when there is no room for one more, the next of its way to be
-   * given back. Throws what `open` throws, and `HopFailure` when `signal` aborts.
+   * A connection just opened by `open` or, at the limit, the next of its way to be given back. Throws what `open`
+   * throws, and `HopFailure` when `signal` aborts.
    */
   async takeFresh(
     way: string,
@@ -120,7 +117,7 @@ export class ConnectionPool {
     }
     connection.next = null;
     const worn = session === 'spent' || connection.transactions >= this.#limits.maxTransactions;
-    // With somebody behind, the peer may want content by now: whatever else it is told, it would take for that.
+    // With a follower, the peer may expect content by now, and would take QUIT or RSET for that.
     if (session === 'close' || next !== null || !connection.usable) this.#end(connection, 'destroy');
     else if (worn || this.#closing) this.#end(connection, 'quit');
     else if (session === 'reset') this.#reset(connection);
@@ -128,7 +125,7 @@ export class ConnectionPool {
     next?.lost(lostReply(connection.host, null));
   }
 
-  /** Closes idle connections now and others when they are given back; resolves when all are closed. */
+  /** Closes idle connections now and others when they are given back. Resolves when all are closed. */
   close(): Promise<void> {
     this.#closing = true;
     for (const connection of [...this.#idle]) this.#retire(connection);
@@ -164,7 +161,7 @@ export class ConnectionPool {
   }
 
   #rest(connection: SmtpConnection): void {
-    // From here on a reply nobody asked for puts the session out of step, and is no one's answer.
+    // From here on, an unsolicited reply makes the session unusable, and answers nobody.
     connection.user = null;
     const way = this.#open.get(connection) ?? '';
     const next = this.#waiters.findIndex((waiter) => waiter.way === way);
@@ -178,7 +175,7 @@ export class ConnectionPool {
     else this.#idleByWay.set(way, [connection]);
     connection.expect('idle');
     connection.user = {
-      // Nothing was asked: whatever it is (a 421, most likely), this session is over.
+      // Unsolicited, whatever it is (most likely a 421): this session is over.
       reply: () => {
         this.#forget(connection);
         this.#end(connection, 'destroy');
@@ -215,7 +212,7 @@ export class ConnectionPool {
     return promise.finally(() => signal.removeEventListener('abort', abort));
   }
 
-  /** As many are closing as are waited for, as far as there are idle ones. */
+  /** Closes as many idle connections as there are waiters, as far as possible. */
   #makeRoom(): void {
     for (const connection of this.#idle) {
       if (this.#ending.size >= this.#waiters.length) return;
@@ -223,7 +220,7 @@ export class ConnectionPool {
     }
   }
 
-  /** Lets the next in line open a connection, when one fewer is there. */
+  /** Lets the next waiter open a connection, now that there is one fewer. */
   #roomMade(): void {
     while (this.#waiters.length > 0 && this.#used() < this.#limits.maxConnections) {
       this.#opening++;

@@ -9,22 +9,22 @@ import { openSession } from './open.ts';
 import { smarthostDestination } from './smtp.ts';
 import { Trace } from './trace.ts';
 
-/** A reply of SMTP that refuses (RFC 5321 §4.2.1). What is told of a connection or of TLS is none. */
+/** A negative SMTP reply (RFC 5321 §4.2.1). Texts about connections or TLS do not match. */
 const REFUSAL = /^[45]\d\d /;
 
 /** What a probe needs besides the smarthost. */
 export interface ProbeContext {
-  /** What we call ourselves in EHLO, unless the settings name another. */
+  /** Our EHLO name, unless the settings name another. */
   readonly hostname: string;
   readonly clock: Clock;
-  /** Who has access tokens, where the settings have OAuth. The probe closes it. */
+  /** The source of access tokens, if the settings have OAuth. The probe closes it. */
   readonly tokens?: TokenDesk;
   readonly timeouts?: Partial<Timeouts>;
 }
 
 /**
- * Opens a session as a delivery would, and closes it without sending anything. Yields each step as it happens;
- * the last one says whether mail could be sent. Never throws for what the peer does.
+ * Opens a session as a delivery would, and closes it without sending anything. Yields each step as it happens; the last
+ * one says whether mail could be sent. Never throws for peer errors.
  */
 export async function* probeSmarthost(
   settings: SmarthostSettings,
@@ -49,7 +49,7 @@ export async function* probeSmarthost(
   });
 }
 
-/** Yields what `run` tells, and every step of its trace, until it ends. */
+/** Yields what `run` reports, and every step of its trace, until it ends. */
 export async function* stepsOf(
   clock: Clock,
   host: string | null,
@@ -61,7 +61,7 @@ export async function* stepsOf(
   );
 }
 
-/** What to say of a session that was not opened. */
+/** Describes why a session was not opened. */
 export function failureOf(error: unknown): { readonly cause: string; readonly text: string } {
   return error instanceof HopFailure ? error.reply : { cause: 'bug', text: String(error) };
 }

@@ -13,28 +13,28 @@ import type { Destination } from './open.ts';
 import { ConnectionPool, type PoolLimits } from './pool.ts';
 import { Trace } from './trace.ts';
 
-/** What a transport is made of. */
+/** What the transport is made from. */
 export interface SmtpTransportOptions {
   /** Of type `smtp`. */
   readonly relay: Relay;
-  /** What we call ourselves in EHLO, unless the relay says otherwise. */
+  /** Our EHLO name, unless the relay sets its own. */
   readonly hostname: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Signs again what had to be converted; without it that goes with signatures that do not hold. */
+  /** Signs a converted message again; without it, the converted message has signatures that fail. */
   readonly resign?: Resign;
-  /** Where the relay signs in with access tokens, who has them. The transport closes it. */
+  /** The source of access tokens, if the relay uses them. The transport closes it. */
   readonly tokens?: TokenDesk;
-  /** Instead of {@link TIMEOUTS}, those given. */
+  /** Override {@link TIMEOUTS}. */
   readonly timeouts?: Partial<Timeouts>;
-  /** Instead of the relay's concurrency and 500 transactions a connection, those given. */
+  /** Override the relay's concurrency and 500 transactions a connection. */
   readonly poolLimits?: Partial<PoolLimits>;
 }
 
 /** Transactions over one connection before it is closed. */
 export const MAX_TRANSACTIONS = 500;
 
-/** Makes the transport of an `smtp` relay. Connects when there is something to deliver. */
+/** Makes the transport of an `smtp` relay. It connects only when there is mail to deliver. */
 export function createSmtpTransport(options: SmtpTransportOptions): Transport {
   const { relay, hostname, clock, log, resign, tokens } = options;
   if (!relay.smtp) throw new Error(`relay ${relay.name} has no smarthost`);
@@ -52,8 +52,8 @@ export function createSmtpTransport(options: SmtpTransportOptions): Transport {
 }
 
 /**
- * A smarthost as a destination. Opportunistic TLS takes any certificate, unless a password or token is sent: that goes to
- * a verified server only. `tokens` must be given where the settings have OAuth.
+ * A smarthost as a destination. Opportunistic TLS accepts any certificate, but a password or token is sent to a
+ * verified server only. `tokens` is required if the settings have OAuth.
  */
 export function smarthostDestination(settings: SmarthostSettings, tokens?: TokenDesk): Destination {
   const { host, port, tls, verify, username, password, auth, noLinkLocal } = settings;

@@ -2,30 +2,30 @@ import type { AttemptStep, DnsLookup, Evidence, TransportSecurity } from '../../
 import type { Clock } from '../../lib/clock.ts';
 import { describeReply, type SmtpReply } from '../../smtp/reply.ts';
 
-/** Characters of a reply that are kept. */
+/** Characters of a reply to keep. */
 const MAX_STEP_TEXT = 256;
-/** Questions to the DNS kept of one attempt. */
+/** DNS queries of one attempt to keep. */
 const MAX_LOOKUPS = 24;
 
-/** What is told of a session. */
+/** What evidence says of a session. */
 interface UsedSession {
   readonly host: string;
   readonly address: string | null;
   readonly localAddress: string | null;
   readonly tls: string | null;
   readonly verdict: NonNullable<TransportSecurity['verdict']>;
-  /** Transactions over it until now. */
+  /** Transactions made over it so far. */
   readonly transactions: number;
 }
 
-/** Records what one attempt does, for its evidence. */
+/** Records the steps of one attempt as evidence. */
 export class Trace {
   readonly #clock: Clock;
   readonly #startedAt: number;
   readonly #story = new Story();
   readonly #observe: ((step: AttemptStep) => void) | null;
   readonly #lookups: DnsLookup[] = [];
-  /** The host spoken to now, or last; null while there is none. */
+  /** The current or last host; null while there is none. */
   host: string | null;
   address: string | null = null;
   localAddress: string | null = null;
@@ -43,7 +43,7 @@ export class Trace {
   transferMs: number | null = null;
   replyMs: number | null = null;
 
-  /** `observe` is told of each step as it happens. */
+  /** `observe` gets each step as it happens. */
   constructor(host: string | null, clock: Clock, observe: ((step: AttemptStep) => void) | null = null) {
     this.host = host;
     this.#clock = clock;
@@ -51,19 +51,18 @@ export class Trace {
     this.#observe = observe;
   }
 
-  /** The peer answered `verb`. */
+  /** Records the peer's answer to `verb`. */
   replied(verb: string, reply: SmtpReply): void {
     this.happened(verb, describeReply(reply, MAX_STEP_TEXT));
   }
 
-  /** Something else happened. */
   happened(verb: string, text: string): void {
     const step = { verb, reply: text, atMs: Math.round(this.#clock.mono() - this.#startedAt) };
     this.#story.add(step);
     this.#observe?.(step);
   }
 
-  /** Another host is tried: what was known of the one before is of no matter. */
+  /** Another host is tried: evidence of the one before is dropped. */
   turnTo(host: string): void {
     this.host = host;
     this.address = null;
@@ -73,7 +72,7 @@ export class Trace {
     this.reused = false;
   }
 
-  /** The session that is used. */
+  /** Records the session in use. */
   over(session: UsedSession): void {
     this.host = session.host;
     this.address = session.address;
@@ -83,12 +82,10 @@ export class Trace {
     this.reused = session.transactions > 0;
   }
 
-  /** The DNS was asked. */
   asked(lookup: DnsLookup): void {
     if (this.#lookups.length < MAX_LOOKUPS) this.#lookups.push(lookup);
   }
 
-  /** What is to be kept. */
   evidence(): Evidence {
     const { host, address, localAddress, tls, reused } = this;
     const { dnsMs, connectMs, tlsMs, mailMs, transferMs, replyMs } = this;
@@ -113,18 +110,18 @@ export class Trace {
   }
 }
 
-/** Steps kept of one attempt, the one that tells of those left out too. */
+/** Steps of one attempt to keep, including the one that counts those left out. */
 export const MAX_STEPS = 20;
-/** Bytes kept of all their texts. */
+/** Bytes of all their texts to keep. */
 export const MAX_STORY_BYTES = 4096;
 /** Bytes of one text. */
 const MAX_TEXT_BYTES = 256;
-/** The first steps are always kept: how the connection came about. */
+/** The first steps, which are always kept, show how the connection was opened. */
 const BEGINNING = 6;
 
 /**
- * The steps of one attempt, within bounds: the beginning, and as much of the end as there is room for. What a peer
- * says without end, or to a thousand recipients, falls out of the middle.
+ * The steps of one attempt, within bounds: the beginning, and as much of the end as fits. An endless peer, or a
+ * thousand recipients, loses the middle.
  */
 export class Story {
   readonly #beginning: AttemptStep[] = [];
@@ -132,7 +129,7 @@ export class Story {
   #bytes = 0;
   #leftOut = 0;
 
-  /** Adds a step, its text cut. */
+  /** Adds a step with its text cut. */
   add(step: AttemptStep): void {
     const kept = { ...step, reply: cut(step.reply) };
     this.#bytes += sizeOf(kept);
@@ -141,7 +138,7 @@ export class Story {
       return;
     }
     this.#end.push(kept);
-    // One place is for telling of those left out.
+    // One place is reserved for the count of steps left out.
     while (BEGINNING + this.#end.length > MAX_STEPS - 1 || this.#bytes > MAX_STORY_BYTES) {
       const dropped = this.#end.shift();
       if (!dropped) return;
@@ -150,7 +147,7 @@ export class Story {
     }
   }
 
-  /** What is kept, in order. */
+  /** The steps kept, in order. */
   steps(): readonly AttemptStep[] {
     if (this.#leftOut === 0) return [...this.#beginning, ...this.#end];
     const atMs = this.#end[0]?.atMs ?? this.#beginning.at(-1)?.atMs ?? 0;
@@ -163,12 +160,12 @@ function sizeOf({ verb, reply }: AttemptStep): number {
   return verb.length + Buffer.byteLength(reply);
 }
 
-/** No longer than {@link MAX_TEXT_BYTES} in UTF-8, and no half character. */
+/** Cuts to {@link MAX_TEXT_BYTES} in UTF-8, between characters. */
 function cut(text: string): string {
   if (Buffer.byteLength(text) <= MAX_TEXT_BYTES) return text;
   const bytes = Buffer.from(text);
   let end = MAX_TEXT_BYTES;
-  // A byte that continues a character must not be the first one left out.
+  // The first byte left out must not continue a character.
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
   return bytes.toString('utf8', 0, end);
 }

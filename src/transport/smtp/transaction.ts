@@ -14,30 +14,31 @@ import { ABORTED, LEASE_LOST, lostReply } from './failure.ts';
 import type { Fitted, HopForms } from './hop-forms.ts';
 import type { Trace } from './trace.ts';
 
-/** What a transaction came to. */
+/** How a transaction ended. */
 export interface TransactionEnd {
   readonly outcomes: readonly Outcome[];
   readonly hopFailed: boolean;
-  /** `spent`: in step, and of no more use. */
+  /** `spent`: in step, but no longer useful. */
   readonly session: SessionState | 'spent';
-  /** The connection was dead, closing or spent before anything was said to this message. */
+  /** The connection was dead, closing or spent before this message was mentioned. */
   readonly stillborn: boolean;
 }
 
-/** What a transaction is run with. */
 export interface TransactionSettings {
   readonly clock: Clock;
-  /** How contents are brought into a form that the hop takes. */
+  /** Converts contents into a form that the hop accepts. */
   readonly forms: HopForms;
-  /** Takes the connection back, once, before the end is told. */
+  /** Takes the connection back, once, before the end is reported. */
   readonly giveBack: (session: TransactionEnd['session']) => void;
-  /** The connection is another's, who waits for the last reply; null: it is this one's own. */
+  /** The connection is another's, which waits for the last reply; null: it is this transaction's own. */
   readonly behind: Behind | null;
-  /** Lets another begin behind this one, which has sent all, if that is of use. */
+  /** Lets another transaction begin behind this one, which has sent everything, where that is useful. */
   readonly lend: (sent: () => void) => void;
 }
 
-/** Runs a transaction to its end. Throws, or rejects, only when the contents cannot be read; the connection is then gone. */
+/**
+ * Runs a transaction to its end. Throws, or rejects, only when the content cannot be read; the connection is then gone.
+ */
 export function transact(
   connection: SmtpConnection,
   job: TransportJob,
@@ -45,7 +46,7 @@ export function transact(
   settings: TransactionSettings,
   signal: StopSignal,
 ): Promise<TransactionEnd> {
-  // What is ours to do costs the peer no time.
+  // Our own work must not count against the peer.
   if (settings.behind === null) connection.calm();
   const run = (fitted: Fitted) => runFitted(connection, job, trace, settings, signal, fitted);
   const fail = (error: unknown): never => {
@@ -81,7 +82,7 @@ function runFitted(
   });
 }
 
-/** Who is told of the end. */
+/** Receives the end. */
 interface Told {
   readonly resolve: (end: TransactionEnd) => void;
   readonly reject: (error: unknown) => void;
@@ -103,7 +104,7 @@ class Transaction implements Follower, ContentSender {
   #answered = false;
   #spent = false;
   #ended = false;
-  /** Told when every chunk is answered. */
+  /** Called when every chunk is answered. */
   #onChunked: (() => void) | null = null;
   #begunAt = 0;
   #envelopeAt = 0;
@@ -145,12 +146,12 @@ class Transaction implements Follower, ContentSender {
     this.#envelopeAt = this.#begunAt;
     if (this.#signal.aborted) this.#breakOff(ABORTED);
     else if (this.#job.refused.aborted) this.#endUnsaid();
-    // It may have died while it was nobody's.
+    // It may have died while it had no user.
     else if (!this.#connection.usable) this.lost(lostReply(this.#connection.host, null));
     else this.#act(this.#sender.begin());
   }
 
-  /** Nobody else is waited for any more. */
+  /** The connection is this transaction's own now. */
   follow(): void {
     this.#begunAt = this.#settings.clock.mono();
     this.#envelopeAt = this.#begunAt;
@@ -165,10 +166,11 @@ class Transaction implements Follower, ContentSender {
       this.#envelopeAt = this.#settings.clock.mono();
       this.#trace.mailMs = Math.round(this.#envelopeAt - this.#begunAt);
     }
-    // Some take so many messages a session, and say so in answer to the next MAIL. 4.3.1 is a want of storage.
+    // Some servers limit the messages of a session, and say so in answer to the next MAIL. 4.3.1 means a lack of
+    // storage.
     const saysSpent = reply.code === 452 && reply.enhanced !== '4.3.1';
     if (awaiting === 'mail' && saysSpent && this.#connection.transactions > 1) this.#spent = true;
-    // A server that closes idle connections may have said so just before it heard of this message.
+    // A server that closes idle connections may have sent it just before this message began.
     if (reply.code !== 421) this.#answered = true;
     this.#act(this.#sender.receive(reply));
   }
@@ -182,7 +184,7 @@ class Transaction implements Follower, ContentSender {
     this.#sender.contentBegun();
   }
 
-  /** With PIPELINING the next one need not wait for the answer (RFC 3030 §4.2). */
+  /** With PIPELINING the next chunk need not wait for the answer (RFC 3030 §4.2). */
   async chunkSent(): Promise<void> {
     this.#sender.chunkSent();
     this.#connection.expect('content');
@@ -217,7 +219,7 @@ class Transaction implements Follower, ContentSender {
     }
   }
 
-  /** Goes on with the gate's answer: before DATA, where what is refused leaves the session as good as it was; and before the end. */
+  /** Continues with the gate's answer: before DATA, where a refusal leaves the session intact; and before the end. */
   #asked(open: boolean | Promise<boolean>, then: (isOpen: boolean) => void): void {
     const goOn = (isOpen: boolean) => {
       if (!this.#ended) then(isOpen);
@@ -240,14 +242,14 @@ class Transaction implements Follower, ContentSender {
     }
     last
       .then(async (end) => {
-        // A message must not be completed of which a part was refused.
+        // A message with a refused part must not be completed.
         if (!this.#ended) await this.#chunked();
         if (!this.#ended) this.#askToEnd(end);
       })
       .catch((error: unknown) => this.#fail(error));
   }
 
-  /** All is sent but what makes the peer take the message. */
+  /** Everything is sent but the part that makes the peer accept the message. */
   #askToEnd(last: ContentEnd): void {
     this.#connection.calm();
     this.#asked(this.#job.gate(), (isOpen) => (isOpen ? this.#sendEnd(last) : this.#refuseContent()));
@@ -273,14 +275,14 @@ class Transaction implements Follower, ContentSender {
     });
   }
 
-  /** The content was wanted, and may not be sent. */
+  /** The peer waits for content that may not be sent. */
   #refuseContent(): void {
     const action = this.#sender.withdraw(LEASE_LOST);
     if (action.kind === 'end') this.#act(action);
     else this.#breakOff(LEASE_LOST);
   }
 
-  /** It will never be permitted. Once the content is wanted only the gate itself can end it. */
+  /** The gate will never open. Once the peer waits for content, only the gate itself can end this. */
   #withdraw(): void {
     const { awaiting } = this.#sender;
     if (this.#ended || awaiting === 'content' || awaiting === 'dot') return;
@@ -288,15 +290,15 @@ class Transaction implements Follower, ContentSender {
     if (action.kind === 'end') this.#act(action);
   }
 
-  /** Refused before anything was said to the peer. */
+  /** Refused before the message was mentioned to the peer. */
   #endUnsaid(): void {
     this.#sender.lost(LEASE_LOST);
     this.#end('clean');
   }
 
-  /** Ends it from our side. The connection goes with it, so that what was begun can never be completed. */
+  /** Ends it from our side. The connection is closed too, so that nothing begun can ever be completed. */
   #breakOff(reason: Reply): void {
-    // The one in front may have been taken: its answer is waited for.
+    // The message in front may have been accepted: its answer is awaited.
     if (!this.#isBehind) this.#connection.destroy();
     this.#sender.lost(reason);
     this.#end('close');
@@ -317,8 +319,8 @@ class Transaction implements Follower, ContentSender {
     else if (this.#contentBegun) this.#trace.transferMs = Math.round(now - this.#envelopeAt);
     if (this.#sender.chunkingRefused) this.#settings.forms.chunksRefused(this.#connection.host);
     const unheard = session === 'close' && !this.#answered && !this.#signal.aborted;
-    // A peer that goes away in the middle may be choking on this very message; one that does so before it has
-    // heard of it is ill.
+    // A peer that disappears in mid-message may be choking on this very message; one that does so before hearing of it
+    // has failed.
     const hopFailed = this.#sender.hopFailed || unheard;
     this.#detach(left);
     this.#told.resolve({
@@ -344,7 +346,7 @@ class Transaction implements Follower, ContentSender {
     return this.#settings.behind?.isOwn === false;
   }
 
-  /** What the reply that comes now answers. */
+  /** The name of the step that the current reply answers. */
   #stepName(): string {
     const { awaiting } = this.#sender;
     const isContent = awaiting === 'content' || awaiting === 'dot';
