@@ -9,15 +9,12 @@ import type { Hint } from '../../src/dashboard/contract.ts';
 /** `connecting` until the first contact, `reconnecting` after it was lost. */
 export type StreamState = 'connecting' | 'live' | 'reconnecting';
 
-/** Who listens to a stream. */
-export interface StreamListener {
-  onState(state: StreamState): void;
-  onHint(hint: Hint): void;
-  /** Too much was missed: anything may have changed. */
-  onReset(): void;
-  /** The server does not want to tell: the session has ended, perhaps. */
-  onRefused(): void;
-}
+/** What a stream tells. `reset`: too much was missed, and anything may have changed; `refused`: the session has ended, perhaps. */
+export type StreamEvent =
+  | { readonly kind: 'state'; readonly state: StreamState }
+  | { readonly kind: 'hint'; readonly hint: Hint }
+  | { readonly kind: 'reset' }
+  | { readonly kind: 'refused' };
 
 /** A stream that is open. */
 export interface LiveStream {
@@ -26,12 +23,8 @@ export interface LiveStream {
   close(): void;
 }
 
-/** What the tabs tell one another. */
-type Passed =
-  | { readonly kind: 'hint'; readonly hint: Hint }
-  | { readonly kind: 'reset' }
-  | { readonly kind: 'state'; readonly state: StreamState }
-  | { readonly kind: 'ask' };
+/** What the tabs tell one another: what the stream tells, and that they want to know its state. */
+type Passed = StreamEvent | { readonly kind: 'ask' };
 
 const NAME = 'waybill.live';
 /** A leader that does not answer within this time hangs. */
@@ -40,8 +33,8 @@ const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
 
 /** Opens the stream that this tab shares with the others. */
-export function openStream(listener: StreamListener): LiveStream {
-  if (!('locks' in navigator) || typeof BroadcastChannel === 'undefined') return listenAlone(listener);
+export function openStream(on: (event: StreamEvent) => void): LiveStream {
+  if (!('locks' in navigator) || typeof BroadcastChannel === 'undefined') return listenAlone(on);
   const channel = new BroadcastChannel(NAME);
   const closing = new AbortController();
   let source: LiveStream | null = null;
@@ -49,21 +42,10 @@ export function openStream(listener: StreamListener): LiveStream {
   let waiting: ReturnType<typeof setTimeout> | undefined;
 
   const tell = (passed: Passed) => channel.postMessage(passed);
-  const shared: StreamListener = {
-    onRefused: listener.onRefused,
-    onState: (next) => {
-      state = next;
-      listener.onState(next);
-      tell({ kind: 'state', state: next });
-    },
-    onHint: (hint) => {
-      listener.onHint(hint);
-      tell({ kind: 'hint', hint });
-    },
-    onReset: () => {
-      listener.onReset();
-      tell({ kind: 'reset' });
-    },
+  const share = (event: StreamEvent) => {
+    if (event.kind === 'state') state = event.state;
+    on(event);
+    if (event.kind !== 'refused') tell(event);
   };
 
   /** Waits for the lock, listens while this tab holds it, and waits again when another has taken it. */
@@ -71,7 +53,7 @@ export function openStream(listener: StreamListener): LiveStream {
     try {
       await navigator.locks.request(NAME, steal ? { steal } : { signal: closing.signal }, async () => {
         clearTimeout(waiting);
-        source = listenAlone(shared);
+        source = listenAlone(share);
         await new Promise<void>((resolve) => closing.signal.addEventListener('abort', () => resolve()));
       });
     } catch {
@@ -98,9 +80,7 @@ export function openStream(listener: StreamListener): LiveStream {
     }
     if (source) return;
     clearTimeout(waiting);
-    if (data.kind === 'state') listener.onState(data.state);
-    else if (data.kind === 'hint') listener.onHint(data.hint);
-    else listener.onReset();
+    on(data);
   };
 
   void lead(false);
@@ -117,7 +97,7 @@ export function openStream(listener: StreamListener): LiveStream {
 }
 
 /** Listens to the server itself, and comes back after each end. */
-function listenAlone({ onState, onHint, onReset, onRefused }: StreamListener): LiveStream {
+function listenAlone(on: (event: StreamEvent) => void): LiveStream {
   let events: EventSource | null = null;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let retryMs = FIRST_RETRY_MS;
@@ -130,19 +110,21 @@ function listenAlone({ onState, onHint, onReset, onRefused }: StreamListener): L
     events.onopen = () => {
       retryMs = FIRST_RETRY_MS;
       wasLive = true;
-      onState('live');
+      on({ kind: 'state', state: 'live' });
     };
     events.onerror = () => {
-      onState(wasLive ? 'reconnecting' : 'connecting');
+      on({ kind: 'state', state: wasLive ? 'reconnecting' : 'connecting' });
       // The browser comes back by itself, unless it was refused.
       if (events?.readyState !== EventSource.CLOSED) return;
-      onRefused();
+      on({ kind: 'refused' });
       clearTimeout(retry);
       retry = setTimeout(connect, retryMs);
       retryMs = Math.min(LAST_RETRY_MS, retryMs * 2);
     };
-    events.addEventListener('hint', ({ data }: MessageEvent<string>) => onHint(JSON.parse(data) as Hint));
-    events.addEventListener('reset', () => onReset());
+    events.addEventListener('hint', ({ data }: MessageEvent<string>) =>
+      on({ kind: 'hint', hint: JSON.parse(data) as Hint }),
+    );
+    events.addEventListener('reset', () => on({ kind: 'reset' }));
   };
 
   connect();

@@ -26,18 +26,16 @@ let pace = 0;
 
 /** Begins to listen; gives how to stop. */
 export function startLive(): () => void {
-  const stream = openStream({
-    onState: (next) => {
-      if (state.get() === 'reconnecting' && next === 'live') catchUp();
-      state.put(next);
-    },
-    onHint: (hint) => {
-      for (const listener of hintListeners) listener(hint);
-      for (const topic of hint.topics) gathered.add(topic);
+  const stream = openStream((event) => {
+    if (event.kind === 'state') {
+      if (state.get() === 'reconnecting' && event.state === 'live') catchUp();
+      state.put(event.state);
+    } else if (event.kind === 'hint') {
+      for (const listener of hintListeners) listener(event.hint);
+      for (const topic of event.hint.topics) gathered.add(topic);
       gather();
-    },
-    onReset: catchUp,
-    onRefused: refreshSession,
+    } else if (event.kind === 'reset') catchUp();
+    else refreshSession();
   });
   const stopWatching = watchAbsence(() => {
     stream.check();
