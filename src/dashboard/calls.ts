@@ -7,7 +7,7 @@ import { isUtf8, parseMediaType } from '../http/media-type.ts';
 import { internalError, Problem } from '../http/problem.ts';
 import type { Budget, Share } from '../lib/budget.ts';
 import { OperationError, type OperationErrorCode } from '../operations/call.ts';
-import { OPERATIONS, type OperationName, operationNamed } from '../operations/table.ts';
+import { OPERATIONS, operationNamed } from '../operations/table.ts';
 
 /** What calling operations needs. */
 export interface CallDeps {
@@ -22,7 +22,6 @@ export interface CallDeps {
 const MAX_REQUEST_BYTES = 2 * 1024 * 1024;
 /** How much larger a request may be than the message in it: base64, and the JSON around it. */
 const MESSAGE_OVERHEAD = 1.5;
-const WITH_MESSAGE: readonly OperationName[] = ['submit', 'checkMessage'];
 
 /** Answers `POST /api/call/<operation>`. Throws problems. */
 export async function answerCall(
@@ -48,7 +47,8 @@ export async function answerCall(
 export function maxRequestBytes(name: string, maxMessageBytes: number): number | null {
   const operation = operationNamed(name);
   if (operation === null) return null;
-  return WITH_MESSAGE.includes(operation) ? Math.ceil(maxMessageBytes * MESSAGE_OVERHEAD) : MAX_REQUEST_BYTES;
+  const { takesMessage } = OPERATIONS[operation];
+  return takesMessage ? Math.ceil(maxMessageBytes * MESSAGE_OVERHEAD) : MAX_REQUEST_BYTES;
 }
 
 /** Throws 403 for an actor whose role does not go so far. */

@@ -70,6 +70,7 @@ export const MESSAGE_OPERATIONS = {
     // Its message's own record tells of it.
     access: unrecorded('operator'),
     request: submitRequest,
+    takesMessage: true,
     result: submitted,
   }),
   submitRaw: operation({
@@ -89,6 +90,7 @@ export const MESSAGE_OPERATIONS = {
     meaning: 'Checks a message as if it were submitted; stores and sends nothing.',
     access: READ,
     request: submitRequest,
+    takesMessage: true,
     result: () => elsewhere<Shown<typeof verdictSchema>>('POST /api/v1/messages with dryRun'),
   }),
   message: operation({

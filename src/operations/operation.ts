@@ -15,6 +15,8 @@ export interface Operation<
   readonly access: Access;
   /** The shape of its request, which every request is held to. */
   readonly request: Request;
+  /** There is a whole message in its request, which may be as large. */
+  readonly takesMessage?: true;
   /** The shape of its result: made only for tests, which hold answers to it. While serving there is its type alone. */
   readonly result: () => Result;
   /** The shape of the steps that it tells of on the way; nothing, where it tells of none. */
