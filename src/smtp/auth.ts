@@ -2,9 +2,11 @@ import type { AuthMode } from '../domain/relay.ts';
 import { type Mechanism, mayGoAlong } from './command.ts';
 import type { SmtpReply } from './reply.ts';
 
-/** AUTH from the client's side (RFC 4954): which mechanism, what is sent, and what to do about a refusal. Pure. */
+/**
+ * AUTH from the client's side (RFC 4954): which mechanism to use, what to send, and what to do about a refusal. Pure.
+ */
 
-/** What AUTH proves who we are with. */
+/** The credentials for AUTH. */
 export interface Credentials {
   readonly username: string;
   /** The password, or with `xoauth2` the access token. */
@@ -13,7 +15,7 @@ export interface Credentials {
   readonly auth?: AuthMode;
 }
 
-/** The server that is spoken to: OAUTHBEARER names it (RFC 7628 §3.1). */
+/** The server of the session, which OAUTHBEARER names (RFC 7628 §3.1). */
 export interface AuthPeer {
   readonly host: string;
   readonly port: number;
@@ -22,15 +24,15 @@ export interface AuthPeer {
 /** How to authenticate. Responses are in base64. */
 export interface AuthPlan {
   readonly mechanism: Mechanism;
-  /** Goes along with AUTH; undefined: nothing does, and the first 334 asks for the first response. */
+  /** The initial response sent with AUTH; undefined: the first 334 asks for the first response. */
   readonly initial: string | undefined;
   /** Answers to 334, in order. */
   readonly responses: readonly string[];
-  /** What ends an exchange in which the server has told why it takes no token; null: there is none. */
+  /** Ends an exchange in which the server has explained its refusal of a token; null: not needed. */
   readonly acknowledgement: string | null;
 }
 
-/** Chooses among the mechanisms that are offered; else says why none will do. */
+/** Chooses among the offered mechanisms; otherwise says why none is usable. */
 export function planAuth(
   credentials: Credentials,
   offered: ReadonlySet<string>,
@@ -71,7 +73,7 @@ function planOf(mechanism: Mechanism, credentials: Credentials, peer: AuthPeer):
   }
 }
 
-/** Tokens of Microsoft do not go along: they are too long, and its documents show them asked for by an empty 334. */
+/** Microsoft's tokens are no initial response: they are too long, and its documents ask for them by an empty 334. */
 function tokenPlan(mechanism: Mechanism, response: string, acknowledgement: string): AuthPlan {
   const initial = mayGoAlong(mechanism, response) ? response : undefined;
   return { mechanism, initial, responses: [response], acknowledgement };
@@ -87,20 +89,17 @@ function oauthBearer({ username, secret }: Credentials, { host, port }: AuthPeer
   return `n,a=${identity},\x01host=${host}\x01port=${port}\x01auth=Bearer ${secret}\x01\x01`;
 }
 
-/** Everything that is sent of credentials, as it stands on the wire and before it is encoded. */
+/** Every form in which credentials are sent, before encoding. */
 function sentForms(credentials: Credentials): readonly string[] {
   const { username, secret, auth } = credentials;
   if (auth !== 'xoauth2') return [secret, base64(secret), base64(`\0${username}\0${secret}`)];
-  // How it looks in base64 depends on how many bytes stand before it.
+  // The base64 form depends on how many bytes precede it.
   return [secret, base64(secret), base64(` ${secret}`), base64(`  ${secret}`)];
 }
 
 const MAX_CHALLENGE = 500;
 
-/**
- * What a 334 to a token says, which tells why it is not taken: the members of the JSON in it, as
- * `status 401, schemes bearer`. Null where it holds no JSON.
- */
+/** The JSON members of a 334 to a token, which explain its refusal: `status 401, schemes bearer`. Null without JSON. */
 export function challengeOf({ code, lines }: SmtpReply): string | null {
   if (code !== 334) return null;
   try {
@@ -118,27 +117,28 @@ export function challengeOf({ code, lines }: SmtpReply): string | null {
 }
 
 /**
- * Exchange Online takes no passwords: `550 5.7.30 Basic authentication is not supported for Client Submission`. By the
- * code alone it could be Gmail, which says so of a signature.
+ * Exchange Online refuses passwords: `550 5.7.30 Basic authentication is not supported for Client Submission`. The code
+ * alone could be Gmail's, where it concerns a signature.
  */
 export function refusesPasswords({ enhanced, text }: SmtpReply): boolean {
   return enhanced === '5.7.30' && /basic auth/i.test(text);
 }
 
-/** What to do where passwords are not taken any more. */
+/** What to do where passwords are no longer accepted. */
 export const PASSWORD_CURE =
   'Microsoft takes no passwords for SMTP any more: give the relay auth: xoauth2 with preset: microsoft (docs/relays.md, “Microsoft 365”)';
 
-/** What a server said, as a sentence, and what to do about it; null: nothing is known. */
+/** A server's words as a sentence, followed by the advice; null: none is known. */
 export function withCure(said: string, cure: string | null): string {
   return cure === null ? said : `${said.replace(/[. ]+$/, '')}. What to do: ${cure}`;
 }
 
-/** What to do about a refusal of AUTH; null where nothing better is known than the server’s own words. */
+/** The advice on a refused AUTH; null if the server’s own words are the best there are. */
 export function authCure(reply: SmtpReply, { auth, username }: Credentials): string | null {
   const isToken = auth === 'xoauth2';
   if (!isToken && reply.code === 550 && reply.enhanced === '5.7.30') return PASSWORD_CURE;
-  // Where it was switched off before: 535 5.7.139 Authentication unsuccessful, basic authentication is disabled.
+  // Exchange with basic authentication already switched off: 535 5.7.139 Authentication unsuccessful, basic
+  // authentication is disabled.
   if (!isToken && /basic authentication is disabled/i.test(reply.text)) return PASSWORD_CURE;
   if (/SmtpClientAuthentication is disabled/i.test(reply.text))
     return `SMTP AUTH is off for the mailbox or the tenant: Set-CASMailbox -Identity ${username} -SmtpClientAuthenticationDisabled $false`;
@@ -155,26 +155,32 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-/** What of a server's answers may be recorded: it may repeat the password or token that it was sent, and not quite as it was. */
+/**
+ * Removes secrets from a server's answers before they are recorded: a server may repeat the password or token, perhaps
+ * altered.
+ */
 
-/** Characters of a secret in a row that give enough of it away; all of one that is shorter. */
+/** A match of this many characters of a secret gives enough of it away; of a shorter secret, all must match. */
 const TELLING = 12;
-/** Shorter passwords are words that stand in good answers too. To AUTH an answer is seldom good, and nothing is lost by it. */
+/**
+ * Shorter passwords may be ordinary words in answers. AUTH answers are searched for these too: little of use is lost
+ * there.
+ */
 const SHORTEST = 8;
-/** Answers that are remembered to be harmless: most of a session are always the same. */
+/** Harmless answers remembered: most of a session are always the same. */
 const MAX_HARMLESS = 16;
 
 /**
- * The answer, without its text where that has the password or token in it, plain or as AUTH sends it, or a good part of it.
- * Letters may be of the other case, which is soon guessed, and have blanks between them.
+ * The answer, without its text if that contains the password or token, plain or as AUTH sends it, or a large part of
+ * it. Ignores letter case, which is soon guessed, and blanks between letters.
  */
 export function withoutSecrets(reply: SmtpReply, credentials: Credentials | null): SmtpReply {
   return credentials === null ? reply : without(secretsOf(credentials), leftOut(credentials), reply);
 }
 
 /**
- * The same for the answers to anything else, of all the session: for a server that tells its clients who they are. Short
- * passwords are not looked for.
+ * The same for all other answers of a session: some servers tell clients who they are. Does not search for short
+ * passwords.
  */
 export function concealing(credentials: Credentials | null): (reply: SmtpReply) => SmtpReply {
   if (credentials === null || folded(credentials.secret).length < SHORTEST) return (reply) => reply;
@@ -190,7 +196,7 @@ export function concealing(credentials: Credentials | null): (reply: SmtpReply) 
   };
 }
 
-/** What of credentials is not to be repeated, folded. */
+/** The secret forms of credentials, folded. */
 function secretsOf(credentials: Credentials): readonly string[] {
   return sentForms(credentials).map(folded);
 }
@@ -205,7 +211,7 @@ function without(secrets: readonly string[], instead: string, reply: SmtpReply):
   return { ...reply, text: instead, lines: [] };
 }
 
-/** Goes along the shorter of both: a token has some thousands of characters, and most answers fifty. */
+/** Iterates over the shorter of both: a token has thousands of characters, most answers fifty. */
 function repeats(text: string, secret: string): boolean {
   const length = Math.min(secret.length, TELLING);
   if (length === 0) return false;

@@ -2,8 +2,8 @@ import type { BodyFlags, Envelope } from '../domain/message.ts';
 import type { Capabilities } from './reply.ts';
 
 /**
- * SMTP commands as they go on the wire (RFC 5321 §4.1), each with its CRLF. What was checked when it came in is
- * checked again here: nothing that ends a line or a path can be written, whatever a caller passes.
+ * SMTP commands in their wire form (RFC 5321 §4.1), each with its CRLF. Values checked at acceptance are checked again
+ * here: nothing that ends a line or a path can be written, whatever a caller passes.
  */
 
 const UNSAFE_IN_PATH = /[\u0000-\u0020\u007f-\u009f<>]/;
@@ -12,15 +12,15 @@ const BASE64_LINE = /^[0-9A-Za-z+/=]*$/;
 /** Octets of a command line with its CRLF (RFC 5321 §4.5.3.1.4). */
 const MAX_COMMAND_LINE = 512;
 
-/** Whether an address may stand between angle brackets. Says nothing of its being a good address. */
+/** Whether an address may appear between angle brackets. Does not check that it is valid. */
 export function isSafePath(address: string): boolean {
   return !UNSAFE_IN_PATH.test(address) && address.isWellFormed();
 }
 
-/** A mechanism of AUTH that we speak. */
+/** A mechanism of AUTH that we support. */
 export type Mechanism = 'PLAIN' | 'LOGIN' | 'XOAUTH2' | 'OAUTHBEARER';
 
-/** Parameters of MAIL; what is absent is not written. */
+/** Parameters of MAIL; absent ones are not written. */
 export interface MailParameters {
   /** RFC 1870. */
   readonly sizeBytes?: number;
@@ -34,14 +34,14 @@ export interface MailParameters {
   readonly envid?: string;
 }
 
-/** Parameters of RCPT (RFC 3461); what is absent is not written. */
+/** Parameters of RCPT (RFC 3461); absent ones are not written. */
 export interface RcptParameters {
   readonly notify?: string;
   /** A type, `;` and xtext. */
   readonly orcpt?: string;
 }
 
-/** MAIL FROM; '' is the null reverse-path. Throws RangeError for what cannot be written. */
+/** MAIL FROM; '' is the null reverse-path. Throws RangeError for an unsafe value. */
 export function mailCommand(reversePath: string, parameters: MailParameters): string {
   const size = parameters.sizeBytes === undefined ? '' : ` SIZE=${parameters.sizeBytes}`;
   const body = parameters.eightBit ? ' BODY=8BITMIME' : '';
@@ -51,19 +51,19 @@ export function mailCommand(reversePath: string, parameters: MailParameters): st
   return `MAIL FROM:<${checkedPath(reversePath)}>${size}${body}${utf8}${ret}${envid}\r\n`;
 }
 
-/** RCPT TO. Throws RangeError for what cannot be written. */
+/** RCPT TO. Throws RangeError for an unsafe value. */
 export function rcptCommand(forwardPath: string, parameters: RcptParameters = {}): string {
   const notify = checkedParameter('NOTIFY', parameters.notify, isNotify);
   const orcpt = checkedParameter('ORCPT', parameters.orcpt, isOrcpt);
   return `RCPT TO:<${checkedPath(forwardPath)}>${notify}${orcpt}\r\n`;
 }
 
-/** BDAT (RFC 3030 §2), which as many bytes of content must follow at once. */
+/** BDAT (RFC 3030 §2), which that many bytes of content must follow at once. */
 export function bdatCommand(sizeBytes: number, isLast: boolean): string {
   return `BDAT ${sizeBytes}${isLast ? ' LAST' : ''}\r\n`;
 }
 
-/** EHLO or HELO. Throws RangeError for what cannot be a host name or address literal. */
+/** EHLO or HELO. Throws RangeError for an invalid host name or address literal. */
 export function helloCommand(verb: 'EHLO' | 'HELO', hostname: string): string {
   if (!HOST_NAME.test(hostname)) throw new RangeError('not a host name');
   return `${verb} ${hostname}\r\n`;
@@ -76,7 +76,7 @@ export function authCommand(mechanism: Mechanism, initialResponse?: string): str
     : `AUTH ${mechanism} ${responseLine(initialResponse)}`;
 }
 
-/** Whether AUTH with this initial response is no longer than a command may be; else the response must wait (RFC 4954 §4). */
+/** Whether AUTH with this initial response fits into a command line; otherwise the response must wait (RFC 4954 §4). */
 export function mayGoAlong(mechanism: Mechanism, initialResponse: string): boolean {
   return authCommand(mechanism, initialResponse).length <= MAX_COMMAND_LINE;
 }
@@ -103,37 +103,37 @@ function checkedPath(address: string): string {
   return address;
 }
 
-/** The values of RFC 3461's parameters, as they may be written behind MAIL and RCPT. */
+/** Values of RFC 3461's parameters of MAIL and RCPT. */
 
 const XTEXT = /^(?:[!-*,-<>-~]|\+[0-9A-F]{2})+$/;
 const NOTIFY = /^(?:NEVER|(?:SUCCESS|FAILURE|DELAY)(?:,(?:SUCCESS|FAILURE|DELAY)){0,2})$/;
-/** The address behind the type is xtext, or in UTF-8 (RFC 6533 §3). */
+/** The address after the type is xtext, or UTF-8 (RFC 6533 §3). */
 const ORCPT = /^[A-Za-z0-9-]{1,32};[!-<>-~\u0080-\u{10ffff}]+$/u;
 const CONTROL = /[\u0080-\u009f]/;
 const NON_ASCII = /[^\u0000-\u007f]/;
-/** What xtext writes as it is. */
+/** Characters that xtext must encode. */
 const NOT_LITERAL = /[^!-*,-<>-~]/g;
 /** RFC 3461 §4.4. */
 export const MAX_ENVID = 100;
 /** RFC 3461 §4.2. */
 export const MAX_ORCPT = 500;
 
-/** Whether this is xtext that ENVID may have. */
+/** Whether this is valid xtext for ENVID. */
 export function isEnvid(text: string): boolean {
   return text.length <= MAX_ENVID && XTEXT.test(text);
 }
 
-/** Whether this is what NOTIFY may have: `NEVER`, or a list of the others. */
+/** Whether this is a valid NOTIFY: `NEVER`, or a list of the others. */
 export function isNotify(text: string): boolean {
   return NOTIFY.test(text);
 }
 
-/** Whether this is what ORCPT may have: a type, a semicolon, and an address in xtext or UTF-8. */
+/** Whether this is a valid ORCPT: a type, a semicolon, and an address in xtext or UTF-8. */
 export function isOrcpt(text: string): boolean {
   return text.length <= MAX_ORCPT && ORCPT.test(text) && !CONTROL.test(text) && text.isWellFormed();
 }
 
-/** The ORCPT of an address whose sender gave none (RFC 3461 §5.2.1, RFC 6533 §3). Null where it would be too long. */
+/** The ORCPT for an address whose sender gave none (RFC 3461 §5.2.1, RFC 6533 §3). Null if it would be too long. */
 export function orcptOf(address: string, utf8: boolean): string | null {
   const type = NON_ASCII.test(address) ? 'utf-8' : 'rfc822';
   const xtext = address.replace(NOT_LITERAL, (unit) => (NON_ASCII.test(unit) ? unit : hex(unit)));
@@ -142,7 +142,7 @@ export function orcptOf(address: string, utf8: boolean): string | null {
   return isOrcpt(written) ? written : null;
 }
 
-/** An ORCPT as a session without SMTPUTF8 may carry it: what is not ASCII as `\x{…}` (RFC 6533 §3). */
+/** An ORCPT for a session without SMTPUTF8: non-ASCII characters as `\x{…}` (RFC 6533 §3). */
 export function asciiOrcpt(orcpt: string): string {
   return Array.from(orcpt, (character) =>
     NON_ASCII.test(character) ? `\\x{${character.codePointAt(0)?.toString(16).toUpperCase()}}` : character,
@@ -153,16 +153,16 @@ function hex(character: string): string {
   return `+${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
 }
 
-/** The lines that carry an envelope, with the parameters that the peer's extensions allow and the message needs. */
+/** The command lines of an envelope, with the parameters that the peer supports and the message needs. */
 
-/** Whether an envelope can only be sent with SMTPUTF8 (RFC 6531 §3.2). Domains are A-labels: it is for local parts. */
+/** Whether an envelope requires SMTPUTF8 (RFC 6531 §3.2). Domains are A-labels, so only local parts matter. */
 export function hasUtf8Address({ reversePath, recipients }: Envelope): boolean {
   return NON_ASCII.test(reversePath) || recipients.some(({ address }) => NON_ASCII.test(address));
 }
 
 /** Writes the MAIL and the RCPTs of one message. */
 export class EnvelopeLines {
-  /** It takes SMTPUTF8 to send this. */
+  /** Whether the message requires SMTPUTF8. */
   readonly needsUtf8: boolean;
   readonly #envelope: Envelope;
   readonly #parameters: MailParameters;
@@ -182,12 +182,12 @@ export class EnvelopeLines {
     };
   }
 
-  /** Throws RangeError for a reverse-path that cannot be written. */
+  /** Throws RangeError for an unsafe reverse-path. */
   mail(): string {
     return mailCommand(this.#envelope.reversePath, this.#parameters);
   }
 
-  /** Throws RangeError for a recipient that is not there, or cannot be written. */
+  /** Throws RangeError for a missing recipient, or an unsafe one. */
   rcpt(index: number): string {
     const recipient = this.#envelope.recipients[index];
     if (!recipient) throw new RangeError('no such recipient');
@@ -196,8 +196,8 @@ export class EnvelopeLines {
   }
 
   /**
-   * As stored; what was stored by other rules and cannot be written is left out. Where reports are asked for, and
-   * nobody said for whom, the address goes along: behind an alias it would be lost (RFC 3461 §5.2.1).
+   * As stored; a value stored under other rules that is unsafe now is left out. If reports are requested without ORCPT,
+   * the address is added: behind an alias it would be lost (RFC 3461 §5.2.1).
    */
   #reporting(address: string, notify: string | null, orcpt: string | null): RcptParameters {
     const wanted = notify !== null && isNotify(notify) ? notify : null;
@@ -227,14 +227,13 @@ const LF_THEN_DOT = Buffer.from('\n.');
 const CR_THEN_DOT = Buffer.from('\r.');
 
 /**
- * Makes the wire form of contents that come in chunks cut anywhere: doubles a dot at the beginning of a line
- * and knows how the content must be ended. Contents have no line ends but CRLF. Should one ever have others, a dot
- * behind a bare CR or LF is doubled as well: whatever a server takes for the end of a line, it never finds the end
- * of the content in it.
+ * Makes the wire form of a content that arrives in chunks of any size: doubles a dot at the beginning of a line, and
+ * knows how to end the content. Contents have only CRLF line ends. Should one ever have others, a dot after a bare CR
+ * or LF is doubled as well: whatever a server takes for a line end, it never finds the end of the content inside.
  */
 export class DataFramer {
   readonly #stuff: boolean;
-  /** The last two bytes written; the content begins behind the CRLF of the DATA command. */
+  /** The last two bytes written; the content follows the CRLF of the DATA command. */
   #beforeLast = CR;
   #last = LF;
 
@@ -243,7 +242,7 @@ export class DataFramer {
     this.#stuff = stuff;
   }
 
-  /** The chunk as it goes on the wire; the chunk itself where nothing is to be doubled. */
+  /** The wire form of a chunk; the chunk itself if nothing is doubled. */
   push(chunk: Uint8Array): Uint8Array {
     if (chunk.length === 0) return chunk;
     const framed = this.#stuff ? this.#double(chunk) : chunk;
@@ -252,7 +251,7 @@ export class DataFramer {
     return framed;
   }
 
-  /** What ends the content: the final dot, behind a CRLF where the content does not end in one. */
+  /** The end of the content: the final dot, after a CRLF if the content does not end in one. */
   end(): string {
     return this.#beforeLast === CR && this.#last === LF ? '.\r\n' : '\r\n.\r\n';
   }
@@ -277,7 +276,7 @@ export class DataFramer {
   }
 }
 
-/** Adds where the dot of each `pattern` lies. */
+/** Adds the position of the dot in each `pattern`. */
 function addDots(bytes: Buffer, pattern: Buffer, dots: number[]): void {
   for (let at = bytes.indexOf(pattern); at >= 0; at = bytes.indexOf(pattern, at + 1)) dots.push(at + 1);
 }

@@ -1,6 +1,6 @@
 /**
- * The client's side of a session up to the first MAIL, as a state machine: greeting, EHLO (or HELO), STARTTLS
- * and EHLO again (RFC 3207 §4.2), AUTH (RFC 4954). Told replies, it says what to do next.
+ * The client's side of a session up to the first MAIL, as a state machine: greeting, EHLO (or HELO), STARTTLS and EHLO
+ * again (RFC 3207 §4.2), AUTH (RFC 4954). Given replies, it returns the next step.
  */
 import type { TlsMode } from '../domain/relay.ts';
 import { type AuthPeer, type AuthPlan, authCure, type Credentials, challengeOf, planAuth } from './auth.ts';
@@ -8,18 +8,18 @@ import { authCommand, helloCommand, responseLine, STARTTLS } from './command.ts'
 import type { SmtpReply } from './reply.ts';
 import { type Capabilities, NO_CAPABILITIES, parseCapabilities } from './reply.ts';
 
-/** What is to be reached. */
+/** The goal of an opening. */
 export interface OpeningPlan {
-  /** What we call ourselves in EHLO. */
+  /** Our EHLO name. */
   readonly hostname: string;
   readonly tls: TlsMode;
-  /** With these, only an authenticated session counts as open. */
+  /** If given, only an authenticated session counts as open. */
   readonly credentials: Credentials | null;
   /** The server. */
   readonly peer: AuthPeer;
 }
 
-/** What a reply is awaited to. */
+/** What a reply answers. */
 export type OpeningVerb = 'greeting' | 'ehlo' | 'helo' | 'starttls' | 'auth';
 
 /** Why a session could not be opened. */
@@ -28,7 +28,7 @@ export type OpeningFailure = 'greeting_refused' | 'ehlo_refused' | 'tls_failed' 
 /** What to do next. */
 export type OpeningAction =
   | { readonly kind: 'send'; readonly line: string }
-  /** Drop what was read ahead, do the TLS handshake, then call `secured`. */
+  /** Drop bytes already read, do the TLS handshake, then call `secured`. */
   | { readonly kind: 'start_tls' }
   | { readonly kind: 'ready'; readonly capabilities: Capabilities }
   | {
@@ -36,13 +36,13 @@ export type OpeningAction =
       readonly cause: OpeningFailure;
       /** For an operator. */
       readonly text: string;
-      /** What the peer said; null when it said nothing wrong. */
+      /** The peer's reply; null if no reply was at fault. */
       readonly reply: SmtpReply | null;
-      /** What to do about it; null where nothing is known. */
+      /** Advice; null if none is known. */
       readonly cure: string | null;
     };
 
-/** Opens one session. Begins by waiting for the greeting. */
+/** Opens one session. Starts by waiting for the greeting. */
 export class Opening {
   readonly #plan: OpeningPlan;
   readonly #ehlo: string;
@@ -50,12 +50,12 @@ export class Opening {
   #secured: boolean;
   #capabilities: Capabilities = NO_CAPABILITIES;
   #auth: AuthPlan | null = null;
-  /** What is still to be answered to 334, in order. */
+  /** Remaining responses to 334, in order. */
   #responses: readonly string[] = [];
-  /** The peer has told why it does not take the token; that much is certain, whatever it says now. */
+  /** The peer has explained why it refuses the token; the refusal is certain, whatever follows. */
   #challenge: string | null = null;
 
-  /** Throws RangeError for a host name that cannot be written. */
+  /** Throws RangeError for an invalid host name. */
   constructor(plan: OpeningPlan) {
     this.#plan = plan;
     this.#ehlo = helloCommand('EHLO', plan.hostname);
@@ -84,7 +84,7 @@ export class Opening {
     }
   }
 
-  /** The TLS handshake is done. All that was said before it is forgotten. */
+  /** The TLS handshake is done. Everything before it is forgotten. */
   secured(): OpeningAction {
     this.#secured = true;
     return this.#hello();
@@ -96,7 +96,7 @@ export class Opening {
 
   #onEhlo(reply: SmtpReply): OpeningAction {
     if (reply.code < 300) return this.#greeted(parseCapabilities(reply));
-    // 4xx is a server that cannot serve now; 5xx may be one that only knows HELO (RFC 5321 §3.2).
+    // A 4xx means that the server cannot serve now; a 5xx may come from one that only knows HELO (RFC 5321 §3.2).
     if (reply.code < 500) return failed('ehlo_refused', 'refused EHLO', reply);
     return this.#send('helo', helloCommand('HELO', this.#plan.hostname));
   }
@@ -144,10 +144,10 @@ export class Opening {
     return failed('auth_failed', `refused the ${what}${said}`, reply, cure);
   }
 
-  /** What to answer to a 334; null when there is nothing left to say. */
+  /** The response to a 334; null when none is left. */
   #answerTo(reply: SmtpReply): string | null {
     const acknowledgement = this.#auth?.acknowledgement ?? null;
-    // To a token, only a 334 without any text asks for something.
+    // With a token, only a 334 without text asks for a response.
     if (acknowledgement === null || reply.text === '') {
       const [response, ...rest] = this.#responses;
       this.#responses = rest;

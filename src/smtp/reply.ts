@@ -1,26 +1,26 @@
-/** SMTP replies as they come off the wire (RFC 5321 §4.2), read from chunks cut anywhere. */
+/** Reads SMTP replies (RFC 5321 §4.2) from chunks of any size. */
 
-/** A complete reply, one line or several. All text is hostile, but decoded and free of control characters. */
+/** A complete reply of one or more lines. All text is hostile, but decoded and free of control characters. */
 export interface SmtpReply {
   /** 200 to 599. */
   readonly code: number;
   /** Enhanced status code (RFC 3463) of the first line that has one of the code's class; null without. */
   readonly enhanced: string | null;
-  /** The text behind the code of each line. */
+  /** The text after the code of each line. */
   readonly lines: readonly string[];
   /** All lines as one, without enhanced status codes; at most {@link MAX_TEXT} characters. */
   readonly text: string;
 }
 
-/** How much a peer may say. */
+/** Limits on a peer's replies. */
 export interface ReplyLimits {
-  /** Bytes of one line, without its end. RFC 5321 asks for 512; many servers say more. */
+  /** Bytes of one line, without its end. RFC 5321 allows 512; many servers send more. */
   readonly maxLineBytes: number;
   /** Lines of one reply. */
   readonly maxLines: number;
 }
 
-/** Limits for a peer that is not trusted. */
+/** Limits for an untrusted peer. */
 export const REPLY_LIMITS: ReplyLimits = { maxLineBytes: 2048, maxLines: 128 };
 
 /** Longest `text` of a reply, in UTF-16 units. */
@@ -32,16 +32,16 @@ export type ReplyFault = 'line_too_long' | 'too_many_lines' | 'malformed' | 'mix
 const LINE = /^([2-5]\d\d)(?:([ -])(.*))?$/s;
 const ENHANCED = /^([245])\.\d{1,3}\.\d{1,3}(?= |$)/;
 const PLAIN_TEXT = /^[\x20-\x7e]*$/;
-/** Control characters, and the separators and direction marks that would disorder a line of a log. */
+/** Control characters, and the separators and direction marks that would disorder a log line. */
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
 /**
- * Reads replies. Push what arrives, then take replies with `next` until it gives null. After a fault it gives
- * nothing more. Never throws.
+ * Reads replies. Push bytes as they arrive, then take replies with `next` until it returns null. After a fault it
+ * returns nothing more. Never throws.
  */
 export class ReplyParser {
   readonly #limits: ReplyLimits;
-  /** What is not yet read, one character per byte. */
+  /** The unread input, one character per byte. */
   #input = '';
   #at = 0;
   #code = 0;
@@ -52,12 +52,11 @@ export class ReplyParser {
     this.#limits = limits;
   }
 
-  /** Set once the peer has said what cannot be a reply. */
+  /** Set once the peer has sent something that cannot be a reply. */
   get fault(): ReplyFault | null {
     return this.#fault;
   }
 
-  /** Takes bytes. */
   push(chunk: Buffer): void {
     if (this.#fault !== null) return;
     this.#input = this.#input.slice(this.#at) + chunk.toString('latin1');
@@ -78,7 +77,7 @@ export class ReplyParser {
   #nextLine(): string | null {
     const end = this.#input.indexOf('\n', this.#at);
     if (end < 0) {
-      // One more than the limit may be the CR of a line that is just long enough.
+      // One byte over the limit may be the CR of a line of exactly that length.
       if (this.#input.length - this.#at > this.#limits.maxLineBytes + 1) this.#fault = 'line_too_long';
       return null;
     }
@@ -134,17 +133,17 @@ function assemble(code: number, lines: readonly string[]): SmtpReply {
   };
 }
 
-/** Turns bytes (as characters) into text fit for a log line. */
+/** Converts bytes (as characters) to text fit for a log line. */
 function clean(line: string): string {
   if (PLAIN_TEXT.test(line)) return line;
   return Buffer.from(line, 'latin1').toString('utf8').replace(UNPRINTABLE, ' ');
 }
 
-/** What a server said in its answer to EHLO (RFC 5321 §4.1.1.1). */
+/** The extensions in a server's answer to EHLO (RFC 5321 §4.1.1.1). */
 export interface Capabilities {
   /** RFC 2920. */
   readonly pipelining: boolean;
-  /** RFC 1870: the largest message taken, in bytes; null when none was declared. */
+  /** RFC 1870: the largest message accepted, in bytes; null when none was declared. */
   readonly maxSizeBytes: number | null;
   /** RFC 1870: whether MAIL may carry SIZE. */
   readonly size: boolean;
@@ -162,7 +161,7 @@ export interface Capabilities {
   readonly authMechanisms: ReadonlySet<string>;
 }
 
-/** A server that knows HELO only. */
+/** A server that only knows HELO. */
 export const NO_CAPABILITIES: Capabilities = {
   pipelining: false,
   maxSizeBytes: null,
@@ -175,12 +174,12 @@ export const NO_CAPABILITIES: Capabilities = {
   authMechanisms: new Set(),
 };
 
-/** Reads the keywords of a positive reply to EHLO. Unknown ones are ignored. */
+/** Reads the keywords of a positive reply to EHLO. Ignores unknown ones. */
 export function parseCapabilities(reply: SmtpReply): Capabilities {
   const keywords = new Map<string, string>();
   const mechanisms = new Set<string>();
   for (const line of reply.lines.slice(1)) {
-    // Old servers write `AUTH=LOGIN` for clients that were written before the standard.
+    // Old servers write `AUTH=LOGIN` for clients from before the standard.
     const [keyword = '', ...parameters] = line.toUpperCase().trim().split(/[ =]+/);
     keywords.set(keyword, parameters[0] ?? '');
     if (keyword === 'AUTH') for (const mechanism of parameters) mechanisms.add(mechanism);
@@ -199,7 +198,7 @@ export function parseCapabilities(reply: SmtpReply): Capabilities {
   };
 }
 
-/** What servers say when they take a message, with what they call it. The first that matches counts. */
+/** Replies of servers that accept a message, with their id for it. The first match counts. */
 const FORMS: readonly RegExp[] = [
   // Postfix, Haraka, SendGrid, Waybill: `Ok: queued as 4Q2xYz1`
   /\bqueued as <?([\w.@+-]{1,200})>?/i,
@@ -217,7 +216,7 @@ const FORMS: readonly RegExp[] = [
   /^Ok ([\w-]{20,200})$/,
 ];
 
-/** The id in the text of a positive reply to the final dot, without its enhanced code; null when there is none. */
+/** The id in the text of a positive reply to the final dot, without its enhanced code; null if there is none. */
 export function providerMessageId(text: string): string | null {
   for (const form of FORMS) {
     const id = form.exec(text)?.[1];

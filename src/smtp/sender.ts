@@ -1,7 +1,7 @@
 /**
- * One mail transaction from the client's side, as a state machine (RFC 5321 §3.3, RFC 2920, RFC 3030): told
- * replies, it says what to send next and, at the end, the outcome of each recipient. It never sends the final dot,
- * or the last chunk: its driver does, and tells it, because from then on the peer may have the message.
+ * One mail transaction from the client's side, as a state machine (RFC 5321 §3.3, RFC 2920, RFC 3030): given replies,
+ * it returns what to send next and, at the end, the outcome of each recipient. It never sends the final dot, or the
+ * last chunk: its driver does, and reports it, because from then on the peer may have the message.
  */
 import type { BodyFlags, Envelope } from '../domain/message.ts';
 import { localReply, type Outcome, type Reply } from '../domain/outcome.ts';
@@ -24,27 +24,27 @@ import {
   UNSAFE_SENDER,
 } from './verdict.ts';
 
-/** What is to be sent. */
+/** The message to send, and how. */
 export interface MailPlan {
   readonly envelope: Envelope;
   readonly sizeBytes: number;
   readonly flags: BodyFlags;
-  /** DATA is said only when {@link Sender.permitted} is called: for contents too large to be begun in vain. */
+  /** DATA waits for {@link Sender.permitted}: for contents too large to begin in vain. */
   readonly holdsData: boolean;
-  /** The content goes by BDAT, never by DATA. */
+  /** The content is sent by BDAT, never by DATA. */
   readonly chunking: boolean;
 }
 
 /**
- * What to do next.
+ * The next step.
  * - `wait` for another reply; `send` the text, then wait.
  * - `held`: call {@link Sender.permitted} once the message may be sent, or {@link Sender.withdraw}.
- * - `content`: send the content, then its end, calling {@link Sender.dotSent} just before. With `chunking` that is
- *   the last chunk; after each one before it call {@link Sender.chunkSent}. Before anything of the content that is
- *   sent ahead of the end call {@link Sender.contentBegun}.
- * - `chunked`: every chunk that was sent is answered with 2xx.
- * - `end`: every outcome is known. The session can be used again at once (`clean`), after RSET (`reset`), or
- *   not at all (`close`).
+ * - `content`: send the content, then its end, calling {@link Sender.dotSent} just before. With `chunking` the end is
+ * the last chunk; after each one before it call {@link Sender.chunkSent}. Before sending any content ahead of the end
+ * call {@link Sender.contentBegun}.
+ * - `chunked`: every chunk sent is answered with 2xx.
+ * - `end`: every outcome is known. The session can be used again at once (`clean`), after RSET (`reset`), or not at all
+ * (`close`).
  */
 export type SenderAction =
   | { readonly kind: 'wait' | 'held' | 'content' | 'chunked' }
@@ -69,22 +69,22 @@ export class Sender {
   readonly #capabilities: Capabilities;
   readonly #lines: EnvelopeLines;
   readonly #outcomes: (Outcome | null)[];
-  /** Places in the envelope that RCPT is sent for, in order. */
+  /** Envelope indexes that RCPT is sent for, in order. */
   readonly #asked: number[] = [];
   /** Those answered with 2xx. */
   readonly #accepted: number[] = [];
-  /** Those refused because one transaction takes no more. */
+  /** Those refused because one transaction accepts no more. */
   readonly #tooMany: number[] = [];
   #answeredRcpts = 0;
   #mailReply: SmtpReply | null = null;
   #awaiting: SenderVerb = 'mail';
-  /** DATA waits to be permitted; the peer has nothing to answer. */
+  /** DATA waits for permission; the peer has nothing to answer. */
   #held = false;
   /** Why the message must not be sent; null while it may. */
   #withdrawn: Reply | null = null;
   #dotSent = false;
   #contentBegun = false;
-  /** Chunks but the last one: sent, and answered with 2xx. */
+  /** Chunks before the last one: sent, and answered with 2xx. */
   #chunksSent = 0;
   #chunksTaken = 0;
   #chunkingRefused = false;
@@ -102,27 +102,27 @@ export class Sender {
     return this.#awaiting;
   }
 
-  /** The hop itself refused to serve, whatever the message. */
+  /** Whether the hop itself refused service, whatever the message. */
   get hopFailed(): boolean {
     return this.#hopFailed;
   }
 
-  /** The peer does not know BDAT, though it offered it: it is to be sent DATA from now on. */
+  /** Whether the peer does not know BDAT, though it offered it: send it DATA from now on. */
   get chunkingRefused(): boolean {
     return this.#chunkingRefused;
   }
 
-  /** Chunks that were sent and are not answered yet. */
+  /** Chunks sent and not answered yet. */
   get unansweredChunks(): number {
     return this.#chunksSent - this.#chunksTaken;
   }
 
-  /** One per recipient, in the envelope's order. To be read after the end. */
+  /** One per recipient, in the envelope's order. Read it after the end. */
   outcomes(): Outcome[] {
     return this.#outcomes.map((outcome) => outcome ?? { kind: 'deferred', reply: UNDECIDED });
   }
 
-  /** The beginning: what to send, or the end when nothing can be. */
+  /** Begins: returns what to send, or the end if nothing can be sent. */
   begin(): SenderAction {
     const { envelope } = this.#plan;
     const refusal = this.#refusal();
@@ -139,15 +139,15 @@ export class Sender {
     return { kind: 'send', text: this.#saysDataAlong ? text + DATA : text };
   }
 
-  /** What was `held` may be sent. */
+  /** Permits what was `held`. */
   permitted(): SenderAction {
     this.#held = false;
     return this.#beginContent();
   }
 
   /**
-   * The message must not be sent. Before the content only. What the peer still has to answer is awaited, so that
-   * the session can be used again; unless it has been told DATA and wants the content.
+   * The message must not be sent. Only allowed before the content. The peer's pending answers are awaited, so that the
+   * session can be used again, unless it has received DATA and waits for the content.
    */
   withdraw(reason: Reply): SenderAction {
     this.#withdrawn = reason;
@@ -155,12 +155,12 @@ export class Sender {
     return this.#held || nothingSaid ? this.#endWithdrawn(reason, RESET) : WAIT;
   }
 
-  /** A part of the content is about to be written, without its end. */
+  /** A part of the content, without its end, is about to be written. */
   contentBegun(): void {
     this.#contentBegun = true;
   }
 
-  /** A chunk that is not the last has been written. */
+  /** A chunk before the last has been written. */
   chunkSent(): void {
     this.#chunksSent++;
   }
@@ -189,12 +189,12 @@ export class Sender {
     }
   }
 
-  /** The session ended, by whomever, before the transaction did. Settles what is undecided. */
+  /** The session ended, on either side, before the transaction did. Settles undecided recipients. */
   lost(reason: Reply): void {
     this.#endAll({ kind: this.#dotSent ? 'unknown' : 'deferred', reply: reason }, CLOSE);
   }
 
-  /** Why the peer cannot take this message at all. */
+  /** Why the peer cannot accept this message at all. */
   #refusal(): Outcome | null {
     const { envelope, sizeBytes, flags } = this.#plan;
     const { maxSizeBytes, eightBitMime, smtpUtf8 } = this.#capabilities;
@@ -208,7 +208,7 @@ export class Sender {
     return null;
   }
 
-  /** With PIPELINING, whether DATA goes along with the envelope. */
+  /** Whether DATA is pipelined with the envelope (PIPELINING). */
   get #saysDataAlong(): boolean {
     return !this.#plan.holdsData && !this.#plan.chunking;
   }
@@ -242,7 +242,7 @@ export class Sender {
     return { kind: 'send', text: this.#lines.rcpt(next) };
   }
 
-  /** Every RCPT is answered, and DATA has not been said. */
+  /** Every RCPT is answered, and DATA has not been sent. */
   #afterRcpts(): SenderAction {
     if (!this.#isOpen()) return RESET;
     if (this.#withdrawn) return this.#endWithdrawn(this.#withdrawn, RESET);
@@ -257,7 +257,7 @@ export class Sender {
     return CONTENT;
   }
 
-  /** Somebody can be sent to. */
+  /** Whether a recipient was accepted. */
   #isOpen(): boolean {
     return this.#accepted.length > 0 && this.#mailReply !== null && isPositive(this.#mailReply);
   }
@@ -267,34 +267,34 @@ export class Sender {
     if (reply.code === 354) {
       if (this.#withdrawn) return this.#endWithdrawn(this.#withdrawn, CLOSE);
       this.#awaiting = 'content';
-      // A server that wants content for no one gets none: an empty message might be taken (RFC 2920 §3.1).
+      // A server that wants content without recipients gets none: it might accept an empty message (RFC 2920 §3.1).
       return open ? CONTENT : CLOSE;
     }
     if (open) this.#decide(this.#accepted, reply);
     return reply.code < 400 ? CLOSE : RESET;
   }
 
-  /** An answer while the content is being sent. */
+  /** Handles an answer while content is being sent. */
   #onChunk(reply: SmtpReply): SenderAction {
     const isFirst = this.#chunksTaken === 0;
     if (this.unansweredChunks === 0) return this.#onEarlyEnd(reply);
     if (!isPositive(reply)) {
-      // What follows may be half written, and is of no use: the session ends here.
+      // The next chunk may be half written, and is useless: the session ends here.
       return isFirst && isUnknownBdat(reply) ? this.#onUnknownBdat(reply) : this.#onEarlyEnd(reply);
     }
     this.#chunksTaken++;
     return this.unansweredChunks === 0 ? CHUNKED : WAIT;
   }
 
-  /** It read the content as commands, if it read it at all: nothing can be known of this session any more. */
+  /** It read the content as commands, if at all: the state of this session is unknown. */
   #onUnknownBdat(reply: SmtpReply): SenderAction {
     this.#chunkingRefused = true;
     return this.#endAll({ kind: 'deferred', reply: peerReply(reply) }, CLOSE);
   }
 
-  /** The peer answers before it has the end: it will not take the message, and we cannot go on in step. */
+  /** The peer answers before the end: it refuses the message, and the session is out of step. */
   #onEarlyEnd(reply: SmtpReply): SenderAction {
-    // Unless it says yes to what it has: it may have found an end where we sent none.
+    // Unless the answer is positive: the peer may have found an end where we sent none.
     if (isPositive(reply) && this.#contentBegun)
       return this.#endAll({ kind: 'unknown', reply: peerReply(reply) }, CLOSE);
     this.#decide(this.#accepted, reply);
@@ -332,9 +332,9 @@ export class Sender {
     return this.#endAll({ kind: 'deferred', reply: peerReply(reply) }, CLOSE);
   }
 
-  /** Settles `indexes` by a reply that is not the one hoped for. */
+  /** Settles `indexes` by an unfavourable reply. */
   #decide(indexes: readonly number[], reply: SmtpReply): void {
-    // A 2xx or 3xx where it makes no sense is no proof of anything but that nothing was taken.
+    // An unexpected 2xx or 3xx proves only that nothing was accepted.
     const kind = reply.code >= 500 ? 'rejected' : 'deferred';
     const outcome: Outcome = { kind, reply: peerReply(reply) };
     for (const index of indexes) this.#outcomes[index] ??= outcome;

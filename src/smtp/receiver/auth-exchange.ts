@@ -3,16 +3,16 @@ import { isUtf8 } from 'node:buffer';
 import { decodeBase64 } from '../../lib/decode.ts';
 import { type SessionReply, sessionReply } from './session-reply.ts';
 
-/** What a client proves itself with. Never to be logged. */
+/** A client's credentials. Never to be logged. */
 export interface Credentials {
   readonly mechanism: 'PLAIN' | 'LOGIN';
-  /** Who the client wants to act as; '' when it is the same. */
+  /** The identity to act as; '' for the user itself. */
   readonly authorizationId: string;
   readonly username: string;
   readonly password: string;
 }
 
-/** What follows a line of the exchange: a challenge, or the end of it. */
+/** What follows a line of the exchange: a challenge, or its end. */
 export type AuthStep =
   | { readonly kind: 'challenge'; readonly text: string }
   | { readonly kind: 'credentials'; readonly credentials: Credentials }
@@ -22,14 +22,14 @@ const USERNAME = challenge('VXNlcm5hbWU6');
 const PASSWORD = challenge('UGFzc3dvcmQ6');
 const EMPTY = challenge('');
 const NUL = '\0';
-/** An empty initial response is written so (RFC 4954 §4). */
+/** The notation of an empty initial response (RFC 4954 §4). */
 const EMPTY_RESPONSE = '=';
 const CANCEL = '*';
 
-/** Mechanisms that are spoken, as EHLO tells them. */
+/** The supported mechanisms, as in EHLO. */
 export const MECHANISMS = 'PLAIN LOGIN';
 
-/** One exchange. Begin it once, then give it lines until a step is no challenge. */
+/** One exchange. Begin it once, then pass it lines until a step is not a challenge. */
 export class AuthExchange {
   readonly #mechanism: 'PLAIN' | 'LOGIN';
   #username: string | null = null;
@@ -38,7 +38,7 @@ export class AuthExchange {
     this.#mechanism = mechanism;
   }
 
-  /** Begins by what follows AUTH. Null when the mechanism is not spoken. */
+  /** Begins with the argument of AUTH. Null when the mechanism is not supported. */
   static begin(argument: string): { readonly exchange: AuthExchange; readonly step: AuthStep } | null {
     const [name = '', initial, ...more] = argument.split(' ');
     const mechanism = name.toUpperCase();
@@ -50,7 +50,7 @@ export class AuthExchange {
     return { exchange, step: mechanism === 'PLAIN' ? EMPTY : USERNAME };
   }
 
-  /** Takes a line of the client's. */
+  /** Takes a line from the client. */
   respond(line: string): AuthStep {
     if (line === CANCEL)
       return { kind: 'failed', reply: sessionReply(501, '5.7.0', 'Authentication cancelled') };

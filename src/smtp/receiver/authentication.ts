@@ -13,10 +13,10 @@ import {
   TLS_FIRST,
 } from './session-reply.ts';
 
-/** Where in its session a client says AUTH. */
+/** The state of the session when a client sends AUTH. */
 export interface AuthMoment {
   readonly secure: boolean;
-  /** EHLO was said. */
+  /** After EHLO, not HELO. */
   readonly extended: boolean;
   readonly inTransaction: boolean;
 }
@@ -30,7 +30,7 @@ const TOO_MANY_FAILURES = sessionReply(
   'Too many failed authentications; connect again with a valid API key as the password',
 );
 
-/** AUTH in one session (RFC 4954): when it may be said, its exchange, and what came of it. */
+/** AUTH in one session (RFC 4954): when it is allowed, its exchange, and its result. */
 export class Authentication {
   readonly #options: ReceiverOptions;
   readonly #outbox: Outbox;
@@ -52,7 +52,7 @@ export class Authentication {
     return this.#exchange !== null;
   }
 
-  /** Why mail must wait for AUTH; null when it need not. */
+  /** Why mail must wait for AUTH; null if it need not. */
   missing(secure: boolean): SessionReply | null {
     const { auth, requireAuth } = this.#options;
     if (!requireAuth || this.#isAuthenticated) return null;
@@ -75,24 +75,24 @@ export class Authentication {
     return this.#exchange === null ? null : this.#take(this.#exchange.respond(line));
   }
 
-  /** The exchange is broken off. */
+  /** The exchange was cancelled. */
   abandon(): void {
     this.#exchange = null;
   }
 
-  /** What was proved counts no longer. */
+  /** Any earlier authentication no longer counts. */
   reset(): void {
     this.#exchange = null;
     this.#isAuthenticated = false;
   }
 
-  /** The credentials are good. */
+  /** The credentials are valid. */
   accept(): void {
     this.#isAuthenticated = true;
     this.#outbox.say(AUTHENTICATED);
   }
 
-  /** They are not; or, by a 4xx, it cannot be known now. */
+  /** The credentials are not valid; with a 4xx, that cannot be known now. */
   refuse(reply: SessionReply): void {
     if (reply.code >= 500) this.#failures += 1;
     if (this.#failures < this.#options.maxAuthFailures) this.#outbox.refuse(reply);

@@ -1,47 +1,47 @@
-/** Lines of commands, read from chunks cut anywhere (RFC 5321 §2.3.8, §4.5.3.1.4). */
+/** Reads command lines from chunks of any size (RFC 5321 §2.3.8, §4.5.3.1.4). */
 import { isUtf8 } from 'node:buffer';
 import type { InputBuffer } from './input.ts';
 
 /** Bytes of a command with its CRLF. */
 const MAX_LINE = 512;
-/** MAIL and RCPT, whose extensions lengthen them (RFC 1870, 3461, 4954, 6152, 6531). */
+/** The same for MAIL and RCPT, which extensions lengthen (RFC 1870, 3461, 4954, 6152, 6531). */
 const MAX_PATH_LINE = 2048;
-/** AUTH and the lines of its exchange (RFC 4954 §4). */
+/** The same for AUTH and the lines of its exchange (RFC 4954 §4). */
 const MAX_AUTH_LINE = 12_288;
-/** Characters kept of a faulty line: enough to tell what it was meant to be. */
+/** Characters of a faulty line to keep: enough to recognise it. */
 const MAX_SHOWN = 128;
-/** Bytes that tell the verb. */
+/** Bytes that suffice to recognise the verb. */
 const VERB = 5;
 
 const LF = 0x0a;
 const CR = 0x0d;
 const UNUSUAL = /[^\x20-\x7e]/;
 const NOT_ASCII = /[\x80-\xff]/;
-/** Every control character but the tab. */
+/** All control characters but the tab. */
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
 
-/** A line that cannot be a command. Its text is the line's beginning, one character a byte. */
+/** A line that cannot be a command. `text` is its beginning, one character a byte. */
 export interface FaultyLine {
   readonly fault: 'too_long' | 'bare_lf' | 'control' | 'encoding';
   readonly text: string;
 }
 
 /**
- * Cuts the input into lines. Only CRLF ends one. A line with a bare LF is faulty and answered at that LF, lest the
- * peer waits for ever; what follows up to the next CRLF still belongs to it, so that nobody can hide a command
- * behind a bare LF. Of a line that is too long nothing is kept but its beginning.
+ * Splits the input into lines. Only CRLF ends one. A line with a bare LF is faulty and answered at that LF, so that the
+ * peer does not wait for ever; the rest up to the next CRLF still belongs to it, so that nobody can hide a command
+ * after a bare LF. Only the beginning of an overlong line is kept.
  */
 export class CommandLines {
-  /** Bytes of the unfinished line in which no LF is. */
+  /** Bytes of the unfinished line already searched for an LF. */
   #searched = 0;
-  /** The beginning of a line that is too long and has not ended. */
+  /** The beginning of an overlong line that has not ended. */
   #tooLong: string | null = null;
-  /** The line was answered; the rest of it goes. */
+  /** The line was answered; the rest of it is dropped. */
   #skipping = false;
-  /** The last byte that was dropped is CR. */
+  /** The last dropped byte is CR. */
   #droppedCr = false;
 
-  /** The next line without its CRLF, or what is wrong with it; null when more bytes are needed. */
+  /** The next line without its CRLF, or its fault; null when more bytes are needed. */
   next(input: InputBuffer, isAuthExchange: boolean): string | FaultyLine | null {
     for (;;) {
       const lf = input.bytes.indexOf(LF, input.start + this.#searched);
@@ -61,7 +61,7 @@ export class CommandLines {
     }
   }
 
-  /** Forgets the line that has begun. */
+  /** Drops the unfinished line. */
   clear(): void {
     this.#searched = 0;
     this.#tooLong = null;
@@ -69,7 +69,7 @@ export class CommandLines {
     this.#droppedCr = false;
   }
 
-  /** No line is complete. Keeps what may still become one. */
+  /** No line is complete. Keeps the part that may still become one. */
   #keep(input: InputBuffer, isAuthExchange: boolean): null {
     const { bytes, start, end } = input;
     const isDropping = this.#skipping || this.#tooLong !== null;

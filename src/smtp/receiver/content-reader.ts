@@ -11,21 +11,21 @@ const MALFORMED_END = sessionReply(
 );
 
 /**
- * What a read came to: `more` bytes are needed; `on` with commands; the content is `complete` and good; the
- * transaction is `over`, and its refusal said.
+ * The result of a read: `more` bytes are needed; commands go `on`; the content is `complete` and valid; the transaction
+ * is `over`, and its refusal sent.
  */
 export type ReadStep = 'more' | 'on' | 'complete' | 'over';
 
-/** A chunk of BDAT that is coming in. */
+/** A BDAT chunk being received. */
 interface Chunk {
   readonly sizeBytes: number;
   readonly isLast: boolean;
   left: number;
-  /** The chunk is dropped, and this is said. */
+  /** If set, the chunk is dropped and this reply sent. */
   refusal: SessionReply | null;
 }
 
-/** Reads the content of one transaction after the other, by DATA or by BDAT, and replies to what it is refused for. */
+/** Reads the content of one transaction after the other, by DATA or BDAT, and replies to faulty content. */
 export class ContentReader {
   readonly #options: ReceiverOptions;
   readonly #outbox: Outbox;
@@ -39,22 +39,22 @@ export class ContentReader {
     this.#outbox = outbox;
   }
 
-  /** What comes in is content. */
+  /** The input is content. */
   get isReading(): boolean {
     return this.#chunk !== null || (this.#content !== null && this.#framing === 'dots');
   }
 
-  /** The same, or between two chunks of it. */
+  /** The input is content, or the session is between two chunks. */
   get isUnderWay(): boolean {
     return this.isReading || (this.#content !== null && !this.#hasFailed);
   }
 
-  /** A chunk of this transaction has come in, whatever became of it. */
+  /** A chunk of this transaction has arrived, whatever happened to it. */
   get hasBegun(): boolean {
     return this.#content !== null || this.#hasFailed;
   }
 
-  /** A chunk of this transaction was refused, and so will be all that follow. */
+  /** A chunk of this transaction was refused, and so will all that follow. */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }
@@ -67,12 +67,12 @@ export class ContentReader {
     return this.#content?.dotStuffing ?? false;
   }
 
-  /** DATA was said; `begin` or `refuseToBegin` follows. */
+  /** DATA was received; `begin` or `refuseToBegin` follows. */
   expectData(): void {
     this.#framing = 'dots';
   }
 
-  /** BDAT was said. With a refusal the chunk is dropped, and the transaction, if one is open, has failed. */
+  /** BDAT was received. With a refusal the chunk is dropped, and an open transaction has failed. */
   expectChunk(sizeBytes: number, isLast: boolean, refusal: SessionReply | null, isOpen: boolean): void {
     this.#framing = 'chunks';
     this.#chunk = { sizeBytes, isLast, left: sizeBytes, refusal };
@@ -87,7 +87,7 @@ export class ContentReader {
     if (isData) this.#outbox.say(START_CONTENT);
   }
 
-  /** Content may not come. True when the refusal is said later, behind a chunk that is on its way. */
+  /** Content may not come. True when the refusal is sent later, after a chunk that is on its way. */
   refuseToBegin(reply: SessionReply): boolean {
     if (this.#chunk === null) return false;
     this.#chunk.refusal = reply;
@@ -95,12 +95,12 @@ export class ContentReader {
     return true;
   }
 
-  /** The message will be refused, whatever still comes. */
+  /** The message will be refused, whatever follows. */
   refuse(reply: SessionReply): void {
     this.#content?.refuse(reply);
   }
 
-  /** Reads what has come in. */
+  /** Reads the input. */
   read(input: InputBuffer): ReadStep {
     if (this.#chunk !== null) return this.#readChunk(input, this.#chunk);
     const content = this.#content;
@@ -142,7 +142,7 @@ export class ContentReader {
 
   #refuseChunk({ isLast }: Chunk, refusal: SessionReply | null): ReadStep {
     if (refusal !== null) this.#outbox.refuse(refusal);
-    // Without a transaction there is none to fail or to end.
+    // Without a transaction nothing can fail or end.
     if (this.#content !== null) this.#hasFailed = true;
     return isLast && this.#hasFailed ? 'over' : 'on';
   }
@@ -153,7 +153,7 @@ export class ContentReader {
     return 'over';
   }
 
-  /** The reply, of which the owner is told why it is said, if it was not its own. */
+  /** The reply; reports its reason to the owner, unless the owner chose it. */
   #told({ reason, reply }: ContentRefusal): SessionReply {
     if (reason !== null) this.#outbox.tell({ kind: 'refused', reason, reply });
     return reply;

@@ -1,31 +1,31 @@
-/** Reading the content of a message behind DATA or BDAT (RFC 5321 §4.5.2, §2.3.8; RFC 3030). */
+/** Scans message content after DATA or BDAT (RFC 5321 §4.5.2, §2.3.8; RFC 3030). */
 import { textEnd } from './text-run.ts';
 
-/** What is done with content that is not as it should be. One with NUL is refused. */
+/** What to do with faulty content. Content with NUL is always refused. */
 export interface ContentRules {
-  /** A CR or LF by itself: refuse the message, or make it a CRLF. Neither ever ends a message. */
+  /** For a bare CR or LF: refuse the message, or make it a CRLF. Neither ever ends a message. */
   readonly bareNewline: 'reject' | 'normalize';
   /** Bytes of a line with its CRLF (RFC 5321 §4.5.3.1.6: 1000), without a stuffed dot. */
   readonly maxLineBytes: number;
 }
 
-/** What is wrong with content, the gravest first. */
+/** Faults of content, the gravest first. */
 export type ContentFault = 'nul' | 'bare_newline' | 'line_too_long';
 
-/** Places in the content between two bytes. */
+/** States of the scanner between two bytes. */
 const PLACE = {
-  /** Within a line. */
+  /** Inside a line. */
   text: 0,
   /** At the beginning of a line; the one before ended in CRLF, or there is none. */
   start: 1,
   /** The same, where the line before ended in CR or LF alone. */
   bareStart: 2,
-  /** Behind a CR. */
+  /** After a CR. */
   cr: 3,
-  /** Behind a dot at the beginning of a line, which is not passed on. */
+  /** After a dot at the beginning of a line, which is not passed on. */
   dot: 4,
   bareDot: 5,
-  /** Behind such a dot and a CR, which is not passed on yet. */
+  /** After such a dot and a CR, which is not passed on yet. */
   dotCr: 6,
   bareDotCr: 7,
   ended: 8,
@@ -42,20 +42,20 @@ const EMPTY = Buffer.alloc(0);
 const NOTHING = new DataView(EMPTY.buffer, EMPTY.byteOffset, 0);
 
 /**
- * Finds the end of content and makes its plain form: dots unstuffed, lines ending in CRLF. Only CRLF.CRLF ends what
- * follows DATA. A lone dot between other line endings, which some program might take for the end, is `malformed`
- * when bare line endings are refused, and a line like any other when they are made CRLF.
- * One pass, whatever the chunks; the result is a view of the chunk where nothing had to be changed.
+ * Finds the end of content and makes its plain form: dots unstuffed, lines ending in CRLF. Only CRLF.CRLF ends content
+ * after DATA. A lone dot between other line endings, which some program might take for the end, is `malformed` when
+ * bare line endings are refused, and an ordinary line when they are made CRLF. One pass, whatever the chunks; the
+ * result is a view of the chunk if nothing was changed.
  */
 export class ContentScanner {
   readonly #rules: ContentRules;
-  /** Lines are dot-stuffed and a dot ends them: DATA. */
+  /** Lines are dot-stuffed and a dot ends the content: DATA. */
   readonly #dots: boolean;
   readonly #piece = new PieceWriter();
-  /** The chunk that is read. */
+  /** The current chunk. */
   #view: DataView = NOTHING;
   #place: Place = PLACE.start;
-  /** Bytes passed on of the line that is not ended. */
+  /** Bytes passed on of the current line. */
   #lineBytes = 0;
   #hasNul = false;
   #hasBareNewline = false;
@@ -72,19 +72,19 @@ export class ContentScanner {
     return this.#place === PLACE.malformed ? 'malformed' : 'open';
   }
 
-  /** What is wrong by the rules; the gravest of all that was found. */
+  /** The gravest fault found, by the rules. */
   get fault(): ContentFault | null {
     if (this.#hasNul) return 'nul';
     if (this.#hasBareNewline) return 'bare_newline';
     return this.#hasLongLine ? 'line_too_long' : null;
   }
 
-  /** Some line, unstuffed, begins with a dot. */
+  /** Whether some line, unstuffed, begins with a dot. */
   get dotStuffing(): boolean {
     return this.#dotStuffing;
   }
 
-  /** Reads a chunk up to its end or the content's. Returns where it stopped; see {@link takePiece}. */
+  /** Reads a chunk up to its end or the content's. Returns the position reached; see {@link takePiece}. */
   read(bytes: Buffer, start: number, end: number): number {
     this.#piece.open(bytes, start);
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -105,7 +105,7 @@ export class ContentScanner {
     this.#place = PLACE.ended;
   }
 
-  /** What the last `read` or `finish` gave; empty when nothing. */
+  /** The output of the last `read` or `finish`; empty if there is none. */
   takePiece(): Buffer {
     return this.#piece.take();
   }
@@ -183,7 +183,7 @@ export class ContentScanner {
     return at + 1;
   }
 
-  /** A line of a dot alone that ends nothing: its dot is gone, as at any line's beginning. */
+  /** A line with only a dot that ends nothing: the dot is dropped, as at any line's beginning. */
   #loneDot(at: number, place: Place): number {
     this.#foundBareNewline();
     this.#place = place;
@@ -192,7 +192,7 @@ export class ContentScanner {
     return at;
   }
 
-  /** The CR before this place is by itself. */
+  /** The CR before this position is bare. */
   #bareCr(at: number): number {
     this.#foundBareNewline();
     this.#piece.insert(at, '\n');
@@ -201,7 +201,7 @@ export class ContentScanner {
     return at;
   }
 
-  /** A line ends with the byte at this place. `more` are bytes of it not yet counted. */
+  /** A line ends with the byte at this position. `more`: bytes of it not yet counted. */
   #endLine(at: number, more: number): number {
     if (this.#isTooLong(this.#lineBytes + more)) this.#hasLongLine = true;
     this.#lineBytes = 0;
@@ -218,24 +218,24 @@ export class ContentScanner {
   }
 }
 
-/** What remains of a chunk from which bytes are left out, and into which some are put. */
+/** The remainder of a chunk with bytes left out or inserted. */
 
-/** Bytes that may be put in before the copy must grow. */
+/** Bytes that may be inserted before the copy must grow. */
 const SPARE = 64;
 
-/** Gives a view of the chunk as long as what is kept lies together; else one copy, however many changes there are. */
+/** Returns a view of the chunk if everything kept is contiguous; otherwise one copy, however many changes there are. */
 export class PieceWriter {
   #bytes: Buffer = EMPTY;
-  /** The part kept so far, while nothing had to be copied. */
+  /** Start of the part kept so far, while nothing was copied. */
   #keptFrom = 0;
   #keptTo = 0;
-  /** Where the part begins that is being read. */
+  /** Start of the part being read. */
   #from = 0;
   #copy: Buffer | null = null;
   #length = 0;
   #piece: Buffer = EMPTY;
 
-  /** A new chunk, read from `start` on. */
+  /** Begins a new chunk, read from `start` on. */
   open(bytes: Buffer, start: number): void {
     this.#bytes = bytes;
     this.#from = start;
@@ -245,13 +245,13 @@ export class PieceWriter {
     this.#length = 0;
   }
 
-  /** Leaves out this many bytes at this place. */
+  /** Leaves out `count` bytes at this position. */
   skip(at: number, count: number): void {
     this.#keep(at);
     this.#from = at + count;
   }
 
-  /** Puts ASCII text before the byte at this place. */
+  /** Inserts ASCII text before the byte at this position. */
   insert(at: number, text: string): void {
     this.#keep(at);
     const copy = this.#room(text.length);
@@ -259,7 +259,7 @@ export class PieceWriter {
     this.#length += text.length;
   }
 
-  /** The chunk was read up to here. */
+  /** Ends the chunk at this position. */
   close(at: number): void {
     this.#keep(at);
     this.#piece =
@@ -270,14 +270,14 @@ export class PieceWriter {
     this.#copy = null;
   }
 
-  /** What remains, once. */
+  /** The remainder; may be taken once. */
   take(): Buffer {
     const piece = this.#piece;
     this.#piece = EMPTY;
     return piece;
   }
 
-  /** Keeps what was read up to here. */
+  /** Keeps the input up to this position. */
   #keep(to: number): void {
     const from = this.#from;
     this.#from = to;
@@ -291,12 +291,12 @@ export class PieceWriter {
     this.#length += this.#bytes.copy(copy, this.#length, from, to);
   }
 
-  /** The copy, with room for this many bytes more. */
+  /** The copy, with room for `count` more bytes. */
   #room(count: number): Buffer {
     const kept = this.#copy ?? this.#bytes.subarray(this.#keptFrom, this.#keptTo);
     if (this.#copy === null) this.#length = kept.length;
     else if (this.#length + count <= this.#copy.length) return this.#copy;
-    // Twice what is there: a chunk of nothing but bare LF doubles.
+    // Twice the current size: a chunk of nothing but bare LF doubles.
     const needed = Math.max(this.#bytes.length + SPARE, 2 * (this.#length + count));
     const roomier = Buffer.allocUnsafe(needed);
     kept.copy(roomier, 0, 0, this.#length);

@@ -3,11 +3,11 @@ import type { ContentReason } from './effect.ts';
 import type { Outbox } from './outbox.ts';
 import { type SessionReply, sessionReply } from './session-reply.ts';
 
-/** Smaller pieces are gathered: a peer that sends byte by byte must not cost a buffer for each. */
+/** Smaller pieces are gathered: a peer that sends byte by byte must not cost a buffer for each byte. */
 const SMALL_PIECE = 1024;
 const GATHERED = 4096;
 
-/** Why a message cannot be taken: by a rule of the content; or, with the reason null, because the owner said so. */
+/** Why a message cannot be accepted: by a rule of the content or, with the reason null, by the owner's decision. */
 export interface ContentRefusal {
   readonly reason: ContentReason | null;
   readonly reply: SessionReply;
@@ -20,7 +20,7 @@ const BARE_NEWLINE = sessionReply(
   'The message has a CR or LF by itself; end every line in CRLF (RFC 5321 section 2.3.8)',
 );
 
-/** The content of one message as it comes in: scanned, measured, passed on in pieces or, once refused, dropped. */
+/** The content of one message while it arrives: scanned, measured, passed on in pieces or, once refused, dropped. */
 export class Content {
   readonly #rules: ContentRules;
   readonly #scanner: ContentScanner;
@@ -31,7 +31,7 @@ export class Content {
   #gathered: Buffer | null = null;
   #gatheredBytes = 0;
 
-  /** `dots`: framed as behind DATA; else by the counts of BDAT. */
+  /** `dots`: framed as after DATA; otherwise by the counts of BDAT. */
   constructor(rules: ContentRules, dots: boolean, maxBytes: number, outbox: Outbox) {
     this.#rules = rules;
     this.#scanner = new ContentScanner(rules, dots);
@@ -43,7 +43,7 @@ export class Content {
     return this.#scanner.state;
   }
 
-  /** Why the message cannot be taken; null as long as it can. */
+  /** Why the message cannot be accepted; null while it can. */
   get refusal(): ContentRefusal | null {
     const { fault } = this.#scanner;
     return this.#refusal ?? (fault === null ? null : { reason: fault, reply: replyTo(fault, this.#rules) });
@@ -58,7 +58,7 @@ export class Content {
     return this.#scanner.dotStuffing;
   }
 
-  /** Reads bytes up to their end or the content's, and returns where it stopped. */
+  /** Reads bytes up to their end or the content's. Returns the position reached. */
   read(bytes: Buffer, start: number, end: number): number {
     const hadRefusal = this.refusal !== null;
     const stop = this.#scanner.read(bytes, start, end);
@@ -73,7 +73,7 @@ export class Content {
     this.#pass(hadRefusal);
   }
 
-  /** Refuses the message, whatever is still to come of it. */
+  /** Refuses the message, whatever follows. */
   refuse(reply: SessionReply): void {
     if (this.refusal === null) this.#discard();
     this.#refusal ??= { reason: null, reply };
@@ -96,7 +96,7 @@ export class Content {
   }
 
   #gather(piece: Buffer): void {
-    // What comes whole, as most messages do, is not copied.
+    // Content that arrives in one piece, as most does, is not copied.
     if (this.#gathered === null && this.state === 'ended') {
       this.#outbox.tell({ kind: 'content', bytes: piece });
       return;
@@ -119,7 +119,7 @@ export class Content {
   }
 }
 
-/** What is said to a message of more than this many bytes. */
+/** The refusal of a message with more than `maxBytes`. */
 export function tooLarge(maxBytes: number) {
   const text = `The message is too large; at most ${maxBytes} bytes are taken`;
   return { reason: 'message_too_large', reply: sessionReply(552, '5.3.4', text) } as const;

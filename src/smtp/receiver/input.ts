@@ -1,22 +1,22 @@
-/** Bytes that have arrived and are not yet read. */
+/** Bytes received but not yet read. */
 
 const EMPTY = Buffer.alloc(0);
-/** Room for the rest of a line when a piece of one is kept. */
+/** Room for the rest of a line when part of one is kept. */
 const MIN_ROOM = 256;
 
 /**
- * What is left of the chunks that came in. A chunk is only referred to; it is copied when something is still unread
- * at the next one, into a buffer that grows by doubling, so that bytes that come one by one are not copied again and
- * again. What was read stays as it was: slices of it may be passed on.
+ * The unread rest of the input. A chunk is kept by reference; only what is still unread when the next one arrives is
+ * copied, into a buffer that doubles, so that bytes that arrive one by one are not copied repeatedly. Read bytes never
+ * change: slices of them may be passed on.
  */
 export class InputBuffer {
   #bytes: Buffer = EMPTY;
   #start = 0;
   #end = 0;
-  /** The buffer is ours, and may be written behind `end`. */
+  /** The buffer is ours, and may be written after `end`. */
   #owned = false;
 
-  /** Holds what is unread between {@link start} and {@link end}. */
+  /** Holds the unread bytes between {@link start} and {@link end}. */
   get bytes(): Buffer {
     return this.#bytes;
   }
@@ -29,12 +29,12 @@ export class InputBuffer {
     return this.#end;
   }
 
-  /** Bytes unread. */
+  /** Number of unread bytes. */
   get length(): number {
     return this.#end - this.#start;
   }
 
-  /** Adds a chunk, which must not be written to from now on. */
+  /** Adds a chunk, which must not be changed from now on. */
   push(chunk: Buffer): void {
     if (this.#start === this.#end) {
       this.#bytes = chunk;
@@ -43,19 +43,19 @@ export class InputBuffer {
       this.#owned = false;
       return;
     }
-    // A chunk of the peer's has no room behind its end.
+    // The peer's own chunk has no room after its end.
     if (this.#bytes.length - this.#end < chunk.length)
       this.#move(Math.max(MIN_ROOM, 2 * (this.length + chunk.length)));
     this.#end += chunk.copy(this.#bytes, this.#end);
   }
 
-  /** Marks everything before this place as read. */
+  /** Marks everything before this position as read. */
   readTo(place: number): void {
     this.#start = place;
     if (place === this.#end) this.clear();
   }
 
-  /** Drops what is unread. */
+  /** Drops the unread bytes. */
   clear(): void {
     this.#bytes = EMPTY;
     this.#start = 0;
@@ -63,7 +63,7 @@ export class InputBuffer {
     this.#owned = false;
   }
 
-  /** Copies a small rest, so that an idle session does not keep a large chunk alive for it. */
+  /** Copies a small remainder, so that an idle session does not keep a large chunk alive. */
   shrink(): void {
     if (!this.#owned && this.length > 0) this.#move(Math.max(MIN_ROOM, this.length));
   }

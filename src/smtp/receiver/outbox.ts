@@ -1,17 +1,19 @@
 import type { CloseReason, Effect, Question, ReceiverOptions } from './effect.ts';
 import { formatReply, type SessionReply, TOO_MANY_COMMANDS, TOO_MANY_ERRORS } from './session-reply.ts';
 
-/** Replies are gathered up to this many characters, so that a pipelined batch is answered by one write. */
+/** Replies are gathered up to this many characters, so that a pipelined batch is answered in one write. */
 const MAX_GATHERED = 4096;
 
-/** What a session has to say: effects in order, replies between them, one open question; and what the peer wastes. */
+/**
+ * The output of a session: effects in order, replies between them, one open question; and counts of wasted commands.
+ */
 export class Outbox {
   readonly #options: ReceiverOptions;
   readonly #effects: Effect[] = [];
   #text = '';
   #question: Question | null = null;
   #errors = 0;
-  /** Commands that led to no message. */
+  /** Commands without a message. */
   #idleCommands = 0;
   /** The owner knows of a transaction that may still end without a message. */
   #hasTransaction = false;
@@ -21,36 +23,36 @@ export class Outbox {
     this.#options = options;
   }
 
-  /** The session is over: what is still in here is the last of it. */
+  /** The session is over: this is its last output. */
   get closed(): boolean {
     return this.#closed;
   }
 
-  /** What the owner has to answer before anything further is read. */
+  /** The question that the owner must answer before anything further is read. */
   get question(): Question | null {
     return this.#question;
   }
 
-  /** The next effect, or enough text to be written. */
+  /** The next effect, or gathered text of sufficient size. */
   take(): Effect | null {
     if (this.#effects.length > 0) return this.#effects.shift() ?? null;
     return this.#text.length >= MAX_GATHERED ? this.flush() : null;
   }
 
-  /** What was gathered; null when nothing. */
+  /** The gathered text; null if there is none. */
   flush(): Effect | null {
     const text = this.#text;
     this.#text = '';
     return text === '' ? null : { kind: 'send', text };
   }
 
-  /** Adds reply lines, CRLF included. Gives null, as a verb does that has nothing to refuse. */
+  /** Adds reply lines, CRLF included. Returns null, like a command without a refusal. */
   say(lines: string): null {
     if (!this.#closed) this.#text += lines;
     return null;
   }
 
-  /** Refuses what the peer said. 421 ends the session; other 5xx are counted, and too many end it. */
+  /** Refuses a command. 421 ends the session; other 5xx are counted, and too many end it. */
   refuse(reply: SessionReply): void {
     if (this.#closed) return;
     if (reply.code === 421) {
@@ -65,7 +67,7 @@ export class Outbox {
     else if (this.#errors > softErrors) this.ask({ kind: 'pause', errors: this.#errors });
   }
 
-  /** Counts a command that leads to no message. False when it was one too many, and the session has ended. */
+  /** Counts a command without a message. False when it was one too many, and the session has ended. */
   countIdle(): boolean {
     this.#idleCommands += 1;
     if (this.#idleCommands <= this.#options.maxCommandsWithoutMail) return true;
@@ -73,18 +75,18 @@ export class Outbox {
     return false;
   }
 
-  /** A message came in: whoever sent it errs and idles no more than others. */
+  /** A message was accepted: resets the counts of errors and idle commands. */
   forgive(): void {
     this.#errors = 0;
     this.#idleCommands = 0;
   }
 
-  /** Adds an effect. Replies gathered before it go out before it only where that matters. */
+  /** Adds an effect. Replies gathered earlier leave before it only where the order matters. */
   tell(effect: Effect): void {
     if (!this.#closed) this.#effects.push(effect);
   }
 
-  /** Asks the owner. Gives null, see {@link say}. */
+  /** Asks the owner. Returns null, see {@link say}. */
   ask(question: Question): null {
     if (this.#closed) return null;
     if (question.kind === 'message') this.#hasTransaction = false;
@@ -98,7 +100,7 @@ export class Outbox {
     this.#hasTransaction = true;
   }
 
-  /** The open transaction, if there is one, comes to nothing. Told once. */
+  /** An open transaction ends without a message. Reported once. */
   discard(): void {
     if (this.#hasTransaction) this.tell({ kind: 'discard' });
     this.#hasTransaction = false;
@@ -109,7 +111,7 @@ export class Outbox {
     this.#question = null;
   }
 
-  /** The last words, and the end. Gives null, see {@link say}. */
+  /** Adds the last reply and ends. Returns null, see {@link say}. */
   end(reason: CloseReason, reply: SessionReply | null): null {
     if (this.#closed) return null;
     if (reply !== null) this.#text += formatReply(reply);
@@ -117,12 +119,12 @@ export class Outbox {
     return null;
   }
 
-  /** The peer speaks HTTP; the owner takes over. */
+  /** The peer sends HTTP; the owner takes over. */
   endAsHttp(isHead: boolean): void {
     if (!this.#closed) this.#endWith({ kind: 'http', isHead });
   }
 
-  /** What was gathered goes out before this effect. */
+  /** Adds an effect after the gathered text. */
   tellAfterText(effect: Effect): void {
     const text = this.flush();
     if (text !== null) this.#effects.push(text);

@@ -3,7 +3,7 @@ import { isEnvid, isNotify, isOrcpt, MAX_ENVID, MAX_ORCPT } from '../command.ts'
 import type { OrReply } from './path.ts';
 import { sessionReply } from './session-reply.ts';
 
-/** What MAIL may say besides its path. */
+/** The parameters of MAIL. */
 export interface MailParameters {
   /** SIZE in bytes; null when not given. */
   readonly sizeBytes: number | null;
@@ -11,13 +11,13 @@ export interface MailParameters {
   /** SMTPUTF8 was given. */
   readonly utf8: boolean;
   readonly ret: 'FULL' | 'HDRS' | null;
-  /** As given, still xtext. */
+  /** As given, in xtext. */
   readonly envid: string | null;
-  /** AUTH= as given, still xtext; `<>` when the client does not know or vouch. */
+  /** AUTH= as given, in xtext; `<>` when the client does not know or vouch. */
   readonly auth: string | null;
 }
 
-/** What RCPT may say besides its path. */
+/** The parameters of RCPT. */
 export interface RcptParameters {
   /** As given, in upper case: `NEVER` or a comma list. */
   readonly notify: string | null;
@@ -31,7 +31,7 @@ const SIZE = /^\d{1,20}$/;
 const XTEXT = /^(?:[!-*,-<>-~]|\+[0-9A-F]{2})+$/;
 /** RFC 4954 §5. */
 const MAX_AUTH = 500;
-/** What the value of a parameter must be, in words. */
+/** The valid values of a parameter, in words. */
 const VALID: Readonly<Record<string, string>> = {
   SIZE: 'a number of bytes, such as SIZE=1000',
   BODY: '7BIT or 8BITMIME',
@@ -52,17 +52,17 @@ const NO_MAIL_PARAMETERS: MailParameters = {
 };
 const NO_RCPT_PARAMETERS: RcptParameters = { notify: null, orcpt: null };
 
-/** Reads what follows the path of MAIL. Refused: 501 for what is malformed or repeated, 555 for what is unknown. */
+/** Parses the text after the path of MAIL. Refuses malformed or repeated parameters by 501, unknown ones by 555. */
 export function readMailParameters(text: string): OrReply<MailParameters> {
   return readParameters(text, NO_MAIL_PARAMETERS, mailParameter);
 }
 
-/** Reads what follows the path of RCPT. Refused like those of MAIL. */
+/** Parses the text after the path of RCPT. Refuses as for MAIL. */
 export function readRcptParameters(text: string): OrReply<RcptParameters> {
   return readParameters(text, NO_RCPT_PARAMETERS, rcptParameter);
 }
 
-/** One parameter as a part of the result; null when its value is wrong, undefined when it is unknown. */
+/** Reads one parameter into a part of the result; null when its value is invalid, undefined when it is unknown. */
 type Reader<T> = (keyword: string, value: string | null) => Partial<T> | null | undefined;
 
 function mailParameter(keyword: string, value: string | null): Partial<MailParameters> | null | undefined {
@@ -124,7 +124,7 @@ function readParameters<T extends object>(text: string, none: T, read: Reader<T>
   return { ok: true, value };
 }
 
-/** What is said to a parameter with a value that it cannot have. */
+/** The text for a parameter with an invalid value. */
 function mendOf(keyword: string, value: string | null): string {
   const mend = `${keyword} must be ${VALID[keyword] ?? 'given as its RFC says'}`;
   return value?.toUpperCase() === 'BINARYMIME' ? `BODY=BINARYMIME is not offered; ${mend}` : mend;

@@ -10,20 +10,19 @@ export type OrReply<T> =
 
 /** A path, and where its parameters begin. */
 export interface PathText {
-  /** What stands between the angle brackets, without a source route. */
+  /** The text between the angle brackets, without a source route. */
   readonly address: string;
-  /** What follows them. */
+  /** The text after them. */
   readonly rest: string;
 }
 
-/** Whose path it is. */
 export type PathKind = 'sender' | 'recipient';
 
 /** Octets of a path with its angle brackets (RFC 5321 §4.5.3.1.3); a source route may make it longer. */
 const MAX_ROUTE = 512;
 const NOT_ASCII = /[^\0-\x7f]/;
 
-/** Finds the path at the beginning of the text behind `FROM:` or `TO:`. Blanks before it are let pass. */
+/** Finds the path at the beginning of the text after `FROM:` or `TO:`. Blanks before it are ignored. */
 export function scanPath(text: string, kind: PathKind): OrReply<PathText> {
   let open = 0;
   while (text[open] === ' ') open++;
@@ -39,8 +38,8 @@ export function scanPath(text: string, kind: PathKind): OrReply<PathText> {
 }
 
 /**
- * Reads the address of a path. `utf8` tells whether the transaction has SMTPUTF8 (RFC 6531 §3.5: 553 5.6.7
- * without); `quoted`, whether local parts are taken that must be quoted.
+ * Parses the address of a path. `utf8`: the transaction has SMTPUTF8 (RFC 6531 §3.5: 553 5.6.7 without); `quoted`:
+ * local parts that need quotes are accepted.
  */
 export function readMailbox(
   address: string,
@@ -61,7 +60,7 @@ export function readMailbox(
   return parsed;
 }
 
-/** Where the bracket is that closes a path; one in a quoted string does not. -1 without one. */
+/** The position of a path's closing bracket, ignoring those in quoted strings. -1 without one. */
 function closingBracket(text: string, from: number): number {
   let inQuotes = false;
   for (let at = from; at < text.length; at++) {
@@ -73,7 +72,7 @@ function closingBracket(text: string, from: number): number {
   return -1;
 }
 
-/** `@a,@b:user@c` is `user@c` (RFC 5321 §C); null when the route is none. */
+/** `@a,@b:user@c` becomes `user@c` (RFC 5321 §C); null for an invalid route. */
 function withoutRoute(path: string): string | null {
   if (!path.startsWith('@')) return path;
   const colon = routeEnd(path);
@@ -83,7 +82,7 @@ function withoutRoute(path: string): string | null {
   return path.slice(colon + 1);
 }
 
-/** The colon behind a route. Address literals of IPv6 have colons of their own. */
+/** The position of the colon after a route. IPv6 address literals have colons too. */
 function routeEnd(path: string): number {
   let depth = 0;
   for (let at = 0; at < path.length; at++) {

@@ -12,33 +12,31 @@ import { Transactions } from './transaction.ts';
 /** How the client introduced itself. */
 export interface Hello {
   readonly verb: 'HELO' | 'EHLO';
-  /** Printable ASCII, never empty; claims nothing that was checked. */
+  /** Printable ASCII, never empty; unverified. */
   readonly name: string;
 }
 
 const NOT_ASCII = /[^\0-\x7f]/;
 const HELLO_LINE = /^(?:EHLO|HELO) /i;
-/** Commands in whose argument an address may be that is not ASCII, or a name that is never a reason to refuse. */
+/** Commands whose argument may contain a non-ASCII address, or a name that is never a reason to refuse. */
 const UTF8_VERBS = new Set(['MAIL', 'RCPT', 'VRFY', 'EXPN', 'EHLO', 'HELO', 'NOOP']);
 
 /**
- * One session. The owner has the socket, the clock and the policy; the machine has the grammar, the order of
- * commands and the limits. The owner's duties:
+ * One session. The owner has the socket, the clock and the policy; the machine has the grammar, the order of commands
+ * and the limits. The owner's duties:
  *
- * 1. Give every chunk that arrives to `receive`, and say `greet` when the time for the greeting has come. A chunk is
- *    kept by reference: it must not be written to again.
- * 2. After anything that was told to the machine, take `next` until it gives null, and do what it says, in order.
- *    Replies of a pipelined batch come as one `send`. An owner whose socket is full stops taking until it drains.
- * 3. Answer each question ({@link Question}) by `accept` or `refuse`, at once or later. While one is open nothing
- *    behind it is read: `wantsInput` is false, and the owner should stop reading from the socket. More than
- *    `maxWaitingBytes` that come nevertheless end the session.
- * 4. Keep the `content` that follows an accepted `begin`, until `message` (it is the message), `discard` or the end.
- * 5. Run the time-outs and say `timeOut` when one has passed. A new one begins whenever bytes come in.
- * 6. After `close` or `http` the machine is over: it takes nothing and gives nothing. It is simply dropped when the
- *    peer goes away; an answer that comes later is ignored.
+ * 1. Pass every chunk that arrives to `receive`, and call `greet` when it is time for the greeting. A chunk is kept by
+ * reference: it must not be changed again. 2. After every call, take `next` until it returns null, and carry the
+ * effects out in order. Replies to a pipelined batch come as one `send`. An owner whose socket is full stops taking
+ * until it drains. 3. Answer each question ({@link Question}) by `accept` or `refuse`, at once or later. While one is
+ * open nothing further is read: `wantsInput` is false, and the owner should stop reading from the socket. More than
+ * `maxWaitingBytes` received meanwhile end the session. 4. Keep the `content` that follows an accepted `begin`, until
+ * `message` (it is the message), `discard` or the end. 5. Run the time-outs and call `timeOut` when one expires.
+ * Received bytes start a new one. 6. After `close` or `http` the machine is over: it takes nothing and returns nothing.
+ * When the peer disconnects, simply drop it; a later answer is ignored.
  *
- * Nothing that a peer sends makes it throw; answering when nothing was asked does. The same bytes give the same
- * replies, questions and content however they are cut.
+ * No input makes it throw; answering without a question does. The same bytes give the same replies, questions and
+ * content however they are cut.
  */
 export class Receiver {
   readonly #options: ReceiverOptions;
@@ -52,7 +50,7 @@ export class Receiver {
   #hello: Hello | null = null;
   #stopping = false;
 
-  /** `secure`: the connection is under TLS from its beginning. */
+  /** `secure`: the connection uses TLS from its beginning. */
   constructor(options: ReceiverOptions, secure: boolean) {
     this.#options = options;
     this.#secure = secure;
@@ -61,7 +59,7 @@ export class Receiver {
     this.#authentication = new Authentication(options, this.#outbox);
   }
 
-  /** Null before EHLO or HELO, and again behind STARTTLS. */
+  /** Null before EHLO or HELO, and again after STARTTLS. */
   get hello(): Hello | null {
     return this.#hello;
   }
@@ -79,7 +77,7 @@ export class Receiver {
     return !this.#outbox.closed && this.#outbox.question === null && this.#phase !== 'handshake';
   }
 
-  /** A message is coming in: content is read, or the next chunk of it awaited. */
+  /** A message is arriving: content is being read, or its next chunk awaited. */
   get isReadingContent(): boolean {
     return this.#transactions.isUnderWay;
   }
@@ -89,7 +87,7 @@ export class Receiver {
     return this.#input.length;
   }
 
-  /** The time for the greeting has come. It is not said to a peer who has begun to speak. */
+  /** It is time for the greeting, which is not sent to a peer that has already sent something. */
   greet(): void {
     if (this.#phase !== 'early' || this.#input.length > 0) return;
     this.#phase = 'commands';
@@ -104,26 +102,26 @@ export class Receiver {
       this.#outbox.end('too_much_input', replies.TOO_MUCH_INPUT);
   }
 
-  /** The next thing to do; null when there is nothing until more bytes, an answer or an event come in. */
+  /** The next effect; null when there is none until more bytes, an answer or an event arrives. */
   next(): Effect | null {
     for (;;) {
       const effect = this.#outbox.take();
       if (effect !== null) return effect;
       if (this.#outbox.closed) this.#input.clear();
       const isWaiting = this.#outbox.closed || this.#outbox.question !== null || !this.#step();
-      // The last step may have left effects though it needs more bytes.
+      // The last step may have left effects although it needs more bytes.
       if (isWaiting) return this.#outbox.take() ?? this.#outbox.flush();
     }
   }
 
-  /** Says yes to the open question; `text` is what the 250 to a `message` says, such as `queued as msg_…`. */
+  /** Answers yes to the open question; `text` is the text of the 250 to a `message`, such as `queued as msg_…`. */
   accept(text = 'OK'): void {
     const question = this.#settle();
     if (question?.kind === 'auth') this.#authentication.accept();
     else if (question !== null) this.#transactions.accept(question, text);
   }
 
-  /** Says no to the open question by a 4xx or 5xx. A 421 ends the session. */
+  /** Answers no to the open question with a 4xx or 5xx. A 421 ends the session. */
   refuse(reply: replies.SessionReply): void {
     const question = this.#settle();
     if (question === null) return;
@@ -132,19 +130,19 @@ export class Receiver {
     else this.#answer(this.#transactions.refuse(question, reply));
   }
 
-  /** The owner will not take the message that is coming in. The rest of it is dropped, and this said at its end. */
+  /** The owner refuses the arriving message. Its rest is dropped, and the refusal sent at its end. */
   refuseContent(reply: replies.SessionReply): void {
     this.#transactions.refuseContent(reply);
   }
 
-  /** The handshake that `start_tls` asked for is done. The client begins anew. */
+  /** The handshake requested by `start_tls` is done. The client starts afresh. */
   secured(): void {
     if (this.#phase !== 'handshake') return;
     this.#phase = 'commands';
     this.#secure = true;
   }
 
-  /** The peer said nothing for too long. Means nothing while a question is open: then the peer waits for us. */
+  /** The peer was silent for too long. Ignored while a question is open: then the peer waits for us. */
   timeOut(): void {
     if (this.#outbox.question !== null) return;
     if (this.#phase === 'handshake') this.#outbox.end('time_out', null);
@@ -157,18 +155,18 @@ export class Receiver {
     }
   }
 
-  /** The service stops. A question that is open is answered first: a message that is being stored gets its reply. */
+  /** The service stops. An open question is answered first: a message being stored gets its reply. */
   shutDown(): void {
     this.#stopping = true;
     if (this.#outbox.question === null) this.#stop();
   }
 
-  /** Turns the peer away, whatever it is doing, with this reply: too many connections, not allowed. */
+  /** Ends the session with this reply, whatever the peer is doing: too many connections, not allowed. */
   dismiss(reply: replies.SessionReply): void {
     this.#outbox.end('refused', this.#phase === 'handshake' ? null : reply);
   }
 
-  /** The question that is being answered; null when the answer comes too late. */
+  /** The answered question; null when the answer comes too late. */
   #settle(): Question | null {
     if (this.#outbox.closed) return null;
     const { question } = this.#outbox;
@@ -177,7 +175,7 @@ export class Receiver {
     return question;
   }
 
-  /** Says what a verb is refused with, if it is. */
+  /** Sends a command's refusal, if there is one. */
   #answer(refusal: replies.SessionReply | null): void {
     if (refusal === null) return;
     const reason = replies.WITHHELD.get(refusal);
@@ -189,7 +187,7 @@ export class Receiver {
     this.#outbox.end('shutdown', this.#phase === 'handshake' ? null : replies.SHUTTING_DOWN);
   }
 
-  /** Reads a little. False when there is nothing to read yet. */
+  /** Reads one step. False when there is nothing to read yet. */
   #step(): boolean {
     if (this.#stopping) this.#stop();
     else if (this.#phase === 'handshake') return false;
@@ -279,7 +277,7 @@ export class Receiver {
     if (this.#secure) return replies.ALREADY_SECURE;
     if (!this.#options.startTls) return replies.NOT_IMPLEMENTED;
     if (this.#hello?.verb !== 'EHLO') return replies.EHLO_FIRST;
-    // What came behind it in clear may be anybody's (RFC 3207 §6), and what came before proves nothing now.
+    // Bytes sent after it in clear may come from anybody (RFC 3207 §6), and nothing before it proves anything now.
     this.#input.clear();
     this.#lines.clear();
     this.#transactions.reset();

@@ -1,12 +1,12 @@
-/** Replies of ours as they go on the wire (RFC 5321 §4.2, RFC 2034). */
+/** Our replies in their wire form (RFC 5321 §4.2, RFC 2034). */
 
 /** A reply of one line. */
 export interface SessionReply {
   /** 200 to 599. */
   readonly code: number;
-  /** Enhanced status code (RFC 3463); one of another class than the code's is replaced by `x.0.0`. */
+  /** Enhanced status code (RFC 3463); replaced by `x.0.0` if its class differs from the code's. */
   readonly enhanced: string;
-  /** What it says. Only printable ASCII goes out; a longer text is cut. */
+  /** Only printable ASCII is sent; a longer text is cut. */
   readonly text: string;
 }
 
@@ -15,19 +15,18 @@ const MAX_TEXT = 480;
 const UNPRINTABLE = /[^\x20-\x7e]+/g;
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3}$/;
 
-/** The reply's line with its CRLF. Whatever the text holds, it is one line. */
+/** The reply's line with its CRLF. Always one line, whatever the text contains. */
 export function formatReply({ code, enhanced, text }: SessionReply): string {
   const ofClass = String(code).charAt(0);
   const status = ENHANCED.test(enhanced) && enhanced.startsWith(ofClass) ? enhanced : `${ofClass}.0.0`;
   return `${code} ${status} ${printable(text)}\r\n`;
 }
 
-/** Text fit for a reply: printable ASCII, not too long. */
+/** Makes text fit for a reply: printable ASCII, not too long. */
 export function printable(text: string): string {
   return text.replaceAll('…', '...').replace(UNPRINTABLE, '?').slice(0, MAX_TEXT);
 }
 
-/** A reply as a value. */
 export function sessionReply(code: number, enhanced: string, text: string): SessionReply {
   return { code, enhanced, text };
 }
@@ -39,7 +38,7 @@ export const START_CONTENT = '354 End data with <CR><LF>.<CR><LF>\r\n';
 export const GOODBYE = '221 2.0.0 Goodbye\r\n';
 export const START_TLS = '220 2.0.0 Ready to start TLS\r\n';
 export const AUTHENTICATED = '235 2.7.0 Authentication succeeded\r\n';
-/** An answer without a yes: the address is never looked up (RFC 5321 §7.3). */
+/** Neither yes nor no: the address is never looked up (RFC 5321 §7.3). */
 export const CANNOT_VERIFY = '252 2.0.0 Cannot verify; send mail and see\r\n';
 export const HELP =
   '214 2.0.0 EHLO HELO MAIL RCPT DATA BDAT RSET NOOP QUIT VRFY HELP STARTTLS AUTH (RFC 5321)\r\n';
@@ -95,7 +94,7 @@ export const TLS_AND_AUTH_FIRST = sessionReply(
 export const ALREADY_SECURE = sessionReply(503, '5.5.1', 'TLS is active already');
 export const NEEDS_TLS = sessionReply(538, '5.7.11', 'AUTH is taken over TLS only; say STARTTLS first');
 
-/** Why a client may not yet do what it asks, of the replies that say so. */
+/** Replies that withhold a command until TLS or AUTH, and what each requires. */
 export const WITHHELD: ReadonlyMap<SessionReply, 'tls_required' | 'auth_required'> = new Map([
   [TLS_FIRST, 'tls_required'],
   [NEEDS_TLS, 'tls_required'],

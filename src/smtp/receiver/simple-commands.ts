@@ -1,4 +1,4 @@
-/** Commands that have no part in a transaction, and what is idle: whatever brings no message any nearer. */
+/** Commands outside transactions, and the rules for idle commands: those that bring no message nearer. */
 
 import { MECHANISMS } from './auth-exchange.ts';
 import type { Question, ReceiverOptions } from './effect.ts';
@@ -7,7 +7,7 @@ import type { Outbox } from './outbox.ts';
 import * as replies from './session-reply.ts';
 import type { Transactions } from './transaction.ts';
 
-/** A line as it is read. */
+/** A parsed command line. */
 export interface Command {
   /** Upper case. */
   readonly verb: string;
@@ -19,20 +19,20 @@ export interface Command {
 const IDLE_VERBS = new Set(['EHLO', 'HELO', 'STARTTLS', 'RSET', 'NOOP', 'VRFY', 'EXPN', 'HELP']);
 const EMPTY_CHUNK = /^0+$/;
 
-/** Whether a command leads to no message, whatever is said to it. */
+/** Whether a command leads to no message, whatever its reply. */
 export function isIdleCommand(verb: string, argument: string): boolean {
   return IDLE_VERBS.has(verb) || (verb === 'BDAT' && EMPTY_CHUNK.test(argument));
 }
 
 /**
- * Whether what the owner refuses is idle: a MAIL, and whatever may be asked again (4xx), which no other limit bounds.
- * Not a message, for each has a MAIL that was accepted.
+ * Whether a refusal by the owner is idle: of MAIL, and of anything that may be asked again (4xx), which no other limit
+ * bounds. Not of a message, for each has an accepted MAIL.
  */
 export function isIdleAnswer({ kind }: Question, { code }: replies.SessionReply): boolean {
   return kind === 'mail' || (code < 500 && kind !== 'message');
 }
 
-/** Takes a command that is none of a transaction's, be it one at all. Gives what it is refused with. */
+/** Handles a command outside transactions, known or unknown. Returns its refusal. */
 export function takeSimpleCommand(
   { verb, argument, line }: Command,
   transactions: Transactions,
@@ -62,15 +62,13 @@ export function takeSimpleCommand(
   }
 }
 
-/**
-
-/** What is true of a session when it says EHLO. */
+/** The state of a session at EHLO. */
 interface EhloState {
   readonly secure: boolean;
   readonly authenticated: boolean;
 }
 
-/** The reply to EHLO: what this session may use now (RFC 5321 §4.1.1.1). */
+/** The reply to EHLO: the extensions that this session may use now (RFC 5321 §4.1.1.1). */
 export function ehloReply(options: ReceiverOptions, { secure, authenticated }: EhloState): string {
   const { hostname, maxMessageBytes, maxRecipients, maxTransactions } = options;
   const mayAuthenticate = secure || options.auth === 'always';

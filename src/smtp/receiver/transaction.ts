@@ -24,12 +24,12 @@ const FROM = /^FROM:/i;
 const TO = /^TO:/i;
 const POSTMASTER = /^postmaster$/i;
 const CHUNK = /^(\d{1,15})( LAST)?$/i;
-/** How many bytes follow can be told, if nothing else. */
+/** The number of bytes that follow can be read, even if nothing else can. */
 const CHUNK_SIZE = /^(\d{1,15})(?: |$)/;
 
 /**
- * Recipients of one transaction beyond those that it may have, each told 452, before more of them are idle commands: a
- * large list comes in one transaction, and who sends it sends the rest of it in another one.
+ * Recipients of one transaction beyond its limit, each answered 452, before further ones count as idle commands: a
+ * large list comes in one transaction, and its sender sends the rest in another.
  */
 export const MAX_SURPLUS_RECIPIENTS = 50_000;
 
@@ -41,17 +41,16 @@ const CONTENT_BEGUN = sessionReply(503, '5.5.1', 'Content has begun with BDAT');
 const CHUNKS_FAILED = sessionReply(503, '5.5.1', 'An earlier BDAT has failed; RSET ends the transaction');
 const NO_RECIPIENT_FOR_CHUNK = sessionReply(503, '5.5.1', 'No valid recipients; RSET ends the transaction');
 
-/** The transactions of one session, one after the other. */
 export class Transactions {
   readonly #options: ReceiverOptions;
   readonly #outbox: Outbox;
   readonly #content: ContentReader;
   #reversePath: ReversePath | null = null;
   #forwardPaths: ForwardPath[] = [];
-  /** RCPTs of this transaction that were refused for their address. */
+  /** RCPTs of this transaction refused for their address. */
   #refused = 0;
   #accepted = 0;
-  /** RCPTs of this transaction beyond those that it may have. */
+  /** RCPTs of this transaction beyond the limit. */
   #surplus = 0;
 
   constructor(options: ReceiverOptions, outbox: Outbox) {
@@ -65,12 +64,12 @@ export class Transactions {
     return this.#reversePath !== null;
   }
 
-  /** What comes in is content, not commands. */
+  /** The input is content, not commands. */
   get isReading(): boolean {
     return this.#content.isReading;
   }
 
-  /** The same, or between two chunks of it. */
+  /** The input is content, or the session is between two chunks. */
   get isUnderWay(): boolean {
     return this.#content.isUnderWay;
   }
@@ -81,7 +80,6 @@ export class Transactions {
     this.#clear();
   }
 
-  /** Takes MAIL. */
   mail(argument: string): SessionReply | null {
     if (this.isOpen) return NESTED_MAIL;
     if (!FROM.test(argument)) return MAIL_SYNTAX;
@@ -94,7 +92,6 @@ export class Transactions {
     return this.#outbox.ask({ kind: 'mail', path: read.value });
   }
 
-  /** Takes RCPT. */
   rcpt(argument: string): SessionReply | null {
     const reversePath = this.#reversePath;
     if (reversePath === null) return MAIL_FIRST;
@@ -106,7 +103,6 @@ export class Transactions {
     return this.#outbox.ask({ kind: 'rcpt', path: read.value, reversePath });
   }
 
-  /** Takes DATA. */
   data(argument: string): SessionReply | null {
     const reversePath = this.#reversePath;
     if (argument !== '') return NO_ARGUMENT;
@@ -117,7 +113,7 @@ export class Transactions {
     return this.#askToBegin(reversePath);
   }
 
-  /** Takes BDAT. Its chunk is always read; where its size cannot be told, nothing behind it can be. */
+  /** Takes BDAT. Its chunk is always read; without a readable size, nothing after it can be. */
   bdat(argument: string): SessionReply | null {
     const size = CHUNK_SIZE.exec(argument)?.[1];
     if (size === undefined) return this.#outbox.end('unreadable_chunk', BDAT_SYNTAX);
@@ -139,7 +135,7 @@ export class Transactions {
     return true;
   }
 
-  /** The owner says yes to the question, which is settled. */
+  /** The owner accepts the question, which is settled. */
   accept(question: Question, text: string): void {
     switch (question.kind) {
       case 'mail':
@@ -162,7 +158,7 @@ export class Transactions {
     }
   }
 
-  /** The owner says no to it. Gives what is to be said now: behind a chunk on its way it is said later. */
+  /** The owner refuses it. Returns the reply to send now; with a chunk on its way, the reply is sent later. */
   refuse(question: Question, reply: SessionReply): SessionReply | null {
     if (question.kind === 'rcpt') return this.#rememberRefused(reply);
     if (question.kind !== 'begin') return reply;
@@ -172,7 +168,7 @@ export class Transactions {
     return isLater ? null : reply;
   }
 
-  /** The owner will not take the message whose content is coming in; says so when it has come. */
+  /** The owner refuses the message whose content is arriving; the reply is sent at its end. */
   refuseContent(reply: SessionReply): void {
     this.#content.refuse(reply);
   }
@@ -211,7 +207,7 @@ export class Transactions {
     return isIdle && !this.#outbox.countIdle() ? null : tooManyRecipients(this.#options.maxRecipients);
   }
 
-  /** A bad address or two in a long list is no error of whoever sends it: it counts where most are bad. */
+  /** A bad address or two in a long list is not the sender's error: it counts only if most are bad. */
   #rememberRefused(reply: SessionReply): SessionReply | null {
     this.#refused += 1;
     const isSpared = reply.code !== 421 && this.#refused <= this.#forwardPaths.length;
@@ -229,7 +225,7 @@ export class Transactions {
     return this.#outbox.ask({ kind: 'begin', envelope, declaredBytes: reversePath.sizeBytes });
   }
 
-  /** The content has ended and may be taken. */
+  /** The content has ended and may be accepted. */
   #complete(): void {
     const { sizeBytes, dotStuffing } = this.#content;
     const reversePath = this.#reversePath;
