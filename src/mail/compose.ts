@@ -17,7 +17,9 @@ import {
 import { encodeText } from './text-body.ts';
 import { formatDate } from './trace.ts';
 
-/** A message as its author sees it. Parsed and checked: see `checkHeader`, `checkSubject`, `checkAttachment`. */
+/**
+ * A message from its author's point of view. Parsed and checked: see `checkHeader`, `checkSubject`, `checkAttachment`.
+ */
 export interface Draft {
   readonly from: Mailbox;
   /** Each address of To and Cc is shown once. */
@@ -26,12 +28,12 @@ export interface Draft {
   readonly subject: string;
   readonly text: string | null;
   readonly html: string | null;
-  /** Custom fields; Date and Message-ID among them take the place of ours. */
+  /** Custom fields; a Date or Message-ID among them replaces ours. */
   readonly headers: readonly HeaderField[];
   readonly attachments: readonly Attachment[];
 }
 
-/** What the composer must be told, so that equal arguments give equal bytes. */
+/** The inputs besides the draft, so that equal arguments give equal bytes. */
 export interface ComposeContext {
   /** Wall time in ms for the Date field. */
   readonly date: number;
@@ -43,14 +45,14 @@ export interface ComposeContext {
   readonly trace?: string;
 }
 
-/** Drawn for a boundary: enough that no content meets it by chance. */
+/** Random bytes of a boundary: no content matches it by chance. */
 const BOUNDARY_BYTES = 16;
 
 /**
- * Composes the wire form of a message. ASCII throughout, unless some address in the header has a non-ASCII local
- * part: then `flags.utf8` and `flags.eightBit` are set. Envelope addresses are the caller's: a Bcc that is not ASCII
- * makes a message SMTPUTF8 as well. In slices where it is long.
- * Throws a RangeError on a draft that the checks would have refused.
+ * Composes the wire form of a message. It is ASCII throughout, unless an address in the header has a non-ASCII local
+ * part: then `flags.utf8` and `flags.eightBit` are set. Envelope addresses are the caller's concern: a non-ASCII Bcc
+ * makes a message SMTPUTF8 as well. Works in slices on long messages. Throws a RangeError on a draft that the checks
+ * would have refused.
  */
 export function* compose(draft: Draft, context: ComposeContext): Sliced<Content> {
   const header = writeHeader(draft, context);
@@ -80,8 +82,8 @@ function writeHeader(draft: Draft, context: ComposeContext): string {
 }
 
 /**
- * To and Cc with each address at its first mention, in any letter case: a message in which one is repeated cannot go to
- * a provider that composes messages itself.
+ * To and Cc with each address at its first mention, ignoring letter case: a message that repeats one cannot go to a
+ * provider that composes messages itself.
  */
 function shownOnce({ to, cc }: Draft): Pick<Draft, 'to' | 'cc'> {
   if (to.length + cc.length < 2) return { to, cc };
@@ -90,12 +92,12 @@ function shownOnce({ to, cc }: Draft): Pick<Draft, 'to' | 'cc'> {
   return { to: to.filter(isFirst), cc: cc.filter(isFirst) };
 }
 
-/** Whether a field was written above, given or not. */
+/** Whether the composer has written the field already. */
 function isOurs([name]: HeaderField): boolean {
   return /^(?:date|message-id)$/i.test(name);
 }
 
-/** The tree: mixed(alternative(plain, related(html, inline…)), attachment…), without the levels not needed. */
+/** The tree: mixed(alternative(plain, related(html, inline…)), attachment…), without unnecessary levels. */
 function* bodyPart(draft: Draft, random: Random): Sliced<Part> {
   const related = draft.html === null ? [] : draft.attachments.filter(isReferred);
   const attached = draft.attachments.filter((attachment) => !related.includes(attachment));
@@ -109,7 +111,7 @@ function* bodyPart(draft: Draft, random: Random): Sliced<Part> {
   return multipart('mixed', [...bodies, ...(yield* attachmentParts(attached))], boundary(random));
 }
 
-/** Whether an attachment is shown by the HTML rather than beside it. */
+/** Whether the HTML shows an attachment, rather than it standing beside the HTML. */
 function isReferred(attachment: Attachment): boolean {
   return attachment.disposition === 'inline' && attachment.contentId !== null;
 }
@@ -131,7 +133,7 @@ function* textPart(subtype: 'plain' | 'html', text: string): Sliced<Leaf> {
   };
 }
 
-/** Large ones each in a slice of its own. */
+/** Each large one in its own slice. */
 function* attachmentParts(attachments: readonly Attachment[]): Sliced<Leaf[]> {
   const parts: Leaf[] = [];
   for (const attachment of attachments) {
@@ -141,12 +143,12 @@ function* attachmentParts(attachments: readonly Attachment[]): Sliced<Leaf[]> {
   return parts;
 }
 
-/** The underscore after the sign of equality keeps it from ever being part of a quoted-printable or base64 body. */
+/** `=_` can never occur in a quoted-printable or base64 body. */
 function boundary(random: Random): string {
   return `=_${Buffer.from(random.fill(new Uint8Array(BOUNDARY_BYTES))).toString('hex')}`;
 }
 
-/** Writes a field that `checkHeader` has let pass, by its kind. Throws a RangeError on one it would not have. */
+/** Writes a field accepted by `checkHeader`, by its kind. Throws a RangeError on any other. */
 export function writeCustomHeader([name, value]: HeaderField): string {
   switch (headerKind(name)) {
     case 'addresses': {

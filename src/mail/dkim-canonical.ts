@@ -2,36 +2,40 @@ import { createHash, type Hash } from 'node:crypto';
 import type { Sliced } from '../lib/clock.ts';
 import type { FieldSpan } from './header-block.ts';
 
-/** The relaxed canonical form of headers and bodies (RFC 6376 §3.4.2, §3.4.4): what signatures are made over. */
+/** The relaxed canonical form of headers and bodies (RFC 6376 §3.4.2, §3.4.4), over which signatures are computed. */
 
 const TAB = 0x09;
 const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
 const LINE_END = '\r\n';
-/** Bytes of a body that are worked on before everybody else has a turn: two milliseconds, most of them for the sum. */
+/** Bytes of a body to process before other work gets a turn: two milliseconds, most of them for the hash. */
 const SLICE_BYTES = 512 * 1024;
-/** A body of at most so many bytes is worked on as one text. */
+/** A body of at most this size is processed as one string. */
 const WHOLE_BYTES = 64 * 1024;
-/** Text is gathered here on its way into the sum. Nobody leaves anything in it, so that all can share it. */
+/** Gathers text for the hash. It is always empty between uses, so all callers can share it. */
 const GATHERED = Buffer.allocUnsafeSlow(32 * 1024);
-/** Where more than this is gathered it goes into the sum: a line end, a blank, a bare CR and a byte may still come. */
+/** Beyond this the gathered text is hashed: a line end, a blank, a bare CR and a byte may still follow. */
 const MOST_GATHERED = GATHERED.length - 8;
-/** What the relaxed form changes in a field's value. No `\s`: in text of one character a byte it knows more blanks. */
+/**
+ * What the relaxed form changes in a field's value. No `\s`: in text of one character a byte it matches more blanks.
+ */
 const BLANKS = /[\t ]+/g;
 const HAS_BLANKS_TO_CHANGE = /[\t\r]| {2}/;
-/** What it changes in a body, but for its end. Searched for as bytes: no expression over text is as quick. */
+/**
+ * What it changes in a body, except at its end. Searched for as bytes, which is faster than any expression over text.
+ */
 const TO_CHANGE_IN_BODY = ['\t', '  ', ' \r\n'].map((text) => Buffer.from(text));
-/** Of those, what runs become one, and what ends of lines lose. */
+/** Of those, the runs that become one blank, and the blanks dropped at line ends. */
 const RUNS = /[\t ]{2,}|\t/g;
 const BLANK_AT_LINE_END = / \r\n/g;
 const FOLDS = /\r\n/g;
-/** A run at the end is tried from its beginning alone: from each blank of every run, it takes the square of their number. */
+/** Tries a run at the end only from its beginning: trying every blank of every run would take quadratic time. */
 const BLANK_ENDS = /^[\t ]+|(?<![\t ])[\t ]+$/g;
 
 /**
- * A header field in relaxed form, its CRLF included. `raw` is all its lines as they stand in the message, one character for
- * each byte, and so is what comes back.
+ * A header field in relaxed form, its CRLF included. `raw` is all its lines as they are in the message, one character
+ * for each byte, and so is the result.
  */
 export function relaxedField(raw: string): string {
   const colon = raw.indexOf(':');
@@ -44,8 +48,8 @@ export function relaxedField(raw: string): string {
 }
 
 /**
- * The SHA-256 of a body in relaxed form, of which the first `skip` bytes of the chunks are no part. One of at most
- * `wholeBytes` is worked on as one text, larger ones as they come; what comes out is the same.
+ * The SHA-256 of a body in relaxed form, without the first `skip` bytes of the chunks. A body of at most `wholeBytes`
+ * is processed as one string, a larger one chunk by chunk; the result is the same.
  */
 export function* relaxedBodyHash(
   chunks: readonly Uint8Array[],
@@ -78,7 +82,7 @@ export function* relaxedBodyHash(
 function wholeBodyHash(body: Buffer): Buffer {
   let text = body.toString('latin1');
   if (TO_CHANGE_IN_BODY.some((blanks) => body.includes(blanks)))
-    // First the runs: behind them no expression has to go back.
+    // Runs first: afterwards no expression has to backtrack.
     text = text.replace(RUNS, ' ').replace(BLANK_AT_LINE_END, LINE_END);
   let end = text.length;
   if (text.endsWith(' ')) end--;
@@ -88,14 +92,14 @@ function wholeBodyHash(body: Buffer): Buffer {
   return hash.digest();
 }
 
-/** Sums a body as it comes. Lines end in CRLF; CR and LF by themselves are text like any other. */
+/** Hashes a body as it arrives. Lines end in CRLF; a bare CR or LF is ordinary text. */
 class RelaxedBody {
   readonly #hash: Hash = createHash('sha256');
-  /** Line ends since the last text: those of the end do not count, but for one. */
+  /** Line ends since the last text: at the end, only one of them counts. */
   #lineEnds = 0;
-  /** Blanks since the last text of this line: none at its end count. */
+  /** Blanks since the last text of this line: at its end, none counts. */
   #blank = false;
-  /** The last byte was a CR, which may be half a line end. */
+  /** The last byte was a CR, which may begin a line end. */
   #cr = false;
   #hasText = false;
 
@@ -105,7 +109,7 @@ class RelaxedBody {
       this.#each(bytes, from, to);
       return;
     }
-    // Nothing changes but at the ends, where other text is that we do not see now.
+    // Nothing changes except at the ends, whose neighbours are unknown here.
     let first = from;
     while (first < to && (bytes[first] ?? 0) <= SPACE) first++;
     let last = to;
@@ -121,7 +125,7 @@ class RelaxedBody {
     return this.#hash.digest();
   }
 
-  /** Byte by byte. Most of them are text, and go first. */
+  /** Byte by byte. Most bytes are text, so they are tested first. */
   #each(bytes: Buffer, from: number, to: number): void {
     const out = GATHERED;
     let blank = this.#blank;
@@ -152,7 +156,7 @@ class RelaxedBody {
       if (blank) out[length++] = SPACE;
       blank = false;
       if (cr) {
-        // A CR by itself.
+        // A bare CR.
         out[length++] = CR;
         cr = byte === CR;
         blank = byte === SPACE || byte === TAB;
@@ -166,7 +170,7 @@ class RelaxedBody {
     this.#sum(length);
   }
 
-  /** Sums what is gathered; nothing is then. */
+  /** Hashes the gathered text. Returns the new length, 0. */
   #sum(length: number): 0 {
     if (length === 0) return 0;
     this.#hasText = true;
@@ -180,31 +184,31 @@ class RelaxedBody {
 }
 
 /**
- * Which header fields are signed (RFC 6376 §5.4). Each name is listed once more than there are such fields, so that none can
- * be added without breaking the signature: readers differ in which of two they show.
+ * Selects the header fields to sign (RFC 6376 §5.4). Each name is listed once more than it occurs, so that none can be
+ * added without breaking the signature: readers differ in which of two they show.
  */
 
 /**
- * Signed even where they are absent: whoever adds one changes who the message is from, who is to be answered, what it is
- * about, or how its body is read.
+ * Signed even if absent: adding one would change whom the message is from, who gets the reply, its subject, or how its
+ * body is read.
  */
 const ALWAYS = [
   ...['from', 'to', 'cc', 'reply-to', 'subject', 'date', 'message-id'],
   ...['mime-version', 'content-type', 'content-transfer-encoding'],
 ];
-/** Signed where they are present. Mailing lists add them to what they pass on, which must not break it. */
+/** Signed if present. Mailing lists add them to mail they pass on, which must not break the signature. */
 const WHERE_PRESENT = new Set([
   ...['sender', 'in-reply-to', 'references', 'feedback-id'],
   ...['list-id', 'list-help', 'list-subscribe', 'list-unsubscribe', 'list-unsubscribe-post'],
 ]);
-/** And so are all of these. */
+/** All of these are signed too. */
 const FAMILIES = /^(?:content|list)-[!-9;-~]+$/;
-/** A message with more fields to sign than this has a header that nobody reads; a signature would be as long. */
+/** A header with more fields to sign is not real mail; its signature would be just as long. */
 export const MAX_SIGNED_FIELDS = 500;
 
 /**
- * The names for `h=`, in lower case, in the order in which fields are to be hashed; null when there are too many fields. Never
- * among them are fields that change on the way: Received, Return-Path, Bcc, and signatures.
+ * The names for `h=`, in lower case, in hashing order; null when there are too many fields. Fields that change on the
+ * way are never included: Received, Return-Path, Bcc, and signatures.
  */
 export function signedNames(fields: readonly Pick<FieldSpan, 'lowerName'>[]): readonly string[] | null {
   const counts = new Map<string, number>(ALWAYS.map((name) => [name, 0]));
@@ -220,8 +224,9 @@ export function signedNames(fields: readonly Pick<FieldSpan, 'lowerName'>[]): re
 }
 
 /**
- * The names for a signature in place of one that held with `names` for the fields `before`, now that they were converted to
- * `after`. No other fields are signed than were: what was not may be anybody's. Where none could be added, none can be yet.
+ * The names for a signature that replaces one valid with `names` for the fields `before`, now that they were converted
+ * to `after`. Signs no other fields: an unsigned one may come from anybody. Where none could be added, none can be
+ * added now.
  */
 export function namesAgain(
   names: readonly string[],
@@ -244,8 +249,8 @@ function countsOf(names: readonly string[]): Map<string, number> {
 }
 
 /**
- * The fields that `names` lists in relaxed form, one character for each byte: of fields with the same name the last comes
- * first, and names without a field (any more) stand for nothing (RFC 6376 §5.4.2). `text` is the header.
+ * The fields listed in `names` in relaxed form, one character for each byte: of fields with the same name the last
+ * comes first, and names without a (remaining) field count as empty (RFC 6376 §5.4.2). `text` is the header.
  */
 export function signedText(text: string, fields: readonly FieldSpan[], names: readonly string[]): string {
   const left = new Map<string, FieldSpan[]>();

@@ -4,7 +4,7 @@ import { SOFT_LINE } from './field.ts';
 
 /** The DKIM-Signature field (RFC 6376 §3.5): what is signed, and how the signature is written. */
 
-/** What a signature says besides itself. */
+/** The tags of a signature, without the signature itself. */
 export interface SignatureTerms {
   readonly algorithm: DkimAlgorithm;
   /** In A-labels. */
@@ -21,12 +21,12 @@ export interface SignatureTerms {
 /** The field's name. */
 export const SIGNATURE_NAME = 'DKIM-Signature';
 const FOLD = '\r\n ';
-/** Characters of the signature in a line: those of {@link SOFT_LINE} but for the blank. */
+/** Characters of the signature in a line: {@link SOFT_LINE} less the blank. */
 const SIGNATURE_LINE = 72;
 
 /**
- * The field without its signature, which goes behind it. There is neither `l=`, for what is added to a body must break the
- * signature, nor `x=`: how old a message may be is the receiver's to judge, by `t=`.
+ * The field without its signature, which is appended. It has no `l=`, because additions to a body must break the
+ * signature, and no `x=`: the receiver judges by `t=` how old a message may be.
  */
 export function unsignedField({
   algorithm,
@@ -59,7 +59,7 @@ export function unsignedField({
   return `${text}${FOLD}b=`;
 }
 
-/** What is given to the algorithm: the signed fields ({@link signedText}), and the field itself without its end. */
+/** The input of the algorithm: the signed fields ({@link signedText}), and the field itself without its end. */
 export function signingInput(signedText: string, unsigned: string): Buffer {
   const field = relaxedField(unsigned);
   return Buffer.from(signedText + field.slice(0, -'\r\n'.length), 'latin1');
@@ -71,11 +71,11 @@ export function signedField(unsigned: string, signature: string): string {
   return `${unsigned}${lines.join(FOLD)}\r\n`;
 }
 
-/** A signature as it stands in a message. */
+/** A signature as found in a message. */
 export interface ReadSignature extends SignatureTerms {
   /** Base64. */
   readonly signature: string;
-  /** The field with the value of its `b=` left out (RFC 6376 §3.5), one character for each byte. */
+  /** The field without the value of its `b=` (RFC 6376 §3.5), one character for each byte. */
   readonly unsigned: string;
 }
 
@@ -83,11 +83,11 @@ const TAG = /^[\t \r\n]*([A-Za-z][A-Za-z0-9_]*)[\t \r\n]*=([^;]*)$/;
 const BLANKS = /[\t \r\n]+/g;
 const TIME = /^[0-9]{1,12}$/;
 const SIGNATURE_TAG = /(;[\t \r\n]*b[\t \r\n]*=)[^;]*/;
-/** Ours are much shorter, but for a header of hundreds of fields. */
+/** Ours are much shorter, unless the header has hundreds of fields. */
 const MAX_FIELD = 32 * 1024;
 
 /**
- * Reads a signature of the kind that we make: relaxed/relaxed, with a time, without `l=`. Null for any other. `raw` is all
+ * Parses a signature of the kind we make: relaxed/relaxed, with a time, without `l=`. Null for any other. `raw` is all
  * its lines, one character for each byte.
  */
 export function readSignature(raw: string): ReadSignature | null {

@@ -4,14 +4,14 @@ import { type Mailbox, maxListLength, parseAddress, parseAddressList } from '../
 import type { Parameter } from './field.ts';
 import type { FieldSpan } from './header-block.ts';
 
-/** Reading values of header fields: encoded words (RFC 2047), comments, media types, authors. */
+/** Parses values of header fields: encoded words (RFC 2047), comments, media types, authors. */
 
 const WORD = /=\?([\w-]+)(?:\*[\w-]*)?\?([BbQq])\?([!->@-~]*)\?=/g;
 /** Blanks between two encoded words are not shown (RFC 2047 §6.2). */
 const BLANKS = /^[\t ]*$/;
 const CONTROLS = /[\0-\x1f\x7f-\x9f]+/g;
 
-/** A run of encoded words in one charset; a character may be split between them, though it must not be. */
+/** A run of encoded words in one charset: some writers split a character between words, though they must not. */
 interface Run {
   readonly charset: string;
   readonly bytes: Buffer[];
@@ -19,12 +19,15 @@ interface Run {
 
 const NO_RUN: Run = { charset: '', bytes: [] };
 
-/** Charsets of one text; of more, words stay as they are. Looking for one that is unknown takes as long as a thousand words. */
+/**
+ * Most charsets of one text; words in further ones stay encoded. Looking up an unknown charset takes as long as a
+ * thousand words.
+ */
 const MAX_CHARSETS = 30;
-/** By charset, for making one takes longer than a word: those that are known, which are some two hundred names. */
+/** Decoders of known charsets, some two hundred names: making one takes longer than decoding a word. */
 const DECODERS = new Map<string, TextDecoder>();
 
-/** Decodes the encoded words in a field's unfolded value. What comes out is one line: controls become blanks. */
+/** Decodes the encoded words in a field's unfolded value. The result is one line: controls become blanks. */
 export function decodeWords(text: string): string {
   if (!text.includes('=?')) return text.replace(CONTROLS, ' ');
   let shown = '';
@@ -47,7 +50,10 @@ export function decodeWords(text: string): string {
   return (shown + readRun(run) + text.slice(from)).replace(CONTROLS, ' ');
 }
 
-/** The mailbox with its name decoded, as many libraries format one for an API; without a name where nothing is left of it. */
+/**
+ * The mailbox with its name decoded, in the form that libraries give to an API; without a name if nothing is left of
+ * it.
+ */
 export function withDecodedName(mailbox: Mailbox): Mailbox {
   return mailbox.name === null ? mailbox : { ...mailbox, name: decodeWords(mailbox.name).trim() || null };
 }
@@ -56,7 +62,7 @@ function readRun(run: Run): string {
   return DECODERS.get(run.charset)?.decode(Buffer.concat(run.bytes)) ?? '';
 }
 
-/** Null for a charset that is not known here, or is one too many of this text. */
+/** Null for an unknown charset, or one too many in this text. */
 function decoderIn(decoders: Map<string, TextDecoder | null>, charset: string): TextDecoder | null {
   const found = decoders.get(charset);
   if (found !== undefined) return found;
@@ -85,8 +91,8 @@ function decodeBytes(encoding: string, encoded: string): Buffer {
 }
 
 /**
- * Text of a structured field without its comments (RFC 5322 §3.2.2), each made a blank: `a@x.test (Jane)`, as old
- * programs write their names. Text in which one is never closed stays as it is. Linear.
+ * A structured field's text with each comment (RFC 5322 §3.2.2) replaced by a blank: old programs write names as
+ * `a@x.test (Jane)`. Text with an unclosed comment stays unchanged. Linear.
  */
 export function withoutComments(text: string): string {
   let kept = '';
@@ -104,7 +110,7 @@ export function withoutComments(text: string): string {
   return kept + text.slice(keptFrom);
 }
 
-/** Behind the parenthesis that closes the one at `start`; -1 without one. */
+/** The position after the parenthesis that closes the one at `start`; -1 without one. */
 function commentEnd(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at++) {
@@ -130,7 +136,7 @@ const PARAMETER =
   /;[ \t]*([\w!#$%&'*+.^`{|}~-]+)=(?:([\w!#$%&'*+.^`{|}~-]+)|"((?:[^"\\\0-\x08\x0a-\x1f\x7f]|\\[\t\x20-\x7e])*)")[ \t]*/y;
 const REST = /^;?[ \t]*$/;
 
-/** Reads a Content-Type value that a client gave; null when it is not one, or is longer than so many characters. */
+/** Parses a client's Content-Type value; null when it is invalid, or longer than `maxLength` characters. */
 export function parseContentType(text: string, maxLength: number = MAX_LENGTH): ContentType | null {
   if (text.length > maxLength) return null;
   TYPE.lastIndex = 0;
@@ -148,31 +154,31 @@ export function parseContentType(text: string, maxLength: number = MAX_LENGTH): 
 }
 
 /**
- * Who a message says it is from, for judging whether its client may say so. Programs read odd text differently: some
- * decode encoded words before they look for addresses, some know no nested comments, some no backslash in quotes. An
- * author that any of them may find must be among ours; where that is doubtful, there is no answer.
+ * The authors that a message claims, to judge whether its client may claim them. Programs read odd text differently:
+ * some decode encoded words before they look for addresses, some do not know nested comments, some no backslash in
+ * quotes. Every author that any program may find must be in the result; in doubt there is no result.
  */
 
-/** From may name several authors; more than this is no authorship. */
+/** From may name several authors; more than this is not genuine. */
 export const MAX_AUTHORS = 50;
-/** What every program knows the end of: text without quotes and parentheses, or a comment of words. */
+/** Text whose end every program finds: without quotes and parentheses, or a comment of words. */
 const PLAIN_RUN = /[^"()\\]+|\([^()<>@"\\\0-\x08\x0a-\x1f\x7f-\x9f]*\)/y;
 const ENDS_IN_COMMA = /,[\t ]*$/;
 const ANGLE_FOLLOWS = /[\t ]*</y;
-/** A quoted string that stands for one which names an address. */
+/** Replaces a quoted string that contains an address. */
 const NAME = '"name"';
-/** Comments, quoted pairs, encoded words and bytes that are no UTF-8: some programs do not see where they end. */
+/** Comments, quoted pairs, encoded words and invalid UTF-8: programs differ in where these end. */
 const UNSURE = /[(\\\ufffd]|=\?/;
-/** Charsets in which other bytes may mean ASCII characters: programs differ in their byte order. */
+/** Charsets in which other bytes may be ASCII characters: programs differ in their byte order. */
 const WIDE_CHARSET = /=\?(?:utf-?16|ucs-?2|unicode|csunicode|iso-10646)/i;
-/** Some programs decode each word by itself, and others those side by side as one. */
+/** Some programs decode each word separately, others adjacent words as one. */
 const BETWEEN_WORDS = /\?=(?=[\t ]*=\?)/g;
-/** As in `Zoë @ Acme <zoe@example.com>`: with no dot and no bracket it is no address of a domain that mail can reach. */
+/** As in `Zoë @ Acme <zoe@example.com>`: without a dot or bracket it is not an address at a reachable domain. */
 const MERE_AT = / @ [^@.。．｡[\]]*(?=<)/g;
 
 /**
- * The mailboxes of every From and Sender field, none where there is no such field; null when one may be read otherwise. An
- * address that one has for its name stands behind it.
+ * The mailboxes of every From and Sender field; none without such a field; null when one may be read differently. An
+ * address used as a name follows its mailbox.
  */
 export function authorsOf(
   fields: readonly Pick<FieldSpan, 'lowerName' | 'value'>[],
@@ -196,14 +202,14 @@ function readAuthors(value: string, max: number): readonly Mailbox[] | null {
   for (const mailbox of parsed.value) {
     const named = mailbox.name?.includes('@') ? parseAddress(mailbox.name) : null;
     authors.push(mailbox);
-    // `a@x.test <b@y.test>`, as careless programs write it: a simple reader takes the first.
+    // `a@x.test <b@y.test>`, as careless programs write it: a simple reader takes the first address.
     if (named?.ok) authors.push(named.value);
     else if (named !== null) return null;
   }
   return UNSURE.test(value) && mayHideAddress(value, authors) ? null : authors;
 }
 
-/** The text without comments, and with nothing in its quotes that looks like an address; null where that is doubtful. */
+/** The text without comments, and with no address-like text in quotes; null in doubt. */
 function plainText(value: string): string | null {
   let text = '';
   let isFirst = true;
@@ -228,13 +234,13 @@ function plainText(value: string): string | null {
   return text;
 }
 
-/** Whether a quoted string that ends there is all of a name, and no program can find an address between angles in it. */
+/** Whether a quoted string ending here is a whole name, in which no program can find an address in angle brackets. */
 function isName(quoted: string, value: string, end: number): boolean {
   ANGLE_FOLLOWS.lastIndex = end;
   return !/[<>]/.test(quoted) && ANGLE_FOLLOWS.test(value);
 }
 
-/** Whether, decoded or not, it may name other addresses than these to a program that sees no limits between its parts. */
+/** Whether, decoded or not, it may name further addresses to a program that ignores the limits between its parts. */
 function mayHideAddress(value: string, authors: readonly Mailbox[]): boolean {
   if (WIDE_CHARSET.test(value) || authors.some(({ local }) => local.includes('=?'))) return true;
   return [value, value.replace(BETWEEN_WORDS, '$& _ ')].some((text) =>
@@ -244,7 +250,7 @@ function mayHideAddress(value: string, authors: readonly Mailbox[]): boolean {
 
 function mayHideIn(decoded: string, value: string, authors: number): boolean {
   if (decoded.includes('=?') || count(decoded.replace(MERE_AT, ' '), '@') !== authors) return true;
-  // Quotes out of encoded words may swallow what follows them, if it is not the end.
+  // Quotes from encoded words may swallow what follows them, except at the end.
   const quotes = count(decoded, '"') - count(value, '"');
   return quotes % 2 !== 0 || (quotes > 0 && (authors > 1 || value.includes('(')));
 }

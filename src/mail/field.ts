@@ -1,20 +1,20 @@
 import { type Mailbox, quotePhrase } from '../domain/mailbox.ts';
 
-/** Writing a header field: folding, encoded words (RFC 2047), mailboxes, parameters (RFC 2231). */
+/** Writes a header field: folding, encoded words (RFC 2047), mailboxes, parameters (RFC 2231). */
 
 /** Line length that RFC 5322 §2.1.1 recommends, without CRLF. */
 export const SOFT_LINE = 78;
 /** Line length that RFC 5322 §2.1.1 allows, without CRLF. */
 export const HARD_LINE = 998;
 
-/** Must never come near a header: it would end the field, or the header. */
+/** Must never get into a header: it would end the field, or the header. */
 const LINE_ENDING = /[\r\n\0]/;
-/** A blank between two words. Next to another blank a line could come to consist of blanks only. */
+/** A blank between two words. Folding next to another blank could leave a line of blanks only. */
 const SINGLE_BLANK = /(?<=[^ \t]) (?=[^ \t])/;
 
 /**
- * Writes one header field, CRLF included. Words are joined by blanks, and lines folded at them (RFC 5322 §2.2.3).
- * Throws a RangeError on CR, LF or NUL: the callers' checks come first, but no bug of theirs may inject a header.
+ * Writes one header field, CRLF included. Joins the words by blanks, and folds lines there (RFC 5322 §2.2.3). Throws a
+ * RangeError on CR, LF or NUL: the callers check first, but no bug of theirs may inject a header.
  */
 export function writeField(name: string, words: readonly string[]): string {
   const value = words.join(' ');
@@ -24,7 +24,7 @@ export function writeField(name: string, words: readonly string[]): string {
   let text = `${name}:`;
   let column = text.length;
   for (const [index, word] of words.entries()) {
-    // The first word stays beside the name: a first line without a value is one that some readers drop.
+    // The first word stays beside the name: some readers drop a first line without a value.
     if (index > 0 && column + 1 + word.length > SOFT_LINE) {
       text += '\r\n';
       column = 0;
@@ -35,22 +35,22 @@ export function writeField(name: string, words: readonly string[]): string {
   return `${text}\r\n`;
 }
 
-/** Whether text holds what no header field may: CR, LF or NUL. */
+/** Whether text contains CR, LF or NUL, which no header field may. */
 export function breaksLine(text: string): boolean {
   return LINE_ENDING.test(text);
 }
 
-/** Throws a RangeError on text that `breaksLine`: the last guard against an injected header. */
+/** Throws a RangeError on text that `breaksLine`: the last guard against header injection. */
 function assertOneLine(text: string): void {
   if (breaksLine(text)) throw new RangeError('line ending in a header field');
 }
 
-/** Splits text where a line may be folded, so that joining the words by blanks gives it back. */
+/** Splits text where a line may be folded; joining the words by blanks restores it. */
 export function foldableWords(text: string): string[] {
   return text === '' ? [] : text.split(SINGLE_BLANK);
 }
 
-/** Splits the value of a structured field whose blanks all mean the same. */
+/** Splits the value of a structured field in which all blanks are equivalent. */
 export function tokenWords(text: string): string[] {
   return text.split(/[ \t]+/).filter((word) => word !== '');
 }
@@ -58,20 +58,20 @@ export function tokenWords(text: string): string[] {
 /** RFC 2047 §2: characters of one encoded word. */
 const MAX_WORD = 75;
 const OVERHEAD = '=?utf-8?Q??='.length;
-/** A field name so long that less remains beside it lets its first line grow instead. */
+/** If a long field name leaves less room than this, its first line grows instead. */
 const MIN_WORD = 40;
 
 const PRINTABLE = /^[\t\x20-\x7e]*$/;
-/** What Q may leave as it is in every place (RFC 2047 §5 rule 3). */
+/** Characters that Q may leave unencoded everywhere (RFC 2047 §5 rule 3). */
 const Q_LITERAL = /^[A-Za-z0-9!*+/-]$/;
 const Q_ASCII = Array.from({ length: 128 }, (_, code) => encodeQAscii(code));
 
 /** One of the two encodings of RFC 2047 §4. */
 interface WordEncoding {
   readonly letter: 'Q' | 'B';
-  /** What a character adds, in the unit of `capacity`. */
+  /** A character's contribution, in the unit of `capacity`. */
   readonly size: (char: string) => number;
-  /** What fits into this many characters of encoded text. */
+  /** How much fits into this many characters of encoded text. */
   readonly capacity: (characters: number) => number;
   readonly encode: (text: string) => string;
 }
@@ -91,8 +91,8 @@ const B: WordEncoding = {
 };
 
 /**
- * The words of an unstructured field's value (RFC 5322 §2.2.1): as they are where they are ASCII and would be read
- * back the same, else encoded. `fieldName` says how much room the first line has.
+ * The words of an unstructured field's value (RFC 5322 §2.2.1): unchanged if they are ASCII and read back the same,
+ * otherwise encoded. `fieldName` determines the room on the first line.
  */
 export function unstructuredWords(text: string, fieldName: string): string[] {
   if (isPlain(text) && text.trim() === text) {
@@ -102,14 +102,14 @@ export function unstructuredWords(text: string, fieldName: string): string[] {
   return encodedWords(text, SOFT_LINE - fieldName.length - 2);
 }
 
-/** Whether text can stand in a header without being encoded, or being taken for encoded. */
+/** Whether text can be in a header without encoding, and not be mistaken for encoded text. */
 function isPlain(text: string): boolean {
   return PRINTABLE.test(text) && !text.includes('=?');
 }
 
 /**
- * Encodes text as a row of encoded words of at most 75 characters, the first of at most `firstLength`, split between
- * characters. Q or B, whichever is shorter. Readers drop the blanks between them (RFC 2047 §6.2).
+ * Encodes text as encoded words of at most 75 characters, the first of at most `firstLength`, split between characters.
+ * Q or B, whichever is shorter. Readers drop the blanks between them (RFC 2047 §6.2).
  */
 export function encodedWords(text: string, firstLength: number = MAX_WORD): string[] {
   assertOneLine(text);
@@ -162,7 +162,7 @@ function encodeQAscii(code: number): string {
   return Q_LITERAL.test(char) ? char : `=${code.toString(16).toUpperCase().padStart(2, '0')}`;
 }
 
-/** A longer word of a name is encoded, so that it can be folded. */
+/** A longer word of a name is encoded, to allow folding. */
 const MAX_ATOM = 70;
 
 /** The words of an address list for `writeField` (RFC 5322 §3.4): only display names are ever encoded. */
@@ -180,20 +180,20 @@ function phraseWords(name: string): string[] {
   return isPlain(name) && words.every((word) => word.length <= MAX_ATOM) ? words : encodedWords(name);
 }
 
-/** A parameter of a MIME field: its name, and its value as it is meant. */
+/** A parameter of a MIME field: its name, and its decoded value. */
 export type Parameter = readonly [name: string, value: string];
 
-/** Longer values are split, so that lines can be folded. */
+/** Longer values are split, to allow folding. */
 const MAX_PLAIN = 60;
-/** Less than RFC 2045 calls a token: an apostrophe or a percent sign without quotes is taken for RFC 2231 by some. */
+/** Stricter than a token of RFC 2045: some readers take an unquoted apostrophe or percent sign for RFC 2231. */
 const TOKEN = /^[.\w-]+$/;
-/** RFC 2231 §7 attribute-char: what needs no percent sign. */
+/** RFC 2231 §7 attribute-char: needs no percent encoding. */
 const ATTRIBUTE_CHAR = /^[!#$&+.^_`{|}~0-9A-Za-z-]$/;
 const CHARSET = "utf-8''";
 
 /**
- * The words of one parameter for `writeField`: a token or a quoted string where the value is short plain ASCII,
- * else percent-encoded UTF-8, in numbered sections where it is long (RFC 2231 §3, §4).
+ * The words of one parameter for `writeField`: a token or a quoted string if the value is short plain ASCII, otherwise
+ * percent-encoded UTF-8, in numbered sections if long (RFC 2231 §3, §4).
  */
 export function parameterWords([name, value]: Parameter): string[] {
   if (isPlainValue(value)) return [TOKEN.test(value) ? `${name}=${value}` : `${name}="${value}"`];
@@ -204,7 +204,7 @@ export function parameterWords([name, value]: Parameter): string[] {
   });
 }
 
-/** The words of one parameter as encoded words in quotes: no standard, but what readers without RFC 2231 expect. */
+/** The words of one parameter as encoded words in quotes: not standard, but expected by readers without RFC 2231. */
 export function legacyParameterWords([name, value]: Parameter): string[] {
   const words = encodedWords(value, MAX_PLAIN);
   return words.map((word, index) => {
@@ -214,7 +214,7 @@ export function legacyParameterWords([name, value]: Parameter): string[] {
   });
 }
 
-/** Whether a value is written as it is, and so read alike by every reader. */
+/** Whether a value is written unchanged, so that all readers agree on it. */
 export function isPlainValue(value: string): boolean {
   return value !== '' && value.length <= MAX_PLAIN && isPlain(value) && !/["\\\t]/.test(value);
 }

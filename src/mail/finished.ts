@@ -8,11 +8,11 @@ import { type FieldSpan, fieldValue, type HeaderBlock, readHeader } from './head
 import type { Fault } from './headers.ts';
 import { formatDate, isDate } from './trace.ts';
 
-/** Reading a finished message that somebody else composed (RFC 5322): what is in its header, and whether it may go. */
+/** Reads a finished message composed by somebody else (RFC 5322): what its header says, and whether it may be sent. */
 
 /** A finished message, fit to be sent. */
 export interface FinishedMessage {
-  /** CRLF lines, ending in CRLF; its body is as it was given. */
+  /** CRLF lines, ending in CRLF; the body unchanged. */
   readonly bytes: Buffer;
   readonly header: HeaderBlock;
   /** The first From mailbox, its name decoded; text that parses back to it. */
@@ -21,29 +21,29 @@ export interface FinishedMessage {
   readonly subject: string;
   /** With its angle brackets; null when there is none. */
   readonly messageId: string | null;
-  /** False as well for a Date field that is empty. */
+  /** False for an empty Date field, too. */
   readonly hasDate: boolean;
-  /** The flags of what is sent, without {@link isBlind} fields; envelope addresses are the caller's. */
+  /** The flags of the message as sent, without {@link isBlind} fields; envelope addresses are the caller's concern. */
   readonly flags: BodyFlags;
 }
 
-/** A fault, and the header field it is in; null when it is in none. */
+/** A fault, and its header field; null if it is in none. */
 export interface MessageFault extends Fault {
   readonly field: string | null;
 }
 
-/** A finished message, or everything that is wrong with it. */
+/** A finished message, or all its faults. */
 export type ReadMessage =
   | { readonly kind: 'read'; readonly message: FinishedMessage }
   | { readonly kind: 'faulty'; readonly faults: readonly MessageFault[] }
-  /** It would have this many bytes, and that is too many. */
+  /** The size in bytes that it would have, which is too many. */
   | { readonly kind: 'too_large'; readonly sizeBytes: number };
 
 /** Bounds on a finished message. */
 export interface FinishedLimits {
   /** In its wire form. */
   readonly maxMessageBytes: number;
-  /** Fields besides those of the message format itself and Received. */
+  /** Fields other than those of the message format and Received. */
   readonly maxHeaders: number;
   /** Size of the whole header. */
   readonly maxHeaderBytes: number;
@@ -54,23 +54,23 @@ const SINGLE_NAMES = new Set(
   `date from sender reply-to to cc bcc message-id in-reply-to references subject mime-version content-type
   content-transfer-encoding content-id content-description content-disposition`.split(/\s+/),
 );
-/** More hops than that are a loop (RFC 5321 §6.3 asks for at least 100 in a server; this is a submission). */
+/** More hops are a loop (RFC 5321 §6.3 asks servers to allow at least 100; this is a submission). */
 export const MAX_RECEIVED = 50;
-/** The beginning of the names, in lower case, of the fields that tell Waybill what to do. */
+/** The prefix, in lower case, of fields that instruct Waybill. */
 export const OURS_PREFIX = 'x-waybill-';
-/** Characters that status and lists show; as many as a subject given as a field may have. */
+/** Characters shown in status and lists; as many as a subject given as a field may have. */
 const MAX_SUBJECT = 2000;
 const MESSAGE_ID = /^<[!-;=?-~]+>$/;
 /** Characters. */
 export const MAX_MESSAGE_ID = 900;
 const BLIND_NAMES = new Set(['bcc', 'resent-bcc']);
 
-/** Whether a field is for those who wrote the message alone: it is never sent. */
+/** Whether a field is only for the authors: it is never sent. */
 export function isBlind({ lowerName }: Pick<FieldSpan, 'lowerName'>): boolean {
   return BLIND_NAMES.has(lowerName);
 }
 
-/** Reads and judges a message as it was submitted. Linear in its size. */
+/** Reads and checks a submitted message. Linear in its size. */
 export function* readFinished(submitted: Buffer, limits: FinishedLimits): Sliced<ReadMessage> {
   const lines = yield* toWireLines(submitted, limits.maxMessageBytes);
   if (lines.kind === 'too_large') return lines;
@@ -128,12 +128,12 @@ export function* readFinished(submitted: Buffer, limits: FinishedLimits): Sliced
   };
 }
 
-/** A Message-ID, without comments where they stand in the way. */
+/** A Message-ID; comments are removed if they are in the way. */
 function idOf(value: string | null): string | null {
   return value === null || isMessageId(value) ? value : withoutComments(value).trim();
 }
 
-/** What only all fields together can break: number, repeats, loops, names that are ours. */
+/** Faults of the fields taken together: number, repeats, loops, reserved names. */
 function totalFaults(fields: readonly FieldSpan[], maxHeaders: number): MessageFault[] {
   const faults: MessageFault[] = [];
   const seen = new Set<string>();
@@ -169,18 +169,18 @@ function totalFaults(fields: readonly FieldSpan[], maxHeaders: number): MessageF
   return faults;
 }
 
-/** The value of a Subject field as status and lists show it. */
+/** A Subject value as shown in status and lists. */
 export function shownSubject(value: string): string {
   const decoded = decodeWords(value);
   return decoded.length <= MAX_SUBJECT ? decoded : [...decoded].slice(0, MAX_SUBJECT).join('');
 }
 
-/** A mailbox of the header as text that parses back to it, its name decoded. */
+/** A mailbox of the header as text that parses back to it, with its name decoded. */
 export function shownMailbox({ name, address }: Mailbox): string {
   return formatMailbox({ name: name === null ? null : decodeWords(name), address });
 }
 
-/** Those of the fields that every message must have (RFC 5322 §3.6) which this one has not, to be put on top of it. */
+/** The mandatory fields (RFC 5322 §3.6) that this message lacks, to put on top of it. */
 export function missingFields(
   { hasDate, messageId: given }: Pick<FinishedMessage, 'hasDate' | 'messageId'>,
   { date, messageId }: { readonly date: number; readonly messageId: string },
@@ -189,13 +189,13 @@ export function missingFields(
   return given === null ? dateField + writeField('Message-ID', [messageId]) : dateField;
 }
 
-/** The mailboxes of a From field; comments are taken away only where they cannot be taken as part of a name. */
+/** The mailboxes of a From field; comments are removed only if they cannot belong to a name. */
 export function parseAuthors(value: string): ReturnType<typeof parseAddressList> {
   const asItIs = parseAddressList(value, MAX_AUTHORS);
   return asItIs.ok || !value.includes('(') ? asItIs : parseAddressList(withoutComments(value), MAX_AUTHORS);
 }
 
-/** Checks From and Sender, and gives the first author as it is shown. What is faulty is reported. */
+/** Checks From and Sender, and returns the first author as shown. Reports faults. */
 function readFrom(fields: readonly FieldSpan[], faults: MessageFault[]): string {
   const text = fieldValue(fields, 'from');
   if (text === null || text === '') {
@@ -230,7 +230,7 @@ function readFrom(fields: readonly FieldSpan[], faults: MessageFault[]): string 
   return from;
 }
 
-/** Looser than for a Message-ID that a client gives as a field: generators write many that RFC 5322 does not allow. */
+/** Looser than for a Message-ID given as a field: generators write many that RFC 5322 does not allow. */
 function isMessageId(text: string): boolean {
   return text.length <= MAX_MESSAGE_ID && MESSAGE_ID.test(text);
 }
@@ -239,7 +239,7 @@ function fault(field: string | null, code: string, detail: string): MessageFault
   return { field, code, detail };
 }
 
-/** The lines of a finished message that somebody else composed (RFC 5322 §2.1, §2.3; RFC 5321 §2.3.8). */
+/** Reads the lines of a finished message composed by somebody else (RFC 5322 §2.1, §2.3; RFC 5321 §2.3.8). */
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -255,16 +255,15 @@ export interface WireMessage {
 /** A message in its wire form, or why there is none. */
 export type WireLines =
   | { readonly kind: 'wire'; readonly message: WireMessage }
-  /** The first thing that is wrong with its lines. */
+  /** The first fault in its lines. */
   | { readonly kind: 'faulty'; readonly fault: Fault }
-  /** It would have this many bytes, and that is too many. */
+  /** The size in bytes that it would have, which is too many. */
   | { readonly kind: 'too_large'; readonly sizeBytes: number };
 
 /**
- * Brings a message into its wire form. Lines end all in CRLF, or all in LF, which become CRLF; nothing else is
- * changed but that the last line is ended. Refused are mixed line endings, a CR by itself and NUL, which programs
- * read differently, and lines that no server need take. Linear in the size of the message; nothing larger than
- * `maxBytes` is made.
+ * Converts a message to its wire form. Its lines end all in CRLF, or all in LF, which become CRLF; the only other
+ * change ends the last line. Refuses mixed line endings, a bare CR and NUL, which programs read differently, and lines
+ * longer than a server must accept. Linear in the size of the message; allocates at most `maxBytes`.
  */
 export function* toWireLines(message: Buffer, maxBytes: number): Sliced<WireLines> {
   const scan = new LineScan(message);
@@ -281,7 +280,7 @@ export function* toWireLines(message: Buffer, maxBytes: number): Sliced<WireLine
   return { kind: 'wire', message: { bytes, hasLeadingDot } };
 }
 
-/** Looks at a message byte by byte, and holds all its lines to the ending of the first. */
+/** Scans a message byte by byte, and requires the first line's ending of all lines. */
 class LineScan {
   fault: Fault | null = null;
   hasLeadingDot = false;
@@ -296,14 +295,14 @@ class LineScan {
     this.#isCrlf = first > 0 && message[first - 1] === CR;
   }
 
-  /** Bytes of the wire form, once all has been read. */
+  /** Bytes of the wire form, once everything is read. */
   get sizeBytes(): number {
     const { length } = this.#message;
     const added = this.#isCrlf ? 0 : this.#ended;
     return length + added + (this.#lineStart < length ? 2 : 0);
   }
 
-  /** Reads on; stops at the first fault. */
+  /** Continues reading; stops at the first fault. */
   read(from: number, to: number): void {
     const message = this.#message;
     for (let at = from; at < to && this.fault === null; at++) {
@@ -317,7 +316,7 @@ class LineScan {
     }
   }
 
-  /** Judges a last line that nothing ends. */
+  /** Checks a last line without an end. */
   end(): void {
     this.#holdLength(this.#message.length);
   }
@@ -345,7 +344,7 @@ class LineScan {
   }
 }
 
-/** Copies a message with a CR before each LF that has none, the last line ended. */
+/** Copies a message, adding a CR before each LF that lacks one and ending the last line. */
 function* withCrlf(message: Buffer, sizeBytes: number): Sliced<Buffer> {
   const copy = Buffer.allocUnsafe(sizeBytes);
   let length = 0;
@@ -357,7 +356,7 @@ function* withCrlf(message: Buffer, sizeBytes: number): Sliced<Buffer> {
   return copy;
 }
 
-/** Copies a piece of a message whose CRs all stand before LFs; gives where the copy ends. */
+/** Copies a piece of a message in which every CR precedes an LF; returns the end of the copy. */
 function copyLines(piece: Buffer, copy: Buffer, start: number, byteBefore = 0): number {
   let length = start;
   let before = byteBefore;

@@ -11,44 +11,42 @@ import {
 } from './header-block.ts';
 
 /**
- * Reading a message as a mail server does: its text is not judged (RFC 5321 §3.3, §6.4), for any device or script may
- * hand us its mail. What cannot be read is passed on as it is; only the header is looked at, and the body is never
- * copied.
+ * Reads a message as a mail server does, without checking its text (RFC 5321 §3.3, §6.4): any device or script may send
+ * us its mail. Unparsable parts are passed on unchanged; only the header is examined, and the body is never copied.
  */
 
 /**
- * Bytes of a header that are read. Large mail services take as many, no program writes so many, and the oddest of that
- * size keeps everybody else waiting for some twenty milliseconds.
+ * Most bytes of a header to read. Large mail services accept as many, no program writes so many, and the oddest header
+ * of that size blocks other work for some twenty milliseconds.
  */
 export const MAX_HANDED_IN_HEADER = 256 * 1024;
 const BLANK_LINE = Buffer.from('\r\n\r\n');
-/** The header's last line end belongs to it, the other to the blank line. */
+/** The header's last line end belongs to the header, the next one to the blank line. */
 const CRLF_LENGTH = 2;
-/** What separates the addresses of a list, or surrounds them. */
+/** What separates or surrounds the addresses of a list. */
 const AROUND_ADDRESSES = /[\s<>,;:"()]+/;
 
-/** A message, and what its header tells. Each field may be missing, or there more than once: then the first counts. */
+/** A message, and what its header says. Fields may be missing or repeated: the first counts. */
 export interface HandedIn {
   readonly header: HeaderBlock;
-  /** Begins with the header; what follows it is of the body. */
+  /** Begins with the header; the rest of it belongs to the body. */
   readonly head: Buffer;
-  /** The rest of the body: views of what was handed in. */
+  /** The rest of the body: views of the input. */
   readonly rest: readonly Buffer[];
-  /** The first From mailbox, its name decoded; null when there is none, or it cannot be read. Only to be shown. */
+  /** The first From mailbox, its name decoded; null if there is none, or it cannot be parsed. For display only. */
   readonly from: string | null;
   /** Decoded; empty when there is none. */
   readonly subject: string;
-  /** As it is, but on one line and not too long; null when there is none, or only an empty one. */
+  /** Unchanged, but on one line and not too long; null if there is none, or only an empty one. */
   readonly messageId: string | null;
-  /** False as well for a Date field that is empty. */
+  /** False for an empty Date field, too. */
   readonly hasDate: boolean;
-  /** How many Received fields there are. */
   readonly received: number;
 }
 
 /**
- * Reads a message in any cuts: CRLF lines, the last one ended, without NUL, bare CR and bare LF. Where a line of the
- * header is no field, the header ends before it. Null for a header of more than `maxHeaderBytes`.
+ * Reads a message in chunks of any size: CRLF lines, the last one ended, without NUL, bare CR and bare LF. If a header
+ * line is not a field, the header ends before it. Null for a header of more than `maxHeaderBytes`.
  */
 export function readHandedIn(chunks: readonly Buffer[], maxHeaderBytes: number): HandedIn | null {
   const start = beginning(chunks, maxHeaderBytes + CRLF_LENGTH);
@@ -64,20 +62,20 @@ export function readHandedIn(chunks: readonly Buffer[], maxHeaderBytes: number):
   };
 }
 
-/** A message as it goes on. */
+/** A message as it is sent on. */
 export interface PassedOn {
-  /** Text that was put before it, and views of what stays of it. */
+  /** The text put before it, and views of its remaining parts. */
   readonly chunks: readonly Uint8Array[];
-  /** Some byte is over 127. */
+  /** Whether any byte is over 127. */
   readonly eightBit: boolean;
-  /** Some byte of its header is. */
+  /** Whether any byte of its header is. */
   readonly eightBitHeader: boolean;
 }
 
 /**
- * The message with whole fields (ASCII) on top, without those that are never sent and those that `isDropped` tells of.
- * Dropped as well: a mailbox file's line before the header, and the Date and the Message-ID where all are empty, for
- * the caller has put others on top.
+ * The message with whole fields (ASCII) on top, without those that are never sent and those for which `isDropped` is
+ * true. Also dropped are a mailbox file's line before the header, and Date and Message-ID where all are empty, because
+ * the caller has put new ones on top.
  */
 export function passOn(
   { header, head, rest, hasDate, messageId }: HandedIn,
@@ -106,7 +104,7 @@ export function passOn(
   };
 }
 
-/** Tells how the header names an address of the envelope: in To, in Cc, or not at all. Any letter case is the same. */
+/** Returns how the header names an address of the envelope: in To, in Cc, or not at all. Ignores letter case. */
 export function recipientKinds({ header: { fields } }: HandedIn): (address: string) => RecipientKind {
   const to = addressesIn(fields, 'to');
   let cc: ReadonlySet<string> | null = null;
@@ -118,7 +116,7 @@ export function recipientKinds({ header: { fields } }: HandedIn): (address: stri
   };
 }
 
-/** Whatever may be an address in the fields of a name, in lower case. */
+/** Every possible address in the fields of a name, in lower case. */
 function addressesIn(fields: readonly FieldSpan[], lowerName: string): ReadonlySet<string> {
   const found = new Set<string>();
   for (const field of fields)
@@ -127,7 +125,7 @@ function addressesIn(fields: readonly FieldSpan[], lowerName: string): ReadonlyS
   return found;
 }
 
-/** What the fields tell, found in one pass: there may be very many. */
+/** Collects the facts in one pass: there may be very many fields. */
 function readFields(fields: readonly FieldSpan[]): Omit<HandedIn, 'header' | 'head' | 'rest'> {
   let from = '';
   let subject: string | null = null;
@@ -168,7 +166,9 @@ function shownAuthor(value: string): string | null {
   return first === undefined ? null : shownMailbox(first);
 }
 
-/** The first chunk when the header ends in it, or it is long enough to tell; else as much of the first ones joined. */
+/**
+ * The first chunk if the header ends in it, or it is long enough to tell; otherwise as many joined chunks as needed.
+ */
 function beginning(chunks: readonly Buffer[], length: number): Buffer {
   const [first = Buffer.alloc(0)] = chunks;
   if (chunks.length === 1 || first.length >= length || first.includes(BLANK_LINE)) return first;
@@ -183,7 +183,7 @@ function beginning(chunks: readonly Buffer[], length: number): Buffer {
   return Buffer.concat(joined);
 }
 
-/** Where the header ends at the latest: behind its last line, if nothing breaks it off before. */
+/** The latest possible end of the header: after its last line, if nothing breaks it off before. */
 function headerEnd(start: Buffer): number {
   const end = start.indexOf(BLANK_LINE);
   return end < 0 ? start.length : end + BLANK_LINE.length;
@@ -200,22 +200,22 @@ function behind(chunks: readonly Buffer[], length: number): readonly Buffer[] {
 }
 
 /**
- * Addresses as programs on this machine write them, where a user's name alone is an address: `root`, `root (Cron Daemon)`,
- * `Jane <jane>`. What RFC 5322 calls an address list is read, comments and groups included; nothing is refused here.
+ * Addresses as programs on this machine write them, where a user's name alone is an address: `root`, `root (Cron
+ * Daemon)`, `Jane <jane>`. Parses RFC 5322 address lists, comments and groups included; refuses nothing.
  */
 
-/** A field's value with whole addresses, and those addresses. */
+/** A field's value with complete addresses, and the list of them. */
 export interface WholeAddresses {
   readonly text: string;
-  /** Without names and comments, as they stand; a route before one (RFC 5322 §4.4) is left out. */
+  /** Without names and comments, otherwise unchanged; a route before one (RFC 5322 §4.4) is left out. */
   readonly addresses: readonly string[];
 }
 
-/** A quoted string, a comment that may hold one more, a blank, a special character, or anything else. */
+/** A quoted string, a comment with at most one nested comment, a blank, a special character, or anything else. */
 const TOKEN =
   /"(?:[^"\\]|\\[\s\S])*"|\((?:[^()\\]|\\[\s\S]|\((?:[^()\\]|\\[\s\S])*\))*\)|\s+|[<>,:;]|[^"(\s<>,:;]+|[\s\S]/g;
 
-/** Gives each address without a domain this one. Linear in the length of the text. */
+/** Appends this domain to each address without one. Linear in the length of the text. */
 export function wholeAddresses(value: string, domain: string): WholeAddresses {
   const reading = new Reading(domain);
   for (const [token] of value.matchAll(TOKEN)) reading.take(token);
@@ -227,12 +227,12 @@ class Reading {
   text = '';
   readonly addresses: string[] = [];
   readonly #domain: string;
-  /** The words of the entry so far that may be its address. */
+  /** The words of the current entry that may be its address. */
   #words: string[] = [];
-  /** Where the last of them ends in the text. */
+  /** The end of the last of them in the text. */
   #wordsEnd = 0;
   #inAngles = false;
-  /** The entry's address stood between angle brackets, and is known. */
+  /** The entry's address was in angle brackets, and is known. */
   #isClosed = false;
 
   constructor(domain: string) {
@@ -243,7 +243,7 @@ class Reading {
     if (token === '<') this.#open();
     else if (token === '>') this.#close();
     else if (token === ',' || token === ';') this.end();
-    // The name of a group, or a route within the brackets.
+    // The name of a group, or a route inside the brackets.
     else if (token === ':') this.#words = [];
     else if (!/^[\s(]/.test(token) && !this.#isClosed) {
       this.#words.push(token);
@@ -263,7 +263,7 @@ class Reading {
   }
 
   #open(): void {
-    // What stood before was a name.
+    // The preceding words were a name.
     this.#words = [];
     this.#inAngles = true;
   }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Fault } from './headers.ts';
 import { fault } from './headers.ts';
 
-/** The header of a finished message as its fields and where they lie, and changing it without touching the rest. */
+/** A finished message's header as fields and their positions, and how to change it without touching the rest. */
 
 /** One header field of a message. */
 export interface FieldSpan {
@@ -10,7 +10,7 @@ export interface FieldSpan {
   readonly lowerName: string;
   /** Unfolded and trimmed. */
   readonly value: string;
-  /** Where its lines begin and end in the message, the last CRLF included. */
+  /** The bounds of its lines in the message, the last CRLF included. */
   readonly start: number;
   readonly end: number;
 }
@@ -18,13 +18,13 @@ export interface FieldSpan {
 /** A message's header. */
 export interface HeaderBlock {
   readonly fields: readonly FieldSpan[];
-  /** Its bytes, without the blank line behind it. */
+  /** Its bytes, without the blank line after it. */
   readonly sizeBytes: number;
-  /** A line that is no field follows it at once: the blank line behind it is missing. */
+  /** A line that is not a field follows directly: the blank line is missing. */
   readonly brokenOff: boolean;
 }
 
-/** A header, or everything that is wrong with its lines. */
+/** A header, or all faults of its lines. */
 export type ReadHeader =
   | { readonly ok: true; readonly header: HeaderBlock }
   | { readonly ok: false; readonly faults: readonly Fault[] };
@@ -32,27 +32,30 @@ export type ReadHeader =
 const BLANK_LINE = Buffer.from('\r\n\r\n');
 const CRLF = '\r\n';
 const CRLF_LENGTH = CRLF.length;
-/** The name that {@link readLooseHeader} gives to the line by which mailbox files tell messages apart. No field can have it. */
+/**
+ * The name that {@link readLooseHeader} gives to the line that separates messages in mailbox files. No field can have
+ * it.
+ */
 export const MAILBOX_LINE = 'from ';
-/** It tells a sender and a time; a text that begins with "From now on" is not one. */
+/** Such a line has a sender and a time; a text that begins with "From now on" does not match. */
 const MAILBOX_LINE_TEXT = /^>?From \S+ .*\d\d:\d\d/;
-/** Characters of a line that may tell that. */
+/** Characters of a line to test for that. */
 const MAX_MAILBOX_LINE = 200;
 const FIELD_LINE = /^([\x21-\x39\x3b-\x7e]+):/;
 const BLANK_BEFORE_COLON = /^([\x21-\x39\x3b-\x7e]+)[\t ]+:/;
-/** Characters of a name that a fault repeats. */
+/** Characters of a name that a fault quotes. */
 const MAX_SHOWN = 76;
 const CONTINUATION = /^[\t ]+[^\t ]/;
-/** No header may carry them: every control character but the tab. */
+/** Control characters that no header may contain: all but the tab. */
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/;
 const NOT_ASCII = /[\x80-\xff]/;
 const FOLD = /\r\n(?=[\t ])/g;
-/** A header with more faulty lines is no header; the first few tell it. */
+/** Most faults to report: the first few suffice, and a header with more is not a header. */
 const MAX_FAULTS = 20;
 
 /**
  * Reads the header of a message whose lines end in CRLF (RFC 5322 §2.2, without the obsolete forms; RFC 6532 for
- * what is not ASCII). One of more than `maxBytes` is not looked at.
+ * non-ASCII text). Does not read one of more than `maxBytes`.
  */
 export function readHeader(message: Buffer, maxBytes: number): ReadHeader {
   const sizeBytes = headerSize(message);
@@ -61,7 +64,7 @@ export function readHeader(message: Buffer, maxBytes: number): ReadHeader {
       ok: false,
       faults: [fault('header_size', `The header has ${sizeBytes} bytes; at most ${maxBytes} are taken.`)],
     };
-  // One character is one byte here, so that places in the text are places in the message.
+  // One character for each byte, so that positions in the text are positions in the message.
   const text = message.toString('latin1', 0, sizeBytes);
   const faults: Fault[] = [];
   const fields: FieldSpan[] = [];
@@ -86,11 +89,11 @@ export function readHeader(message: Buffer, maxBytes: number): ReadHeader {
 }
 
 /**
- * Reads as much of a header as there is in text (one character for each byte, lines ended by CRLF), and refuses
- * nothing: the header ends at the first line that is no field. Taken besides what {@link readHeader} takes are blanks
- * before the colon (RFC 5322 §4.5), continuations that are blank, any character but CR and LF in a value, and a
- * mailbox file's line before the first field, which becomes a field named {@link MAILBOX_LINE}. Null for a header of
- * more than `maxBytes`; text may be cut two bytes behind them.
+ * Reads as much of a header as the text has (one character for each byte, lines ended by CRLF), and refuses nothing:
+ * the header ends at the first line that is not a field. Unlike {@link readHeader} it accepts blanks before the colon
+ * (RFC 5322 §4.5), blank continuations, any character but CR and LF in a value, and a mailbox file's line before the
+ * first field, which becomes a field named {@link MAILBOX_LINE}. Null for a header of more than `maxBytes`; text may be
+ * cut two bytes beyond them.
  */
 export function readLooseHeader(text: string, maxBytes: number): HeaderBlock | null {
   const fields: FieldSpan[] = [];
@@ -114,7 +117,7 @@ export function readLooseHeader(text: string, maxBytes: number): HeaderBlock | n
   return { fields, sizeBytes: start, brokenOff: false };
 }
 
-/** A field whose value is read when it is asked for, as few are. */
+/** A field whose value is read on demand, since few are. */
 class LooseField implements FieldSpan {
   readonly name: string;
   readonly lowerName: string;
@@ -155,22 +158,22 @@ function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
 
-/** What is done to a header. */
+/** Changes to a header. */
 export interface HeaderChange {
-  /** Put on top, whole fields with their CRLFs. */
+  /** Whole fields with their CRLFs, put on top. */
   readonly prepend: string;
-  /** How a field changes: null drops it, text (with its CRLF) takes its place, the field itself keeps it. */
+  /** The new form of a field: null drops it, text (with its CRLF) replaces it, the field itself keeps it. */
   readonly each: (field: FieldSpan, index: number) => FieldSpan | string | null;
 }
 
-/** Views that a changed header may consist of; one of more pieces is copied, for each is work for all that follows. */
+/** A changed header has at most this many views; in more pieces it is copied, since each costs work later. */
 const MAX_VIEWS = 16;
-/** What stays of a message, from one place to another. */
+/** A kept range of a message. */
 type Kept = readonly [start: number, end: number];
 
 /**
- * The message with its header changed, and ended: views of what stays, and text between them. A header that falls into
- * many pieces is one piece, and the body always a view.
+ * The message with its header changed, and ended: views of what stays, with text between them. A header in many pieces
+ * is copied into one; the body is always a view.
  */
 export function changeHeader(message: Buffer, header: HeaderBlock, change: HeaderChange): Uint8Array[] {
   const pieces = changedPieces(message.length, header, change);
@@ -193,7 +196,7 @@ function joined(message: Buffer, pieces: readonly (string | Kept)[]): Buffer {
   return joined;
 }
 
-/** What a changed message consists of, in order: text, and parts of it that stay. */
+/** The pieces of a changed message, in order: text, and kept ranges. */
 function changedPieces(length: number, header: HeaderBlock, change: HeaderChange): (string | Kept)[] {
   const pieces: (string | Kept)[] = [];
   let text = change.prepend;
@@ -221,7 +224,7 @@ function changedPieces(length: number, header: HeaderBlock, change: HeaderChange
   return pieces;
 }
 
-/** Up to the blank line; all of a message that has none. */
+/** The size up to the blank line; the whole message if there is none. */
 function headerSize(message: Buffer): number {
   if (message[0] === BLANK_LINE[0] && message[1] === BLANK_LINE[1]) return 0;
   const end = message.indexOf(BLANK_LINE);
@@ -270,7 +273,7 @@ function closeField(
   return { name, lowerName: name.toLowerCase(), value: raw.replace(FOLD, '').trim(), start, end };
 }
 
-/** The value of the first field of a name in lower case; null without one. */
+/** The value of the first field with this name (lower case); null without one. */
 export function fieldValue(fields: readonly FieldSpan[], lowerName: string): string | null {
   return fields.find((field) => field.lowerName === lowerName)?.value ?? null;
 }

@@ -12,21 +12,21 @@ export interface Fault {
   readonly detail: string;
 }
 
-/** How many custom header fields, and how many bytes of names and values together. */
+/** Limits on the number of custom header fields, and on the bytes of names and values together. */
 export interface HeaderLimits {
   readonly maxHeaders: number;
   readonly maxHeaderBytes: number;
 }
 
-/** How a field's value is built, which decides how it is checked and written. */
+/** The syntax of a field's value, which decides how it is checked and written. */
 export type HeaderKind = 'addresses' | 'tokens' | 'unstructured';
 
-/** A longer name leaves no room for a value on its line. */
+/** A longer name would leave no room for a value on its line. */
 const MAX_NAME = 76;
 const MAX_MESSAGE_ID = 900;
-/** Characters. Twice RFC 5322's longest line, and far more than any program shows. */
+/** In characters: twice RFC 5322's longest line, and far more than any program shows. */
 const MAX_SUBJECT = 2000;
-/** Embeddings, overrides and isolates of direction: text that has them reads otherwise than it is. */
+/** Directional embeddings, overrides and isolates: they make text look different from what it is. */
 const TURNS_TEXT = /[\u202a-\u202e\u2066-\u2069]/;
 const FIELD_NAME = /^[\x21-\x39\x3b-\x7e]+$/;
 const VISIBLE_ASCII = /^[\t\x20-\x7e]*$/;
@@ -34,9 +34,9 @@ const VISIBLE_ASCII = /^[\t\x20-\x7e]*$/;
 const MESSAGE_ID =
   /^<[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*@(?:[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*|\[[\x21-\x5a\x5e-\x7e]*\])>$/;
 
-/** What the composer writes of the submission's own fields. */
+/** Fields that the composer writes from the submission's own. */
 const FIELD_NAMES = new Set(['from', 'to', 'cc', 'bcc', 'subject']);
-/** What the composer, the trace or a signer writes by itself. */
+/** Fields that the composer, the trace or a signer writes. */
 const WRITTEN_NAMES = new Set([
   'mime-version',
   'received',
@@ -59,14 +59,14 @@ const TOKEN_NAMES = new Set(['date', 'message-id', 'in-reply-to', 'references'])
 const SINGLE_NAMES = new Set(['date', 'message-id', 'in-reply-to', 'references', 'reply-to', 'sender']);
 const LIST_PREFIX = 'list-';
 
-/** Tells the kind of a field by its name, in any case. */
+/** The kind of a field by its name, in any letter case. */
 export function headerKind(name: string): HeaderKind {
   const lower = name.toLowerCase();
   if (ADDRESS_NAMES.has(lower)) return 'addresses';
   return TOKEN_NAMES.has(lower) || lower.startsWith(LIST_PREFIX) ? 'tokens' : 'unstructured';
 }
 
-/** Checks one custom header field by itself. Null when it may be written. */
+/** Checks one custom header field by itself. Null if it may be written. */
 export function checkHeader(name: string, value: string): Fault | null {
   if (!FIELD_NAME.test(name) || name.length > MAX_NAME)
     return fault(
@@ -93,7 +93,7 @@ export function checkHeader(name: string, value: string): Fault | null {
   return checkValue(name, lower, value);
 }
 
-/** Checks the subject. Null when it may be written. */
+/** Checks the subject. Null if it may be written. */
 export function checkSubject(subject: string): Fault | null {
   if (subject.length > MAX_SUBJECT)
     return fault(
@@ -110,7 +110,7 @@ export function checkSubject(subject: string): Fault | null {
     : null;
 }
 
-/** Checks what only all custom header fields together can break: number, size, repeats. */
+/** Checks the custom header fields together: number, size, repeats. */
 export function checkHeaderTotals(headers: readonly HeaderField[], limits: HeaderLimits): Fault | null {
   if (headers.length > limits.maxHeaders)
     return fault(
@@ -135,7 +135,7 @@ export function checkHeaderTotals(headers: readonly HeaderField[], limits: Heade
   return null;
 }
 
-/** Checks that a Sender is on the domain of From, given as `Mailbox.domain` has it. Null as well without a Sender. */
+/** Checks that a Sender is on the domain of From, in the form of `Mailbox.domain`. Null without a Sender, too. */
 export function checkSenderDomain(headers: readonly HeaderField[], fromDomain: string): Fault | null {
   const value = findHeader(headers, 'sender');
   if (value === null) return null;
@@ -147,7 +147,7 @@ export function checkSenderDomain(headers: readonly HeaderField[], fromDomain: s
   );
 }
 
-/** The Message-ID that the composed message has: the client's, else `fallback`. */
+/** The Message-ID of the composed message: the client's, otherwise `fallback`. */
 export function effectiveMessageId(headers: readonly HeaderField[], fallback: string): string {
   return findHeader(headers, 'message-id') ?? fallback;
 }
@@ -158,7 +158,7 @@ export function findHeader(headers: readonly HeaderField[], lowerName: string): 
   return field?.[1] ?? null;
 }
 
-/** Whether text is a message identifier with its angle brackets, and can stand on one line. */
+/** Whether text is a message identifier with its angle brackets, and fits on one line. */
 function isMessageId(text: string): boolean {
   return text.length <= MAX_MESSAGE_ID && MESSAGE_ID.test(text);
 }
@@ -167,7 +167,7 @@ function checkValue(name: string, lower: string, value: string): Fault | null {
   const kind = headerKind(name);
   if (kind === 'addresses') return checkAddresses(name, lower, value);
   if (kind === 'unstructured') return null;
-  // A field of tokens has no encoded form, and nowhere to fold a line but at its blanks.
+  // A field of tokens cannot be encoded, and can be folded only at its blanks.
   if (!VISIBLE_ASCII.test(value))
     return fault(
       'header_value',
@@ -189,7 +189,6 @@ function checkAddresses(name: string, lower: string, value: string): Fault | nul
     : null;
 }
 
-/** A fault. */
 export function fault(code: string, detail: string): Fault {
   return { code, detail };
 }

@@ -16,14 +16,14 @@ import {
 import { splitMultipart } from './seven-bit-parts.ts';
 
 /**
- * Reading a stored message into what an API takes that composes messages itself: addresses, subject, one plain and one
- * HTML text, and files. What such an API could not say again is refused, with the reason ({@link UNREBUILDABLE}).
+ * Converts a stored message for an API that composes messages itself: addresses, subject, one plain and one HTML text,
+ * and files. Refuses what such an API could not express, with the reason ({@link UNREBUILDABLE}).
  *
- * Taken are the trees that mean the same however they are nested: a text, an alternative of plain text and HTML, each of
- * them with the files that the HTML refers to (multipart/related), and files beside them (multipart/mixed). Let go is what
- * no reader is shown: preambles and epilogues, the size and dates of a file (RFC 2183 §2), parameters that begin with
- * `x-`, a description that is the file's name, header fields of parts that do not begin with `Content-` (RFC 2046 §5.1),
- * an empty plain text beside HTML, and a Content-ID that nothing refers to.
+ * Accepts trees that mean the same however they are nested: a text, or an alternative of plain text and HTML, each with
+ * the files that the HTML refers to (multipart/related), and files beside them (multipart/mixed). Drops what no reader
+ * is shown: preambles and epilogues, the size and dates of a file (RFC 2183 §2), parameters that begin with `x-`, a
+ * description that equals the file's name, header fields of parts that do not begin with `Content-` (RFC 2046 §5.1), an
+ * empty plain text beside HTML, and a Content-ID that nothing refers to.
  */
 
 /** A file of a message. */
@@ -33,9 +33,9 @@ export interface FilePart {
   readonly type: string;
   /** Parameters of the type, without `name`. */
   readonly parameters: ReadonlyMap<string, string>;
-  /** `inline` when the HTML shows it or its part says so. */
+  /** `inline` if the HTML shows it or its part says so. */
   readonly disposition: 'attachment' | 'inline';
-  /** Without angle brackets; null when nothing refers to it. */
+  /** Without angle brackets; null if nothing refers to it. */
   readonly contentId: string | null;
   readonly bytes: Buffer;
 }
@@ -48,41 +48,41 @@ export interface MessageParts extends MessageHeader {
   readonly files: readonly FilePart[];
 }
 
-/** The parts, or why they are not all. */
+/** The parts, or the reason for a refusal. */
 export type ReadParts =
   | { readonly ok: true; readonly parts: MessageParts }
   | { readonly ok: false; readonly because: Unrebuildable };
 
-/** Files of one message. */
+/** Most files of one message. */
 export const MAX_FILES = 1000;
 const MULTIPART = 'multipart/';
 const SIGNED = /^(?:multipart\/(?:signed|encrypted)|application\/(?:x-)?pkcs7-|application\/pgp-encrypted$)/;
 const MESSAGE_PART = /^(?:multipart\/report$|message\/)/;
 const ATTACHED_MESSAGE = /^message\/(?:rfc822|global)$/;
-/** What breaks a line in some reader, and what is no text at all: an API may write it into a header as it comes. */
+/** Breaks a line in some reader, or is not text at all: an API may copy it into a header. */
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
-/** RFC 2045 §7: as a Message-ID, and those are ASCII without controls (RFC 5322 §3.6.4). */
+/** RFC 2045 §7: like a Message-ID, which is ASCII without controls (RFC 5322 §3.6.4). */
 const ID_TEXT = /^[ -~]*$/;
 const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary']);
-/** Fields that a part may have. */
+/** The fields allowed in a part. */
 const PART_FIELDS: ReadonlySet<string> = new Set(
   `content-type content-transfer-encoding content-disposition content-id content-description content-md5
   content-length`.split(/\s+/),
 );
 
-/** Where an entity stands, which says what it may be. */
+/** An entity's position in the tree, which decides what it may be. */
 type Place = 'top' | 'body' | 'alternative' | 'related';
 
-/** What has been found so far. */
+/** What was found so far. */
 interface Found {
   text: string | null;
   html: string | null;
   readonly files: Entity[];
-  /** Those of {@link files} that the HTML brings with it. */
+  /** The {@link files} that belong to the HTML. */
   readonly related: Set<Entity>;
 }
 
-/** Takes a message (CRLF lines) apart. Linear in its size; its parts are at most four levels deep. */
+/** Splits a message (CRLF lines) into its parts. Linear in its size; parts are at most four levels deep. */
 export function* readParts(message: Buffer): Sliced<ReadParts> {
   try {
     const entity = readEntity(message);
@@ -114,7 +114,7 @@ function* readTop(entity: Entity, found: Found): Sliced<void> {
   }
 }
 
-/** Reads what is shown: a text, or the texts of an alternative, each with what it refers to. */
+/** Reads the body: a text, or the texts of an alternative, each with what it refers to. */
 function* readBody(entity: Entity, found: Found, place: Place): Sliced<void> {
   if (entity.type === 'multipart/alternative' && place !== 'alternative') {
     const [first, second, ...others] = yield* childrenOf(entity);
@@ -131,7 +131,7 @@ function* readBody(entity: Entity, found: Found, place: Place): Sliced<void> {
   }
 }
 
-/** The HTML stands first (RFC 2387 §3.2: it is the root unless `start` says otherwise). */
+/** The HTML comes first (RFC 2387 §3.2: it is the root unless `start` says otherwise). */
 function* readRelated(entity: Entity, found: Found, place: Place): Sliced<void> {
   const [root, ...members] = yield* childrenOf(entity);
   if (root === undefined) throw new Refused('structure');
@@ -163,7 +163,7 @@ function* readText(entity: Entity, found: Found, place: Place): Sliced<void> {
 }
 
 function addFile(entity: Entity, found: Found): void {
-  // A text is shown where it stands unless it is told not to be; other multiparts have a meaning of their own.
+  // A text is shown in place unless marked otherwise; other multiparts have a meaning of their own.
   if (entity.type.startsWith(MULTIPART) || (isText(entity) && entity.disposition !== 'attachment'))
     throw new Refused('place');
   const isAttached = ATTACHED_MESSAGE.test(entity.type) && entity.disposition === 'attachment';
@@ -224,13 +224,13 @@ function childOf(part: Buffer): Entity {
   return entity;
 }
 
-/** Kinds that are refused wherever they stand. */
+/** Refuses kinds that are not allowed anywhere. */
 function checkKind({ type }: Entity): void {
   if (SIGNED.test(type)) throw new Refused('signed');
   if (type === 'multipart/report') throw new Refused('message_part');
 }
 
-/** What the header of a stored message says, as one would say it anew to an API: addresses, subject, everything else. */
+/** What a stored message's header says, in the terms of such an API: addresses, subject, all other fields. */
 
 /** A header that can be rebuilt. Names of mailboxes are decoded. */
 export interface MessageHeader {
@@ -242,26 +242,26 @@ export interface MessageHeader {
   readonly subject: string;
   /** With its angle brackets; null when there is none. */
   readonly messageId: string | null;
-  /** As it stands; null when there is none. */
+  /** Unchanged; null if there is none. */
   readonly date: string | null;
   /**
-   * All others in their order: unfolded, ASCII, encoded words left as they are. Without those that tell of the way the
-   * message has come (Received, Return-Path, Delivered-To, Received-SPF, Authentication-Results, ARC), those that a
-   * rebuild breaks or writes itself (DKIM-Signature, DomainKey-Signature, MIME-Version, Content-Type and its like), a
-   * Sender that is the author, and blind copies.
+   * All others in their order: unfolded, ASCII, encoded words unchanged. Without those that describe the message's
+   * route (Received, Return-Path, Delivered-To, Received-SPF, Authentication-Results, ARC), those that a rebuild breaks
+   * or writes itself (DKIM-Signature, DomainKey-Signature, MIME-Version, Content-Type and the like), a Sender equal to
+   * the author, and blind copies.
    */
   readonly others: readonly HeaderField[];
 }
 
 /** More than a message may have recipients. */
 const MAX_ADDRESSES = 2000;
-/** A group of nobody (RFC 5322 §3.4), as in `undisclosed-recipients:;`. */
+/** An empty group (RFC 5322 §3.4), as in `undisclosed-recipients:;`. */
 const EMPTY_GROUP = /^[^:;,<>@"]*:[\t ]*;$/;
-/** RFC 5322 §3.6, and those of which only the first would be read here. */
+/** RFC 5322 §3.6, and fields of which only the first would be read here. */
 const ONCE: ReadonlySet<string> = new Set(
   `date from sender reply-to to cc message-id in-reply-to references subject mime-version`.split(' '),
 );
-/** Those that have a place of their own in {@link MessageHeader}. */
+/** Fields with a member of their own in {@link MessageHeader}. */
 const READ: ReadonlySet<string> = new Set(`date from sender reply-to to cc message-id subject`.split(' '));
 const LEFT_OUT: ReadonlySet<string> = new Set(
   `mime-version content-type content-transfer-encoding content-disposition content-id content-md5 content-length
@@ -269,10 +269,12 @@ const LEFT_OUT: ReadonlySet<string> = new Set(
   authentication-results`.split(/\s+/),
 );
 const NOT_ASCII = /[^\0-\x7f]/;
-/** But the tab. */
+/** Control characters but the tab. */
 const UNWRITABLE = /[\0-\x08\x0a-\x1f\x7f]/;
 const LEFT_OUT_PREFIX = 'arc-';
-/** What a part of its own may say, and a rebuilt one does not. `Content-Language` is a header of the message as well. */
+/**
+ * Fields of a single part, which a rebuilt message does not have. `Content-Language` may be a message's field as well.
+ */
 const CONTENT_PREFIX = 'content-';
 const CONTENT_LANGUAGE = 'content-language';
 
@@ -316,7 +318,7 @@ function isOther(field: FieldSpan): boolean {
   return !lowerName.startsWith(LEFT_OUT_PREFIX);
 }
 
-/** A field that is handed over as it stands: text that every API can put into a header. */
+/** A field handed over unchanged: text that every API can put into a header. */
 function plainField({ name, value }: FieldSpan): HeaderField {
   if (NOT_ASCII.test(value)) throw new Refused('header_eight_bit');
   if (UNWRITABLE.test(value)) throw new Refused('header');
@@ -328,7 +330,7 @@ function plainValue(fields: readonly FieldSpan[], wanted: string): string | null
   return field === undefined ? null : plainField(field)[1] || null;
 }
 
-/** No API has a place for it. One that names the author says nothing. */
+/** No API can express it. One that equals the author adds nothing. */
 function checkSender(fields: readonly FieldSpan[], from: Mailbox): void {
   const [sender, ...others] = addresses(fields, 'sender');
   if (sender === undefined) return;
@@ -354,7 +356,7 @@ function decoded(text: string): string {
 }
 
 const REFERENCE = /cid:([^"'<>()\s]{1,900})/gi;
-/** References of one text; of more, the others are not known. */
+/** Most references of one text; further ones are ignored. */
 const MAX_REFERENCES = 10_000;
 
 /** The Content-IDs that an HTML text refers to by `cid:` (RFC 2392), unescaped. */
@@ -363,7 +365,7 @@ function* referredIds(html: string): Sliced<ReadonlySet<string>> {
   REFERENCE.lastIndex = 0;
   for (let from = 0; from < html.length; from += SLICE_BYTES) {
     if (from > 0) yield;
-    // One that begins in this slice may end in the next.
+    // A reference that begins in this slice may end in the next.
     const text = html.slice(from, from + SLICE_BYTES + 1000);
     for (const [, id = ''] of text.matchAll(REFERENCE)) {
       if (ids.size >= MAX_REFERENCES) return ids;

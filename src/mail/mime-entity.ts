@@ -6,38 +6,41 @@ import { type ContentType, decodeWords, parseContentType, withoutComments } from
 import { type FieldSpan, fieldValue, type HeaderBlock, readLooseHeader } from './header-block.ts';
 import { decodeLeaf, isEncoding } from './seven-bit-parts.ts';
 
-/** A message or a part of one, as its own header tells of it (RFC 2045, 2183): type, disposition, encoding, its body decoded, and why it may be one that cannot be rebuilt. */
+/**
+ * A message or a part, as its own header describes it (RFC 2045, 2183): type, disposition, encoding, decoded body; and
+ * the reasons why a message cannot be rebuilt.
+ */
 
 /** An entity: header, blank line, body. */
 export interface Entity {
   readonly header: HeaderBlock;
-  /** As it stands in the message. */
+  /** As in the message, undecoded. */
   readonly body: Buffer;
-  /** `text/plain` where there is none (RFC 2045 §5.2). */
+  /** `text/plain` without a type (RFC 2045 §5.2). */
   readonly type: string;
-  /** By name in lower case, decoded by RFC 2231; `name` is left out. */
+  /** By name in lower case, decoded by RFC 2231, without `name`. */
   readonly parameters: ReadonlyMap<string, string>;
   readonly disposition: 'attachment' | 'inline' | null;
-  /** From Content-Disposition, else the `name` of Content-Type; null without either. */
+  /** From Content-Disposition, otherwise the `name` of Content-Type; null without either. */
   readonly filename: string | null;
   /** Without its angle brackets. */
   readonly contentId: string | null;
-  /** Lower case; `7bit` where there is none. */
+  /** Lower case; `7bit` without one. */
   readonly encoding: string;
 }
 
-/** Bytes of a header that are read. */
+/** Most bytes of a header to read. */
 const MAX_HEADER_BYTES = 256 * 1024;
-/** Characters of a field with parameters: file names are long where RFC 2231 has encoded them. */
+/** Characters of a field with parameters: RFC 2231 makes file names long. */
 const MAX_FIELD = 16 * 1024;
 const BLANK_LINE = Buffer.from('\r\n\r\n');
 const CRLF_LENGTH = 2;
 const SECTION = /^([^*]+)(?:\*(\d{1,3}))?(\*)?$/;
 const CHARSET = /^([^']*)'[^']*'/;
 const CONTENT_ID = /^<([^<>]+)>$/;
-/** What could be taken for an encoded word, or stands for bytes that could not be read. */
+/** May be taken for an encoded word, or replaces unreadable bytes. */
 const DOUBTFUL = /=\?|\ufffd/;
-/** Fields that may stand once in any header (RFC 2045, RFC 2183). */
+/** Fields allowed once in any header (RFC 2045, RFC 2183). */
 const ONCE = [
   'content-type',
   'content-transfer-encoding',
@@ -46,7 +49,7 @@ const ONCE = [
   'content-description',
 ];
 
-/** Reads an entity; null where its header can be read in more than one way, or not at all. */
+/** Reads an entity; null if its header is ambiguous or unreadable. */
 export function readEntity(bytes: Buffer): Entity | null {
   const blank = bytes.indexOf(BLANK_LINE);
   const end = blank < 0 ? bytes.length : blank + BLANK_LINE.length;
@@ -76,8 +79,8 @@ export function readEntity(bytes: Buffer): Entity | null {
 }
 
 /**
- * Text with its encoded words decoded; null where something of it cannot be read, or what comes out looks like an encoded
- * word itself: a writer might not know that it is none.
+ * Text with its encoded words decoded; null if some of it is unreadable, or the result looks like an encoded word
+ * itself: a writer might take it for one.
  */
 export function decodedText(text: string): string | null {
   const decoded = decodeWords(text);
@@ -104,11 +107,11 @@ interface Placed {
 function dispositionOf(fields: readonly FieldSpan[]): Placed | null {
   const value = fieldValue(fields, 'content-disposition');
   if (value === null) return { disposition: null, filename: null };
-  // But for the slash, it is written like a type.
+  // Apart from the slash, it has the syntax of a type.
   const read = withSections(parsed(`x/${value.trimStart()}`));
   if (read === null) return null;
   return {
-    // One that is not known means an attachment (RFC 2183 §2.8).
+    // An unknown one means an attachment (RFC 2183 §2.8).
     disposition: read.type === 'x/inline' ? 'inline' : 'attachment',
     filename: read.parameters.get('filename') ?? null,
   };
@@ -118,7 +121,7 @@ function parsed(value: string): ContentType | null {
   return parseContentType(value, MAX_FIELD) ?? parseContentType(withoutComments(value), MAX_FIELD);
 }
 
-/** Joins and decodes parameters (RFC 2231 §3, §4); null where two of them say different things, or one cannot be read. */
+/** Joins and decodes parameters (RFC 2231 §3, §4); null if two of them contradict each other, or one is unreadable. */
 function withSections(read: ContentType | null): Typed | null {
   if (read === null) return null;
   const plain = new Map<string, string>();
@@ -139,7 +142,7 @@ function withSections(read: ContentType | null): Typed | null {
   for (const [name, parts] of sections) {
     const value = joined(parts);
     if (value === null || DOUBTFUL.test(value)) return null;
-    // The other is for readers that do not know RFC 2231.
+    // The other one is for readers without RFC 2231.
     plain.set(name, value);
   }
   return { type: read.type, parameters: plain };
@@ -190,11 +193,11 @@ function percentDecoded(text: string): Buffer {
   return Buffer.from(latin1, 'latin1');
 }
 
-/** What the body of a part says: bytes, or text (RFC 2045 §6, RFC 2046 §4.1). */
+/** The decoded body of a part: bytes, or text (RFC 2045 §6, RFC 2046 §4.1). */
 
-/** Names of ASCII, the charset of what names none (RFC 2046 §4.1.2). */
+/** Names of ASCII, the default charset (RFC 2046 §4.1.2). */
 const ASCII_NAMES: ReadonlySet<string> = new Set(['us-ascii', 'ascii', 'ansi_x3.4-1968', 'iso646-us']);
-/** Parameters of a text that mean nothing once it is decoded, or what every text is. */
+/** Parameters of a text that mean nothing once it is decoded, or are the default. */
 const IDLE_PARAMETERS: readonly (readonly [name: string, value: string])[] = [
   ['format', 'fixed'],
   ['delsp', 'no'],
@@ -207,7 +210,7 @@ export function* decodeBytes({ body, encoding }: Entity): Sliced<Buffer> {
   return bytes;
 }
 
-/** The text of a part, its lines ended as they are. Throws {@link Refused}. */
+/** The text of a part, its line ends unchanged. Throws {@link Refused}. */
 export function* decodeText(entity: Entity): Sliced<string> {
   for (const [name, value] of entity.parameters)
     if (name !== 'charset' && !name.startsWith('x-') && !isIdle(name, value))
@@ -216,7 +219,7 @@ export function* decodeText(entity: Entity): Sliced<string> {
   const charset = (entity.parameters.get('charset') ?? 'us-ascii').trim().toLowerCase();
   if (ASCII_NAMES.has(charset) && !isAscii(bytes)) throw new Refused('charset');
   const text = yield* decoded(bytes, ASCII_NAMES.has(charset) ? 'utf-8' : charset);
-  // An API may end its string there.
+  // An API may take it for the end of the string.
   if (text.includes('\0')) throw new Refused('charset');
   return text;
 }
@@ -235,18 +238,18 @@ function* decoded(bytes: Buffer, charset: string): Sliced<string> {
     }
     return text + decoder.decode();
   } catch (error) {
-    // Both the charset that is not known and the byte that is not of it.
+    // An unknown charset, or a byte that is invalid in it.
     if (error instanceof TypeError || error instanceof RangeError) throw new Refused('charset');
     throw error;
   }
 }
 
 /**
- * Why a message cannot be written anew from its parts so that it still says the same. Where only its encoding would
- * change (transfer encodings, charsets that become UTF-8, boundaries, folding, the order of header fields) it can.
+ * Why a message cannot be rebuilt from its parts with the same meaning. It can if only its encoding would change:
+ * transfer encodings, charsets that become UTF-8, boundaries, folding, the order of header fields.
  */
 
-/** See {@link UNREBUILDABLE}, which says each in words. */
+/** A reason; {@link UNREBUILDABLE} has its words. */
 export type Unrebuildable = keyof typeof UNREBUILDABLE;
 
 /** Each reason as the end of a sentence that begins with "it cannot be rebuilt from its parts:". */
@@ -275,7 +278,7 @@ export const UNREBUILDABLE = {
   too_many_parts: 'it has too many parts',
 } as const;
 
-/** Raised where a message is read and caught at the top of it: a part deep below ends it all. */
+/** Thrown anywhere below and caught at the top: one part stops the reading of the whole message. */
 export class Refused extends Error {
   readonly because: Unrebuildable;
 

@@ -21,7 +21,7 @@ export interface Leaf {
   readonly fields: string;
   /** The encoded body, as ASCII: text, or pieces of bytes. */
   readonly body: string | readonly Uint8Array[];
-  /** Some line of the body begins with a dot. */
+  /** Whether some line of the body begins with a dot. */
   readonly dotStuffing: boolean;
 }
 
@@ -33,10 +33,10 @@ export interface Multipart {
   readonly parts: readonly Part[];
 }
 
-/** Contents up to this size are made one chunk: copying them costs less than many small writes. */
+/** Contents up to this size become one chunk: copying them costs less than many small writes. */
 const ONE_CHUNK_BYTES = 64 * 1024;
 
-/** Makes a multipart part (RFC 2046 §5.1). `parameters` are those besides the boundary. */
+/** Makes a multipart part (RFC 2046 §5.1). `parameters` are those other than the boundary. */
 export function multipart(
   subtype: 'mixed' | 'alternative' | 'related' | 'report',
   parts: readonly Part[],
@@ -53,7 +53,7 @@ export function needsDotStuffing(part: Part): boolean {
   return part.kind === 'leaf' ? part.dotStuffing : part.parts.some(needsDotStuffing);
 }
 
-/** Writes header fields and the tree below them: everything a message is made of, ending in CRLF. */
+/** Writes header fields and the tree below them, that is, a whole message, ending in CRLF. */
 export function writeMessage(header: string, root: Part): Uint8Array[] {
   const writer = new ChunkWriter();
   writer.text(header);
@@ -77,7 +77,7 @@ function writePart(part: Part, writer: ChunkWriter): void {
   writer.text(`\r\n--${part.boundary}--`);
 }
 
-/** An empty body ends a line too: that of the blank line before it. */
+/** An empty body ends in a line end too: that of the blank line before it. */
 function endsLine(body: Leaf['body']): boolean {
   if (typeof body === 'string') return body === '' || body.endsWith('\r\n');
   const last = body.findLast((piece) => piece.length > 0);
@@ -123,18 +123,20 @@ export interface Attachment {
   /** A media type with parameters; null means unknown. */
   readonly contentType: string | null;
   readonly content: Uint8Array;
-  /** What `cid:` in the HTML refers to, with or without angle brackets; null when nothing does. */
+  /** The id that `cid:` in the HTML refers to, with or without angle brackets; null if nothing refers to it. */
   readonly contentId: string | null;
   readonly disposition: 'attachment' | 'inline';
 }
 
-/** The media type of an attachment that has none. */
+/** The media type of an attachment without one. */
 export const UNKNOWN_TYPE = 'application/octet-stream';
 const UNKNOWN: ContentType = { type: UNKNOWN_TYPE, parameters: [] };
 const MAX_FILENAME = 1024;
 const MAX_CONTENT_ID = 900;
 const NOT_IN_FILENAME = /[\p{Cc}/\\]/u;
-/** What shows nothing, or turns what is around it: both can hide the ending, which says what the file is. */
+/**
+ * Invisible characters, or those that change text direction: both can hide the extension, which tells what the file is.
+ */
 const HIDDEN_IN_FILENAME = /[\p{Bidi_Control}\p{Zl}\p{Zp}\u00ad\u200b\u2060-\u2064\ufeff]/u;
 const CONTENT_ID = /^<?([\x21-\x3b\x3d\x3f-\x7e]+)>?$/;
 const CR = 0x0d;
@@ -142,7 +144,7 @@ const LF = 0x0a;
 const DOT = 0x2e;
 const LINE_THEN_DOT = '\r\n.';
 
-/** Checks what a client said about an attachment. Null when it may be sent. */
+/** Checks a client's attachment. Null if it may be sent. */
 export function checkAttachment(
   attachment: Pick<Attachment, 'filename' | 'contentType' | 'contentId'>,
 ): Fault | null {
@@ -171,7 +173,7 @@ export function checkAttachment(
   return null;
 }
 
-/** The MIME part of an attachment that `checkAttachment` let pass; throws a RangeError on any other. */
+/** The MIME part of an attachment accepted by `checkAttachment`; throws a RangeError on any other. */
 export function attachmentPart(attachment: Attachment): Leaf {
   const fault = checkAttachment(attachment);
   if (fault !== null) throw new RangeError(fault.detail);
@@ -206,7 +208,7 @@ function partFields(attachment: Attachment, type: ContentType, encoding: string)
   );
 }
 
-/** The Content-ID of an inline file that is referred to by its name; escaped as in a URL where it must be. */
+/** The Content-ID of an inline file that the HTML refers to by name; escaped as in a URL where necessary. */
 export function contentIdOf(filename: string): string | null {
   return bareContentId(filename) ?? bareContentId(encodeURIComponent(filename.toWellFormed()));
 }
@@ -215,7 +217,7 @@ function bareContentId(text: string): string | null {
   return text.length <= MAX_CONTENT_ID ? (CONTENT_ID.exec(text)?.[1] ?? null) : null;
 }
 
-/** Types that RFC 2046 §5.2 lets no one encode. `message/global` (RFC 6532 §3.7) is free of that rule. */
+/** Types that may not be encoded (RFC 2046 §5.2). `message/global` (RFC 6532 §3.7) is exempt. */
 function isMessageType(type: string): boolean {
   return type.startsWith('message/') && type !== 'message/global';
 }

@@ -8,30 +8,32 @@ import { hasLeadingDot, isSevenBitLines, type Leaf } from './part.ts';
 import { addressLiteral, formatDate } from './trace.ts';
 import { encodeQuotedPrintable } from './transfer-encoding.ts';
 
-/** What a delivery status notification tells (RFC 3464), its part for programs, and what comes back of the message. */
+/**
+ * The contents of a delivery status notification (RFC 3464): its part for programs, and what it returns of the message.
+ */
 
-/** What is told of a recipient (RFC 3464 §2.3.3). */
+/** The action for a recipient (RFC 3464 §2.3.3). */
 export type ReportAction = 'failed' | 'delayed' | 'delivered' | 'relayed';
 
-/** A recipient, and how its copy fared. */
+/** A recipient, and the fate of its copy. */
 export interface ReportedRecipient {
   readonly recipient: Pick<Recipient, 'address' | 'orcpt'>;
   readonly action: ReportAction;
-  /** It was given up because it had waited too long. */
+  /** Delivery was abandoned because it had waited too long. */
   readonly expired: boolean;
   /** The last reply; null when it was never tried. Hostile: a peer wrote it. */
   readonly reply: Reply | null;
-  /** Who gave it; null when nobody was reached, or it is not known any more. */
+  /** The host that gave it; null if none was reached, or it is no longer known. */
   readonly host: string | null;
-  /** Wall ms of the last attempt; null when it was never tried, or it is not known any more. */
+  /** Wall ms of the last attempt; null if there was none, or it is no longer known. */
   readonly triedAt: number | null;
-  /** Wall ms until which it is tried; only told of those that are delayed. */
+  /** Wall ms until which it is tried; only used for delayed recipients. */
   readonly triedUntil: number;
 }
 
 /** A report on one message. */
 export interface Report {
-  /** The name of this server. */
+  /** This server's host name. */
   readonly hostname: string;
   /** The reverse-path of the message. */
   readonly to: string;
@@ -39,43 +41,43 @@ export interface Report {
   readonly messageId: string;
   /** Wall ms. */
   readonly date: number;
-  /** The id under which we keep the message, and when it came (wall ms). */
+  /** Our id of the message, and when it arrived (wall ms). */
   readonly message: { readonly id: string; readonly envid: string | null; readonly arrivedAt: number };
   /** At least one; each address once. */
   readonly recipients: readonly ReportedRecipient[];
   readonly returned: Returned;
 }
 
-/** What a report returns of the message it is about (RFC 6522 §3, part 3), and what it tells of it. */
+/** The returned part of the original message (RFC 6522 §3, part 3), and what the report says of it. */
 
-/** The beginning of a stored message: all of it, or enough for what is returned at most. */
+/** The beginning of a stored message: all of it, or enough for the largest returned part. */
 export interface Beginning {
   readonly bytes: Buffer;
   readonly isWhole: boolean;
 }
 
-/** See above. */
+/** The returned part, with the message's identification. */
 export interface Returned {
-  /** Null when nothing can be returned. */
+  /** Null if nothing can be returned. */
   readonly part: Leaf | null;
-  /** With its angle brackets; null when there is none that could be referred to. */
+  /** With its angle brackets; null if there is none fit for a reference. */
   readonly messageId: string | null;
   /** Decoded; empty when there is none. Hostile text of one line. */
   readonly subject: string;
 }
 
-/** Most bytes of a message that are returned: a larger one comes as its header, and of a larger header the first fields. */
+/** Most bytes of a message to return: of a larger one the header, and of a larger header the first fields. */
 export const MAX_RETURNED_BYTES = 64 * 1024;
-/** What is said of a message that cannot be read. */
+/** The result for an unreadable message. */
 export const NOTHING_RETURNED: Returned = { part: null, messageId: null, subject: '' };
 
 const CRLF = '\r\n';
 const BLANK_LINE = '\r\n\r\n';
-/** RFC 5322 §3.6.4, without the obsolete forms; what fits on a line. */
+/** RFC 5322 §3.6.4, without the obsolete forms; fits on a line. */
 const MESSAGE_ID = /^<[!-;=?-~]{1,250}>$/;
 
 /**
- * Returns a message whole (`full`), where it is all there and 7-bit, else its header. A header that is not 7-bit is
+ * Returns a whole message (`full`) if it is all there and 7-bit, otherwise its header. A header that is not 7-bit is
  * encoded (RFC 6522 §4); a message may not be (RFC 2046 §5.2.1), and many programs do not read message/global-headers.
  */
 export function* returnedOf({ bytes, isWhole }: Beginning, full: boolean): Sliced<Returned> {
@@ -85,7 +87,7 @@ export function* returnedOf({ bytes, isWhole }: Beginning, full: boolean): Slice
   return { part, ...toldOf(header) };
 }
 
-/** The header, without the blank line behind it; of one that is too large the fields that are there in full. */
+/** The header, without the blank line after it; of one that is too large, the complete fields. */
 function headerOf(bytes: Buffer, isWhole: boolean): Buffer {
   const most = bytes.subarray(0, MAX_RETURNED_BYTES);
   if (most.indexOf(CRLF) === 0) return most.subarray(0, 0);
@@ -97,7 +99,7 @@ function headerOf(bytes: Buffer, isWhole: boolean): Buffer {
   return most.subarray(0, at < 0 ? 0 : at + CRLF.length);
 }
 
-/** Whether what begins here belongs to the field before it, or may: nobody can tell at the end. */
+/** Whether the text here continues the field before it, or may: at the end nobody can tell. */
 function isContinued(bytes: Buffer, at: number): boolean {
   const byte = bytes[at];
   return byte === undefined || byte === 0x20 || byte === 0x09;
@@ -132,13 +134,13 @@ function toldOf(header: Buffer): Omit<Returned, 'part'> {
   };
 }
 
-/** The part of a report that programs read: message/delivery-status (RFC 3464 §2). Always ASCII. */
+/** The machine-readable part of a report: message/delivery-status (RFC 3464 §2). Always ASCII. */
 
-/** Characters of a peer's reply that are told. */
+/** Characters of a peer's reply to include. */
 const MAX_REPLY = 500;
-/** Characters of a host's name that are told; no name is longer. */
+/** Characters of a host's name to include; no name is longer. */
 const MAX_HOST = 255;
-/** What no name looks like. */
+/** Looks like an address, not a name. */
 const IP_ADDRESS = /^[\d.]+$|:/;
 const NOT_PRINTABLE_ASCII = /[^\x20-\x7e]+/g;
 const BLANKS = / {2,}/g;
@@ -147,10 +149,10 @@ const XTEXT_ESCAPE = /\+([0-9A-F]{2})/g;
 const ENHANCED = /^([245])\.\d{1,3}\.\d{1,3}$/;
 /** RFC 3463 §3.5: delivery time expired. */
 const EXPIRED = '4.4.7';
-/** What RFC 6533 §3 lets an address in its 7-bit form hold as it is. */
+/** Characters that RFC 6533 §3 encodes in an address's 7-bit form. */
 const UNSAFE_IN_ADDRESS = /[^!-*,-<>-[\]-~]/gu;
 
-/** The class that the status of a recipient has (RFC 3463 §2), by what is told of it. */
+/** The class of a recipient's status (RFC 3463 §2), by its action. */
 const CLASSES: Readonly<Record<ReportAction, string>> = {
   failed: '5',
   delayed: '4',
@@ -158,7 +160,7 @@ const CLASSES: Readonly<Record<ReportAction, string>> = {
   relayed: '2',
 };
 
-/** The body of the part: the fields of the message, then a group for each recipient. */
+/** The body of the part: the message's fields, then a group for each recipient. */
 export function deliveryStatus({ hostname, message, recipients }: Report): string {
   const { envid, id, arrivedAt } = message;
   const perMessage =
@@ -186,12 +188,12 @@ function perRecipient(reported: ReportedRecipient): string {
   );
 }
 
-/** A host that was named by its address has no name: RFC 3464 §2.3.5 wants the literal. */
+/** A host known by its address has no name: RFC 3464 §2.3.5 requires the literal. */
 function hostName(host: string): string {
   return IP_ADDRESS.test(host) ? addressLiteral(host) : host;
 }
 
-/** The status code of a recipient (RFC 3464 §2.3.4): the reply's, where it says the same as the action. */
+/** The status code of a recipient (RFC 3464 §2.3.4): the reply's, if it agrees with the action. */
 export function statusOf({
   action,
   expired,
@@ -203,25 +205,25 @@ export function statusOf({
   return ENHANCED.exec(enhanced)?.[1] === wanted ? enhanced : `${wanted}.0.0`;
 }
 
-/** The words of what the peer said, or of what we say where it could not. */
+/** The peer's words, or ours if it could not answer. */
 function diagnostic({ code, enhanced, cause, text }: Reply): string[] {
   const said = plainLine(text, MAX_REPLY);
   return foldableWords(plainLine(`${spoken()} ${said}`, 2 * MAX_REPLY));
 
-  /** A provider's code is one of HTTP, which means something else in SMTP (RFC 3464 §2.3.6 names the kind). */
+  /** A provider's code is an HTTP status, which means something else in SMTP (RFC 3464 §2.3.6 names the type). */
   function spoken(): string {
     if (code === null) return `x-waybill; ${cause}:`;
     return cause.startsWith('provider_') ? `x-http; ${code}` : `smtp; ${code} ${enhanced ?? ''}`;
   }
 }
 
-/** Hostile text as one line of printable ASCII without a run of blanks, so that it can be folded and nothing more. */
+/** Hostile text as one line of printable ASCII with single blanks, so that it can only be folded. */
 function plainLine(text: string, most: number): string {
   const plain = text.replace(NOT_PRINTABLE_ASCII, (run) => (/^\s+$/.test(run) ? ' ' : '?'));
   return plain.replace(BLANKS, ' ').trim().slice(0, most).trim();
 }
 
-/** What xtext says (RFC 3461 §4); as it is where that could not stand in a field. */
+/** Decodes xtext (RFC 3461 §4); leaves it if the result could not be in a field. */
 function decodeXtext(xtext: string): string {
   const decoded = xtext.replace(XTEXT_ESCAPE, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
@@ -230,7 +232,7 @@ function decodeXtext(xtext: string): string {
   return isSafe ? decoded : xtext;
 }
 
-/** The words of ORCPT as it was given: `rfc822;xtext`, or `utf-8;` and an address in either form (RFC 6533 §3). */
+/** The words of ORCPT as given: `rfc822;xtext`, or `utf-8;` and an address in either form (RFC 6533 §3). */
 function originalRecipient(orcpt: string): string[] {
   const end = orcpt.indexOf(';');
   const type = orcpt.slice(0, end).toLowerCase();
@@ -239,7 +241,7 @@ function originalRecipient(orcpt: string): string[] {
   return [`${type};`, type === 'utf-8' ? address : decodeXtext(address)];
 }
 
-/** An address with its type; one that is not ASCII in the 7-bit form of RFC 6533 §3. */
+/** An address with its type; a non-ASCII one in the 7-bit form of RFC 6533 §3. */
 function typedAddress(type: string, address: string): string[] {
   if (PRINTABLE_ASCII.test(address)) return [`${type};`, address];
   const escaped = address.replace(UNSAFE_IN_ADDRESS, (char) => {

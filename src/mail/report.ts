@@ -14,13 +14,13 @@ import {
 import { encodeText } from './text-body.ts';
 import { formatDate } from './trace.ts';
 
-/** Writing a report: the part that people read, and the whole, as multipart/report (RFC 6522). */
+/** Writes a report: the part for people, and the whole, as multipart/report (RFC 6522). */
 
-/** Recipients that are told with what was said; the part for programs has them all. */
+/** Most recipients in the part for people; the part for programs has them all. */
 const MAX_TOLD = 100;
 const MAX_REPLY = 300;
 const MAX_SUBJECT = 200;
-/** Neither ends a line nor steers what shows it. */
+/** Characters that end a line or steer a display. */
 const UNSHOWN = /[\p{C}\p{Z}]+/gu;
 
 const HEADINGS: Readonly<Record<ReportAction, string>> = {
@@ -32,7 +32,7 @@ const HEADINGS: Readonly<Record<ReportAction, string>> = {
   delivered: 'Your message was delivered to these recipients:',
 };
 
-/** What a sender can do about a failure, by the beginning of its status (RFC 3463); the first that fits. */
+/** Advice for the sender on a failure, by the beginning of its status (RFC 3463); the first match counts. */
 const ADVICE: readonly (readonly [status: string, advice: string])[] = [
   ['5.1.8', 'Your own address was refused. Ask whoever runs your mail.'],
   ['5.1.7', 'Your own address was refused. Ask whoever runs your mail.'],
@@ -54,7 +54,6 @@ const ADVICE: readonly (readonly [status: string, advice: string])[] = [
   ],
 ];
 
-/** What the report is called. */
 function reportSubject({ recipients }: Pick<Report, 'recipients'>): string {
   const actions = new Set(recipients.map(({ action }) => action));
   if (actions.has('failed')) return 'Your message could not be delivered';
@@ -62,7 +61,7 @@ function reportSubject({ recipients }: Pick<Report, 'recipients'>): string {
   return actions.has('relayed') ? 'Your message was passed on' : 'Your message was delivered';
 }
 
-/** The text. It may be anything but ASCII; lines end in LF. */
+/** The text, in any script; lines end in LF. */
 function reportText(report: Report): string {
   const { hostname, message, returned, recipients } = report;
   const groups = (['failed', 'delayed', 'relayed', 'delivered'] as const).map((action) =>
@@ -120,23 +119,23 @@ function shown(text: string, most: number): string {
   return line.length <= most ? line : `${[...line].slice(0, most).join('')}…`;
 }
 
-/** Writing delivery status notifications (RFC 3461, 3464, 6522; RFC 6533 for addresses that are not ASCII). */
+/** Writes delivery status notifications (RFC 3461, 3464, 6522; RFC 6533 for non-ASCII addresses). */
 
 /** A report, ready to be sent. */
 export interface ComposedReport {
   readonly content: Content;
-  /** As they stand in the header. */
+  /** As written in the header. */
   readonly from: string;
   readonly subject: string;
 }
 
-/** Drawn for a boundary: enough that no content meets it by chance. */
+/** Random bytes of a boundary: no content matches it by chance. */
 const BOUNDARY_BYTES = 16;
 const ASCII = /^[\0-\x7f]*$/;
 
 /**
- * Composes a report. Its body is always 7-bit; its header too, unless the sender's address is not ASCII, which makes
- * it SMTPUTF8. In slices where it names very many recipients.
+ * Composes a report. Its body is always 7-bit; its header too, unless the sender's address is not ASCII, which makes it
+ * SMTPUTF8. Works in slices on very many recipients.
  */
 export function* composeReport(report: Report, random: Random): Sliced<ComposedReport> {
   const from = `Mail delivery <MAILER-DAEMON@${report.hostname}>`;
@@ -174,13 +173,13 @@ function headerOf(report: Report, from: string, subject: string): string {
     writeField('Subject', foldableWords(subject)) +
     writeField('Message-ID', [report.messageId]) +
     (original === null ? '' : writeField('In-Reply-To', [original]) + writeField('References', [original])) +
-    // RFC 3834 §5: nobody's automatic answer must come back to it.
+    // RFC 3834 §5: automatic responders must not answer it.
     writeField('Auto-Submitted', ['auto-replied']) +
     'MIME-Version: 1.0\r\n'
   );
 }
 
-/** One that stands in none of the parts: the sender wrote what is returned, and a peer its reply. */
+/** Occurs in none of the parts: the sender wrote what is returned, and a peer its reply. */
 function boundaryFor(leaves: readonly Leaf[], random: Random): string {
   for (;;) {
     const boundary = `=_${Buffer.from(random.fill(new Uint8Array(BOUNDARY_BYTES))).toString('hex')}`;

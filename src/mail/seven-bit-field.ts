@@ -4,9 +4,9 @@ import { encodedWords, HARD_LINE, parameterWords, SOFT_LINE, withParameters, wri
 import { parseContentType } from './field-values.ts';
 import type { FieldSpan } from './header-block.ts';
 
-/** Writing one header field in ASCII (RFC 2047, RFC 2231), and in lines that are short enough (RFC 5322 §2.2.3). */
+/** Converts one header field to ASCII (RFC 2047, RFC 2231), in lines that are short enough (RFC 5322 §2.2.3). */
 
-/** Makes encoded words of text. */
+/** Encodes text as encoded words. */
 export type Encoder = (text: string) => string[];
 
 /** Why a field cannot be converted. */
@@ -14,24 +14,27 @@ export type FieldFault = 'header' | 'word';
 
 const FOLD = /\r\n(?=[\t ])/g;
 const NON_ASCII = /[^\0-\x7f]/;
-/** Addresses, with names that may be encoded (RFC 2047 §5 rule 3). A list's id is written like one. */
+/** Fields with addresses, whose names may be encoded (RFC 2047 §5 rule 3). A List-Id has the same syntax. */
 const PHRASES = new Set([
   ...['from', 'sender', 'reply-to', 'to', 'cc', 'bcc'],
   ...['resent-from', 'resent-sender', 'resent-reply-to', 'resent-to', 'resent-cc', 'resent-bcc'],
   ...['disposition-notification-to', 'list-id', 'return-receipt-to', 'errors-to'],
 ]);
-/** Only their comments are text. */
+/** Fields in which only comments are free text. */
 const STRUCTURED = new Set([
   ...['received', 'return-path', 'date', 'resent-date', 'message-id', 'resent-message-id', 'in-reply-to'],
   ...['references', 'mime-version', 'content-transfer-encoding', 'content-id', 'authentication-results'],
   ...['dkim-signature', 'arc-seal', 'arc-message-signature', 'arc-authentication-results'],
 ]);
 const MIME = new Set(['content-type', 'content-disposition']);
-/** RFC 2047 §2: characters of one encoded word, and what its frame takes of them. */
+/** RFC 2047 §2: characters of one encoded word, and of its delimiters. */
 const MAX_WORD = 75;
 const UNKNOWN = ['=?unknown-8bit?Q?', '?='] as const;
 
-/** A field that has bytes over 127, unless `eightBit` allows it, or a line that is too long. `raw` is all its lines. */
+/**
+ * Converts a field with bytes over 127, unless `eightBit` allows them, or with a line that is too long. `raw` is all
+ * its lines.
+ */
 export function convertField(span: FieldSpan, raw: Buffer, eightBit: boolean): Buffer | FieldFault {
   const text = raw.toString('latin1');
   if (eightBit || !NON_ASCII.test(text)) return refold(text);
@@ -55,14 +58,14 @@ function wordsOf({ lowerName, name }: FieldSpan, value: string, encode: Encoder)
 
 /** A type or disposition with parameters, which may be in any script (RFC 2231 §4). */
 function mimeWords(lowerName: string, value: string): string[] | null {
-  // A disposition is one word, and otherwise written like a type.
+  // A disposition is one word, but otherwise has the syntax of a type.
   const family = lowerName === 'content-disposition' ? 'x/' : '';
   const parsed = parseContentType(family + value);
   if (parsed === null) return null;
   return withParameters(parsed.type.slice(family.length), parsed.parameters.map(parameterWords));
 }
 
-/** Encoded words of bytes in a charset that nobody named (RFC 1428). One character is one byte. */
+/** Encoded words of bytes in an unknown charset (RFC 1428). One character is one byte. */
 function unknownWords(bytes: string): string[] {
   const room = MAX_WORD - UNKNOWN[0].length - UNKNOWN[1].length;
   const words: string[] = [];
@@ -83,7 +86,7 @@ function hex(byte: string): string {
   return byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0');
 }
 
-/** Breaks lines that are too long before a blank; one character of `text` is one byte. */
+/** Folds overlong lines before a blank; one character of `text` is one byte. */
 function refold(text: string): Buffer | FieldFault {
   const lines: string[] = [];
   for (let line of text.slice(0, -2).split('\r\n')) {
@@ -98,7 +101,7 @@ function refold(text: string): Buffer | FieldFault {
   return Buffer.from(`${lines.join('\r\n')}\r\n`, 'latin1');
 }
 
-/** The last blank before which a line may be broken, so that neither half consists of blanks only; -1 without one. */
+/** The last blank at which a line may be folded without leaving a line of blanks only; -1 without one. */
 function foldAt(line: string): number {
   for (let at = HARD_LINE; at > 0; at--) {
     const isBlank = line[at] === ' ' || line[at] === '\t';
@@ -109,22 +112,25 @@ function foldAt(line: string): number {
   return -1;
 }
 
-/** Structured fields in ASCII: names and comments become encoded words, and an address must have none but in its domain. */
+/**
+ * Converts structured fields to ASCII: names and comments become encoded words; only the domain of an address may be
+ * non-ASCII.
+ */
 
 const SEPARATOR = /[,;:]/;
 const BLANK = /[\t ]/;
-/** What an address literal is made of; it is short. */
+/** An address literal, which is short. */
 const LITERAL = /\[[0-9A-Za-z.:]{1,64}\]/y;
 const SPECIAL = /[\t "(<,;:]/;
 
 interface Token {
   readonly kind: 'blank' | 'atom' | 'quoted' | 'comment' | 'angle' | 'separator';
-  /** As it stands, with its quotes, parentheses or angle brackets. */
+  /** Unchanged, with its quotes, parentheses or angle brackets. */
   readonly raw: string;
 }
 
 /**
- * The words of a list of addresses, or of what is written like one. Null where an address needs more than ASCII, or a
+ * The words of a list of addresses, or of a field with that syntax. Null if an address needs more than ASCII, or a
  * quote, comment or bracket is never closed.
  */
 function asciiPhrases(value: string, encode: (text: string) => string[]): string[] | null {
@@ -143,7 +149,7 @@ function asciiPhrases(value: string, encode: (text: string) => string[]): string
       entry.push(token);
       continue;
     }
-    // Before a colon stands the name of a group.
+    // A colon follows the name of a group.
     if (!finish(token.raw === ':')) return null;
     const last = words.pop();
     words.push((last ?? '') + token.raw);
@@ -151,7 +157,7 @@ function asciiPhrases(value: string, encode: (text: string) => string[]): string
   return finish(false) ? words : null;
 }
 
-/** The words of a field of which only comments are text. Null where anything else is not ASCII. */
+/** The words of a field in which only comments are free text. Null if anything else is not ASCII. */
 function asciiStructured(value: string, encode: (text: string) => string[]): string[] | null {
   const tokens = tokenize(value);
   if (tokens === null) return null;
@@ -189,7 +195,7 @@ function asciiToken(kind: Token['kind'], raw: string, encode: (text: string) => 
   return address === null ? null : `<${address}>`;
 }
 
-/** A name as it is, or all of it encoded: comments in it stay comments. */
+/** A name unchanged, or encoded as a whole: its comments stay comments. */
 function phraseWords(tokens: readonly Token[], encode: (text: string) => string[]): string[] {
   const isPlain = tokens.every(({ kind, raw }) => kind === 'comment' || !NON_ASCII.test(raw));
   const words: string[] = [];
@@ -210,7 +216,7 @@ function unquoted(raw: string): string {
   return raw.slice(1, -1).replace(/\\(.)/g, '$1');
 }
 
-/** An address whose domain is not ASCII, with A-labels (RFC 5891). Null where that is not all. */
+/** An address with the A-labels (RFC 5891) of a non-ASCII domain. Null if that does not suffice. */
 function asciiAddress(text: string): string | null {
   const at = text.lastIndexOf('@');
   const local = text.slice(0, at);
@@ -219,7 +225,7 @@ function asciiAddress(text: string): string | null {
   return domain === null ? null : `${local}@${domain}`;
 }
 
-/** All of a value, in order; null when something is never closed. Linear. */
+/** All tokens of a value, in order; null when something is never closed. Linear. */
 function tokenize(value: string): Token[] | null {
   const tokens: Token[] = [];
   for (let at = 0; at < value.length; ) {
@@ -247,7 +253,7 @@ function blankEnd(value: string, start: number): number {
   return at;
 }
 
-/** An address literal is of its atom, colons and all. */
+/** An address literal is part of its atom, colons and all. */
 function atomEnd(value: string, start: number): number {
   let end = start;
   while (end < value.length && (end === start || !SPECIAL.test(value[end] ?? ''))) {
@@ -257,7 +263,7 @@ function atomEnd(value: string, start: number): number {
   return end;
 }
 
-/** Behind what closes the quote or comment at `start`; -1 when nothing does. */
+/** The position after the end of the quote or comment at `start`; -1 without an end. */
 function closing(value: string, start: number, close: string, open: string | null): number {
   let depth = 1;
   for (let at = start + 1; at < value.length; at++) {

@@ -1,13 +1,13 @@
 import { SLICE_BYTES, type Sliced } from '../lib/clock.ts';
 import { encodeBase64, encodeQuotedPrintable } from './transfer-encoding.ts';
 
-/** Bodies, as they are read for converting or taking apart: cutting a multipart at its boundaries, encoding and decoding a leaf. */
+/** Bodies, for converting or splitting messages: splits a multipart at its boundaries, encodes and decodes a leaf. */
 
-/** Cutting the body of a multipart at its boundaries (RFC 2046 §5.1.1), so that joining the pieces gives it back. */
+/** Splits the body of a multipart at its boundaries (RFC 2046 §5.1.1); joining the pieces restores it. */
 
 /** One part, and the boundary line before it. */
 export interface SplitPart {
-  /** With the CRLF before it, which belongs to it, and the one behind. */
+  /** Including the CRLF before it, which belongs to it, and the one after. */
   readonly delimiter: Buffer;
   readonly part: Buffer;
 }
@@ -21,21 +21,21 @@ export interface SplitMultipart {
   readonly epilogue: Buffer;
 }
 
-/** Longer ones are no boundaries: RFC 2046 allows 70 characters, and programs have been seen to write more. */
+/** The longest boundary accepted: RFC 2046 allows 70 characters, and some programs write more. */
 const MAX_BOUNDARY = 200;
 const MAX_PARTS = 10_000;
-/** A boundary line behind the boundary. */
+/** The rest of a boundary line. */
 const REST_OF_LINE = /^(--)?[ \t]*(?:\r\n|$)/;
 const MAX_REST = 256;
 
 interface BoundaryLine {
-  /** With the CRLF before it. */
+  /** Including the CRLF before it. */
   readonly start: number;
   readonly end: number;
   readonly closes: boolean;
 }
 
-/** Null for a boundary that cannot be one, a body without it, or one of too many parts. */
+/** Null for an invalid boundary, a body without it, or one with too many parts. */
 export function* splitMultipart(body: Buffer, boundary: string): Sliced<SplitMultipart | null> {
   if (boundary === '' || boundary.length > MAX_BOUNDARY) return null;
   const lines = yield* boundaryLines(body, boundary);
@@ -62,14 +62,14 @@ function partsEnd(opening: readonly BoundaryLine[]): number {
   return opening.at(-1)?.end ?? 0;
 }
 
-/** Up to the first that closes. */
+/** The boundary lines up to the closing one. */
 function* boundaryLines(body: Buffer, boundary: string): Sliced<BoundaryLine[]> {
   const marker = Buffer.from(`--${boundary}`);
   const lines: BoundaryLine[] = [];
   let before = 0;
   let slice = SLICE_BYTES;
   for (let at = body.indexOf(marker); at >= 0; at = body.indexOf(marker, at + 1)) {
-    // A body may be made of what looks like boundaries.
+    // A body may consist entirely of boundary-like lines.
     if (at > slice) {
       yield;
       slice = at + SLICE_BYTES;
@@ -79,10 +79,10 @@ function* boundaryLines(body: Buffer, boundary: string): Sliced<BoundaryLine[]> 
     const behind = at + marker.length;
     const rest = REST_OF_LINE.exec(body.toString('latin1', behind, behind + MAX_REST));
     if (rest === null) continue;
-    // What is cut off here may be of the line.
+    // The part cut off may belong to the line.
     if (!rest[0].endsWith('\n') && behind + rest[0].length < body.length) continue;
     const closes = rest[1] !== undefined;
-    // The CRLF before a boundary is of the boundary, unless it ends the boundary before.
+    // The CRLF before a boundary belongs to it, unless it ends the boundary before.
     const start = Math.max(at === 0 ? 0 : at - 2, before);
     const end = behind + rest[0].length;
     lines.push({ start, end, closes });
@@ -92,12 +92,12 @@ function* boundaryLines(body: Buffer, boundary: string): Sliced<BoundaryLine[]> 
   return lines;
 }
 
-/** Encoding the body of one part that an older server does not take as it is (RFC 2045 §6). */
+/** Encodes the body of a part that an older server does not accept as it is (RFC 2045 §6). */
 
-/** Encodings that a body may have. */
+/** The encodings of a body. */
 export type LeafEncoding = 'quoted-printable' | 'base64';
 
-/** A body as it is written. */
+/** An encoded body. */
 export interface EncodedLeaf {
   readonly encoding: LeafEncoding;
   readonly body: readonly Uint8Array[];
@@ -116,23 +116,23 @@ const HEX = Int8Array.from({ length: 256 }, (_, byte) => {
   return Number.isNaN(value) ? -1 : value;
 });
 const [OTHER, BLANK, LETTER] = [0, 1, 2];
-/** What each byte is in base64; padding counts as blank. */
+/** The base64 value of each byte; padding counts as blank. */
 const BASE64 = Uint8Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
   if (/[A-Za-z0-9+/]/.test(character)) return LETTER;
   return /[\t\r\n =]/.test(character) ? BLANK : OTHER;
 });
-/** Where encoding has broken a line in the middle, something that could be taken for a boundary. */
+/** A boundary-like line that encoding may create by breaking a line. */
 const NEW_BOUNDARY = Buffer.from('=\r\n--');
 
-/** Whether a Content-Transfer-Encoding (lower case) is one that can be decoded. */
+/** Whether a Content-Transfer-Encoding (lower case) can be decoded. */
 export function isEncoding(encoding: string): boolean {
   return ENCODINGS.has(encoding);
 }
 
 /**
- * Encodes a body, decoding it first if it was encoded badly. Text becomes quoted-printable, if it can; the rest base64.
- * Null for base64 with something in it that is none: it would be lost.
+ * Encodes a body, decoding it first if it was encoded badly. Text becomes quoted-printable, if possible; the rest
+ * base64. Null for base64 with invalid characters, which would be lost.
  */
 export function* encodeLeaf(body: Buffer, isText: boolean, encoding: string): Sliced<EncodedLeaf | null> {
   const bytes = yield* decodeLeaf(body, encoding);
@@ -144,7 +144,7 @@ export function* encodeLeaf(body: Buffer, isText: boolean, encoding: string): Sl
   return { encoding: 'base64', body: [encodeBase64(bytes)] };
 }
 
-/** Whether every line end is CRLF, and there is no NUL: quoted-printable text cannot say anything else. */
+/** Whether every line end is CRLF, and there is no NUL: quoted-printable text cannot express anything else. */
 function* isLines(bytes: Buffer): Sliced<boolean> {
   let before = 0;
   for (let from = 0; from < bytes.length; from += SLICE_BYTES) {
@@ -157,7 +157,7 @@ function* isLines(bytes: Buffer): Sliced<boolean> {
   return before !== CR;
 }
 
-/** Looks into each piece, and over the seam behind it. */
+/** Searches each piece, and the seam after it. */
 function* hasNewBoundary(pieces: readonly Uint8Array[]): Sliced<boolean> {
   let seam: Buffer = Buffer.alloc(0);
   for (const piece of pieces) {
@@ -170,13 +170,15 @@ function* hasNewBoundary(pieces: readonly Uint8Array[]): Sliced<boolean> {
   return false;
 }
 
-/** What a body says, by its encoding (lower case), which {@link isEncoding}. Null for base64 with something in it that is none. */
+/**
+ * The decoded body. `encoding` (lower case) must satisfy {@link isEncoding}. Null for base64 with invalid characters.
+ */
 export function* decodeLeaf(body: Buffer, encoding: string): Sliced<Buffer | null> {
   if (encoding === 'base64') return yield* decodeBase64(body);
   return encoding === 'quoted-printable' ? yield* decodeQuotedPrintable(body) : body;
 }
 
-/** Null where decoding would lose something: there are letters of base64, blanks and line ends, then nothing but padding. */
+/** Null if decoding would lose something. Valid are base64 characters, blanks and line ends, then only padding. */
 function* decodeBase64(body: Buffer): Sliced<Buffer | null> {
   const out = Buffer.allocUnsafe(Math.ceil(body.length / 4) * 3);
   let length = 0;
@@ -186,7 +188,7 @@ function* decodeBase64(body: Buffer): Sliced<Buffer | null> {
   for (let from = 0; from < body.length; from += SLICE_BYTES) {
     yield;
     const until = Math.min(from + SLICE_BYTES, body.length);
-    // Behind the last four letters that are a group of their own.
+    // The end of the last complete group of four characters.
     let groupEnd = decoded;
     for (let at = from; at < until; at++) {
       const byte = body[at] as number;
@@ -199,11 +201,11 @@ function* decodeBase64(body: Buffer): Sliced<Buffer | null> {
     length += out.write(body.toString('latin1', decoded, end), length, 'base64');
     decoded = end;
   }
-  // One letter alone is less than a byte.
+  // A single remaining character is less than a byte.
   return letters % 4 === 1 ? null : out.subarray(0, length);
 }
 
-/** Reads quoted-printable (RFC 2045 §6.7); what is none of it is taken as it stands. */
+/** Decodes quoted-printable (RFC 2045 §6.7); copies invalid sequences unchanged. */
 function* decodeQuotedPrintable(body: Buffer): Sliced<Buffer> {
   const out = Buffer.allocUnsafe(body.length);
   let length = 0;
@@ -224,14 +226,14 @@ function* decodeQuotedPrintable(body: Buffer): Sliced<Buffer> {
   return out.subarray(0, length);
 }
 
-/** Where the blanks at the end of a line begin, which are not of it (rule 3). */
+/** The start of the blanks at the end of a line, which do not count (rule 3). */
 function textEnd(body: Buffer, start: number, end: number): number {
   let at = end;
   while (at > start && (body[at - 1] === SPACE || body[at - 1] === TAB)) at--;
   return at;
 }
 
-/** Decodes from `start` to `end`; gives where the copy ends. */
+/** Decodes from `start` to `end`; returns the end of the copy. */
 function decodeLine(body: Buffer, start: number, end: number, out: Buffer, from: number): number {
   let length = from;
   for (let at = start; at < end; at++) {

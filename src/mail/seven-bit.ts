@@ -7,26 +7,26 @@ import { convertField } from './seven-bit-field.ts';
 import { encodeLeaf, isEncoding, type LeafEncoding, splitMultipart } from './seven-bit-parts.ts';
 
 /**
- * Bringing a finished message into a form that an older server takes (RFC 6152 §3): bodies of 8 bits are encoded,
- * headers written in ASCII, long lines broken, and nothing else is touched. The same message always becomes the same
- * bytes. Signatures over what is changed (DKIM) do not hold any more; a part that is signed by itself is not changed.
+ * Converts a finished message to a form that an older server accepts (RFC 6152 §3): encodes 8-bit bodies, writes
+ * headers in ASCII, folds long lines, and touches nothing else. The same message always becomes the same bytes.
+ * Signatures over changed parts (DKIM) become invalid; a part that is signed by itself is not changed.
  */
 
-/** What may stay as it is. */
+/** What may stay unconverted. */
 export interface Allowed {
   /** Headers may have bytes over 127. */
   readonly eightBitHeaders: boolean;
-  /** So may bodies. Then headers of messages within them may as well. */
+  /** Bodies may too, and then so may headers of messages inside them. */
   readonly eightBitBodies: boolean;
 }
 
 /**
  * Why a message cannot be converted.
- * - `signed`: what is signed would have to be changed.
- * - `structure`: it is not clear what its parts are, or a part must not be encoded (RFC 2046 §5.2).
+ * - `signed`: signed content would have to be changed.
+ * - `structure`: its parts are ambiguous, or a part must not be encoded (RFC 2046 §5.2).
  * - `depth`: parts are nested too deeply.
- * - `header`: a header field says in 8 bits what ASCII cannot say.
- * - `word`: a header field has a word that is longer than a line.
+ * - `header`: a header field has 8-bit text that ASCII cannot express.
+ * - `word`: a header field has a word longer than a line.
  */
 export type Unconvertible = 'signed' | 'structure' | 'depth' | 'header' | 'word';
 
@@ -35,19 +35,19 @@ export type SevenBit =
   | {
       readonly ok: true;
       readonly chunks: readonly Uint8Array[];
-      /** Bytes over 127 are left, as they may be. */
+      /** Whether bytes over 127 remain, as allowed. */
       readonly eightBit: boolean;
     }
   | { readonly ok: false; readonly because: Unconvertible };
 
-/** Parts within parts. */
+/** Levels of nested parts. */
 const MAX_DEPTH = 20;
 const MAX_HEADER_BYTES = 256 * 1024;
-/** Fields that are worked on before everybody else has a turn. */
+/** Fields to process before other work gets a turn. */
 const FIELDS_IN_A_SLICE = 500;
 const CRLF = Buffer.from('\r\n');
 const BLANK_LINE = Buffer.from('\r\n\r\n');
-/** Raised and caught in this file: a part deep below ends it all. */
+/** Thrown anywhere below and caught in this file: one part stops the conversion of the whole message. */
 class Refusal extends Error {
   readonly because: Unconvertible;
 
@@ -68,12 +68,12 @@ export function* toSevenBit(message: Buffer, allowed: Allowed): Sliced<SevenBit>
   }
 }
 
-/** Where an entity stands. */
+/** An entity's position. */
 interface Place {
   readonly depth: number;
-  /** It is a whole message, not a part of one. */
+  /** A whole message, not a part. */
   readonly isMessage: boolean;
-  /** It is a part of a multipart/digest: a message, unless it says otherwise (RFC 2046 §5.1.5). */
+  /** A part of a multipart/digest: a message, unless it says otherwise (RFC 2046 §5.1.5). */
   readonly inDigest: boolean;
 }
 
@@ -82,7 +82,7 @@ interface Entity {
   readonly bytes: Buffer;
   readonly header: HeaderBlock;
   readonly body: Buffer;
-  /** That of the place when it has none; null for none at all, or none that can be read. */
+  /** The position's default if it has none; null if there is none, or it is unreadable. */
   readonly type: ContentType | null;
   readonly encoding: string;
 }
@@ -110,7 +110,7 @@ function* convertEntity(bytes: Buffer, allowed: Allowed, place: Place): Sliced<U
   return [...written(fields), CRLF, ...body];
 }
 
-/** A message within a message is content: it may have what a body may have. */
+/** A message inside a message is content, and may have what a body may have. */
 function withinMessage({ eightBitBodies }: Allowed): Allowed {
   return { eightBitBodies, eightBitHeaders: eightBitBodies };
 }
@@ -126,7 +126,7 @@ function* convertParts(entity: Entity, allowed: Allowed, place: Place): Sliced<U
     inDigest: entity.type?.type === 'multipart/digest',
   };
   const pieces: Uint8Array[] = [];
-  // What stands before and behind the parts is read by no one (RFC 2046 §5.1.1).
+  // Nobody reads the text before and after the parts (RFC 2046 §5.1.1).
   if (fine(split.preamble)) pieces.push(split.preamble);
   for (const { delimiter, part } of split.parts) {
     pieces.push(
@@ -153,17 +153,17 @@ function* convertLeaf(entity: Entity, fields: Field[], place: Place): Sliced<Uin
   if (entity.type === null && !has('content-type'))
     fields.push(added(`Content-Type: text/plain; charset=${charsetOf(entity.body)}\r\n`));
   if (place.isMessage && !has('mime-version')) fields.push(added('MIME-Version: 1.0\r\n'));
-  // A message ends in CRLF; a part leaves that to the boundary.
+  // A message ends in CRLF; for a part, the boundary has it.
   const ends = place.isMessage && (body.at(-1)?.at(-1) ?? 0) !== CRLF[1] ? [CRLF] : [];
   return [...written(fields), CRLF, ...body, ...ends];
 }
 
-/** A text without a type in 8 bits (RFC 1428 §3). */
+/** The charset of 8-bit text without a type (RFC 1428 §3). */
 function charsetOf(body: Buffer): string {
   return isUtf8(body) ? 'utf-8' : 'unknown-8bit';
 }
 
-/** No line is too long, and bytes over 127 are there only where they may be. */
+/** Whether no line is too long, and bytes over 127 occur only if allowed. */
 function isFine(bytes: Buffer, eightBit: boolean): boolean {
   if (!eightBit && !isAscii(bytes)) return false;
   const lines = new LineLength();
@@ -171,10 +171,10 @@ function isFine(bytes: Buffer, eightBit: boolean): boolean {
   return !lines.isTooLong;
 }
 
-/** Nothing is to be changed below the header. */
+/** Whether nothing below the header has to change. */
 function isUntouched({ body, type }: Entity, allowed: Allowed): boolean {
   if (!isFine(body, allowed.eightBitBodies)) return false;
-  // The headers of its parts are headers of this message.
+  // The headers of its parts count as headers of this message.
   const hasParts = type?.type.startsWith('multipart/') ?? false;
   return !hasParts || isFine(body, allowed.eightBitHeaders);
 }
@@ -218,7 +218,7 @@ function valueIn(header: HeaderBlock, lowerName: string): string {
 
 /** A field as it will be written. */
 interface Field {
-  /** Null for one that is added. */
+  /** Null for an added field. */
   readonly span: FieldSpan | null;
   bytes: Uint8Array;
 }
@@ -227,7 +227,7 @@ function added(text: string): Field {
   return { span: null, bytes: Buffer.from(text) };
 }
 
-/** The header's fields, each in a form that is allowed. */
+/** The header's fields, each in an allowed form. */
 function* headerOf({ bytes, header }: Entity, { eightBitHeaders }: Allowed): Sliced<Field[]> {
   const fields: Field[] = [];
   for (const [index, span] of header.fields.entries()) {
@@ -240,7 +240,7 @@ function* headerOf({ bytes, header }: Entity, { eightBitHeaders }: Allowed): Sli
   return fields;
 }
 
-/** Says how the body is encoded, wherever that was said. */
+/** States the body's encoding in the place where it was stated before. */
 function relabel(fields: readonly Field[], encoding: LeafEncoding | '7bit'): void {
   for (const field of fields)
     if (field.span?.lowerName === 'content-transfer-encoding')
@@ -256,15 +256,15 @@ const LF = 0x0a;
 const MAX_OCTETS = HARD_LINE + 2;
 
 /**
- * Looks for lines longer than SMTP allows in a content that comes in chunks cut anywhere. Looks at one place in a
- * thousand bytes, so that asking costs next to nothing.
+ * Finds lines longer than SMTP allows in a content that arrives in chunks of any size. Examines one position in a
+ * thousand bytes, so that the test costs next to nothing.
  */
 export class LineLength {
   #isTooLong = false;
   /** Bytes since the last line end. */
   #open = 0;
 
-  /** Some line has more than 998 octets before its CRLF. */
+  /** Whether some line has more than 998 octets before its CRLF. */
   get isTooLong(): boolean {
     return this.#isTooLong || this.#open > HARD_LINE;
   }
@@ -274,7 +274,7 @@ export class LineLength {
     if (this.#isTooLong) return;
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
     let lineStart = -this.#open;
-    // Wherever a line begins, it ends within so many octets: the last end in there begins the next to look at.
+    // Each line ends within this many octets of its beginning: the last line end in that range begins the next range.
     for (let reach = lineStart + MAX_OCTETS - 1; reach < bytes.length; reach = lineStart + MAX_OCTETS - 1) {
       const end = reach < 0 ? -1 : bytes.lastIndexOf(LF, reach);
       if (end < 0 || end < lineStart) {

@@ -3,16 +3,16 @@ import { SOFT_LINE } from './field.ts';
 import type { Leaf } from './part.ts';
 import { encodeBase64, encodeQuotedPrintable } from './transfer-encoding.ts';
 
-/** A body as it is written, and the Content-Transfer-Encoding that says so (RFC 2045 §6). */
+/** An encoded body, and its Content-Transfer-Encoding (RFC 2045 §6). */
 export interface EncodedBody {
   readonly encoding: '7bit' | 'quoted-printable' | 'base64';
-  /** ASCII in every case. */
+  /** Always ASCII. */
   readonly body: Leaf['body'];
 }
 
 /**
- * Bytes that UTF-8 needs more than there are characters, as a share of all bytes. Above it base64 is the shorter:
- * quoted-printable then escapes more than a sixth of the bytes.
+ * The share of all bytes by which UTF-8 exceeds the number of characters. Above it base64 is shorter: quoted-printable
+ * would escape more than a sixth of the bytes.
  */
 const MAX_EXCESS = 1 / 12;
 
@@ -20,8 +20,8 @@ const MAX_EXCESS = 1 / 12;
 const LONG_CHARACTERS = 64 * 1024;
 
 /**
- * Encodes text for the wire: lines end in CRLF, whatever they ended in. Short-lined ASCII stays as it is, mostly
- * ASCII becomes quoted-printable, the rest base64. No line begins with a dot.
+ * Encodes text for the wire: lines end in CRLF, whatever they ended in. Short-lined ASCII stays as it is, mostly ASCII
+ * becomes quoted-printable, the rest base64. No line begins with a dot.
  */
 export function* encodeText(text: string): Sliced<EncodedBody> {
   const isLong = text.length > LONG_CHARACTERS;
@@ -40,12 +40,12 @@ function toLines(text: string) {
   return { bytes, isShortLined: isShortLined(bytes) };
 }
 
-/** A lone CR or LF becomes CRLF too. */
+/** A bare CR or LF becomes CRLF too. */
 function withCrlf(text: string): string {
   return text.includes('\r') ? text.replace(/\r\n?|\n/g, '\r\n') : text.replace(/\n/g, '\r\n');
 }
 
-/** Whether ASCII text may go as it is: short lines, none beginning with a dot, and no NUL (RFC 2045 §2.7). */
+/** Whether ASCII text may be sent unchanged: short lines, none beginning with a dot, and no NUL (RFC 2045 §2.7). */
 function isShortLined(text: string): boolean {
   if (text.includes('\0')) return false;
   for (let start = 0; start < text.length; ) {
@@ -57,7 +57,7 @@ function isShortLined(text: string): boolean {
   return true;
 }
 
-/** Text of many megabytes on its way to the wire: the same as for short text, in slices and without a string a line. */
+/** The same for text of many megabytes: in slices and without a string for each line. */
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -71,7 +71,7 @@ export interface LongLines {
   readonly isShortLined: boolean;
 }
 
-/** Brings text into CRLF lines; a lone CR or LF becomes CRLF too. */
+/** Converts text to CRLF lines; a bare CR or LF becomes CRLF too. */
 export function* toLongLines(text: string): Sliced<LongLines> {
   const given = Buffer.from(text);
   const lines = new LineLook(given);
@@ -90,9 +90,9 @@ export function* toLongLines(text: string): Sliced<LongLines> {
   return { bytes, isShortLined };
 }
 
-/** Looks at text byte by byte. */
+/** Scans text byte by byte. */
 class LineLook {
-  /** Bytes that it takes to end every line in CRLF. */
+  /** Bytes missing to end every line in CRLF. */
   missing = 0;
   isShort = true;
   lineStart = 0;
@@ -122,7 +122,7 @@ class LineLook {
   }
 }
 
-/** Copies a slice, completing its line ends; gives where the copy ends. */
+/** Copies a slice, completing its line ends; returns the end of the copy. */
 function copyLines(given: Buffer, from: number, to: number, copy: Buffer, start: number): number {
   let length = start;
   for (let at = from; at < to; at++) {

@@ -2,27 +2,27 @@ import { writeField } from './field.ts';
 
 /** What a Received field says about how a message came to us (RFC 5321 §4.4). */
 export interface Trace {
-  /** The name this server goes by. */
+  /** This server's host name. */
   readonly byHost: string;
-  /** The peer's IP address; null when there was no peer, or it is not to be told. */
+  /** The peer's IP address; null when there was no peer, or it is to be hidden. */
   readonly fromAddress: string | null;
-  /** What the peer called itself (EHLO); proves nothing. */
+  /** The peer's name in EHLO; proves nothing. */
   readonly fromName?: string;
-  /** Null for what was handed in on this machine: no protocol has a name for that. */
+  /** Null for mail submitted on this machine: no protocol has a name for that. */
   readonly protocol: null | 'HTTP' | 'HTTPS' | 'SMTP' | 'ESMTP' | 'ESMTPS' | 'ESMTPA' | 'ESMTPSA';
   /** Our id of the message. */
   readonly id: string;
   /** Wall time of acceptance in ms. */
   readonly date: number;
-  /** The recipient, only where there is just one: any other would be told of them. */
+  /** The recipient, only if there is just one: otherwise each would learn of the others. */
   readonly for?: string;
 }
 
-/** A domain or an address literal; what else a peer may have said is left out. */
+/** A domain or an address literal; any other name from a peer is left out. */
 const NAME = /^(?:[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,253}[A-Za-z0-9_])?|\[[0-9A-Za-z:.]{1,64}\])$/;
 const ASCII = /^[\0-\x7f]*$/;
 
-/** One Received field, folded, CRLF included: put on top of what was accepted. Always ASCII. */
+/** One Received field, folded, CRLF included, to put on top of an accepted message. Always ASCII. */
 export function receivedHeader(trace: Trace): string {
   const { byHost, protocol, id, date, for: recipient } = trace;
   const clauses = [`by ${byHost}`, protocol === null ? `id ${id}` : `with ${protocol} id ${id}`];
@@ -33,7 +33,7 @@ export function receivedHeader(trace: Trace): string {
   return writeField('Received', [...clauses, `${last};`, formatDate(date)]);
 }
 
-/** RFC 5321 §4.4 `Extended-Domain`: the name given, else the address; behind it the address that is known. */
+/** RFC 5321 §4.4 `Extended-Domain`: the given name, otherwise the address; followed by the known address. */
 function origin({ fromName, fromAddress }: Trace): string | null {
   const literal = fromAddress === null ? null : addressLiteral(fromAddress);
   if (fromName === undefined) return literal;
@@ -41,14 +41,14 @@ function origin({ fromName, fromAddress }: Trace): string | null {
   return literal === null ? name : `${name} (${literal})`;
 }
 
-/** An IP address as RFC 5321 §4.1.3 writes it in the place of a name. */
+/** An IP address in the form that RFC 5321 §4.1.3 requires in place of a name. */
 export function addressLiteral(address: string): string {
   return address.includes(':') ? `[IPv6:${address}]` : `[${address}]`;
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
-/** RFC 5322 §3.3, with the names of UTC that programs still write, and a comment after the zone. */
+/** RFC 5322 §3.3, with the names of UTC that some programs still write, and a comment after the zone. */
 const DATE =
   /^(?:(\w{3}), ?)?(\d{1,2}) (\w{3}) (\d{4}) (\d\d):(\d\d)(?::(\d\d))? (?:[+-](\d\d)(\d\d)|GMT|UTC?)(?: \([\w :+/-]*\))?$/;
 
@@ -63,7 +63,7 @@ export function formatDate(wallMs: number): string {
   return lastText;
 }
 
-/** The text is the same for a whole second, and thousands of messages ask for it. */
+/** The text is the same for a whole second, in which thousands of messages may ask for it. */
 let lastSecond = Number.NaN;
 let lastText = '';
 

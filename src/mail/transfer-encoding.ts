@@ -1,18 +1,18 @@
 import { SLICE_BYTES, type Sliced } from '../lib/clock.ts';
 
-/** Writing base64 and quoted-printable (RFC 2045 §6). */
+/** Encodes base64 and quoted-printable (RFC 2045 §6). */
 
 /** RFC 2045 §6.8: 57 bytes make a line of 76 characters. */
 const LINE_BYTES = 57;
 const LINE_CHARACTERS = 76;
-/** Lines encoded at once: enough to make the native call cheap, little enough to stay in the cache. */
+/** Lines encoded at once: enough to make the native call cheap, few enough to stay in the cache. */
 const BLOCK_LINES = 512;
 /** Characters are moved in pairs: a line with its CRLF is 39 of them. */
 const LINE_PAIRS = LINE_CHARACTERS / 2;
 /** CRLF as one pair, in the machine's byte order. */
 const CRLF = new Uint16Array(Uint8Array.of(0x0d, 0x0a).buffer)[0] ?? 0;
 
-/** Encodes bytes as base64 in lines of 76 characters. CRLF stands between the lines, not after the last. */
+/** Encodes bytes as base64 in lines of 76 characters, with CRLF between the lines, not after the last. */
 export function encodeBase64(bytes: Uint8Array): Uint8Array {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const fullLines = Math.floor(source.length / LINE_BYTES);
@@ -29,7 +29,9 @@ export function encodeBase64(bytes: Uint8Array): Uint8Array {
   return tail === '' && fullLines > 0 ? out.subarray(0, -2) : out;
 }
 
-/** Copies the lines numbered `first` to before `end`, adding the line endings. A line is too short for `set`. */
+/**
+ * Copies the lines from number `first` up to, not including, `end`, adding line ends. A line is too short for `set`.
+ */
 function copyLines(from: Uint16Array, to: Uint16Array, first: number, end: number): void {
   let read = 0;
   let write = first * (LINE_PAIRS + 1);
@@ -45,7 +47,7 @@ const SPACE = 0x20;
 const TAB = 0x09;
 const DOT = 0x2e;
 const EQUALS = 0x3d;
-/** RFC 2045 §6.7 rule 5: 76 characters a line, the last of which is left for a soft break. */
+/** RFC 2045 §6.7 rule 5: 76 characters a line, the last reserved for a soft break. */
 const LINE = 75;
 const ESCAPE = 3;
 /** More than one step of the loop can write: a line, the escape of its last blank, two breaks. */
@@ -85,7 +87,7 @@ class Writer {
     this.#out = Buffer.allocUnsafe(Math.min(bytes.length + (bytes.length >> 2) + STEP, PIECE_BYTES));
   }
 
-  /** Encodes what lies before `until`, and perhaps a line more. */
+  /** Encodes everything before `until`, and perhaps one line more. */
   write(until: number): void {
     const bytes = this.#bytes;
     const total = bytes.length;
@@ -93,7 +95,7 @@ class Writer {
     let length = this.#length;
     let column = this.#column;
     let at = this.#at;
-    // Every index below is in bounds; asking again for each byte would double the time.
+    // Every index below is in bounds; checking each byte again would double the time.
     while (at < until) {
       if (out.length - length < STEP) {
         out = this.#nextPiece(length, total - at);
@@ -124,25 +126,25 @@ class Writer {
     this.#at = at;
   }
 
-  /** Encodes the rest, and gives all of it. */
+  /** Encodes the rest, and returns everything. */
   finish(): readonly Uint8Array[] {
     this.write(this.#bytes.length);
     this.#pieces.push(this.#out.subarray(0, endLine(this.#out, this.#length, this.#column)));
     return this.#pieces;
   }
 
-  /** Begins a piece with the last byte of the one before: it may turn out to be a blank that ends a line. */
+  /** Begins a piece with the last byte of the one before, which may turn out to be a blank at a line end. */
   #nextPiece(length: number, left: number): Buffer {
     const full = this.#out;
     this.#pieces.push(full.subarray(0, length - 1));
-    // The most that what is left can become, with its breaks; little for the many small parts of a message.
+    // The most that the rest can grow to, with its breaks; little for the many small parts of a message.
     this.#out = Buffer.allocUnsafe(Math.min(left * (ESCAPE + 1) + 2 * STEP, PIECE_BYTES));
     this.#out[0] = full[length - 1] as number;
     return this.#out;
   }
 }
 
-/** Escapes a blank that would end the line and might be lost on the way (rule 3). */
+/** Escapes a blank at a line end, which might be lost on the way (rule 3). */
 function endLine(out: Uint8Array, length: number, column: number): number {
   const last = column > 0 ? (out[length - 1] as number) : 0;
   if (last !== SPACE && last !== TAB) return length;
