@@ -122,7 +122,7 @@ export async function setUp(
   refuseUnfit(chosen.password, name);
   const passwordHash = await busyAsRefusal(passwords.hash(chosen.password, visit.sourceAddress));
   const answer = await accounts.redeemLink(hashSecret(chosen.token), { name, passwordHash }, clock.wall());
-  if (answer.kind === 'taken') throw new AccountRefusal('name_taken', `There is a user ${name} already.`);
+  if (answer.kind === 'taken') throw new AccountRefusal('name_taken', `There is already a user ${name}.`);
   if (answer.kind !== 'done') throw linkRefused();
   sessions.forget(answer.ended);
   sessions.refresh();

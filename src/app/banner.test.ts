@@ -5,7 +5,7 @@ import { banner, type Condition, statusLine } from './banner.ts';
 import type { BoundPorts } from './ports.ts';
 
 const PORTS: BoundPorts = { api: 8025, apiTls: null, webui: 8420, smtp: [2525], smtpTls: [], faults: [] };
-const WELL: HealthCheck = { name: 'disk', status: 'healthy', detail: 'There is room on the disk.' };
+const WELL: HealthCheck = { name: 'disk', status: 'healthy', detail: 'There is enough disk space.' };
 const FULL: HealthCheck = { name: 'disk', status: 'critical', detail: 'The disk is full.' };
 const HELD: HealthCheck = { name: 'restored', status: 'degraded', detail: 'Mail is held.' };
 const FAULT: PortFault = {
@@ -38,7 +38,7 @@ test.for<[string, Condition, string]>([
   [
     'health that is degraded',
     { checks: [HELD], suspension: null },
-    'Waybill 0.1.0 is running, but not all is well:\n  Mail is held.',
+    'Waybill 0.1.0 is running, but something is wrong:\n  Mail is held.',
   ],
 ])('the first lines, and the line for systemd, say it of %s', ([, condition, told]) => {
   expect(head(condition)).toBe(told);

@@ -52,8 +52,8 @@ export function banner(
   if (ports.webui !== null && setUpPath !== null)
     lines.push(
       '',
-      '  Open the dashboard by this link, which works once and for an hour, and choose a password. Its certificate is',
-      '  self-signed unless tls.cert_file says otherwise. From another machine, put the name of this one for localhost.',
+      '  Open the dashboard with this link, which works once within an hour, and choose a password. Its certificate is',
+      '  self-signed unless tls.cert_file says otherwise. From another machine, replace localhost with the name of this one.',
       `  A new link: ${COMMAND} admin setup-link`,
     );
   if (delivery.defaultRelay === INBOX)
@@ -87,7 +87,7 @@ function troubleOf({ checks, suspension }: Condition): { clause: string | null; 
   const details = ill.map(({ detail }) => detail);
   // What an operator can do stands in the checks; the client's words only where no check has any.
   if (suspension !== null && ill.every(({ status }) => status !== 'critical')) details.unshift(suspension);
-  return { clause: refuses ? 'refuses mail' : ill.length > 0 ? 'not all is well' : null, details };
+  return { clause: refuses ? 'refuses mail' : ill.length > 0 ? 'something is wrong' : null, details };
 }
 
 /** Ports that are missing and whose absence is no illness: told all the same. */

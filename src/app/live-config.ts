@@ -18,7 +18,7 @@ const LOOK_MS = 500;
 const FAULTY: HealthCheck = {
   name: 'configuration',
   status: 'degraded',
-  detail: 'The configuration is wrong; the settings from before are in force. The log says what.',
+  detail: 'The configuration is wrong; the previous settings are in force. The log says what is wrong.',
 };
 
 const UNREADABLE: HealthCheck = {
@@ -30,8 +30,7 @@ const UNREADABLE: HealthCheck = {
 const UNSIGNED: HealthCheck = {
   name: 'signing_keys_unreadable',
   status: 'degraded',
-  detail:
-    'A key that signs for a domain cannot be read with the present key; mail goes out without its signature.',
+  detail: 'A domain’s signing key cannot be read with the present key; mail goes out without its signature.',
 };
 
 /** What reloading needs. */

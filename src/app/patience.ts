@@ -27,7 +27,7 @@ export async function openPatiently<T>(open: () => Promise<T>, { clock, say }: P
       if (!(error instanceof StoreError) || !isLost(error.cause)) throw error;
       if (clock.mono() >= giveUpAt)
         throw new StoreError('store_unavailable', `${silence(error)} Nothing was started.`, { cause: error });
-      if (tries === 1) say(`${silence(error)} It is asked again for ${PATIENCE_MS / 1000} seconds.`);
+      if (tries === 1) say(`${silence(error)} Trying again for ${PATIENCE_MS / 1000} seconds.`);
       await clock.sleep(TRY_EVERY_MS);
     }
   }

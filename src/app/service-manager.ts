@@ -61,7 +61,7 @@ class Systemd implements ServiceManager {
 
   async stopping(): Promise<void> {
     this.#stop.abort();
-    await this.#send('STOPPING=1', 'STATUS=Ending what is under way');
+    await this.#send('STOPPING=1', 'STATUS=Finishing what is in progress');
   }
 
   /** From the event loop, so that one that is stuck is noticed. */
@@ -81,7 +81,7 @@ class Systemd implements ServiceManager {
       if (fault === null || this.#complained) return;
       this.#complained = true;
       this.#options.say(
-        `systemd cannot be told that the server is ready (NOTIFY_SOCKET): systemd-notify ${fault}. Install it, or write Type=exec and no WatchdogSec= into the unit.`,
+        `The server cannot tell systemd that it is ready (NOTIFY_SOCKET): systemd-notify ${fault}. Install it, or put Type=exec and no WatchdogSec= into the unit.`,
       );
     });
     return this.#sent;

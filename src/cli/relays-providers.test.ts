@@ -170,7 +170,7 @@ test('a secret comes apart from the definition, and that of a stored relay is ne
     for (const secret of ['secret', 'secret_file', 'password', 'password_file']) {
       const definition = { name: 'other', type: 'postmark', [secret]: 'hidden' };
       const added = operations.addRelay({ definition, secret: SECRET, makeDefault: false });
-      await expect(added).rejects.toThrow(`A secret is given apart from the definition: ${secret}`);
+      await expect(added).rejects.toThrow(`Give a secret separately from the definition: ${secret}`);
     }
     const again = operations.addRelay({
       ...{ definition: { name: 'pm', ...elsewhere }, secret: null, makeDefault: false },
@@ -197,7 +197,7 @@ test('nobody types a secret for a definition that is wrong, and errors name the 
     ['ses --default --region eu-west-1', '--access-key-id: must be given\n'],
     ['mailgun --default --domain mg.example.com --region eur', '--region "eur": must be us or eu'],
     ['resend --default --endpoint http://127.0.0.1', '--endpoint "http://127.0.0.1": must begin with https'],
-    ['resend --default --no-verify', '--no-verify: means nothing to type resend'],
+    ['resend --default --no-verify', '--no-verify: has no meaning for type resend'],
     ['resend --default --warmup-per-day 1,2', '--warmup-start: must be given with --warmup-per-day\n'],
     ['resend --default --warmup-start 1', '--warmup-start "1": must be a day such as 2026-12-01\n'],
     ['resend', 'Repeat the command with --default'],
@@ -215,5 +215,5 @@ test('nobody types a secret for a definition that is wrong, and errors name the 
     'Server token: --secret-file: must be 1 to 1024 visible ASCII characters without blanks\n',
   );
   expect(await here.waybill(ADD, { answer: SECRET })).toMatchObject({ status: 0 });
-  expect((await here.waybill(ADD, { answer: SECRET })).err).toMatch(/^There is a relay pm already/);
+  expect((await here.waybill(ADD, { answer: SECRET })).err).toMatch(/^There is already a relay pm/);
 });

@@ -14,7 +14,7 @@ test('an mx relay is added without a host, shown as what it is, and needs a full
   const nameless = await installation.waybill(add, { environment });
   expect(nameless).toMatchObject({ status: expect.any(Number), out: '' });
   expect(nameless.status).not.toBe(0);
-  expect(nameless.err).toContain('server.hostname = "mail": must be a full name');
+  expect(nameless.err).toContain('server.hostname = "mail": must be this server');
 
   const sources = [
     '--max-rate-per-second',
@@ -46,7 +46,7 @@ test('an mx relay is added without a host, shown as what it is, and needs a full
   const host = await installation.waybill(['relays', 'add', 'x', '--type', 'mx', '--host', 'h'], {
     environment,
   });
-  expect(host.err).toContain('means nothing to type mx');
+  expect(host.err).toContain('has no meaning for type mx');
   const untold = await installation.waybill(['relays', 'test', 'direct'], { environment });
   expect(untold.err).toContain('--to someone@example.net');
 });

@@ -52,7 +52,7 @@ describe.each([{ running: true }, { running: false }])(
       expect(rotated.oldSecretUntil).toMatch(/^\d{4}-.*Z$/);
       const revoked = await here.json(['keys', 'revoke', 'shop']);
       expect(revoked.revokedAt).toMatch(/^\d{4}-.*Z$/);
-      expect((await here.waybill(['keys', 'revoke', 'shop'])).err).toContain('revoked already');
+      expect((await here.waybill(['keys', 'revoke', 'shop'])).err).toContain('already revoked');
       expect((await here.waybill(['keys', 'rotate', 'nobody'])).err).toContain('waybill keys list');
 
       const list = await here.waybill(['keys', 'list']);
@@ -76,11 +76,11 @@ describe.each([{ running: true }, { running: false }])(
       expect(JSON.parse(out).key.expiresAt).toBe('2990-04-01T00:00:00.000Z');
 
       for (const [option, wrong, reason] of [
-        ['--expires', '2020-01-01T00:00:00Z', 'expired already'],
+        ['--expires', '2020-01-01T00:00:00Z', 'already have expired'],
         ['--expires', 'soon', 'such as 90d'],
         ['--expires', '2027-31-01', 'RFC 3339'],
         ['--cidr', '10.1.2.3/8', 'bits set'],
-        ['--sender-domain', 'a b', 'no domain name'],
+        ['--sender-domain', 'a b', 'not a domain name'],
       ] as const) {
         const { status, out, err } = await here.waybill(['keys', 'create', 'wrong', option, wrong]);
         expect([status, out, err]).toEqual([2, '', expect.stringContaining(reason)]);

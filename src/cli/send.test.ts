@@ -6,7 +6,7 @@ import { OperationError } from '../operations/call.ts';
 import type { StatusRecord } from '../operations/messages.ts';
 import { localOutbox } from './send.ts';
 
-const AWAY = new OperationError('unavailable', 'The server went away.');
+const AWAY = new OperationError('unavailable', 'The server disconnected.');
 const NOBODY = new OperationError('not_found', 'There is no message msg_1.');
 const queued = { status: 'queued' } as StatusRecord;
 const delivered = { status: 'delivered' } as StatusRecord;

@@ -93,7 +93,7 @@ describeIf(process.getuid?.() === 0, 'root', 'as another user', () => {
   test('one that cannot be made is told with the directory that is in the way, and how to make it', async () => {
     const dataDir = join(here.folder, 'deep/data');
     const err = await asNobody(['serve'], dataDir);
-    expect(err).toContain(`${dataDir} cannot be made: ${here.folder} belongs to root (uid 0)`);
+    expect(err).toContain(`${dataDir} cannot be created: ${here.folder} belongs to root (uid 0)`);
     expect(err).toContain(`sudo install -d -o nobody -m 700 ${dataDir}`);
   });
 
@@ -102,8 +102,10 @@ describeIf(process.getuid?.() === 0, 'root', 'as another user', () => {
     chmodSync(here.dataDir, 0o777);
     try {
       const err = await asNobody(['keys', 'list'], here.dataDir);
-      expect(err).toContain(`is that of root (uid 0), who alone may use ${here.dataDir}/control.sock`);
-      expect(err).toMatch(/this command runs as nobody \(uid 65534\)\. Run it as they would: sudo /);
+      expect(err).toContain(
+        `belongs to root (uid 0), and only that user may use ${here.dataDir}/control.sock`,
+      );
+      expect(err).toMatch(/this command runs as nobody \(uid 65534\)\. Run it as that user: sudo /);
     } finally {
       await server.close();
     }

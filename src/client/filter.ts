@@ -8,7 +8,7 @@ export interface ListFilter {
   readonly status?: MessageStatus | readonly MessageStatus[] | null | undefined;
   /** Exactly this tag. */
   readonly tag?: string | null | undefined;
-  /** A recipient: a whole address, or `@` and a domain. Letter case makes no difference. */
+  /** A recipient: a whole address, or `@` and a domain. Case-insensitive. */
   readonly to?: string | null | undefined;
   /** The sender, likewise. */
   readonly from?: string | null | undefined;

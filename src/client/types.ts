@@ -27,24 +27,24 @@ export interface Submission {
   /** The sender, exactly one mailbox: `a@example.com` or `Name <a@example.com>`. */
   readonly from: string;
   /**
-   * Recipients. At least one over to, cc and bcc; at most `api.max_recipients` (default 1000). An array with one
+   * Recipients. At least one in to, cc and bcc together; at most `api.max_recipients` (default 1000). An array with one
    * mailbox each, or one address list.
    */
   readonly to?: string | readonly string[] | null | undefined;
   /** Recipients of a copy. An array with one mailbox each, or one address list. */
   readonly cc?: string | readonly string[] | null | undefined;
-  /** Recipients whom the message does not show. An array with one mailbox each, or one address list. */
+  /** Recipients that the message does not show. An array with one mailbox each, or one address list. */
   readonly bcc?: string | readonly string[] | null | undefined;
   /** At most 2,000 characters; may be empty. */
   readonly subject?: string | null | undefined;
-  /** The body as plain text. At least one of text, html and attachments is needed. */
+  /** The body as plain text. At least one of text, html and attachments is required. */
   readonly text?: string | null | undefined;
   /** The body as HTML. */
   readonly html?: string | null | undefined;
   /**
    * Header fields by name, as text without line breaks. At most `api.max_headers` (default 50) and
-   * `api.max_header_bytes` (default 65536). What Waybill writes itself (From, Subject, Content-*, Received, …) is
-   * refused by name.
+   * `api.max_header_bytes` (default 65536). Fields that Waybill writes itself (From, Subject, Content-*, Received, …)
+   * are refused by name.
    */
   readonly headers?: Readonly<Record<string, string | null>> | null | undefined;
   /**
@@ -52,13 +52,15 @@ export interface Submission {
    * `api.max_message_bytes` (default 26214400); base64 makes attachments grow by 37 %.
    */
   readonly attachments?: readonly SubmissionAttachment[] | null | undefined;
-  /** To find messages by, never in the mail: at most `api.max_tags` (default 10), of 1 to 128 printable characters. */
+  /**
+   * For finding messages, never in the mail: at most `api.max_tags` (default 10), of 1 to 128 printable characters.
+   */
   readonly tags?: readonly string[] | null | undefined;
   /** Not before this time (RFC 3339), at most 30 days ahead. A past time means now. */
   readonly sendAt?: string | null | undefined;
   /**
    * Your own names and values: at most `api.max_metadata` (default 20), names of 1 to 64 of `A-Z a-z 0-9 _ . -`, values
-   * up to 4,096 bytes. They come back with the status, never in the mail.
+   * up to 4,096 bytes. They are returned with the status, never sent in the mail.
    */
   readonly metadata?: Readonly<Record<string, string | null>> | null | undefined;
   /** `high`, `normal` (default) or `bulk`: which waiting mail goes first. */

@@ -27,13 +27,13 @@ export function checkTogether(
   if (limits.maxBytesInFlight < COPIES_IN_FLIGHT * api.maxMessageBytes)
     refuse('limits.max_bytes_in_flight', `must be at least ${COPIES_IN_FLIGHT} times api.max_message_bytes`);
   if (limits.maxQueuedBytes !== null && limits.maxQueuedBytes < api.maxMessageBytes)
-    refuse('limits.max_queued_bytes', 'must not be under api.max_message_bytes');
+    refuse('limits.max_queued_bytes', 'must be at least api.max_message_bytes');
   if (health.diskCriticalBytes > health.diskLowBytes)
     refuse('health.disk_critical_bytes', 'must not be over health.disk_low_bytes');
   if ((tls.certFile === null) !== (tls.keyFile === null))
     refuse(
       tls.certFile === null ? 'tls.cert_file' : 'tls.key_file',
-      'tls.cert_file and tls.key_file go together',
+      'tls.cert_file and tls.key_file must be set together',
     );
   if (listener.hardErrors < listener.softErrors)
     refuse('listener.hard_errors', 'must not be under listener.soft_errors');
@@ -53,7 +53,7 @@ function checkSources({ listener }: Config, effective: readonly Effective[]): Fa
   const key: SettingKey = 'listener.sources';
   const source = effective.find((setting) => setting.key === key)?.source ?? 'default';
   const outside = ({ name, cidr }: NamedSource, index: number): Fault => {
-    const rule = `lies outside listener.allowed_cidrs, so that row ${name} has no effect; add its range there`;
+    const rule = `is outside listener.allowed_cidrs, so row ${name} has no effect; add its range there`;
     return { key: `${key}[${index}].cidr`, value: showValue(cidr), rule, source };
   };
   return listener.sources.flatMap((row, index, rows) => {
@@ -66,7 +66,7 @@ function checkSources({ listener }: Config, effective: readonly Effective[]): Fa
     };
     return [
       ...clash('name', (first) => `is the name of ${first} too`),
-      ...clash('cidr', (first) => `never counts, for ${first} has it before`),
+      ...clash('cidr', (first) => `never counts, because ${first} has it first`),
       ...(listener.allowedCidrs.some((range) => overlap(range, row.cidr)) ? [] : [outside(row, index)]),
     ];
   });

@@ -141,7 +141,7 @@ function foreignKeyFaults(keyFile: string, vault: Vault, stored: StoredRows): Fa
   return foreign.map(({ what, source }) => ({
     key: 'secrets.key_file',
     value: showValue(keyFile),
-    rule: `is not the key that ${what} was sealed under`,
+    rule: `is not the key that ${what} was encrypted with`,
     source,
   }));
 }

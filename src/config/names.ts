@@ -20,7 +20,7 @@ export function heloFault(relay: Relay, config: Config, effective: readonly Effe
   const { helo, allowPrivate } = relay.mx;
   const name = helo ?? serverName(config);
   if (isFullName(name, allowPrivate)) return null;
-  const rule = `must be a full name of this server in the DNS, such as mail.example.com: relay ${relay.name} delivers to recipients' own servers, which refuse others`;
+  const rule = `must be this server’s full DNS name, such as mail.example.com: relay ${relay.name} delivers to recipients' own servers, which refuse others`;
   const cure = `${rule}; or give the relay a helo`;
   const value = showValue(name);
   if (helo !== null) return { key: `relays.${relay.name}.helo`, value, rule, source: 'relays' };

@@ -79,7 +79,7 @@ function foreignRule(name: RelayFieldName, type: string, types: readonly string[
   const whose = `type${types.length > 1 ? 's' : ''} ${types.join(', ')}`;
   const instead = name === 'password' && isProviderType(type) ? '; did you mean secret?' : '';
   const other = name === 'preset' && type === 'mx' ? '; did you mean presets?' : '';
-  return `means nothing to type ${type}; it is for ${whose}${instead}${other}`;
+  return `has no meaning for type ${type}; it is for ${whose}${instead}${other}`;
 }
 
 function smtpFaults(source: RelaySource, { type, tls, username, password }: RelayValues): Fault[] {
@@ -112,13 +112,13 @@ function urlFaults(source: RelaySource, values: RelayValues): Fault[] {
 /** What is wrong with a URL of a relay that may speak to the Internet alone. Names are looked up later, at each connection. */
 function publicFaults(source: RelaySource, name: RelayFieldName, url: string): Fault[] {
   const { protocol, hostname } = new URL(url);
-  const cure = `only with allow_private, ${FILE_ONLY}, or for a stored relay with delivery.private_relays, where the relay's name must stand`;
+  const cure = `only with allow_private, ${FILE_ONLY}, or for a stored relay with its name in delivery.private_relays`;
   if (protocol !== 'https:')
     return [fieldFault(source, name, url, `must begin with https://: plain HTTP ${cure}`)];
   const literal = hostname.replace(/^\[(.*)\]$/, '$1');
   const isLiteral = literal.includes(':') || /^[\d.]+$/.test(literal);
   if (isLiteral && !isPublicAddress(literal))
-    return [fieldFault(source, name, url, `is no address of the Internet: such ${cure}`)];
+    return [fieldFault(source, name, url, `is not a public address: such ${cure}`)];
   return [];
 }
 
@@ -126,7 +126,7 @@ function limitFaults(source: RelaySource, values: RelayValues): Fault[] {
   const { type, max_recipients, warmup_start, warmup_per_day } = values;
   const faults: Fault[] = [];
   if (max_recipients !== null && isProviderType(type) && max_recipients > MOST_RECIPIENTS[type]) {
-    const rule = `must be at most ${MOST_RECIPIENTS[type]} with type ${type}, which takes no more at once`;
+    const rule = `must be at most ${MOST_RECIPIENTS[type]} with type ${type}, which accepts no more at once`;
     faults.push(fieldFault(source, 'max_recipients', max_recipients, rule));
   }
   if (warmup_per_day !== null && warmup_start === null)
@@ -155,19 +155,17 @@ function oauthFaults(source: RelaySource, values: RelayValues): Fault[] {
   if (auth !== 'xoauth2')
     return RELAY_FIELDS.filter(({ name, oauth }) => oauth && values[name] !== null).map(({ name }) => {
       const instead = name === 'secret' ? '; did you mean password?' : '';
-      return refuse(name, `means nothing to type smtp without auth: xoauth2${instead}`);
+      return refuse(name, `has no meaning for type smtp without auth: xoauth2${instead}`);
     });
   const faults: Fault[] = [];
   if (password !== null)
-    faults.push(refuse('password', 'means nothing with auth: xoauth2, which sends a token'));
+    faults.push(refuse('password', 'has no meaning with auth: xoauth2, which sends a token'));
   if (values.service_account !== null)
     for (const name of CLIENT_FIELDS)
       if (values[name] !== null)
-        faults.push(refuse(name, 'means nothing with service_account, which has all of it'));
+        faults.push(refuse(name, 'has no meaning with service_account, which contains it'));
   if (values.subject !== null && values.client_id !== null)
-    faults.push(
-      refuse('subject', 'is the user for whom a service account signs; with client_id there is none'),
-    );
+    faults.push(refuse('subject', 'is the user for whom a service account signs; client_id has none'));
   return [...faults, ...missingFaults(source, values), ...presetFaults(source, values)];
 }
 
@@ -201,16 +199,16 @@ function presetFaults(source: RelaySource, values: RelayValues): Fault[] {
   const refuse = (name: RelayFieldName, rule: string) =>
     fieldFault(source, name, values[name] ?? undefined, rule);
   if (preset !== 'microsoft')
-    return tenant === null ? [] : [refuse('tenant', 'means nothing without preset: microsoft')];
+    return tenant === null ? [] : [refuse('tenant', 'has no meaning without preset: microsoft')];
   const faults = (['refresh_token', 'service_account', 'subject'] as const)
     .filter((name) => values[name] !== null)
     .map((name) =>
-      refuse(name, 'means nothing with preset: microsoft, which takes tenant, client_id and secret'),
+      refuse(name, 'has no meaning with preset: microsoft, which uses tenant, client_id and secret'),
     );
   if (tenant === null && token_url === null)
     faults.push(refuse('tenant', 'must be given with preset: microsoft'));
   if (tenant !== null && token_url !== null)
-    faults.push(relayFault(source, '.tenant', tenant, 'is told by token_url too; keep one of them'));
+    faults.push(relayFault(source, '.tenant', tenant, 'is also given by token_url; keep only one of them'));
   if (client_id !== null && !isApplicationId(client_id))
     faults.push(refuse('client_id', `must be ${APPLICATION_ID} with preset: microsoft`));
   return faults;

@@ -70,7 +70,7 @@ test.each(PROVIDER_TYPES)(
     expect(read(LEAST[type])).toMatchObject({ limits: { maxRecipients: most } });
     expect(read({ ...LEAST[type], max_recipients: most })).toMatchObject({ limits: { maxRecipients: most } });
     expect(read({ ...LEAST[type], max_recipients: most + 1 })).toEqual([
-      `relays[0].max_recipients = ${most + 1}: must be at most ${most} with type ${type}, which takes no more at once (file)`,
+      `relays[0].max_recipients = ${most + 1}: must be at most ${most} with type ${type}, which accepts no more at once (file)`,
     ]);
   },
 );
@@ -80,7 +80,7 @@ test.each(PROVIDER_TYPES)('%s needs a secret, which may lie in a file', (type) =
   expect(read(bare)).toEqual(['relays[0].secret: must be given (file)']);
   expect(read({ ...bare, secret_file: '/p' })).toMatchObject({ provider: { secret: SECRET } });
   expect(read({ ...LEAST[type], secret_file: '/p' })).toEqual([
-    'relays[0].secret_file: secret is given too; keep one of them (file)',
+    'relays[0].secret_file: secret is given too; keep only one of them (file)',
   ]);
   // It is given, if not there: one message is enough.
   const gone = read(
@@ -110,7 +110,7 @@ test('a quota, a reserve and a warm-up become limits', () => {
 });
 
 const FILE_ONLY =
-  "only with allow_private, in the configuration file only, or for a stored relay with delivery.private_relays, where the relay's name must stand";
+  'only with allow_private, in the configuration file only, or for a stored relay with its name in delivery.private_relays';
 const URL_RULE =
   'must be a URL such as https://api.example.com, of at most 2048 characters, without user name, password, query and fragment, or null';
 
@@ -120,13 +120,13 @@ test.each([
   [{ ...SES, access_key_id: null }, '.access_key_id: must be given'],
   [
     { ...SES, domain: 'a.example' },
-    '.domain = "a.example": means nothing to type ses; it is for type mailgun',
+    '.domain = "a.example": has no meaning for type ses; it is for type mailgun',
   ],
-  [{ ...SES, host: 'h' }, '.host = "h": means nothing to type ses; it is for type smtp'],
-  [{ ...SES, port: 25 }, '.port = 25: means nothing to type ses; it is for types smtp, mx'],
+  [{ ...SES, host: 'h' }, '.host = "h": has no meaning for type ses; it is for type smtp'],
+  [{ ...SES, port: 25 }, '.port = 25: has no meaning for type ses; it is for types smtp, mx'],
   [
     { ...SES, source_ips: ['192.0.2.1'] },
-    '.source_ips = ["192.0.2.1"]: means nothing to type ses; it is for types smtp, mx',
+    '.source_ips = ["192.0.2.1"]: has no meaning for type ses; it is for types smtp, mx',
   ],
   [{ ...SES, acess_key_id: 'x' }, '.acess_key_id: no such field; did you mean access_key_id?'],
   [{ ...MAILGUN, domain: null }, '.domain: must be given'],
@@ -139,11 +139,11 @@ test.each([
   [{ type: 'webhook' }, '.url: must be given'],
   [
     { ...WEBHOOK, endpoint: 'https://x.example' },
-    '.endpoint = "https://x.example": means nothing to type webhook; it is for types ses, mailgun, postmark, sendgrid, resend, graph',
+    '.endpoint = "https://x.example": has no meaning for type webhook; it is for types ses, mailgun, postmark, sendgrid, resend, graph',
   ],
   [
     { type: 'resend', url: 'https://x.example' },
-    '.url = "https://x.example": means nothing to type resend; it is for type webhook',
+    '.url = "https://x.example": has no meaning for type resend; it is for type webhook',
   ],
   [
     { type: 'resend', endpoint: 'http://x.example' },
@@ -151,16 +151,16 @@ test.each([
   ],
   [
     { type: 'resend', endpoint: 'https://10.0.0.1' },
-    `.endpoint = "https://10.0.0.1": is no address of the Internet: such ${FILE_ONLY}`,
+    `.endpoint = "https://10.0.0.1": is not a public address: such ${FILE_ONLY}`,
   ],
   [
     { type: 'resend', endpoint: 'https://[::1]:8443' },
-    `.endpoint = "https://[::1]:8443": is no address of the Internet: such ${FILE_ONLY}`,
+    `.endpoint = "https://[::1]:8443": is not a public address: such ${FILE_ONLY}`,
   ],
   // Browsers read this as 127.0.0.1.
   [
     { type: 'resend', endpoint: 'https://0x7f.1' },
-    `.endpoint = "https://0x7f.1": is no address of the Internet: such ${FILE_ONLY}`,
+    `.endpoint = "https://0x7f.1": is not a public address: such ${FILE_ONLY}`,
   ],
   [
     { ...GRAPH, authority: 'http://x.example' },
@@ -172,13 +172,16 @@ test.each([
   [{ ...WEBHOOK, url: 'https://x.example/#hidden' }, `.url: ${URL_RULE}`],
   [
     { ...SES, password: 'hidden' },
-    '.password: means nothing to type ses; it is for type smtp; did you mean secret?',
+    '.password: has no meaning for type ses; it is for type smtp; did you mean secret?',
   ],
   [
     { type: 'resend', secret: 'hidden key' },
     '.secret: must be 1 to 1024 visible ASCII characters without blanks, or null',
   ],
-  [{ type: 'resend', tls: 'none' }, '.tls = "none": means nothing to type resend; it is for types smtp, mx'],
+  [
+    { type: 'resend', tls: 'none' },
+    '.tls = "none": has no meaning for type resend; it is for types smtp, mx',
+  ],
 ])('a bad definition is refused, without what must not be shown: %j', (raw, line) => {
   expect(read(raw)).toEqual([`relays[0]${line} (file)`]);
   expect(JSON.stringify(read(raw))).not.toContain('hidden');

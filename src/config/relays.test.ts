@@ -120,15 +120,15 @@ test.each([
     'relays[0].tls = "none": must not be none with a username: no AUTH without TLS (file)',
   ],
   [{ name: 'out', type: 'smtp' }, 'relays[0].host: must be given (file)'],
-  [{ ...MX, host: 'h' }, 'relays[0].host = "h": means nothing to type mx; it is for type smtp (file)'],
-  [{ ...MX, password: 'p' }, 'relays[0].password: means nothing to type mx; it is for type smtp (file)'],
+  [{ ...MX, host: 'h' }, 'relays[0].host = "h": has no meaning for type mx; it is for type smtp (file)'],
+  [{ ...MX, password: 'p' }, 'relays[0].password: has no meaning for type mx; it is for type smtp (file)'],
   [
     { ...MX, verify: false },
-    'relays[0].verify = false: means nothing to type mx; it is for type smtp (file)',
+    'relays[0].verify = false: has no meaning for type mx; it is for type smtp (file)',
   ],
   [
     { ...GOOD, max_per_domain: 3 },
-    'relays[0].max_per_domain = 3: means nothing to type smtp; it is for type mx (file)',
+    'relays[0].max_per_domain = 3: has no meaning for type smtp; it is for type mx (file)',
   ],
   [{ ...GOOD, warmup_per_day: [50] }, 'relays[0].warmup_start: must be given with warmup_per_day (file)'],
   [
@@ -147,7 +147,7 @@ test.each([
   [{ ...GOOD, password: 'p' }, 'relays[0].username: must be given with a password (file)'],
   [
     { ...GOOD, username: 'u', password: 'p', password_file: '/p' },
-    'relays[0].password_file: password is given too; keep one of them (file)',
+    'relays[0].password_file: password is given too; keep only one of them (file)',
   ],
 ])('a bad definition is refused: %j', (raw, line) => {
   expect(read(raw)).toEqual([line]);

@@ -118,7 +118,7 @@ function secretOf(
   const key = fileField(name);
   const path = raw[key];
   if (raw[name] !== undefined && raw[name] !== null)
-    faults.push(relayFault(source, `.${key}`, undefined, `${name} is given too; keep one of them`));
+    faults.push(relayFault(source, `.${key}`, undefined, `${name} is given too; keep only one of them`));
   if (typeof path !== 'string' || path === '') {
     faults.push(relayFault(source, `.${key}`, undefined, 'must be a path'));
     return null;

@@ -49,7 +49,7 @@ test('without any source every default of the contract holds', () => {
 
 test.each([
   ['server: *nobody', /Unresolved alias/],
-  ['server: &a\n  hostname: *a', /an alias within what it stands for/],
+  ['server: &a\n  hostname: *a', /an alias within its own value/],
   [
     'a: &a [x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c]',
     /Excessive alias/,
@@ -70,7 +70,7 @@ test("an mx relay needs a full name to give in EHLO: its own, or the server's", 
   const yaml = (helo: string) =>
     `delivery: { default_relay: inbox }\nrelays: [{ name: direct, type: mx${helo} }]`;
   const rule =
-    "must be a full name of this server in the DNS, such as mail.example.com: relay direct delivers to recipients' own servers, which refuse others";
+    "must be this server’s full DNS name, such as mail.example.com: relay direct delivers to recipients' own servers, which refuse others";
   const environment = { WAYBILL_SERVER__HOSTNAME: 'mail' };
   expect(faultLines({ yaml: yaml(''), environment })).toEqual([
     `server.hostname = "mail": ${rule}; or give the relay a helo (environment WAYBILL_SERVER__HOSTNAME)`,
@@ -163,11 +163,11 @@ test('settings that are right by themselves are checked together', () => {
   );
   expect(faultLines({ yaml: 'limits: { max_bytes_in_flight: 30000000 }' })[0]).toContain('at least 2 times');
   expect(faultLines({ yaml: 'limits: { max_queued_bytes: 26214399 }' })).toEqual([
-    'limits.max_queued_bytes = 26214399: must not be under api.max_message_bytes (file /etc/waybill.yaml)',
+    'limits.max_queued_bytes = 26214399: must be at least api.max_message_bytes (file /etc/waybill.yaml)',
   ]);
   expect(faultLines({ yaml: 'limits: { max_queued_bytes: 26214400 }' })).toEqual([]);
   expect(faultLines({ yaml: 'health: { disk_low_bytes: 1 }' })[0]).toContain('health.disk_critical_bytes');
-  expect(faultLines({ yaml: 'tls: { cert_file: /a.pem }' })[0]).toContain('go together');
+  expect(faultLines({ yaml: 'tls: { cert_file: /a.pem }' })[0]).toContain('must be set together');
   expect(faultLines({ yaml: 'delivery: { default_relay: otu }' })[0]).toContain('no such relay');
 });
 
@@ -193,11 +193,11 @@ test.each([
   ],
   [
     'sources: [{ name: a, cidr: 127.0.0.1 }, { name: b, cidr: 127.0.0.1 }]',
-    'listener.sources[1].cidr = "127.0.0.1": never counts, for listener.sources[0] has it before',
+    'listener.sources[1].cidr = "127.0.0.1": never counts, because listener.sources[0] has it first',
   ],
   [
     'allowed_cidrs: [10.0.0.0/24, 10.0.2.0/24], sources: [{ name: a, cidr: 10.0.1.0/24 }, { name: b, cidr: 10.0.2.1 }]',
-    'listener.sources[0].cidr = "10.0.1.0/24": lies outside listener.allowed_cidrs, so that row a has no effect; add its range there',
+    'listener.sources[0].cidr = "10.0.1.0/24": is outside listener.allowed_cidrs, so row a has no effect; add its range there',
   ],
 ])('settings of the listener are checked together: %s', (yaml, line) => {
   const lines = faultLines({ yaml: `listener: { ${yaml} }` });

@@ -75,7 +75,7 @@ function readSetting(key: SettingKey, given: Given | undefined, faults: Fault[])
   if (given === undefined) return fallback;
   const { raw, origin, source } = given;
   if (origin === 'stored' && setting.notStored) {
-    const rule = 'can be set in the configuration file and the environment only';
+    const rule = 'can only be set in the configuration file and the environment';
     faults.push({ key, value: null, rule, source });
     return fallback;
   }

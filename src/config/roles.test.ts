@@ -23,7 +23,7 @@ test('a node over PostgreSQL may do a part of the work, and must do some', () =>
 test('the only process there is does everything', () => {
   expect(faultLines({ WAYBILL_NODE__ROLES: 'webui,delivery,smtp,api' })).toEqual([]);
   const [fault] = faultLines({ WAYBILL_NODE__ROLES: 'api,webui' });
-  expect(fault).toContain('leaves out smtp and delivery, which nobody else does');
+  expect(fault).toContain('leaves out smtp and delivery, which no other node does');
 });
 
 test("only the ports of its roles are a node's", () => {

@@ -42,6 +42,6 @@ export function roleFaults({ database, node }: Config, effective: readonly Effec
   if (database.url !== '' || idle.length === 0) return [];
   const key: SettingKey = 'node.roles';
   const found = effective.find((setting) => setting.key === key);
-  const rule = `leaves out ${idle.join(' and ')}, which nobody else does: without database.url this node is the only one`;
+  const rule = `leaves out ${idle.join(' and ')}, which no other node does: without database.url this node is the only one`;
   return [{ key, value: showValue(found?.value), rule, source: found?.source ?? 'default' }];
 }

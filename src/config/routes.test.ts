@@ -120,7 +120,7 @@ test.each([
   ['[{ match: {} }]', 'routes[0].via: must be a list of 1 to 16 relays (test)'],
   ['[{ match: {}, via: [] }]', 'routes[0].via: must be a list of 1 to 16 relays (test)'],
   ['[{ match: {}, via: [ot] }]', 'routes[0].via[0] = "ot": no such relay; did you mean out? (test)'],
-  ['[{ match: {}, via: [out, out] }]', 'routes[0].via[1] = "out": stands in this group twice (test)'],
+  ['[{ match: {}, via: [out, out] }]', 'routes[0].via[1] = "out": is in this group twice (test)'],
   [
     '[{ match: {}, via: [out, { relay: direct, weight: 1 }] }]',
     'routes[0].via: has relays with weights and without; give all of them one, or none (test)',
@@ -148,7 +148,7 @@ test.each([
   ],
   [
     '[{ match: {}, via: [out] }, { match: { tag: y }, via: [out] }]',
-    'routes[1]: is never reached, for routes[0] matches everything (test)',
+    'routes[1]: is never reached, because routes[0] matches everything (test)',
   ],
 ])('%s is refused where it is wrong', (yaml, line) => {
   expect(faultsOf(yaml)).toEqual([line]);

@@ -100,7 +100,7 @@ class Reader implements RoutesReading {
     const match = this.#readMatch(raw['match'], `${place}.match`);
     const group = this.#readVia(raw['via'], `${place}.via`);
     if (this.#last !== null)
-      this.refuse(place, undefined, `is never reached, for routes[${this.#last}] matches everything`);
+      this.refuse(place, undefined, `is never reached, because routes[${this.#last}] matches everything`);
     if (this.faults.length > before) return;
     if (Object.keys(match).length === 0) this.#last = index;
     this.rules.push({ name, match, ...group });
@@ -184,7 +184,7 @@ class Reader implements RoutesReading {
     const names = via.map(({ relay }) => relay);
     for (const [index, name] of names.entries())
       if (name !== '' && names.indexOf(name) < index)
-        this.refuse(`${place}[${index}]`, name, 'stands in this group twice');
+        this.refuse(`${place}[${index}]`, name, 'is in this group twice');
   }
 
   #refuseStrangers(

@@ -57,7 +57,7 @@ export function loadKey(path: string, random: Random, create: boolean): Uint8Arr
   if (create && lstatSync(path, { throwIfNoEntry: false }) === undefined)
     makeFile(path, `${Buffer.from(random.fill(new Uint8Array(KEY_BYTES))).toString('hex')}\n`);
   const text = readFileSync(path, 'utf8').trim();
-  if (!KEY_TEXT.test(text)) throw new Error(`${path} holds no key: it must be 64 hex digits`);
+  if (!KEY_TEXT.test(text)) throw new Error(`${path} contains no key: it must be 64 hex digits`);
   return Buffer.from(text, 'hex');
 }
 

@@ -30,7 +30,7 @@ test("a stored provider's secret is its secret, and file and environment may let
 test('who may store settings may not let relays speak to private addresses', () => {
   const { faults } = resolved(STORED, { ...DEFAULT, 'delivery.private_relays': '["api"]' });
   expect(faults).toContain(
-    'delivery.private_relays: can be set in the configuration file and the environment only (stored setting)',
+    'delivery.private_relays: can only be set in the configuration file and the environment (stored setting)',
   );
 });
 

@@ -22,7 +22,7 @@ const MAX_ALIASES = 100;
 const MAX_DEPTH = 64;
 /** Keys of all maps together: far more than there are settings, relays and rules. */
 const MAX_KEYS = 20_000;
-const TOO_MANY_KEYS = `has more than ${MAX_KEYS} keys; leave some out`;
+const TOO_MANY_KEYS = `has more than ${MAX_KEYS} keys; remove some`;
 const TOO_DEEP = 'is nested too deeply';
 /** What the engine says when calls have gone too deep. */
 const OUT_OF_STACK = /call stack|stack overflow/i;
@@ -44,7 +44,7 @@ function readDocument(text: string): ReadYaml {
   const lone = LONE_CR.exec(text);
   if (lone !== null) {
     const line = text.slice(0, lone.index).split('\n').length;
-    return { ok: false, rules: [`has a carriage return without a line feed behind it at line ${line}`] };
+    return { ok: false, rules: [`has a carriage return without a line feed after it at line ${line}`] };
   }
   if (hasTooManyColons(text)) return { ok: false, rules: [TOO_MANY_KEYS] };
   const lines = new LineCounter();
@@ -105,9 +105,9 @@ function faultsOfNodes(document: Document.Parsed, lines: LineCounter): string[] 
     },
   });
   if (keys > MAX_KEYS) return [TOO_MANY_KEYS];
-  if (aliases > MAX_ALIASES) found.push(`has ${aliases} aliases, and may have ${MAX_ALIASES}`);
+  if (aliases > MAX_ALIASES) found.push(`has ${aliases} aliases; at most ${MAX_ALIASES} are allowed`);
   else if (isDeep) found.push(TOO_DEEP);
-  else if (isEndless) found.push('has an alias within what it stands for');
+  else if (isEndless) found.push('has an alias within its own value');
   return found;
 }
 
@@ -130,26 +130,26 @@ function inPlainWords(error: YAMLParseError, all: readonly YAMLParseError[], tex
   const at = `line ${line}, column ${col}`;
   switch (error.code) {
     case 'TAB_AS_INDENT':
-      return `${at}: is indented by a tab; YAML takes spaces alone, such as two for each level`;
+      return `${at}: is indented by a tab; YAML allows only spaces, such as two for each level`;
     case 'BAD_SCALAR_START':
       return `${at}: a value cannot begin with ${lines[line - 1]?.[col - 1] ?? 'this'}; put it in quotes`;
     case 'MULTIPLE_DOCS':
-      return `${at}: a second document begins; there may be one only, so leave out the line ---`;
+      return `${at}: a second document begins; only one is allowed, so remove the line ---`;
     case 'MULTILINE_IMPLICIT_KEY':
-      return `${at}: expected a colon and a blank behind the name, as in "port: 8025"`;
+      return `${at}: expected a colon and a blank after the name, as in "port: 8025"`;
     case 'BLOCK_AS_IMPLICIT_KEY': {
       // With a line of more than one key under it that line is indented too deeply; else there are two keys in this line.
       const under = all.find(({ code }) => code === 'MULTILINE_IMPLICIT_KEY')?.linePos?.[1]?.line ?? line;
       return under > line
         ? wrongIndentation(lines, under)
-        : `${at}: a second key stands in this line; expected quotes around a value that has a colon and a blank in it`;
+        : `${at}: a second key is in this line; put a value that contains a colon and a blank in quotes`;
     }
     case 'BAD_INDENT':
       return /^Flow /.test(error.message) ? `${at}: ${unclosed(error)}` : wrongIndentation(lines, line);
     case 'MISSING_CHAR':
       if (/^Sequence item/.test(error.message)) return wrongIndentation(lines, line);
       return /quote/.test(error.message)
-        ? `${at}: the text ends within quotes; expected the closing quote`
+        ? `${at}: the text ends within quotes; the closing quote is missing`
         : inItsWords(error, at);
     default:
       return inItsWords(error, at);
@@ -192,7 +192,7 @@ function wrongIndentation(lines: readonly string[], from: number): string {
       }
   }
   const expected = levels.length > 0 ? `; expected ${levels.slice(0, MAX_LEVELS).join(', or ')}` : '';
-  return `line ${line}, column ${own + 1}: is indented by ${own} ${own === 1 ? 'space' : 'spaces'}, as no line above that it could belong to${expected}`;
+  return `line ${line}, column ${own + 1}: is indented by ${own} ${own === 1 ? 'space' : 'spaces'}, like no line above that it could belong to${expected}`;
 }
 
 /** More levels are not told. */

@@ -48,7 +48,7 @@ export function accountOperations(deps: Deps): AccountOperations {
     },
     endSession: async ({ id }) => {
       const ended = await accounts.endSession(id);
-      if (ended === null) throw new OperationError('not_found', 'That session has ended already.');
+      if (ended === null) throw new OperationError('not_found', 'That session has already ended.');
       sessions.forget([id]);
       return sessionRow(ended);
     },
@@ -66,12 +66,12 @@ async function createUser({ name, role }: RequestOf<'createUser'>, deps: Deps): 
   if (!(await hasPassword(deps.reception)))
     throw new OperationError(
       'refused',
-      'Nobody has set the dashboard up yet: the first user is its administrator. See: waybill admin setup-link',
+      'Nobody has set up the dashboard yet: the first user will be its administrator. See: waybill admin setup-link',
     );
   const answer = await accounts.addUser({ name, role, createdAt: clock.wall() });
-  if (answer === 'taken') throw new OperationError('refused', `There is a user ${name} already.`);
+  if (answer === 'taken') throw new OperationError('refused', `There is already a user ${name}.`);
   if (answer === 'full')
-    throw new OperationError('refused', `There are ${MAX_USERS} users, which is the most there may be.`);
+    throw new OperationError('refused', `There are already ${MAX_USERS} users, the maximum.`);
   return await linkFor(name, deps);
 }
 
@@ -89,7 +89,7 @@ async function setupLink(name: string | null, deps: Deps): Promise<UserLink> {
   } else if (await hasPassword(deps.reception)) {
     throw new OperationError(
       'refused',
-      'The dashboard has its administrator. Name the user who is to choose a password: waybill admin setup-link NAME',
+      'The dashboard already has an administrator. Name the user who is to choose a password: waybill admin setup-link NAME',
     );
   }
   return await linkFor(name, deps);
@@ -108,7 +108,10 @@ async function resetPassword(
   const hash = await passwords.hash(password);
   if (!isFirst) done(await accounts.setPassword(name, { hash, expected: null, keep: null }), name, reception);
   else if (!(await accounts.claimFirst(name, hash, clock.wall())))
-    throw new OperationError('refused', 'Somebody set the dashboard up meanwhile. Nothing was done.');
+    throw new OperationError(
+      'refused',
+      'Somebody else has set up the dashboard meanwhile. Nothing was done.',
+    );
   reception.claimed();
   // Whoever failed before had another password.
   throttle.pardon(name);

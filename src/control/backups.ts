@@ -23,7 +23,7 @@ export function backupOperations(deps: LocalDeps): Pick<SystemOperations, Backup
       refusePath(request);
       refuseDatabase(deps);
       if (underWay)
-        throw new OperationError('refused', 'A backup is being taken already. Wait until it is done.');
+        throw new OperationError('refused', 'Another backup is in progress. Wait until it is done.');
       underWay = true;
       try {
         return await backUp(request, deps, progress);
@@ -43,7 +43,7 @@ function refusePath({ file }: RequestOf<'backup'>): void {
   if (file !== null && (kind === 'user' || kind === 'key'))
     throw new OperationError(
       'forbidden',
-      'Only the command line may say where a backup is written. Leave file null: it lies in the data directory’s folder backups then, and can be downloaded.',
+      'Only the command line may choose where a backup is written. Leave file null: the backup then goes to the folder backups in the data directory, and can be downloaded.',
     );
 }
 
@@ -54,7 +54,7 @@ function refuseDatabase({ cluster, resolution, dataDir }: LocalDeps): void {
   const key = secrets.keyFile ?? join(dataDir, 'secret.key');
   throw new OperationError(
     'refused',
-    `Facts and contents lie in PostgreSQL, whose own tools copy them while all goes on: pg_dump --format=custom --schema=${database.schema} --file=waybill.dump. Keep ${key} beside it: only that opens the passwords and signing keys in it. See docs/backup.md.`,
+    `Facts and contents lie in PostgreSQL, whose own tools copy them while the nodes run: pg_dump --format=custom --schema=${database.schema} --file=waybill.dump. Keep ${key} beside it: only that decrypts the passwords and signing keys in it. See docs/backup.md.`,
   );
 }
 
@@ -65,7 +65,7 @@ async function backUp(
 ): Promise<BackupView> {
   const { dataDir, clock } = deps;
   if (file !== null && !isAbsolute(file))
-    throw new OperationError('invalid', `${file} is no absolute path: it must begin with a slash.`);
+    throw new OperationError('invalid', `${file} is not an absolute path: it must begin with a slash.`);
   const now = clock.wall();
   await removeUnfinished(dataDir);
   if (file === null) await mkdir(backupFolder(dataDir), { recursive: true, mode: 0o700 });
@@ -130,7 +130,7 @@ function backupFolder(dataDir: string): string {
 /** The path of a backup in that folder. Throws `OperationError` for what is no name of one. */
 function backupPath(dataDir: string, name: string): string {
   if (NAME.test(name)) return join(backupFolder(dataDir), name);
-  throw new OperationError('invalid', `${JSON.stringify(name)} is no name of a backup.`);
+  throw new OperationError('invalid', `${JSON.stringify(name)} is not the name of a backup.`);
 }
 
 /** The backups in that folder, newest first. A file that is none is left out. */

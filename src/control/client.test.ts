@@ -23,7 +23,7 @@ test.each([
   ['the beginning of an answer', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{'],
 ])('a server that says %s is given up, and the text says what to do', async (_, says) => {
   const dataDir = await stuckServer(says);
-  const refused = { code: 'unavailable', message: expect.stringMatching(/said nothing for 0\.05 s.*log/) };
+  const refused = { code: 'unavailable', message: expect.stringMatching(/did not answer for 0\.05 s.*log/) };
   await expect(isServerRunning(dataDir, 50)).rejects.toMatchObject(refused);
   await expect(createControlClient(dataDir, 50).listKeys({})).rejects.toMatchObject(refused);
 });

@@ -45,7 +45,7 @@ function asForeign(error: unknown, dataDir: string): unknown {
   const owner = ownerOf(file);
   return new OperationError(
     'refused',
-    `The server that runs on ${dataDir} is that of ${userText(owner)}, who alone may use ${file}; this command runs as ${userText(ownUser())}. Run it as they would: ${sudoTo(owner)} ${COMMAND} …`,
+    `The server on ${dataDir} belongs to ${userText(owner)}, and only that user may use ${file}; this command runs as ${userText(ownUser())}. Run it as that user: ${sudoTo(owner)} ${COMMAND} …`,
     { cause: error },
   );
 }
@@ -62,7 +62,7 @@ interface Call {
 async function call(asked: Call): Promise<unknown> {
   return await exchange(asked, (response) => resultOf(response, asked.progress)).catch((error: unknown) => {
     if (error instanceof OperationError) throw error;
-    throw new OperationError('unavailable', `The server went away: ${String(error)}`, { cause: error });
+    throw new OperationError('unavailable', `The server disconnected: ${String(error)}`, { cause: error });
   });
 }
 
@@ -109,6 +109,6 @@ function send(address: SocketAddress, { name, body, timeoutMs, progress }: Call)
 function noAnswer(timeoutMs: number): OperationError {
   return new OperationError(
     'unavailable',
-    `The server has the data directory open and said nothing for ${timeoutMs / 1000} s. It may be stopped or overloaded: look at its log, and try again; what was asked may have been done.`,
+    `The server has the data directory open but did not answer for ${timeoutMs / 1000} s. It may be stopped or overloaded: check its log, and try again; the request may have been carried out.`,
   );
 }

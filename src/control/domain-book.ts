@@ -45,7 +45,10 @@ async function changeNow(name: string, change: DomainChange, deps: BookDeps) {
   await requireGoodSources(deps);
   const { vault } = deps.resolution();
   if (vault === null)
-    throw new OperationError('unavailable', 'The key that seals secrets cannot be read. See: waybill config');
+    throw new OperationError(
+      'unavailable',
+      'The key that encrypts secrets cannot be read. See: waybill config',
+    );
   const rows = await registry.domains();
   const row = rows.find((stored) => stored.name === name) ?? null;
   const before = row === null ? null : opened(row, vault);
@@ -60,7 +63,7 @@ async function changeNow(name: string, change: DomainChange, deps: BookDeps) {
 function opened(row: StoredDomain, vault: Parameters<typeof openDomains>[1]): SendingDomain {
   const [domain] = openDomains([row], vault).domains;
   if (domain === undefined)
-    throw new OperationError('refused', `What is stored of ${row.name} is of another version of Waybill.`);
+    throw new OperationError('refused', `The stored data of ${row.name} is from another version of Waybill.`);
   return domain;
 }
 
@@ -148,23 +151,21 @@ export async function lookForKey(
   if (answer.kind !== 'found') return { kind: 'missing', detail: 'There is no such record.' };
   const [text = '', ...others] = answer.records;
   // Receivers may take any of several (RFC 6376 §3.6.2.2).
-  if (others.length > 0) return wrong(`There are ${others.length + 1} records where one must be.`);
+  if (others.length > 0) return wrong(`There are ${others.length + 1} records, but there must be one.`);
   return judge(text, key);
 }
 
 function judge(text: string, { algorithm, publicKey }: DomainKey): Sight {
   const record = parseDkimRecord(text);
-  if (record === null) return wrong('What is there is no record of a key.');
+  if (record === null) return wrong('The record there is not a key record.');
   if (record.publicKey === '')
     return { kind: 'revoked', detail: 'Its p= is empty: the key is revoked there.' };
   if (record.keyType !== KEY_TYPES[algorithm])
     return wrong(`Its k= is ${record.keyType}, and the key is ${KEY_TYPES[algorithm]}.`);
   if (record.publicKey !== publicKey)
     return publicKey.startsWith(record.publicKey)
-      ? wrong(
-          'Its p= is cut off; the value must be published whole, in several strings where one is too short.',
-        )
-      : wrong('Its p= is another public key.');
+      ? wrong('Its p= is cut off; publish the whole value, in several strings if one is too short.')
+      : wrong('Its p= is a different public key.');
   if (record.hashes !== null && !record.hashes.includes('sha256')) return wrong('Its h= leaves sha256 out.');
   if (record.otherService) return wrong('Its s= leaves email out.');
   if (record.testing)

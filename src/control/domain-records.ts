@@ -47,13 +47,13 @@ export function recordsOf(
       'spf',
       name,
       spfSuggestion(config, ownAddresses),
-      `if the domain has no v=spf1 record yet; else see: waybill domains check ${name}`,
+      `if the domain has no v=spf1 record yet; otherwise see: waybill domains check ${name}`,
     ),
     txt(
       'dmarc',
       `_dmarc.${name}`,
       dmarcSuggestion(name),
-      'if there is none yet; rua is where reports go, and p=none asks for reports alone',
+      'if there is none yet; rua is the address for reports, and p=none asks only for reports',
     ),
   ];
 }
@@ -100,10 +100,10 @@ function txt(purpose: RecordView['purpose'], name: string, value: string, note: 
 function noteOf(key: DomainKey): string {
   const until = recordUntil(key);
   if (until !== null)
-    return `retired; must stay until ${formatTimestamp(until)}, then take it away; if others may have the key, replace it by "${revocation(key)}"`;
+    return `retired; must stay until ${formatTimestamp(until)}, then remove it; if others may have the key, replace it by "${revocation(key)}"`;
   return keyState(key) === 'signing'
-    ? 'signs now: publish it exactly so'
-    : 'new: it signs once this record can be seen';
+    ? 'signs now: publish it exactly like this'
+    : 'new: it signs once this record is visible';
 }
 
 /** Who sends mail for a domain here, as SPF sees it: addresses of ours, and the providers that relays hand mail to. */

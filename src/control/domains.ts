@@ -65,7 +65,7 @@ async function addDomain(request: RequestOf<'addDomain'>, deps: DomainDeps): Pro
       if (count >= MAX_DOMAINS)
         throw new OperationError(
           'refused',
-          `There are ${count} domains, and no more can be: ${MAX_DOMAINS} is the limit. Remove one first: waybill domains remove NAME`,
+          `There are already ${count} domains; ${MAX_DOMAINS} is the limit. Remove one first: waybill domains remove NAME`,
         );
       return withNewKeys({ name, since: now, keys: [] }, keys, now, true);
     },
@@ -101,14 +101,14 @@ function refuseNames(name: string, selectors: readonly string[], domain: Sending
     if (!SELECTOR.test(selector))
       throw new OperationError(
         'invalid',
-        `${JSON.stringify(selector)} is no selector: it must be one label of a domain name, 1 to 63 of a-z 0-9 -`,
+        `${JSON.stringify(selector)} is not a selector: it must be one label of a domain name, 1 to 63 of a-z 0-9 -`,
       );
     if (keyName(name, selector).length > MAX_NAME)
       throw new OperationError('invalid', `${keyName(name, selector)} is too long for a name in the DNS.`);
     if (domain?.keys.some((key) => key.selector === selector))
       throw new OperationError(
         'invalid',
-        `${name} has a key ${selector} already, and a selector is never used again: mail under way may be signed with it. Choose another, or leave --selector out.`,
+        `${name} already has a key ${selector}, and a selector is never reused: mail in transit may be signed with it. Choose another, or omit --selector.`,
       );
   }
 }
@@ -122,7 +122,7 @@ function tooManyKeys(domain: SendingDomain): OperationError {
   const when = at === null ? '' : ` The next one is forgotten at ${formatTimestamp(at)}.`;
   return new OperationError(
     'refused',
-    `${domain.name} has ${domain.keys.length} keys, with those that are retired and must still be in the DNS; ${MAX_DOMAIN_KEYS} is the limit.${when}`,
+    `${domain.name} has ${domain.keys.length} keys, including retired ones that must still be in the DNS; ${MAX_DOMAIN_KEYS} is the limit.${when}`,
   );
 }
 
@@ -131,10 +131,10 @@ function readName(text: string): string {
   const name = parseDomain(text.trim());
   if (name !== null && !name.startsWith('[') && name.includes('.')) return name;
   const at = text.lastIndexOf('@');
-  const hint = at < 0 ? '' : ` Give the part behind the @: ${text.slice(at + 1)}`;
+  const hint = at < 0 ? '' : ` Give only the part after the @: ${text.slice(at + 1)}`;
   throw new OperationError(
     'invalid',
-    `${JSON.stringify(text)} is no domain that mail can be sent from. Write it as in example.com.${hint}`,
+    `${JSON.stringify(text)} is not a domain that mail can be sent from. Write it like example.com.${hint}`,
   );
 }
 
@@ -155,7 +155,7 @@ function noSuchDomain(name: string): OperationError {
 function knownAlready(name: string): OperationError {
   return new OperationError(
     'refused',
-    `${name} is registered already. See its records: waybill domains show ${name}. New keys: waybill domains rotate ${name}`,
+    `${name} is already registered. See its records: waybill domains show ${name}. New keys: waybill domains rotate ${name}`,
   );
 }
 

@@ -93,11 +93,8 @@ async function release(
   const found = deps.resolution().config.relays.find(({ name }) => name === relay);
   if (found === undefined) throw new OperationError('not_found', `There is no relay ${relay}.`);
   if (found.name === INBOX)
-    throw new OperationError('invalid', 'The inbox has captured it already: name a relay that sends.');
+    throw new OperationError('invalid', 'The inbox has already captured it: name a relay that sends.');
   if (found.disabled)
-    throw new OperationError(
-      'refused',
-      `The relay ${relay} is disabled: what is given to it would only wait.`,
-    );
+    throw new OperationError('refused', `The relay ${relay} is disabled: mail for it would only wait.`);
   return await sendAgain(detail, token, relay, deps);
 }

@@ -49,15 +49,15 @@ async function createKey(request: RequestOf<'createKey'>, deps: LocalDeps): Prom
   if (await keyring.create(key, hashSecret(secret))) return { key: keyView(key), secret };
   throw new OperationError(
     'refused',
-    `There is a key named ${request.name} already. Choose another name, revoke that key, or give it a new secret with: waybill keys rotate ${request.name}`,
+    `There is already a key named ${request.name}. Choose another name, revoke that key, or give it a new secret with: waybill keys rotate ${request.name}`,
   );
 }
 
 function readExpiry(text: string, now: number): number {
   const expiresAt = parseTimestamp(text);
   if (expiresAt === null)
-    throw new OperationError('invalid', `${text} is no time in RFC 3339, such as 2027-01-31T12:00:00Z.`);
-  if (expiresAt <= now) throw new OperationError('invalid', `The key would have expired already: ${text}.`);
+    throw new OperationError('invalid', `${text} is not a time in RFC 3339, such as 2027-01-31T12:00:00Z.`);
+  if (expiresAt <= now) throw new OperationError('invalid', `The key would already have expired: ${text}.`);
   return expiresAt;
 }
 
@@ -69,7 +69,7 @@ function checkCidrs(ranges: readonly string[]): readonly string[] {
 
 function readSenderDomain(text: string): string {
   const domain = parseDomain(text);
-  if (domain === null) throw new OperationError('invalid', `${text} is no domain name.`);
+  if (domain === null) throw new OperationError('invalid', `${text} is not a domain name.`);
   return domain;
 }
 
@@ -96,7 +96,7 @@ async function updateKey(
     case 'taken':
       throw new OperationError(
         'refused',
-        `There is a key named ${changed.name} already. Choose another name.`,
+        `There is already a key named ${changed.name}. Choose another name.`,
       );
     default:
       throw new OperationError(
@@ -123,7 +123,7 @@ function refuseRouted(name: string, deps: LocalDeps): void {
   if (rules.length > 0)
     throw new OperationError(
       'refused',
-      `Rules of routing name the key ${name}: ${rules.join(', ')}. Change them first. See: waybill routes show`,
+      `Routing rules name the key ${name}: ${rules.join(', ')}. Change them first. See: waybill routes show`,
     );
 }
 
@@ -134,7 +134,7 @@ async function revokeKey(request: RequestOf<'revokeKey'>, deps: LocalDeps): Prom
   const revoked = await deps.keyring.revoke(key.id, now);
   // Whoever revoked a key and only then thinks of its mail can say so again.
   if (!revoked && !cancelQueued)
-    throw new OperationError('refused', `The key ${key.name} is revoked already.`);
+    throw new OperationError('refused', `The key ${key.name} is already revoked.`);
   const cancelled = cancelQueued ? await cancelMailOf(key, revoked, deps) : 0;
   return { ...keyView({ ...key, revokedAt: revoked ? now : key.revokedAt }), cancelled };
 }

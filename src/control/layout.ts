@@ -61,7 +61,7 @@ export function requireDataDirectory(dataDir: string): void {
   if (isUsable(dataDir)) return;
   throw new OperationError(
     'not_found',
-    `There is no data directory ${dataDir}. Name the right one with --data, or start a server, which makes it: ${COMMAND} serve${dataOption(dataDir)}`,
+    `There is no data directory ${dataDir}. Name the right one with --data, or start a server, which creates it: ${COMMAND} serve${dataOption(dataDir)}`,
   );
 }
 
@@ -110,7 +110,7 @@ function notOurs(dataDir: string, cause: unknown): OperationError {
   const self = ownUser();
   const cure =
     owner.uid === self.uid
-      ? `Open it to them: chmod u+rwx ${shellWord(place)}`
+      ? `Give them access: chmod u+rwx ${shellWord(place)}`
       : `Run the command as its owner: ${sudoTo(owner)} ${COMMAND} … --data ${shellWord(dataDir)}; or name another directory with --data.`;
   const whose =
     owner.uid === self.uid ? 'but is closed to them' : `not to ${userText(self)}, who runs this command`;
@@ -127,7 +127,7 @@ function notMade(dataDir: string, code: string): OperationError | null {
   const place = nearest(dataDir);
   return new OperationError(
     'refused',
-    `The data directory ${dataDir} cannot be made: ${place} belongs to ${userText(ownerOf(place))}, and ${userText(self)} may not write there. Make it for them: sudo install -d -o ${self.name ?? self.uid} -m 700 ${shellWord(dataDir)}; or name another directory with --data.`,
+    `The data directory ${dataDir} cannot be created: ${place} belongs to ${userText(ownerOf(place))}, and ${userText(self)} may not write there. Create it for them: sudo install -d -o ${self.name ?? self.uid} -m 700 ${shellWord(dataDir)}; or name another directory with --data.`,
   );
 }
 

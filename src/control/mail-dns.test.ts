@@ -34,7 +34,7 @@ relays: [{ name: inside, type: mx, helo: mx.example.net, allow_private: true }]\
   );
   expect(await policies.policyFor('evil.test', resolver, new AbortController().signal)).toEqual({
     kind: 'none',
-    why: 'the policy cannot be had: mta-sts.evil.test has no address that may be connected to',
+    why: 'the policy cannot be fetched: mta-sts.evil.test has no address that Waybill may connect to',
   });
 });
 

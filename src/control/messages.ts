@@ -128,7 +128,7 @@ async function content(id: string, deps: LocalDeps): Promise<KeptContent> {
   if (message.content !== null && message.sizeBytes > MAX_CONTENT)
     throw new OperationError(
       'refused',
-      `The message has ${message.sizeBytes} bytes, and this way takes ${MAX_CONTENT}. Read it at GET /api/v1/messages/${message.id}/content.`,
+      `The message has ${message.sizeBytes} bytes, but this operation returns at most ${MAX_CONTENT}. Read it at GET /api/v1/messages/${message.id}/content.`,
     );
   const bytes = await orOperationError(readContent(message, deps.spool, 404));
   return { id: message.id, sizeBytes: bytes.length, content: bytes.toString('base64') };

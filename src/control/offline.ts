@@ -182,7 +182,7 @@ function openEngine(
 const NODE = 'cli';
 
 const NO_TRANSPORT: Transport = {
-  deliver: () => Promise.reject(new Error('nothing is delivered while the server does not run')),
+  deliver: () => Promise.reject(new Error('nothing is delivered while the server is not running')),
   connections: () => 0,
   close: async () => {},
 };

@@ -115,7 +115,7 @@ function waitOf({ state, relay, address, group }: RecipientRecord, deps: WayDeps
 }
 
 function serverOf({ running }: WayDeps): Obstacle | null {
-  return running ? null : because('the server does not run', 'waybill serve');
+  return running ? null : because('the server is not running', 'waybill serve');
 }
 
 function because(what: string, command: string | null, until: number | null = null): Obstacle {
@@ -148,14 +148,14 @@ function obstacleOf(
         : because(`${name} is disabled`, `waybill relays enable ${name}`);
     case 'resting':
       return because(
-        `${lane} rests after failures`,
+        `${lane} is resting after failures`,
         `waybill relays test ${name}${relay.mx === null ? '' : ` --to ${address}`}`,
         figures?.restsUntil,
       );
     case 'spent':
       return (
         warmUpWait(relay, config, clock.wall()) ??
-        because(`${name} has had what it may have today, and goes on at midnight UTC`, 'waybill relays list')
+        because(`${name} has used up today’s quota, and continues at midnight UTC`, 'waybill relays list')
       );
     default:
       // Known of every relay, also where no lane of it is at work.
@@ -167,9 +167,9 @@ function obstacleOf(
 function warmUpWait(relay: Relay, config: Pick<Config, 'delivery'>, now: number): Obstacle | null {
   const begins = warmUpBegins(relay, config, now);
   if (begins === null) return null;
-  const late = begins.outlivesMail ? `; it expires sooner (${MAX_AGE})` : '';
+  const late = begins.outlivesMail ? `; it expires before that (${MAX_AGE})` : '';
   return because(
-    `${relay.name} is given nothing before ${begins.start} (UTC), when its warm-up begins${late}`,
+    `${relay.name} gets no mail before ${begins.start} (UTC), when its warm-up begins${late}`,
     'waybill relays list',
   );
 }

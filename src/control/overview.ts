@@ -205,7 +205,7 @@ function clockBanner(aheadMs: number): OverviewBanner[] {
     {
       code: 'clock',
       level: 'warning',
-      text: `This machine's clock is ${text} behind the newest message: it went back, or was ahead before. Check that it is kept by NTP.`,
+      text: `This machine's clock is ${text} behind the newest message: it went back, or was ahead before. Check that NTP keeps it right.`,
     },
   ];
 }
@@ -216,6 +216,6 @@ function capturedBanner({ delivery, routes }: BannerFacts['config']): OverviewBa
   const all = routes.every(({ via }) => via.every(({ relay }) => relay === INBOX));
   const text = all
     ? 'All mail is captured in the local inbox and nothing is sent. To send it, add a relay.'
-    : 'Mail that no rule is for is captured in the local inbox and not sent. To send it, set delivery.default_relay.';
+    : 'Mail that no rule matches is captured in the local inbox and not sent. To send it, set delivery.default_relay.';
   return [{ code: 'captured', level: 'info', text }];
 }

@@ -70,8 +70,8 @@ function readJob({ act, selection, toRelay, dryRun }: RequestOf<'actOnQueue'>, d
     throw new OperationError(
       'invalid',
       all
-        ? 'Everything, or only some of it: leave out --all, or the other conditions.'
-        : 'Say which mail is meant: by lane, relay, status, tag, to, from or age; or all of it.',
+        ? 'Give either --all or other conditions, not both.'
+        : 'Say which mail: by lane, relay, status, tag, to, from or age; or all of it.',
     );
   const wrong = statuses.find((status) => !POSSIBLE[act].includes(status));
   if (wrong !== undefined)

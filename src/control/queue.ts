@@ -192,8 +192,8 @@ function readTarget(text: string, deps: QueueDeps): string {
   throw new OperationError(
     'invalid',
     relay.type === 'mx'
-      ? `${text} is no lane: what follows the slash must be a domain, as in ${name}/example.com.`
-      : `${text} is no lane: the relay ${name} has no lanes of its own. Name the relay: ${name}`,
+      ? `${text} is not a lane: the part after the slash must be a domain, as in ${name}/example.com.`
+      : `${text} is not a lane: the relay ${name} has no separate lanes. Name the relay: ${name}`,
   );
 }
 

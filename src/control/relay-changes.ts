@@ -23,7 +23,7 @@ export async function updateRelay(request: RequestOf<'updateRelay'>, deps: Local
   if (definition.name !== name)
     throw new OperationError(
       'invalid',
-      `A relay keeps its name: mail and rules of routing know it by that. Add another one as ${JSON.stringify(definition.name)}, and remove ${name} once nothing waits for it.`,
+      `A relay keeps its name: mail and routing rules refer to it by name. Add another one as ${JSON.stringify(definition.name)}, and remove ${name} once nothing waits for it.`,
     );
   const keeps = secret === null && stored.secret !== null && wantsSecret(definition);
   const relay = readDefinition(definition, keeps ? SECRET_TO_COME : secret, deps);
@@ -38,7 +38,7 @@ export async function updateRelay(request: RequestOf<'updateRelay'>, deps: Local
   if (secret !== null && vault === null)
     throw new OperationError(
       'unavailable',
-      'The key that seals passwords cannot be read. See: waybill config',
+      'The key that encrypts passwords cannot be read. See: waybill config',
     );
   const packed = packSecrets(definition, secret);
   const sealed = packed === null ? null : (vault?.seal(packed, name) ?? null);
@@ -86,7 +86,7 @@ function refuseOtherPlace(old: Relay, relay: Relay): void {
   const parts = changed.map(({ name }) => name).join(', ');
   throw new OperationError(
     'invalid',
-    `Give the password or secret anew, because this changes where it is sent or how that is protected: ${parts}.`,
+    `Give the password or secret again, because this changes where it is sent or how that is protected: ${parts}.`,
   );
 }
 
@@ -96,7 +96,7 @@ function refuseOtherLanes(old: Relay, relay: Relay, { name, waiting, processing 
   if (left === 0 || (old.type === 'mx') === (relay.type === 'mx')) return;
   throw new OperationError(
     'refused',
-    `Mail waits for the relay ${name} (recipients: ${left}), which it would not find at a relay of type ${relay.type}. Move it first: waybill queue reroute --relay ${name} --to-relay NAME`,
+    `Mail waits for the relay ${name} (recipients: ${left}), which a relay of type ${relay.type} would not find. Move it first: waybill queue reroute --relay ${name} --to-relay NAME`,
   );
 }
 
@@ -114,7 +114,7 @@ export function readDefinition(
     Object.hasOwn(definition, name),
   );
   if (inside.length > 0)
-    throw new OperationError('invalid', `A secret is given apart from the definition: ${inside.join(', ')}`);
+    throw new OperationError('invalid', `Give a secret separately from the definition: ${inside.join(', ')}`);
   const reading = readRelay({
     raw: secret === SECRET_TO_COME ? definition : { ...definition, ...secretFields(definition, secret) },
     key: 'relay',

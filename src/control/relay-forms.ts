@@ -43,21 +43,21 @@ function withoutNull(meaning: string): string {
 const RELAY_HELP: Readonly<Record<DeclaredType, Pick<RelayForm, 'title' | 'summary' | 'help'>>> = {
   smtp: {
     title: 'Smarthost (SMTP)',
-    summary: 'Hands all mail to one mail server, which sends it on: your own, or that of a provider.',
+    summary: 'Passes all mail to one mail server, which sends it on: your own, or a provider’s.',
     help: [
-      'Host, port and credentials are those that a mail client would use for outgoing mail.',
-      'Port 587 speaks STARTTLS (TLS: required); port 465 speaks TLS from the first byte (TLS: implicit).',
-      'A password is sent over TLS only.',
-      'Microsoft 365 and Google take no passwords: open OAuth, and choose xoauth2 and the provider there.',
+      'Host, port and credentials are the ones that a mail client would use for outgoing mail.',
+      'Port 587 uses STARTTLS (TLS: required); port 465 uses TLS from the first byte (TLS: implicit).',
+      'A password is sent only over TLS.',
+      'Microsoft 365 and Google accept no passwords: open OAuth, and choose xoauth2 and the provider there.',
     ],
   },
   mx: {
     title: 'Direct delivery (MX)',
-    summary: "Delivers to the recipients' own mail servers, as a mail server of its own does.",
+    summary: "Delivers to the recipients' own mail servers, as a mail server does.",
     help: [
       'Needs outgoing port 25, which many hosting providers block, and an address with a reverse name (PTR).',
       'server.hostname, or the HELO name, must be a full name that resolves to this address.',
-      'An address that has never sent mail earns its name slowly: set a warm-up.',
+      'An address that has never sent mail earns its reputation slowly: set a warm-up.',
     ],
   },
   ses: {
@@ -66,16 +66,16 @@ const RELAY_HELP: Readonly<Record<DeclaredType, Pick<RelayForm, 'title' | 'summa
     help: [
       'In IAM, make a user who may do ses:SendEmail and ses:SendRawEmail, and ses:GetAccount for tests, and give it an access key.',
       "The sender's address or domain must be verified in the region.",
-      'A new account is in the sandbox: it sends to verified recipients only.',
-      'SES takes DKIM signatures out: have it sign for the domain (Easy DKIM).',
+      'A new account is in the sandbox: it sends only to verified recipients.',
+      'DKIM signatures are removed for SES: let it sign for the domain (Easy DKIM).',
     ],
   },
   mailgun: {
     title: 'Mailgun',
-    summary: "Sends through Mailgun's API, as the message stands.",
+    summary: "Sends the message as it is, through Mailgun's API.",
     help: [
-      'The API key is found under API Security; a sending key of the domain will do.',
-      'Region eu is for domains that were made in the EU.',
+      'The API key is under API Security; a sending key of the domain is enough.',
+      'Region eu is for domains created in the EU.',
       'Mailgun keeps bounces to itself: the reverse-path is not passed on.',
     ],
   },
@@ -84,8 +84,8 @@ const RELAY_HELP: Readonly<Record<DeclaredType, Pick<RelayForm, 'title' | 'summa
     summary: "Sends through Postmark's API.",
     help: [
       'The secret is the server API token: Servers, your server, API Tokens.',
-      'From must be a confirmed sender signature or of a verified domain.',
-      'Bulk mail belongs into a message stream of its own: add a relay for it.',
+      'From must be a confirmed sender signature or on a verified domain.',
+      'Bulk mail belongs in a message stream of its own: add a relay for it.',
     ],
   },
   sendgrid: {
@@ -93,7 +93,7 @@ const RELAY_HELP: Readonly<Record<DeclaredType, Pick<RelayForm, 'title' | 'summa
     summary: "Sends through Twilio SendGrid's API.",
     help: [
       'The secret is an API key with the permission Mail Send: Settings, API Keys.',
-      'From must be a verified sender or of an authenticated domain.',
+      'From must be a verified sender or on an authenticated domain.',
       'An account in the European Union needs the endpoint https://api.eu.sendgrid.com.',
     ],
   },
@@ -102,7 +102,7 @@ const RELAY_HELP: Readonly<Record<DeclaredType, Pick<RelayForm, 'title' | 'summa
     summary: "Sends through Resend's API.",
     help: [
       'The secret is an API key with sending access: API Keys.',
-      'From must be of a domain that is verified under Domains.',
+      'From must be on a domain that is verified under Domains.',
     ],
   },
   graph: {
@@ -111,15 +111,15 @@ const RELAY_HELP: Readonly<Record<DeclaredType, Pick<RelayForm, 'title' | 'summa
     help: [
       'In Microsoft Entra, register an application, give it the application permission Mail.Send with admin consent, and make a client secret.',
       'Without a mailbox, each message is sent as its From.',
-      'Exchange Online works on four messages of a mailbox at once.',
+      'Exchange Online processes four messages of a mailbox at once.',
     ],
   },
   webhook: {
     title: 'Webhook',
     summary: 'Posts each message, signed, to a URL of yours.',
     help: [
-      'The secret signs what is posted: choose a long random text and check the signature, as docs/webhook.md shows.',
-      'Only public addresses are connected to, unless delivery.private_relays names the relay.',
+      'The secret signs each request: choose a long random text and check the signature, as docs/webhook.md shows.',
+      'The relay connects only to public addresses, unless delivery.private_relays names it.',
     ],
   },
 };

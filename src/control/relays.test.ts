@@ -73,7 +73,7 @@ describe('a stored relay', () => {
     );
     const call = (secret: string | null) =>
       opened.operations.updateRelay({ name: 'out', definition, secret });
-    await expect(call(null)).rejects.toThrow(new RegExp(`anew.*: .*${part}`));
+    await expect(call(null)).rejects.toThrow(new RegExp(`again.*: .*${part}`));
     expect(await detail()).toMatchObject({ definition: SMTP });
     await call('another-secret');
     expect(await detail()).toMatchObject({ definition, hasSecret: true });
@@ -87,7 +87,7 @@ describe('a stored relay', () => {
       opened.operations.updateRelay({ name: 'aws', definition: { ...ses, ...changes }, secret: null });
     await change({ configuration_set: 'bulk' });
     for (const changes of [{ region: 'us-east-1' }, { endpoint: 'https://evil.example' }])
-      await expect(change(changes)).rejects.toThrow(/anew.*endpoint/);
+      await expect(change(changes)).rejects.toThrow(/again.*endpoint/);
   });
 
   test('that signs in by OAuth has several secrets, sealed, and needs them anew where they would go elsewhere', async () => {
@@ -110,10 +110,10 @@ describe('a stored relay', () => {
     const change = (changes: object, given: typeof secret | null = null) =>
       operations.updateRelay({ name: 'gmail', definition: { ...google, ...changes }, secret: given });
     await change({ max_concurrency: 2 });
-    await expect(change({ token_url: 'https://evil.example/token' })).rejects.toThrow(/anew.*: token_url/);
-    await expect(change({ host: 'evil.example' })).rejects.toThrow(/anew.*: host/);
+    await expect(change({ token_url: 'https://evil.example/token' })).rejects.toThrow(/again.*: token_url/);
+    await expect(change({ host: 'evil.example' })).rejects.toThrow(/again.*: host/);
     await expect(change({ auth: 'plain', preset: undefined, client_id: undefined })).rejects.toThrow(
-      /anew.*: auth/,
+      /again.*: auth/,
     );
     await expect(change({ client_id: undefined })).rejects.toThrow(/client_id: must be given/);
     await change({ token_url: 'https://id.example/token' }, secret);
@@ -131,7 +131,7 @@ describe('a stored relay', () => {
     const { operations } = opened;
     await operations.addRelay({ definition, secret: 'client-secret', makeDefault: false });
     const change = { name: 'm365', definition: { ...definition, tenant: 'evil.example' }, secret: null };
-    await expect(operations.updateRelay(change)).rejects.toThrow(/anew.*: .*tenant/);
+    await expect(operations.updateRelay(change)).rejects.toThrow(/again.*: .*tenant/);
   });
 
   test('gives up its password with its user name', async () => {
@@ -141,7 +141,7 @@ describe('a stored relay', () => {
   });
 
   test('takes no secret within its definition, no other name and no fault', async () => {
-    await expect(update({ password: 'x' })).rejects.toThrow('given apart');
+    await expect(update({ password: 'x' })).rejects.toThrow('separately');
     await expect(update({ name: 'other' })).rejects.toThrow('keeps its name');
     await expect(update({ max_concurrency: 0 })).rejects.toThrow('max_concurrency');
     expect(await detail()).toMatchObject({ definition: SMTP });
@@ -215,7 +215,7 @@ test('a relay is shown and changed by the command line', async () => {
   const unset = await here.json(['relays', 'edit', 'out', '--unset', 'max_concurrency']);
   expect(unset.definition).toEqual(SMTP);
   const moved = await here.waybill(['relays', 'edit', 'out', '--host', 'other.example']);
-  expect(moved).toMatchObject({ status: 2, err: expect.stringContaining('anew') });
+  expect(moved).toMatchObject({ status: 2, err: expect.stringContaining('again') });
   const file = join(here.dataDir, 'password');
   writeFileSync(file, 'another\n');
   const args = ['relays', 'edit', 'out', '--host', 'other.example', '--password-file', file];

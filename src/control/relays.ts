@@ -69,7 +69,7 @@ function newRelay(
   if (config.relays.some(({ name }) => name === relay.name))
     throw new OperationError(
       'refused',
-      `There is a relay ${relay.name} already. Remove it first, or choose another name.`,
+      `There is already a relay ${relay.name}. Remove it first, or choose another name.`,
     );
   const nameless = heloFault(relay, config, effective);
   if (nameless !== null) throw new OperationError('invalid', formatFault(nameless));
@@ -86,7 +86,7 @@ async function addRelay(request: RequestOf<'addRelay'>, deps: LocalDeps): Promis
   if (secret !== null && vault === null)
     throw new OperationError(
       'unavailable',
-      'The key that seals passwords cannot be read. See: waybill config',
+      'The key that encrypts passwords cannot be read. See: waybill config',
     );
   const packed = packSecrets(definition, secret);
   const stored = {
@@ -114,12 +114,12 @@ function checkDefault(name: string, makeDefault: boolean, deps: LocalDeps): void
   if (makeDefault && (origin === 'file' || origin === 'environment'))
     throw new OperationError(
       'refused',
-      `${DEFAULT_RELAY} is set by ${source}; change it there, and leave --default out.`,
+      `${DEFAULT_RELAY} is set by ${source}; change it there, and omit --default.`,
     );
   if (!makeDefault && origin === 'default')
     throw new OperationError(
       'invalid',
-      `This is the first relay besides ${INBOX}, so it must be said where mail goes. Repeat the command with --default to send it through ${name}, or set ${DEFAULT_RELAY} in the configuration file first (to ${INBOX}, to go on capturing it).`,
+      `This is the first relay besides ${INBOX}, so you must say where mail goes. Repeat the command with --default to send it through ${name}, or set ${DEFAULT_RELAY} in the configuration file first (to ${INBOX}, to keep capturing it).`,
     );
 }
 
@@ -138,12 +138,12 @@ async function removeRelay(request: RequestOf<'removeRelay'>, deps: LocalDeps): 
   if (left > 0)
     throw new OperationError(
       'refused',
-      `Mail still waits for the relay ${relay.name} (recipients: ${left}). Move it: waybill queue reroute --relay ${relay.name} --to-relay NAME. Or let it be delivered; new mail is kept away meanwhile by: waybill queue drain ${relay.name}`,
+      `Mail still waits for the relay ${relay.name} (recipients: ${left}). Move it: waybill queue reroute --relay ${relay.name} --to-relay NAME. Or let it be delivered, and keep new mail away meanwhile: waybill queue drain ${relay.name}`,
     );
   if (deps.resolution().config.delivery.reportRelay === relay.name)
     throw new OperationError(
       'refused',
-      `Reports to senders go by ${relay.name}; change delivery.report_relay first.`,
+      `Reports to senders go through ${relay.name}; change delivery.report_relay first.`,
     );
   refuseRouted(relay.name, deps);
   if (relay.isDefault) requireLast(relay.name, deps);
@@ -170,7 +170,7 @@ function refuseRouted(name: string, deps: LocalDeps): void {
   const names = rules.map((rule) => rule.name).join(', ');
   throw new OperationError(
     'refused',
-    `Rules of routing send mail by the relay ${name}: ${names}. Change them first. See: waybill routes show`,
+    `Routing rules send mail through the relay ${name}: ${names}. Change them first. See: waybill routes show`,
   );
 }
 
@@ -215,8 +215,8 @@ async function switchRelay(
 function notStored({ name, origin }: RelayView): OperationError {
   const where =
     origin === 'file'
-      ? `is declared in the configuration file; take it out there, or hold its mail back`
-      : 'is built in and cannot be disabled; hold its mail back';
+      ? `is declared in the configuration file; remove it there, or hold its mail`
+      : 'is built in and cannot be disabled; hold its mail';
   return new OperationError(
     'refused',
     `The relay ${name} ${where}: waybill queue pause ${name} (and then: waybill queue resume ${name})`,

@@ -40,10 +40,7 @@ export function routeOperations(deps: LocalDeps): RouteOperations {
     explainRoute: (request) => explain(request, deps),
     rehearseRoutes: async (request, progress = UNWATCHED) => {
       if (rehearsing)
-        throw new OperationError(
-          'refused',
-          'Routes are being rehearsed already. Try again in a few seconds.',
-        );
+        throw new OperationError('refused', 'Another rehearsal is in progress. Try again in a few seconds.');
       rehearsing = true;
       try {
         return await rehearseRoutes(request, deps, progress);
@@ -98,7 +95,7 @@ function refuseTheFiles(deps: LocalDeps): void {
   if (config.routesOrigin === 'file')
     throw new OperationError(
       'refused',
-      `The routes are those of ${configFile}, which has a section routes; change them there, or remove the section first.`,
+      `The routes come from ${configFile}, which has a section routes; change them there, or remove the section first.`,
     );
 }
 
@@ -114,7 +111,7 @@ async function tableView(version: number, deps: LocalDeps): Promise<RouteTableVi
   if (table === undefined)
     throw new OperationError(
       'not_found',
-      `There is no routing table of version ${version}, or it is kept no more. See: waybill routes list`,
+      `There is no routing table of version ${version}, or it is no longer kept. See: waybill routes list`,
     );
   return { ...summaryOf(table, deps), rules: definitionOf(table).rules };
 }
@@ -231,7 +228,7 @@ function* comparePage(
       slice = 0;
       yield;
       if (signal.aborted)
-        throw new OperationError('unavailable', 'Whoever asked for the rehearsal has gone.');
+        throw new OperationError('unavailable', 'The client that asked for the rehearsal has disconnected.');
     }
   }
 }

@@ -35,7 +35,7 @@ describe('the operations on all mail', () => {
     const odd = await search('colour:red key:nobody relay:nowhere');
     expect(odd.messages).toEqual([]);
     expect(odd.notes).toEqual([
-      expect.stringContaining('There is no colour:'),
+      expect.stringContaining('There is no token colour:'),
       'There is no relay nowhere now.',
       'There is no key nobody.',
     ]);
@@ -67,7 +67,7 @@ describe('the operations on all mail', () => {
     });
     const again = await operations.actOnMessages({ act: 'cancel', ids });
     expect(again.refused.map(({ reason }) => reason)).toEqual(
-      Array(2).fill(expect.stringMatching('Only what waits')),
+      Array(2).fill(expect.stringMatching('Only waiting recipients')),
     );
     expect(await operations.actOnMessages({ act: 'retry', ids })).toEqual({ acted: 2, refused: [] });
     expect((await search('status:queued')).messages).toHaveLength(2);

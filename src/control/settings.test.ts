@@ -96,7 +96,7 @@ describe('settings', () => {
     await put({ 'retention.content_days': 5 });
     expect(await rowOf('retention.content_days')).toMatchObject({ value: 5, origin: 'stored' });
     const both = put({ 'retention.content_days': 6 }, ['retention.content_days']);
-    await expect(both).rejects.toThrow('Both given and taken away');
+    await expect(both).rejects.toThrow('Both set and unset');
     const [row] = await put({}, ['retention.content_days']);
     expect(row).toMatchObject({ value: 7, origin: 'default' });
     await expect(put({}, ['retention.contentdays'])).rejects.toThrow(/did you mean retention.content_days/);
@@ -119,7 +119,7 @@ describe('settings', () => {
     async (key) => {
       await expect(put({ [key]: ['x'] })).rejects.toMatchObject({
         code: 'refused',
-        message: expect.stringContaining('in the configuration file and the environment only'),
+        message: expect.stringContaining('only be set in the configuration file and the environment'),
       });
     },
   );
@@ -137,7 +137,9 @@ describe('settings', () => {
     await expect(asked).rejects.toMatchObject({
       ...{
         code: 'refused',
-        message: expect.stringContaining(`${key}: would shut you out, for you are here by ${refused}`),
+        message: expect.stringContaining(
+          `${key}: would lock you out, because you are connected through ${refused}`,
+        ),
       },
     });
     expect(await rowOf(key)).toMatchObject({ origin: 'default' });
@@ -148,18 +150,18 @@ describe('settings', () => {
   test('that let somebody in by name alone are not taken away by them', async () => {
     await put({ 'webui.allowed_hosts': ['mail.example.com'] });
     const asked = putAs(ADA, {}, ['webui.allowed_hosts']);
-    await expect(asked).rejects.toThrow('webui.allowed_hosts: would shut you out');
+    await expect(asked).rejects.toThrow('webui.allowed_hosts: would lock you out');
     await putAs({ ...ADA, host: '192.0.2.1' }, {}, ['webui.allowed_hosts']);
   });
 
   test('of the API do not shut out the key that asks, nor does a source that is added', async () => {
     const key: Actor = { ...{ kind: 'key', name: 'ops', role: 'admin' }, ...FROM };
     const asked = putAs(key, { 'api.allowed_cidrs': ['10.0.0.0/8'] });
-    await expect(asked).rejects.toThrow('api.allowed_cidrs: would shut you out');
+    await expect(asked).rejects.toThrow('api.allowed_cidrs: would lock you out');
     await putAs(key, { 'webui.allowed_cidrs': ['10.0.0.0/8'] });
     const request = { setting: 'webui.allowed_cidrs', cidr: '198.51.100.0/24' } as const;
     const added = operationsOf(opened.door, ADA).allowSource(request);
-    await expect(added).rejects.toThrow('webui.allowed_cidrs: would shut you out');
+    await expect(added).rejects.toThrow('webui.allowed_cidrs: would lock you out');
   });
 
   test('take a source that is to be allowed, once', async () => {

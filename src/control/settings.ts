@@ -62,7 +62,7 @@ async function putSettings(
     );
   const both = unset.filter((key) => Object.hasOwn(values, key));
   if (both.length > 0)
-    throw new OperationError('invalid', `Both given and taken away; do one of them: ${both.join(', ')}`);
+    throw new OperationError('invalid', `Both set and unset; do only one of these for: ${both.join(', ')}`);
   refuseLocked(keys.filter(isSettingKey), deps);
   await requireGoodSources(deps);
   const changes = new Map<string, string | null>([
@@ -175,7 +175,7 @@ function rowOf(effective: Effective, { pending }: Pick<Loaded, 'pending'>): Sett
 function lockOf({ key, origin, source }: Pick<Effective, 'key' | 'origin' | 'source'>): string | null {
   const { notStored, secret }: Setting<unknown> = SETTINGS[key];
   if (origin === 'file' || origin === 'environment') return `Set by the ${source}; change it there.`;
-  if (notStored === true || secret) return 'Can be set in the configuration file and the environment only.';
+  if (notStored === true || secret) return 'Can only be set in the configuration file and the environment.';
   return null;
 }
 
@@ -212,7 +212,7 @@ function refuseShutOut(
 function shutOut(key: string, missing: string): OperationError {
   return new OperationError(
     'refused',
-    `${key}: would shut you out, for you are here by ${missing}. Add it, or set this in the configuration file.`,
+    `${key}: would lock you out, because you are connected through ${missing}. Add it, or set this in the configuration file.`,
   );
 }
 
@@ -254,7 +254,7 @@ function inUse({ server }: CertificateDeps): Certificate {
   if (found !== null) return found;
   throw new OperationError(
     'unavailable',
-    'There is no certificate: no server runs, or none of its ports speaks TLS.',
+    'There is no certificate: no server is running, or none of its ports uses TLS.',
   );
 }
 
@@ -265,7 +265,7 @@ function ours(deps: CertificateDeps): Certificate {
   const source = deps.resolution().effective.find(({ key }) => key === 'tls.cert_file')?.source;
   throw new OperationError(
     'refused',
-    `The certificate is that of tls.cert_file, set by the ${source}. Replace that file and that of tls.key_file: they are read anew when they change.`,
+    `The certificate comes from tls.cert_file, set by the ${source}. Replace that file and the one of tls.key_file: they are read again when they change.`,
   );
 }
 

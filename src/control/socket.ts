@@ -96,7 +96,7 @@ export async function readStream(
     else if ('error' in line) throw new OperationError(line.error.code, line.error.message);
     else return line.result;
   }
-  throw new OperationError('unavailable', 'The server went away before the result.');
+  throw new OperationError('unavailable', 'The server disconnected before the result.');
 }
 
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
@@ -106,7 +106,7 @@ async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
     if (rest.length > MAX_LINE)
-      throw new OperationError('unavailable', 'The server sent a line without end.');
+      throw new OperationError('unavailable', 'The server sent a line without an end.');
     yield* lines;
   }
 }

@@ -125,5 +125,5 @@ test('an answer may come in any pieces, and must have an end', async () => {
   const progress = { tell() {}, signal: unheard };
   await expect(readStream(pieces('{"step":1}\n'), progress)).rejects.toThrow('before the result');
   const endless = pieces(...Array.from({ length: 50 }, () => 'x'.repeat(100_000)));
-  await expect(readStream(endless, progress)).rejects.toThrow('without end');
+  await expect(readStream(endless, progress)).rejects.toThrow('without an end');
 });

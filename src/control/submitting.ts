@@ -31,11 +31,11 @@ export async function submitRaw(request: RequestOf<'submitRaw'>, deps: LocalDeps
   const content = Buffer.from(request.content, 'base64');
   const text = content.toString('latin1');
   if (NOT_WIRE.test(text) || !text.endsWith('\r\n'))
-    throw new OperationError('invalid', 'content: every line must end in CRLF, and there may be no NUL.');
+    throw new OperationError('invalid', 'content: every line must end in CRLF, and NUL is not allowed.');
   if (request.to.length > config.api.maxRecipients)
     throw new OperationError(
       'invalid',
-      `to: at most ${config.api.maxRecipients} recipients are taken (api.max_recipients).`,
+      `to: at most ${config.api.maxRecipients} recipients are allowed (api.max_recipients).`,
     );
   const received = { chunks: [content], sizeBytes: content.length, dotStuffing: /(?:^|\n)[.]/.test(text) };
   const built = buildSubmission(envelopeOf(request), received, OWNER, {

@@ -33,7 +33,7 @@ export function systemOperations(
 function running({ server }: LocalDeps): RunningServer {
   const found = server();
   if (found !== null) return found;
-  throw new OperationError('unavailable', 'The server does not run. Start it: waybill serve');
+  throw new OperationError('unavailable', 'The server is not running. Start it: waybill serve');
 }
 
 async function system(deps: LocalDeps): Promise<SystemView> {
@@ -117,8 +117,8 @@ const OTHER_ACTS: ReadonlyMap<string, string> = new Map([
   ['signInFailed', 'Failed to sign in'],
   ['secondFactorAsked', 'Gave the password, and was asked for a code'],
   ['signOut', 'Signed out'],
-  ['allowHost', 'Added a host name by the first set-up link'],
-  ['retention', 'Removed what was kept long enough'],
+  ['allowHost', 'Added a host name through the first set-up link'],
+  ['retention', 'Removed data past its retention'],
   ['compaction', 'Compacted the spool'],
   ['export', 'Exported messages'],
 ]);

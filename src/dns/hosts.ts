@@ -125,7 +125,7 @@ function fromRecords(
 ): MxHosts | DnsRefusal {
   const { domain, dice } = options;
   if (records.every(({ exchange }) => exchange === ''))
-    return rejected('null_mx', '5.1.10', `${domain} takes no mail (null MX)`);
+    return rejected('null_mx', '5.1.10', `${domain} accepts no mail (null MX)`);
   const best = new Map<string, number>();
   const refused: string[] = [];
   for (const { exchange, preference } of records) {

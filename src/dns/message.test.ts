@@ -248,10 +248,10 @@ test.each([
 
 test.each([
   ['', 'it is shorter than a header'],
-  ['12340100000100000000000001610000010001', 'it is no response'],
-  ['1234a180000100000000000001610000010001', 'it answers something that is no query'],
+  ['12340100000100000000000001610000010001', 'it is not a response'],
+  ['1234a180000100000000000001610000010001', 'it answers something that is not a query'],
   ['12348180000200000000000001610000010001', 'it has more than one question'],
-  ['12348180000100000000000001610000010003', 'its question is of another class'],
+  ['12348180000100000000000001610000010003', 'its question has another class'],
 ])('%s is no answer', (bytes, reason) => {
   expect(read(Buffer.from(bytes, 'hex'))).toBe(reason);
 });

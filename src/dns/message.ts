@@ -116,8 +116,8 @@ function readResponse(bytes: Uint8Array): DnsResponse {
   const reader = new WireReader(bytes);
   const id = reader.u16();
   const flags = reader.u16();
-  if ((flags & FLAG.response) === 0) throw new Malformed('it is no response');
-  if ((flags & OPCODE) !== 0) throw new Malformed('it answers something that is no query');
+  if ((flags & FLAG.response) === 0) throw new Malformed('it is not a response');
+  if ((flags & OPCODE) !== 0) throw new Malformed('it answers something that is not a query');
   const counts = [reader.u16(), reader.u16(), reader.u16(), reader.u16()] as const;
   const truncated = (flags & FLAG.truncated) !== 0;
   if (!truncated && counts[1] + counts[2] + counts[3] > MAX_RECORDS)
@@ -145,7 +145,7 @@ function readQuestion(reader: WireReader, count: number): DnsResponse['question'
   if (count > 1) throw new Malformed('it has more than one question');
   const name = reader.nameAsWritten();
   const type = reader.u16();
-  if (reader.u16() !== CLASS_IN) throw new Malformed('its question is of another class');
+  if (reader.u16() !== CLASS_IN) throw new Malformed('its question has another class');
   return { name, type };
 }
 
@@ -195,7 +195,7 @@ export function readAnswer<T extends RecordType>(
   const authenticated = trusted && response.authenticated;
   const chain = followAliases(response.answers, name);
   if (chain === null)
-    return failed('dns_malformed', `gives aliases of ${name} that go in a circle or too far`);
+    return failed('dns_malformed', `gives aliases of ${name} that form a loop or are too many`);
   const found = recordsOf(response.answers, chain.name, type);
   if (found.length > 0 && code === CODE.noError) {
     const ttl = Math.min(chain.ttl, ...found.map((record) => record.ttl));

@@ -65,13 +65,13 @@ test.each([
   [POLICY.replace('STSv1', 'STSv2'), 'its version is not STSv1'],
   [POLICY.replace('enforce', 'Enforce'), 'its mode is not enforce, testing or none'],
   [POLICY.replace('mode:', 'Mode:'), 'its mode is not enforce, testing or none'],
-  [POLICY.replace('604800', '1 day'), 'its max_age is no number of seconds'],
-  [POLICY.replace('604800', '-1'), 'its max_age is no number of seconds'],
+  [POLICY.replace('604800', '1 day'), 'its max_age is not a number of seconds'],
+  [POLICY.replace('604800', '-1'), 'its max_age is not a number of seconds'],
   [POLICY.replaceAll('mx:', 'my:'), 'it names no mx'],
-  [POLICY.replace('mail.a.test', '192.0.2.1'), 'an mx is no name of a host'],
-  [POLICY.replace('mail.a.test', '*'), 'an mx is no name of a host'],
-  [POLICY.replace('mail.a.test', '*.*.test'), 'an mx is no name of a host'],
-  [`${POLICY}<html>`, 'a line is no field'],
+  [POLICY.replace('mail.a.test', '192.0.2.1'), 'an mx is not a host name'],
+  [POLICY.replace('mail.a.test', '*'), 'an mx is not a host name'],
+  [POLICY.replace('mail.a.test', '*.*.test'), 'an mx is not a host name'],
+  [`${POLICY}<html>`, 'a line is not a field'],
 ])('a file with a fault is no policy: %j', (text, reason) => {
   expect(parseStsPolicy(text)).toEqual({ ok: false, reason });
 });
@@ -195,16 +195,16 @@ test('a policy holds for its time whatever becomes of its record and its file', 
   publish('2');
   expect(await ask()).toBe('kept 1 enforce');
   await clock.advance(24 * HOUR_MS);
-  expect(await ask()).toBe('the policy cannot be had: refused');
+  expect(await ask()).toBe('the policy cannot be fetched: refused');
 });
 
 test('what cannot be had is not asked for again within five minutes, unless its id changes', async () => {
   const { ask, state, publish, clock } = world();
   state.failure = 'refused';
   publish('1');
-  expect(await ask()).toBe('the policy cannot be had: refused');
+  expect(await ask()).toBe('the policy cannot be fetched: refused');
   await clock.advance(299_999);
-  expect(await ask()).toBe('the policy cannot be had: refused');
+  expect(await ask()).toBe('the policy cannot be fetched: refused');
   expect(state.fetched).toBe(1);
   state.failure = null;
   await clock.advance(1);
@@ -221,7 +221,7 @@ test('a file that is no policy counts as none', async () => {
   const { ask, state, publish } = world();
   state.body = '<html>';
   publish('1');
-  expect(await ask()).toBe('the policy cannot be had: a line is no field');
+  expect(await ask()).toBe('the policy cannot be fetched: a line is not a field');
 });
 
 test('a policy in use is renewed at half of its time, and mail does not wait for that', async () => {
@@ -265,7 +265,7 @@ test('so many domains are remembered, and the one longest unused is forgotten fi
   expect(policies.size).toBe(3);
   expect(await ask('a.test')).toBe('kept 1 enforce');
   state.failure = 'gone';
-  expect(await ask('b.test')).toBe('the policy cannot be had: gone');
+  expect(await ask('b.test')).toBe('the policy cannot be fetched: gone');
 });
 
 test('large policies count for several', async () => {

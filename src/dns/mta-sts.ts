@@ -51,7 +51,7 @@ export function parseStsPolicy(text: string): StsPolicyResult {
   for (const line of text.split(/\r?\n/)) {
     if (/^[ \t]*$/.test(line)) continue;
     const [, name, given = ''] = POLICY_FIELD.exec(line) ?? [];
-    if (name === undefined) return flaw('a line is no field');
+    if (name === undefined) return flaw('a line is not a field');
     const value = withoutBlankEnds(given);
     if (name === 'mx') mx.push(value.toLowerCase());
     else if (!fields.has(name)) fields.set(name, value);
@@ -60,9 +60,9 @@ export function parseStsPolicy(text: string): StsPolicyResult {
   const maxAge = fields.get('max_age') ?? '';
   if (fields.get('version') !== 'STSv1') return flaw('its version is not STSv1');
   if (mode === undefined) return flaw('its mode is not enforce, testing or none');
-  if (!/^[0-9]{1,10}$/.test(maxAge)) return flaw('its max_age is no number of seconds');
+  if (!/^[0-9]{1,10}$/.test(maxAge)) return flaw('its max_age is not a number of seconds');
   if (mode !== 'none' && mx.length === 0) return flaw('it names no mx');
-  if (!mx.every(isPattern)) return flaw('an mx is no name of a host');
+  if (!mx.every(isPattern)) return flaw('an mx is not a host name');
   return { ok: true, policy: { mode, mx, maxAgeSeconds: Math.min(Number(maxAge), MAX_AGE_SECONDS) } };
 }
 
@@ -171,7 +171,7 @@ export class MtaStsPolicies {
     const id = answer.kind === 'found' ? parseStsRecord(answer.records) : null;
     const entry = this.#entry(domain);
     if (id === null)
-      return verdict(entry.kept, answer.kind === 'failed' ? `its record is not known: ${answer.text}` : null);
+      return verdict(entry.kept, answer.kind === 'failed' ? `its record is unknown: ${answer.text}` : null);
     const now = this.#parts.clock.mono();
     if (entry.kept?.id === id && now < entry.kept.renewAt) return verdict(entry.kept, null);
     if (entry.failed?.id === id && now < entry.failed.until) return verdict(entry.kept, entry.failed.why);
@@ -201,7 +201,7 @@ export class MtaStsPolicies {
       });
     }
     const reason = answer.kind === 'failed' ? answer.text : (parsed?.reason ?? '');
-    const why = `the policy cannot be had: ${reason}`;
+    const why = `the policy cannot be fetched: ${reason}`;
     return this.#put(domain, { kept, failed: { id, until: now + RETRY_AFTER_MS, why } });
   }
 

@@ -80,7 +80,7 @@ function groupOrName(text: string): Parsed<never> {
     );
   return fault(
     'address_group',
-    'Groups are not allowed in an address list, and ";" does not separate; give the addresses with commas between.',
+    'Groups are not allowed in an address list, and ";" is not a separator; separate the addresses with commas.',
   );
 }
 
@@ -95,7 +95,7 @@ function scanAngle(text: string, open: number, phrase: string): Parsed<Scanned> 
   let end = close + 1;
   while (text[end] === ' ' || text[end] === '\t') end++;
   if (end < text.length && text[end] !== ',')
-    return fault('address_syntax', 'After "<…>" a comma or nothing must follow; a name stands before it.');
+    return fault('address_syntax', 'Only a comma may follow "<…>"; a name goes before it.');
   const raw = text.slice(0, end).trim();
   return { ok: true, value: { entry: { raw, phrase, angle: text.slice(open + 1, close).trim() }, end } };
 }

@@ -127,7 +127,7 @@ function detailOf(
 ): string {
   if (dkim === 'aligned') return `Signed for ${dkimDomain}, which aligns with From.`;
   if (dkim === 'by_provider')
-    return `${type} sends with a signature and a reverse-path of its own: have it verify ${author}, and sign for it.`;
+    return `${type} uses its own signature and reverse-path: have it verify ${author}, and sign for it.`;
   const cure = cureOf(why, author, domains);
   if (verdict === 'aligned') return `Only SPF can align, and forwarding breaks that: ${cure}.`;
   return `Neither a signature nor the reverse-path aligns with From: ${cure}.`;
@@ -139,6 +139,6 @@ function cureOf(why: Unsigned | null, author: string, domains: readonly SendingD
   if (why === 'not_allowed') return `let the sender's key send from ${author} by name`;
   const registered = domains.find(({ name }) => isWithin(author, name))?.name;
   if (why === 'waiting' && registered !== undefined)
-    return `see why nothing signs: waybill domains check ${registered}`;
+    return `find out why nothing signs: waybill domains check ${registered}`;
   return `waybill domains add ${author}`;
 }

@@ -155,7 +155,7 @@ test('no SMTP port at all is told, with the cause of each', () => {
 test('a port in the place of another is told', () => {
   const { checks } = assessHealth({ ...well, portFaults: [port({ set: false, fallback: 2525 })] });
   expect(checks.find((check) => check.name === 'ports')?.detail).toBe(
-    'Port 25 of listener.ports is not bound: another program uses it. Port 2525 is bound in its place.',
+    'Port 25 of listener.ports is not bound: another program uses it. Port 2525 is bound instead.',
   );
 });
 
@@ -179,16 +179,16 @@ test.each<[string, Partial<typeof spent>, string, string]>([
     'late for its quota',
     {},
     'degraded',
-    'smart has had its 3 recipients of today.* 2 deliveries wait.* midnight UTC',
+    'smart has used up today.s quota of 3 recipients.* 2 deliveries wait.* midnight UTC',
   ],
-  ['not late yet', { latenessMs: 4 * MINUTE }, 'healthy', 'smart has had .* midnight UTC'],
-  ['nothing waits', { waiting: 0, latenessMs: 0 }, 'healthy', 'smart has had .* no delivery waits'],
-  ['late for a step of its warm-up', { warming: true }, 'healthy', 'smart has had .* 2 deliveries wait'],
+  ['not late yet', { latenessMs: 4 * MINUTE }, 'healthy', 'smart has used up .* midnight UTC'],
+  ['nothing waits', { waiting: 0, latenessMs: 0 }, 'healthy', 'smart has used up .* no delivery waits'],
+  ['late for a step of its warm-up', { warming: true }, 'healthy', 'smart has used up .* 2 deliveries wait'],
   [
     'a warm-up that begins later',
     { warming: true, allowance: 0, begins: '2026-12-01' },
     'healthy',
-    'smart is given nothing before 2026-12-01',
+    'smart gets no mail before 2026-12-01',
   ],
 ])('a spent relay: %s', (_, change, status, detail) => {
   const { checks, status: whole } = assessHealth({ ...well, spent: [{ ...spent, ...change }] });
@@ -201,7 +201,7 @@ test('of many spent relays a few are told, and first those whose mail is late', 
   const many = ['a', 'b', 'c', 'd'].map((relay) => ({ ...spent, relay, latenessMs: 0 }));
   const { checks } = assessHealth({ ...well, spent: [...many, spent] });
   const detail = checks.find(({ name }) => name === 'quotas')?.detail;
-  expect(detail).toMatch(/^smart .* a .* b .*So it is with 2 more[.]$/);
+  expect(detail).toMatch(/^smart .* a .* b .*The same applies to 2 more[.]$/);
 });
 
 test('a rule that names a relay which is gone is told with the cure; of many, a few', () => {
@@ -215,7 +215,7 @@ test('a rule that names a relay which is gone is told with the cure; of many, a 
       'The rule to-a names the relay a, which does not exist: its group does without it. Add the relay, or: publish rules without it: waybill routes publish FILE.',
   });
   const many = detailOf(missing, true)?.detail;
-  expect(many).toContain('So it is with 2 more.');
+  expect(many).toContain('The same applies to 2 more.');
   expect(many).toContain('Mail waits for a route');
   expect(many).not.toContain('to-d');
 });

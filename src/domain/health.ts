@@ -141,13 +141,13 @@ function checkStore(store: HealthFacts['store']): HealthCheck {
 function checkDisk(disk: DiskStatus): HealthCheck {
   switch (disk) {
     case 'ok':
-      return healthy('disk', 'There is room on the disk.');
+      return healthy('disk', 'There is enough disk space.');
     case 'low':
       return degraded('disk', 'The disk is nearly full: less is free than health.disk_low_bytes.');
     case 'critical':
       return critical('disk', 'The disk is full: less is free than health.disk_critical_bytes.');
     case 'unknown':
-      return degraded('disk', 'The room on the disk cannot be told.');
+      return degraded('disk', 'The free disk space is unknown.');
   }
 }
 
@@ -155,18 +155,18 @@ function checkDisk(disk: DiskStatus): HealthCheck {
 function checkSmallDisk(disk: DiskStatus): HealthCheck {
   switch (disk) {
     case 'ok':
-      return healthy('disk', "There is room on this node's disk; mail is kept on the database's.");
+      return healthy('disk', "There is space on this node's disk; mail is kept on the database's.");
     case 'low':
     case 'critical':
       return degraded('disk', "This node's disk is nearly full: less is free than health.disk_low_bytes.");
     case 'unknown':
-      return degraded('disk', "The room on this node's disk cannot be told.");
+      return degraded('disk', "The free space on this node's disk is unknown.");
   }
 }
 
 function checkPorts(faults: readonly PortFault[], smtpBound: boolean): HealthCheck {
   // Ports are asked for or switched off; only what was asked for can be missing.
-  if (faults.length === 0) return healthy('ports', 'Every port that was to be bound is.');
+  if (faults.length === 0) return healthy('ports', 'Every configured port is bound.');
   const detail = faults.map(portDetail).join(' ');
   if (!smtpBound)
     return degraded('ports', `No SMTP port is bound: nobody can send mail over SMTP. ${detail}`);
@@ -191,13 +191,13 @@ const PORT_REASONS: Readonly<Record<PortFault['reason'], string>> = {
 /** What an operator is told of a port that is missing. */
 export function portDetail({ port, key, reason, fallback }: PortFault): string {
   const detail = `Port ${port} of ${key} is not bound: ${PORT_REASONS[reason]}`;
-  return fallback === null ? detail : `${detail} Port ${fallback} is bound in its place.`;
+  return fallback === null ? detail : `${detail} Port ${fallback} is bound instead.`;
 }
 
 function checkRelays(relays: HealthFacts['relays']): HealthCheck {
   const refused = relays.filter((relay) => relay.refusal !== null);
   const details = refused.slice(0, MAX_TOLD).map(refusedDetail);
-  if (refused.length > MAX_TOLD) details.push(`So it is with ${refused.length - MAX_TOLD} more.`);
+  if (refused.length > MAX_TOLD) details.push(`The same applies to ${refused.length - MAX_TOLD} more.`);
   if (relays.some(({ state, refusal }) => state === 'open' && refusal === null))
     details.push('A relay rests because its next hop fails.');
   return details.length > 0
@@ -213,14 +213,14 @@ function refusedDetail({ name, refusal }: HealthFacts['relays'][number]): string
 /** What an operator wants is no illness, but must not be forgotten. */
 function disabledDetail(relays: HealthFacts['relays']): string {
   return relays.some((relay) => relay.disabled)
-    ? 'No relay rests. A relay is disabled: its mail goes another way, or waits.'
+    ? 'No relay rests. A relay is disabled: its mail goes to another relay, or waits.'
     : 'No relay rests.';
 }
 
 function checkQueue(latenessMs: number): HealthCheck {
   return latenessMs > LATE_MS
     ? degraded('queue', 'A delivery has been due for more than 5 minutes.')
-    : healthy('queue', 'Deliveries are made when they are due.');
+    : healthy('queue', 'No delivery is late.');
 }
 
 /** Of so many rules, and of so many relays, it is told what they lack. */
@@ -228,23 +228,23 @@ const MAX_TOLD = 3;
 
 /** Mail that waits for another day is not lost, but an operator may have to allow more, or name a next relay. */
 function checkQuotas(spent: readonly SpentRelay[]): HealthCheck {
-  if (spent.length === 0) return healthy('quotas', 'No relay has had all that it may have today.');
+  if (spent.length === 0) return healthy('quotas', 'No relay has used up today’s quota.');
   const short = spent.filter((one) => isShort(one, LATE_MS));
   // What degrades stands first.
   const told = [...short, ...spent.filter((one) => !short.includes(one))];
   const details = told.slice(0, MAX_TOLD).map(spentText);
-  if (told.length > MAX_TOLD) details.push(`So it is with ${told.length - MAX_TOLD} more.`);
+  if (told.length > MAX_TOLD) details.push(`The same applies to ${told.length - MAX_TOLD} more.`);
   return short.length > 0 ? degraded('quotas', details.join(' ')) : healthy('quotas', details.join(' '));
 }
 
 function checkRoutes(unrouted: boolean, missing: readonly MissingRelay[]): HealthCheck {
   const faults = missing.slice(0, MAX_TOLD).map(missingDetail);
-  if (missing.length > MAX_TOLD) faults.push(`So it is with ${missing.length - MAX_TOLD} more.`);
+  if (missing.length > MAX_TOLD) faults.push(`The same applies to ${missing.length - MAX_TOLD} more.`);
   if (missing.length > 0) faults.push(`Add the relay, or: ${MISSING_CURE}.`);
-  if (unrouted) faults.push('Mail waits for a route: no relay that its rule or the default names takes it.');
+  if (unrouted) faults.push('Mail waits for a route: no relay in its rule or the default accepts it.');
   return faults.length > 0
     ? degraded('routes', faults.join(' '))
-    : healthy('routes', 'All mail that waits has a route.');
+    : healthy('routes', 'All waiting mail has a route.');
 }
 
 /** What makes rules do without a relay that is gone. */
@@ -259,8 +259,8 @@ export function missingDetail({ rule, relay }: MissingRelay): string {
 function checkNodes(missing: readonly string[]): HealthCheck {
   const told = missing
     .slice(0, MAX_TOLD)
-    .map((id) => `The node ${id} has not been heard of for more than 30 seconds.`);
-  if (missing.length > MAX_TOLD) told.push(`So it is with ${missing.length - MAX_TOLD} more.`);
+    .map((id) => `The node ${id} has not reported for more than 30 seconds.`);
+  if (missing.length > MAX_TOLD) told.push(`The same applies to ${missing.length - MAX_TOLD} more.`);
   return degraded('node_missing', told.join(' '));
 }
 

@@ -60,7 +60,7 @@ interface Advice {
   readonly mayQuote: boolean;
 }
 
-const NAMED: Advice = { example: EXAMPLE, hint: ' A name stands before "<…>".', mayQuote: true };
+const NAMED: Advice = { example: EXAMPLE, hint: ' A name goes before "<…>".', mayQuote: true };
 const BARE: Advice = { example: 'jane@example.com', hint: '', mayQuote: true };
 
 /** Parses text that must be exactly one mailbox: `a@x` or `Name <a@x>`. */
@@ -72,10 +72,7 @@ export function parseMailbox(text: string): Parsed<Mailbox> {
   if (mailbox === undefined)
     return fault('address_missing', `An address is expected here, such as ${EXAMPLE}.`);
   if (others.length > 0)
-    return fault(
-      'address_count',
-      'Exactly one address is expected here; give each of the others its own place.',
-    );
+    return fault('address_count', 'Exactly one address is expected here; give the others separately.');
   return { ok: true, value: mailbox };
 }
 
@@ -119,7 +116,7 @@ export function maxListLength(maxEntries: number): number {
 export function listTooLong(maxLength: number) {
   return fault(
     'address_too_long',
-    `All addresses with their names must not be longer than ${maxLength} characters together; shorten the names.`,
+    `All addresses and names together must not be longer than ${maxLength} characters; shorten the names.`,
   );
 }
 
@@ -216,7 +213,7 @@ function readLocal(content: string, quoted: boolean): Parsed<string> | null {
 function notAtoms(content: string, rest: string, { hint, mayQuote }: Advice): Parsed<never> {
   const isQuotable = mayQuote && DOTTED.test(content) && readLocal(content, true)?.ok === true;
   const quotable = isQuotable
-    ? ` If the mailbox is named so, quote it: ${shorten(quote(content) + rest)}.`
+    ? ` If the mailbox really has that name, quote it: ${shorten(quote(content) + rest)}.`
     : '';
   return fault(
     'address_local_part',

@@ -120,8 +120,8 @@ class Draft {
     const known = QUERY_TOKENS.find((name) => name === token);
     if (token === null) this.#words('any', value, not);
     else if (known === undefined)
-      this.note(`There is no ${token}: here. To look for the word, put it in quotes.`);
-    else if (value === '') this.note(`Nothing stands after ${token}:, so it was left out.`);
+      this.note(`There is no token ${token}:. To search for the word, put it in quotes.`);
+    else if (value === '') this.note(`There is nothing after ${token}:, so it was left out.`);
     else this.#token(known, value, not);
   }
 
@@ -169,7 +169,7 @@ class Draft {
     const address = value.replace(/^.*<|>$/g, '').toLowerCase();
     if (!value.includes('@')) this.#words(field, value, not);
     else if (wordsOf(address).length > 0) this.#term({ kind: 'address', field, address, not });
-    else this.note(`${shown(value)} is no address, so it was left out.`);
+    else this.note(`${shown(value)} is not an address, so it was left out.`);
   }
 
   #status(value: string, not: boolean): void {
@@ -186,10 +186,10 @@ class Draft {
 
   #time(token: 'before' | 'after', value: string, not: boolean): void {
     const time = parseDay(value);
-    if (not) this.note(`-${token}: says nothing that ${token === 'before' ? 'after' : 'before'}: does not.`);
+    if (not) this.note(`Use ${token === 'before' ? 'after' : 'before'}: instead of -${token}:.`);
     else if (time === null)
       this.note(
-        `${token}: wants a day such as 2026-11-20, or a time such as 2026-11-20T11:15:00Z, not ${shown(value)}.`,
+        `${token}: needs a day such as 2026-11-20, or a time such as 2026-11-20T11:15:00Z, not ${shown(value)}.`,
       );
     else if (token === 'before') this.#query.until = Math.min(this.#query.until ?? time, time);
     else this.#query.since = Math.max(this.#query.since ?? time, time);

@@ -95,8 +95,8 @@ export function spentText({ relay, allowance, begins, waiting }: SpentRelay): st
       ? 'no delivery waits for it'
       : `${waiting} ${waiting === 1 ? 'delivery waits' : 'deliveries wait'} for it`;
   return begins === null
-    ? `${relay} has had its ${allowance} recipients of today, or all that is not kept for high priority: ${wait} until midnight UTC.`
-    : `${relay} is given nothing before ${begins} (UTC), when its warm-up begins: ${wait}.`;
+    ? `${relay} has used up today’s quota of ${allowance} recipients, or all that is not reserved for high priority: ${wait} until midnight UTC.`
+    : `${relay} gets no mail before ${begins} (UTC), when its warm-up begins: ${wait}.`;
 }
 
 /** Whether someone should look: mail is late, and not because a warm-up goes its way. */

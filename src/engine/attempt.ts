@@ -149,7 +149,7 @@ function obstacleTo(unit: Unit, { relay }: RelayAtWork, { shortfall }: QuotaTake
     const reply = localReply(
       'message_too_large',
       '5.3.4',
-      `The relay takes at most ${maxMessageBytes} bytes`,
+      `The relay accepts at most ${maxMessageBytes} bytes`,
     );
     return { kind: 'rejected', reply, hopBound: true };
   }

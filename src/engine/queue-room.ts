@@ -16,19 +16,19 @@ const FULL: Readonly<Record<'all' | 'key' | 'tooLarge', Suspension>> = {
   all: {
     code: 'queue_limit',
     detail:
-      'The queue of this server is full: too many bytes of mail wait to be delivered. Try again later, or have limits.max_queued_bytes raised.',
+      'The queue of this server is full: too many bytes of mail wait to be delivered. Try again later, or ask the operator to raise limits.max_queued_bytes.',
     retryAfterSeconds: 30,
   },
   key: {
     code: 'queue_limit',
     detail:
-      'This sender has too many messages that wait to be delivered. Try again later, or have limits.max_queued_per_key raised.',
+      'This sender has too many messages waiting to be delivered. Try again later, or ask the operator to raise limits.max_queued_per_key.',
     retryAfterSeconds: 30,
   },
   tooLarge: {
     code: 'queue_limit',
     detail:
-      'The message is larger than everything that may wait on this server together. Send a smaller one, or have limits.max_queued_bytes raised.',
+      'The message is larger than this server’s whole queue may be. Send a smaller one, or ask the operator to raise limits.max_queued_bytes.',
     retryAfterSeconds: 3_600,
   },
 };

@@ -250,7 +250,7 @@ export interface QuotaTaken {
 const UNLIMITED: QuotaTaken = { request: null, shortfall: null, answered() {} };
 
 function tooFewLeft(left: number, wanted: number): QuotaTaken {
-  const text = `The relay may be given ${left} more recipients today, and takes this message for all ${wanted} or not at all`;
+  const text = `The relay may get ${left} more recipients today, and accepts this message for all ${wanted} or not at all`;
   return { ...UNLIMITED, shortfall: localReply('quota_too_small', '4.7.1', text) };
 }
 

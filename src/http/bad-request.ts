@@ -31,7 +31,7 @@ export function checkHead(request: IncomingMessage, limits: HeadLimits): Problem
   if (rawHeaders.length > 2 * limits.maxHeaders) return tooManyHeaders(limits.maxHeaders);
   const repeated = repeatedField(rawHeaders);
   if (repeated !== null)
-    return new Problem(400, 'header_repeated', `The field ${repeated} may stand only once in a header.`);
+    return new Problem(400, 'header_repeated', `The field ${repeated} may appear only once in a header.`);
   return checkHost(headers.host, httpVersion) ?? checkFraming(request);
 }
 
@@ -46,7 +46,7 @@ function targetTooLong(): Problem {
 
 /** The refusal of another version of HTTP (RFC 9110 §15.6.6). */
 function wrongVersion(): Problem {
-  return new Problem(505, 'unsupported_http_version', 'Speak HTTP/1.1 to this port.');
+  return new Problem(505, 'unsupported_http_version', 'Use HTTP/1.1 on this port.');
 }
 
 function tooManyHeaders(max: number): Problem {
@@ -78,7 +78,7 @@ function checkHost(host: string | undefined, httpVersion: string): Problem | nul
       ? new Problem(400, 'host_missing', 'An HTTP/1.1 request must name its Host.')
       : null;
   if (HOST.test(host)) return null;
-  return new Problem(400, 'host_malformed', 'Host must be a host name or address, and perhaps a port.');
+  return new Problem(400, 'host_malformed', 'Host must be a host name or address, with an optional port.');
 }
 
 function checkFraming({ headers, httpVersion }: IncomingMessage): Problem | null {
@@ -89,7 +89,7 @@ function checkFraming({ headers, httpVersion }: IncomingMessage): Problem | null
   }
   const { expect } = headers;
   if (expect === undefined || expect.toLowerCase() === '100-continue') return null;
-  return new Problem(417, 'expectation_failed', 'The only expectation met is 100-continue.');
+  return new Problem(417, 'expectation_failed', 'The only supported expectation is 100-continue.');
 }
 
 /** What Node says when it cannot read a request. */
@@ -149,7 +149,7 @@ export function unsupportedMethod(): Problem {
 
 /** The refusal of a connection too many. */
 export function tooManyConnections(max: number): Problem {
-  const detail = `There are too many connections; at most ${max} are taken. Nothing was accepted.`;
+  const detail = `There are too many connections; at most ${max} are allowed. Nothing was accepted.`;
   return new Problem(503, 'too_many_connections', detail, { headers: { 'Retry-After': '1' } });
 }
 

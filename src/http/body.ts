@@ -74,7 +74,7 @@ export function declaredLength(exchange: Exchange, options: SizeOptions): number
     });
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
-    throw new Problem(501, 'unsupported_transfer_coding', 'The only transfer coding taken is chunked.');
+    throw new Problem(501, 'unsupported_transfer_coding', 'The only supported transfer coding is chunked.');
   const length = headers['content-length'];
   if (length === undefined) return coding === undefined ? 0 : null;
   if (Number(length) > options.maxBytes) throw tooLarge(options, `has ${Number(length)} bytes`);
@@ -214,12 +214,12 @@ function collect(exchange: Exchange, options: BodyOptions, room: Room, sink: Sin
 }
 
 function tooLarge({ maxBytes, advice = '' }: SizeOptions, found: string): Problem {
-  const detail = `The body may have at most ${maxBytes} bytes, and this one ${found}. ${advice}`.trimEnd();
+  const detail = `The body may have at most ${maxBytes} bytes, but this one ${found}. ${advice}`.trimEnd();
   return new Problem(413, 'content_too_large', detail);
 }
 
 function tooSlow(minimum: number): Problem {
-  const detail = `A body must come in at ${minimum} bytes a second at least (api.min_body_bytes_per_second).`;
+  const detail = `A body must arrive at no less than ${minimum} bytes a second (api.min_body_bytes_per_second).`;
   return new Problem(408, 'body_too_slow', detail);
 }
 

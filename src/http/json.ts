@@ -13,7 +13,7 @@ export function parseJson(body: Buffer, limits: JsonLimits): unknown {
   const pointer = SURROGATE_ESCAPE.test(text) ? illFormedPlace(value) : null;
   if (pointer === null) return value;
   const detail =
-    'A string holds half of a surrogate pair, which is no text: send the whole character, or leave it out.';
+    'A string has half of a surrogate pair, which is not text: send the whole character, or leave it out.';
   throw fieldProblem(400, { pointer, code: 'lone_surrogate', detail });
 }
 
@@ -31,7 +31,7 @@ function malformedDetail(text: string, error: unknown): string {
     return 'The body begins with a byte order mark, which is not part of JSON; send it without.';
   const message = error instanceof Error ? error.message : '';
   const place = /at position \d+(?: \(line \d+ column \d+\))?/.exec(message)?.[0] ?? 'at its end';
-  return `The body is not well-formed JSON ${place}: look for a missing or superfluous quote, comma or bracket there.`;
+  return `The body is not well-formed JSON ${place}: look there for a missing or superfluous quote, comma or bracket.`;
 }
 
 /**

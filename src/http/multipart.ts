@@ -35,7 +35,7 @@ const NOTHING = Buffer.alloc(0);
 /** White space a gateway may add behind a boundary (RFC 2046 §5.1.1). */
 const MAX_PADDING_BYTES = 256;
 const PADDING = /^[ \t]*$/;
-const AFTER_BOUNDARY = 'something follows a boundary on its line; end the line (CRLF) there';
+const AFTER_BOUNDARY = 'there is text after a boundary on its line; end the line (CRLF) there';
 const LAST_LINE = /^--[ \t]*$/;
 /** What may stand before the first and after the last boundary. */
 const MAX_OUTSIDE_BYTES = 64 * 1024;
@@ -59,7 +59,7 @@ export function fieldText(part: MultipartPart): string {
       400,
       part.name,
       'unsupported_charset',
-      'must be UTF-8; encode it so, and leave out its charset',
+      'must be UTF-8; encode it as UTF-8, and leave out its charset',
     );
   if (!isUtf8Bytes(bytes))
     throw faultyField(400, part.name, 'invalid_utf8', 'is not valid UTF-8; encode it as UTF-8');
@@ -181,7 +181,7 @@ export class MultipartParser {
     if (part === null) {
       this.#outsideBytes += bytes.length;
       if (this.#outsideBytes > MAX_OUTSIDE_BYTES)
-        throw malformed('too much stands before its first or after its last boundary; leave it out');
+        throw malformed('there is too much before its first or after its last boundary; leave it out');
       return;
     }
     const content = bytes.subarray(part.skip);
@@ -261,7 +261,10 @@ function parsePartHeader(block: Buffer, place: number, maxLines: number): PartHe
   const named = { token: name, called: `part ${quote(name)}` };
   for (const parameter of disposition.params.keys())
     if (parameter.includes('*') && parameter !== 'filename*')
-      throw faultyPart(named, `the parameter ${quote(parameter)} is not taken; only filename* is (RFC 8187)`);
+      throw faultyPart(
+        named,
+        `the parameter ${quote(parameter)} is not accepted; only filename* is (RFC 8187)`,
+      );
   checkTransferEncoding(headers.get('content-transfer-encoding'), named);
   const contentType = headers.get('content-type') ?? null;
   if (contentType !== null && parseMediaType(contentType) === null)
@@ -296,7 +299,10 @@ function headerTooLarge(place: number, maxBytes: number): Problem {
 
 /** A problem of the part at `place`, counted from 0, whose header a boundary breaks off. */
 function boundaryInHeader(place: number): Problem {
-  return faultyPart(unnamedPart(place), 'a boundary stands in its header; end the header with an empty line');
+  return faultyPart(
+    unnamedPart(place),
+    'there is a boundary in its header; end the header with an empty line',
+  );
 }
 
 function unnamedPart(place: number): PartPlace {
@@ -315,7 +321,7 @@ function parseLines(text: string, part: PartPlace, maxLines: number): Map<string
   if (lines.length > maxLines)
     throw faultyPart(
       part,
-      `its header has ${lines.length} lines; at most ${maxLines} are taken`,
+      `its header has ${lines.length} lines; at most ${maxLines} are accepted`,
       'too_many_part_headers',
     );
   for (const line of lines) {
@@ -335,7 +341,7 @@ function parseLines(text: string, part: PartPlace, maxLines: number): Map<string
 
 function checkTransferEncoding(encoding: string | undefined, part: PartPlace): void {
   if (encoding === undefined || IDENTITY_ENCODINGS.has(encoding.toLowerCase())) return;
-  const what = `Content-Transfer-Encoding ${quote(encoding)} is not taken in a form; send the bytes as they are (binary)`;
+  const what = `Content-Transfer-Encoding ${quote(encoding)} is not accepted in a form; send the bytes as they are (binary)`;
   throw faultyPart(part, what, 'unsupported_part_encoding');
 }
 

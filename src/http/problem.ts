@@ -78,7 +78,7 @@ export function fieldProblem(status: number, fault: FieldFault): Problem {
 
 /** What a client is told of a bug of ours: nothing but that it was ours. */
 export function internalError(): Problem {
-  return new Problem(500, 'internal_error', 'Something went wrong on our side.');
+  return new Problem(500, 'internal_error', 'Something went wrong in the server.');
 }
 
 /** The content type of {@link problemBody}. */

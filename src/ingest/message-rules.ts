@@ -23,7 +23,7 @@ export function metadataFaults(name: string, value: string): readonly Fault[] {
   if (!METADATA_NAME.test(name)) faults.push({ code: 'metadata_name', detail: metadataNameRule(name) });
   const bytes = Buffer.byteLength(value);
   if (bytes > MAX_METADATA_VALUE_BYTES) {
-    const detail = `A value has at most ${MAX_METADATA_VALUE_BYTES} bytes; this one has ${bytes}. Keep it elsewhere, and its key here.`;
+    const detail = `A value may have at most ${MAX_METADATA_VALUE_BYTES} bytes; this one has ${bytes}. Store it elsewhere, and put its key here.`;
     faults.push({ code: 'too_long', detail });
   }
   return faults;
@@ -61,12 +61,13 @@ export function readPriority(text: string): Parsed<Priority> {
 /** The fault of an `Idempotency-Key`; null if it is valid. */
 export function idempotencyKeyFault(key: string): Fault | null {
   if (IDEMPOTENCY_KEY.test(key)) return null;
-  const detail = 'Must be 1 to 256 printable ASCII characters, without blanks at its ends, such as a UUID.';
+  const detail =
+    'Must be 1 to 256 printable ASCII characters, without leading or trailing blanks, such as a UUID.';
   return { code: 'idempotency_key', detail };
 }
 
 /** The fault of a list longer than the limit in `setting`. */
 export function tooMany(given: number, things: string, max: number, setting: string): Fault {
-  const detail = `There are ${given} ${things}; at most ${max} are taken. Leave some out, or have ${setting} raised.`;
+  const detail = `There are ${given} ${things}; at most ${max} are accepted. Remove some, or ask the operator to raise ${setting}.`;
   return { code: 'too_many', detail };
 }

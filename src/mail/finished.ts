@@ -94,7 +94,7 @@ export function* readFinished(submitted: Buffer, limits: FinishedLimits): Sliced
       fault(
         'Date',
         'header_date',
-        'Must be as in "Fri, 20 Nov 2026 11:15:00 +0000"; leave it out and one is added.',
+        'Must look like "Fri, 20 Nov 2026 11:15:00 +0000"; without it, one is added.',
       ),
     );
   const messageId = idOf(fieldValue(header.fields, 'message-id'));
@@ -103,7 +103,7 @@ export function* readFinished(submitted: Buffer, limits: FinishedLimits): Sliced
       fault(
         'Message-ID',
         'header_message_id',
-        'Must have the form <local@domain>; leave it out and one is added.',
+        'Must have the form <local@domain>; without it, one is added.',
       ),
     );
   if (faults.length > 0) return { kind: 'faulty', faults };
@@ -143,7 +143,7 @@ function totalFaults(fields: readonly FieldSpan[], maxHeaders: number): MessageF
     if (lowerName === 'received') received += 1;
     else if (!SINGLE_NAMES.has(lowerName)) others += 1;
     else if (seen.has(lowerName))
-      faults.push(fault(name, 'header_repeated', `${name} may stand only once; remove all but one.`));
+      faults.push(fault(name, 'header_repeated', `${name} may appear only once; remove all but one.`));
     if (lowerName.startsWith(OURS_PREFIX))
       faults.push(
         fault(name, 'header_forbidden', `${name} cannot be set: these names are Waybill's own. Remove it.`),
@@ -155,7 +155,7 @@ function totalFaults(fields: readonly FieldSpan[], maxHeaders: number): MessageF
       fault(
         'Received',
         'mail_loop',
-        `There are ${received} Received fields: the message goes round in a loop. Look where it comes from.`,
+        `There are ${received} Received fields: the message is in a loop. Find out where it comes from.`,
       ),
     );
   if (others > maxHeaders)
@@ -163,7 +163,7 @@ function totalFaults(fields: readonly FieldSpan[], maxHeaders: number): MessageF
       fault(
         null,
         'header_count',
-        `There are ${others} fields besides the usual ones; at most ${maxHeaders} are taken.`,
+        `There are ${others} fields besides the usual ones; at most ${maxHeaders} are accepted.`,
       ),
     );
   return faults;
@@ -311,7 +311,7 @@ class LineScan {
         if (byte === DOT && at === this.#lineStart) this.hasLeadingDot = true;
       } else if (byte === LF) this.#endLine(at);
       else if (byte === CR) {
-        if (message[at + 1] !== LF) this.#refuse('bare_cr', 'has a CR that no LF follows; end lines in CRLF');
+        if (message[at + 1] !== LF) this.#refuse('bare_cr', 'has a CR without an LF; end lines in CRLF');
       } else if (byte === 0) this.#refuse('nul', 'has a NUL byte; encode binary content as base64');
     }
   }
@@ -324,7 +324,7 @@ class LineScan {
   #endLine(at: number): void {
     const hasCr = at > this.#lineStart && this.#message[at - 1] === CR;
     if (hasCr !== this.#isCrlf) {
-      const detail = 'ends otherwise than the first; end all lines in CRLF, or all in LF';
+      const detail = 'ends differently from the first; end all lines in CRLF, or all in LF';
       this.#refuse('mixed_line_endings', detail);
       return;
     }

@@ -62,7 +62,7 @@ export function readHeader(message: Buffer, maxBytes: number): ReadHeader {
   if (sizeBytes > maxBytes)
     return {
       ok: false,
-      faults: [fault('header_size', `The header has ${sizeBytes} bytes; at most ${maxBytes} are taken.`)],
+      faults: [fault('header_size', `The header has ${sizeBytes} bytes; at most ${maxBytes} are accepted.`)],
     };
   // One character for each byte, so that positions in the text are positions in the message.
   const text = message.toString('latin1', 0, sizeBytes);
@@ -244,7 +244,7 @@ function lineFault(content: string, line: number, hasField: boolean): Fault | nu
     if (!hasField)
       return fault('header_syntax', `${told} begins with a blank, but there is no field that it continues.`);
     if (!CONTINUATION.test(content))
-      return fault('header_syntax', `${told} is blank but for spaces or tabs; remove it.`);
+      return fault('header_syntax', `${told} has only spaces or tabs; remove it.`);
     return null;
   }
   if (FIELD_LINE.test(content)) return null;
@@ -256,7 +256,7 @@ function lineFault(content: string, line: number, hasField: boolean): Fault | nu
     );
   return fault(
     'header_syntax',
-    `${told} is not of the form "Name: value". An empty line must stand between header and body.`,
+    `${told} is not of the form "Name: value". An empty line must separate header and body.`,
   );
 }
 

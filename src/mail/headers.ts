@@ -79,7 +79,7 @@ export function checkHeader(name: string, value: string): Fault | null {
   if (WRITTEN_NAMES.has(lower) || WRITTEN_PREFIXES.some((prefix) => lower.startsWith(prefix)))
     return fault(
       'header_forbidden',
-      `The header ${name} cannot be set, only the server writes it; leave it out.`,
+      `The header ${name} cannot be set, because only the server writes it; leave it out.`,
     );
   if (breaksLine(value))
     return fault(
@@ -115,7 +115,7 @@ export function checkHeaderTotals(headers: readonly HeaderField[], limits: Heade
   if (headers.length > limits.maxHeaders)
     return fault(
       'header_count',
-      `There are ${headers.length} headers; at most ${limits.maxHeaders} are taken.`,
+      `There are ${headers.length} headers; at most ${limits.maxHeaders} are accepted.`,
     );
   let bytes = 0;
   const seen = new Set<string>();
@@ -124,7 +124,7 @@ export function checkHeaderTotals(headers: readonly HeaderField[], limits: Heade
     if (bytes > limits.maxHeaderBytes)
       return fault(
         'header_size',
-        `Names and values of headers must not exceed ${limits.maxHeaderBytes} bytes together; shorten them.`,
+        `All header names and values together must not exceed ${limits.maxHeaderBytes} bytes; shorten them.`,
       );
     const lower = name.toLowerCase();
     const isSingle = SINGLE_NAMES.has(lower) || lower.startsWith(LIST_PREFIX);

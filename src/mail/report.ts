@@ -26,31 +26,31 @@ const UNSHOWN = /[\p{C}\p{Z}]+/gu;
 const HEADINGS: Readonly<Record<ReportAction, string>> = {
   failed: 'Your message could not be delivered to these recipients, and will not be tried again:',
   delayed:
-    'Your message has not been delivered to these recipients yet. It is tried again by itself; you need not send it again:',
+    'Your message has not been delivered to these recipients yet. It will be tried again automatically; you need not send it again:',
   relayed:
-    'Your message was passed on for these recipients. The server that has it now does not confirm deliveries, so this is the last you will hear from us:',
+    'Your message was passed on for these recipients. The server that has it now does not confirm deliveries, so you will hear no more from us:',
   delivered: 'Your message was delivered to these recipients:',
 };
 
 /** Advice for the sender on a failure, by the beginning of its status (RFC 3463); the first match counts. */
 const ADVICE: readonly (readonly [status: string, advice: string])[] = [
-  ['5.1.8', 'Your own address was refused. Ask whoever runs your mail.'],
-  ['5.1.7', 'Your own address was refused. Ask whoever runs your mail.'],
-  ['5.1.10', 'This domain takes no mail. Look for a typing error in the address.'],
+  ['5.1.8', 'Your own address was refused. Ask your mail administrator.'],
+  ['5.1.7', 'Your own address was refused. Ask your mail administrator.'],
+  ['5.1.10', 'This domain accepts no mail. Look for a typing error in the address.'],
   ['5.1.', 'Look for a typing error in the address, or ask the recipient for the right one.'],
   ['5.2.2', 'The mailbox is full. Tell the recipient in another way, and send the message again later.'],
   ['5.2.3', 'The message is too large for this mailbox. Send a link instead of an attachment.'],
-  ['5.2.', 'The mailbox does not take mail. Ask the recipient for another address.'],
+  ['5.2.', 'The mailbox does not accept mail. Ask the recipient for another address.'],
   ['5.3.4', 'The message is too large. Send a link instead of an attachment.'],
-  ['5.4.', 'The way to the recipient does not work. Ask whoever runs your mail.'],
+  ['5.4.', 'The route to the recipient does not work. Ask your mail administrator.'],
   ['5.6.', 'The form of the message was refused. Send it in another form, such as plain text.'],
   [
     '5.7.',
-    'The message was refused by a rule. What the other server said may tell which; if not, ask whoever runs your mail.',
+    'The message was refused by a rule. What the other server said may tell which; if not, ask your mail administrator.',
   ],
   [
     '4.4.7',
-    'The other side could not be reached, or put us off, for the whole time that a message may wait. Send it again later, or tell the recipient in another way.',
+    'The other side could not be reached, or deferred the message, for as long as a message may wait. Send it again later, or tell the recipient in another way.',
   ],
 ];
 
@@ -79,7 +79,7 @@ function reportText(report: Report): string {
     `This is the mail server ${hostname}.`,
     ...groups.filter((group) => group !== ''),
     `The message:\n\n${about.join('\n')}`,
-    `This report was written by a program; nobody reads answers to it. Questions go to postmaster@${hostname}.\n`,
+    `This report was written by a program; nobody reads replies to it. Send questions to postmaster@${hostname}.\n`,
   ].join('\n\n');
 }
 
@@ -102,7 +102,7 @@ function paragraphOf(reported: ReportedRecipient): string {
 }
 
 function saidOf(reply: Reply | null, host: string | null): string {
-  if (reply === null) return 'There was no way to send it.';
+  if (reply === null) return 'There was no route for it.';
   const { code, enhanced, text } = reply;
   if (code === null) return `${shown(text, MAX_REPLY)}.`.replace(/\.\.$/, '.');
   const who = host === null ? 'The other server' : shown(host, MAX_REPLY);

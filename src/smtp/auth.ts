@@ -126,7 +126,7 @@ export function refusesPasswords({ enhanced, text }: SmtpReply): boolean {
 
 /** What to do where passwords are no longer accepted. */
 export const PASSWORD_CURE =
-  'Microsoft takes no passwords for SMTP any more: give the relay auth: xoauth2 with preset: microsoft (docs/relays.md, “Microsoft 365”)';
+  'Microsoft no longer accepts passwords for SMTP: give the relay auth: xoauth2 with preset: microsoft (docs/relays.md, “Microsoft 365”)';
 
 /** A server's words as a sentence, followed by the advice; null: none is known. */
 export function withCure(said: string, cure: string | null): string {
@@ -143,11 +143,11 @@ export function authCure(reply: SmtpReply, { auth, username }: Credentials): str
   if (/SmtpClientAuthentication is disabled/i.test(reply.text))
     return `SMTP AUTH is off for the mailbox or the tenant: Set-CASMailbox -Identity ${username} -SmtpClientAuthenticationDisabled $false`;
   if (!isToken && /application-specific password|app password/i.test(reply.text))
-    return 'Google takes no account password: give the relay auth: xoauth2 with preset: google (docs/relays.md, “Google”)';
+    return 'Google accepts no account password: give the relay auth: xoauth2 with preset: google (docs/relays.md, “Google”)';
   if (isToken && reply.enhanced === '5.7.3')
-    return `the token is good, but not for the mailbox ${username}: look at the permission SMTP.SendAsApp and its admin consent, at New-ServicePrincipal with the object id of the enterprise application, and at Add-MailboxPermission (docs/relays.md, “Microsoft 365”)`;
+    return `the token is good, but not for the mailbox ${username}: check the permission SMTP.SendAsApp and its admin consent, New-ServicePrincipal with the object id of the enterprise application, and Add-MailboxPermission (docs/relays.md, “Microsoft 365”)`;
   if (isToken && reply.code === 535)
-    return `the token was given, but does not open the mailbox ${username}: see that this is the account that consented, or subject, and that scope is for SMTP (docs/relays.md, “Smarthosts with OAuth”)`;
+    return `the token was issued, but is not valid for the mailbox ${username}: make sure that this is the account that consented, or subject, and that scope is for SMTP (docs/relays.md, “Smarthosts with OAuth”)`;
   return null;
 }
 

@@ -201,7 +201,7 @@ export class Sender {
     if (!isSafePath(envelope.reversePath)) return { kind: 'rejected', reply: UNSAFE_SENDER };
     if (maxSizeBytes !== null && sizeBytes > maxSizeBytes)
       return notForThisHop(
-        localReply('message_too_large', '5.3.4', `The relay takes at most ${maxSizeBytes} bytes`),
+        localReply('message_too_large', '5.3.4', `The relay accepts at most ${maxSizeBytes} bytes`),
       );
     if (this.#lines.needsUtf8 && !smtpUtf8) return notForThisHop(NO_UTF8);
     if (flags.eightBit && !eightBitMime) return notForThisHop(NO_EIGHT_BIT);

@@ -22,13 +22,13 @@ export const UNSAFE_RECIPIENT = localReply(
 export const NO_EIGHT_BIT = localReply(
   'no_8bitmime',
   '5.6.3',
-  'The relay does not take 8-bit content (8BITMIME)',
+  'The relay does not accept 8-bit content (8BITMIME)',
 );
 /** Why internationalised mail cannot be sent. */
 export const NO_UTF8 = localReply(
   'no_smtputf8',
   '5.6.7',
-  'The relay does not take internationalised mail (SMTPUTF8)',
+  'The relay does not accept internationalised mail (SMTPUTF8)',
 );
 /** The outcome of a message not offered to this hop, which lacks something. Another may accept it. */
 export function notForThisHop(reply: Reply): Outcome {

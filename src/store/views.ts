@@ -163,7 +163,7 @@ export interface ListFilter {
   readonly tag: string | null;
   /**
    * A recipient (to, cc or bcc), or the sender (From or reverse-path): a whole address, or `@` and a domain.
-   * Letter case makes no difference. Null for any.
+   * Case-insensitive. Null for any.
    */
   readonly to: string | null;
   readonly from: string | null;

@@ -168,7 +168,7 @@ test('one that has ended is used, with a warning', async () => {
   expect(lines).toEqual([
     [
       'certificate.expired',
-      `tls.cert_file (${join(folder, 'c.pem')}): the certificate ended at 2026-11-19T00:00:00.000Z; clients will refuse it`,
+      `tls.cert_file (${join(folder, 'c.pem')}): the certificate expired at 2026-11-19T00:00:00.000Z; clients will refuse it`,
     ],
   ]);
 });

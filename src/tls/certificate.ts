@@ -29,7 +29,7 @@ function fileSource({
   readonly keyFile: string;
 }): PairSource {
   const read = pairReader(certFile, keyFile, namesOfFiles(certFile, keyFile));
-  const refuse = () => Promise.reject(new Error('the certificate is that of tls.cert_file'));
+  const refuse = () => Promise.reject(new Error('the certificate comes from tls.cert_file'));
   return { read: async () => ({ pair: await read(), origin: 'file' }), upload: refuse, renew: refuse };
 }
 
@@ -126,7 +126,7 @@ export class Certificate {
   #warnIfExpired(): void {
     if (this.#expiresAt > this.#clock.wall()) return;
     const name = this.#certFile === null ? 'tls.cert_file' : `tls.cert_file (${this.#certFile})`;
-    const message = `${name}: the certificate ended at ${formatTimestamp(this.#expiresAt)}; clients will refuse it`;
+    const message = `${name}: the certificate expired at ${formatTimestamp(this.#expiresAt)}; clients will refuse it`;
     this.#log.warn('certificate.expired', { message });
   }
 

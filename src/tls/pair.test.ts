@@ -16,7 +16,12 @@ const encrypted = createPrivateKey(own.key)
 test.each([
   ['a pair that fits', own.cert, own.key, null],
   ['a chain, the own certificate first', own.cert + other.cert, own.key, null],
-  ['the two exchanged', own.key, own.cert, /^tls\.cert_file holds the key and tls\.key_file the certificate/],
+  [
+    'the two exchanged',
+    own.key,
+    own.cert,
+    /^tls\.cert_file contains the key and tls\.key_file the certificate/,
+  ],
   ['no certificate', 'nonsense', own.key, /^tls\.cert_file: there is no certificate/],
   ['a broken chain', own.cert + broken, own.key, /^tls\.cert_file: certificate 2 of 2 cannot be read/],
   ['a chain in the wrong order', other.cert + own.cert, own.key, /^tls\.cert_file: .* must come first/],

@@ -70,7 +70,7 @@ export function faultOf(pair: KeyAndCertificate, names: PairNames = SETTINGS): s
   const blocks = certificatesIn(pair.cert);
   if (blocks.length === 0)
     return PRIVATE_KEY.test(pair.cert) && pair.key.includes('-----BEGIN CERTIFICATE-----')
-      ? `${names.cert} holds the key and ${names.key} the certificate; exchange them`
+      ? `${names.cert} contains the key and ${names.key} the certificate; swap them`
       : `${names.cert}: there is no certificate in PEM form in it`;
   const chain = blocks.map(parseCertificate);
   const unreadable = chain.indexOf(null);
@@ -80,8 +80,7 @@ export function faultOf(pair: KeyAndCertificate, names: PairNames = SETTINGS): s
   if (typeof key === 'string') return key;
   const place = chain.findIndex((certificate) => certificate?.checkPrivateKey(key));
   if (place < 0) return `${names.key}: the key is not the one of the certificate in ${names.cert}`;
-  if (place > 0)
-    return `${names.cert}: the certificate of the key must come first, then those that vouch for it`;
+  if (place > 0) return `${names.cert}: the key’s certificate must come first, then its issuers`;
   try {
     createSecureContext(pair);
     return null;
@@ -126,7 +125,7 @@ export function uploadFault(pair: KeyAndCertificate, now: number): string | null
   if (own === undefined) return 'certificate: there is none';
   const { validFromDate, validToDate } = own;
   if (validToDate.getTime() <= now)
-    return `certificate: it ended at ${formatTimestamp(validToDate.getTime())}`;
+    return `certificate: it expired at ${formatTimestamp(validToDate.getTime())}`;
   if (validFromDate.getTime() > now)
     return `certificate: it is not valid before ${formatTimestamp(validFromDate.getTime())}`;
   if (namesIn(own).length === 0) return 'certificate: it names no host (subjectAltName)';
@@ -135,7 +134,7 @@ export function uploadFault(pair: KeyAndCertificate, now: number): string | null
     return next !== undefined && !one.checkIssued(next);
   });
   if (loose < 0) return null;
-  return `certificate: number ${loose + 2} of ${chain.length} does not vouch for number ${loose + 1}; put each before the one that vouches for it`;
+  return `certificate: number ${loose + 2} of ${chain.length} did not issue number ${loose + 1}; put each before its issuer`;
 }
 
 /** The names and addresses a certificate is good for. */

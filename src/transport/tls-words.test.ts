@@ -9,7 +9,7 @@ const raw = (code: string, reason: string) =>
 test.each([
   [
     raw('ERR_SSL_WRONG_VERSION_NUMBER', 'wrong version number'),
-    'h does not speak TLS there: correct the port',
+    'h does not use TLS on this port: correct the port',
   ],
   [raw('ERR_SSL_NO_PROTOCOLS_AVAILABLE', 'no protocols available'), 'No TLS with h: no protocols available'],
   [raw('EPROTO', 'bad record mac'), 'No TLS with h: bad record mac'],

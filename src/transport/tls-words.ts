@@ -14,7 +14,7 @@ const ADVICE = /; if the root CA is installed locally, .*$/;
 export function noTlsText(host: string, error: unknown): string {
   if (!(error instanceof Error)) return `No TLS with ${host}: ${String(error)}`;
   const code = 'code' in error ? String(error.code) : '';
-  if (NO_TLS.has(code)) return `${host} does not speak TLS there: correct the port`;
+  if (NO_TLS.has(code)) return `${host} does not use TLS on this port: correct the port`;
   const isRaw = code.startsWith('ERR_SSL_') || error.message.includes(':SSL routines:');
   const reason = 'reason' in error && typeof error.reason === 'string' ? error.reason : code;
   return `No TLS with ${host}: ${isRaw ? reason : error.message.replace(ADVICE, '')}`;

@@ -113,7 +113,7 @@ describeWith(NEEDED, 'what pages say', () => {
     for (let more = 0; more < 10; more++) await client.send({ ...LETTER, to: ['b@example.net'] });
     populated.sink.script = { CONNECT: () => ({ close: 'reset' }), MAIL: () => ({ close: 'reset' }) };
     await populated.dashboard.installation.run('queue', 'resume', 'out');
-    await banner.getByText('out rests after failures', { exact: true }).waitFor();
+    await banner.getByText('out is resting after failures', { exact: true }).waitFor();
     expect(await banner.locator('time').innerText()).toMatch(
       /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC \(in .+\)$/,
     );

@@ -34,7 +34,7 @@ function handIn(header: Buffer, isBound: boolean): string {
 const TOLD = {
   taken: /^taken$/,
   foreign: /^550 .*may not send as .*, only as ok\.test; /,
-  unsure: /^550 .*cannot be read for certain.*; write each as in /,
+  unsure: /^550 .*is ambiguous.*; write each as in /,
 };
 
 describe('over SMTP', () => {
@@ -65,7 +65,7 @@ describe('over HTTP', () => {
     // The API is stricter for everybody: it takes no comments behind an address, and no second From.
     if (verdict === 'taken') expect([202, 400]).toContain(status);
     else expect([400, 403]).toContain(status);
-    if (status === 403) expect(json['detail']).toMatch(/may not send as|cannot be read for certain/);
+    if (status === 403) expect(json['detail']).toMatch(/may not send as|is ambiguous/);
   });
 
   test.each([

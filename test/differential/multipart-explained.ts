@@ -2,10 +2,10 @@
 
 /** The reasons we give for refusing what another reader takes. */
 export const JUDGED_REFUSALS: readonly RegExp[] = [
-  /something follows a boundary/,
+  /there is text after a boundary/,
   /parts follow its last boundary/,
   /ends before its last boundary/,
-  /a boundary stands in its header/,
+  /there is a boundary in its header/,
   /has no Content-Disposition/,
   /its Content-Disposition is/,
   /has no name/,
@@ -13,9 +13,9 @@ export const JUDGED_REFUSALS: readonly RegExp[] = [
   /its Content-Type is malformed/,
   /its header line .* must be of the form/s,
   /its filename\* /,
-  /the parameter .* is not taken/s,
+  /the parameter .* is not accepted/s,
   /not valid UTF-8/,
-  /Content-Transfer-Encoding .* is not taken/s,
+  /Content-Transfer-Encoding .* is not accepted/s,
   /must be UTF-8/,
 ];
 

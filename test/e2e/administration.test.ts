@@ -149,7 +149,7 @@ describe('the certificate', () => {
     const good = createCertificate({ hosts });
     const wrong: readonly [string, string, RegExp][] = [
       [good.cert, createCertificate({ hosts }).key, /key is not the one of the certificate/],
-      [good.cert + createAuthority().cert, good.key, /number 2 of 2 does not vouch for number 1/],
+      [good.cert + createAuthority().cert, good.key, /number 2 of 2 did not issue number 1/],
       ['nothing', good.key, /no certificate in PEM form/],
     ];
     const expired = createCertificate({ hosts, expired: true });

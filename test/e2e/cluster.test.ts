@@ -173,7 +173,7 @@ relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none
       const { status, checks } = await healthOf(front.server);
       const missing = checks.find(({ name }) => name === 'node_missing');
       expect([status, missing?.status]).toEqual(['degraded', 'degraded']);
-      expect(missing?.detail).toMatch(/^The node third-\d+-[0-9a-f]{8} has not been heard of/);
+      expect(missing?.detail).toMatch(/^The node third-\d+-[0-9a-f]{8} has not reported/);
     }, SOON);
     await age(FORGOTTEN_MS);
     await vi.waitFor(async () => {

@@ -40,7 +40,7 @@ describe('the doctor', () => {
     const running = await examine(installation);
     expect(running.code).toBe(0);
     installation.configure('api: { prot: 1 }');
-    const found = expect.stringContaining('the settings from before are in force');
+    const found = expect.stringContaining('the previous settings are in force');
     const faulty = async () => (await examine(installation)).of.get('configuration');
     await vi.waitFor(async () => expect(await faulty()).toMatchObject({ status: 'fail', found }), 30_000);
     installation.configure(configuration(sink.port, 'ports: [0]'));

@@ -111,7 +111,7 @@ test('without a server the same commands work, and wrong ones are refused', {
     'a-.example',
   ]) {
     const { code, stderr } = await domains('add', wrong);
-    expect([wrong, code, stderr]).toEqual([wrong, 2, expect.stringContaining('is no domain')]);
+    expect([wrong, code, stderr]).toEqual([wrong, 2, expect.stringContaining('is not a domain')]);
   }
   const added = await domains('add', 'Bücher.Example', '--algorithm', 'ed25519');
   expect([added.code, added.stdout]).toEqual([

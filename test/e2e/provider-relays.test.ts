@@ -172,7 +172,7 @@ test('a relay that nobody permitted it does not reach into the network', async (
     '-',
   ];
   const added = await runWith(SECRET, installation, 'relays', 'add', 'other', ...options, '--default');
-  expect([added.code, added.stderr]).toEqual([2, expect.stringContaining('no address of the Internet')]);
+  expect([added.code, added.stderr]).toEqual([2, expect.stringContaining('not a public address')]);
   const named = options.map((option) => option.replace('127.0.0.1', 'localhost'));
   const tried = await runWith(SECRET, installation, 'relays', 'test', 'other', ...named);
   expect([tried.code, tried.stdout]).toEqual([1, expect.stringContaining('failed')]);

@@ -120,7 +120,7 @@ describeIf(CAN_MAKE_NETWORKS, NET, 'port 25 and 587', () => {
       smtp: { listening: true, configuredPorts: [25, 587], listeningPorts: [2525, 587], ports: [25, 587] },
     });
     const told =
-      'Port 25 of listener.ports is not bound: another program uses it. Port 2525 is bound in its place.';
+      'Port 25 of listener.ports is not bound: another program uses it. Port 2525 is bound instead.';
     expect(health.checks.find(({ name }) => name === 'ports')).toEqual({
       name: 'ports',
       status: 'healthy',
@@ -140,7 +140,7 @@ describeIf(CAN_MAKE_NETWORKS, NET, 'port 25 and 587', () => {
     expect(health.status).toBe('healthy');
     const cure = 'it needs CAP_NET_BIND_SERVICE, or a lower sysctl net.ipv4.ip_unprivileged_port_start.';
     expect(health.checks.find(({ name }) => name === 'ports')?.detail).toBe(
-      `Port 25 of listener.ports is not bound: ${cure} Port 2525 is bound in its place. ` +
+      `Port 25 of listener.ports is not bound: ${cure} Port 2525 is bound instead. ` +
         `Port 587 of listener.ports is not bound: ${cure}`,
     );
   });

@@ -122,7 +122,7 @@ describe('the manager of the service', () => {
     manager?.ready('all');
     await manager?.stopping();
     expect(said).toEqual([
-      expect.stringMatching(/systemd-notify is not there\. Install it, or write Type=exec/),
+      expect.stringMatching(/systemd-notify is not there\. Install it, or put Type=exec/),
     ]);
   });
 });

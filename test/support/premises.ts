@@ -64,7 +64,7 @@ export function premises(
     storeFault: null,
     resolver: scriptedResolver({}),
     probeProvider: async function* () {
-      yield { name: 'READY', ok: true, detail: 'api.resend.com takes mail from us', atMs: 3 };
+      yield { name: 'READY', ok: true, detail: 'api.resend.com is ready for mail', atMs: 3 };
     },
     probe: async function* () {
       yield { name: 'READY', ok: true, detail: 'takes mail', atMs: 12 };

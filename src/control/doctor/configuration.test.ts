@@ -28,7 +28,7 @@ test('a fault is cured where it was made: not in a file that does not exist', as
     premises({ loaded: inEnvironment, machine: BARE }),
     AbortSignal.any([]),
   );
-  expect(found?.cure).toContain('change the variable');
+  expect(found?.cure).toContain('change the named variable');
   expect(found?.cure).not.toContain('waybill.yaml');
 });
 

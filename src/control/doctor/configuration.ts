@@ -17,7 +17,7 @@ export const configurationCheck: Check = async ({ loaded, bound, machine }) => {
     return [
       ok('configuration', `No faults. ${configFile === null ? 'There is no file.' : `File: ${configFile}`}`),
     ];
-  const until = bound === null ? '' : '; the settings from before are in force, and a start would fail';
+  const until = bound === null ? '' : '; the previous settings are in force, and a start would fail';
   return faults.map((fault) =>
     fail('configuration', `${formatFault(fault)}${until}`, cureOf(fault, configFile)),
   );
@@ -29,8 +29,8 @@ function cureOf({ source, key }: Fault, configFile: string | null): string {
   if (source === 'stored relay' && key.startsWith('relays.'))
     return `remove and add it: waybill relays remove ${key.split('.')[1]}`;
   if (source.startsWith('environment'))
-    return 'change the variable that is named where the server is started, then look: waybill config';
-  return `mend ${configFile ?? 'what is named'}, then look: waybill config`;
+    return 'change the named variable where the server is started, then check: waybill config';
+  return `correct ${configFile ?? 'what is named'}, then check: waybill config`;
 }
 
 /** Whether the passwords of relays can be opened, and by nobody else. */
@@ -40,23 +40,21 @@ export const secretKeyCheck: Check = async ({ loaded, dataDir, machine }) => {
   const name = 'secret key';
   if (vault === null && machine.fileMode(path) === null)
     return [
-      fail(
-        name,
-        `There is no ${path}, so that no stored password can be read.`,
-        'put back the file of before',
-      ),
+      fail(name, `There is no ${path}, so no stored password can be read.`, 'put back the earlier file'),
     ];
   if (vault === null)
-    return [fail(name, `${path} cannot be read, so that no stored password can be.`, `chmod 600 ${path}`)];
+    return [
+      fail(name, `${path} cannot be read, so no stored password can be decrypted.`, `chmod 600 ${path}`),
+    ];
   if (config.unreadableRelays.length > 0) {
     const relays = config.unreadableRelays.join(', ');
-    const again = `put back the ${path} of before, or remove and add the relay: waybill relays remove NAME`;
-    return [fail(name, `${path} does not open the stored passwords of: ${relays}.`, again)];
+    const again = `put back the earlier ${path}, or remove and add the relay: waybill relays remove NAME`;
+    return [fail(name, `${path} does not decrypt the stored passwords of: ${relays}.`, again)];
   }
   const mode = machine.fileMode(path);
   if (mode !== null && (mode & OTHERS) !== 0)
-    return [warn(name, `${path} can be read by others than its owner.`, `chmod 600 ${path}`)];
-  return [ok(name, `${path} opens all stored passwords.`)];
+    return [warn(name, `Others than its owner can read ${path}.`, `chmod 600 ${path}`)];
+  return [ok(name, `${path} decrypts all stored passwords.`)];
 };
 
 /** Whether the database answers. */
@@ -64,11 +62,11 @@ export const databaseCheck: Check = async ({ views, storeFault, clock, dataDir, 
   const name = 'database';
   const isShared = loaded.config.database.url !== '';
   const cure = isShared
-    ? 'see that PostgreSQL runs and lets this machine in: psql "$WAYBILL_DATABASE__URL" -c "SELECT 1"'
-    : `look at the log, and at the disk below ${dataDir}`;
+    ? 'make sure that PostgreSQL is running and accepts this machine: psql "$WAYBILL_DATABASE__URL" -c "SELECT 1"'
+    : `check the log, and the disk of ${dataDir}`;
   const kind = isShared ? 'PostgreSQL, ' : '';
   if (storeFault !== null) return [fail(name, storeFault, cure)];
-  if (views === null) return [skipped(name, 'It was not opened.')];
+  if (views === null) return [skipped(name, 'It is not open.')];
   const begun = clock.mono();
   try {
     const { databaseBytes } = await views.figures(clock.wall());
@@ -130,7 +128,7 @@ export const limitsCheck: Check = async ({ machine, loaded }) => {
     found.push(
       warn(
         'open files',
-        `The system allows ${maxFiles}, and ${files} are needed when all connections are in use.`,
+        `The system allows ${maxFiles}, but ${files} are needed when all connections are in use.`,
         `LimitNOFILE=${files} in the [Service] section of the unit, or before the start: ulimit -n ${files}`,
       ),
     );
@@ -141,7 +139,7 @@ export const limitsCheck: Check = async ({ machine, loaded }) => {
     found.push(
       warn(
         'memory',
-        `${Math.floor(available / MIB)} MiB are available, and under load up to ${Math.ceil(bytes / MIB)} MiB are used.`,
+        `${Math.floor(available / MIB)} MiB are available, but up to ${Math.ceil(bytes / MIB)} MiB are used under load.`,
         `limits: { max_bytes_in_flight: ${Math.max(MIB, Math.floor(available / 8))} }`,
       ),
     );
@@ -177,7 +175,7 @@ export const sourcesCheck: Check = async (premises) => {
     found.push(
       warn(
         NAME,
-        `listener.allowed_cidrs lets ${gateway} send, the gateway of this container: behind a port mapping every stranger may have that address.`,
+        `listener.allowed_cidrs lets ${gateway} send, the gateway of this container: behind a port mapping every stranger may appear with that address.`,
         cure,
       ),
     );
@@ -186,7 +184,7 @@ export const sourcesCheck: Check = async (premises) => {
     found.push(
       warn(
         NAME,
-        `All mail that waits came from ${single}, a private address${single === gateway ? ' and our gateway' : ''}: NAT may hide who really sent it.`,
+        `All waiting mail came from ${single}, a private address${single === gateway ? ' and our gateway' : ''}: NAT may hide who really sent it.`,
         cure,
       ),
     );
@@ -197,8 +195,8 @@ export const sourcesCheck: Check = async (premises) => {
         ok(
           NAME,
           hidden
-            ? `Gateway ${gateway} is allowed, and this is no container.`
-            : `Nothing hides them: ${seen}.`,
+            ? `Gateway ${gateway} is allowed, and this is not a container.`
+            : `Their addresses are real: ${seen}.`,
         ),
       ];
 };

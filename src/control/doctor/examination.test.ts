@@ -21,8 +21,8 @@ test('a check that fails, at once or later, leaves the others standing', async (
   };
   expect(await runChecks(checks, premises(), 1_000)).toEqual([
     { name: 'good', status: 'ok', found: 'fine', cure: null },
-    { name: 'thrown', status: 'skipped', found: 'It could not be looked at: Error: at once', cure: null },
-    { name: 'rejected', status: 'skipped', found: 'It could not be looked at: Error: later', cure: null },
+    { name: 'thrown', status: 'skipped', found: 'It could not be checked: Error: at once', cure: null },
+    { name: 'rejected', status: 'skipped', found: 'It could not be checked: Error: later', cure: null },
   ]);
 });
 

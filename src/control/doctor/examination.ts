@@ -70,11 +70,11 @@ const TOO_FAST_FLUSH_MS = 0.01;
 export const diskCheck: Check = async ({ machine, dataDir, loaded }) => {
   const { diskCriticalBytes, diskLowBytes } = loaded.config.health;
   const { freeBytes, totalBytes } = await machine.space(dataDir);
-  const found = `${sizeText(freeBytes)} of ${sizeText(totalBytes)} are free below ${dataDir}`;
+  const found = `${sizeText(freeBytes)} of ${sizeText(totalBytes)} are free on the disk of ${dataDir}`;
   const cure = `free space there, keep less (retention.content_max_bytes: ${Math.floor(totalBytes / 10)}), or move it: waybill serve --data DIR`;
   const isCritical = freeBytes < diskCriticalBytes && loaded.config.database.url === '';
   if (isCritical)
-    return [fail('disk', `${found}, less than health.disk_critical_bytes: no mail is taken.`, cure)];
+    return [fail('disk', `${found}, less than health.disk_critical_bytes: no mail is accepted.`, cure)];
   if (freeBytes < diskLowBytes) return [warn('disk', `${found}, less than health.disk_low_bytes.`, cure)];
   return [ok('disk', `${found}.`)];
 };
@@ -83,7 +83,7 @@ export const diskCheck: Check = async ({ machine, dataDir, loaded }) => {
 export const flushCheck: Check = async ({ machine, dataDir, loaded }) => {
   const name = 'disk flush';
   if (loaded.config.database.url !== '')
-    return [skipped(name, 'Mail is kept in PostgreSQL, which refuses to serve us where it does not flush.')];
+    return [skipped(name, 'Mail is kept in PostgreSQL; a server that does not flush is refused.')];
   const elsewhere = 'put the data directory on a disk: waybill serve --data DIR';
   if (await machine.inMemory(dataDir))
     return [fail(name, `${dataDir} lies in memory: all mail is gone when the machine stops.`, elsewhere)];
@@ -94,7 +94,7 @@ export const flushCheck: Check = async ({ machine, dataDir, loaded }) => {
     return [
       warn(
         name,
-        `${found}: mail is taken slowly.`,
+        `${found}: mail is accepted slowly.`,
         `put the data directory on a faster disk, without a network or a hypervisor's cache between: waybill serve --data DIR`,
       ),
     ];
@@ -229,14 +229,16 @@ async function byDialogue(premises: Premises, signal: AbortSignal): Promise<Find
   const { config } = loaded;
   const [port] = bound?.smtp ?? [];
   if (port === undefined)
-    return [skipped(`${OPEN_RELAY} test`, 'No server with an SMTP port runs, so nobody could be asked.')];
+    return [
+      skipped(`${OPEN_RELAY} test`, 'No server with an SMTP port is running, so this could not be tested.'),
+    ];
   const allowed = setOf(config.listener.allowedCidrs);
   const from = machine.addresses().find((address) => !allowed.contains(address));
   if (from === undefined)
     return [
       skipped(
         `${OPEN_RELAY} test`,
-        `Every address of this machine may send by ${KEY}, so no stranger could be played.`,
+        `Every address of this machine may send by ${KEY}, so the test could not act as a stranger.`,
       ),
     ];
   const host = serverName(config);
@@ -263,7 +265,7 @@ function verdict(heard: Dialogue, from: string, port: number, lines: number): Fi
     return ok(name, `From ${from}, mail to a stranger is refused: ${last || 'the connection was closed'}`);
   return fail(
     name,
-    `From ${from}, which ${KEY} does not list, RCPT TO:<${STRANGER}> was taken: ${last}`,
+    `From ${from}, which ${KEY} does not list, RCPT TO:<${STRANGER}> was accepted: ${last}`,
     'listener: { require_auth: true }',
   );
 }
@@ -327,7 +329,7 @@ async function runCheck(
     const first = await Promise.race([found, late]);
     return first ?? [skipped(name, `There was no answer within ${limitMs / 1000} s.`)];
   } catch (error) {
-    return [skipped(name, `It could not be looked at: ${String(error)}`)];
+    return [skipped(name, `It could not be checked: ${String(error)}`)];
   } finally {
     limit.abort();
     done.abort();

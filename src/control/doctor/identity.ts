@@ -36,7 +36,7 @@ export const certificateCheck: Check = async (premises) => {
         fail(NAME, `There is no ${path}, which tls.cert_file names.`, 'put it there, or set tls.cert_file'),
       ];
     const look = `openssl x509 -in ${path} -noout -text`;
-    return [fail(NAME, `${path} is no certificate that can be read: ${String(found)}`, look)];
+    return [fail(NAME, `${path} is not a readable certificate: ${String(found)}`, look)];
   }
   const days = Math.floor((Date.parse(found.validTo) - clock.wall()) / DAY_MS);
   if (days < 0) return [fail(NAME, `${path} expired ${-days} days ago.`, renew)];
@@ -46,7 +46,7 @@ export const certificateCheck: Check = async (premises) => {
     return [warn(NAME, `${path} is not for ${host}: clients that check it refuse it.`, cure)];
   }
   if (days < SOON_DAYS) return [warn(NAME, `${path} expires in ${days} days.`, renew)];
-  return [ok(NAME, `${said}, for ${host}, good for another ${days} days.`)];
+  return [ok(NAME, `${said}, for ${host}, valid for another ${days} days.`)];
 };
 
 function inUse({ loaded, dataDir, machine }: Premises): InUse {
@@ -58,7 +58,7 @@ function inUse({ loaded, dataDir, machine }: Premises): InUse {
   const uploaded = join(dataDir, UPLOADED_FILE);
   const found = read(uploaded, machine);
   if (!isMissing(found)) {
-    const renew = 'upload another under Settings, Certificate, on the dashboard';
+    const renew = 'upload another one in the dashboard, under Settings, Certificate';
     return { path: uploaded, said: 'Uploaded', renew, found };
   }
   const path = join(dataDir, SELF_SIGNED_FILE);
@@ -85,21 +85,21 @@ const MAX_DOMAINS_ASKED = 50;
 /** Whether receivers can verify what is signed: a signature without its record is worth less than none. */
 export const domainsCheck: Check = async (premises, signal) => {
   const { domains, unreadableDomains } = premises.loaded.config;
-  if (domains.length === 0) return [skipped(DOMAINS, 'None is registered: mail goes unsigned.')];
+  if (domains.length === 0) return [skipped(DOMAINS, 'None is registered: mail is not signed.')];
   const asked = domains.slice(0, MAX_DOMAINS_ASKED);
   const problems = (await Promise.all(asked.map((domain) => lookAt(domain, premises, signal)))).flat();
   const blind = unreadableDomains.map((name) =>
     fail(
       `domain ${name}`,
-      'A key of it cannot be read with the present secret.key, and signs nothing.',
-      `put back the secret.key of before, or make new keys: waybill domains rotate ${name}`,
+      'One of its keys cannot be read with the present secret.key, and signs nothing.',
+      `put back the earlier secret.key, or make new keys: waybill domains rotate ${name}`,
     ),
   );
   const found = [...blind, ...problems];
   if (found.length > 0) return found;
   const rest =
-    domains.length > asked.length ? ` Of ${domains.length} domains, ${asked.length} were looked at.` : '';
-  return [ok(DOMAINS, `What signs can be verified: its records are there.${rest}`)];
+    domains.length > asked.length ? ` ${asked.length} of ${domains.length} domains were checked.` : '';
+  return [ok(DOMAINS, `The records of all signing keys are published.${rest}`)];
 };
 
 /** At most one finding for each domain, with every key whose record is not as it must be. */
@@ -120,7 +120,7 @@ async function lookAt(
     return [
       fail(
         `domain ${name}`,
-        `Its mail is signed, and receivers cannot verify that by ${places.join(' Nor by ')}`,
+        `Its mail is signed, but receivers cannot verify that with ${places.join(' Nor with ')}`,
         publish(lines.join('\n')),
       ),
     ];
@@ -128,5 +128,5 @@ async function lookAt(
   const unknown = sights.find(({ sight: { kind } }) => kind === 'unknown');
   return unknown === undefined
     ? []
-    : [skipped(`domain ${name}`, `Its records cannot be told: ${unknown.sight.detail}`)];
+    : [skipped(`domain ${name}`, `Its records are unknown: ${unknown.sight.detail}`)];
 }

@@ -25,8 +25,8 @@ export const namesCheck = async (premises: NameFacts, signal: AbortSignal): Prom
     return [
       tell(
         NAME,
-        `${host} is no full name in the DNS: other servers cannot look it up.`,
-        'server: { hostname: mail.example.com }  # a name of yours that points here',
+        `${host} is not a full DNS name: other servers cannot look it up.`,
+        'server: { hostname: mail.example.com }  # your name that resolves to this machine',
       ),
     ];
   const found = await lookUpAddresses(premises.resolver, host, 'any', signal);
@@ -62,7 +62,7 @@ export const sourceAddressesCheck: Check = async ({ loaded, machine }) => {
     return [
       fail(
         `relay ${name}`,
-        `source_ips has ${missing.join(', ')}, which this machine has not: nothing can be sent from there.`,
+        `source_ips has ${missing.join(', ')}, which this machine does not have: nothing can be sent from there.`,
         `relays: source_ips of ${name}: ${some}; or give the address to an interface: sudo ip address add ${missing[0]} dev eth0`,
       ),
     ];
@@ -72,7 +72,7 @@ export const sourceAddressesCheck: Check = async ({ loaded, machine }) => {
 function notFound(host: string, { kind, reply }: DnsRefusal, premises: NameFacts): Finding {
   const servers = 'dns: { servers: ["127.0.0.1"] }  # servers that answer from here';
   if (kind === 'deferred')
-    return warn(NAME, `Whether ${host} has addresses cannot be told: ${reply.text}`, servers);
+    return warn(NAME, `It is unknown whether ${host} has addresses: ${reply.text}`, servers);
   const tell = hasMx(premises) ? fail : warn;
   const address = ownPublic(premises)[0] ?? '(your public address)';
   return tell(
@@ -109,9 +109,9 @@ async function reverseName(
   const { resolver } = premises;
   const name = `address ${address}`;
   const tell = hasMx(premises) ? fail : warn;
-  const cure = `ask whoever gave you the address for the PTR record:\n${reverseZoneName(address)}. 3600 IN PTR ${host}.`;
+  const cure = `ask the provider of the address for this PTR record:\n${reverseZoneName(address)}. 3600 IN PTR ${host}.`;
   const answer = await resolver.resolve(reverseZoneName(address), 'PTR', signal);
-  if (answer.kind === 'failed') return skipped(name, `Its name cannot be told: ${answer.text}`);
+  if (answer.kind === 'failed') return skipped(name, `Its name is unknown: ${answer.text}`);
   if (answer.kind !== 'found')
     return tell(name, 'It has no name (PTR): many servers refuse mail from it.', cure);
   const names = answer.records;
@@ -122,10 +122,10 @@ async function reverseName(
   if (!confirmed.some((ptr) => ptr.toLowerCase() === host.toLowerCase()))
     return warn(
       name,
-      `Its name is ${shown}, and we call ourselves ${host}.`,
+      `Its name is ${shown}, but this server calls itself ${host}.`,
       `server: { hostname: ${confirmed[0]} }  # or helo of the relay; or ${cure}`,
     );
-  return ok(name, `Is ${host}, and that points back to it.`);
+  return ok(name, `Its name is ${host}, which points back to it.`);
 }
 
 function pointsTo(found: Awaited<ReturnType<typeof lookUpAddresses>> | undefined, address: string): boolean {

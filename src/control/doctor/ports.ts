@@ -25,10 +25,10 @@ const FALLBACK = 2525;
 export const portsCheck: Check = async (premises) => {
   const { bound } = premises;
   const running =
-    bound === null ? [] : [ok('server', `Runs, version ${bound.version}, process ${bound.pid}.`)];
+    bound === null ? [] : [ok('server', `Running, version ${bound.version}, process ${bound.pid}.`)];
   const wanted = wantedPorts(premises);
   const found = await Promise.all(wanted.map((port) => lookAt(port, premises.machine)));
-  const idle = bound === null ? [skipped('server', 'Does not run. To start it: waybill serve')] : [];
+  const idle = bound === null ? [skipped('server', 'Not running. To start it: waybill serve')] : [];
   return [...running, ...idle, ...found];
 };
 
@@ -75,13 +75,13 @@ async function lookAt(wanted: WantedPort, machine: Machine): Promise<Finding> {
   const { key, port, isBound, hosts, had } = wanted;
   const name = port === 0 ? `${key} (any)` : `port ${port}`;
   if (isBound === true) return ok(name, `Listening (${key}${port === 0 ? portsText(had) : ''}).`);
-  if (port === 0) return skipped(name, 'A free one is taken at the start.');
+  if (port === 0) return skipped(name, 'A free port is chosen at start.');
   const state = await machine.tryPort(hosts, port);
   if (state !== 'free') return await hindered(name, wanted, state, machine);
   if (isBound === null) return ok(name, `Free (${key}).`);
   return warn(
     name,
-    `The running server does not have it (${key}), though it is free now.`,
+    `The running server does not use it (${key}), though it is free now.`,
     'sudo systemctl restart waybill  # or end it, and: waybill serve',
   );
 }
@@ -93,7 +93,7 @@ async function hindered(
   machine: Machine,
 ): Promise<Finding> {
   const tell = set ? fail : warn;
-  const instead = port === 25 ? `; ${FALLBACK} is used in its place` : '';
+  const instead = port === 25 ? `; ${FALLBACK} is used instead` : '';
   if (reason === 'permission_denied') {
     const first = machine.firstFreePort();
     const below = first === null ? '' : `, as below ${first}`;
@@ -109,14 +109,14 @@ async function hindered(
       name,
       `Not bound (${key}): ${owner ?? 'another program'} has it${instead}.`,
       owner === null
-        ? `see who it is: sudo ss -ltnp 'sport = :${port}'`
+        ? `see which program it is: sudo ss -ltnp 'sport = :${port}'`
         : `stop ${owner}, or choose another port in ${key}`,
     );
   }
   if (reason === 'address_unavailable')
     return tell(
       name,
-      `Not bound (${key}): this machine has not all of ${hosts.join(', ')}.`,
+      `Not bound (${key}): this machine does not have all of ${hosts.join(', ')}.`,
       `${key.split('.')[0]}: { bind: ["::"] }`,
     );
   return tell(name, `Not bound (${key}): the system refuses it.`, `see why: waybill serve`);

@@ -20,17 +20,17 @@ const WARM_UP = file(', warmup_start: 2020-01-01, warmup_per_day: [3, 3]');
 const LATER = file(', warmup_start: 2099-01-01');
 
 test.each([
-  ['no quota', file(''), views(0, 0), 'ok quotas: No relay is bounded'],
-  ['something is left', QUOTA, views(2, 5), 'ok quotas: No relay has had'],
+  ['no quota', file(''), views(0, 0), 'ok quotas: No relay has a daily limit'],
+  ['something is left', QUOTA, views(2, 5), 'ok quotas: No relay has used up'],
   [
     'mail waits',
     QUOTA,
     views(3, 5),
-    'warn quota of api: api has had its 3 .* 5 deliveries wait .*midnight UTC',
+    'warn quota of api: api has used up .*quota of 3 .* 5 deliveries wait .*midnight UTC',
   ],
-  ['nothing waits', QUOTA, views(3, 0), 'ok quota of api: api has had its 3 .*no delivery waits'],
-  ['a warm-up that is over', WARM_UP, views(3, 5), 'ok quotas: No relay has had'],
-  ['a warm-up that begins later is told elsewhere', LATER, views(0, 5), 'ok quotas: No relay has had'],
+  ['nothing waits', QUOTA, views(3, 0), 'ok quota of api: api has used up .*quota of 3 .*no delivery waits'],
+  ['a warm-up that is over', WARM_UP, views(3, 5), 'ok quotas: No relay has used up'],
+  ['a warm-up that begins later is told elsewhere', LATER, views(0, 5), 'ok quotas: No relay has used up'],
   ['no database', QUOTA, null, 'skipped quotas'],
 ])('%s', async (_, text, store, expected) => {
   const [finding, ...others] = await quotasCheck(
@@ -47,5 +47,7 @@ test('a step of a warm-up is no fault', async () => {
     premises({ file: WARM_UP, views: views(3, 5), clock }),
     new AbortController().signal,
   );
-  expect(found).toMatchObject([{ status: 'ok', found: expect.stringMatching(/api has had its 3/) }]);
+  expect(found).toMatchObject([
+    { status: 'ok', found: expect.stringMatching(/api has used up .*quota of 3/) },
+  ]);
 });

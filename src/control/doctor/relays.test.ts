@@ -71,7 +71,7 @@ test.each([
   ['auth_failed', '535 5.7.8 Wrong password', 'correct its user name or secret'],
   ['token_refused', 'invalid_grant', 'correct its user name or secret'],
   ['greeting_refused', '554 5.7.1 Not from there', "ask its operator why it refuses this machine's address"],
-  ['connect_refused', 'ECONNREFUSED', 'see the whole conversation'],
+  ['connect_refused', 'ECONNREFUSED', 'show the whole conversation'],
 ])('of a hop that refuses us (%s) its reply and the cure are told', async (name, detail, cure) => {
   const probe = ends({ name, ok: false, code: name, detail, atMs: 1 });
   const [found] = await relaysCheck(premises({ file: OUT, probe }), new AbortController().signal);

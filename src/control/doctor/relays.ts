@@ -19,7 +19,7 @@ export const relaysCheck: Check = async (premises, signal) => {
       ? [
           warn(
             'default relay',
-            `Mail that no rule routes is only captured in ${INBOX}: nothing of it leaves.`,
+            `Mail that no rule routes is only captured in ${INBOX}, and never sent.`,
             'waybill relays add out --type smtp --host smtp.example.net --username u --password-file f --default',
           ),
         ]
@@ -35,12 +35,12 @@ function warmUpOf(relay: Relay, { clock, loaded }: Premises): Finding[] {
   if (begins === null) return [];
   const { start, outlivesMail } = begins;
   const lost = outlivesMail
-    ? ` What is accepted now and has no other relay expires before that (${MAX_AGE}).`
+    ? ` Mail that is accepted now and has no other relay expires before that (${MAX_AGE}).`
     : '';
   return [
     warn(
       `warm-up of ${name}`,
-      `It begins on ${start} (UTC): until then nothing is sent by ${name}, and its mail goes by the next relay of its group, or waits.${lost}`,
+      `It begins on ${start} (UTC): until then ${name} sends nothing, and its mail goes to the next relay of its group, or waits.${lost}`,
       `relays: [{ name: ${name}, warmup_start: ${dayText(dayOf(clock.wall()))} }]  # to begin today`,
     ),
   ];
@@ -52,10 +52,10 @@ async function lookAt(relay: Relay, premises: Premises, signal: AbortSignal): Pr
     return fail(
       name,
       `Its ${relay.provider === null ? 'password' : 'secret'} cannot be read with the present key; its mail waits.`,
-      `put back the secret.key of before; or remove it and add it again: waybill relays remove ${relay.name}`,
+      `put back the earlier secret.key; or remove it and add it again: waybill relays remove ${relay.name}`,
     );
   if (relay.disabled)
-    return warn(name, 'It is disabled: nothing is sent by it.', `waybill relays enable ${relay.name}`);
+    return warn(name, 'It is disabled and sends nothing.', `waybill relays enable ${relay.name}`);
   const { smtp, provider } = relay;
   if (smtp !== null) {
     const steps = premises.probe(smtp, signal);
@@ -87,7 +87,7 @@ async function readiness(
   await Promise.race([talk, over]);
   const last = steps.at(-1);
   if (last?.ok === true && last.name === 'READY')
-    return ok(name, `${place} takes mail from us, after ${last.atMs} ms.`);
+    return ok(name, `${place} is ready for mail, after ${last.atMs} ms.`);
   const said = last === undefined ? 'it does not answer' : `${last.name}: ${last.detail}`;
   const test = `waybill relays test ${relay}`;
   return fail(name, `${place} cannot be used: ${said}`, `${cureOf(last)}: ${test}`);
@@ -104,7 +104,7 @@ function cureOf(last: ProbeStep | undefined): string {
     case 'greeting_refused':
       return "ask its operator why it refuses this machine's address, then";
     default:
-      return 'see the whole conversation';
+      return 'show the whole conversation';
   }
 }
 
@@ -114,10 +114,13 @@ async function askForMx(name: string, { resolver }: Premises, signal: AbortSigna
   if (answer.kind === 'failed')
     return fail(
       name,
-      `The DNS does not answer (${answer.text}): no recipient's server is found.`,
+      `The DNS does not answer (${answer.text}): no recipient's server can be found.`,
       'dns: { servers: ["127.0.0.1"] }  # servers that answer from here',
     );
-  return ok(name, 'The DNS answers. Whether port 25 is open outwards, only a server out there can tell.');
+  return ok(
+    name,
+    'The DNS answers. Only a connection to another server shows whether port 25 is open outwards.',
+  );
 }
 
 const QUOTAS = 'quotas';
@@ -129,14 +132,14 @@ export const quotasCheck: Check = async ({ loaded: { config }, views, clock }) =
   const now = clock.wall();
   const day = dayOf(now);
   const limited = config.relays.filter(({ limits }) => limits.maxPerDay > 0 || limits.warmUp !== null);
-  if (limited.length === 0) return [ok(QUOTAS, 'No relay is bounded in what it may have in a day.')];
-  if (views === null) return [skipped(QUOTAS, 'The database was not opened.')];
+  if (limited.length === 0) return [ok(QUOTAS, 'No relay has a daily limit.')];
+  if (views === null) return [skipped(QUOTAS, 'The database is not open.')];
   const used = await views.quotaUsed(day);
   // One whose warm-up begins on another day is told with the relays.
   const spent = limited.filter(
     (relay) => spentAllowance(relay, day, used) !== null && beginsAfter(day, relay.limits) === null,
   );
-  if (spent.length === 0) return [ok(QUOTAS, 'No relay has had all that it may have today.')];
+  if (spent.length === 0) return [ok(QUOTAS, 'No relay has used up today’s quota.')];
   const lanes = await views.lanes(null, MAX_LANES);
   return spent.map((relay) => {
     const own = lanes.filter(({ lane }) => relayOfLane(lane) === relay.name);
@@ -149,7 +152,7 @@ export const quotasCheck: Check = async ({ loaded: { config }, views, clock }) =
     return warn(
       name,
       text,
-      `let another relay take the rest, in its rule: via: [${relay.name}, other]; or allow more: max_per_day of ${relay.name}`,
+      `let another relay send the rest, in its rule: via: [${relay.name}, other]; or allow more: max_per_day of ${relay.name}`,
     );
   });
 };

@@ -38,29 +38,29 @@ function tell(domain: string, key: DomainKey, { kind, detail }: Sight): Finding 
     return fail(
       name,
       'The key cannot be read with the present secret.key: it signs nothing.',
-      `put back the secret.key of before, or make new keys: waybill domains rotate ${domain}`,
+      `put back the earlier secret.key, or make new keys: waybill domains rotate ${domain}`,
     );
-  if (kind === 'unknown') return skipped(name, `The record cannot be told: ${detail}`);
+  if (kind === 'unknown') return skipped(name, `The record is unknown: ${detail}`);
   if (state === 'retired' && kind === 'revoked')
     return ok(
       name,
-      'It is retired and revoked: nobody can sign by it, and mail of yours that it signed counts as unsigned.',
+      'It is retired and revoked: nobody can sign with it, and your mail that it signed counts as unsigned.',
     );
   if (kind === 'seen' && detail !== '') return warn(name, detail, cure);
   if (state === 'signing')
     return kind === 'seen'
       ? ok(name, `It signs (${key.algorithm}), and its record is right.`)
-      : fail(name, `It signs, and receivers cannot verify that. ${detail}`, cure);
+      : fail(name, `It signs, but receivers cannot verify that. ${detail}`, cure);
   if (state === 'waiting')
     return kind === 'seen'
-      ? ok(name, 'Its record is right; it signs as soon as those of all new keys are.')
-      : warn(name, `It is new, and waits until its record can be seen. ${detail}`, cure);
+      ? ok(name, 'Its record is right; it signs as soon as the records of all new keys are.')
+      : warn(name, `It is new, and waits until its record is visible. ${detail}`, cure);
   const until = formatTimestamp(recordUntil(key) ?? 0);
   return kind === 'seen'
     ? ok(name, `It is retired; its record must stay until ${until}.`)
     : warn(
         name,
-        `It is retired, but mail that it signed may be under way: its record must stay until ${until}. ${detail}`,
+        `It is retired, but mail that it signed may still be in transit: its record must stay until ${until}. ${detail}`,
         cure,
       );
 }
@@ -120,7 +120,7 @@ async function runAll(inquiry: Inquiry, signal: AbortSignal): Promise<readonly F
   const found = await Promise.all(
     CHECKS.map((check) =>
       check(inquiry, signal).catch((error: unknown) => [
-        skipped('check', `It could not be looked at: ${String(error)}`),
+        skipped('check', `It could not be checked: ${String(error)}`),
       ]),
     ),
   );
@@ -136,9 +136,7 @@ async function addressFindings(
 ): Promise<readonly Finding[]> {
   const loaded = resolution();
   if (!loaded.config.relays.some(({ mx, disabled }) => mx !== null && !disabled))
-    return [
-      skipped('PTR', "No relay delivers to recipients' own servers: whose address they see is not ours."),
-    ];
+    return [skipped('PTR', "No relay delivers to recipients' own servers: they do not see our address.")];
   return await namesCheck({ loaded, machine, resolver }, signal);
 }
 

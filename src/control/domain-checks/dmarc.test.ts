@@ -31,10 +31,10 @@ describe('DMARC', () => {
     [
       'one without p=',
       at('v=DMARC1; rua=mailto:a@example.com'),
-      ['^warn DMARC: .*taken for p=none.*"v=DMARC1; p=none; rua=mailto:a@example.com"$'],
+      ['^warn DMARC: .*counts as p=none.*"v=DMARC1; p=none; rua=mailto:a@example.com"$'],
     ],
     ['without reports', at('v=DMARC1; p=reject;'), ['^warn DMARC: .*"v=DMARC1; p=reject; rua=mailto:']],
-    ['a wrong one', at('v=DMARC1; p=all'), ['^fail DMARC: .*is no policy']],
+    ['a wrong one', at('v=DMARC1; p=all'), ['^fail DMARC: .*is not a policy']],
     [
       'two',
       { zone: txt('_dmarc.example.com', 'v=DMARC1; p=none', 'v=DMARC1; p=reject') },
@@ -68,7 +68,7 @@ describe('DMARC', () => {
         'sp= is for what is below',
         'news.example.com',
         at(`v=DMARC1; p=reject; sp=none; ${rua}`),
-        '^ok DMARC: The policy is sp=none, which is that of example.com. .*publish sp=quarantine',
+        '^ok DMARC: The policy is sp=none, from example.com. .*publish sp=quarantine',
       ],
       [
         'the highest counts, as receivers do not ask those between',
@@ -79,7 +79,7 @@ describe('DMARC', () => {
             ...at(`v=DMARC1; p=none; ${rua}`, '_dmarc.b.example.com').zone,
           },
         },
-        '^ok DMARC: The policy is p=reject, which is that of example.com',
+        '^ok DMARC: The policy is p=reject, from example.com',
       ],
       [
         'but that of a public suffix',
@@ -90,7 +90,7 @@ describe('DMARC', () => {
             ...at('v=DMARC1; p=reject; rua=mailto:a@b.example.com', '_dmarc.b.example.com').zone,
           },
         },
-        '^ok DMARC: The policy is p=reject, which is that of b.example.com',
+        '^ok DMARC: The policy is p=reject, from b.example.com',
       ],
       [
         'a public suffix is not asked',
@@ -107,7 +107,7 @@ describe('DMARC', () => {
     const check: DomainCheck = (inquiry, signal) =>
       dmarcCheck({ ...inquiry, domain: { ...inquiry.domain, name: 'news.example.com' } }, signal);
     const above = await found(check, at('v=DMARC1; p=reject; rua=mailto:a@example.com'));
-    expect(above).toEqual([expect.stringContaining('p=reject, which is that of example.com')]);
+    expect(above).toEqual([expect.stringContaining('p=reject, from example.com')]);
     expect(await found(check, at('v=DMARC1; p=reject', '_dmarc.com'))).toEqual([
       expect.stringMatching(/^fail/),
     ]);

@@ -17,7 +17,7 @@ export const dmarcCheck: DomainCheck = async (inquiry, signal) => {
   const { name } = inquiry.domain;
   for (const owner of ownersOf(name)) {
     const answer = await inquiry.resolver.resolve(`_dmarc.${owner}`, 'TXT', signal);
-    if (answer.kind === 'failed') return [skipped(NAME, `The policy cannot be told: ${answer.text}`)];
+    if (answer.kind === 'failed') return [skipped(NAME, `The policy is unknown: ${answer.text}`)];
     const [text, ...others] = answer.kind === 'found' ? dmarcRecords(answer.records) : [];
     if (text === undefined) continue;
     if (owner !== name && parseDmarcRecord(text)?.isSuffix === true) continue;
@@ -51,15 +51,13 @@ async function judge(
 ): Promise<readonly Finding[]> {
   const place = `_dmarc.${owner}`;
   if (others > 0)
-    return [
-      fail(NAME, `There are ${others + 1} policies at ${place}, and then none counts.`, 'keep one of them'),
-    ];
+    return [fail(NAME, `There are ${others + 1} policies at ${place}, so none counts.`, 'keep one of them')];
   const record = parseDmarcRecord(text);
   if (record === null)
     return [
       fail(
         NAME,
-        `What is at ${place} is no policy: ${text}`,
+        `The record at ${place} is not a policy: ${text}`,
         publish(zoneLine(place, dmarcSuggestion(owner))),
       ),
     ];
@@ -78,10 +76,10 @@ async function judge(
     return [
       warn(
         NAME,
-        `Reports are to go to ${foreign}, which does not say that it takes them: receivers send it none.`,
+        `Reports are to go to ${foreign}, which does not say that it accepts them: receivers send it none.`,
         publish(
           zoneLine(`${owner}._report._dmarc.${foreign}`, 'v=DMARC1'),
-          `give an address on ${owner}, or have published, in the zone of ${foreign}`,
+          `give an address on ${owner}, or publish, in the zone of ${foreign}`,
         ),
       ),
     ];
@@ -94,7 +92,7 @@ function weighed(record: DmarcRecord, text: string, owner: string, name: string)
   if (record.isAssumed)
     return warn(
       NAME,
-      `What is at ${place} has no p=, or an sp= that is none, and is taken for p=none.`,
+      `What is at ${place} has no p=, or an invalid sp=, and counts as p=none.`,
       publish(zoneLine(place, without(text, ['p', 'sp'], 'p=none'))),
     );
   const { tag, policy } = effective(record, owner, name);
@@ -102,13 +100,13 @@ function weighed(record: DmarcRecord, text: string, owner: string, name: string)
   if (policy !== 'none' && record.percent === 0)
     return warn(
       NAME,
-      `${said}, but pct=0 has it applied to none of the mail.`,
+      `${said}, but pct=0 applies it to no mail.`,
       publish(zoneLine(place, without(text, ['pct']))),
     );
   const part = policy === 'none' || record.percent === 100 ? '' : `, for ${record.percent} % of the mail`;
   const next =
     policy === 'none'
-      ? ` It asks for reports alone; once they show that your own mail passes, publish ${tag}=quarantine.`
+      ? ` It asks only for reports; once they show that your own mail passes, publish ${tag}=quarantine.`
       : '';
   return ok(NAME, `${said}${part}.${next}`);
 }
@@ -122,7 +120,7 @@ function effective({ policy, below }: DmarcRecord, owner: string, name: string) 
 
 function sentence(record: DmarcRecord, owner: string, name: string): string {
   const { tag, policy } = effective(record, owner, name);
-  return `The policy is ${tag}=${policy}${owner === name ? '' : `, which is that of ${owner}`}`;
+  return `The policy is ${tag}=${policy}${owner === name ? '' : `, from ${owner}`}`;
 }
 
 /** A policy without some of its tags, and with others behind its version. */

@@ -20,7 +20,7 @@ describe('SPF', () => {
     [
       'a wrong term',
       { zone: spf('ip:1.2.3.4 -all') },
-      ['^fail SPF: .*none, ip:1.2.3.4,.*mend ip:1.2.3.4.*TXT "v=spf1 -all"$'],
+      ['^fail SPF: .*term, ip:1.2.3.4,.*correct ip:1.2.3.4.*TXT "v=spf1 -all"$'],
     ],
     ['a silent DNS', { zone: { 'TXT example.com': 'fail' } }, ['^skipped SPF: .*no answer']],
     [
@@ -50,7 +50,7 @@ describe('SPF', () => {
     [
       'an address that nobody knows',
       { file: AT_HOME, zone: spf('-all') },
-      ['^ok SPF: There is one record. Which public address'],
+      ['^ok SPF: There is one record. It is unknown which public address'],
     ],
     [
       'a provider',
@@ -63,12 +63,12 @@ describe('SPF', () => {
     [
       'a provider that is missing',
       { file: SENDGRID, zone: spf('mx -all') },
-      ['^warn SPF: .*include sendgrid.net, by which the relay d.*"v=spf1 include:sendgrid.net mx -all"'],
+      ['^warn SPF: .*include sendgrid.net, through which the relay d.*"v=spf1 include:sendgrid.net mx -all"'],
     ],
     [
       'a smarthost of whom nothing is known',
       { file: ANYBODY, zone: spf('-all') },
-      ['^ok SPF: .*smtp.elsewhere.test, its operator'],
+      ['^ok SPF: .*operator of smtp.elsewhere.test'],
     ],
     ['+all', { zone: spf('+all') }, ['^fail SPF: .*everybody.*"v=spf1 ~all"$']],
     [
@@ -131,12 +131,12 @@ describe('SPF', () => {
     [
       'an address of the other family',
       { file: MX, zone: spf('ip4:192.0.2.7 ip4:2001:db8::1 -all') },
-      ['^fail SPF: .*none, ip4:2001:db8::1,.*"v=spf1 ip4:192.0.2.7 -all"$'],
+      ['^fail SPF: .*term, ip4:2001:db8::1,.*"v=spf1 ip4:192.0.2.7 -all"$'],
     ],
     [
       'two explanations',
       { file: MX, zone: spf('ip4:192.0.2.7 exp=a.test exp=b.test -all') },
-      ['^fail SPF: .*none, exp=b.test,.*"v=spf1 ip4:192.0.2.7 exp=a.test -all"$'],
+      ['^fail SPF: .*term, exp=b.test,.*"v=spf1 ip4:192.0.2.7 exp=a.test -all"$'],
     ],
     [
       'too many empty answers',
@@ -158,7 +158,7 @@ describe('DKIM', () => {
   table(dkimCheck, [
     ['the record', { zone: right }, ['^ok DKIM s1: It signs']],
     ['none', {}, [`^fail DKIM s1: .*no such record.*${line}$`]],
-    ['another key', says('v=DKIM1; p=b3RoZXI='), ['^fail DKIM s1: .*another public key']],
+    ['another key', says('v=DKIM1; p=b3RoZXI='), ['^fail DKIM s1: .*a different public key']],
     ['half of it', says('v=DKIM1; p=cHVi'), ['^fail DKIM s1: .*cut off']],
     ['a revoked one', says('v=DKIM1; p='), ['^fail DKIM s1: .*revoked']],
     [
@@ -168,7 +168,7 @@ describe('DKIM', () => {
     ],
     ['sha1 alone', says('v=DKIM1; h=sha1; p=cHVibGlj'), ['^fail DKIM s1: .*sha256']],
     ['another service', says('v=DKIM1; s=other; p=cHVibGlj'), ['^fail DKIM s1: .*email']],
-    ['no key at all', says('hello'), ['^fail DKIM s1: .*no record of a key']],
+    ['no key at all', says('hello'), ['^fail DKIM s1: .*not a key record']],
     ['a trial', says('v=DKIM1; t=y; p=cHVibGlj'), ['^warn DKIM s1: .*t=y']],
     [
       'two records',
@@ -237,8 +237,8 @@ describe('receiving', () => {
         { zone: { ...mx, ...txt('_mta-sts.example.com', 'v=STSv1') } },
         ['^warn MTA-STS: .*fault'],
       ],
-      ['no file', { zone: { ...mx, ...sts } }, ['^warn MTA-STS: .*cannot be had: no answer']],
-      ['a wrong file', { zone: { ...mx, ...sts }, policy: 'hello' }, ['^warn MTA-STS: .*is none']],
+      ['no file', { zone: { ...mx, ...sts } }, ['^warn MTA-STS: .*cannot be fetched: no answer']],
+      ['a wrong file', { zone: { ...mx, ...sts }, policy: 'hello' }, ['^warn MTA-STS: .*is invalid']],
       [
         'a good one',
         { zone: { ...mx, ...sts }, policy: policy('enforce', '*.example.com') },

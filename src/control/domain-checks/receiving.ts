@@ -18,10 +18,10 @@ export const mxCheck: DomainCheck = async ({ domain: { name }, resolver, config 
   const cure = isFullName(own)
     ? publish(
         `${name}. 3600 IN MX 10 ${own}.`,
-        `publish, in the DNS (if another server takes mail for ${name}, its name)`,
+        `publish, in the DNS (if another server accepts mail for ${name}, its name)`,
       )
-    : `publish, in the DNS, an MX record of ${name} with the name of the server that takes its mail`;
-  if (answer.kind === 'failed') return [skipped('MX', `The hosts cannot be told: ${answer.text}`)];
+    : `publish, in the DNS, an MX record of ${name} with the name of the server that accepts its mail`;
+  if (answer.kind === 'failed') return [skipped('MX', `The hosts are unknown: ${answer.text}`)];
   if (answer.kind !== 'found') {
     const direct = await lookUpAddresses(resolver, name, 'any', signal);
     if (direct.kind === 'addresses')
@@ -35,7 +35,7 @@ export const mxCheck: DomainCheck = async ({ domain: { name }, resolver, config 
     return [
       fail(
         'MX',
-        'No host takes mail for the domain: bounces are lost, and many servers refuse such senders.',
+        'No host accepts mail for the domain: bounces are lost, and many servers refuse such senders.',
         cure,
       ),
     ];
@@ -45,7 +45,7 @@ export const mxCheck: DomainCheck = async ({ domain: { name }, resolver, config 
     return [
       fail(
         'MX',
-        'The domain says that it takes no mail at all (null MX): bounces are lost, and many servers refuse such senders.',
+        'The domain says that it accepts no mail at all (null MX): bounces are lost, and many servers refuse such senders.',
         cure,
       ),
     ];
@@ -54,7 +54,7 @@ export const mxCheck: DomainCheck = async ({ domain: { name }, resolver, config 
   );
   if (found.some(({ kind }) => kind === 'addresses')) return [ok('MX', `Mail goes to ${hosts.join(', ')}.`)];
   if (found.some(({ kind }) => kind === 'deferred'))
-    return [skipped('MX', `The addresses of ${hosts.join(', ')} cannot be told.`)];
+    return [skipped('MX', `The addresses of ${hosts.join(', ')} are unknown.`)];
   return [
     fail(
       'MX',
@@ -67,7 +67,7 @@ export const mxCheck: DomainCheck = async ({ domain: { name }, resolver, config 
 /** Whether the domain's MTA-STS policy can be had, and names its hosts (RFC 8461). Without one nothing is wrong. */
 export const mtaStsCheck: DomainCheck = async ({ domain: { name }, resolver, fetchPolicy, now }, signal) => {
   const answer = await resolver.resolve(`_mta-sts.${name}`, 'TXT', signal);
-  if (answer.kind === 'failed') return [skipped('MTA-STS', `The record cannot be told: ${answer.text}`)];
+  if (answer.kind === 'failed') return [skipped('MTA-STS', `The record is unknown: ${answer.text}`)];
   const hosts = await mailHosts(name, resolver, signal);
   const day = new Date(now).toISOString().slice(0, 10).replaceAll('-', '');
   const record = publish(zoneLine(`_mta-sts.${name}`, `v=STSv1; id=${day}`));
@@ -87,13 +87,12 @@ export const mtaStsCheck: DomainCheck = async ({ domain: { name }, resolver, fet
           ),
     ];
   if (parseStsRecord(answer.records) === null)
-    return [
-      warn('MTA-STS', 'The record has a fault, or there is more than one: senders pass it over.', record),
-    ];
+    return [warn('MTA-STS', 'The record has a fault, or there is more than one: senders ignore it.', record)];
   const fetched = await fetchPolicy(name, signal);
-  if (fetched.kind === 'failed') return [warn('MTA-STS', `The policy cannot be had: ${fetched.text}`, file)];
+  if (fetched.kind === 'failed')
+    return [warn('MTA-STS', `The policy cannot be fetched: ${fetched.text}`, file)];
   const policy = parseStsPolicy(fetched.body);
-  if (!policy.ok) return [warn('MTA-STS', `The policy is none: ${policy.reason}.`, file)];
+  if (!policy.ok) return [warn('MTA-STS', `The policy is invalid: ${policy.reason}.`, file)];
   const { mode } = policy.policy;
   const left = hosts.filter((host) => !matchesPolicy(policy.policy, host));
   if (mode === 'none' || left.length === 0)
@@ -108,7 +107,7 @@ export const mtaStsCheck: DomainCheck = async ({ domain: { name }, resolver, fet
 export const tlsReportCheck: DomainCheck = async ({ domain: { name }, resolver }, signal) => {
   const place = `_smtp._tls.${name}`;
   const answer = await resolver.resolve(place, 'TXT', signal);
-  if (answer.kind === 'failed') return [skipped('TLS-RPT', `The record cannot be told: ${answer.text}`)];
+  if (answer.kind === 'failed') return [skipped('TLS-RPT', `The record is unknown: ${answer.text}`)];
   const cure = publish(zoneLine(place, `v=TLSRPTv1; rua=mailto:tls-reports@${name}`));
   const [text, ...others] = answer.kind === 'found' ? tlsReportRecords(answer.records) : [];
   if (text === undefined)
@@ -122,7 +121,7 @@ export const tlsReportCheck: DomainCheck = async ({ domain: { name }, resolver }
   const uris = others.length > 0 ? null : parseTlsReportRecord(text);
   return [
     uris === null
-      ? warn('TLS-RPT', 'The record has a fault, or there is more than one: senders pass it over.', cure)
+      ? warn('TLS-RPT', 'The record has a fault, or there is more than one: senders ignore it.', cure)
       : ok('TLS-RPT', `Reports go to ${uris.join(', ')}.`),
   ];
 };

@@ -62,7 +62,7 @@ function cureDeadEnd(node: SpfNode, way: readonly string[]): Pick<DeadEnd, 'doma
     case 'many':
       return { domain, why: `it has ${node.flaw.detail} SPF records` };
     case 'malformed':
-      return { domain, why: `its record has a term that is none, ${node.flaw.detail}` };
+      return { domain, why: `its record has an invalid term, ${node.flaw.detail}` };
     case 'unknown':
       return null;
     case undefined: {
@@ -147,7 +147,7 @@ interface Problem {
 /** One record cures all that a record can: it is printed once. */
 function cured(problems: readonly Problem[], record: string): readonly Finding[] {
   const first = problems.findIndex(({ cure }) => cure === null);
-  const whole = publish(record, 'publish, in the place of what is there');
+  const whole = publish(record, 'publish, in place of the present record');
   return problems.map(({ tell, found, cure }, at) =>
     tell(NAME, found, cure ?? (at === first ? whole : 'the same record as above')),
   );
@@ -172,26 +172,26 @@ function flawOf({ flaw, domain, text }: SpfNode, { config }: Inquiry, senders: S
     case undefined:
       return null;
     case 'unknown':
-      return skipped(NAME, `The record cannot be told: ${flaw.detail}`);
+      return skipped(NAME, `The record is unknown: ${flaw.detail}`);
     case 'none':
       return fail(
         NAME,
-        'There is no record: nobody can tell our mail from forged mail by its address.',
+        'There is no record: nobody can distinguish your mail from forged mail by its address.',
         whole,
       );
     case 'many':
       return fail(
         NAME,
-        `There are ${flaw.detail} records, and then none of them counts.`,
-        `keep one, with all that is in the others; for what is sent here, ${whole}`,
+        `There are ${flaw.detail} records, so none of them counts.`,
+        `keep one, with everything from the others; for mail sent from here, ${whole}`,
       );
     case 'malformed':
       return fail(
         NAME,
-        `The record has a term that is none, ${flaw.detail}, and so counts for nothing.`,
+        `The record has an invalid term, ${flaw.detail}, and so has no effect.`,
         publish(
           zoneLine(domain, mended(text, mechanismsOf(senders), [])),
-          `mend ${flaw.detail}; without it, and for what is sent here, publish`,
+          `correct ${flaw.detail}; without it, and for mail sent from here, publish`,
         ),
       );
   }
@@ -201,7 +201,7 @@ function deadEnd({ by, domain, why }: DeadEnd): Problem {
   const place = by.domain === domain ? why : `that leads to ${domain}: ${why}`;
   return {
     tell: fail,
-    found: `The record has ${by.name} of ${by.domain}, and ${place}. The result is permerror for whatever no term before it lets through.`,
+    found: `The record has ${by.name} of ${by.domain}, and ${place}. The result is permerror unless an earlier term matches.`,
     cure: null,
   };
 }
@@ -212,16 +212,16 @@ function costs({ root, lookups, voids, crowded }: SpfWalk, domain: string): read
     return [
       {
         tell: fail,
-        found: `${host} has more than ${MAX_SPF_HOSTS} mail hosts: the mx in the record makes it count for nothing.`,
-        cure: 'write ip4: and ip6: for the mx',
+        found: `${host} has more than ${MAX_SPF_HOSTS} mail hosts: the mx in the record makes it invalid.`,
+        cure: 'write ip4: and ip6: instead of the mx',
       },
     ];
   if (lookups > MAX_SPF_LOOKUPS)
     return [
       {
         tell: fail,
-        found: `The record makes receivers ask the DNS ${lookups} times or more; beyond ${MAX_SPF_LOOKUPS} it counts for nothing.`,
-        cure: `take includes of ${domain} away that no mail is sent by, or write ip4: and ip6: for a, mx and include`,
+        found: `The record makes receivers query the DNS ${lookups} times or more; beyond ${MAX_SPF_LOOKUPS} it is invalid.`,
+        cure: `remove includes of ${domain} that send no mail, or write ip4: and ip6: instead of a, mx and include`,
       },
     ];
   if (voids > MAX_SPF_VOIDS) {
@@ -230,8 +230,8 @@ function costs({ root, lookups, voids, crowded }: SpfWalk, domain: string): read
     return [
       {
         tell: warn,
-        found: `${voids} of the names in the record have no answer${which}; beyond ${MAX_SPF_VOIDS} some receivers count it for nothing.`,
-        cure: `take what is not there any more out of the record of ${domain}`,
+        found: `${voids} of the names in the record have no answer${which}; beyond ${MAX_SPF_VOIDS} some receivers treat it as invalid.`,
+        cure: `remove names that no longer exist from the record of ${domain}`,
       },
     ];
   }
@@ -252,12 +252,12 @@ function missing({ root, includes }: SpfWalk, senders: Senders) {
   const problems: readonly Problem[] = [
     ...refused.map(({ address, result }) => ({
       tell: fail,
-      found: `The record does not allow ${address}, which mail is sent from: the result is ${result}.`,
+      found: `The record does not allow ${address}, from which mail is sent: the result is ${result}.`,
       cure: null,
     })),
     ...absent.map((one) => ({
       tell: warn,
-      found: `The record does not include ${one.domain}, by which the relay ${one.relay} sends: where the provider uses an address of this domain as envelope sender, its mail fails.`,
+      found: `The record does not include ${one.domain}, through which the relay ${one.relay} sends: if the provider uses an address of this domain as envelope sender, its mail fails.`,
       cure: null,
     })),
   ];
@@ -277,13 +277,13 @@ function allIsWell(
   const allowed = [...sure, ...includes.map(({ domain }) => domain)];
   const sentences = [
     allowed.length > 0
-      ? `It allows ${allowed.join(', ')}; ${lookups} of ${MAX_SPF_LOOKUPS} questions.`
+      ? `It allows ${allowed.join(', ')}; ${lookups} of ${MAX_SPF_LOOKUPS} queries.`
       : 'There is one record.',
     ...(unsure.length > 0
-      ? [`Whether it allows ${unsure.join(', ')} depends on the message, or was not told.`]
+      ? [`Whether it allows ${unsure.join(', ')} depends on the message, or is unknown.`]
       : []),
-    ...strangers.map(({ host }) => `What it must have for ${host}, its operator can tell.`),
-    ...(unknownAddresses ? ['Which public address mail is sent from is not known here.'] : []),
+    ...strangers.map(({ host }) => `Ask the operator of ${host} what it must contain for that host.`),
+    ...(unknownAddresses ? ['It is unknown which public address mail is sent from.'] : []),
   ];
   return ok(NAME, sentences.join(' '));
 }

@@ -67,7 +67,7 @@ class Asking {
 
   async resolve<T extends RecordType>(text: string, type: T, signal: AbortSignal): Promise<DnsAnswer<T>> {
     const name = parseQueryName(text);
-    if (name === null) return failed('dns_invalid', 'this is no name that the DNS could be asked for');
+    if (name === null) return failed('dns_invalid', 'this is not a name that can be looked up in the DNS');
     const settings = this.#parts.settings();
     // The key tells the type: what is found under it answers a question of that type.
     const key = `${type} ${name} ${originOf(settings)}`;
@@ -76,7 +76,7 @@ class Asking {
     const answer = (await this.#flights.join(key, signal, (limit) =>
       this.#answer(key, name, type, settings, limit),
     )) as DnsAnswer<T> | null;
-    return answer ?? failed('dns_timeout', 'there was no answer in the time that was left');
+    return answer ?? failed('dns_timeout', 'there was no answer in the remaining time');
   }
 
   /** Under its turn; kept, unless it was given up. */
@@ -88,7 +88,7 @@ class Asking {
     signal: AbortSignal,
   ): Promise<DnsAnswer<RecordType>> {
     const release = await this.#budget.share(key).acquire(1, signal);
-    if (release === null) return failed('dns_timeout', 'too many questions wait for their turn');
+    if (release === null) return failed('dns_timeout', 'too many queries wait for their turn');
     try {
       const answer = await this.#follow(name, type, settings, signal);
       if (!signal.aborted) this.#cache.put(key, answer, settings.cacheEntries);

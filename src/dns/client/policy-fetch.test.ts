@@ -136,7 +136,7 @@ test('a server that does not go on is left after 20 s, or when nobody waits any 
 
 test('addresses that are not allowed are not connected to', async () => {
   const { get, asked } = await world({ allowed: (address) => address !== '127.0.0.1' });
-  expect(await get()).toBe(`failed: ${HOST} has no address that may be connected to`);
+  expect(await get()).toBe(`failed: ${HOST} has no address that Waybill may connect to`);
   expect(asked).toEqual([]);
 });
 

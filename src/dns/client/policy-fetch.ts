@@ -36,7 +36,7 @@ export function createPolicyFetch(parts: PolicyFetchParts): PolicyFetch {
     const found = await lookUpAddresses(parts.resolver, host, 'any', signal);
     if (found.kind !== 'addresses') return failed(found.reply.text);
     const allowed = found.addresses.filter(parts.isAllowed).slice(0, MAX_ADDRESSES);
-    let last = failed(`${host} has no address that may be connected to`);
+    let last = failed(`${host} has no address that Waybill may connect to`);
     for (const address of allowed) {
       last = await within(parts.clock, ADDRESS_MS, signal, (limit) => get(host, address, parts, limit));
       if (last.kind === 'fetched' || signal.aborted) return last;
@@ -101,7 +101,7 @@ function readBody(
 function flawOf({ statusCode, headers }: IncomingMessage): string | null {
   if (statusCode !== 200) return `answers with status ${statusCode}`;
   const type = headers['content-type'] ?? '';
-  return /^text\/plain[ \t]*(?:;|$)/i.test(type) ? null : 'answers with something else than text/plain';
+  return /^text\/plain[ \t]*(?:;|$)/i.test(type) ? null : 'answers with something other than text/plain';
 }
 
 function failed(text: string): Fetched {

@@ -67,12 +67,12 @@ export async function retryMessage(message: MessageRecord, acts: Acts): Promise<
 
 function notCancellable(): Problem {
   const detail =
-    'Only what waits can be cancelled, and every recipient of this message is delivered or failed.';
+    'Only waiting recipients can be cancelled, but every recipient of this message is delivered or failed.';
   return new Problem(409, 'not_cancellable', detail);
 }
 
 function nothingToRetry(): Problem {
   const detail =
-    'Only failed and retrying recipients are tried again, and there are none. To send it to all of them once more: POST …/resend, or Resend in the dashboard.';
+    'Only failed and retrying recipients can be retried, and there are none. To send it to all of them once more: POST …/resend, or Resend in the dashboard.';
   return new Problem(409, 'nothing_to_retry', detail);
 }

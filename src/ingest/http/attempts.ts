@@ -15,8 +15,8 @@ import { asInteger, readParameters } from './query.ts';
 /** The endpoint's parameters. */
 // biome-ignore format: a table
 export const ATTEMPTS_PARAMETERS = {
-  limit: { schema: z.int().min(1).max(MAX_LIMIT).default(MAX_LIMIT), fromText: asInteger, code: 'out_of_range', rule: `an integer from 1 to ${MAX_LIMIT}`, meaning: 'How many attempts a page has at most. Large ones make it end earlier.', example: '50' },
-  cursor: { schema: z.int().min(1).optional(), fromText: asInteger, code: 'bad_cursor', rule: "the nextCursor of a page of this message's attempts", meaning: 'Goes on where a page ended: its nextCursor.', example: '200' },
+  limit: { schema: z.int().min(1).max(MAX_LIMIT).default(MAX_LIMIT), fromText: asInteger, code: 'out_of_range', rule: `an integer from 1 to ${MAX_LIMIT}`, meaning: 'The most attempts that a page may have. Large ones make it end earlier.', example: '50' },
+  cursor: { schema: z.int().min(1).optional(), fromText: asInteger, code: 'bad_cursor', rule: "the nextCursor of a page of this message's attempts", meaning: 'Continues after a page: its nextCursor.', example: '200' },
 };
 
 /** Answers with a page of attempts. */

@@ -150,7 +150,7 @@ export class BatchSplitter {
 }
 
 function tooManyMessages(max: number): Problem {
-  const detail = `There are more than ${max} messages; send them in several batches, or have api.max_batch_messages raised.`;
+  const detail = `There are more than ${max} messages; send them in several batches, or ask the operator to raise api.max_batch_messages.`;
   const errors = [{ pointer: '/messages', code: 'too_many', detail }];
   return new Problem(400, 'invalid_submission', `messages: ${detail}`, { errors });
 }

@@ -185,8 +185,8 @@ function refuseRate(keyId: string, messages: number, { limiter, clock, options }
   const limit = options.limits.batchMessagesPerMinute;
   const verdict = limiter.take(keyId, 'batch', limit, clock.mono(), messages);
   if (verdict === null || verdict.allowed) return;
-  const cure = messages > limit ? 'Send smaller batches' : `${verdict.remaining} are left now; come back`;
-  const detail = `This key may send ${limit} messages a minute in batches (api.batch_messages_per_minute), and this batch has ${messages}. ${cure}.`;
+  const cure = messages > limit ? 'Send smaller batches' : `${verdict.remaining} are left now; try again`;
+  const detail = `This key may send ${limit} messages a minute in batches (api.batch_messages_per_minute), but this batch has ${messages}. ${cure}.`;
   throw new Problem(429, 'batch_rate_limited', detail, { headers: retryAfter(verdict) });
 }
 
@@ -266,7 +266,7 @@ function frameFaults(value: unknown): FieldFault[] {
   if (messages === undefined || messages === null)
     faults.unshift(fault('required', `Is required: ${SHAPE}.`));
   else if (!Array.isArray(messages)) faults.unshift(fault('type', 'Must be an array of messages.'));
-  else if (messages.length === 0) faults.unshift(fault('required', 'Must hold at least one message.'));
+  else if (messages.length === 0) faults.unshift(fault('required', 'Must contain at least one message.'));
   return faults;
 }
 

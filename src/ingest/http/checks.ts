@@ -101,7 +101,7 @@ function envelopeOf(lists: Readonly<Record<RecipientKind, readonly Mailbox[]>>):
 }
 
 function tooManyRecipients(maxRecipients: number) {
-  const detail = `There may be at most ${maxRecipients} recipients. Send to the others in another message, or have api.max_recipients raised.`;
+  const detail = `There may be at most ${maxRecipients} recipients. Send to the others in another message, or ask the operator to raise api.max_recipients.`;
   return { code: 'too_many_recipients', detail };
 }
 

@@ -39,7 +39,7 @@ export async function namedId(
   throw new Problem(
     409,
     'refused',
-    'Too many messages have a Message-ID like this one for all of them to be looked at. Ask by the id: GET /api/v1/messages shows it.',
+    'Too many messages have a similar Message-ID to check all of them. Use the id: GET /api/v1/messages shows it.',
   );
 }
 
@@ -87,7 +87,7 @@ export function contentExpired(status: 404 | 409): Problem {
   return new Problem(
     status,
     'content_expired',
-    'The content is no longer kept: it is removed retention.content_days after the final status, or earlier when retention.content_max_bytes is reached. Submit the message anew.',
+    'The content is no longer kept: it is removed retention.content_days after the final status, or earlier when retention.content_max_bytes is reached. Submit the message again.',
   );
 }
 
@@ -97,7 +97,7 @@ export function refuseTestMessage(message: MessageRecord): void {
   throw new Problem(
     409,
     'test_key',
-    'The message was only to be captured (sent with a test key, or with o:testmode) and never leaves. To send it, submit it anew with a live key and without o:testmode.',
+    'The message was only to be captured (sent with a test key, or with o:testmode) and never leaves. To send it, submit it again with a live key and without o:testmode.',
   );
 }
 

@@ -56,15 +56,15 @@ const UNNAMED: Readonly<Record<string, Unnamed>> = {
   'h:': {
     field: 'headers',
     code: 'header_name',
-    detail: 'Write the name of the header behind "h:", such as "h:Reply-To".',
+    detail: 'Write the header’s name after "h:", such as "h:Reply-To".',
   },
   'v:': {
     field: 'metadata',
     code: 'metadata_name',
-    detail: 'Write a name behind "v:", such as "v:order".',
+    detail: 'Write a name after "v:", such as "v:order".',
   },
 };
-const NOT_FOR_FILES = 'Must be a plain field, without a filename; files go into "attachment" and "inline".';
+const NOT_FOR_FILES = 'Must be a plain field, without a filename; put files into "attachment" and "inline".';
 const FORM_FIELDS = [SINGLE, FLAGS, ADDRESSES, FILES].flatMap(Object.keys).concat('o:tag', ...ONLY_NO);
 
 /** Reads a submission from a form. Faulty fields are reported and left out, so that the others are still checked. */
@@ -185,7 +185,7 @@ class FormReader {
 
   #takeOnlyNo(name: string, value: string): void {
     if (value !== '' && parseFlag(value) !== false)
-      this.#fault(name, 'not_supported', `The only value taken for ${name} is "no"; leave it out.`);
+      this.#fault(name, 'not_supported', `The only value accepted for ${name} is "no"; leave it out.`);
   }
 
   /** A plain field where a file is expected; browsers send an empty one for a file input left empty. */
@@ -201,7 +201,7 @@ class FormReader {
       this.#seen.add(once);
       return false;
     }
-    this.#reject(field, name, 'repeated', 'May be given only once; leave the others out.');
+    this.#reject(field, name, 'repeated', 'May be given only once; remove the others.');
     return true;
   }
 

@@ -161,7 +161,7 @@ export function idempotencyMismatch(): Problem {
   return new Problem(
     409,
     'idempotency_mismatch',
-    'This Idempotency-Key was used for another submission in the last 24 hours; use a new one for each.',
+    'This Idempotency-Key was used for another submission in the last 24 hours; use a new key for each.',
   );
 }
 

@@ -32,7 +32,7 @@ const { since, to, from, subject, tag } = FILTER_PARAMETERS;
 // biome-ignore format: a table
 export const INBOX_WAIT_PARAMETERS = {
   to, from, subject, tag,
-  since: { ...since, meaning: 'Only messages accepted at this time or later (RFC 3339); without it, within the last ten minutes. Give the time at which the test began, so that it does not find what an earlier one caused.' },
+  since: { ...since, meaning: 'Only messages accepted at this time or later (RFC 3339); without it, within the last ten minutes. Give the time at which the test began, so that it does not find mail of an earlier test.' },
   timeout: { schema: z.int().min(0).max(MAX_TIMEOUT_SECONDS).default(DEFAULT_TIMEOUT_SECONDS), fromText: asInteger, code: 'out_of_range', rule: `an integer from 0 to ${MAX_TIMEOUT_SECONDS}`, meaning: 'How many seconds to wait for it.', example: '30' },
 };
 
@@ -76,7 +76,7 @@ function requireContent({ mode, scopes }: ApiKey): void {
   throw new Problem(
     403,
     'scope_missing',
-    'What captured mail says is told to test keys, and to keys with the scope messages:content.',
+    'Only test keys, and keys with the scope messages:content, may read captured mail.',
   );
 }
 
@@ -122,6 +122,6 @@ function nothingCaptured(timeout: number): Problem {
   return new Problem(
     404,
     'nothing_captured',
-    `Within ${timeout} seconds no such message of this key was captured. Only mail of test keys, and mail that is routed to the inbox, is; its status says where it went instead.`,
+    `Within ${timeout} seconds no such message of this key was captured. Only mail of test keys and mail routed to the inbox is captured; the message’s status says where it went instead.`,
   );
 }

@@ -78,7 +78,7 @@ function startOf(cursor: Cursor | undefined, digest: string): string | null {
   if (cursor === undefined) return null;
   if (cursor.filter === digest) return cursor.last;
   const detail =
-    'Must be given with the same key and parameters as the page it came from (limit may differ); without cursor the list begins anew.';
+    'Must be given with the same key and parameters as the page it came from (limit may differ); without a cursor the list starts again.';
   throw invalidQuery([parameterFault('cursor', 'bad_cursor', detail)]);
 }
 
@@ -126,9 +126,9 @@ const cursorSchema = z.string().transform((text, context): Cursor => {
 // biome-ignore format: a table
 export const FILTER_PARAMETERS = {
   tag: { schema: z.string().min(1).max(MAX_TAG).optional(), code: 'tag', rule: `a tag of 1 to ${MAX_TAG} characters`, meaning: 'Only messages with exactly this tag.', example: 'receipts' },
-  to: { schema: addressSchema.optional(), code: 'address_syntax', rule: ADDRESS_RULE, meaning: 'Only messages with this recipient (to, cc or bcc): a whole address, or @ and a domain. Letter case makes no difference.', example: 'bob@example.org' },
-  from: { schema: addressSchema.optional(), code: 'address_syntax', rule: ADDRESS_RULE, meaning: 'Only messages from this sender: a whole address, or @ and a domain. Letter case makes no difference.', example: '@example.com' },
-  subject: { schema: z.string().min(1).max(MAX_SUBJECT).optional(), code: 'subject', rule: `a text of 1 to ${MAX_SUBJECT} characters`, meaning: 'Only messages whose subject contains this text, whatever its letter case.', example: 'invoice' },
+  to: { schema: addressSchema.optional(), code: 'address_syntax', rule: ADDRESS_RULE, meaning: 'Only messages with this recipient (to, cc or bcc): a whole address, or @ and a domain. Case-insensitive.', example: 'bob@example.org' },
+  from: { schema: addressSchema.optional(), code: 'address_syntax', rule: ADDRESS_RULE, meaning: 'Only messages from this sender: a whole address, or @ and a domain. Case-insensitive.', example: '@example.com' },
+  subject: { schema: z.string().min(1).max(MAX_SUBJECT).optional(), code: 'subject', rule: `a text of 1 to ${MAX_SUBJECT} characters`, meaning: 'Only messages whose subject contains this text (case-insensitive).', example: 'invoice' },
   since: { schema: timestampSchema.optional(), code: 'timestamp', rule: TIMESTAMP_RULE, meaning: 'Only messages accepted at this time or later (RFC 3339).', example: '2026-11-20T00:00:00Z' },
   until: { schema: timestampSchema.optional(), code: 'timestamp', rule: TIMESTAMP_RULE, meaning: 'Only messages accepted before this time (RFC 3339).', example: '2026-11-21T00:00:00Z' },
 };
@@ -136,11 +136,11 @@ export const FILTER_PARAMETERS = {
 /** Every parameter of the list. */
 // biome-ignore format: a table
 export const LIST_PARAMETERS = {
-  limit: { schema: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT), fromText: asInteger, code: 'out_of_range', rule: `an integer from 1 to ${MAX_LIMIT}`, meaning: 'How many messages a page has at most.', example: '50' },
+  limit: { schema: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT), fromText: asInteger, code: 'out_of_range', rule: `an integer from 1 to ${MAX_LIMIT}`, meaning: 'The most messages that a page may have.', example: '50' },
   status: { schema: z.array(z.enum(MESSAGE_STATUSES)), repeatable: true, code: 'unknown_status', rule: `one of ${MESSAGE_STATUSES.join(', ')}`, meaning: 'Only messages with this status; given several times, with any of these.', example: 'failed' },
   ...FILTER_PARAMETERS,
   all: { schema: z.boolean().default(false), fromText: asBoolean, code: 'type', rule: 'true or false', meaning: "Messages of every key instead of the calling key's own; needs the scope messages:read_all.", example: 'true' },
-  cursor: { schema: cursorSchema.optional(), code: 'bad_cursor', rule: 'the nextCursor of a page of this list', meaning: 'Goes on where a page ended: its nextCursor, with the same parameters (limit may differ).', example: 'bXNnXzAxazlmNXk3ZjBlMmM0YThiNmQwZTJmNGc2LkFiQ2RFZkdoSWpLbE1uT3A' },
+  cursor: { schema: cursorSchema.optional(), code: 'bad_cursor', rule: 'the nextCursor of a page of this list', meaning: 'Continues after a page: its nextCursor, with the same parameters (limit may differ).', example: 'bXNnXzAxazlmNXk3ZjBlMmM0YThiNmQwZTJmNGc2LkFiQ2RFZkdoSWpLbE1uT3A' },
 };
 
 /** The list's filter from what {@link FILTER_PARAMETERS} read. */

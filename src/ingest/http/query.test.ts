@@ -57,7 +57,7 @@ test('an offset whose + was not escaped is refused, and the rule says how to wri
 
 test('what may be given once may not be given twice', () =>
   expect(faults('loud=true&loud=true')).toEqual([
-    '/loud repeated May be given only once; leave the others out.',
+    '/loud repeated May be given only once; remove the others.',
   ]));
 
 test('what must be given is asked for', () => {

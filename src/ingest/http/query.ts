@@ -57,7 +57,7 @@ export function readParameters<Table extends ParameterTable>(
     const texts = query.getAll(name);
     const { schema, fromText = (text: string) => text, repeatable = false } = parameter;
     if (texts.length > 1 && !repeatable) {
-      faults.push(parameterFault(name, 'repeated', 'May be given only once; leave the others out.'));
+      faults.push(parameterFault(name, 'repeated', 'May be given only once; remove the others.'));
       continue;
     }
     const given = texts.map(fromText);

@@ -23,7 +23,7 @@ export interface QueueDeps {
 
 const MAX_BYTES = 64 * 1024;
 const JSON_LIMITS = { maxDepth: 4, maxValues: 100 };
-const ADVICE = 'Name less at once.';
+const ADVICE = 'Select less at once.';
 const MAX_FAULTS = 20;
 
 /** The parameters of the view. */

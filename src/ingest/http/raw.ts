@@ -51,7 +51,7 @@ import {
 // biome-ignore format: a table
 export const RAW_PARAMETERS = {
   from: { schema: z.string().optional(), code: 'type', rule: 'one address', meaning: "The envelope's sender, where failure reports go. Required here or as the request's header field From.", example: 'jane@example.com' },
-  to: { schema: z.array(z.string()), repeatable: true, code: 'type', rule: 'addresses', meaning: "The recipients: addresses, or lists of them. Required here or as the request's header field To. Those in the message itself are only shown.", example: 'bob@example.org' },
+  to: { schema: z.array(z.string()), repeatable: true, code: 'type', rule: 'addresses', meaning: "The recipients: addresses, or lists of them. Required here or as the request's header field To. Recipients in the message itself are not used.", example: 'bob@example.org' },
   tag: { schema: z.array(z.string()), repeatable: true, code: 'tag', rule: 'a tag of 1 to 128 characters', meaning: 'Tags; at most `api.max_tags`.', example: 'newsletter' },
   sendAt: { schema: z.string().optional(), code: 'timestamp', rule: TIMESTAMP_RULE, meaning: 'When to send, at most 30 days ahead.', example: '2026-11-20T11:15:00Z' },
   priority: { schema: z.enum(PRIORITIES).optional(), code: 'priority', rule: 'high, normal or bulk', meaning: 'Which waiting mail goes first.', example: 'bulk' },
@@ -219,7 +219,7 @@ const BLANK_FOR_PLUS = /(?:^|[,<]) *[^\s"<>,@]+ [^\s"<>,@]*@/;
 const EMPTY_PATH = /^\s*<\s*>\s*$/;
 
 const NO_EMPTY_PATH =
-  'An empty sender is only for failure reports, which the servers on the way write; give the address that they go to.';
+  'An empty sender is only for failure reports, which servers write; give the address that they go to.';
 
 /** Fields that cannot be judged when the query is unreadable. */
 const IN_QUERY = ['from', 'to', 'tags', 'sendAt', 'priority', 'dryRun'] as const;

@@ -126,7 +126,7 @@ function unsupported(types: readonly string[]): Problem {
 /** `{}` needs two. */
 const MAX_BYTES = 1024;
 const JSON_LIMITS = { maxDepth: 4, maxValues: 100 };
-const ADVICE = 'Send none, or {}: all that is needed is in the path.';
+const ADVICE = 'Send no body, or {}: the path says everything.';
 
 /** Reads a body that must be empty or `{}`. Throws 415, 413, 400, 503. */
 export async function readNoBody(exchange: Exchange, budget: Share): Promise<void> {
@@ -170,12 +170,12 @@ export const BATCH_SIZE_ADVICE =
 
 /** The problem 413 for one message of a batch, whose text may be as large as a body of its own. */
 export function textTooLarge(textBytes: number, maxMessageBytes: number): Problem {
-  const figures = `The message may have at most ${maxMessageBytes} bytes of JSON, and this one has ${textBytes}.`;
+  const figures = `The message may have at most ${maxMessageBytes} bytes of JSON, but this one has ${textBytes}.`;
   return new Problem(413, 'content_too_large', `${figures} ${messageSizeAdvice(maxMessageBytes)}`);
 }
 
 /** The problem 413 for a message as it would be sent. */
 export function messageTooLarge(sizeBytes: number, maxMessageBytes: number): Problem {
-  const figures = `The message may have at most ${maxMessageBytes} bytes as it would be sent, and this one has ${sizeBytes}.`;
+  const figures = `The message may have at most ${maxMessageBytes} bytes as it would be sent, but this one has ${sizeBytes}.`;
   return new Problem(413, 'message_too_large', `${figures} ${messageSizeAdvice(maxMessageBytes)}`);
 }

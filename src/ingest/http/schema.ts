@@ -135,7 +135,7 @@ function toAttachment(json: z.infer<typeof attachmentSchema>): AttachmentField {
 /** The rule for base64, with the likeliest reason why a text breaks it. */
 function base64Rule(text: string): string {
   const rule = 'Must be base64 with padding and without line breaks (RFC 4648)';
-  if (text.startsWith('data:')) return `${rule}: leave out what stands before and with "base64,".`;
+  if (text.startsWith('data:')) return `${rule}: remove everything up to and including "base64,".`;
   if (/[\r\n]/.test(text)) return `${rule}: join its lines.`;
   if (/^[A-Za-z0-9_-]+=*$/.test(text) && /[_-]/.test(text))
     return `${rule}: this is base64url, write "+" for "-" and "/" for "_".`;
@@ -249,7 +249,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'attachments/*/contentId': '"logo" for cid:logo',
   'attachments/*/disposition': '"inline"',
   tags: '["welcome"]',
-  'tags/*': '"welcome"; a name with a value belongs into metadata',
+  'tags/*': '"welcome"; put a name with a value into metadata',
   sendAt: '"2026-11-20T11:15:00Z"',
   metadata: '{"order": "4711"}',
   'metadata/*': '"4711", in quotes',
@@ -279,9 +279,9 @@ function* schemaFaults(
 }
 
 function typeOrMissing(issue: z.core.$ZodIssue, path: IssuePath): FieldFault {
-  if (issue.code !== 'invalid_type') return typeFault(path, 'of another type');
+  if (issue.code !== 'invalid_type') return typeFault(path, 'of the wrong type');
   const isMissing = issue.input === undefined || issue.input === null;
-  if (!isMissing || path.length === 0) return typeFault(path, TYPES[issue.expected] ?? 'of another type');
+  if (!isMissing || path.length === 0) return typeFault(path, TYPES[issue.expected] ?? 'of the wrong type');
   return { pointer: toPointer(path), code: 'required', detail: `Is required${suchAs(path)}.` };
 }
 

@@ -116,7 +116,7 @@ export function refuseAuthors(
     throw new Problem(
       403,
       'sender_not_allowed',
-      'From or Sender cannot be read for certain, and this key may only send from some domains; write each as in "Jane <jane@example.com>", with neither "@" nor quotes in the name, or use another key.',
+      'From or Sender is ambiguous, and this key may only send from some domains; write each as in "Jane <jane@example.com>", with neither "@" nor quotes in the name, or use another key.',
     );
   for (const { domain } of authors) refuseSender(key, domain);
 }

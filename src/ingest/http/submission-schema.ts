@@ -33,17 +33,17 @@ export const attachmentSchema = z.strictObject({
 // biome-ignore format: a table
 export const submissionSchema = z.strictObject({
   from: z.string().meta({ description: 'The sender, exactly one mailbox: `a@example.com` or `Name <a@example.com>`.', examples: ['Waybill Shop <orders@example.com>'] }),
-  to: addressList('Recipients. At least one over to, cc and bcc; at most `api.max_recipients` (default 1000).'),
+  to: addressList('Recipients. At least one in to, cc and bcc together; at most `api.max_recipients` (default 1000).'),
   cc: addressList('Recipients of a copy.'),
-  bcc: addressList('Recipients whom the message does not show.'),
+  bcc: addressList('Recipients that the message does not show.'),
   subject: z.string().nullish().meta({ description: 'At most 2,000 characters; may be empty.', examples: ['Your order'] }),
-  text: z.string().nullish().meta({ description: 'The body as plain text. At least one of text, html and attachments is needed.' }),
+  text: z.string().nullish().meta({ description: 'The body as plain text. At least one of text, html and attachments is required.' }),
   html: z.string().nullish().meta({ description: 'The body as HTML.' }),
-  headers: z.record(z.string(), z.string().nullable()).nullish().meta({ description: 'Header fields by name, as text without line breaks. At most `api.max_headers` (default 50) and `api.max_header_bytes` (default 65536). What Waybill writes itself (From, Subject, Content-*, Received, …) is refused by name.', examples: [{ 'Reply-To': 'help@example.com', 'X-Order': '1001' }] }),
+  headers: z.record(z.string(), z.string().nullable()).nullish().meta({ description: 'Header fields by name, as text without line breaks. At most `api.max_headers` (default 50) and `api.max_header_bytes` (default 65536). Fields that Waybill writes itself (From, Subject, Content-*, Received, …) are refused by name.', examples: [{ 'Reply-To': 'help@example.com', 'X-Order': '1001' }] }),
   attachments: z.array(attachmentSchema).nullish().meta({ description: 'At most `api.max_attachments` (default 500). The message as sent and the body as received may each have `api.max_message_bytes` (default 26214400); base64 makes attachments grow by 37 %.' }),
-  tags: z.array(z.string().meta({ minLength: 1, maxLength: 128 })).nullish().meta({ description: 'To find messages by, never in the mail: at most `api.max_tags` (default 10), of 1 to 128 printable characters.', examples: [['orders']] }),
+  tags: z.array(z.string().meta({ minLength: 1, maxLength: 128 })).nullish().meta({ description: 'For finding messages, never in the mail: at most `api.max_tags` (default 10), of 1 to 128 printable characters.', examples: [['orders']] }),
   sendAt: z.string().nullish().meta({ description: 'Not before this time (RFC 3339), at most 30 days ahead. A past time means now.', format: 'date-time', examples: ['2026-11-21T08:00:00Z'] }),
-  metadata: z.record(z.string(), z.string().nullable()).nullish().meta({ description: 'Your own names and values: at most `api.max_metadata` (default 20), names of 1 to 64 of `A-Z a-z 0-9 _ . -`, values up to 4,096 bytes. They come back with the status, never in the mail.', examples: [{ orderId: '1001' }] }),
+  metadata: z.record(z.string(), z.string().nullable()).nullish().meta({ description: 'Your own names and values: at most `api.max_metadata` (default 20), names of 1 to 64 of `A-Z a-z 0-9 _ . -`, values up to 4,096 bytes. They are returned with the status, never sent in the mail.', examples: [{ orderId: '1001' }] }),
   priority: z.string().meta({ enum: [...PRIORITIES] }).nullish().meta({ description: '`high`, `normal` (default) or `bulk`: which waiting mail goes first.', examples: ['normal'] }),
   dryRun: z.boolean().nullish().meta({ description: 'Check everything, store and send nothing; the answer is 200 with the verdict.' }),
 }).describe('A message to be sent. null and empty lists, texts and objects equal absent ones.');

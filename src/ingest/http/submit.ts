@@ -47,6 +47,6 @@ function refuseOtherwiseSigned(
   if (fields.dkim === signed) return;
   const detail = signed
     ? 'The sender\'s domain signs all of its mail; leave it out, or ask for "yes".'
-    : "No key of ours signs for the sender's domain; leave it out, or set the domain up (docs/domains.md).";
+    : "No key signs for the sender's domain; leave it out, or set up the domain (docs/domains.md).";
   refuseFaults([{ pointer: pointTo('dkim'), code: 'not_supported', detail }]);
 }

@@ -33,7 +33,7 @@ const CURES: readonly (readonly [Cure, readonly string[]])[] = [
   [use('cc'), ['ccaddresses']],
   [use('bcc'), ['bccaddresses']],
   [
-    say('Give the recipients in "to", "cc" and "bcc", one message each.'),
+    say('Give the recipients in "to", "cc" and "bcc" of separate messages.'),
     ['personalizations', 'recipientvariables'],
   ],
   [use('subject'), ['title']],
@@ -83,7 +83,7 @@ const CURES: readonly (readonly [Cure, readonly string[]])[] = [
   ],
   [
     say(
-      'The time is not chosen for each recipient: give it in "sendAt" ("o:send-at" in a form), or leave it out.',
+      'The time cannot be chosen per recipient: give it in "sendAt" ("o:send-at" in a form), or leave it out.',
     ),
     ['o:deliverytimeoptimizeperiod', 'o:timezonelocalize', 'o:timezonelocalization'],
   ],

@@ -19,7 +19,12 @@ export type Introduction = Pick<Receiver, 'hello' | 'protocol'>;
 type QuestionOf<K extends Question['kind']> = Extract<Question, { readonly kind: K }>;
 
 const YES: Answer = { yes: undefined };
-const NO_MEMORY = decline('no_memory', 452, '4.3.1', 'Too much mail is coming in just now; try again soon');
+const NO_MEMORY = decline(
+  'no_memory',
+  452,
+  '4.3.1',
+  'Too much mail is arriving at the moment; try again soon',
+);
 const STORE_AWAY = decline('store_unavailable', 421, '4.3.0', 'The store cannot be used now; try again soon');
 /** Each error beyond the soft limit adds this much delay, up to ten seconds, in ms. */
 const PAUSE_STEP_MS = 500;

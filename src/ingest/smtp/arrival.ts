@@ -23,7 +23,7 @@ interface Successor extends Member {
 /** A PROXY header and a TLS handshake arrive at once or not at all, so they get only this long, in ms. */
 const MAX_HEADER_MS = 5000;
 export const MAX_HANDSHAKE_MS = 30_000;
-const NO_HEADER = 'must begin with a PROXY header, for it is in listener.trusted_proxies';
+const NO_HEADER = 'must begin with a PROXY header, because it is in listener.trusted_proxies';
 
 /** A connection until its session begins: the PROXY header, the limits of its source, implicit TLS. */
 export class Arrival implements Member {

@@ -69,7 +69,7 @@ export class Connections {
           'too_many_connections',
           421,
           '4.3.2',
-          `Too many connections; at most ${maxConnections} are taken (listener.max_connections). Try again soon`,
+          `Too many connections; at most ${maxConnections} are allowed (listener.max_connections). Try again soon`,
         );
   }
 
@@ -100,7 +100,7 @@ export class Connections {
         'too_many_connections_of_source',
         421,
         '4.7.0',
-        `Too many connections from ${address}; at most ${maxConnectionsPerSource} are taken (listener.max_connections_per_source)`,
+        `Too many connections from ${address}; at most ${maxConnectionsPerSource} are allowed (listener.max_connections_per_source)`,
       );
     return null;
   }

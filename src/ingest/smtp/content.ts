@@ -212,7 +212,7 @@ export const HELD_TOO_LONG = decline(
   'too_slow',
   421,
   '4.4.2',
-  `The message comes in too slowly for the memory it holds; send ${MAX_HELD_PACE} bytes a second, or say its SIZE at MAIL`,
+  `The message arrives too slowly for the memory it holds; send ${MAX_HELD_PACE} bytes a second, or give its SIZE at MAIL`,
 );
 
 /** The reply to a client slower than {@link ContentPace} requires. */
@@ -221,6 +221,6 @@ export function tooSlow(minBytesPerSecond: number): Refusal {
     'too_slow',
     421,
     '4.4.2',
-    `The message comes in too slowly; at least ${minBytesPerSecond} bytes a second are expected (listener.min_data_bytes_per_second)`,
+    `The message arrives too slowly; at least ${minBytesPerSecond} bytes a second are expected (listener.min_data_bytes_per_second)`,
   );
 }

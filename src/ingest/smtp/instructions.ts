@@ -113,7 +113,7 @@ class Reader {
     if (lowerName === IDEMPOTENCY_KEY) return this.#key(value);
     if (lowerName.startsWith(METADATA_PREFIX))
       return this.#entry(name.slice(METADATA_PREFIX.length), decodeWords(value));
-    return { code: 'unknown_field', detail: `There is no such header; ${KNOWN}. Mend or remove it.` };
+    return { code: 'unknown_field', detail: `There is no such header; ${KNOWN}. Correct or remove it.` };
   }
 
   #tag(tag: string): Fault | null {
@@ -155,7 +155,7 @@ class Reader {
   }
 }
 
-const REPEATED: Fault = { code: 'repeated', detail: 'May stand only once; remove all but one.' };
+const REPEATED: Fault = { code: 'repeated', detail: 'May appear only once; remove all but one.' };
 
 function faultOf(parsed: Parsed<unknown>): Fault | null {
   return parsed.ok ? null : parsed;

@@ -37,7 +37,7 @@ test('who wants to act as another is refused', async () => {
   const secret = await world.key({ name: 'printer' });
   const names = { username: 'printer', authorizationId: 'boss' };
   expect(await inTheEnd(world.auth(secret, '192.0.2.7', names))).toBe(
-    'auth_identity 535 5.7.8 A key acts for itself only; leave the authorization identity empty',
+    'auth_identity 535 5.7.8 A key acts only for itself; leave the authorization identity empty',
   );
 });
 

@@ -103,7 +103,7 @@ function callerRefusal({ key, sources }: Caller, { address, isHidden }: Client):
 
 function identityRefusal({ key }: Caller, { authorizationId, username }: Credentials): Refusal | null {
   if (authorizationId === '' || authorizationId === username || authorizationId === key.name) return null;
-  const text = 'A key acts for itself only; leave the authorization identity empty';
+  const text = 'A key acts only for itself; leave the authorization identity empty';
   return deny('auth_identity', 535, '5.7.8', text);
 }
 

@@ -23,7 +23,7 @@ test('who is hidden behind a proxy gets nothing that the proxy may have, and a k
   const hidden = world.policy.origin({ address: '127.0.0.1', isHidden: true });
   expect(hidden).toMatchObject({ address: '127.0.0.1', allowed: false, source: null });
   expect(world.rcpt(hidden)).toBe(
-    'relay_not_allowed 550 5.7.1 The client of 127.0.0.1 may not relay here; let the proxy tell its address, or authenticate with an API key',
+    'relay_not_allowed 550 5.7.1 The client of 127.0.0.1 may not relay here; let the proxy pass on its address, or authenticate with an API key',
   );
   expect(world.rcpt(hidden, '')).toBeNull();
   expect(await world.renew(hidden)).toEqual(hidden);

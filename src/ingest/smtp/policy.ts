@@ -130,7 +130,7 @@ function nameOf({ address, isHidden }: Client): string {
 
 /** How a stranger may be let in. */
 function wayIn({ isHidden }: Client): string {
-  const way = isHidden ? 'let the proxy tell its address' : 'allow it in listener.allowed_cidrs';
+  const way = isHidden ? 'let the proxy pass on its address' : 'allow it in listener.allowed_cidrs';
   return `${way}, or authenticate with an API key`;
 }
 
@@ -145,7 +145,7 @@ export function tooLargeForStranger(origin: Origin): Refusal {
     'relay_not_allowed',
     552,
     '5.3.4',
-    `${nameOf(origin)} may send to <postmaster> only, ${MAX_STRANGER_BYTES} bytes at most; ${wayIn(origin)}`,
+    `${nameOf(origin)} may send only to <postmaster>, at most ${MAX_STRANGER_BYTES} bytes; ${wayIn(origin)}`,
   );
 }
 

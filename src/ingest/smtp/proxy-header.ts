@@ -79,7 +79,7 @@ function readLine(text: string): ProxyHeader {
   const end = found < 0 ? text.length : found;
   const [, protocol, ...fields] = text.slice(0, end).split(' ');
   if (protocol !== 'UNKNOWN' && !areEndpoints(protocol === 'TCP4', fields, found >= 0))
-    return invalid('the line has something else than two addresses and two ports');
+    return invalid('the line does not have two addresses and two ports');
   const ending = text.slice(end, end + CRLF.length);
   if (!CRLF.startsWith(ending)) return invalid('the line does not end in CRLF');
   if (ending === CRLF) {

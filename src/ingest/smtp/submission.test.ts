@@ -257,7 +257,7 @@ describe('bound to sender domains', () => {
       'what can be read',
       USUAL,
       'From: root\r\n\r\n',
-      'sender_not_allowed 550 5.7.1 From or Sender cannot be read',
+      'sender_not_allowed 550 5.7.1 From or Sender is ambiguous',
     ],
   ])('%s is held to them', (_, taken, text, told) => {
     expect(refused(text, BOUND, taken)).toContain(told);

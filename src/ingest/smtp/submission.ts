@@ -70,13 +70,13 @@ const LOOP = decline(
   'mail_loop',
   554,
   '5.4.6',
-  `There are more than ${MAX_RECEIVED} Received fields: the message goes round in a loop; look where it comes from`,
+  `There are more than ${MAX_RECEIVED} Received fields: the message is in a loop; find out where it comes from`,
 );
 const UNREADABLE_AUTHORS = deny(
   'sender_not_allowed',
   550,
   '5.7.1',
-  'From or Sender cannot be read for certain, and only some sender domains are open to you; write each as in "Jane <jane@example.com>", with neither "@" nor quotes in the name',
+  'From or Sender is ambiguous, and you may use only some sender domains; write each as in "Jane <jane@example.com>", with neither "@" nor quotes in the name',
 );
 /** On SMTP the key alone decides what a repeat is (contract §10). */
 const SAME_FOR_ALL = 'smtp';

@@ -17,7 +17,7 @@ const NUL = sessionReply(550, '5.6.11', 'The message has a NUL byte; encode bina
 const BARE_NEWLINE = sessionReply(
   550,
   '5.6.11',
-  'The message has a CR or LF by itself; end every line in CRLF (RFC 5321 section 2.3.8)',
+  'The message has a lone CR or LF; end every line in CRLF (RFC 5321 section 2.3.8)',
 );
 
 /** The content of one message while it arrives: scanned, measured, passed on in pieces or, once refused, dropped. */
@@ -121,7 +121,7 @@ export class Content {
 
 /** The refusal of a message with more than `maxBytes`. */
 export function tooLarge(maxBytes: number) {
-  const text = `The message is too large; at most ${maxBytes} bytes are taken`;
+  const text = `The message is too large; at most ${maxBytes} bytes are accepted`;
   return { reason: 'message_too_large', reply: sessionReply(552, '5.3.4', text) } as const;
 }
 

@@ -114,7 +114,7 @@ function readParameters<T extends object>(text: string, none: T, read: Reader<T>
     const given = equals < 0 ? null : parameter.slice(equals + 1);
     if (!KEYWORD.test(keyword) || (given !== null && !VALUE.test(given)))
       return refuse(501, `${parameter} is not a parameter of the form KEYWORD or KEYWORD=value`);
-    if (seen.has(keyword)) return refuse(501, `${keyword} may be given once only`);
+    if (seen.has(keyword)) return refuse(501, `${keyword} may be given only once`);
     seen.add(keyword);
     const part = read(keyword, given);
     if (part === undefined) return refuse(555, `The parameter ${keyword} is not known`);

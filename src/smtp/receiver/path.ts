@@ -27,11 +27,11 @@ export function scanPath(text: string, kind: PathKind): OrReply<PathText> {
   let open = 0;
   while (text[open] === ' ') open++;
   if (text[open] !== '<')
-    return badPath(kind, 'The address must stand in angle brackets, as in <a@example.com>');
+    return badPath(kind, 'The address must be in angle brackets, as in <a@example.com>');
   const close = closingBracket(text, open + 1);
   if (close < 0) return badPath(kind, 'The address has no closing angle bracket');
   const address = withoutRoute(text.slice(open + 1, close));
-  if (address === null) return badPath(kind, 'The source route cannot be read; leave it out');
+  if (address === null) return badPath(kind, 'The source route cannot be read; omit it');
   const rest = text.slice(close + 1);
   if (rest !== '' && !rest.startsWith(' ')) return badPath(kind, 'A blank must follow the address');
   return { ok: true, value: { address, rest } };
@@ -56,7 +56,7 @@ export function readMailbox(
     return refuse(code, badAddressStatus(kind), parsed.detail.replace(/\.$/, ''));
   }
   if (!quoted && parsed.value.local.startsWith('"'))
-    return refuse(553, badAddressStatus(kind), 'Quoted local parts are not taken here');
+    return refuse(553, badAddressStatus(kind), 'Quoted local parts are not accepted here');
   return parsed;
 }
 

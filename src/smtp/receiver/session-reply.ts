@@ -44,15 +44,19 @@ export const HELP =
   '214 2.0.0 EHLO HELO MAIL RCPT DATA BDAT RSET NOOP QUIT VRFY HELP STARTTLS AUTH (RFC 5321)\r\n';
 
 export const SHUTTING_DOWN = sessionReply(421, '4.3.2', 'The service is shutting down; try again soon');
-export const IDLE_TOO_LONG = sessionReply(421, '4.4.2', 'Nothing was said for too long; closing');
+export const IDLE_TOO_LONG = sessionReply(421, '4.4.2', 'Silent for too long; closing');
 export const TOO_MANY_ERRORS = sessionReply(421, '4.7.0', 'Too many errors; closing');
 export const TOO_MANY_COMMANDS = sessionReply(
   421,
   '4.7.0',
   'Too many commands without a message; connect again when there is mail to send',
 );
-export const TOO_MUCH_INPUT = sessionReply(421, '4.5.0', 'Too much was sent before the replies; closing');
-export const EARLY_TALK = sessionReply(554, '5.5.1', 'Spoke before the greeting; wait for it');
+export const TOO_MUCH_INPUT = sessionReply(
+  421,
+  '4.5.0',
+  'Too much was sent without waiting for replies; closing',
+);
+export const EARLY_TALK = sessionReply(554, '5.5.1', 'Input before the greeting; wait for it');
 export const NOT_HTTP = sessionReply(554, '5.5.1', 'This is SMTP, not HTTP; closing');
 export const TOO_LONG = sessionReply(
   500,
@@ -62,14 +66,18 @@ export const TOO_LONG = sessionReply(
 export const BAD_CHARACTERS = sessionReply(
   500,
   '5.5.2',
-  'Control characters, NUL and bare CR must not stand in a command',
+  'Control characters, NUL and bare CR are not allowed in a command',
 );
 export const BARE_LF = sessionReply(
   500,
   '5.5.2',
   'Bare LF; lines must end in CRLF: by hand use telnet, nc -C or openssl s_client -crlf',
 );
-export const NOT_ASCII = sessionReply(500, '5.5.2', 'Only ASCII may stand in a command, or UTF-8 in a path');
+export const NOT_ASCII = sessionReply(
+  500,
+  '5.5.2',
+  'Only ASCII is allowed in a command, and UTF-8 in a path',
+);
 export const UNKNOWN = sessionReply(500, '5.5.1', 'Unknown command');
 export const NOT_IMPLEMENTED = sessionReply(502, '5.5.1', 'Command not implemented');
 export const NO_ARGUMENT = sessionReply(501, '5.5.4', 'This command takes no argument');
@@ -91,8 +99,8 @@ export const TLS_AND_AUTH_FIRST = sessionReply(
   '5.7.0',
   'Authentication required: STARTTLS first, then AUTH with an API key as the password',
 );
-export const ALREADY_SECURE = sessionReply(503, '5.5.1', 'TLS is active already');
-export const NEEDS_TLS = sessionReply(538, '5.7.11', 'AUTH is taken over TLS only; say STARTTLS first');
+export const ALREADY_SECURE = sessionReply(503, '5.5.1', 'TLS is already active');
+export const NEEDS_TLS = sessionReply(538, '5.7.11', 'AUTH is accepted only over TLS; say STARTTLS first');
 
 /** Replies that withhold a command until TLS or AUTH, and what each requires. */
 export const WITHHELD: ReadonlyMap<SessionReply, 'tls_required' | 'auth_required'> = new Map([

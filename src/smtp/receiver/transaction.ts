@@ -33,8 +33,8 @@ const CHUNK_SIZE = /^(\d{1,15})(?: |$)/;
  */
 export const MAX_SURPLUS_RECIPIENTS = 50_000;
 
-const MAIL_SYNTAX = sessionReply(501, '5.5.4', 'Syntax: MAIL FROM:<address>, parameters behind it');
-const RCPT_SYNTAX = sessionReply(501, '5.5.4', 'Syntax: RCPT TO:<address>, parameters behind it');
+const MAIL_SYNTAX = sessionReply(501, '5.5.4', 'Syntax: MAIL FROM:<address>, then parameters');
+const RCPT_SYNTAX = sessionReply(501, '5.5.4', 'Syntax: RCPT TO:<address>, then parameters');
 const BDAT_SYNTAX = sessionReply(501, '5.5.4', 'Syntax: BDAT size, or BDAT size LAST');
 const TOO_MANY_TRANSACTIONS = sessionReply(421, '4.5.3', 'Too many messages in one session; connect again');
 const CONTENT_BEGUN = sessionReply(503, '5.5.1', 'Content has begun with BDAT');

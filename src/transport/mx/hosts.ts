@@ -127,7 +127,7 @@ export class HostFinder {
       return rejected('mx_loop', '5.4.6', `${host} is this server itself`);
     const allowed = settings.allowPrivate ? addresses : addresses.filter(isPublicAddress);
     if (allowed.length > 0) return allowed;
-    const text = `${host} has no public address (${addresses.join(', ')}); allow_private of the relay would allow others`;
+    const text = `${host} has no public address (${addresses.join(', ')}); the relay's allow_private would allow others`;
     // The owner may correct a DNS record before the mail expires; nobody corrects what the sender wrote.
     return literal ? rejected('private_address', '5.4.4', text) : deferred('private_address', '4.4.4', text);
   }
@@ -141,7 +141,7 @@ function plain(tls: 'opportunistic' | 'required'): HostSecurity['way'] {
 function literalAddresses(address: string, family: SourceAddresses['family']): HostAddresses | DnsRefusal {
   const own = isIPv6(address) ? 'ipv6' : 'ipv4';
   if (family !== 'any' && family !== own)
-    return rejected('dns_no_address', '5.4.4', `${address} is no ${FAMILY_NAMES[family]} address`);
+    return rejected('dns_no_address', '5.4.4', `${address} is not an ${FAMILY_NAMES[family]} address`);
   return { kind: 'addresses', addresses: [address], canonicalName: address, authenticated: false };
 }
 

@@ -24,7 +24,7 @@ export async function* probeMx(
 ): AsyncGenerator<ProbeStep> {
   yield* stepsOf(means.terms.clock, null, async (tell, trace) => {
     const mailbox = parseMailbox(recipient);
-    if (!mailbox.ok) return tell('address', false, `${recipient} is no mail address`);
+    if (!mailbox.ok) return tell('address', false, `${recipient} is not a mail address`);
     const { address } = mailbox.value;
     const domain = address.slice(address.lastIndexOf('@') + 1);
     const told = telling(resolver, tell);
@@ -63,7 +63,7 @@ async function probeHost(
       const connection = await openSession(destination, terms, trace, signal);
       connection.quit();
       const secured = connection.tls === null ? 'in clear' : `${connection.tls}, ${connection.verdict}`;
-      tell(READY, true, `${name} (${connection.address}) takes mail from us, ${secured}`);
+      tell(READY, true, `${name} (${connection.address}) is ready for mail, ${secured}`);
       return true;
     } catch (error) {
       const { cause, text } = failureOf(error);

@@ -79,7 +79,7 @@ function* prepare(
   if (!sender.ok) return sender;
   const bytes = sender.bcc === '' ? content : Buffer.concat([Buffer.from(sender.bcc), content]);
   if (bytes.length > MAX_MESSAGE_BYTES) {
-    const text = `With its blind copies the message has ${bytes.length} bytes; Microsoft Graph takes ${MAX_MESSAGE_BYTES}`;
+    const text = `With its blind copies the message has ${bytes.length} bytes; Microsoft Graph accepts ${MAX_MESSAGE_BYTES}`;
     return { ok: false, reply: localReply('message_too_large', '5.3.4', text) };
   }
   const body: Buffer[] = [];
@@ -170,7 +170,7 @@ function missingMailbox(fromNamesMailbox: boolean): readonly AnswerRow[] {
   return [
     ...MISSING_CODES.map((code): AnswerRow => ({ status: '4xx', code, ...answer })),
     fromNamesMailbox
-      ? { status: 404, meaning: 'later', enhanced: '4.3.5', note: 'Not found, and not said what.' }
+      ? { status: 404, meaning: 'later', enhanced: '4.3.5', note: 'Something was not found.' }
       : { status: 404, ...answer },
   ];
 }
@@ -197,7 +197,7 @@ const REFUSED: readonly AnswerRow[] = [
 /** Troubles of one mailbox, or of the relay if the mailbox is the relay's own. */
 function ofMailbox(fromNamesMailbox: boolean): readonly AnswerRow[] {
   const meaning = fromNamesMailbox ? 'later' : 'relay_ill';
-  const denied = 'A policy keeps the application from this mailbox.';
+  const denied = 'A policy blocks the application from this mailbox.';
   // biome-ignore format: a table
   const rows: readonly AnswerRow[] = [
     { status: '4xx', code: 'ErrorQuotaExceeded', meaning, enhanced: '4.2.2', note: 'The mailbox is full.' },
@@ -281,10 +281,10 @@ export function graphSender(envelope: Envelope, content: Buffer): GraphSender {
 function withRecipients(envelope: Envelope, from: string, named: ReadonlySet<string>): GraphSender {
   const unnamed = envelope.recipients.filter(({ address }) => !named.has(keyOf(address)));
   if (unnamed.some(({ kind }) => kind !== 'bcc'))
-    return differs('a recipient stands neither in To nor in Cc, and is no blind copy');
+    return differs('a recipient is neither in To nor in Cc, and is not a blind copy');
   const recipients = new Set(envelope.recipients.map(({ address }) => keyOf(address)));
   if (![...named].every((address) => recipients.has(address)))
-    return differs('To or Cc names somebody who is no recipient of this delivery');
+    return differs('To or Cc names somebody who is not a recipient of this delivery');
   const words = unnamed.map(({ address }, index) => (index < unnamed.length - 1 ? `${address},` : address));
   return { ok: true, from, bcc: words.length === 0 ? '' : writeField('Bcc', words) };
 }

@@ -149,7 +149,7 @@ export function findingOf(provider: Provider, { answer, phrase, secrets, now }: 
 }
 
 const NOT_THEIRS =
-  'not what this provider answers, so something else is there or in between: correct endpoint, or ask who runs the network';
+  'not an answer of this provider, so something else is there or in between: correct endpoint, or ask your network administrator';
 
 /** An answer, for an operator: the peer's own words and our table's note. Pure. */
 
@@ -174,7 +174,7 @@ interface Told {
  */
 function tellAnswer({ answer, phrase, facts, row, isMisread, secrets }: Told): string {
   const words = [facts.code, facts.text].filter((word) => word !== null && word !== '').join(': ');
-  if (isMisread) return plainText(`An answer that cannot be understood${words && `: ${words}`}`, secrets);
+  if (isMisread) return plainText(`An unreadable answer${words && `: ${words}`}`, secrets);
   const said = plainText(words || `${answer.status} ${phrase}${targetOf(answer, secrets)}`, secrets);
   const note = row.note.replaceAll('`', '').replace(/\.$/, '');
   const isWanted = row.meaning === 'relay_ill' || (row.meaning !== 'done' && !facts.text);

@@ -87,7 +87,7 @@ export function steeringRefusal(content: Buffer, type: ProviderType): Reply | nu
   if (prefixes.length === 0) return null;
   const fields = fieldsOf(content);
   if (fields === null)
-    return localReply('header_too_large', '5.3.4', 'The header is too large to be looked through');
+    return localReply('header_too_large', '5.3.4', 'The header is too large to be checked');
   const steering = fields.find(({ lowerName }) => prefixes.some((prefix) => lowerName.startsWith(prefix)));
   if (steering === undefined) return null;
   const text = `The header field ${steering.name.slice(0, MAX_SHOWN)} is a command to the provider, which only the relay’s settings may give`;

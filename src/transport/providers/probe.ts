@@ -79,7 +79,7 @@ async function probe(
     if (!token.ok) return tell(token.reply.cause, false, token.reply.text);
     const request = provider.check({ now: terms.clock.wall(), token: token.token });
     if (request === null)
-      return tell('READY', true, `${host} can be reached; only a message would show whether it takes it`);
+      return tell('READY', true, `${host} can be reached; only a message would show whether it accepts mail`);
     // An answer may take long, and silence would look like a hang.
     tell('ASK', true, `${request.method} to ${host}: waits for its answer`);
     const exchanged = await call(request, trace, signal);
@@ -87,7 +87,7 @@ async function probe(
     const secrets = formsOf(secret, request.headers);
     const { good, text, code } = findingOf(provider, { ...exchanged, secrets, now: clock.wall() });
     tell('CHECK', good, text, code);
-    if (good) tell('READY', true, `${NAMES[settings.type]} (${host}) takes mail from us`);
+    if (good) tell('READY', true, `${NAMES[settings.type]} (${host}) is ready for mail`);
   } catch (error) {
     if (!(error instanceof Trouble)) throw error;
     tell(error.reply.cause, false, error.reply.text);

@@ -163,7 +163,7 @@ const ASCII = /^\p{ASCII}*$/u;
 /** Why a provider that accepts only ASCII in headers and addresses cannot be given a message; null if it can. */
 export function unfitForAscii({ envelope, flags }: ProviderMessage): Reply | null {
   if (!flags.utf8 && addressesOf(envelope).every((address) => ASCII.test(address))) return null;
-  const text = 'The message has headers or addresses that are not ASCII, which the provider does not take';
+  const text = 'The message has headers or addresses that are not ASCII, which the provider does not accept';
   return localReply('smtputf8_unsupported', '5.6.7', text);
 }
 

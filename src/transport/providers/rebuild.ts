@@ -46,7 +46,7 @@ export function* rebuild({ content, envelope }: ProviderMessage, rules: RebuildR
   const { parts } = read;
   const difference = envelopeDifference(envelope, parts);
   if (difference !== null) {
-    const text = `${rules.provider} takes sender and recipients from what the message says: ${difference}`;
+    const text = `${rules.provider} takes sender and recipients from the message’s header: ${difference}`;
     return { ok: false, reply: localReply('envelope_differs', '5.6.0', text) };
   }
   const loss = lossOf(parts, rules);
@@ -81,8 +81,8 @@ function envelopeDifference({ reversePath, recipients }: Envelope, parts: Messag
   if (keyOf(reversePath) !== keyOf(parts.from.address)) return 'the reverse-path is not the address in From';
   const getting = new Set(recipients.map(({ address }) => keyOf(address)));
   if (![...parts.to, ...parts.cc].every(({ address }) => getting.has(keyOf(address))))
-    return 'To or Cc names somebody who is no recipient of this delivery and would get it all the same';
-  if (parts.to.length === 0) return 'To names nobody, and blind copies alone are not taken';
+    return 'To or Cc names somebody who is not a recipient of this delivery and would still get it';
+  if (parts.to.length === 0) return 'To names nobody, and blind copies alone are not accepted';
   return null;
 }
 
@@ -95,11 +95,11 @@ function lossOf(parts: MessageParts, rules: RebuildRules): string | null {
   if (rules.needsSubject && subject === '') return 'it has no subject';
   const names = others.map(([name]) => name.toLowerCase());
   if (!rules.repeats && new Set(names).size < names.length)
-    return 'a header field stands more than once, which cannot be said';
+    return 'a header field appears more than once, which cannot be expressed';
   if (!rules.inlineWithoutId && files.some(isInlineWithoutId))
-    return 'a file is to be shown inline, and has no Content-ID by which that could be said';
+    return 'a file is to be shown inline, but has no Content-ID to express that';
   if (!rules.typeParameters && !files.every(isPlainType))
-    return 'the type of a file has parameters, which cannot be said';
+    return 'the type of a file has parameters, which cannot be expressed';
   return null;
 }
 
@@ -108,7 +108,7 @@ function isInlineWithoutId({ disposition, contentId }: FilePart): boolean {
 }
 
 function lossy({ provider }: RebuildRules, why: string): Rebuilding {
-  const text = `${provider} takes no finished message, and it cannot be rebuilt from its parts: ${why}`;
+  const text = `${provider} accepts no finished message, and it cannot be rebuilt from its parts: ${why}`;
   return { ok: false, reply: localReply('not_rebuildable', '5.6.3', text) };
 }
 

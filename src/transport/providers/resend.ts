@@ -151,7 +151,7 @@ function read({ status, body }: HttpAnswer): AnswerFacts {
 function checked(answer: HttpAnswer): CheckFinding | null {
   const { code } = read(answer);
   if (answer.status === 401 && code === 'restricted_api_key')
-    return { good: true, text: 'The API key may send mail, and nothing else' };
+    return { good: true, text: 'The API key may only send mail' };
   if (answer.status === 200 && Array.isArray(memberOf(decodeJson(answer.body), 'data')))
     return { good: true, text: 'The API key has full access' };
   return null;

@@ -83,14 +83,18 @@ export function sesProvider(settings: SesSettings): Provider {
   };
 }
 
-const TOO_LARGE = localReply('header_too_large', '5.3.4', 'The header is too large to be looked through');
+const TOO_LARGE = localReply('header_too_large', '5.3.4', 'The header is too large to be checked');
 
 /** Why SES would refuse the message: a field appears twice. */
 function repeatRefusal(fields: readonly FieldSpan[]): Reply | null {
   const seen = new Set<string>();
   for (const { lowerName, name } of fields) {
     if (ONCE.has(lowerName) && seen.has(lowerName))
-      return localReply('header_repeated', '5.6.0', `SES takes ${name} once, and it stands more than once`);
+      return localReply(
+        'header_repeated',
+        '5.6.0',
+        `SES accepts ${name} only once, but it appears more than once`,
+      );
     seen.add(lowerName);
   }
   return null;
@@ -167,7 +171,7 @@ function readAccount(answer: HttpAnswer): CheckFinding | null {
     enabled ? 'sending is enabled for the account' : 'sending is paused for the account',
     memberOf(account, 'EnforcementStatus') === 'PROBATION' ? 'it is under review' : null,
     memberOf(account, 'ProductionAccessEnabled') === false
-      ? 'it is in the sandbox: only verified recipients are sent to'
+      ? 'it is in the sandbox: it sends only to verified recipients'
       : null,
     quota?.text ?? null,
   ];
@@ -177,7 +181,7 @@ function readAccount(answer: HttpAnswer): CheckFinding | null {
 
 const MAY_NOT_ASK: CheckFinding = {
   good: true,
-  text: 'the access key is known; it may not ask about the account, so that nothing more is known',
+  text: 'the access key is known; it may not query the account, so nothing more is known',
 };
 
 /** How much of the quota of the last 24 hours is used; null if SES does not say. */

@@ -62,9 +62,9 @@ export class Tokens implements Omit<TokenDesk, 'close'> {
     tell(`asks ${host} for an access token`);
     const asked = await this.#flights.join('', signal, (end) => this.#ask(end));
     const result = asked ?? { ok: false, reply: ABORTED, restMs: null };
-    if (result.ok) tell(`${host} gave one that is good for ${this.#life()}`);
+    if (result.ok) tell(`${host} issued one that is valid for ${this.#life()}`);
     if (result.ok && this.#current?.isRotated)
-      tell('another refresh token came with it, which is used until this server ends; it is not stored');
+      tell('it came with another refresh token, which is used until this server stops; it is not stored');
     return result;
   }
 

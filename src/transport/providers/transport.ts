@@ -142,14 +142,14 @@ class ProviderTransport implements Transport {
       return localReply(
         'message_too_large',
         '5.3.4',
-        `The provider takes at most ${maxMessageBytes} bytes; the message has ${content.sizeBytes}`,
+        `The provider accepts at most ${maxMessageBytes} bytes; the message has ${content.sizeBytes}`,
       );
     const { length } = envelope.recipients;
     if (length > maxRecipients)
       return localReply(
         'too_many_recipients',
         '5.5.3',
-        `The provider takes at most ${maxRecipients} recipients at once; the message has ${length}`,
+        `The provider accepts at most ${maxRecipients} recipients at once; the message has ${length}`,
       );
     if (envelope.reversePath === '' && expressesNullReversePath !== true) return NULL_REVERSE_PATH;
     return null;
@@ -251,7 +251,7 @@ class ProviderTransport implements Transport {
 const BUSY = localReply(
   'provider_busy',
   '4.3.1',
-  'Too many large messages are on their way to providers; this one waits for its turn',
+  'Too many large messages are being sent to providers; this one waits for its turn',
 );
 
 const NULL_REVERSE_PATH = localReply(

@@ -37,13 +37,17 @@ export function privateTrouble(host: string, address: string): Trouble {
   return trouble(
     'private_address',
     '4.7.1',
-    `${where} is no public address; the relay may not connect to it`,
+    `${where} is not a public address; the relay may not connect to it`,
   );
 }
 
 /** Its URL is not HTTPS. */
 export function plainTrouble(host: string): Trouble {
-  return trouble('plain_http', '4.7.1', `${host} would be spoken to in clear, which this relay may not`);
+  return trouble(
+    'plain_http',
+    '4.7.1',
+    `The connection to ${host} would be in clear, which this relay may not use`,
+  );
 }
 
 /** No connection was made. */
@@ -61,14 +65,14 @@ export function tlsTrouble(host: string, error: unknown): Trouble {
 }
 
 export function timeoutTrouble(step: string, host: string, ms: number): Trouble {
-  return trouble(`timeout_${step}`, '4.4.2', `${host} did not come to the end of ${step} within ${ms} ms`);
+  return trouble(`timeout_${step}`, '4.4.2', `${host} did not complete ${step} within ${ms} ms`);
 }
 
 /** The connection ended, or its bytes were not HTTP. */
 export function lostTrouble(host: string, error: unknown): Trouble {
   const code = errorCode(error) ?? 'unknown error';
   if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW')
-    return trouble('bad_answer', '4.5.0', `${host} answers what cannot be understood (${code})`, error);
+    return trouble('bad_answer', '4.5.0', `${host} sent an invalid answer (${code})`, error);
   return trouble('connection_lost', '4.4.2', `The connection with ${host} was lost (${code})`, error);
 }
 

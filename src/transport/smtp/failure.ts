@@ -32,14 +32,14 @@ export function connectFailure(error: unknown, host: string, port: number): HopF
     return failure(
       'source_ip_unusable',
       '4.3.5',
-      `${sourceOf(error)} of source_ips cannot be used: it is no address of this machine (${code})`,
+      `${sourceOf(error)} of source_ips cannot be used: it is not an address of this machine (${code})`,
       error,
     );
   if (code === 'ERR_IP_BLOCKED')
     return failure(
       'address_not_allowed',
       '4.4.1',
-      `${where} is a link-local address; where that is meant, name the relay in delivery.private_relays`,
+      `${where} is a link-local address; to allow it, name the relay in delivery.private_relays`,
       error,
     );
   if (code === 'ECONNREFUSED')

@@ -169,8 +169,8 @@ async function readOnce(content: TransportContent, chunks: AsyncIterable<Uint8Ar
 
 const WHY: Readonly<Record<Unconvertible | 'size', string>> = {
   size: `and a message of more than ${MAX_CONVERTED_BYTES} bytes is not converted`,
-  signed: 'and what is signed must not be changed',
-  structure: 'and its MIME structure does not let it be converted',
+  signed: 'and signed content must not be changed',
+  structure: 'and its MIME structure does not allow a conversion',
   depth: 'and its parts are nested too deeply to be converted',
   header: 'and its header cannot be written in ASCII',
   word: 'and its header cannot be folded',

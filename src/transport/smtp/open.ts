@@ -70,7 +70,7 @@ export async function openSession(
   } catch (error) {
     if (!(error instanceof HopFailure) || error.reply.code !== TOKEN_NOT_TAKEN) throw error;
     tokens.drop(first);
-    trace.happened('TOKEN', 'is given up, for it was refused with 535');
+    trace.happened('TOKEN', 'is discarded, because it was refused with 535');
   }
   return await openWith(await tokenOf(tokens, trace, signal));
 }

@@ -39,7 +39,7 @@ export async function* probeSmarthost(
     try {
       const connection = await openSession(smarthostDestination(settings, tokens), terms, trace, signal);
       connection.quit();
-      tell('READY', true, `${host} takes mail from us`);
+      tell('READY', true, `${host} is ready for mail`);
     } catch (error) {
       const { cause, text } = failureOf(error);
       tell(cause, false, text);

@@ -135,7 +135,7 @@ test('a bug of ours is told in the same shape', async () => {
     },
     body: MAIL,
   });
-  expect([answer.status, answer.json]).toEqual([500, { message: 'Something went wrong on our side.' }]);
+  expect([answer.status, answer.json]).toEqual([500, { message: 'Something went wrong in the server.' }]);
   expect(broken.logged).toEqual(['http.handler_failed']);
   await broken.close();
 });

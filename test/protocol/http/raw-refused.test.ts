@@ -64,7 +64,7 @@ describe('refused', () => {
 
   test('the line is named', async () =>
     expect((await client.send(messageOf(HEADER, 'a\r\nb\n'))).json['detail']).toContain(
-      'Line 8 ends otherwise',
+      'Line 8 ends differently',
     ));
 
   test('a header that is neither ASCII nor UTF-8', async () =>

@@ -107,8 +107,8 @@ describe('a field that does not exist names the one that was meant, in a form', 
   );
   test.each([
     ['file', 'unknown_field', 'Use "attachment".'],
-    ['o:tag', 'type', 'files go into "attachment"'],
-    ['v:a', 'type', 'files go into "attachment"'],
+    ['o:tag', 'type', 'put files into "attachment"'],
+    ['v:a', 'type', 'put files into "attachment"'],
   ])('a file in %s', async (name, code, cure) =>
     expect(await formFaults([name, new File(['x'], 'a.txt')])).toEqual(one(`/${name} ${code}`, cure)),
   );
@@ -117,8 +117,8 @@ describe('a field that does not exist names the one that was meant, in a form', 
 test.each([
   ['o:skip-verification', 'yes', '/o:skip-verification unknown_field', 'certificates'],
   ['o:deliverytime-optimize-period', '24h', '/o:deliverytime-optimize-period unknown_field', 'o:send-at'],
-  ['h:', 'x', '/h: header_name', 'behind "h:"'],
-  ['v:', 'x', '/v: metadata_name', 'behind "v:"'],
+  ['h:', 'x', '/h: header_name', 'after "h:"'],
+  ['v:', 'x', '/v: metadata_name', 'after "v:"'],
 ])('%s in a form', async (name, value, place, cure) =>
   expect(await formFaults([name, value])).toEqual(one(place, cure)),
 );
@@ -130,7 +130,12 @@ describe('a value that cannot be taken shows one that can', () => {
     ['an object as recipient', { to: [{ email: 'a@x.org' }] }, '/to/0 type', '"Jane Doe <jane@example.com>"'],
     ['a number as recipients', { to: 1 }, '/to type', '["Jane Doe <jane@example.com>"]'],
     ['a list of headers', { headers: [{ name: 'X' }] }, '/headers type', '{"X-Campaign": "spring"}'],
-    ['a pair as tag', { tags: [{ name: 'a', value: 'b' }] }, '/tags/0 type', 'belongs into metadata'],
+    [
+      'a pair as tag',
+      { tags: [{ name: 'a', value: 'b' }] },
+      '/tags/0 type',
+      'put a name with a value into metadata',
+    ],
     ['a number in metadata', { metadata: { order: 4711 } }, '/metadata/order type', '"4711", in quotes'],
     [
       'a name of metadata',
@@ -210,7 +215,7 @@ describe('a value that cannot be taken shows one that can', () => {
       'a data URL',
       { attachments: [{ filename: 'a', content: 'data:text/plain;base64,QQ==' }] },
       '/attachments/0/content base64',
-      'leave out',
+      'remove everything',
     ],
     [
       'text as content',

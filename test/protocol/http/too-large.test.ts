@@ -31,7 +31,7 @@ describe('a body', () => {
     expect(await told({ headers: JSON_TYPE, body: bodyOf(150_001) })).toEqual([
       413,
       'content_too_large',
-      `The body may have at most 150000 bytes, and this one has 150001 bytes. ${CURE}`,
+      `The body may have at most 150000 bytes, but this one has 150001 bytes. ${CURE}`,
     ]));
 
   test('of unknown length, found while reading', async () =>
@@ -40,7 +40,7 @@ describe('a body', () => {
     ).toEqual([
       413,
       'content_too_large',
-      `The body may have at most 150000 bytes, and this one is larger. ${CURE}`,
+      `The body may have at most 150000 bytes, but this one is larger. ${CURE}`,
     ]));
 
   test('as a form, on the Mailgun path too', async () => {
@@ -76,6 +76,6 @@ test('a message as it would be sent: a form carries files as they are, the mail 
   const answer = await world.postForm(key, form);
   expect([answer.status, answer.json['code']]).toEqual([413, 'message_too_large']);
   expect(answer.json['detail']).toMatch(
-    /^The message may have at most 150000 bytes as it would be sent, and this one has 16\d{4}\. Attachments grow by 37 %/,
+    /^The message may have at most 150000 bytes as it would be sent, but this one has 16\d{4}\. Attachments grow by 37 %/,
   );
 });

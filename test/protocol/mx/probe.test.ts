@@ -24,7 +24,7 @@ test('every host is tried, and nothing is sent', async () => {
     ...['CONNECT', 'GREETING', 'EHLO', 'STARTTLS', 'TLS', 'EHLO', 'READY'],
   ]);
   const last = steps.at(-1)?.detail ?? '';
-  expect(last).toContain('mx2.example.net (127.0.0.1) takes mail from us, TLSv1.3');
+  expect(last).toContain('mx2.example.net (127.0.0.1) is ready for mail, TLSv1.3');
   expect(last).toContain('unverified');
   expect(steps[0]?.detail).toBe('example.net: 10 mx1.example.net, 20 mx2.example.net');
   await rig.sink().until(() => rig.sink().open === 0);

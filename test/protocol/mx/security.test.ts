@@ -116,13 +116,13 @@ describe('MTA-STS', () => {
         rig.dns.fault('_mta-sts.example.net', ({ query, send }) =>
           send(writeResponse(query, { code: 2, answers: [], authorities: [] })),
         ),
-      'none: its record is not known: ',
+      'none: its record is unknown: ',
       'dns_servfail',
     ],
     [
       'its file cannot be had',
       (rig: MxRig) => rig.dns.set('_mta-sts.example.net', 'TXT', ['v=STSv1; id=1;']),
-      'none: the policy cannot be had: ',
+      'none: the policy cannot be fetched: ',
       'found',
     ],
   ] as const)('where %s that is told', async (_what, publish, text, result) => {

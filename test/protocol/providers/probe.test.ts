@@ -31,8 +31,8 @@ describe.each(['ses', 'mailgun', 'postmark', 'sendgrid', 'resend'] as const)('%s
   test.each([
     [answerJson(429, {}, { 'retry-after': '600' }), /^429 .*; it asks to wait 600 s$/, 'provider_429'],
     [answerJson(500, {}), /^500 /, 'provider_500'],
-    [PAGE, /^200 OK: not what this provider answers.*correct endpoint/, 'provider_bad_answer'],
-    [answerJson(200, { ok: true }), /^200 OK: not what this provider answers/, 'provider_bad_answer'],
+    [PAGE, /^200 OK: not an answer of this provider.*correct endpoint/, 'provider_bad_answer'],
+    [answerJson(200, { ok: true }), /^200 OK: not an answer of this provider/, 'provider_bad_answer'],
     [
       REDIRECTED,
       /^302 Found to http:\/\/10\.0\.0\.1:81\/login \(means: A redirect, .* not followed: correct endpoint\)$/,
@@ -69,7 +69,7 @@ test.each([
 test('who can send is called by name', async () => {
   const last = await lastOf(SETTINGS.postmark, answerJson(200, { ID: 1, Name: 'Shop' }));
   expect(last).toEqual({
-    ...{ name: 'READY', ok: true, detail: 'Postmark (127.0.0.1) takes mail from us', atMs: 0 },
+    ...{ name: 'READY', ok: true, detail: 'Postmark (127.0.0.1) is ready for mail', atMs: 0 },
   });
 });
 
@@ -80,7 +80,7 @@ test('an account at SES is told with its sandbox and its quota', async () => {
     answerJson(200, { ...account, SendQuota: { Max24HourSend: 200, SentLast24Hours: 12, MaxSendRate: 1 } }),
   );
   expect((await stepsOf(rig)).find(({ name }) => name === 'CHECK')?.detail).toBe(
-    'sending is enabled for the account; it is under review; it is in the sandbox: only verified recipients are sent to; 12 of 200 sent in the last 24 hours',
+    'sending is enabled for the account; it is under review; it is in the sandbox: it sends only to verified recipients; 12 of 200 sent in the last 24 hours',
   );
 });
 
@@ -96,7 +96,7 @@ test('a port without TLS is told as one, without the words of a library', async 
   const rig = await startProvider({ ...SETTINGS.resend, endpoint: `https://127.0.0.1:${port}` });
   expect((await stepsOf(rig)).at(-1)).toMatchObject({
     ...{ name: 'tls_failed', code: 'tls_failed', ok: false },
-    detail: '127.0.0.1 does not speak TLS there: correct the port',
+    detail: '127.0.0.1 does not use TLS on this port: correct the port',
   });
 });
 
@@ -105,12 +105,8 @@ describe('what is kept of an attempt', () => {
     ['webhook', REDIRECTED, /^302 Found to http:\/\/10\.0\.0\.1:81\/login \(.*correct url\)$/],
     ['webhook', { kind: 'answer', status: 302 }, /^302 Found \(means: A redirect/],
     ['webhook', { kind: 'answer', status: 307, headers: { location: '/b?c' } }, /Redirect to \/b \(means/],
-    [
-      'mailgun',
-      { kind: 'answer', status: 401, body: 'Forbidden' },
-      /^Forbidden \(means: The key is wrong/,
-    ],
-    ['mailgun', answerJson(200, {}), /^An answer that cannot be understood$/],
+    ['mailgun', { kind: 'answer', status: 401, body: 'Forbidden' }, /^Forbidden \(means: The key is wrong/],
+    ['mailgun', answerJson(200, {}), /^An unreadable answer$/],
     ['ses', answerJson(429, {}), /^429 Too Many Requests$/],
     ['webhook', answerJson(422, { detail: 'Unknown.' }), /^Unknown\.$/],
   ] as const)('%s: %j', async (type, act, text) => {

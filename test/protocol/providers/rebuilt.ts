@@ -105,13 +105,13 @@ export const REFUSALS: readonly Refusal[] = [
     name: 'somebody in To who is no recipient',
     mail: { ...SIMPLE, content: `${HEAD.replace('b@b.test', 'b@b.test, x@b.test')}\r\nx\r\n` },
     cause: 'envelope_differs',
-    says: /no recipient of this delivery/,
+    says: /not a recipient of this delivery/,
   },
   {
     name: 'somebody in Cc who is no recipient',
     mail: { ...SIMPLE, content: `Cc: x@b.test\r\n${HEAD}\r\nx\r\n` },
     cause: 'envelope_differs',
-    says: /no recipient of this delivery/,
+    says: /not a recipient of this delivery/,
   },
   {
     name: 'blind copies alone',

@@ -151,7 +151,7 @@ dialogue(
 dialogue('where only dots are wrong, the quoted form is offered', [
   ...ENVELOPE,
   'C: RCPT TO:<a..b@y.test>',
-  `S: 501 5.1.3 a..b is not a valid local part: letters, digits and !#$%&'*+-/=?^_\`{|}~, with single dots between. If the mailbox is named so, quote it: "a..b"@y.test`,
+  `S: 501 5.1.3 a..b is not a valid local part: letters, digits and !#$%&'*+-/=?^_\`{|}~, with single dots between. If the mailbox really has that name, quote it: "a..b"@y.test`,
 ]);
 dialogue(
   'but not where policy wants none',

@@ -52,7 +52,7 @@ describe.each([
     world.options.settings.allowInsecureAuth = true;
     const client = await world.hello({ first, implicitTls });
     expect((await client.askAll(...ENVELOPE))[1]).toMatch(
-      /^550 5\.7\.1 The client of 127\.0\.0\.1 may not relay here; let the proxy tell its address, or authenticate/,
+      /^550 5\.7\.1 The client of 127\.0\.0\.1 may not relay here; let the proxy pass on its address, or authenticate/,
     );
     await client.ask('RSET');
     const password = Buffer.from(`\0\0${await world.key()}`).toString('base64');

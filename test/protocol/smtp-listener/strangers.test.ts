@@ -11,7 +11,7 @@ afterEach(() => world.close());
 
 const TO_POSTMASTER = ['MAIL FROM:<a@example.com>', 'RCPT TO:<postmaster>'];
 const TOO_LARGE = new RegExp(
-  `^552 5\\.3\\.4 127\\.0\\.0\\.\\d+ may send to <postmaster> only, ${MAX_STRANGER_BYTES} bytes at most; .*API key`,
+  `^552 5\\.3\\.4 127\\.0\\.0\\.\\d+ may send only to <postmaster>, at most ${MAX_STRANGER_BYTES} bytes; .*API key`,
 );
 
 /** A listener to which every address is a stranger's. */

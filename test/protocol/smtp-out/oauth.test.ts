@@ -252,7 +252,7 @@ test('a test tells of each step: the token asked for and got, with its life, and
   const { host } = new URL(world.api.url);
   expect(steps.slice(0, 2).map(({ detail }) => detail)).toEqual([
     `asks ${host} for an access token`,
-    `${host} gave one that is good for 59 min`,
+    `${host} issued one that is valid for 59 min`,
   ]);
   world.api.script.push(aadsts(700016, 'unauthorized_client', 'Application not found in the directory.'));
   expect((await stepsOf(world)).map(({ name, ok }) => [name, ok])).toEqual([

@@ -13,7 +13,7 @@ import { JSON_PROBLEMS, mergeProblems, NO_BODY_PROBLEMS } from './refusals.ts';
 
 /** Both acts on a message answer with its record, read anew. */
 function messageNow(shown: Readonly<Record<string, Example>>): Success {
-  return jsonAnswer('StatusRecord', 'The message, as it is now.', shown);
+  return jsonAnswer('StatusRecord', 'The message in its present state.', shown);
 }
 
 /** The endpoints that act on one message. */
@@ -22,7 +22,7 @@ export const ACTING = {
     tag: 'Acting',
     summary: 'Cancel a message',
     description:
-      'Ends what has not been sent: queued and retrying recipients fail with the outcome `cancelled`. Those in processing finish their attempt, and are not tried again. Another key’s message needs the scope `admin`.',
+      'Queued and retrying recipients fail with the outcome `cancelled`. Processing ones finish their attempt, and are not tried again. Another key’s message needs the scope `admin`.',
     body: EMPTY_BODY,
     answers: [messageNow({ cancelled: { summary: 'Cancelled', value: examples.CANCELLED } })],
     problems: mergeProblems(NO_BODY_PROBLEMS, {
@@ -53,8 +53,8 @@ export const ADMINISTERING = {
     tag: 'Administering',
     summary: 'Do what the dashboard does',
     description:
-      'Every operation of the dashboard by its name, with the same request and result; docs/dashboard.md lists them. What changes something is written down in the activity under the key’s name. With `Accept: application/x-ndjson` the answer comes line by line: `{"step": …}` for each step as it happens, then `{"result": …}` or `{"error": …}`, the error being a problem. A test key may administer nothing.',
-    body: jsonBody({ type: 'object' }, 'The operation’s request; `{}` where it takes nothing.', {
+      'Every operation of the dashboard by its name, with the same request and result; docs/dashboard.md lists them. The activity records every change under the key’s name. With `Accept: application/x-ndjson` the answer comes line by line: `{"step": …}` for each step as it happens, then `{"result": …}` or `{"error": …}`, the error being a problem. A test key may administer nothing.',
+    body: jsonBody({ type: 'object' }, 'The operation’s request; `{}` if it has no fields.', {
       hold: { summary: 'The request of `hold`', value: HOLD },
     }),
     answers: [
@@ -106,26 +106,26 @@ const PARTS =
 export const QUEUE = {
   getQueue: {
     tag: 'Queue',
-    summary: 'See what waits where, and how each lane does',
+    summary: 'Show the queue, lane by lane',
     description:
-      'Each lane with what waits, the age of the oldest, attempts under way, pace and last reply, over all nodes that run.',
+      'Each lane with what waits, the age of the oldest, attempts in progress, pace and last reply, over all running nodes.',
     answers: [
       jsonAnswer('Queue', 'The queue at this moment.', { queue: { summary: 'One lane', value: VIEW } }),
     ],
     problems: { 404: ['relay_not_found'] },
   },
   pauseQueue: holding('pause', {
-    summary: 'Send nothing by a lane or relay',
+    summary: 'Send nothing through a lane or relay',
     description:
-      'Attempts under way end; what is routed there waits, until it is resumed. Survives a restart.',
+      'Attempts in progress finish; mail routed there waits until it is resumed. Survives a restart.',
   }),
   drainQueue: holding('drain', {
     summary: 'Route nothing new to a lane or relay',
-    description: 'What waits there is still sent. Survives a restart.',
+    description: 'Mail that waits there is still sent. Survives a restart.',
   }),
   resumeQueue: holding(null, {
     summary: 'End a pause or a drain',
-    description: 'The lane or relay goes on. One that was not held stays as it is.',
+    description: 'The lane or relay sends again. One that was not held stays as it is.',
   }),
   retrySelection: acting('QueueSelection', {
     summary: 'Try messages again now',
@@ -134,12 +134,12 @@ export const QUEUE = {
   }),
   cancelSelection: acting('QueueSelection', {
     summary: 'Cancel messages',
-    description: `What of the messages waits fails; an attempt under way is the last. ${PARTS}`,
+    description: `Waiting recipients fail; an attempt in progress is the last. ${PARTS}`,
     value: { selection: { tag: 'newsletter' }, dryRun: true },
   }),
   rerouteSelection: acting('QueueReroute', {
-    summary: 'Give waiting recipients another way',
-    description: `They get the relay that \`toRelay\` names, or without it what the routing table says now. Mail of test keys stays in the inbox. ${PARTS}`,
+    summary: 'Reroute waiting recipients',
+    description: `They get the relay that \`toRelay\` names; without it, the routing table decides anew. Mail of test keys stays in the inbox. ${PARTS}`,
     value: { selection: { to: '@example.net' }, toRelay: 'inbox' },
   }),
 } satisfies Descriptions;
@@ -153,7 +153,7 @@ function holding(kind: string | null, said: Pick<Description, 'summary' | 'descr
       relay: { summary: 'A relay', value: { target: 'inbox' } },
     }),
     answers: [
-      jsonAnswer('QueueHold', 'How it is held now.', {
+      jsonAnswer('QueueHold', 'Its present hold.', {
         held: { summary: 'Done', value: { ...HELD, kind } },
       }),
     ],
@@ -170,7 +170,7 @@ function acting(
   return {
     tag: 'Queue',
     ...said,
-    body: jsonBody(schema, 'What is meant.', { some: { summary: 'Some of it', value } }),
+    body: jsonBody(schema, 'The selected mail.', { some: { summary: 'Some of it', value } }),
     answers: [
       jsonAnswer('QueueAct', 'What was done to this part.', { all: { summary: 'All at once', value: done } }),
     ],

@@ -41,12 +41,12 @@ function operationOf(
 }
 
 const TAGS: Readonly<Record<Tag, string>> = {
-  Sending: 'Messages are accepted, and from then on safe.',
-  Reading: 'What became of them.',
-  Acting: 'Messages that are not where they should be.',
-  Routing: 'Which way mail takes.',
-  Queue: 'What waits where, for who runs the server: see it, hold it, act on many.',
-  Administering: 'Everything that the dashboard does, for scripts.',
+  Sending: 'Submit messages.',
+  Reading: 'Read status, content and attempts of messages.',
+  Acting: 'Cancel and retry messages.',
+  Routing: 'How mail is routed.',
+  Queue: 'The queue, for operators: show it, hold it, act on many messages.',
+  Administering: 'Everything that the dashboard can do, for scripts.',
   Service: 'The service itself; needs no key.',
   Mailgun: 'The same endpoint for clients written for Mailgun.',
 };
@@ -57,8 +57,11 @@ const PATH_PARAMETERS: Readonly<Record<string, { readonly description: string; r
       description: 'The message’s id, as the 202 gave it, or its Message-ID in angle brackets.',
       example: 'msg_01k9f5y7f0e2c4a8b6d0e2f4g6',
     },
-    operation: { description: 'The operation’s name, as docs/administering.md has it.', example: 'hold' },
-    domain: { description: 'Chooses nothing: who may send as whom is the key’s.', example: 'example.com' },
+    operation: { description: 'The operation’s name, from docs/administering.md.', example: 'hold' },
+    domain: {
+      description: 'Has no effect: the key decides which senders are allowed.',
+      example: 'example.com',
+    },
   };
 
 /** Of the API, as in its paths. The program's stays untold: anybody may read this document. */
@@ -76,7 +79,7 @@ export function describeApi(): Json {
     info: {
       title: 'Waybill',
       version: API_VERSION,
-      summary: 'Accepts mail over HTTP, never loses it, delivers it, and tells where it is.',
+      summary: 'Accepts mail over HTTP, never loses it, delivers it, and tells you where it is.',
       description: PREAMBLE,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -232,7 +235,7 @@ function strayResponses(): Json {
     UnknownPath: refusal(404, ['not_found'], null),
     UnknownMethod: unknownMethod(),
     Options: {
-      description: 'What a path takes; the same for every path, with or without a key.',
+      description: 'The methods of a path; no key is needed.',
       headers: headerRefs([...EVERY_ANSWER, 'Allow']),
     },
   };
@@ -240,7 +243,7 @@ function strayResponses(): Json {
 
 /** What the document says before anything else. */
 const PREAMBLE = `
-Every request but those under *Service* needs an API key: \`Authorization: Bearer <API_KEY>\`. Keys have scopes; an
+Every request except those under *Service* needs an API key: \`Authorization: Bearer <API_KEY>\`. Keys have scopes; an
 operation's \`security\` names the scopes of which one is needed.
 
 **Form.** JSON is UTF-8 with camelCase names. Times are RFC 3339 in UTC with milliseconds; durations end in \`Ms\`, sizes
@@ -248,10 +251,10 @@ in \`Bytes\`. Members that do not apply are absent, unless a schema says that it
 to answers: ignore those you do not know. Fields and parameters that do not exist are refused by name.
 
 **Methods.** HEAD answers as GET does, without the body. OPTIONS answers 204 with \`Allow\` on every path, without a key.
-Another method is 405 with \`Allow\`, and a path that is not described here 404.
+Another method gets 405 with \`Allow\`, and a path that is not described here gets 404.
 
-**Refusals** are \`application/problem+json\` (RFC 9457): tell them apart by \`code\`, and read \`errors\`, which names every
-faulty field at once. They are decided in this order: path 404, source 403, method 405, key 401, scope 403, rate 429,
+**Refusals** are \`application/problem+json\` (RFC 9457): distinguish them by \`code\`, and read \`errors\`, which names every
+faulty field at once. Checks happen in this order: path 404, source 403, method 405, key 401, scope 403, rate 429,
 intake suspended 503, type 415, size 413, content 400, sender 403, idempotency 409. Every answer carries
 \`X-Request-Id\`, the request's own if it was 1 to 64 of \`A-Z a-z 0-9 . _ -\`.
 

@@ -26,13 +26,13 @@ const SAME = 'See `Submission`.';
 const addresses = z
   .array(z.string())
   .exactOptional()
-  .describe('An address list; the field may be repeated. At least one recipient over to, cc and bcc.');
+  .describe('An address list; the field may be repeated. At least one recipient in to, cc and bcc together.');
 const text = (meaning: string) => z.string().exactOptional().describe(meaning);
 const yesNo = z.enum(['yes', 'no', 'true', 'false']).exactOptional();
 const onlyNo = z
   .enum(['no', 'false'])
   .exactOptional()
-  .describe('Taken where it asks for what happens anyway.');
+  .describe('Accepted if it asks for what happens anyway.');
 const files = (meaning: string) =>
   z
     .array(z.string().meta({ format: 'binary' }))
@@ -59,7 +59,7 @@ const FIELDS = {
   'o:tracking-clicks': onlyNo,
   'o:tracking-opens': onlyNo,
   'o:dkim': yesNo.describe(
-    'Taken where it asks for what happens anyway: `yes` where the sender’s domain signs, else `no`.',
+    'Accepted if it asks for what happens anyway: `yes` if the sender’s domain signs, else `no`.',
   ),
   'o:require-tls': onlyNo,
 };

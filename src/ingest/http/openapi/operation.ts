@@ -131,15 +131,15 @@ function sometimes(description: string, example: string | number, schema: Json =
 /** Header fields of answers. */
 // biome-ignore format: a table
 export const ANSWER_HEADERS = {
-  'X-Request-Id': header('Names this request in the server’s log: the request’s own X-Request-Id if it had a good one.', 'kD3vQ9sZt1mA-2f', { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' }),
+  'X-Request-Id': header('Identifies this request in the server’s log: the request’s own X-Request-Id if it had a valid one.', 'kD3vQ9sZt1mA-2f', { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' }),
   Location: header('Where the message’s status is.', '/api/v1/messages/msg_01k9f5y7f0e2c4a8b6d0e2f4g6'),
-  'Idempotency-Replayed': sometimes('`true`: this is the first answer once more; nothing new was accepted.', 'true', { const: 'true' }),
+  'Idempotency-Replayed': sometimes('`true`: this is the first answer again; nothing new was accepted.', 'true', { const: 'true' }),
   Link: sometimes('The next page, with `rel="next"`, when there is one.', '</api/v1/messages?cursor=bXNn>; rel="next"'),
-  'Retry-After': sometimes('Seconds after which another try may do.', 12, whole),
+  'Retry-After': sometimes('Seconds after which to try again.', 12, whole),
   'WWW-Authenticate': header('How to send a key.', 'Bearer'),
   Allow: header('The methods that the path takes.', 'GET, HEAD, POST, OPTIONS'),
-  Accept: sometimes('The media types that are taken.', 'application/json, multipart/form-data'),
-  'Accept-Encoding': sometimes('`identity`: bodies are taken uncompressed only.', 'identity'),
+  Accept: sometimes('The media types that are accepted.', 'application/json, multipart/form-data'),
+  'Accept-Encoding': sometimes('`identity`: only uncompressed bodies are accepted.', 'identity'),
   'Content-Disposition': header('A file name for the message.', 'attachment; filename="msg_01k9f5y7f0e2c4a8b6d0e2f4g6.eml"'),
   ETag: header('Names this version of the document, for `If-None-Match`.', '"5d41402abc4b2a76"'),
   'Cache-Control': sometimes('How long it may be kept.', 'no-cache'),
@@ -178,10 +178,10 @@ export const REFUSAL_HEADERS: Readonly<Partial<Record<number, readonly AnswerHea
 /** Header fields of requests, besides Authorization and Content-Type. */
 // biome-ignore format: a table
 export const REQUEST_HEADERS = {
-  'Idempotency-Key': { description: 'Makes it safe to send a request again: within 24 hours, the same key with an equal submission gets the first answer and nothing is sent twice. 1 to 256 printable ASCII characters; a UUID will do.', schema: { type: 'string', minLength: 1, maxLength: 256 }, example: '5f2c0c1e-8c0f-4d5e-9b39-6f1c6a0f6d11' },
+  'Idempotency-Key': { description: 'Makes it safe to send a request again: within 24 hours, the same key with an equal submission gets the first answer and nothing is sent twice. 1 to 256 printable ASCII characters, such as a UUID.', schema: { type: 'string', minLength: 1, maxLength: 256 }, example: '5f2c0c1e-8c0f-4d5e-9b39-6f1c6a0f6d11' },
   From: { description: 'The envelope’s sender, in place of the parameter `from`.', schema: text, example: 'orders@example.com' },
   To: { description: 'Recipients as an address list, besides those of the parameter `to`.', schema: text, example: 'bob@example.org, ann@example.net' },
-  'If-None-Match': { description: 'An `ETag` you have: the answer is 304 while it still holds.', schema: text, example: '"5d41402abc4b2a76"' },
+  'If-None-Match': { description: 'An `ETag` that you have: the answer is 304 while it is still current.', schema: text, example: '"5d41402abc4b2a76"' },
 } as const;
 
 /** Name of a header field of requests. */

@@ -9,7 +9,7 @@ export const READING = {
     tag: 'Reading',
     summary: 'List messages',
     description:
-      'The calling key’s messages, newest first, page by page. A page looks at no more than 20,000 messages: with a sparse filter it may be short, and still have a next one. `to` and `from` are answered by an index.',
+      'The calling key’s messages, newest first, page by page. A page looks at no more than 20,000 messages: with a sparse filter it may be short although there is a next one. An index answers `to` and `from`.',
     answers: [
       jsonAnswer(
         'MessagesPage',
@@ -21,11 +21,11 @@ export const READING = {
   },
   getMessage: {
     tag: 'Reading',
-    summary: 'Ask what became of a message',
+    summary: 'Get the status of a message',
     description:
-      'The status record, with each recipient. A message of another key is the same 404 as one that does not exist, unless the key has `messages:read_all`. Instead of the id, here and in every path below, the Message-ID will do, in angle brackets and percent-encoded; of several the newest is meant.',
+      'The status record, with each recipient. A message of another key is the same 404 as one that does not exist, unless the key has `messages:read_all`. Here and in every path below, the Message-ID works instead of the id, in angle brackets and percent-encoded; if there are several, the newest is meant.',
     answers: [
-      jsonAnswer('StatusRecord', 'The message, as it is now.', {
+      jsonAnswer('StatusRecord', 'The message in its present state.', {
         delivered: { summary: 'Delivered', value: examples.STATUS_RECORD },
       }),
     ],
@@ -35,7 +35,7 @@ export const READING = {
     tag: 'Reading',
     summary: 'See every attempt to deliver a message',
     description:
-      'Each attempt with the host, the time it took, what was said, and what came of it for each recipient. A page has 200 at most, and fewer large ones.',
+      'Each attempt with the host, the time it took, the conversation, and the result for each recipient. A page has at most 200, and fewer large ones.',
     answers: [
       jsonAnswer(
         'AttemptsPage',
@@ -50,7 +50,7 @@ export const READING = {
     tag: 'Reading',
     summary: 'Get a message as it is sent',
     description:
-      'The very bytes, header and body. They are kept for `retention.content_days` (default 7) after the final status.',
+      'The exact bytes, header and body. They are kept for `retention.content_days` (default 7) after the final status.',
     answers: [
       {
         status: 200,
@@ -70,7 +70,7 @@ export const READING = {
     tag: 'Reading',
     summary: 'Wait for a captured message',
     description:
-      'For tests of other programs: the newest message of the calling key that the local inbox captured and that matches, as soon as it is there, with its text, links and codes. A test key may ask; another needs `messages:content` as well.',
+      'For tests of other programs: the newest message of the calling key that the local inbox captured and that matches, as soon as it is there, with its text, links and codes. A test key may ask; a live key also needs `messages:content`.',
     answers: [
       jsonAnswer('CapturedMessage', 'The message, and what it says.', {
         code: { summary: 'A code to sign in with', value: examples.CAPTURED_MESSAGE },
@@ -108,7 +108,7 @@ export const ROUTING = {
     tag: 'Routing',
     summary: 'Ask where mail would go, and why',
     description:
-      'Describes mail, and is told what each rule of the routing table makes of it, which relays it may go by, how each of them is now, and which would be tried first. Nothing is sent.',
+      'Describe mail, and see which rules of the routing table match it, which relays it may use, the state of each, and which would be tried first. Nothing is sent.',
     answers: [
       jsonAnswer('RouteExplanation', 'How it would be routed at this moment.', {
         second: { summary: 'By the second relay of a group', value: EXPLANATION },
@@ -121,12 +121,12 @@ export const ROUTING = {
 export const SERVICE = {
   getReady: {
     tag: 'Service',
-    summary: 'Ask whether messages are taken',
-    description: 'For a load balancer. Needs no key, and tells no details.',
+    summary: 'Ask whether messages are accepted',
+    description: 'For a load balancer. Needs no key, and gives no details.',
     answers: [
       {
         status: 200,
-        description: 'Messages are taken.',
+        description: 'Messages are accepted.',
         headers: [],
         content: {
           'text/plain': {
@@ -137,7 +137,7 @@ export const SERVICE = {
       },
       {
         status: 503,
-        description: 'Messages are not taken now, or will soon not be.',
+        description: 'Messages are not accepted now, or soon will not be.',
         headers: [],
         content: {
           'text/plain': {
@@ -172,7 +172,7 @@ export const SERVICE = {
       ),
       {
         status: 304,
-        description: 'The document that the request’s If-None-Match names still holds.',
+        description: 'The document that the request’s If-None-Match names is still current.',
         headers: ['ETag', 'Cache-Control'],
         content: {},
       },

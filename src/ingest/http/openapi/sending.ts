@@ -20,7 +20,7 @@ import {
 /** The message is accepted. */
 const ACCEPTED: Success = jsonAnswer(
   'Receipt',
-  'The message is on stable storage, and will be sent. A repeat gets this answer once more.',
+  'The message is on stable storage, and will be sent. A repeat gets the same answer.',
   {
     queued: { summary: 'Queued', value: examples.RECEIPT },
     captured: { summary: 'A test key’s message, or no relay is set up', value: examples.CAPTURED_RECEIPT },
@@ -29,11 +29,9 @@ const ACCEPTED: Success = jsonAnswer(
 );
 
 /** The message was only to be checked. */
-const CHECKED: Success = jsonAnswer(
-  'Verdict',
-  'A dry run: the submission is valid, and this is the way it would take.',
-  { valid: { summary: 'A valid submission', value: examples.VERDICT } },
-);
+const CHECKED: Success = jsonAnswer('Verdict', 'A dry run: the submission is valid, and this is its route.', {
+  valid: { summary: 'A valid submission', value: examples.VERDICT },
+});
 
 /** A message, in whichever form. */
 function message(content: RequestBody['content']): RequestBody {
@@ -54,7 +52,7 @@ export const SENDING = {
     tag: 'Sending',
     summary: 'Send a message',
     description:
-      'Accepts one message, as JSON or as a form. 202 comes only when the message is on stable storage. A field that is not known is refused by name.',
+      'Accepts one message, as JSON or as a form. 202 comes only when the message is on stable storage. An unknown field is refused by name.',
     requestHeaders: ['Idempotency-Key'],
     body: message({
       'application/json': {
@@ -82,7 +80,7 @@ export const SENDING = {
     answers: [
       jsonAnswer(
         'BatchReceipt',
-        'What became of each message. It may be that all were refused.',
+        'The result for each message. All of them may have been refused.',
         { mixed: { summary: 'One of each', value: examples.BATCH_RECEIPT } },
         { status: 202, headers: ['Idempotency-Replayed'] },
       ),
@@ -111,7 +109,7 @@ export const SENDING = {
         {
           anyOf: [{ $ref: '#/components/schemas/MailgunReceipt' }, { $ref: '#/components/schemas/Verdict' }],
         },
-        'The message is on stable storage, and will be sent; or, for a dry run, what would become of it.',
+        'The message is on stable storage, and will be sent; or, for a dry run, what would happen to it.',
         {
           queued: {
             summary: 'Queued',
@@ -142,7 +140,7 @@ export const SENDING = {
     tag: 'Sending',
     summary: 'Send a message once more',
     description:
-      'Makes a new message of one whose contents are kept, to all its recipients: with a new id, Message-ID and Date. Another key’s message needs the scope `admin`.',
+      'Makes a new message from one whose contents are kept, for all its recipients, with a new id, Message-ID and Date. Another key’s message needs the scope `admin`.',
     requestHeaders: ['Idempotency-Key'],
     body: EMPTY_BODY,
     answers: [ACCEPTED],
