@@ -183,7 +183,7 @@ export class Database {
   async #admit<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closing !== null) throw new StoreError('store_closed', 'the store is closed');
     if (this.#pending.size >= MAX_PENDING)
-      throw new StoreError('store_busy', 'too much waits for the database');
+      throw new StoreError('store_busy', 'too many calls wait for the database');
     const running = work();
     this.#pending.set(running, this.#clock.mono());
     try {

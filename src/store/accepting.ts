@@ -8,15 +8,15 @@ import type {
   Source,
 } from '../domain/message.ts';
 
-/** Accepting messages: what `Store.accept` and `Store.foresee` are asked and answer. */
+/** Accepting messages: requests and answers of `Store.accept` and `Store.foresee`. */
 
-/** How long a repeat under an idempotency key gets the first answer (contract §2). */
+/** How long a repeat with the same idempotency key gets the first answer (contract §2). */
 export const IDEMPOTENCY_MS = 24 * 3_600_000;
 
 /** A routed message on its way into the store. */
 export interface AcceptRecord {
   readonly id: string;
-  /** The time the id carries. */
+  /** The time in the id. */
   readonly createdAt: number;
   readonly keyId: string | null;
   readonly test: boolean;
@@ -46,36 +46,38 @@ export interface AcceptRecord {
 /** One recipient of an accepted message. */
 export interface AcceptDelivery {
   readonly recipient: Recipient;
-  /** Relay chosen; null when no route was found: it stays queued. */
+  /** The chosen relay; null without a route: it stays queued. */
   readonly relay: string | null;
   /** Lane; null exactly when the relay is. */
   readonly lane: string | null;
   /** The rule that chose the group; null for the default relay. */
   readonly rule: string | null;
-  /** Names of the relays it may go by, in the order in which they are tried. */
+  /** Names of the relays it may use, in the order in which they are tried. */
   readonly group: readonly string[];
   /** Wall ms. */
   readonly dueAt: number;
-  /** The fence of a lane lease we hold, to take the short way: leased in this very transaction. */
+  /** The fence of a lane lease that we hold, for the short way: leased in this very transaction. */
   readonly fence: number | null;
 }
 
-/** What `accept` says of one record. */
+/** The answer of `accept` to one record. */
 export type AcceptAnswer =
   | {
       readonly kind: 'accepted';
-      /** Per delivery, whether the short way's lease was granted; a stale fence leaves it queued. */
+      /** For each delivery, whether the short way's lease was granted; with a stale fence it stays queued. */
       readonly leased: readonly boolean[];
     }
   | { readonly kind: 'replayed'; readonly id: string }
   | { readonly kind: 'idempotency_mismatch' }
-  /** The queue of everyone, or of the record's key, is full; `tooLarge`: the record fits not even when it is empty. */
+  /**
+   * The overall queue, or that of the record's key, is full; `tooLarge`: the record would not fit even an empty one.
+   */
   | { readonly kind: 'queue_full'; readonly whose: 'all' | 'key'; readonly tooLarge: boolean };
 
-/** What of a record decides whether there is room for it. See `Store.foresee`. */
+/** The fields of a record that decide whether there is room. See `Store.foresee`. */
 export interface AcceptWish {
   readonly keyId: string | null;
-  /** Of the contents, in bytes. */
+  /** Size of the contents, in bytes. */
   readonly sizeBytes: number;
   readonly idempotency: Idempotency | null;
 }
@@ -84,16 +86,16 @@ export interface AcceptWish {
 export interface Foresight {
   /** `fits`: it would be accepted. */
   readonly answer: Exclude<AcceptAnswer, { readonly kind: 'accepted' }> | { readonly kind: 'fits' };
-  /** Bytes that fit after this wish and those before it; negative where limits were lowered. */
+  /** Bytes left after this wish and those before it; negative if limits were lowered. */
   readonly bytesLeft: number;
-  /** Messages of its key that fit then; beyond all counting without a key. */
+  /** Messages of its key that fit then; unlimited without a key. */
   readonly messagesLeft: number;
 }
 
-/** How much may wait that is not final. */
+/** Limits on what may wait. */
 export interface QueueLimits {
   /** Bytes of contents of messages that are not final, over all keys. */
   readonly maxBytes: number;
-  /** Messages of one key that are not final; those without a key have no such limit. */
+  /** Messages of one key that are not final; mail without a key has no such limit. */
   readonly maxMessagesPerKey: number;
 }

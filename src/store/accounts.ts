@@ -2,66 +2,71 @@ import type { Role, Session, User } from '../domain/account.ts';
 import type { ApiKey } from '../domain/key.ts';
 
 /**
- * Those who use the dashboard, what they are signed in with, and the links by which they choose passwords. Of tokens and
- * recovery codes only SHA-256 (hex) crosses this seam, of passwords only what they are checked by. Every verb is one
- * transaction; times are wall ms, and `now` is an argument. Errors are `StoreError`.
+ * The dashboard's users, their sessions, and the links by which they choose passwords. Tokens and recovery codes are
+ * passed only as SHA-256 (hex), passwords only as verifiers. Every verb is one transaction; times are wall ms, and
+ * `now` is an argument. Errors are `StoreError`.
  */
 export interface Accounts {
   /** Every user, by name. */
   users(now: number): Promise<User[]>;
-  /** One of them; null: no such user. */
+  /** One user; null: no such user. */
   user(name: string, now: number): Promise<User | null>;
   /** Adds a user without a password. */
   addUser(user: NewUser): Promise<'added' | 'taken' | 'full'>;
-  /** Changes what is not null. Whoever is disabled has no sessions and no links any more. */
+  /** Changes what is not null. Disabling a user ends their sessions and links. */
   changeUser(name: string, change: UserChange): Promise<UserAnswer>;
-  /** Forgets a user with all that is theirs. */
+  /** Removes a user with all that belongs to them. */
   removeUser(name: string): Promise<UserAnswer>;
   /**
-   * Gives a user another password; ends their sessions but one (by id), and every link of theirs. `not_found` also when
-   * `expected` is not null and no longer their password.
+   * Sets a user's password; ends their other sessions (all but the one with the given id) and every link of theirs.
+   * `not_found` also if `expected` is not null and no longer their password.
    */
   setPassword(name: string, password: NewPassword): Promise<UserAnswer>;
-  /** Makes the first administrator, with a password; false when any user has one. Ends the link of the first. */
+  /**
+   * Creates the first administrator, with a password; false if any user has one. Ends the first administrator's link.
+   */
   claimFirst(name: string, passwordHash: string, now: number): Promise<boolean>;
 
-  /** Adds a link, in place of one for the same user; forgets links that have ended. */
+  /** Adds a link, replacing one for the same user; removes expired links. */
   putLink(link: SetupLink, now: number): Promise<void>;
-  /** A link that has not ended. */
+  /** A link that has not expired. */
   link(hash: string, now: number): Promise<SetupLink | null>;
-  /** Uses a link up: its user, or the first administrator under the name given, has this password then. */
+  /** Redeems a link: its user, or the first administrator under the given name, gets this password. */
   redeemLink(hash: string, chosen: ChosenPassword, now: number): Promise<UserAnswer>;
 
-  /** Adds what is to be confirmed to a session. False: no such session. */
+  /** Stores in a session the second factor to be confirmed. False: no such session. */
   offerSecondFactor(sessionHash: string, sealed: string): Promise<boolean>;
-  /** Gives a user a second factor, with new recovery codes; what is offered to their sessions is forgotten. */
+  /** Sets a user's second factor, with new recovery codes; offers in their sessions are dropped. */
   putSecondFactor(name: string, factor: NewSecondFactor): Promise<boolean>;
-  /** Takes a user's second factor away, with its recovery codes. False: no such user, or they have none. */
+  /** Removes a user's second factor and its recovery codes. False: no such user, or no second factor. */
   removeSecondFactor(name: string): Promise<boolean>;
-  /** Uses a code's time step up. False: it, or a later one, was used before. */
+  /** Marks a code's time step as used. False: this or a later one was used before. */
   spendStep(name: string, step: number): Promise<boolean>;
-  /** Uses a recovery code up. False: it is none, or was used before. */
+  /** Marks a recovery code as used. False: unknown, or used before. */
   spendRecoveryCode(name: string, hash: string): Promise<boolean>;
 
   /**
-   * Adds a session, in place of another one. Beyond `limit` of its user's of the same stage, those used longest ago end: one
-   * that wants a second factor never ends one that is whole. `stale`: the user is gone, disabled, or has another password
-   * than `passwordHash`: nothing happens.
+   * Adds a session, replacing another one. Of the user's sessions of the same stage, those beyond `limit` end, the
+   * least recently used first: a session that awaits a second factor never ends a complete one. `stale`: the user is
+   * gone, disabled, or has another password than `passwordHash`; nothing happens.
    */
   addSession(session: Session, how: SessionRules): Promise<SessionAnswer>;
-  /** A session and its user, whatever their state; null: no such session. */
+  /** A session and its user, in any state; null: no such session. */
   session(hash: string, now: number): Promise<{ readonly session: Session; readonly user: User } | null>;
-  /** Sessions that have not ended, of a user or (null) of all, the one used last first; at most {@link MAX_LISTED}. */
+  /**
+   * Sessions that have not ended, of one user or (null) of all, the most recently used first; at most {@link
+   * MAX_LISTED}.
+   */
   sessions(name: string | null, now: number, seenAfter: number): Promise<Session[]>;
-  /** Counts a try at a code in a session: how many there have been. 0: no such session. */
+  /** Counts an attempt to enter a code in a session; returns how many there were. 0: no such session. */
   countTry(sessionHash: string): Promise<number>;
-  /** Ends a session by its id. Gives it as it was. */
+  /** Ends a session by its id. Returns it as it was. */
   endSession(id: string): Promise<Session | null>;
-  /** Ends a user's sessions, but one (by id). Gives the ids of those ended. */
+  /** Ends a user's sessions, except one (by id). Returns the ids of those ended. */
   endSessions(name: string, except: string | null): Promise<string[]>;
   /**
-   * Writes down when sessions (by id) were used last, and forgets those that have ended. Gives which of `known` (ids) are
-   * there no more.
+   * Records when sessions (by id) were last used, and removes ended ones. Returns which of `known` (ids) no longer
+   * exist.
    */
   keepSessions(
     uses: ReadonlyMap<string, number>,
@@ -70,18 +75,18 @@ export interface Accounts {
   ): Promise<string[]>;
 }
 
-/** Users at most. */
+/** Most users. */
 export const MAX_USERS = 500;
-/** Sessions that are listed at most. */
+/** Most sessions in a list. */
 export const MAX_LISTED = 1000;
 
-/** What became of a change to a user; `ended`: ids of the sessions that ended by it. */
+/** The result of a change to a user; `ended`: ids of the sessions that it ended. */
 export type UserAnswer =
   | { readonly kind: 'done'; readonly ended: readonly string[] }
   | { readonly kind: 'not_found' }
-  /** Nobody could change users any more: nothing happened. */
+  /** Nobody could manage users any more: nothing happened. */
   | { readonly kind: 'last_admin' }
-  /** Of a link for the first administrator: the name is another user's. */
+  /** For a first administrator's link: another user has the name. */
   | { readonly kind: 'taken' };
 
 /** See {@link Accounts.addSession}. */
@@ -105,23 +110,23 @@ interface UserChange {
 /** See {@link Accounts.setPassword}. */
 interface NewPassword {
   readonly hash: string;
-  /** What it must be until then; null: whatever it is. */
+  /** What the password must be until then; null for any. */
   readonly expected: string | null;
-  /** The id of a session that goes on; null for none. */
+  /** The id of the session to keep; null for none. */
   readonly keep: string | null;
 }
 
 /** See {@link Accounts.putLink}. */
 export interface SetupLink {
   readonly hash: string;
-  /** Null: for the first administrator, who chooses a name too. */
+  /** Null: for the first administrator, who also chooses a name. */
   readonly user: string | null;
   readonly expiresAt: number;
 }
 
 /** See {@link Accounts.redeemLink}. */
 interface ChosenPassword {
-  /** Of the first administrator; else the link has the name. */
+  /** The first administrator's; any other link has the name. */
   readonly name: string;
   readonly passwordHash: string;
 }
@@ -130,7 +135,7 @@ interface ChosenPassword {
 interface NewSecondFactor {
   /** The sealed secret. */
   readonly sealed: string;
-  /** The time step of the code that confirmed it, which is used up. */
+  /** The time step of the code that confirmed it, which is used now. */
   readonly step: number;
   readonly recoveryHashes: readonly string[];
 }
@@ -139,35 +144,35 @@ interface NewSecondFactor {
 interface SessionRules {
   readonly passwordHash: string;
   readonly limit: number;
-  /** The hash of a session that ends by it; null for none. */
+  /** The hash of the session that it replaces; null for none. */
   readonly replaces: string | null;
 }
 
-/** See {@link Accounts.keepSessions}: what ends at or before `now`, or was used last before `seenAfter`. */
+/** See {@link Accounts.keepSessions}: sessions that end at or before `now`, or were last used before `seenAfter`. */
 interface SessionEnds {
   readonly now: number;
   readonly seenAfter: number;
 }
 
-/** What of a key may change after it was made. */
+/** The fields of a key that may change. */
 export type ChangeableKey = Pick<
   ApiKey,
   'name' | 'scopes' | 'rateLimit' | 'expiresAt' | 'cidrs' | 'senderDomains' | 'contentDays'
 >;
 
-/** The API keys. Only hashes of secrets cross this seam. Errors are `StoreError`. Times are wall ms. */
+/** The API keys. Secrets are passed only as hashes. Errors are `StoreError`. Times are wall ms. */
 export interface Keyring {
   /** Adds a key with its first secret's SHA-256 (hex). False: the name is taken by a key not revoked. */
   create(key: ApiKey, secretHash: string): Promise<boolean>;
-  /** Every key, newest first, revoked ones too. */
+  /** Every key, newest first, including revoked ones. */
   list(): Promise<ApiKey[]>;
-  /** The key a secret belongs to, whatever its state; a rotated-out secret is found until its overlap ends. */
+  /** The key that a secret belongs to, in any state; a replaced secret is found until its overlap ends. */
   findByHash(secretHash: string, now: number): Promise<ApiKey | null>;
   /** Revokes at `now`. False: no such key, or already revoked. */
   revoke(id: string, now: number): Promise<boolean>;
-  /** Writes what of a key may change (`ChangeableKey`), as it is in `key`. `taken`: its name is that of another live key. */
+  /** Writes the changeable fields of a key (`ChangeableKey`). `taken`: another live key has the name. */
   update(key: Pick<ApiKey, 'id'> & ChangeableKey): Promise<'updated' | 'taken' | 'gone'>;
-  /** Adds a secret and lets the older ones live until `overlapUntil`. False: no such live key. */
+  /** Adds a secret, and keeps the older ones valid until `overlapUntil`. False: no such live key. */
   rotate(id: string, secretHash: string, prefix: string, overlapUntil: number): Promise<boolean>;
   /** Records when keys were last used. */
   touch(uses: ReadonlyMap<string, number>): Promise<void>;

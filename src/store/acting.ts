@@ -1,26 +1,26 @@
-/** What is done to mail by hand: what verbs of the store are asked and answer. */
+/** What operators do to mail: requests and answers of the store's verbs. */
 
 /** See `Store.cancel`. */
 export type CancelAnswer =
   /** At least one delivery was cancelled, or will be unless its attempt succeeds. */
   | 'cancelled'
-  /** Every delivery was final already: nothing changed. */
+  /** Every delivery was already final: nothing changed. */
   | 'final'
   | 'not_found';
 
 /** See `Store.requeue`. */
 export interface RequeueRequest {
   readonly id: string;
-  /** Wall ms: the new expiry of what is due again now. */
+  /** Wall ms: the new expiry of the requeued deliveries. */
   readonly expiresAt: number;
 }
 
 /** See `Store.requeue`. */
 export type RequeueAnswer =
-  /** The lanes in which something waits anew; deliveries without a route wait in none. */
+  /** The lanes in which work now waits; deliveries without a route are in none. */
   | { readonly kind: 'requeued'; readonly lanes: readonly string[] }
-  /** Nothing has failed, is retrying or was to end cancelled: nothing changed. */
+  /** No delivery has failed, is retrying or was to be cancelled: nothing changed. */
   | { readonly kind: 'nothing_to_retry' }
-  /** Something failed whose contents retention has removed: nothing changed. */
+  /** Retention has removed the contents of a failed delivery: nothing changed. */
   | { readonly kind: 'content_expired' }
   | { readonly kind: 'not_found' };

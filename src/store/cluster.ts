@@ -1,73 +1,72 @@
 /**
- * What several nodes over one store tell each other. A store that only one process uses has none of it. Like the
- * store's, its calls take batches, and times are arguments, but for {@link Cluster.time}, which they come from.
+ * What several nodes over one store tell each other; absent if only one process uses the store. As in the store, calls
+ * take batches, and times are arguments, except for {@link Cluster.time}, which supplies them.
  */
 export interface Cluster {
-  /** The store's own wall time in ms: the one clock that all nodes go by. */
+  /** The store's own wall time in ms: the one clock that all nodes use. */
   time(): Promise<number>;
 
   /**
-   * Writes that this node lives and what it tells of itself, and gives every node, itself included, that was heard of within
-   * {@link FORGOTTEN_MS}, in the order in which they joined. Nodes that were not are removed.
+   * Records that this node is alive, with its report, and returns every node heard of within {@link FORGOTTEN_MS},
+   * itself included, in the order of joining. Removes the others.
    */
   beat(node: NodeBeat, now: number): Promise<ClusterNode[]>;
 
-  /** Removes a node that ends: it was told to stop, and has given back what it held. */
+  /** Removes a node that has stopped and given back all that it held. */
   leave(id: string): Promise<void>;
 
-  /** Every node that was heard of within {@link FORGOTTEN_MS}, in the order in which they joined. */
+  /** Every node heard of within {@link FORGOTTEN_MS}, in the order of joining. */
   nodes(now: number): Promise<ClusterNode[]>;
 
   /**
-   * Lanes of these that hold work which is due: somebody else may have put it there. The guarantee behind
-   * {@link Cluster.tell}, which may be lost.
+   * Which of these lanes hold due work that another node may have put there. Makes up for a lost {@link Cluster.tell}.
    */
   dueLanes(lanes: readonly string[], now: number): Promise<string[]>;
 
-  /** Tells whoever holds these lanes that something waits there. Resolves when it was said, not when it was heard. */
+  /** Tells the holders of these lanes that work waits there. Resolves when it was sent, not when it was heard. */
   tell(lanes: readonly string[]): Promise<void>;
 
   /**
-   * Calls `told` with lanes that other nodes told of; with null when something may have been missed: every lane may
-   * have work then. Returns what ends it.
+   * Calls `told` with lanes that other nodes told of, or with null if news may have been missed: then every lane may
+   * have work. Returns a function that ends it.
    */
   listen(told: (lanes: readonly string[] | null) => void): () => void;
 
   /**
-   * Adds what this node let through per key and second, and gives what the others did since `sinceSecond` (whole
-   * seconds since the epoch). Rows older than a minute are removed.
+   * Adds what this node admitted per key and second, and returns what the others admitted since `sinceSecond` (whole
+   * seconds since the epoch). Removes rows older than a minute.
    */
   exchangeRates(node: string, mine: readonly RateUnits[], sinceSecond: number): Promise<RateUnits[]>;
 }
 
-/** A node that has not been heard of for so long, in ms, is missing: its lanes are taken, and health says so. */
+/** A node not heard of for this long, in ms, is missing: its lanes are taken, and health reports it. */
 export const MISSING_MS = 30_000;
 
-/** After so long, in ms, a missing node is no longer one of ours. */
+/** After this long, in ms, a missing node no longer counts as one of ours. */
 export const FORGOTTEN_MS = 600_000;
 
-/** How long what a node reports may be, in bytes. */
+/** Longest report of a node, in bytes. */
 export const MAX_REPORT_BYTES = 65_536;
 
 /** What a node tells of itself. */
 export interface NodeBeat {
-  /** Another at every start. */
+  /** New at every start. */
   readonly id: string;
-  /** What its operators call it. */
+  /** The name that its operators gave it. */
   readonly name: string;
   readonly roles: readonly string[];
-  /** Of the program. */
+  /** The version of the program. */
   readonly version: string;
   /** Wall ms. */
   readonly startedAt: number;
   /**
-   * The nodes, by the numbers of their joining, among which this one shares limits at this moment; null before it does
-   * any work. A node that joins begins to send when all that send share with it.
+   * The joining numbers of the nodes that this one shares limits with now; null before it does any work. A joining node
+   * starts to send when every sending node shares with it.
    */
   readonly sharesWith: readonly number[] | null;
-  /** How many lanes it holds, or leaves to others for a while: what the balance between nodes goes by. */
+  /** How many lanes it holds, or leaves to others for a while: the basis of balancing. */
   readonly lanes: number;
-  /** What only this node knows of its lanes and relays, for others to show: JSON of at most {@link MAX_REPORT_BYTES}. */
+  /** What only this node knows of its lanes and relays, for others to show: JSON, at most {@link MAX_REPORT_BYTES}. */
   readonly report: string;
 }
 
@@ -79,7 +78,7 @@ export interface ClusterNode extends NodeBeat {
   readonly lastSeenAt: number;
 }
 
-/** What was let through of a key's rate in one second. */
+/** What was admitted of a key's rate in one second. */
 export interface RateUnits {
   readonly keyId: string;
   /** Which of the key's windows. */

@@ -4,7 +4,7 @@ import { localReply, type Outcome, type Reply } from '../domain/outcome.ts';
 import type { Transition } from '../domain/settle.ts';
 import type { ClaimOrder } from './store.ts';
 
-/** How values of the domain are written into columns, whatever the database. */
+/** How domain values are written into columns, in every database. */
 
 /** The column form of a priority; lower goes first. */
 export function rankOf(priority: Priority): number {
@@ -22,7 +22,7 @@ const RANKS: Readonly<Record<ClaimOrder, readonly number[]>> = {
   bulk_first: [rankOf('bulk'), rankOf('normal'), rankOf('high')],
 };
 
-/** The ranks of what is claimed, in this order. */
+/** The ranks to claim, in this order. */
 export function ranksOf(order: ClaimOrder): readonly number[] {
   return RANKS[order];
 }
@@ -32,17 +32,17 @@ export function fromJson<T>(text: string): T {
   return JSON.parse(text) as T;
 }
 
-/** The column form of a group of relays, whose names hold no comma; null for none. */
+/** The column form of a group of relays, whose names contain no comma; null for none. */
 export function fromGroup(group: readonly string[]): string | null {
   return group.length === 0 ? null : group.join(',');
 }
 
-/** The names in a group; none where mail was accepted before there were groups. */
+/** The names in a group; empty for mail accepted before there were groups. */
 export function groupOf(column: string | null): string[] {
   return column === null ? [] : column.split(',');
 }
 
-/** What becomes of deliveries that end while they wait, without an attempt. */
+/** How deliveries end while they wait, without an attempt. */
 
 const ENDED = {
   state: 'failed',
@@ -59,10 +59,10 @@ export const CANCELLED: Transition = {
   reply: localReply('cancelled', '5.7.0', 'cancelled on request'),
 };
 
-/** What the hop said last. */
+/** The hop's last reply. */
 export type LastReply = [code: number | null, enhanced: string | null, text: string];
 
-/** For its age. Why it waited for so long stays: `last` is what was heard, null where nothing was. */
+/** Expired. `last`, the last reply, shows why it waited so long; null if there was none. */
 export function expired(last: LastReply | null): Transition {
   return { ...ENDED, outcome: 'expired', reply: last === null ? UNHEARD : saidLast(last) };
 }
@@ -80,13 +80,13 @@ const CLASSES: Readonly<Record<Outcome['kind'], LastError['class']>> = {
   unknown: 'unknown',
 };
 
-/** The class of what an attempt did for the recipient at this place of the envelope. */
+/** The class of an attempt's outcome for the recipient at this place of the envelope. */
 export function classOf(attempt: Attempt, index: number): LastError['class'] {
   const kind = attempt.results.find((result) => result.index === index)?.outcome.kind ?? 'unknown';
   return CLASSES[kind];
 }
 
-/** The error that a reply is for the recipient, as the message keeps it. */
+/** The error of a recipient, as the message keeps it. */
 export function lastErrorOf(reply: Reply, kind: LastError['class'], recipient: string): LastError {
   return {
     code: reply.cause,

@@ -1,8 +1,8 @@
 import type { MessageStatus } from '../domain/delivery.ts';
 
-/** What every store counts, whatever it is made of. */
+/** What every store counts. */
 
-/** Events that are counted per day and minute; `relay_*` count recipients, the others as contract §8 says. */
+/** Events counted per day and minute; `relay_*` count recipients, the others follow contract §8. */
 export type CountedEvent =
   | 'received'
   | 'delivered'
@@ -13,8 +13,8 @@ export type CountedEvent =
   | 'relay_failed';
 
 /**
- * Numbers that hold now. Message counts by status, bytes kept before and after the end, flags ever raised, and
- * deliveries that came back with a backup and that nobody has decided on.
+ * Present values: messages by status, bytes kept before and after the end, flags ever raised, and restored deliveries
+ * that nobody has decided on.
  */
 export type GaugeName =
   | 'incoming'
@@ -27,15 +27,15 @@ export type GaugeName =
   | 'restored';
 
 /**
- * Which retention rule holds a final message's contents; `gone` once they are removed; `held`: nothing is removed until
- * an operator has decided on what of it came back with a backup.
+ * The retention rule that keeps a final message's contents; `gone` once they are removed; `held`: nothing is removed
+ * until an operator has decided on its restored deliveries.
  */
 export type Kept = 'sent' | 'captured' | 'gone' | 'held';
 
-/** The gauge of the bytes that a rule of retention holds. */
+/** The gauge of the bytes kept by a retention rule. */
 export const BYTES_GAUGE = { sent: 'sent_bytes', captured: 'captured_bytes' } as const;
 
-/** The gauge a message of a status is counted in; a failed one only while its contents are kept. */
+/** The gauge that counts messages of a status; a failed one only while its contents are kept. */
 export function gaugeOf(status: MessageStatus, hasContents: boolean): GaugeName | null {
   if (status === 'queued' || status === 'retrying') return 'incoming';
   if (status === 'processing') return 'processing';
@@ -45,20 +45,20 @@ export function gaugeOf(status: MessageStatus, hasContents: boolean): GaugeName 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** The spans of time that events are counted by. Hours are made of minutes, when they are over. */
+/** The periods by which events are counted. Hours are summed from minutes once they are over. */
 export type Period = 'minute' | 'hour' | 'day';
 
-/** How long minutes live: until the same day of the next week is over. Those of relays, for a day and an hour. */
+/** How long minutes are kept: until the same weekday next week is over. Relays' minutes: a day and an hour. */
 export const KEEP_MINUTES = 8 * 24 * 60;
 export const KEEP_RELAY_MINUTES = 25 * 60;
-/** As far back as is shown. */
+/** As far back as the dashboard shows. */
 export const KEEP_HOURS = 410;
 export const KEEP_DAYS = 410;
 
-/** How many days back quotas that were used are remembered. */
+/** How many days the usage of quotas is kept. */
 export const KEEP_QUOTA_DAYS = 40;
 
-/** How many minutes `last5m` looks back; the running one is the last of them. */
+/** How many minutes `last5m` covers, including the current one. */
 export const RECENT_MINUTES = 5;
 
 /** The UTC minute of a wall time, counted from the epoch. */

@@ -1,26 +1,29 @@
 import type { Store } from './store.ts';
 import type { Views } from './views.ts';
 
-/** The same methods, answering at once instead of by a promise. */
+/** The same methods, synchronous. */
 export type Synchronous<T> = {
   readonly [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R : never;
 };
 
-/** All methods of a contract, each of which gives its name and its arguments on. `verbs` names them: none can be left out. */
+/**
+ * All methods of a contract; each passes on its name and arguments. `verbs` names them, and the type lets none be left
+ * out.
+ */
 export function forwarding<T>(
   verbs: Readonly<Record<keyof T, unknown>>,
   call: (verb: keyof T, args: readonly unknown[]) => unknown,
 ): T {
   const methods = Object.keys(verbs).map((verb) => [
     verb,
-    // The names of an object of this type are these.
+    // An object of this type has exactly these names.
     (...args: readonly unknown[]) => call(verb as keyof T, args),
   ]);
-  // What calls give is not known by their names as values: whoever makes them vouches for it.
+  // The type cannot derive results from method names: the caller's `call` vouches for them.
   return Object.fromEntries(methods) as T;
 }
 
-/** All methods of a contract, each of which calls the same of another one, in the way that `around` says. */
+/** All methods of a contract; each calls the same method of another one through `around`. */
 export function around<T>(
   verbs: Readonly<Record<keyof T, unknown>>,
   inner: T,

@@ -1,14 +1,16 @@
-/** Who did what: written once, never changed, forgotten by age and number. Errors are `StoreError`. */
+/**
+ * The audit journal: entries are written once, never changed, and removed by age and number. Errors are `StoreError`.
+ */
 export interface Journal {
-  /** Writes entries, in order, in one transaction, and forgets those beyond {@link MAX_JOURNAL_ENTRIES}. */
+  /** Writes entries, in order, in one transaction, and removes those beyond {@link MAX_JOURNAL_ENTRIES}. */
   record(entries: readonly NewJournalEntry[]): Promise<void>;
-  /** A page, newest first. Looks at {@link MAX_JOURNAL_EXAMINED} entries at most. */
+  /** A page, newest first. Examines at most {@link MAX_JOURNAL_EXAMINED} entries. */
   entries(query: JournalQuery): Promise<JournalPage>;
-  /** Forgets entries from before `before` (wall ms), the oldest first, at most `limit`. Gives how many. */
+  /** Removes entries from before `before` (wall ms), the oldest first, at most `limit`. Returns how many. */
   forgetEntries(before: number, limit: number): Promise<number>;
 }
 
-/** Something that was done. */
+/** An action to record. */
 export interface NewJournalEntry {
   /** Wall ms. */
   readonly at: number;
@@ -19,7 +21,7 @@ export interface NewJournalEntry {
   /** An operation's name; `signIn`, `signInFailed`, `signOut`, `setUp`; `retention`, `compaction`. */
   readonly action: string;
   readonly subject: string;
-  /** JSON, without secrets; null where it says nothing. */
+  /** JSON, without secrets; null if there is nothing to say. */
   readonly before: string | null;
   readonly after: string | null;
 }
@@ -34,30 +36,32 @@ export interface JournalEntry extends NewJournalEntry {
 export interface JournalQuery {
   readonly actor: string | null;
   readonly action: string | null;
-  /** Text that the subject contains, whatever its letter case. */
+  /** Text that the subject contains, case-insensitive. */
   readonly subject: string | null;
   readonly limit: number;
   /** Only numbers below this one. */
   readonly before: number | null;
 }
 
-/** A page, and where the next one starts. A page whose conditions few entries meet may be short, or empty. */
+/** A page, and where the next one starts. It may be short, or empty, if few entries match. */
 export interface JournalPage {
   readonly entries: readonly JournalEntry[];
   readonly next: number | null;
 }
 
-/** Characters of `before` or `after` that are kept; longer ones are replaced by a note. */
+/** Most characters kept of `before` or `after`; a longer text is replaced by a note. */
 export const MAX_JOURNAL_TEXT = 16 * 1024;
-/** Entries kept; the oldest go first. */
+/** Most entries kept; the oldest go first. */
 export const MAX_JOURNAL_ENTRIES = 100_000;
-/** Entries looked at for a page. */
+/** Most entries examined for a page. */
 export const MAX_JOURNAL_EXAMINED = 2000;
 
-/** What is looked at of an entry to tell whether it belongs on a page. */
+/** The fields that decide whether an entry belongs on a page. */
 type Brief = Pick<JournalEntry, 'number' | 'actor' | 'action' | 'subject'>;
 
-/** The numbers of the entries of a page, of the next {@link MAX_JOURNAL_EXAMINED} ones, newest first; whatever the database. */
+/**
+ * The numbers of a page's entries, out of the next {@link MAX_JOURNAL_EXAMINED} ones, newest first; for every database.
+ */
 export function pageOf(
   briefs: readonly Brief[],
   query: JournalQuery,
@@ -76,7 +80,10 @@ export function pageOf(
   return { numbers, next: last === undefined || briefs.length < MAX_JOURNAL_EXAMINED ? null : last.number };
 }
 
-/** Up to which number the oldest entries are from before a time; null where none is. A clock that was set back keeps those behind. */
+/**
+ * The number up to which the oldest entries are from before a time; null if none is. Entries written after a clock was
+ * set back are kept as long as those before it.
+ */
 export function oldOnes(
   oldest: readonly Pick<JournalEntry, 'number' | 'at'>[],
   before: number,

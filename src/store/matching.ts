@@ -6,14 +6,14 @@ import type { ListFilter, ListQuery, SearchQuery } from './views.ts';
 
 /** What lists and searches of every store decide alike. */
 
-/** Whether the index `messages_troubled` tells all these statuses apart, over all keys. */
+/** Whether the index `messages_troubled` covers all these statuses, over all keys. */
 export function areTroubled(statuses: readonly MessageStatus[]): boolean {
   return statuses.every((status) => status === 'failed' || status === 'retrying');
 }
 
 /**
- * The search that gives what a list asks for, where the list asks for an address or a Message-ID: those the index of words finds.
- * Null for other lists, and for captured mail, of which there is little.
+ * The equivalent search of a list that asks for an address or a Message-ID, so that the word index answers it. Null for
+ * other lists, and for captured mail, of which there is little.
  */
 export function searchOf({ owner, statuses, filter, before, limit }: ListQuery): SearchQuery | null {
   if (filter === undefined || filter.captured) return null;
@@ -40,7 +40,7 @@ export function searchOf({ owner, statuses, filter, before, limit }: ListQuery):
 /** Whether a message with this From header, reverse-path and subject belongs on the page. */
 export type TextTest = (from: string, reversePath: string, subject: string) => boolean;
 
-/** Null when neither the sender nor the subject is asked for. */
+/** Null if neither the sender nor the subject is asked for. */
 export function textTest(filter: ListFilter | undefined): TextTest | null {
   const from = filter?.from ?? null;
   const subject = filter?.subject ?? null;

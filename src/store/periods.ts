@@ -1,12 +1,12 @@
 import type { CountedEvent } from './counting.ts';
 import type { CountRange } from './views.ts';
 
-/** Counters over time, whatever the store they are read from. */
+/** Counters over time, for every store. */
 
-/** What was counted of an event within one period. */
+/** The count of an event in one period. */
 export type CountRow = readonly [start: number, event: CountedEvent, count: number];
 
-/** The rows of a range as one list for each event. */
+/** Turns rows of a range into one list per event. */
 export function countsOf(
   rows: readonly CountRow[],
   { from, count }: CountRange,
@@ -20,7 +20,10 @@ export function countsOf(
   return counts;
 }
 
-/** Hours, and those that were not summed when they were over, or are not over yet. Where both are known, more is right. */
+/**
+ * Adds hours summed from minutes: hours that are not over, or were not summed when they ended. If both are known, the
+ * larger is right.
+ */
 export function addMinutes(hours: readonly CountRow[], sums: readonly CountRow[]): CountRow[] {
   const rows = new Map(hours.map((row) => [`${row[0]} ${row[1]}`, row]));
   for (const row of sums) {

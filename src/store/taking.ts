@@ -2,39 +2,39 @@ import type { Content, ContentRef } from '../domain/message.ts';
 import type { AcceptAnswer, AcceptRecord, AcceptWish, QueueLimits } from './accepting.ts';
 import type { Stamp, Store } from './store.ts';
 
-/** A message on its way in, its contents and what is to be known of it. */
+/** An incoming message: its contents, and what to record of it. */
 export interface Taken {
   readonly messageId: string;
   readonly content: Content;
   readonly wish: AcceptWish;
-  /** Its facts, once the place of its contents is known. Called at most once. */
+  /** Its record, once the place of its contents is known. Called at most once. */
   readonly record: (content: ContentRef) => AcceptRecord;
 }
 
 /** How messages are taken. */
 export interface TakingTerms {
-  /** Asked when the records are made. */
+  /** Called when the records are made. */
   readonly at: () => Stamp;
   readonly limits: QueueLimits;
-  /** Told when the store counts them itself, or is about to refuse them. */
+  /** Called when the store counts the messages itself, or is about to refuse them. */
   readonly counted: () => void;
 }
 
 /**
- * Makes messages ours, contents and facts: contents never less durable than the facts that refer to them. One answer
- * each, in order, as of `Store.accept`. Rejects with `SpoolError`, `StoreError`.
+ * Takes responsibility for messages, contents and records: contents are never less durable than the records that refer
+ * to them. One answer each, in order, like `Store.accept`. Rejects with `SpoolError`, `StoreError`.
  */
 export interface Taking {
   take(messages: readonly Taken[], terms: TakingTerms): Promise<AcceptAnswer[]>;
 }
 
-/** What contents are written to that lie apart from the facts; the spool is. */
+/** Storage of contents apart from the records; the spool is one. */
 interface Contents {
   append(entries: readonly Pick<Taken, 'messageId' | 'content'>[]): Promise<ContentRef[]>;
   decided(refs: readonly ContentRef[]): void;
 }
 
-/** Takes messages where contents and facts lie apart: the contents first, so that what refers to them never lacks them. */
+/** Takes messages if contents and records are stored apart: the contents first, so that no record lacks them. */
 export function takingApart(contents: Contents, store: Pick<Store, 'accept'>): Taking {
   return {
     take: async (messages, { at, limits, counted }) => {
@@ -50,7 +50,7 @@ export function takingApart(contents: Contents, store: Pick<Store, 'accept'>): T
   };
 }
 
-/** The facts of messages whose contents lie at these places. */
+/** The records of messages whose contents are at these places. */
 export function recordsAt(messages: readonly Taken[], refs: readonly ContentRef[]): AcceptRecord[] {
   return messages.map(({ record }, place) => {
     const ref = refs[place];

@@ -3,13 +3,13 @@ import type { ContentRef } from '../domain/message.ts';
 import { localReply, type Outcome } from '../domain/outcome.ts';
 import { type SettlePolicy, type SettlingDelivery, settle, type Transition } from '../domain/settle.ts';
 
-/** Upkeep of the store: what `reclaim`, `purge` and `tally` are asked and answer. */
+/** Upkeep of the store: requests and answers of `reclaim`, `purge` and `tally`. */
 
 /** See `Store.reclaim`. */
 export interface ReclaimOptions {
   readonly seize: boolean;
   readonly policy: SettlePolicy;
-  /** In [0, 1): the jitter of what is tried again. */
+  /** In [0, 1): the jitter of retries. */
   readonly dice: number;
   readonly limit: number;
 }
@@ -17,7 +17,7 @@ export interface ReclaimOptions {
 /** See `Store.reclaim`. */
 export interface ReclaimAnswer {
   readonly released: number;
-  /** Deliveries that were begun: each may be a duplicate. */
+  /** Deliveries that had begun: each may be a duplicate. */
   readonly unknown: number;
   readonly more: boolean;
 }
@@ -45,13 +45,13 @@ export interface IndexAnswer {
   readonly more: boolean;
 }
 
-/** Adds `count` to a counter of the day and the minute of the stamp. */
+/** Adds `count` to a counter of the stamp's day and minute. */
 export interface Tally {
   readonly event: 'denied';
   readonly count: number;
 }
 
-/** What becomes of attempts that nobody came back from. See `Store.reclaim`. */
+/** The outcome of attempts whose process never reported back. See `Store.reclaim`. */
 
 const UNKNOWN: Outcome = {
   kind: 'unknown',
@@ -59,8 +59,8 @@ const UNKNOWN: Outcome = {
 };
 
 /**
- * What becomes of a delivery whose attempt had begun. One that has reached its expiry waits, due at once: `expire` ends
- * it, with the report that nobody has written yet.
+ * What happens to a delivery whose attempt had begun. An expired one waits, due at once: `expire` ends it, with the
+ * report that nobody has written yet.
  */
 export function settleLost(delivery: SettlingDelivery, options: ReclaimOptions, now: number): Transition {
   const transition = settle(delivery, UNKNOWN, options.policy, now, options.dice);
@@ -68,13 +68,13 @@ export function settleLost(delivery: SettlingDelivery, options: ReclaimOptions, 
   return { ...transition, state: 'retrying', outcome: null, nextAttemptAt: now };
 }
 
-/** What can be said of an attempt for these recipients. */
+/** The attempt record for these recipients. */
 export function lostAttempt(startedAt: number, relay: string | null, indexes: readonly number[]): Attempt {
   const results = indexes.map((index) => ({ index, outcome: UNKNOWN }));
   return { startedAt, relay: relay ?? '', evidence: NO_EVIDENCE, results };
 }
 
-/** What tells attempts apart. */
+/** What identifies an attempt. */
 interface Leased {
   readonly message: unknown;
   readonly lane: string | null;
@@ -82,7 +82,10 @@ interface Leased {
   readonly begunAt: number | null;
 }
 
-/** Deliveries of one message, lane and fence, begun at one time, were in one attempt. They come in this order. */
+/**
+ * Deliveries of one message, lane and fence that began at the same time were in one attempt. Expects them in this
+ * order.
+ */
 export function groupByAttempt<T>(deliveries: readonly T[], leaseOf: (delivery: T) => Leased): T[][] {
   const groups: T[][] = [];
   let last: Leased | null = null;
@@ -99,7 +102,7 @@ function isSame(a: Leased, b: Leased): boolean {
   return a.message === b.message && a.lane === b.lane && a.fence === b.fence && a.begunAt === b.begunAt;
 }
 
-/** Contents that lie in the spool: whose they are, and where. */
+/** Contents in the spool: whose they are, and where. */
 export interface ContentPlace {
   readonly messageId: string;
   readonly content: ContentRef;
@@ -107,25 +110,25 @@ export interface ContentPlace {
 
 /** See `Store.relocate`. */
 export interface Relocation extends ContentPlace {
-  /** Where a copy of the contents lies, durably. */
+  /** The place of a durable copy of the contents. */
   readonly to: ContentRef;
 }
 
-/** How much of a segment is referred to. */
+/** How much of a segment is in use. */
 export interface SegmentUse {
   readonly live: number;
-  /** Of the contents alone, without what the spool writes around them. */
+  /** Size of the contents alone, without the spool's framing. */
   readonly bytes: number;
 }
 
-/** What may become of deliveries that came back with a backup: tried again from the beginning, or cancelled. */
+/** What an operator may do with restored deliveries: retry them from the start, or cancel them. */
 export type RestoredAct = 'resume' | 'cancel';
 
 /** See `Store.decideRestored`. */
 export interface RestoredAnswer {
   /** Deliveries that were decided on. */
   readonly count: number;
-  /** The lanes in which something waits anew; deliveries without a route wait in none. */
+  /** The lanes in which work now waits; deliveries without a route are in none. */
   readonly lanes: readonly string[];
   readonly more: boolean;
 }

@@ -6,44 +6,43 @@ import type { MailQuery } from '../domain/query.ts';
 import type { CountedEvent, Period } from './counting.ts';
 
 /**
- * Reads for the API, the command line, health and metrics. A view sees whole transactions, the newest that had
- * committed when it was asked; it never waits for a writer. Cost never grows with the number of messages
- * stored.
+ * Reads for the API, the command line, health and metrics. A view sees whole transactions, up to the newest committed
+ * when it was called; it never waits for a writer. Its cost never grows with the number of stored messages.
  */
 export interface Views {
-  /** A message with its recipients, or null. Whose it is, the caller checks. */
+  /** A message with its recipients, or null. The caller checks who owns it. */
   message(id: string): Promise<MessageDetail | null>;
 
   /**
-   * Messages, newest first: by id, or where an address or a Message-ID is asked for in the order of acceptance, which differs
-   * only between messages that were accepted at once. Examines at most `MAX_EXAMINED` records, in slices between which others
-   * read, and gives no more than `MAX_LISTED_CHARACTERS`. Rejects with `store_busy` when too many lists are under way, of
-   * one asker or in all.
+   * Messages, newest first: by id; by order of acceptance if filtered by address or Message-ID, which differs only
+   * between messages accepted at the same time. Examines at most `MAX_EXAMINED` records, in slices that let others read
+   * in between, and returns at most `MAX_LISTED_CHARACTERS`. Rejects with `store_busy` if too many lists are under way,
+   * for one asker or in total.
    */
   list(query: ListQuery): Promise<ListPage>;
 
   /**
-   * What a query finds of all mail, newest first: by id, or where words are looked for in the order of acceptance.
-   * Bounded as `list` is, in time too. Rejects as `list` does.
+   * What a query finds in all mail, newest first: by id; by order of acceptance if it has words. Bounded like `list`,
+   * and in time too. Rejects like `list`.
    */
   search(query: SearchQuery): Promise<FoundPage>;
 
-  /** How many messages `search` would find; looks at `MAX_COUNTED` records at most. */
+  /** How many messages `search` would find; examines at most `MAX_COUNTED` records. */
   countFound(query: SearchQuery): Promise<FoundCount>;
 
   /**
-   * Events counted in each of some periods that follow each other, all nodes together; of the service, or in recipients of a
-   * relay. Events that were not seen in any are absent.
+   * Events counted in each of several consecutive periods, over all nodes: the service's, or those of a relay, in
+   * recipients. Events that did not occur are absent.
    */
   counts(range: CountRange): Promise<ReadonlyMap<CountedEvent, readonly number[]>>;
 
   /**
-   * A message's attempts, oldest first: as many as asked for, or fewer once `MAX_EVIDENCE_BYTES` are reached. None
-   * for a message that does not exist.
+   * A message's attempts, oldest first: as many as asked for, or fewer once `MAX_EVIDENCE_BYTES` is reached. Empty for
+   * a message that does not exist.
    */
   attempts(id: string, range: AttemptRange): Promise<AttemptPage>;
 
-  /** What was accepted under an idempotency key that is still remembered at `now` (wall ms), or null. */
+  /** What was accepted under an idempotency key that is still valid at `now` (wall ms), or null. */
   remembered(keyId: string, idempotencyKey: string, now: number): Promise<Remembered | null>;
 
   /** The figures of health and metrics at `now` (wall ms); days and minutes are UTC. */
@@ -52,29 +51,31 @@ export interface Views {
   /** Waiting and processing deliveries per lane, of one relay or (null) of all. At most `limit`, the fullest first. */
   lanes(relay: string | null, limit: number): Promise<LaneDepth[]>;
 
-  /** Recipients that each relay's quota of a UTC day (whole days since the epoch) is short of. Those without one are absent. */
+  /**
+   * Recipients charged to each relay's quota of a UTC day (whole days since the epoch). Relays without any are absent.
+   */
   quotaUsed(day: number): Promise<ReadonlyMap<string, number>>;
 
-  /** A page of what waits, with all that routing looks at. */
+  /** A page of waiting deliveries, with all that routing needs. */
   waiting(query: WaitingQuery): Promise<WaitingPage>;
 
-  /** Ends reading. */
+  /** Closes the views. */
   close(): Promise<void>;
 }
 
-/** How many records a page may look at before it answers with what it has (contract §3.2). */
+/** How many records a page may examine before it returns what it has (contract §3.2). */
 export const MAX_EXAMINED = 20_000;
 
-/** And how many before it says that so many are new. */
+/** How many records a count may examine. */
 export const MAX_COUNTED = 2_000;
 
-/** Text of the messages on one page of a list: the message that goes beyond it is the last. */
+/** Most text of the messages on one list page; the message that exceeds it is the last. */
 export const MAX_LISTED_CHARACTERS = 2 * 1024 * 1024;
 
-/** Of attempts, as they are stored, on one page: the one that goes beyond it is the last. */
+/** Most text of the attempts on one page, as stored; the attempt that exceeds it is the last. */
 export const MAX_EVIDENCE_BYTES = 1024 * 1024;
 
-/** Text of the deliveries on one page of what waits: the delivery that goes beyond it is the last. */
+/** Most text on one page of waiting deliveries; the delivery that exceeds it is the last. */
 export const MAX_WAITING_CHARACTERS = 1024 * 1024;
 
 /** Which attempts of a message a page shows. They are numbered from 1, without gaps. */
@@ -85,17 +86,17 @@ export interface AttemptRange {
   readonly limit: number;
 }
 
-/** Attempts that follow each other; the first one's number is one more than `after`. */
+/** Consecutive attempts; the first one's number is one more than `after`. */
 export interface AttemptPage {
   readonly attempts: readonly Attempt[];
-  /** `after` of the next page; null when there is none. */
+  /** `after` of the next page; null if there is none. */
   readonly next: number | null;
 }
 
 /** The first submission under an idempotency key. */
 export interface Remembered {
   readonly id: string;
-  /** Of the submission, as it was given with it. */
+  /** The hash of the submission, as given with it. */
   readonly hash: string;
 }
 
@@ -106,7 +107,7 @@ export interface MessageDetail {
   readonly origin: MessageOrigin;
 }
 
-/** Where a message came from, and what decided its way. */
+/** The origin of a message, and what routed it. */
 export interface MessageOrigin {
   /** The peer's address; null for the command line. */
   readonly sourceAddress: string | null;
@@ -114,7 +115,7 @@ export interface MessageOrigin {
   readonly routeTable: number;
 }
 
-/** What became of one recipient. Times are wall ms. */
+/** The state of one recipient. Times are wall ms. */
 export interface RecipientRecord {
   readonly index: number;
   readonly address: string;
@@ -133,7 +134,7 @@ export interface RecipientRecord {
   readonly dueAt: number | null;
   /** The rule that chose its group; null for the default. */
   readonly rule: string | null;
-  /** Relays it may leave by, in order. */
+  /** Relays it may use, in order. */
   readonly group: readonly string[];
 }
 
@@ -141,18 +142,18 @@ export interface RecipientRecord {
 export interface ListQuery {
   /** Whose messages; `all` for everyone's. */
   readonly owner: { readonly keyId: string } | 'all';
-  /** Id of the key that asks, so that it holds up no other who asks for everyone's. Absent: the owner; operators, for `all`. */
+  /** Id of the asking key, so that one key's lists delay only its own. Absent: the owner; for `all`, operators. */
   readonly asker?: string;
   /** Any of these; empty means every status. */
   readonly statuses: readonly MessageStatus[];
-  /** What else they must be; absent for no more. */
+  /** Further conditions; absent for none. */
   readonly filter?: ListFilter;
   /** Only ids below this one; null starts at the newest. */
   readonly before: string | null;
   readonly limit: number;
 }
 
-/** In whose name a list takes its turn: a key's id, or the empty text for operators. */
+/** Under whose name a list takes its turn: a key's id, or the empty string for operators. */
 export function askerOf({ asker, owner }: Pick<ListQuery, 'asker' | 'owner'>): string {
   return asker ?? (owner === 'all' ? '' : owner.keyId);
 }
@@ -162,45 +163,45 @@ export interface ListFilter {
   /** Exactly this tag; null for any. */
   readonly tag: string | null;
   /**
-   * A recipient (to, cc or bcc), or the sender (From or reverse-path): a whole address, or `@` and a domain.
+   * A recipient (To, Cc or Bcc), or the sender (From or reverse-path): a whole address, or `@` and a domain.
    * Case-insensitive. Null for any.
    */
   readonly to: string | null;
   readonly from: string | null;
-  /** Text that the subject contains, whatever its letter case; null for any. */
+  /** Text that the subject contains, case-insensitive; null for any. */
   readonly subject: string | null;
-  /** Accepted at or after, and before, these wall times in ms; null for no bound. */
+  /** Accepted at or after the first, and before the second wall time in ms; null for no bound. */
   readonly since: number | null;
   readonly until: number | null;
-  /** Exactly this Message-ID, with its angle brackets; absent for any. */
+  /** Exactly this Message-ID, including its angle brackets; absent for any. */
   readonly messageId?: string;
-  /** Only what the local inbox captured, and keeps the contents of. */
+  /** Only captured messages whose contents are kept. */
   readonly captured?: true;
 }
 
 /** A page, and where the next one starts. */
 export interface ListPage {
   readonly messages: readonly MessageRecord[];
-  /** `before` of the next page; null when there is none. */
+  /** `before` of the next page; null if there is none. */
   readonly next: string | null;
 }
 
-/** What is looked for in all mail. */
+/** A search in all mail. */
 export interface SearchQuery {
-  /** Its keys are named by their ids. */
+  /** Names keys by their ids. */
   readonly query: MailQuery;
   /** Only ids above this one; null for no bound. */
   readonly after: string | null;
   /** The `next` of an earlier page; null starts at the newest. */
   readonly before: string | null;
   readonly limit: number;
-  /** Also looks, one by one, at messages that words do not find yet, however many. */
+  /** Also examines, one by one, the messages that are not indexed yet, however many. */
   readonly complete?: true;
 }
 
-/** What a query finds. */
+/** The results of a query. */
 export interface FoundPage extends ListPage {
-  /** Roughly how many messages words do not find yet; 0 where no words are looked for. */
+  /** Roughly how many messages are not indexed yet; 0 if the query has no words. */
   readonly behind: number;
 }
 
@@ -212,17 +213,17 @@ export interface FoundCount {
   readonly more: boolean;
 }
 
-/** Which counters are read. */
+/** Which counters to read. */
 export interface CountRange {
   readonly period: Period;
-  /** The first one: whole minutes, hours or days since the epoch. */
+  /** The first period: whole minutes, hours or days since the epoch. */
   readonly from: number;
   readonly count: number;
   /** Null: the service's events, in messages. */
   readonly relay: string | null;
 }
 
-/** Today's, the last five minutes' and the present moment's numbers (contract §7, §8). */
+/** Figures of today, the last five minutes and the present (contract §7, §8). */
 export interface Figures {
   readonly today: Readonly<Record<'received' | 'delivered' | 'failed' | 'retried' | 'denied', number>>;
   readonly last5m: Readonly<Record<'received' | 'sent', number>>;
@@ -231,14 +232,14 @@ export interface Figures {
   readonly relays: Readonly<Record<string, { readonly delivered: number; readonly failed: number }>>;
   /** Bytes of contents of messages that are not final. */
   readonly queuedBytes: number;
-  /** Of those that are, and are kept: by the retention of what was sent (or failed), and of what the inbox captured. */
+  /** The same of final messages whose contents are kept: by the retention of sent (or failed) and of captured mail. */
   readonly sentBytes: number;
   readonly capturedBytes: number;
-  /** Due time of the longest waiting due delivery; null when none is due. */
+  /** Due time of the delivery that is due longest; null if none is due. */
   readonly oldestDueAt: number | null;
-  /** Recipients that came back with a backup and on whom nobody has decided. */
+  /** Restored recipients that nobody has decided on. */
   readonly restored: number;
-  /** Messages flagged as possibly sent twice, since the beginning. */
+  /** Messages ever flagged as possible duplicates. */
   readonly possibleDuplicates: number;
   readonly databaseBytes: number;
 }
@@ -248,28 +249,28 @@ export interface LaneDepth {
   readonly lane: string;
   readonly waiting: number;
   readonly processing: number;
-  /** Due time of the longest due waiting delivery (wall ms); may lie ahead; null when none waits. */
+  /** Due time of the waiting delivery that is due first (wall ms), maybe in the future; null if none waits. */
   readonly oldestDueAt: number | null;
 }
 
 /** Which waiting deliveries a page shows. */
 export interface WaitingQuery {
-  /** Those of one lane; `none`: those without a route; `all`. */
+  /** One lane; `none`: deliveries without a route; or `all`. */
   readonly lane: { readonly name: string } | 'none' | 'all';
-  /** The `next` of an earlier page of the same lanes; null starts. */
+  /** The `next` of an earlier page of the same lanes; null for the first page. */
   readonly after: string | null;
   /** At most 1,000. */
   readonly limit: number;
 }
 
-/** See {@link Views.waiting}. A delivery that changes while pages are read may be seen twice or not at all. */
+/** See {@link Views.waiting}. A delivery that changes while pages are read may appear twice or not at all. */
 export interface WaitingPage {
   readonly deliveries: readonly WaitingDelivery[];
-  /** `after` of the next page; null when there is none. */
+  /** `after` of the next page; null if there is none. */
   readonly next: string | null;
 }
 
-/** A waiting delivery, with all that routing looks at. */
+/** A waiting delivery, with all that routing needs. */
 export interface WaitingDelivery {
   readonly messageId: string;
   readonly index: number;
@@ -286,7 +287,7 @@ export interface WaitingDelivery {
   readonly reversePath: string;
   readonly tags: readonly string[];
   readonly keyId: string | null;
-  /** The key's name; null without one, or when there is no such key any more. */
+  /** The key's name; null without a key, or if it no longer exists. */
   readonly keyName: string | null;
   readonly sourceAddress: string | null;
   readonly sizeBytes: number;

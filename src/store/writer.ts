@@ -1,7 +1,7 @@
-/** How the writing side of a store does. */
+/** The state of the store's writing side. */
 export interface StoreWriter {
-  /** How many transactions were committed. */
+  /** Number of committed transactions. */
   commits(): number;
-  /** For how long the store has owed an answer to a write, in ms; 0 when it owes none. */
+  /** How long the oldest write has waited for its answer, in ms; 0 if none waits. */
   waitingMs(): number;
 }

@@ -214,7 +214,7 @@ export class Caller {
 }
 
 function refuse(): Promise<never> {
-  return Promise.reject(new StoreError('store_busy', 'too much waits for the store'));
+  return Promise.reject(new StoreError('store_busy', 'too many calls wait for the store'));
 }
 
 /** Gives a call its answer; returns the error if it is one. */

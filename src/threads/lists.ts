@@ -90,7 +90,7 @@ export class Lists {
   #enter(asker: string): void {
     const own = this.#underWay.get(asker) ?? 0;
     if (this.#count >= this.#limits.maxLists || own >= this.#limits.maxListsPerAsker)
-      throw new StoreError('store_busy', 'too many lists are asked for at once');
+      throw new StoreError('store_busy', 'too many lists are under way');
     this.#underWay.set(asker, own + 1);
     this.#count++;
   }

@@ -41,7 +41,7 @@ export class ContentsWriter {
   append(records: readonly EncodedRecord[]): Promise<ContentRef[]> {
     if (this.#closed) return Promise.reject(new SpoolError('spool_closed', 'the spool is closed'));
     if (this.#waiting.length >= MAX_WAITING)
-      return Promise.reject(new SpoolError('spool_unavailable', 'too much waits for the spool'));
+      return Promise.reject(new SpoolError('spool_unavailable', 'too many calls wait for the spool'));
     return new Promise((resolve, reject) => {
       const bytes = records.reduce((sum, record) => sum + record.bodyBytes, 0);
       this.#waiting.push({ records, bytes, resolve, reject });

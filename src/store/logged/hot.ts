@@ -2,24 +2,24 @@ import type { LaneLease } from '../../domain/lane.ts';
 import type { AcceptRecord } from '../accepting.ts';
 import type { Stamp, Unit, UnitRef } from '../store.ts';
 
-/** A delivery that is leased, until its attempt is settled. */
+/** A leased delivery, until its attempt is settled. */
 export interface HotDelivery {
   readonly lane: string;
   readonly fence: number;
-  /** When its attempt began (wall ms); null when it has not. */
+  /** When its attempt began (wall ms); null if it has not begun. */
   begunAt: number | null;
 }
 
 /** The leased deliveries of a message, by their places in the envelope. */
 export type HotMessage = Map<number, HotDelivery>;
 
-/** A claim that the database has not answered, and what was left to it since. */
+/** A claim that the database has not answered, and what was left to the database since. */
 interface Claiming {
   readonly messages: Set<string>;
   lanes: boolean;
 }
 
-/** Who holds a lane. */
+/** The holder of a lane. */
 interface Hold {
   readonly fence: number;
   readonly node: string;
@@ -28,13 +28,13 @@ interface Hold {
 }
 
 /**
- * What the log's store knows without asking the database: mail that is leased, and the leases of lanes. As much as
- * is under way, never more. It may know less than is true, then the database is asked; never anything else.
+ * What the log's store knows without asking the database: leased mail, and the leases of lanes. Its size is that of the
+ * work under way. It may miss something, and then the database is asked; it is never wrong.
  */
 export class HotTable {
   readonly #messages = new Map<string, HotMessage>();
   readonly #holds = new Map<string, Hold>();
-  /** No lease ends before (wall ms). */
+  /** No lease ends before this time (wall ms). */
   #firstEnd = Number.POSITIVE_INFINITY;
   /** How often something was left to the database. */
   #left = 0;
@@ -45,7 +45,7 @@ export class HotTable {
     return this.#messages.size;
   }
 
-  /** Enters a message that is being accepted. Says per delivery whether it took the short way. */
+  /** Adds a message that is being accepted. Returns for each delivery whether it took the short way. */
   enter({ id, deliveries }: AcceptRecord, at: Stamp): boolean[] {
     const message: HotMessage = new Map();
     const leased = deliveries.map(({ lane, fence, dueAt }, index) => {
@@ -58,8 +58,8 @@ export class HotTable {
   }
 
   /**
-   * A claim is asked of the database. What it gives is to be told to the result, nothing where it fails: what was cancelled or
-   * given back meanwhile is left to the database, which may have done that after it.
+   * A claim is sent to the database; pass its units to the returned function (none if it fails). What was cancelled or
+   * given back meanwhile is left to the database, which may have done that after the claim.
    */
   claiming(): (units: readonly Unit[]) => void {
     const claiming: Claiming = { messages: new Set(), lanes: false };
@@ -91,7 +91,7 @@ export class HotTable {
     return found;
   }
 
-  /** The deliveries of all these units, as `find` finds them; null where one is missing. */
+  /** The deliveries of all these units, as `find` finds them; null if one is missing. */
   findAll(units: readonly UnitRef[]): HotDelivery[] | null {
     const all: HotDelivery[] = [];
     for (const unit of units) {
@@ -103,8 +103,8 @@ export class HotTable {
   }
 
   /**
-   * Takes out the deliveries of a unit that `find` has found; returns what puts them back. Where anything was left to the
-   * database meanwhile it does nothing: they may be among that.
+   * Removes the deliveries of a unit that `find` has found; returns a function that puts them back. It does nothing if
+   * anything was left to the database meanwhile, since they may be among that.
    */
   takeOut({ messageId, indexes }: UnitRef): () => void {
     const message = this.#messages.get(messageId) ?? new Map<number, HotDelivery>();
@@ -137,7 +137,7 @@ export class HotTable {
     return hold?.fence === fence && hold.node === node && hold.until > now;
   }
 
-  /** Leases that were granted or extended until then (wall ms), to the node of the stamp. */
+  /** Leases granted or extended until then (wall ms), to the node of the stamp. */
   held(leases: readonly LaneLease[], until: number, { node }: Stamp): void {
     for (const { lane, fence } of leases) {
       const before = this.#holds.get(lane);
@@ -153,7 +153,7 @@ export class HotTable {
     for (const { lane, fence } of leases) this.#end(lane, fence);
   }
 
-  /** Leases that somebody whose time it is now (wall ms) may take away; all of them without one. */
+  /** Removes leases that another node may take at this time (wall ms); all of them without a time. */
   lapsed(now: number | null): void {
     if (now !== null && now < this.#firstEnd) return;
     this.#firstEnd = Number.POSITIVE_INFINITY;

@@ -22,12 +22,12 @@ import { type HotDelivery, HotTable } from './hot.ts';
 import { SureRoom } from './room.ts';
 import { type BehindTerms, WrittenBehind } from './written-behind.ts';
 
-/** Facts that wait for the database beyond so many characters hold back what comes in. */
+/** New mail waits while more than this many characters of facts wait for the database. */
 const MAX_CHARACTERS_BEHIND = 16 * 1024 * 1024;
 
-/** What a store over a log is made of. */
+/** The parts of a store over a log. */
 export interface LoggedStoreParts {
-  /** What is behind the log: applied up to the log's beginning. */
+  /** The store behind the log, with everything applied up to the log's start. */
   readonly store: Store;
   readonly applying: Applying;
   readonly log: FactLog;
@@ -37,9 +37,9 @@ export interface LoggedStoreParts {
 }
 
 /**
- * A store over another (design §6a). Facts of fresh mail are durable once they are in the log, beside its contents, and those of
- * attempts at any mail; they are written into the database behind the answer. Whatever else is asked reaches the database behind all of them, so
- * that it never sees less than was answered before.
+ * A store over a log and another store (design §6a). Facts of fresh mail and of attempts are durable once they are in
+ * the log, beside the contents, and are written into the database after the answer. All other calls reach the database
+ * after these facts, so that it never knows less than was answered before.
  */
 export class LoggedStore implements Taking {
   readonly #store: Store;
@@ -48,9 +48,11 @@ export class LoggedStore implements Taking {
   readonly #hot = new HotTable();
   readonly #room = new SureRoom();
   readonly #behind: WrittenBehind;
-  /** What is being written into the log. */
+  /** Writes to the log that are under way. */
   readonly #writes = new Set<Promise<boolean>>();
-  /** The log can be written no more: what it has of its last flush is not known, and nothing may contradict it. */
+  /**
+   * The log can no longer be written: how much of its last flush is on disk is unknown, and nothing may contradict it.
+   */
   #failure: StoreError | null = null;
 
   constructor({ store, applying, log, spool, clock, behind = {} }: LoggedStoreParts) {
@@ -70,8 +72,8 @@ export class LoggedStore implements Taking {
   }
 
   /**
-   * Writes all that was answered into the database; to be done before it and the log are closed. What cannot be written, as
-   * when the disk is full, stays in the log for the next start.
+   * Writes all that was answered into the database; call it before the database and the log are closed. What cannot be
+   * written, as on a full disk, stays in the log for the next start.
    */
   async finish(): Promise<void> {
     await this.#logged();
@@ -130,7 +132,7 @@ export class LoggedStore implements Taking {
     try {
       const isLogged = await this.#write([], () => {
         for (const settlement of batch) {
-          // One by one: the same work may stand there twice.
+          // One by one: a batch may hold the same work twice.
           if (!this.#isHot(settlement)) return undo();
           putBack.push(this.#hot.takeOut(settlement.unit));
         }
@@ -144,7 +146,7 @@ export class LoggedStore implements Taking {
     return await this.#settleThere(batch, at);
   }
 
-  /** All verbs: those that the log knows nothing of go to the database. */
+  /** All verbs: those without a place in the log go to the database. */
   asStore(): Store {
     const store = this.#store;
     return {
@@ -163,7 +165,7 @@ export class LoggedStore implements Taking {
     };
   }
 
-  /** What moves leases. */
+  /** Verbs that change leases. */
   #lanes(): Pick<Store, 'acquireLanes' | 'renewLanes' | 'releaseLanes' | 'reclaim'> {
     const store = this.#store;
     const hot = this.#hot;
@@ -201,7 +203,7 @@ export class LoggedStore implements Taking {
     };
   }
 
-  /** What may change mail that is under way, or bring mail back into the queue. */
+  /** Verbs that may change mail under way, or return mail to the queue. */
   #acts(): Pick<Store, 'cancel' | 'requeue' | 'release' | 'decideRestored'> {
     const store = this.#store;
     const growing = <T>(verb: () => Promise<T>) =>
@@ -226,7 +228,7 @@ export class LoggedStore implements Taking {
     };
   }
 
-  /** What is claimed is hot from here on. */
+  /** Claimed work is hot from here on. */
   async #claim(requests: readonly ClaimRequest[], at: Stamp): Promise<ClaimAnswer[]> {
     const enter = this.#hot.claiming();
     let answers: ClaimAnswer[] = [];
@@ -238,7 +240,7 @@ export class LoggedStore implements Taking {
     }
   }
 
-  /** What the database changes is hot no more. */
+  /** What the database changes is no longer hot. */
   #beginThere(units: readonly BeginRequest[], at: Stamp): Promise<BeginAnswer[]> {
     this.#hot.forget(units.map(({ messageId }) => messageId));
     return this.#there(() => this.#store.begin(units, at));
@@ -250,14 +252,14 @@ export class LoggedStore implements Taking {
   }
 
   /**
-   * What comes in waits, before it takes room in the queue that others could not see: memory is bounded; and while the
+   * New mail waits before it takes room in the queue, which nobody else could see: memory is bounded, and while the
    * database has no room, nothing more is taken for it.
    */
   get #mustWait(): boolean {
     return this.#behind.isIll || this.#behind.characters > MAX_CHARACTERS_BEHIND;
   }
 
-  /** Whether nothing but the database's own judgement is needed to take them. */
+  /** Whether the log can take them, with no judgement of the database needed. */
   #mayBeLogged(wishes: readonly AcceptWish[], limits: QueueLimits | undefined): boolean {
     if (wishes.length === 0 || wishes.some(({ idempotency }) => idempotency !== null)) return false;
     return this.#room.take(wishes, limits);
@@ -288,7 +290,7 @@ export class LoggedStore implements Taking {
     }
   }
 
-  /** The contents first, then the facts, each with a flush of its own. */
+  /** The contents first, then the facts, each with its own flush. */
   #takeApart(
     messages: readonly Taken[],
     wishes: readonly AcceptWish[],
@@ -299,7 +301,7 @@ export class LoggedStore implements Taking {
     return takingApart(this.#spool, { accept }).take(messages, terms);
   }
 
-  /** Lets the database decide, which alone knows whether there is room where that is not sure. */
+  /** Lets the database decide, which alone knows whether there is room if that is uncertain. */
   async #acceptThere<T>(
     wishes: readonly AcceptWish[],
     limits: QueueLimits | undefined,
@@ -311,7 +313,7 @@ export class LoggedStore implements Taking {
     return answer;
   }
 
-  /** Calls the database for what may bring messages into the queue. */
+  /** Calls the database for a verb that may add messages to the queue. */
   async #counting<T>(wishes: readonly AcceptWish[], verb: () => Promise<T>): Promise<T> {
     this.#room.enter(wishes);
     try {
@@ -326,7 +328,7 @@ export class LoggedStore implements Taking {
     return this.#hot.find(unit)?.every(({ begunAt }) => begunAt === attempt.startedAt) ?? false;
   }
 
-  /** Calls the database, behind everything that was written into the log before. */
+  /** Calls the database, after everything logged before. */
   async #there<T>(verb: () => Promise<T>): Promise<T> {
     if (this.#writes.size > 0) await this.#logged();
     if (this.#failure !== null) throw this.#failure;
@@ -334,7 +336,7 @@ export class LoggedStore implements Taking {
     return await verb();
   }
 
-  /** Resolves when what is being written into the log is there, or has failed. */
+  /** Resolves when the writes under way to the log are done, or have failed. */
   async #logged(): Promise<void> {
     await Promise.allSettled(this.#writes);
   }
@@ -358,7 +360,7 @@ export class LoggedStore implements Taking {
   }
 }
 
-/** What comes into the queue with the reports of these. */
+/** What the reports of these add to the queue. */
 function reportsOf(batch: readonly { readonly report: AcceptRecord | null }[]): AcceptWish[] {
   return batch.flatMap(({ report }) => (report === null ? [] : [wishOf(report)]));
 }
@@ -369,7 +371,7 @@ function wishOf({ keyId, content, idempotency }: AcceptRecord): AcceptWish {
 
 const SETTLED: SettleAnswer = { kind: 'settled', cancelled: [] };
 
-/** How a verb of the store tells of the log what the spool told. */
+/** The store error for a spool error of the log. */
 function storeErrorOf(error: SpoolError): StoreError {
   switch (error.code) {
     case 'spool_full':
@@ -377,6 +379,6 @@ function storeErrorOf(error: SpoolError): StoreError {
     case 'spool_closed':
       return new StoreError('store_closed', 'the log is closed', { cause: error });
     default:
-      return new StoreError('store_failed', 'the log can be written no more', { cause: error });
+      return new StoreError('store_failed', 'the log can no longer be written', { cause: error });
   }
 }

@@ -1,19 +1,19 @@
 import type { FactLog } from '../../spool/spool.ts';
 import type { Applying } from '../applying.ts';
 
-/** Facts that go into one transaction, and what one flush adds to them. */
+/** Facts in one transaction, apart from what one flush adds. */
 const FACTS_AT_ONCE = 5_000;
 
 /**
- * Writes into the database what a log holds that is not there yet, as a process that died has left it. To be done before
- * anybody asks the database anything. Returns how many facts there were. Rejects with `SpoolError`, `StoreError`.
+ * Writes into the database the facts that only the log has, as a dead process left it. To be done before anybody asks
+ * the database anything. Returns the number of facts. Rejects with `SpoolError`, `StoreError`.
  */
 export async function replay(log: FactLog, applying: Applying): Promise<number> {
   const mark = await applying.logMark();
   let count = 0;
   let from = mark;
   let waiting: string[] = [];
-  // The database writes while the log is read on.
+  // The database writes while the next facts are read.
   let writing: Promise<unknown> = Promise.resolve();
   try {
     if (mark !== null)
@@ -22,7 +22,7 @@ export async function replay(log: FactLog, applying: Applying): Promise<number> 
         if (waiting.length < FACTS_AT_ONCE) continue;
         await writing;
         writing = applying.apply(waiting, from, end, []);
-        // Whoever awaits it next is told.
+        // The next await reports the failure.
         writing.catch(() => {});
         from = end;
         count += waiting.length;

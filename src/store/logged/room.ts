@@ -1,10 +1,10 @@
 import type { AcceptWish, QueueLimits } from '../accepting.ts';
 import type { QueueUse } from '../applying.ts';
 
-/** Keys of which the use is known; of more, the database is asked for each message. */
+/** Keys whose use is known; for any other key the database is asked at each message. */
 const MAX_KEYS = 10_000;
 
-/** What messages take of the queue's limits. */
+/** What messages use of the queue's limits. */
 class Sums {
   bytes = 0;
   readonly messages = new Map<string, number>();
@@ -16,54 +16,54 @@ class Sums {
 }
 
 /**
- * What is surely room in the queue. The database counts; here stands at most how much it can have come to since it was
- * last heard: what ended meanwhile is not taken off. What does not surely fit is for the database to decide.
+ * Room in the queue that is certain. The database counts; this holds an upper bound of its count since it last
+ * answered, ignoring messages that ended meanwhile. What does not certainly fit is left to the database.
  */
 export class SureRoom {
   /** Null: anything may have been added. */
   #bytes: number | null = null;
   readonly #messages = new Map<string, number>();
-  /** Let in, and not known to the database yet. */
+  /** Admitted, and not known to the database yet. */
   readonly #entering = new Set<readonly AcceptWish[]>();
-  /** What the answer that is awaited does not count yet. */
+  /** What the awaited answer does not count yet. */
   #since = new Sums();
   #asked = 0;
-  /** Keys of which more is to be known: nothing is, or something was added. */
+  /** Keys to ask for: their use is unknown, or something was added. */
   readonly #movedKeys = new Set<string>();
-  /** Those whom the database is deciding on because they do not surely fit. */
+  /** Calls that the database is deciding because they do not certainly fit. */
   #deciding = 0;
 
-  /** Takes room for messages that are entering the log; false where they do not surely fit. */
+  /** Takes room for messages that enter the log; false if they do not certainly fit. */
   take(wishes: readonly AcceptWish[], limits: QueueLimits | undefined): boolean {
     if (!this.isSure(wishes, limits)) return false;
     this.enter(wishes);
     return true;
   }
 
-  /** Counts messages that may come in, whoever decides on them, until {@link entered}. */
+  /** Counts messages that may be accepted, whoever decides, until {@link entered}. */
   enter(wishes: readonly AcceptWish[]): void {
     this.#entering.add(wishes);
     for (const wish of wishes) this.#add(wish);
   }
 
-  /** Whether there is surely room for them. Without limits there is. */
+  /** Whether they certainly fit. Without limits they do. */
   isSure(wishes: readonly AcceptWish[], limits: QueueLimits | undefined): boolean {
     return limits === undefined || this.#surelyFit(wishes, limits);
   }
 
-  /** They are in the log or in the database, or have been refused. */
+  /** They are in the log or in the database, or were refused. */
   entered(wishes: readonly AcceptWish[]): void {
     this.#entering.delete(wishes);
   }
 
-  /** Something that nobody has counted may come into the queue from here on. */
+  /** From here on, uncounted messages may enter the queue. */
   distrust(): void {
     this.#asked++;
     this.#bytes = null;
     this.#messages.clear();
   }
 
-  /** Lets the database alone decide until the work is done: nobody else comes in. */
+  /** Lets the database alone decide until the work is done: nobody else is admitted. */
   async alone<T>(work: () => Promise<T>): Promise<T> {
     this.#deciding++;
     try {
@@ -73,21 +73,21 @@ export class SureRoom {
     }
   }
 
-  /** The keys whose use the next answer is to tell. */
+  /** The keys whose use the next answer should tell. */
   keysToAsk(): string[] {
     const keys = [...this.#movedKeys];
     this.#movedKeys.clear();
     return keys;
   }
 
-  /** The database is asked, behind everything in the log. What it answers is to be given to the result. */
+  /** The database is asked, after everything in the log; pass its answer to the returned function. */
   asking(): (use: QueueUse) => void {
     const turn = ++this.#asked;
     const since = new Sums();
     for (const wishes of this.#entering) for (const wish of wishes) since.add(wish);
     this.#since = since;
     return ({ bytes, messages }) => {
-      // Of answers that come close together the last counts, which knows of the others.
+      // Of answers in quick succession the last counts, since it includes the others.
       if (turn !== this.#asked) return;
       this.#bytes = bytes + since.bytes;
       if (this.#messages.size > MAX_KEYS) this.#messages.clear();

@@ -7,16 +7,16 @@ import { StoreError } from '../store.ts';
 import type { Views } from '../views.ts';
 import type { SureRoom } from './room.ts';
 
-/** What of a log is not in the database yet is written there when so many facts have gathered, */
+/** Logged facts are written into the database once this many have gathered, */
 const MANY_FACTS = 1_200;
-/** or so many characters of them, */
+/** or this many characters, */
 const MANY_CHARACTERS = 2 * 1024 * 1024;
-/** or after so many ms. */
+/** or after this many ms. */
 const SOON_MS = 150;
-/** After a failure it is tried again after so many ms. */
+/** A failed write is retried after this many ms. */
 const RETRY_MS = 1_000;
 
-/** When facts are written into the database without anybody asking for it. */
+/** When facts are written into the database without being asked for. */
 export interface BehindTerms {
   readonly facts?: number;
   readonly ms?: number;
@@ -34,38 +34,38 @@ interface BehindDeps {
   readonly applying: Applying;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly room: SureRoom;
-  /** Told of what has been written: everything up to there. */
+  /** Called with the place up to which everything was written. */
   readonly applied: (end: LogPlace) => void;
 }
 
 /**
- * Writes the facts of the log into the database, in order, some hundred messages in one transaction. Who asks the
- * database something awaits `write` first.
+ * Writes the facts of the log into the database, in order, some hundred messages per transaction. Callers of the
+ * database await `write` first.
  */
 export class WrittenBehind {
   readonly #deps: BehindDeps;
   readonly #manyFacts: number;
   readonly #soonMs: number;
   readonly #stop = new AbortController();
-  /** What the database has not answered for, the oldest first; so many of them were sent. */
+  /** Chunks that the database has not acknowledged, the oldest first; `#sent` of them were sent. */
   readonly #chunks: Chunk[] = [];
   #sent = 0;
   #facts = 0;
   #characters = 0;
-  /** Counts the failures: what was sent before one is sent again. */
+  /** Counts failures: what was sent before one is sent again. */
   #era = 0;
   #end: LogPlace;
-  /** Up to where has been sent. */
+  /** The place up to which facts were sent. */
   #sentEnd: LogPlace;
-  /** Up to where the database has said that it is applied. */
+  /** The place up to which the database has acknowledged. */
   #appliedEnd: LogPlace;
   #last: Promise<void> = Promise.resolve();
   #waits = false;
-  /** What failed last has not been sent again. */
+  /** The last failure has not been retried yet. */
   #failed = false;
   #isIll = false;
 
-  /** `end`: everything before it has been applied. */
+  /** `end`: everything before it is applied. */
   constructor(deps: BehindDeps, end: LogPlace, { facts = MANY_FACTS, ms = SOON_MS }: BehindTerms) {
     this.#deps = deps;
     this.#end = end;
@@ -75,17 +75,17 @@ export class WrittenBehind {
     this.#soonMs = ms;
   }
 
-  /** Characters that are in the log and not in the database. */
+  /** Characters that are in the log but not in the database. */
   get characters(): number {
     return this.#characters;
   }
 
-  /** The last answer was that it could not be written. */
+  /** The last write failed. */
   get isIll(): boolean {
     return this.#isIll;
   }
 
-  /** Facts that are durable now. */
+  /** Adds facts that are now durable. */
   logged(facts: readonly string[], end: LogPlace): void {
     const characters = facts.reduce((sum, text) => sum + text.length, 0);
     this.#chunks.push({ facts, characters, end });
@@ -97,20 +97,20 @@ export class WrittenBehind {
   }
 
   /**
-   * Sends what is in the log to the database. Resolves when all of it is there; rejects with `StoreError`, and it will be sent
-   * again.
+   * Sends the log's facts to the database. Resolves when all of them are there; rejects with `StoreError`, and they
+   * will be sent again.
    */
   write(): Promise<void> {
     if (this.#sent < this.#chunks.length || this.#failed) this.#send();
     return this.#last;
   }
 
-  /** Asks how much of the queue is used, behind all that is in the log. */
+  /** Asks how much of the queue is used, after all that is in the log. */
   ask(): void {
     this.#send();
   }
 
-  /** Writes what is left, and then no more. */
+  /** Writes what is left, and then ends. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.write();
@@ -181,8 +181,9 @@ export class WrittenBehind {
 type Written = () => Promise<void>;
 
 /**
- * Views that show whatever was answered before they were asked. While the disk has no room for it, what is told of many messages
- * is what the database has; of one that may be missing there nothing is told, for it would be said not to exist.
+ * Views that show everything answered before they were called. While the disk has no room for that, views of many
+ * messages show what the database has; a view of one message that may be missing there fails, since it would claim that
+ * the message does not exist.
  */
 export function viewsBehind(written: Written, views: Views): Views {
   const after = async <T>(look: () => Promise<T>): Promise<T> => {

@@ -3,7 +3,7 @@ import { type Accounts, MAX_LISTED, MAX_USERS, type SetupLink, type UserAnswer }
 import { among, Columns, type Flag, OF_USER, onPostgres, type Sql, sql } from './sql.ts';
 import { alone, rows, run, type Subject, send, type Work } from './work.ts';
 
-/** What decides about a user. */
+/** The fields that decide about a user. */
 interface Standing {
   readonly role: Role;
   readonly disabled: Flag;
@@ -27,7 +27,7 @@ const SESSION = new Columns<Session>({
 
 const NOT_FOUND: UserAnswer = { kind: 'not_found' };
 
-/** Rows that others are at are left out, and nobody is waited for. */
+/** Skips rows that others have locked, and waits for nobody. */
 const UNLESS_LOCKED = onPostgres(sql`FOR UPDATE SKIP LOCKED`);
 
 /** The accounts. */
@@ -89,7 +89,7 @@ export const ACCOUNTS: Subject<Accounts> = {
       const link = yield* linkOf(hash, now);
       if (link === null) return NOT_FOUND;
       if (link.user === null) {
-        // Someone who was added, but has no password yet, is no administrator by that.
+        // A user without a password does not become administrator this way.
         if ((yield* standingOf(name)) !== undefined) return { kind: 'taken' };
         return (yield* claimFirst(name, passwordHash, now)) ? { kind: 'done', ended: [] } : NOT_FOUND;
       }
@@ -127,13 +127,13 @@ export const ACCOUNTS: Subject<Accounts> = {
 
     *addSession(session, { passwordHash, limit, replaces }) {
       const { hash, user: name, stage, createdAt } = session;
-      // So that a password that is set meanwhile ends this session too.
+      // So that a password change meanwhile ends this session too.
       const user = yield* lockUser(name);
       if (user === undefined || user.disabled || user.password !== passwordHash) return { kind: 'stale' };
       const replaced = replaces === null ? [] : yield* endSessions(sql`hash = ${replaces}`);
       yield* send`INSERT INTO sessions (${SESSION.names}, tries) VALUES (${SESSION.values(session)}, 0)`;
       if (stage === 'full') yield* send`UPDATE users SET last_sign_in_at = ${createdAt} WHERE name = ${name}`;
-      // Those of the stage used longest ago, but for so many and the new one.
+      // The least recently used sessions of the stage, beyond the limit and besides the new one.
       const others = sql`${OF_USER} = ${name} AND stage = ${stage} AND hash <> ${hash}`;
       const surplus = yield* endSessions(sql`${others} AND hash NOT IN
         (SELECT hash FROM sessions WHERE ${others}
@@ -161,12 +161,12 @@ export const ACCOUNTS: Subject<Accounts> = {
       return ended ?? null;
     },
     *endSessions(name, except) {
-      // Whoever ends sessions of a user is alone with it: several are locked in no order.
+      // Locks the user first, because sessions themselves are locked in no order.
       yield* lockUser(name);
       return yield* endSessionsOf(name, except);
     },
     *keepSessions(uses, known, { now, seenAfter }) {
-      // A session that others are at is used on another node too, or is being ended, and its next use is written as well.
+      // A session that another node has locked is in use there, or is being ended; its next use is recorded as well.
       for (const [id, usedAt] of uses)
         yield* send`UPDATE sessions SET last_seen_at = ${usedAt} WHERE last_seen_at < ${usedAt}
           AND id = (SELECT id FROM sessions WHERE id = ${id} ${UNLESS_LOCKED})`;
@@ -180,14 +180,14 @@ export const ACCOUNTS: Subject<Accounts> = {
   },
 };
 
-/** Changes to who may sign in, and as what, go one after the other: each must know what the last one left. */
+/** Serializes changes to who may sign in, and as what: each must see the result of the last. */
 function aloneWithUsers(): Work<void> {
   return alone(sql`users`);
 }
 
-/** Locks what decides about a user, and reads it. */
+/** Locks and reads the fields that decide about a user. */
 function* lockUser(name: string): Work<Standing | undefined> {
-  // Before the row: whoever changes users has locked the table, and may want this row next.
+  // Before the row: a change of users has locked the table, and may want this row next.
   yield* send`${onPostgres(sql`LOCK TABLE users IN ROW EXCLUSIVE MODE`)}`;
   return yield* standingOf(name, onPostgres(sql`FOR UPDATE`));
 }
@@ -228,7 +228,7 @@ function setPassword(name: string, hash: string): Work<void> {
   return send`UPDATE users SET password = ${hash} WHERE name = ${name}`;
 }
 
-/** Whether a user is the only one who can sign in and change users. */
+/** Whether a user is the only one who can sign in and manage users. */
 function* isLastAdmin(name: string): Work<boolean> {
   const admins = yield* rows<{ name: string }>`SELECT name FROM users
     WHERE role = 'admin' AND NOT disabled AND password IS NOT NULL LIMIT 2`;
@@ -250,12 +250,12 @@ function* claimFirst(name: string, passwordHash: string, now: number): Work<bool
 function* givePassword(name: string, hash: string, keep: string | null): Work<string[]> {
   yield* setPassword(name, hash);
   yield* removeLinksOf(name);
-  // Somebody has a password now: nobody is the first any more.
+  // A user has a password now, so the link for the first administrator ends.
   yield* removeLinksOf(null);
   return yield* endSessionsOf(name, keep);
 }
 
-/** Ends everything by which a user could go on. */
+/** Ends a user's sessions and links. */
 function* shutOut(name: string): Work<string[]> {
   yield* removeLinksOf(name);
   return yield* endSessionsOf(name, null);
@@ -275,7 +275,7 @@ function removeCodesOf(name: string): Work<void> {
   return send`DELETE FROM recovery_codes WHERE ${OF_USER} = ${name}`;
 }
 
-/** Ends a user's sessions, but one (by id). Gives the ids of those ended. */
+/** Ends a user's sessions, except one (by id). Returns the ids of those ended. */
 function endSessionsOf(name: string, except: string | null): Work<string[]> {
   return endSessions(sql`${OF_USER} = ${name} AND id <> ${except ?? ''}`);
 }

@@ -4,7 +4,7 @@ import { fromJson } from '../columns.ts';
 import { Columns, sql } from './sql.ts';
 import { alone, rows, run, type Subject, send, type Work } from './work.ts';
 
-/** The lists of a key, as JSON. */
+/** The list fields of a key, as JSON. */
 type Lists<T> = { readonly [Field in 'scopes' | 'cidrs' | 'senderDomains']: T };
 
 type KeyRow = Omit<ApiKey, keyof Lists<string>> & Lists<string>;
@@ -50,7 +50,7 @@ export const KEYRING: Subject<Keyring> = {
     *update(key) {
       const { id, name, rateLimit, expiresAt, contentDays } = key;
       const { scopes, cidrs, senderDomains } = listsOf(key);
-      // Nobody else may take the name meanwhile.
+      // Keeps others from taking the name meanwhile.
       yield* alone(sql`keys`);
       const others =
         yield* rows`SELECT id FROM keys WHERE name = ${name} AND revoked_at IS NULL AND id <> ${id}`;
@@ -69,7 +69,7 @@ export const KEYRING: Subject<Keyring> = {
       return true;
     },
     *touch(uses) {
-      // By id: two nodes that record the use of the same keys lock them in one order.
+      // Sorted by id: two nodes that record the use of the same keys lock them in one order.
       for (const [id, usedAt] of [...uses].sort(([a], [b]) => (a < b ? -1 : 1)))
         yield* send`UPDATE keys SET last_used_at = ${usedAt} WHERE id = ${id}`;
     },

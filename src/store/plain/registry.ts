@@ -11,7 +11,7 @@ import {
 import { type Flag, onPostgres, sql } from './sql.ts';
 import { alone, rows, run, type Subject, send, type Work } from './work.ts';
 
-/** The registry, but for its revision, which only several nodes need. */
+/** The registry without its revision, which only several nodes need. */
 export const REGISTRY: Subject<Omit<Registry, 'revision'>> = {
   reads: {
     relays: 'statement',
@@ -36,7 +36,7 @@ export const REGISTRY: Subject<Omit<Registry, 'revision'>> = {
     },
     *removeRelay(name, settings) {
       yield* putSettings(settings);
-      // A relay's name holds no slash: what comes after it in its lanes' names lies between "/" and "0".
+      // A relay's name contains no slash, so the rest of its lanes' names sorts between "/" and "0".
       yield* send`DELETE FROM holds
         WHERE target = ${name} OR (target >= ${`${name}/`} AND target < ${`${name}0`})`;
       const removed = yield* run`DELETE FROM relays WHERE name = ${name}`;
@@ -75,9 +75,9 @@ export const REGISTRY: Subject<Omit<Registry, 'revision'>> = {
           ON CONFLICT (target) DO UPDATE SET kind = excluded.kind, since = excluded.since`;
       yield* tellOthers();
     },
-    // Published tables follow from what is stored and from files: each node makes them out of its own, and is told of none.
+    // Published tables follow from the store and from files: each node makes its own, and needs no notice.
     *publishRoutes({ publishedAt, origin, definition }) {
-      // One at a time: two nodes that publish the same table must come to one version.
+      // Serialized: two nodes that publish the same table must get one version.
       yield* alone(sql`route_tables`);
       const [newest] = yield* routeTables(1);
       if (newest?.definition === definition) return newest.version;
@@ -96,7 +96,7 @@ function routeTables(limit: number): Work<StoredRoutes[]> {
     ORDER BY version DESC LIMIT ${limit}`;
 }
 
-/** By name: two nodes that write the same settings lock them in one order. */
+/** Sorted by name: two nodes that write the same settings lock them in one order. */
 function* putSettings(values: SettingChanges = new Map()): Work<void> {
   for (const [key, value] of [...values].sort(([a], [b]) => (a < b ? -1 : 1)))
     if (value === null) yield* send`DELETE FROM settings WHERE name = ${key}`;
@@ -105,7 +105,7 @@ function* putSettings(values: SettingChanges = new Map()): Work<void> {
         ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
 }
 
-/** Other nodes notice what was changed by the revision, which changes with it; last, so that it is locked but shortly. */
+/** Other nodes notice a change by the revision. Last, so that it is locked only briefly. */
 function tellOthers(): Work<void> {
   return send`${onPostgres(sql`UPDATE registry_revision SET revision = revision + 1`)}`;
 }

@@ -1,21 +1,21 @@
 /**
- * SQL that both databases understand. A value in a template becomes a parameter, never a part of the text. What the two do
- * not have in common has a name at the end of this file.
+ * SQL that both databases understand. A value in a template becomes a parameter, never a part of the text. Differences
+ * between the two have names at the end of this file.
  */
 
-/** The databases that plain rows lie in. */
+/** The databases that hold plain rows. */
 type Dialect = 'sqlite' | 'postgres';
 
 /** A value of a column. SQLite has 0 and 1 for booleans. */
 export type Value = string | number | boolean | null;
 
-/** A boolean as it is read, whatever the database. */
+/** A boolean as read from either database. */
 export type Flag = boolean | number;
 
 /** A piece of SQL, which adds itself to a query. */
 export type Sql = (query: Query) => void;
 
-/** A statement for one database, as it is put together. */
+/** A statement for one database, while it is assembled. */
 export class Query {
   readonly dialect: Dialect;
   readonly values: (Value | readonly Value[])[] = [];
@@ -33,7 +33,7 @@ export class Query {
   }
 }
 
-/** Reads a template: what stands in it is a value, or another piece of SQL. */
+/** Reads a template whose holes are values, or other pieces of SQL. */
 export function sql(strings: TemplateStringsArray, ...holes: readonly (Value | Sql)[]): Sql {
   return (query) => {
     for (const [place, string] of strings.entries()) {
@@ -45,11 +45,11 @@ export function sql(strings: TemplateStringsArray, ...holes: readonly (Value | S
   };
 }
 
-/** The columns of the fields of rows that are read and added as objects. */
+/** The columns of rows that are read and written as objects. */
 export class Columns<Row extends Readonly<Record<keyof Row, Value>>> {
-  /** As a SELECT that gives `Row`s names them. */
+  /** For a SELECT that returns `Row`s. */
   readonly selected: Sql;
-  /** As an INSERT names them. */
+  /** For an INSERT. */
   readonly names: Sql;
   readonly #fields: readonly (keyof Row & string)[];
 
@@ -66,7 +66,7 @@ export class Columns<Row extends Readonly<Record<keyof Row, Value>>> {
   }
 }
 
-/** A piece without values, put together once. */
+/** A piece without values, assembled once. */
 function fixed(piece: Sql): Sql {
   const texts = { sqlite: new Query('sqlite', piece).text, postgres: new Query('postgres', piece).text };
   return (query) => {
@@ -89,21 +89,21 @@ function joined(pieces: readonly Sql[]): Sql {
   };
 }
 
-/** What is different over SQLite and over PostgreSQL. */
+/** What differs between SQLite and PostgreSQL. */
 function either(sqlite: Sql, postgres: Sql): Sql {
   return (query) => (query.dialect === 'sqlite' ? sqlite : postgres)(query);
 }
 
-/** What is said to PostgreSQL alone, as where SQLite, with its one writer, has no one to keep out. */
+/** For PostgreSQL alone, such as locks: SQLite has only one writer. */
 export function onPostgres(piece: Sql): Sql {
   return either(sql``, piece);
 }
 
-/** That the column before it has one of these values. */
+/** The column before it has one of these values. */
 export function among(values: readonly (string | number)[]): Sql {
   const array: Sql = (query) => query.bind(values);
   return either(sql`IN (SELECT value FROM json_each(${array}))`, sql`= ANY(${array})`);
 }
 
-/** The column with a user's name beside their rows: a word that PostgreSQL keeps for itself. */
+/** The column of a row's user name: `user` is reserved in PostgreSQL. */
 export const OF_USER = either(sql`user`, sql`user_name`);

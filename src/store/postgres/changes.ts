@@ -7,7 +7,7 @@ import type { UnitRef } from '../store.ts';
 import type { OpenDelivery } from './ledger.ts';
 import type { Work } from './work.ts';
 
-/** What becomes of deliveries: the one place where a delivery's state is changed. In memory; `Work.write` writes. */
+/** The transitions of deliveries: the only place that changes a delivery's state. In memory; `Work.write` writes. */
 
 /** Whether a delivery waits. */
 export function isWaiting({ row }: OpenDelivery): boolean {
@@ -19,7 +19,7 @@ export function attemptsOf({ row }: OpenDelivery): number {
   return row.attempts - row.attemptsBefore;
 }
 
-/** The deliveries of a unit, which were loaded; null when any of them is not leased under its lane and fence. */
+/** The loaded deliveries of a unit; null if any of them is not leased under its lane and fence. */
 export function leasedOf({ ledger }: Work, unit: UnitRef): OpenDelivery[] | null {
   const found: OpenDelivery[] = [];
   for (const index of unit.indexes) {
@@ -38,7 +38,7 @@ export function lease({ ledger, at }: Work, delivery: OpenDelivery, fence: numbe
   delivery.row.fence = fence;
 }
 
-/** Writes what an attempt did for a delivery in processing. */
+/** Writes an attempt's outcome for a delivery in processing. */
 export function settleDelivery(
   work: Work,
   delivery: OpenDelivery,
@@ -50,19 +50,19 @@ export function settleDelivery(
   change(work, delivery, transition, kind, cause);
 }
 
-/** Fails a waiting delivery for its age. */
+/** Fails a waiting delivery as expired. */
 export function expireDelivery(work: Work, delivery: OpenDelivery): void {
   const { lastCode, lastEnhanced, lastReply } = delivery.row;
   const last: LastReply | null = lastReply === null ? null : [lastCode, lastEnhanced, lastReply];
   change(work, delivery, expired(last), 'permanent', 'expire');
 }
 
-/** Fails a waiting delivery on request. */
+/** Fails a waiting delivery as cancelled. */
 export function cancelDelivery(work: Work, delivery: OpenDelivery): void {
   change(work, delivery, CANCELLED, 'permanent', 'cancel');
 }
 
-/** Marks a delivery in processing: unless its attempt succeeds, it ends cancelled. Or takes the mark back. */
+/** Marks a delivery in processing, so that it ends as cancelled unless its attempt succeeds; or removes the mark. */
 export function markCancelled({ ledger, at }: Work, delivery: OpenDelivery, requested: boolean): void {
   delivery.message.touched = at;
   delivery.row.cancelRequested = requested;
@@ -70,8 +70,8 @@ export function markCancelled({ ledger, at }: Work, delivery: OpenDelivery, requ
 }
 
 /**
- * Gives a leased delivery back, due at once: to `queued`, or `retrying` if it was tried before. One whose cancellation
- * was requested meanwhile is cancelled.
+ * Gives a leased delivery back, due at once: to `queued`, or `retrying` if it was tried before. A requested
+ * cancellation takes effect.
  */
 export function giveBack(work: Work, delivery: OpenDelivery, cause: 'release' | 'reclaim'): void {
   const { row } = delivery;

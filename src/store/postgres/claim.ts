@@ -6,8 +6,8 @@ import { DELIVERIES, type DeliveryRow, type MessageRow, OPEN_DELIVERY } from './
 import type { Work } from './work.ts';
 
 /**
- * The verb `claim`. One transaction at a time claims from a lane. A message that another verb is at work on is passed
- * over and left for the next time: claiming never waits for a message.
+ * The verb `claim`. One transaction at a time claims from a lane. It never waits for a message: one that another verb
+ * works on is skipped until the next time.
  */
 export async function claim(work: Work, requests: readonly ClaimRequest[]): Promise<ClaimAnswer[]> {
   await work.lanes.lock(
@@ -34,14 +34,14 @@ async function claimLane(work: Work, request: ClaimRequest): Promise<ClaimAnswer
       heads.flatMap((id) => free.get(id) ?? []),
     );
     units.push(...found);
-    // They are not found again, in this lane or when a later request names it anew.
+    // Keeps them from being found again, in this lane or when a later request names it once more.
     work.ledger.writeDeliveries();
   }
   const [first] = await work.db.rows<{ dueAt: number | null }>(NEXT_DUE, [request.lane]);
   return { units, nextDueAt: first?.dueAt ?? null };
 }
 
-/** Messages whose deliveries are the first that are due, in their order. */
+/** Messages whose deliveries are the first due, in order. */
 async function findHeads(
   { db, at }: Work,
   { lane, order }: ClaimRequest,
@@ -52,7 +52,7 @@ async function findHeads(
   return [...new Set(rows.map(({ message }) => message))];
 }
 
-/** Leases what is due of locked messages, each message's as one unit. */
+/** Leases the due deliveries of locked messages, one unit per message. */
 async function siblingsOf(
   work: Work,
   request: ClaimRequest,
@@ -65,7 +65,7 @@ async function siblingsOf(
   return messages.flatMap((message) => {
     const siblings = byMessage.get(message.id) ?? [];
     const [first] = siblings;
-    // Another verb may have had it while its message was not yet locked.
+    // Another verb may have taken it before its message was locked.
     if (first === undefined) return [];
     const deliveries = siblings.map(({ row }) => unitDeliveryOf(row));
     for (const delivery of siblings) lease(work, delivery, fence);
@@ -75,15 +75,15 @@ async function siblingsOf(
 
 const WAITS = `state IN ('queued', 'retrying')`;
 
-// The index is by lane, priority and due time: each priority is looked up by itself, so that what is not due yet is
-// not read.
+// The index is by lane, priority and due time: each priority is looked up separately, so that later deliveries are not
+// read.
 const HEADS = `SELECT message FROM unnest($5::integer[]) WITH ORDINALITY AS ranks (rank, place), LATERAL (
     SELECT message, index, due_at FROM deliveries
     WHERE lane = $1 AND priority = rank AND ${WAITS} AND due_at <= $2 AND message <> ALL($4::text[])
     ORDER BY due_at, message, index LIMIT $3) AS heads
   ORDER BY place, due_at, message, index LIMIT $3`;
 
-// By their messages, apart from what else is asked of them: else the planner may look for each in all that waits.
+// Selected by message first, apart from the other conditions: otherwise the planner may search all that waits for each.
 const SIBLINGS = `WITH found AS MATERIALIZED (
     SELECT ${DELIVERIES.columns} FROM unnest($1::text[]) AS wanted (id) JOIN deliveries ON message = wanted.id
     WHERE ${OPEN_DELIVERY}),
@@ -94,7 +94,7 @@ const SIBLINGS = `WITH found AS MATERIALIZED (
 
 const NEXT_DUE = `SELECT ${FIRST_DUE} AS "dueAt" FROM (SELECT $1::text COLLATE "C" AS lane) AS depths`;
 
-/** Reads the message of a unit: everything but where it goes and its deliveries. */
+/** Reads a unit without its route and its deliveries. */
 export function unitHeadOf(row: MessageRow): Omit<Unit, 'lane' | 'fence' | 'relay' | 'deliveries'> {
   const { reversePath, ret, envid, sizeBytes, eightBit, utf8, dotStuffing, test, reportable } = row;
   const { segment, offset, length } = row;

@@ -5,7 +5,7 @@ import { type Cluster, type ClusterNode, FORGOTTEN_MS, type NodeBeat, type RateU
 import { fromJson } from '../columns.ts';
 import { FIRST_DUE } from './lanes.ts';
 
-/** A node as its row is read. */
+/** A node as read from its row. */
 interface NodeRow extends Omit<ClusterNode, 'roles' | 'sharesWith'> {
   readonly roles: string;
   readonly sharesWith: string | null;
@@ -13,7 +13,7 @@ interface NodeRow extends Omit<ClusterNode, 'roles' | 'sharesWith'> {
 
 /** How long rates are kept after the first second that is asked for, in seconds: as long as a key's window. */
 const RATES_SECONDS = 60;
-/** At most so many rates of others are given at a time, the newest first, and so many old ones are removed. */
+/** Most rates of others returned at a time, the newest first, and most old ones removed. */
 const MAX_RATES = 50_000;
 const MAX_REMOVED_RATES = 10_000;
 
@@ -76,7 +76,7 @@ const BEAT = `INSERT INTO nodes (id, name, roles, version, started_at, last_seen
     last_seen_at = excluded.last_seen_at, shares_with = excluded.shares_with, lanes = excluded.lanes,
     report = excluded.report`;
 
-// One that is just telling again that it lives is not waited for: it may be about to remove us.
+// Skips a node that is just reporting again, instead of waiting for it: it may be about to remove us.
 const FORGET = `DELETE FROM nodes WHERE id IN (
   SELECT id FROM nodes WHERE last_seen_at < $1 FOR UPDATE SKIP LOCKED)`;
 
@@ -90,7 +90,7 @@ const ADD_RATES = `INSERT INTO key_rates (node, second, key_id, rate_window, uni
   SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::text[], $5::integer[])
   ON CONFLICT (second, node, key_id, rate_window) DO UPDATE SET units = key_rates.units + excluded.units`;
 
-// Whichever node comes first removes what has become old, also a dead node's.
+// Any node removes old rows, also a dead node's.
 const REMOVE_RATES = `DELETE FROM key_rates WHERE ctid = ANY (ARRAY(
   SELECT ctid FROM key_rates WHERE second < $1 ORDER BY second LIMIT $2 FOR UPDATE SKIP LOCKED))`;
 
@@ -101,17 +101,17 @@ const OTHERS_RATES = `SELECT key_id AS "keyId", rate_window AS "window", second,
 /** Most bytes of a notification (postgresql.org, NOTIFY: less than 8000 in the default configuration). */
 const MAX_PAYLOAD_BYTES = 7_999;
 
-/** News on lanes as it is notified. */
+/** The notification of news on lanes. */
 interface Notice {
-  /** The process of the server that serves the listening connection of whoever tells; 0 when it has none. */
+  /** The server process of the sender's listening connection; 0 if it has none. */
   readonly from: number;
-  /** Null: too many to be named. */
+  /** Null: too many to name. */
   readonly lanes: readonly string[] | null;
 }
 
 /**
- * Tells nodes over a database of lanes that have work, by notifications on a channel that each schema has of its own. One
- * notification a call, however many lanes: the server hands them out under a lock that all its databases share.
+ * Tells nodes over a database of lanes with work, by notifications on a channel of the schema. One notification per
+ * call, however many lanes: the server queues them under a lock that all its databases share.
  */
 function newsOver(
   database: Database,
@@ -143,7 +143,7 @@ function newsOver(
   };
 }
 
-/** What was notified. Anyone who may connect can notify anything: what cannot be read says to look everywhere. */
+/** Reads a notification. Anyone who can connect can notify anything: an unreadable one means to look everywhere. */
 function noticeIn(payload: string): Notice {
   const unreadable = { from: 0, lanes: null };
   try {
@@ -162,10 +162,10 @@ function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
-/** As long whatever the schema's name: a channel's may have 63 bytes. */
+/** Hashed, so that its length does not depend on the schema's name: a channel name may have 63 bytes. */
 const CHANNEL_NAME = `'waybill_' || md5(current_schema())`;
 
 const CHANNEL = `SELECT ${CHANNEL_NAME} AS channel`;
 
-/** A hint need not be on stable storage: nobody waits for the disk while the notification's lock is held. */
+/** A hint need not be on stable storage: no call waits for the disk while it holds the notification lock. */
 const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify(${CHANNEL_NAME}, $1)`;

@@ -3,7 +3,7 @@ import type { Queries } from '../../postgres/database.ts';
 import type { AcceptAnswer, AcceptRecord, QueueLimits } from '../accepting.ts';
 import { type Stamp, StoreError } from '../store.ts';
 
-/** One content, and where it goes. */
+/** One message's contents, and their place. */
 export interface Placed {
   readonly record: {
     readonly header: Uint8Array;
@@ -13,16 +13,16 @@ export interface Placed {
   readonly ref: ContentRef;
 }
 
-/** Contents that go into the transaction of the facts that refer to them. */
+/** Contents to write in the transaction of the records that refer to them. */
 export interface Contents {
   readonly placed: readonly Placed[];
   /** Writes contents of one segment. Rejects with `SegmentLost`. */
   readonly insert: (db: Queries, placed: readonly Placed[]) => Promise<void>;
 }
 
-/** What a store can do whose contents lie in the same database. */
+/** What a store offers if contents are in the same database. */
 export interface TakesContents {
-  /** `Store.accept`, and the contents that the records refer to, in one transaction. Rejects with `SegmentLost` as well. */
+  /** `Store.accept`, with the contents of its records, in one transaction. Also rejects with `SegmentLost`. */
   acceptWith(
     contents: Contents,
     batch: readonly AcceptRecord[],
@@ -31,7 +31,7 @@ export interface TakesContents {
   ): Promise<AcceptAnswer[]>;
 }
 
-/** Others have sealed the segment, since they took this process for dead: nothing may be written to it any more. */
+/** Other nodes took this process for dead and sealed the segment: nothing may be written to it any more. */
 export class SegmentLost extends StoreError {
   readonly segment: number;
 
@@ -41,7 +41,7 @@ export class SegmentLost extends StoreError {
   }
 }
 
-/** Bytes of contents that add as much to the size of a transaction as one delivery does. */
+/** Bytes of contents that count as one delivery in the size of a transaction. */
 const BYTES_A_DELIVERY = 4096;
 
 /** What contents add to the size of a transaction, in deliveries. */
@@ -50,7 +50,7 @@ export function weightOf({ placed }: Contents): number {
   return Math.floor(bytes / BYTES_A_DELIVERY);
 }
 
-/** Writes contents of several callers together, each segment's by itself. */
+/** Writes contents of several callers together, one segment at a time. */
 export async function writeContents(db: Queries, all: readonly Contents[]): Promise<void> {
   const placed = all.flatMap((contents) => contents.placed);
   const [first] = all;

@@ -9,7 +9,7 @@ import type { Lanes } from './lanes.ts';
 import { DELIVERIES, type DeliveryRow, MESSAGES, type MessageRow } from './tables.ts';
 import type { Tallies } from './tallies.ts';
 
-/** Takes in messages that become ours, with everything that follows from it; `write` writes all of them at once. */
+/** Takes in accepted messages, with everything that follows; `write` writes them all at once. */
 export class Desk {
   readonly #db: Queries;
   readonly #lanes: Lanes;
@@ -24,14 +24,16 @@ export class Desk {
     this.#tallies = tallies;
   }
 
-  /** Takes a message in. Says per delivery whether it took the short way; the lanes of those must be locked. */
+  /** Takes in a message. Returns for each delivery whether it took the short way; those lanes must be locked. */
   enter(record: AcceptRecord, at: Stamp): boolean[] {
     const leased = record.deliveries.map((delivery) => this.#takesShortWay(delivery, at));
     this.#enter(record, leased, at);
     return leased;
   }
 
-  /** Takes a report on a delivery in. Nobody would hear that it took the short way: it waits. */
+  /**
+   * Takes in a report on a delivery. It does not take the short way, since nobody would hear of the lease: it waits.
+   */
   enterReport(report: AcceptRecord, at: Stamp): void {
     this.#enter(
       report,

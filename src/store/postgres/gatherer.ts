@@ -4,24 +4,24 @@ import { StoreError } from '../store.ts';
 import { SegmentLost, writeContents } from './contents.ts';
 import { type Call, lockFor, Work } from './work.ts';
 
-/** Calls, and deliveries of them, that may wait; more are refused with `store_busy`. */
+/** Calls, and deliveries in them, that may wait; further ones are refused with `store_busy`. */
 export const MAX_WAITING = 5_000;
 const MAX_WAITING_WEIGHT = 100_000;
-/** Transactions that are committed and not yet flushed, beyond which the next one waits: each keeps its connection. */
+/** Transactions committed but not flushed before the next one must wait: each keeps its connection. */
 export const MAX_UNFLUSHED = 3;
-/** Deliveries in one transaction; a call that has more goes alone. */
+/** Most deliveries in one transaction; a larger call goes alone. */
 export const MAX_WEIGHT = 1_000;
 
-/** A call as it waits. What it decides tells the caller, once it is committed. */
+/** A waiting call. Its decision tells the caller, once it is committed. */
 interface Waiting extends Call<() => void> {
   reject(error: unknown): void;
 }
 
 /**
- * Lets concurrent calls share transactions: what comes while one runs waits, and goes together in the next one, in the
- * order in which it came. No timer: where nothing runs, nothing waits. Two at once would only wait for each other, since
- * nearly all move the same figures, and would each carry half as much. The next one begins when the last is committed, while that
- * is flushed; whoever asked hears of it when it is.
+ * Lets concurrent calls share transactions: calls that arrive while one runs wait, and go together in the next, in the
+ * order of arrival. No timer: if nothing runs, nothing waits. Two transactions at once would only wait for each other,
+ * since nearly all change the same figures, and each would carry half as much. The next one begins when the last is
+ * committed, while that is being flushed; callers are answered after the flush.
  */
 export class Gatherer {
   readonly #database: Pick<Database, 'transact'>;
@@ -36,7 +36,7 @@ export class Gatherer {
     this.#database = database;
   }
 
-  /** Runs a call, with others where some wait; resolves when it is committed. */
+  /** Runs a call, together with other waiting ones; resolves when it is committed. */
   ask<Answer>(call: Call<Answer>): Promise<Answer> {
     const refusal = this.#refusal();
     if (refusal !== null) return Promise.reject(refusal);
@@ -51,7 +51,7 @@ export class Gatherer {
     });
   }
 
-  /** Refuses what comes from now on, with `store_closed`. */
+  /** Refuses later calls with `store_closed`. */
   close(): void {
     this.#closed = true;
   }
@@ -67,7 +67,7 @@ export class Gatherer {
   #refusal(): StoreError | null {
     if (this.#closed) return new StoreError('store_closed', 'the store is closed');
     if (this.#waiting.length < MAX_WAITING && this.#weight < MAX_WAITING_WEIGHT) return null;
-    return new StoreError('store_busy', 'too much waits for the database');
+    return new StoreError('store_busy', 'too many calls wait for the database');
   }
 
   #start(): void {
@@ -94,7 +94,7 @@ export class Gatherer {
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  /** Takes the first of what waits, as much as fits into a transaction. */
+  /** Takes from the front of the queue as much as fits into a transaction. */
   #next(): Waiting[] {
     let weight = 0;
     const first = this.#waiting.findIndex((call, place) => {
@@ -106,7 +106,7 @@ export class Gatherer {
     return taken;
   }
 
-  /** Never rejects: each call has its answer or its error. */
+  /** Never rejects: each call gets its answer or its error. */
   async #run(calls: readonly Waiting[], committed?: () => void): Promise<void> {
     try {
       const options = committed === undefined ? {} : { committed };
@@ -114,7 +114,7 @@ export class Gatherer {
       for (const tell of told) tell();
     } catch (thrown) {
       const error = storeErrorOf(thrown);
-      // Whose it is shows when each is asked by itself.
+      // Running each call alone shows which one is at fault.
       const isSomebodys = error.code === 'store_bug' || error instanceof SegmentLost;
       if (isSomebodys && calls.length > 1) for (const call of calls) await this.#run([call]);
       else for (const call of calls) call.reject(error);

@@ -10,8 +10,8 @@ interface LeaseRow {
 }
 
 /**
- * Who may work which lane, as it stands until the transaction ends: leases are locked before they are looked at, all
- * that a transaction needs at once and before anything else, in the order of the lanes.
+ * Lane leases, valid until the transaction ends: leases are locked before they are read, all that a transaction needs
+ * at once, before anything else, and in the order of the lanes.
  */
 export class Lanes {
   readonly #db: Queries;
@@ -21,7 +21,7 @@ export class Lanes {
     this.#db = db;
   }
 
-  /** Locks leases: `SHARE` to rely on them, `UPDATE` to change them or to be the only one at work on the lanes. */
+  /** Locks leases: `SHARE` to rely on them, `UPDATE` to change them or to work on the lanes alone. */
   async lock(lanes: Iterable<string>, strength: 'SHARE' | 'UPDATE'): Promise<void> {
     const names = [...new Set(lanes)];
     if (names.length === 0) return;
@@ -51,13 +51,13 @@ export class Lanes {
   async grant(lanes: Iterable<string>, leaseUntil: number, at: Stamp): Promise<LaneLease[]> {
     const names = [...new Set(lanes)];
     if (names.length === 0) return [];
-    // Only what has a row can be locked. The fence is drawn once it is: it is higher than its last holder's.
+    // Only rows can be locked. The fence is drawn after locking, so that it is higher than the last holder's.
     await this.#db.run(MAKE, [names]);
     await this.lock(names, 'UPDATE');
     return this.#db.rows<LaneLease>(GRANT, [names, at.node, leaseUntil, at.now]);
   }
 
-  /** Sets the end of leases that are locked. */
+  /** Sets the end of locked leases. */
   async extend(lanes: readonly string[], leaseUntil: number): Promise<void> {
     if (lanes.length > 0)
       await this.#db.run('UPDATE lanes SET lease_until = $2 WHERE lane = ANY($1::text[])', [
@@ -67,7 +67,7 @@ export class Lanes {
   }
 
   /**
-   * Ends leases for good: even their holders cannot extend them. Those granted anew are left alone. The lanes must be
+   * Ends leases for good: even their holders cannot extend them. Leases granted anew are left alone. The lanes must be
    * locked.
    */
   async end(leases: readonly LaneLease[]): Promise<void> {
@@ -87,8 +87,8 @@ export class Lanes {
   }
 
   /**
-   * At most `limit` lanes that nobody holds and that have deliveries due, none of `except`, which names lanes and relays.
-   * Costs by the number of lanes.
+   * At most `limit` lanes that nobody holds and that have due deliveries, none of `except`, which names lanes and
+   * relays. The cost depends on the number of lanes.
    */
   async due(limit: number, now: number, except: readonly string[]): Promise<string[]> {
     if (limit === 0) return [];
@@ -96,7 +96,7 @@ export class Lanes {
     return rows.map(({ lane }) => lane);
   }
 
-  /** Removes what lanes that are free and empty leave behind; what others are at work on is left for the next time. */
+  /** Removes the rows of free and empty lanes; skips what others are working on until the next time. */
   async prune(now: number): Promise<void> {
     await this.#db.run(PRUNE_LEASES, [now]);
     await this.#db.run(PRUNE_DEPTHS);
@@ -117,8 +117,8 @@ const END = `UPDATE lanes SET node = NULL, lease_until = 0 FROM unnest($1::text[
   WHERE lanes.lane = ended.lane AND lanes.fence = ended.fence`;
 
 /**
- * When the first waiting delivery of `depths.lane` is due: the first of each priority, by the index. The least of them would be the
- * same, but by a plan from when little waited all that waits is read for it.
+ * When the first waiting delivery of `depths.lane` is due: the least of each priority's first by the index. A plain
+ * minimum would give the same, but a plan made while little waited reads all that waits for it.
  */
 export const FIRST_DUE = `least(${[0, 1, 2]
   .map(

@@ -26,11 +26,11 @@ import {
 } from './tables.ts';
 import type { Tallies } from './tallies.ts';
 
-/** A message that a verb is at work on: as it was found, and what has changed since. */
+/** A message that a verb works on: as it was found, and its changes since. */
 export interface OpenMessage {
   readonly row: LedgerRow;
   readonly counts: Record<DeliveryState, number>;
-  /** By whom anything of it was last changed but its deliveries' rows; null: nothing was. */
+  /** Who last changed anything but its deliveries' rows; null: nobody. */
   touched: Stamp | null;
   attempts: number;
   deliveredAt: number | null;
@@ -46,9 +46,9 @@ export interface OpenDelivery {
 }
 
 /**
- * The messages and deliveries a verb changes. Messages are locked before anything of them is looked at, all that a
- * transaction needs at once and in the order of their ids; who holds a message's lock is alone with its deliveries.
- * What becomes of them is entered in memory, where transitions that do not exist are refused, and written by `write`.
+ * The messages and deliveries that a verb changes. Messages are locked before they are read, all that a transaction
+ * needs at once and in the order of their ids; the holder of a message's lock has its deliveries to itself. Transitions
+ * are entered in memory, where invalid ones are refused, and written by `write`.
  */
 export class Ledger {
   readonly #db: Queries;
@@ -56,9 +56,9 @@ export class Ledger {
   readonly #messages = new Map<string, OpenMessage>();
   readonly #deliveries = new Map<OpenMessage, Map<number, OpenDelivery>>();
   readonly #changed = new Set<DeliveryRow>();
-  /** Of which nothing else was changed but that their attempts have begun. */
+  /** Deliveries whose only change is that their attempts have begun. */
   readonly #begun = new Set<DeliveryRow>();
-  /** Rows that lie with the past. */
+  /** Rows that are in the past. */
   readonly #past = new Set<DeliveryRow>();
   readonly #attempts: AttemptRow[] = [];
 
@@ -67,13 +67,13 @@ export class Ledger {
     this.#tallies = tallies;
   }
 
-  /** Locks messages that are not final. Of all others {@link message} says that there are none. */
+  /** Locks messages that are not final. For all others {@link message} returns null. */
   async open(ids: Iterable<string>): Promise<void> {
     const names = [...new Set(ids)];
     if (names.length > 0) this.#enter(await this.#db.rows<LedgerRow>(LOCK, [names]));
   }
 
-  /** Locks the messages of deliveries, and reads these: one round trip. */
+  /** Locks the messages of deliveries, and reads the deliveries: one round trip. */
   async openUnits(
     units: readonly { readonly messageId: string; readonly indexes: readonly number[] }[],
   ): Promise<void> {
@@ -87,7 +87,7 @@ export class Ledger {
     this.#addOpen(deliveries);
   }
 
-  /** Locks messages, final ones too, and reads all their deliveries: looks in all that is kept of the past. */
+  /** Locks messages, including final ones, and reads all their deliveries: searches the whole past. */
   async openWhole(ids: Iterable<string>): Promise<void> {
     const names = [...new Set(ids)];
     if (names.length === 0) return;
@@ -95,19 +95,19 @@ export class Ledger {
     this.#addOpen(await this.#db.rows<DeliveryRow>(LOAD_WHOLE, spanned(names)));
   }
 
-  /** Locks those of the messages that nobody else is at work on; returns them. Never waits, so may come late. */
+  /** Locks and returns the messages that nobody else works on. Never waits, so it may come late. */
   async openFree(ids: readonly string[]): Promise<MessageRow[]> {
     const free = await this.#db.rows<MessageRow>(LOCK_FREE, [ids]);
     this.#enter(free.filter(({ id }) => !this.#messages.has(id)));
     return free;
   }
 
-  /** An open message; null when there is none of this id. */
+  /** An open message; null if there is none of this id. */
   message(id: string): OpenMessage | null {
     return this.#messages.get(id) ?? null;
   }
 
-  /** Reads deliveries of open messages that are not final, by the places of the first in the second. */
+  /** Reads these deliveries of open messages, unless they are final. */
   async load(
     units: Iterable<{ readonly messageId: string; readonly indexes: readonly number[] }>,
   ): Promise<void> {
@@ -115,7 +115,7 @@ export class Ledger {
     if (places[0].length > 0) this.#addOpen(await this.#db.rows<DeliveryRow>(LOAD, places));
   }
 
-  /** Takes up deliveries that were read under the lock of their messages; returns them. */
+  /** Adds deliveries that were read under the lock of their messages; returns them. */
   add(rows: readonly DeliveryRow[]): OpenDelivery[] {
     return rows.map((row) => {
       const message = this.message(row.message);
@@ -129,29 +129,29 @@ export class Ledger {
     });
   }
 
-  /** A delivery that was read; null when there is none. */
+  /** A delivery that was read; null if there is none. */
   delivery(messageId: string, index: number): OpenDelivery | null {
     const message = this.message(messageId);
     return (message && this.#deliveries.get(message)?.get(index)) ?? null;
   }
 
-  /** Every delivery that was read of a message, in envelope order. */
+  /** Every delivery of a message that was read, in envelope order. */
   deliveriesOf(message: OpenMessage): OpenDelivery[] {
     return [...(this.#deliveries.get(message)?.values() ?? [])].sort((a, b) => a.row.index - b.row.index);
   }
 
-  /** Enters that a delivery's row was changed. */
+  /** Records that a delivery's row was changed. */
   touch({ row }: OpenDelivery): void {
     this.#changed.add(row);
   }
 
-  /** Enters that the attempt of an open delivery has begun. */
+  /** Records that the attempt of an open delivery has begun. */
   begin({ row }: OpenDelivery, now: number): void {
     row.begunAt = now;
     this.#begun.add(row);
   }
 
-  /** Enters a delivery's change of state, and of its lane if that changes as well, and moves the depths. */
+  /** Enters a delivery's change of state, and of its lane if that changes as well, and adjusts the depths. */
   move(
     delivery: OpenDelivery,
     to: DeliveryState,
@@ -177,7 +177,7 @@ export class Ledger {
     this.#attempts.push(attempt);
   }
 
-  /** Writes the deliveries that were changed. What is read after it shows them. */
+  /** Writes the changed deliveries. Later reads see them. */
   writeDeliveries(): void {
     updateBegun(
       this.#db,
@@ -205,7 +205,7 @@ export class Ledger {
     updateMessages(this.#db, closed(rows.get(false)));
   }
 
-  /** Of a message that came back between the lock and the look, which is not locked, nothing is taken up. */
+  /** Skips a message that came back between the lock and the read, since it is not locked. */
   #addOpen(rows: readonly DeliveryRow[]): void {
     this.add(rows.filter(({ message }) => this.#messages.has(message)));
   }
@@ -214,7 +214,7 @@ export class Ledger {
     for (const row of rows) this.#messages.set(row.id, openMessage(row));
   }
 
-  /** Of messages of which every recipient is delivered: those of which not all were captured. */
+  /** Of messages with every recipient delivered, those that were not all captured. */
   async #notAllCaptured(messages: readonly OpenMessage[]): Promise<Set<string>> {
     const mixed = new Set<string>();
     const unread: string[] = [];
@@ -231,7 +231,7 @@ export class Ledger {
     return mixed;
   }
 
-  /** The message as it is to be written; moves what is counted by its status and by what is kept of it. */
+  /** The message as it will be written; adjusts the counts by its status and by what is kept of it. */
   #close(message: OpenMessage, isMixed: boolean, at: Stamp): LedgerRow {
     const { row, counts, touched: _, ...rest } = message;
     const status = deriveStatus(counts);
@@ -298,7 +298,7 @@ function openMessage(row: LedgerRow): OpenMessage {
   };
 }
 
-/** Captured mail is what every recipient's is. */
+/** A message counts as captured if every recipient was. */
 function keptWhenFinal({ row, counts }: OpenMessage, isMixed: boolean): Kept {
   if (row.length === null) return 'gone';
   return counts.failed > 0 || isMixed ? 'sent' : 'captured';

@@ -11,12 +11,12 @@ import { readDetails, textLength } from './records.ts';
 import { foundPage, type ListLimits } from './search.ts';
 import { among, spanned } from './tables.ts';
 
-/** How many lists may be under way, of one asker and in all. */
+/** Most lists under way, of one asker and in total. */
 const MAX_LISTS = 64;
 const MAX_LISTS_PER_ASKER = 16;
-/** Candidates that are read at once. */
+/** Most candidates read at once. */
 const MAX_CHUNK = 2_000;
-/** Messages on a page that are read at once: few, because each may be large, and the page ends when it is. */
+/** Messages of a page read at once: few, since each may be large and end the page. */
 const PORTION = 10;
 
 /** Sorts after every message id. */
@@ -33,13 +33,13 @@ export class Lists {
     this.#maxExamined = maxExamined;
   }
 
-  /** A page, as `Views.list` promises it. All of it shows one state of the database. */
+  /** A page, as `Views.list` promises. All of it shows one state of the database. */
   async list(query: ListQuery): Promise<ListPage> {
     const asker = askerOf(query);
     const own = this.#underWay.get(asker) ?? 0;
     const count = [...this.#underWay.values()].reduce((sum, one) => sum + one, 0);
     if (own >= MAX_LISTS_PER_ASKER || count >= MAX_LISTS)
-      throw new StoreError('store_busy', 'too many lists are asked for at once');
+      throw new StoreError('store_busy', 'too many lists are under way');
     this.#underWay.set(asker, own + 1);
     try {
       return await this.#database.inSnapshot((db) => pageOf(db, query, this.#maxExamined));
@@ -62,7 +62,7 @@ async function pageOf(db: Queries, query: ListQuery, maxExamined: number): Promi
   return { messages, next };
 }
 
-/** One page: looks at no more than so many records, messages and, where they are asked for, recipients. */
+/** One page: examines a limited number of records, which are messages and, if they are needed, recipients. */
 class Page {
   readonly #db: Queries;
   readonly #query: ListQuery;
@@ -95,7 +95,7 @@ class Page {
     return { messages: this.#messages, next: this.#next };
   }
 
-  /** Looks at candidates in their order. Says whether the page has come to its end, and ends with the last one seen. */
+  /** Examines candidates in order. Returns whether the page is complete, and ends it after the last one examined. */
   async #look(candidates: readonly Candidate[]): Promise<boolean> {
     const belongs = await this.#test(candidates);
     let matches: string[] = [];
@@ -116,7 +116,10 @@ class Page {
     return this.#show(matches);
   }
 
-  /** Reads what belongs on the page. Says whether the page is large enough, and then ends with the last one shown. */
+  /**
+   * Reads what belongs on the page. Returns whether the page is large enough, and then ends it after the last one
+   * shown.
+   */
   async #show(ids: readonly string[]): Promise<boolean> {
     if (ids.length === 0) return false;
     const details = await readDetails(this.#db, ids);
@@ -130,7 +133,7 @@ class Page {
     return false;
   }
 
-  /** What no index has answered. The addresses of all candidates that the slice will come to are read at once. */
+  /** Tests what no index has answered. The addresses of all candidates within the slice are read at once. */
   async #test(candidates: readonly Candidate[]): Promise<(candidate: Candidate) => boolean> {
     const { statuses, filter } = this.#query;
     const wanted: ReadonlySet<MessageStatus> = new Set(statuses.length === 0 ? MESSAGE_STATUSES : statuses);
@@ -151,12 +154,12 @@ class Page {
   }
 }
 
-/** How many records looking at a candidate means: recipients are records as well. */
+/** How many records a candidate costs: recipients are records too. */
 function costOf({ recipients }: Candidate, { filter }: ListQuery): number {
   return (filter?.to ?? null) === null ? 1 : 1 + recipients;
 }
 
-/** The candidates that may be looked at: up to and with the one that spends what is left. */
+/** The candidates that may be examined, including the one that exceeds the budget. */
 function within(candidates: readonly Candidate[], budget: number, query: ListQuery): Candidate[] {
   let left = budget;
   return candidates.filter((candidate) => {
@@ -172,7 +175,7 @@ function lower(a: string, b: string): string {
 
 const READ_ADDRESSES = `SELECT message, address FROM deliveries WHERE ${among('message')}`;
 
-/** A message that may belong on a page, with what that is decided by. */
+/** A message that may belong on a page, with the fields that decide. */
 interface Candidate {
   readonly id: string;
   readonly status: MessageStatus;
@@ -181,16 +184,16 @@ interface Candidate {
   readonly subject: string;
   /** The local inbox captured it, and keeps its contents. */
   readonly captured: boolean;
-  /** How many it has. */
+  /** Number of its recipients. */
   readonly recipients: number;
 }
 
-/** Gives at most `limit` candidates with ids from `floor` up to, and without, `before`; the newest first. */
+/** Returns at most `limit` candidates with ids from `floor` up to, and without, `before`; the newest first. */
 type Source = (db: Queries, before: string, floor: string, limit: number) => Promise<Candidate[]>;
 
 /**
- * The narrowest index for a list: that of a tag, that of a key by status, that of mail in trouble, or that of all ids. What
- * the index does not tell apart is left to the caller.
+ * The narrowest index for a list: by tag, by key and status, of troubled mail, or of all ids. The caller tests what the
+ * index does not distinguish.
  */
 function sourceOf({ owner, statuses, filter }: ListQuery): Source {
   const tag = filter?.tag == null ? null : indexable(filter.tag);
@@ -222,8 +225,8 @@ const CAPTURED = `SELECT ${COLUMNS} FROM messages
 const CAPTURED_OF_KEY = `SELECT ${COLUMNS} FROM messages
   WHERE kept = 'captured' AND key_id = $4 AND id < $1 AND id >= $2 ORDER BY id DESC LIMIT $3`;
 
-// A merge of the key's statuses, each of which is in the order of the index; asked as the index is ordered, because the planner
-// may else walk all ids. What is asked of the id alone leaves out days.
+// A merge of the key's statuses, each read in the order of its index, since the planner might otherwise walk all ids.
+// The bounds on ids leave out days.
 const OF_KEY = `SELECT page.* FROM unnest($5::text[]) AS wanted (status), LATERAL (
     SELECT ${COLUMNS} FROM messages
     WHERE key_id = $4 AND (messages.status, id) < (wanted.status, $1) AND (messages.status, id) >= (wanted.status, $2)

@@ -12,18 +12,18 @@ export interface Migration {
   readonly sql: string;
 }
 
-/** A step that was taken. */
+/** An applied step. */
 interface Applied {
   readonly version: number;
   readonly name: string;
   readonly checksum: string;
-  /** Programs whose newest step is this one, or a later one, work with the schema that it led to. */
+  /** Programs whose newest step is this or a later one work with the schema that it led to. */
   readonly compatibleWith: number;
 }
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 
-/** The migrations of this program, in order; the file `0001_….sql` takes a database to version 1. */
+/** The migrations of this program, in order; the file `0001_….sql` brings a database to version 1. */
 export function migrations(): Migration[] {
   return readdirSync(FOLDER)
     .filter((name) => /^\d{4}_\w+\.sql$/.test(name))
@@ -35,16 +35,16 @@ export function migrations(): Migration[] {
     }));
 }
 
-/** Any number: whoever migrates holds the lock of this number, so that nodes that start together do it once. */
+/** An arbitrary number: its lock is held to migrate, so that nodes that start together migrate once. */
 const LOCK = 8_420;
 
-/** A step may have to rewrite a large table, and whoever starts meanwhile waits for it. */
+/** A step may have to rewrite a large table, and nodes that start meanwhile wait for it. */
 const TIMEOUT_MS = 3_600_000;
 
 /**
- * Brings the database to the newest schema, all steps in one transaction; makes the schema that they lie in if it is
- * named and missing. What a newer program made of it is left alone where this one can work with that, and else refused with
- * `store_newer`. Steps that are not those which were taken are refused with `store_unsuitable`.
+ * Brings the database to the newest schema, all steps in one transaction; creates the schema that holds them if it is
+ * named and missing. A newer program's schema is left alone if this program can work with it, and otherwise refused
+ * with `store_newer`. Applied steps that differ from this program's are refused with `store_unsuitable`.
  */
 export function migrate(
   database: Database,
@@ -64,7 +64,7 @@ export function migrate(
 
 async function makeSchema(db: Queries, schema: string): Promise<void> {
   const [found] = await db.rows('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
-  // Asked first: who may not make one is refused even if it is there.
+  // Looked up first: a user without the right to create schemas is refused even if it exists.
   if (found === undefined) await db.script(`CREATE SCHEMA ${quotedName(schema)}`);
 }
 
@@ -74,7 +74,7 @@ async function take(db: Queries, step: Migration): Promise<void> {
   await db.run(TOOK, [version, name, checksumOf(step), compatibleWith(step)]);
 }
 
-/** The steps that are to be taken, after those which were. Throws `StoreError`. */
+/** The steps still to apply. Throws `StoreError`. */
 function untaken(steps: readonly Migration[], taken: readonly Applied[]): readonly Migration[] {
   const newest = steps.at(-1)?.version ?? 0;
   const reached = taken.at(-1)?.version ?? 0;
@@ -85,7 +85,7 @@ function untaken(steps: readonly Migration[], taken: readonly Applied[]): readon
     if (step !== undefined && step.version === one?.version && checksumOf(step) === one.checksum) continue;
     throw new StoreError(
       'store_unsuitable',
-      `The database's schema was made by other steps than this program's: there ${one?.name ?? 'none'}, here ${step?.name ?? 'none'}, or its text was changed since. Start the program that made it, or choose another database.schema.`,
+      `The database's schema differs from this program's: it has step ${one?.name ?? 'none'} where this program has ${step?.name ?? 'none'}, or that step was changed since. Start the program that made it, or choose another database.schema.`,
     );
   }
   const unknown = taken.filter(({ version }) => version > newest);
@@ -98,7 +98,7 @@ function untaken(steps: readonly Migration[], taken: readonly Applied[]): readon
   return steps.filter(({ version }) => version > reached);
 }
 
-/** The first line says from which version of the schema on programs still work with it; by default, only from its own. */
+/** The first line names the oldest schema version whose programs still work with it; by default its own. */
 function compatibleWith({ version, sql }: Migration): number {
   const [, said] = /^-- compatible-with: (\d+)\n/.exec(sql) ?? [];
   return said === undefined ? version : Number(said);

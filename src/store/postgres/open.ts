@@ -11,17 +11,17 @@ import type { ListLimits } from './search.ts';
 import { type PostgresStore, storeOver } from './verbs.ts';
 import { viewsOver } from './views.ts';
 
-/** What differs from the ordinary. */
+/** Deviations from the defaults. */
 export interface PostgresOptions extends DatabaseOptions, ListLimits {
-  /** The schema's steps. */
+  /** The steps of the schema. */
   readonly migrations?: readonly Migration[];
-  /** Takes a server that may lose what it committed: for tests and measurements alone. */
+  /** Accepts a server that may lose what it committed: only for tests and measurements. */
   readonly allowUnsafe?: boolean;
-  /** UTC days whose part of the past is made before they begin; null: no day has one of its own. Default 3. */
+  /** UTC days whose partitions are made in advance; null: no day has its own. Default 3. */
   readonly daysAhead?: number | null;
 }
 
-/** Connections, and the part of them that only read: lists and search never keep mail from being accepted. */
+/** Connections, and the part of them that only read: lists and search never delay accepting mail. */
 const CONNECTIONS = 8;
 const READING_SHARE = 0.25;
 
@@ -30,20 +30,20 @@ export interface PostgresStores extends PlainStores {
   readonly store: PostgresStore;
   readonly views: Views;
   readonly cluster: Cluster;
-  /** How the writing side does. */
+  /** The state of the writing side. */
   readonly writer: StoreWriter;
   /**
-   * Names the secret key that this node seals with. Rejects with `store_other_key` if the others' is another: nothing may be
-   * sealed or opened then.
+   * Names the secret key that this node seals with. Rejects with `store_other_key` if the other nodes' is different:
+   * then nothing may be sealed or opened.
    */
   holdSecretKey(keyId: string): Promise<void>;
-  /** For what else lies in the same database. */
+  /** For other data in the same database. */
   readonly database: Database;
 }
 
 /**
- * Opens the stores over a database, whose tables are made or migrated. Readers have connections of their own. Throws
- * `StoreError`.
+ * Opens the stores over a database, after creating or migrating its tables. Readers have connections of their own.
+ * Throws `StoreError`.
  */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStores> {
   const { connections = CONNECTIONS, daysAhead } = options;
@@ -77,8 +77,8 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
 }
 
 /**
- * Holds every node to one secret key: the first to start writes the name of its key, which gives nothing of it away.
- * Rejects with `store_other_key` if the stored one is another.
+ * Holds every node to one secret key: the first to start writes the name of its key, which reveals nothing of it.
+ * Rejects with `store_other_key` if the stored one is different.
  */
 async function holdSecretKey(database: Database, keyId: string): Promise<void> {
   const known = await database.transact(async (db) => {
@@ -89,29 +89,29 @@ async function holdSecretKey(database: Database, keyId: string): Promise<void> {
   if (known === keyId) return;
   throw new StoreError(
     'store_other_key',
-    `The secret key is not the one that this database's secrets were sealed under: it is ${keyId}, theirs is ${known}. ` +
-      'All nodes need the same: let secrets.key_file name a copy of the secret.key of the node that was started first.',
+    `This database's secrets were sealed under another secret key: this node's is ${keyId}, theirs is ${known}. ` +
+      'All nodes need the same one: set secrets.key_file to a copy of the secret.key of the node that was started first.',
   );
 }
 
-/** What the server says of itself. */
+/** What the server reports of itself. */
 export interface ServerFacts {
   /** As `server_version_num`: 150004 is 15.4. */
   readonly version: number;
   /** The database's. */
   readonly encoding: string;
-  /** It follows another server, which alone can be written to. */
+  /** It is a read-only standby of another server. */
   readonly standby: boolean;
   readonly fsync: string;
-  /** What sessions of this user begin with, by the configuration, the database, the user or the address. */
+  /** The default of new sessions, by the configuration, the database, the user or the address. */
   readonly synchronousCommit: string;
 }
 
 const OLDEST = 14;
 
 /**
- * Refuses with `store_unsuitable` a server that would lose what it committed, or cannot hold what is stored. With
- * `allowUnsafe` one may lose it: for tests and measurements, whose data is nobody's.
+ * Refuses with `store_unsuitable` a server that could lose what it committed, or cannot hold what is stored.
+ * `allowUnsafe` permits a loss: for tests and measurements, whose data does not matter.
  */
 async function assertSuitable(database: Database, allowUnsafe: boolean): Promise<void> {
   const [facts] = await database.rows<ServerFacts>(FACTS);
@@ -125,7 +125,7 @@ export function refusalOf(facts: ServerFacts, allowUnsafe: boolean): string | nu
   if (version < OLDEST * 10_000)
     return `PostgreSQL ${Math.floor(version / 10_000)} is too old: ${OLDEST} or newer is needed. Upgrade the server.`;
   if (standby)
-    return 'This PostgreSQL is a standby, which cannot be written to. Let database.url name the primary server.';
+    return 'This PostgreSQL is a standby, which is read-only. Set database.url to the primary server.';
   if (encoding !== 'UTF8')
     return `The database is encoded in ${encoding}, which cannot hold every text. Create one with ENCODING 'UTF8' TEMPLATE template0.`;
   if (allowUnsafe) return null;
@@ -136,7 +136,7 @@ export function refusalOf(facts: ServerFacts, allowUnsafe: boolean): string | nu
   return null;
 }
 
-// What this very session was told since does not count.
+// What this session has set since does not count.
 const FACTS = `SELECT current_setting('server_version_num')::integer AS version,
   current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS standby, current_setting('fsync') AS fsync,
   (SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit') AS "synchronousCommit"`;

@@ -4,8 +4,8 @@ import { dayOf } from '../counting.ts';
 import { StoreError } from '../store.ts';
 
 /**
- * The tables that keep the past, with their column of message ids, in the order in which verbs write to them. Each has a part for
- * every UTC day of acceptance, `…_20261122`, and a `…_rest` for days that have none.
+ * The tables of the past, with their column of message ids, in the order in which verbs write to them. Each has a
+ * partition for every UTC day of acceptance, `…_20261122`, and a `…_rest` for days that have none.
  */
 const PAST: readonly (readonly [table: string, id: string])[] = [
   ['deliveries_final', 'message'],
@@ -16,19 +16,20 @@ const PAST: readonly (readonly [table: string, id: string])[] = [
 ];
 
 const DAY_MS = 86_400_000;
-/** Days that have parts before they begin, unless told otherwise. */
+/** Default number of days whose partitions are made in advance. */
 const DAYS_AHEAD = 3;
 const LOOK_EVERY_MS = 3_600_000;
-/** After others were in the way. */
+/** The pause after others were in the way. */
 const AGAIN_MS = 600_000;
-/** Whoever writes meanwhile waits no longer than this for us, since we wait no longer for them. */
+/** How long we wait for a lock, and so how long writers wait for us. */
 const LOCK_MS = 200;
-/** Any number: whoever makes or drops parts holds the lock of this number and the schema. */
+/** An arbitrary number: the lock of this number and the schema is held to make or drop partitions. */
 const LOCK = 8_421;
 
 /**
- * The parts of the past. They are made before their days begin, by whichever node looks first, and dropped whole when all that is
- * of their day has outlived retention: dropping costs the same however much it is, and leaves nothing to clean up.
+ * The partitions of the past. They are made before their days begin, by whichever node comes first, and dropped as a
+ * whole when all of their day has outlived its retention: dropping costs the same however much it is, and leaves
+ * nothing to clean up.
  */
 export class Partitions {
   readonly #database: Database;
@@ -42,8 +43,8 @@ export class Partitions {
   }
 
   /**
-   * Makes the parts of the day of `now` (wall ms) and of those that follow, at most once an hour. A day of which something lies in
-   * the rest already stays there. Where others are in the way, it is tried again later.
+   * Makes the partitions of the day of `now` (wall ms) and of the days that follow, at most once an hour. A day with
+   * rows in the rest stays there. If others are in the way, it tries again later.
    */
   async prepare(now: number): Promise<void> {
     if (this.#daysAhead === null || now < this.#lookAt) return;
@@ -52,7 +53,7 @@ export class Partitions {
     await this.makeDays(Array.from({ length: this.#daysAhead + 1 }, (_, more) => today + more));
   }
 
-  /** Makes the parts of days (whole days since the epoch), as {@link prepare} does; those that are there are left alone. */
+  /** Makes the partitions of days (whole days since the epoch), like {@link prepare}; existing ones are left alone. */
   async makeDays(days: readonly number[]): Promise<void> {
     const known = new Set(await daysMade(this.#database));
     for (const day of days)
@@ -60,8 +61,8 @@ export class Partitions {
   }
 
   /**
-   * Drops the oldest day of which all messages became final before `finalBefore` (wall ms) and have no contents any more.
-   * Returns how many records that removed; null when there is no such day, or others were in the way.
+   * Drops the oldest day whose messages all became final before `finalBefore` (wall ms) and have no contents left.
+   * Returns how many records that removed; null if there is no such day, or others were in the way.
    */
   async dropOldest(finalBefore: number, now: number): Promise<number | null> {
     if (now < this.#dropAt) return null;
@@ -89,7 +90,7 @@ export class Partitions {
   }
 }
 
-/** The days that have parts, the oldest first. */
+/** The days that have partitions, the oldest first. */
 async function daysMade(db: Pick<Queries, 'rows'>): Promise<number[]> {
   const rows = await db.rows<{ name: string }>(PARTS);
   return rows.flatMap(({ name }) => {
@@ -98,18 +99,18 @@ async function daysMade(db: Pick<Queries, 'rows'>): Promise<number[]> {
   });
 }
 
-/** Makes a day's parts, unless somebody just did or some of the day lies in the rest. */
+/** Makes a day's partitions, unless they were just made or rows of the day are in the rest. */
 async function make(db: Queries, day: number): Promise<void> {
   const { floor, ceiling } = boundsOf(day);
   await alone(db);
   if ((await daysMade(db)).includes(day)) return;
-  // Nothing may come between the look and the part: those who write to the rest wait.
+  // No row may arrive between the check and the new partition: writers to the rest wait.
   await db.script(`LOCK TABLE ${PAST.map(([table]) => `${table}_rest`).join(', ')} IN ACCESS EXCLUSIVE MODE`);
   const [found] = await db.rows<{ any: boolean }>(ANY_IN_REST, [floor, ceiling]);
   if (found?.any !== false) return;
   for (const [table] of PAST) {
     const part = partOf(table, day);
-    // Attached, not made in place: that would lock out all who read.
+    // Attached rather than created in place, which would lock out all readers.
     await db.script(`CREATE TABLE ${part} (LIKE ${table} INCLUDING ALL)`);
     await db.script(
       `ALTER TABLE ${table} ATTACH PARTITION ${part} FOR VALUES FROM ('${floor}') TO ('${ceiling}')`,
@@ -126,12 +127,12 @@ async function ended(db: Queries, day: number, finalBefore: number): Promise<num
   return count?.records ?? 0;
 }
 
-/** Drops a day's parts; false if something of it came to life meanwhile. */
+/** Drops a day's partitions; false if something in it came to life meanwhile. */
 async function drop(db: Queries, day: number, finalBefore: number): Promise<boolean> {
   const { floor, ceiling } = boundsOf(day);
   await alone(db);
   if (!(await daysMade(db)).includes(day)) return false;
-  // What is retried by hand leaves the part: nobody may while we look.
+  // A retry by hand moves rows out of the partition: none may while we look.
   await db.script(`LOCK TABLE ONLY ${PAST.map(([table]) => table).join(', ONLY ')} IN ACCESS EXCLUSIVE MODE`);
   const [row] = await db.rows<{ lives: boolean }>(LIVES, [floor, ceiling, finalBefore]);
   if (row?.lives !== false) return false;
@@ -140,7 +141,7 @@ async function drop(db: Queries, day: number, finalBefore: number): Promise<bool
   return true;
 }
 
-/** Waits until nobody else makes or drops parts; from here on the transaction waits for no lock for long. */
+/** Waits until nobody else makes or drops partitions; from here on the transaction waits for no lock for long. */
 async function alone(db: Queries): Promise<void> {
   await db.script(`SET LOCAL lock_timeout = ${LOCK_MS}`);
   await db.rows(`SELECT pg_advisory_xact_lock($1, hashtext(current_schema()))`, [LOCK]);
@@ -154,7 +155,7 @@ function partOf(table: string, day: number): string {
   return `${table}_${new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '')}`;
 }
 
-// Of one table only: a day has all its parts or none.
+// Of one table only: a day has all its partitions or none.
 const PARTS = `SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
   WHERE inhparent = 'messages_gone'::regclass ORDER BY relname`;
 

@@ -11,7 +11,7 @@ import { type Subject, type Work, workOf } from '../plain/work.ts';
 import type { Registry } from '../registry.ts';
 import { StoreError } from '../store.ts';
 
-/** What plain rows are asked by. */
+/** What the work on plain rows needs of a database. */
 type Asked = Pick<Queries, 'rows' | 'run' | 'send'>;
 
 /** The contracts of plain rows over a database. */
@@ -31,7 +31,7 @@ export function plainStores(database: Database): PlainStores {
   };
   const over = <T>(subject: Subject<T>) =>
     forwarding<T>(subject.verbs, (verb, args) => {
-      // Begun anew where the transaction is.
+      // Restarted with the transaction.
       const work = (db: Asked) => done(workOf(subject, verb, args), db);
       switch (subject.reads[verb]) {
         case 'statement':
@@ -67,5 +67,5 @@ async function done<T>(work: Work<T>, db: Asked): Promise<T> {
 }
 
 function writesNothing(): never {
-  throw new StoreError('store_bug', 'a verb that reads by one statement was about to write');
+  throw new StoreError('store_bug', 'a verb declared as reading by one statement tried to write');
 }

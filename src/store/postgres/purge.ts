@@ -19,8 +19,8 @@ import { among, MESSAGES, type MessageRow, spanned } from './tables.ts';
 import type { Work } from './work.ts';
 
 /**
- * The verb `purge`, but for days that go as a whole (`partitions.ts`) and for {@link purgeFigures}. It looks among final messages
- * only, so that nothing that is not final can be found. What others are at work on is left for the next time.
+ * The verb `purge`, except for dropping whole days (`partitions.ts`) and for {@link purgeFigures}. It searches only
+ * final messages, so that it can find no other. It skips what others are working on until the next time.
  */
 export async function purge(work: Work, policy: PurgePolicy, limit: number): Promise<PurgeAnswer> {
   const { now } = work.at;
@@ -37,8 +37,9 @@ export async function purge(work: Work, policy: PurgePolicy, limit: number): Pro
 }
 
 /**
- * Removes figures that say nothing any more, at most `limit` quotas and `limit` idempotency keys among them. In a transaction of
- * its own: it holds what others lock late, so it must wait for nothing. True: there may be more keys.
+ * Removes figures that are no longer needed, among them at most `limit` quotas and `limit` idempotency keys. It runs in
+ * a transaction of its own and must wait for nothing, since it holds what others lock late. True: there may be more
+ * keys.
  */
 export async function purgeFigures({ db, lanes, at: { now } }: Work, limit: number): Promise<boolean> {
   const repeats = await db.run(DELETE_REPEATS, [now - IDEMPOTENCY_MS, limit]);
@@ -52,7 +53,7 @@ export async function purgeFigures({ db, lanes, at: { now } }: Work, limit: numb
   return repeats >= limit;
 }
 
-/** Looks once at every key that has contents kept: how many messages are kept for longer makes no difference. */
+/** Visits every key with kept contents once: the number of messages kept longer makes no difference. */
 async function purgeByAge(
   work: Work,
   rule: KeptRule,
@@ -102,8 +103,8 @@ async function removeContents(work: Work, rows: readonly MessageRow[]): Promise<
 }
 
 /**
- * Removes records one by one: those whose contents are kept as long as they, those of days that have no part, and those of days
- * that should have gone as a whole long ago, of which something lives on.
+ * Removes records one by one: those whose contents are kept as long as they are, those of days without a partition, and
+ * those of days that should have been dropped long ago but still hold something live.
  */
 async function purgeRecords(work: Work, finalBefore: number, limit: number): Promise<number> {
   const { db } = work;
@@ -113,7 +114,7 @@ async function purgeRecords(work: Work, finalBefore: number, limit: number): Pro
   rows.push(...(await db.rows<MessageRow>(REST_BEFORE, [finalBefore, limit - rows.length])));
   const overdue = messageIdFloor(finalBefore - OVERDUE_MS);
   rows.push(...(await db.rows<MessageRow>(OVERDUE, [finalBefore, limit - rows.length, overdue])));
-  // One of the rest may be overdue as well.
+  // One of the remaining may be overdue as well.
   const found = new Map(rows.map((row) => [row.id, row]));
   for (const row of found.values()) giveUpContents(work, row);
   const ids = [...found.keys()];
@@ -143,11 +144,11 @@ function giveUpContents({ tallies }: Work, { segment, length, kept, status }: Me
   if (status === 'failed') tallies.gauge('failed_kept', -1);
 }
 
-/** Which retention rule holds contents that are still kept. */
+/** The retention rule that keeps contents. */
 type KeptRule = keyof typeof BYTES_GAUGE;
 
 const DAY_MS = 86_400_000;
-/** A day has so long to end after the first of it could go. */
+/** How long a day may take to become droppable after its first record could go. */
 const OVERDUE_MS = 7 * DAY_MS;
 const CONTENT_DAYS = 'SELECT content_days AS days FROM keys WHERE id = $1';
 const NEXT_KEY = `SELECT key_id AS "keyId" FROM messages_kept
@@ -174,11 +175,11 @@ const DROP_CONTENTS = `UPDATE messages SET kept = 'gone', segment = NULL, "offse
 const DELETE_TAGS = `DELETE FROM message_tags USING unnest($1::text[], $2::text[], $3::text[]) AS old (key_id, tag, id)
   WHERE message_tags.key_id = old.key_id AND message_tags.tag = old.tag AND message_tags.id = old.id`;
 
-/** Records with what else belongs to them. */
+/** Records and their dependent rows. */
 const DELETE_RECORDS = [
   `DELETE FROM attempts WHERE ${among('message')}`,
   `DELETE FROM deliveries WHERE ${among('message')}`,
-  // Whoever enters its words now holds it here until they are entered.
+  // A node that is indexing its words holds it here until it is done.
   `DELETE FROM pending_words WHERE ${among('id')}`,
   `DELETE FROM message_words WHERE ${among('id')}`,
   `DELETE FROM messages WHERE ${among('id')}`,
@@ -189,7 +190,7 @@ const DELETE_REPEATS = `DELETE FROM idempotency WHERE (key_id, idem_key) IN (
   ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)`;
 const DELETE_COUNTS = `DELETE FROM counters WHERE (period, start, node, event, relay) IN (
   SELECT period, start, node, event, relay FROM counters WHERE period = $1 AND start < $2 FOR UPDATE SKIP LOCKED)`;
-// Few of all minutes: asked so, the index tells them apart without a look at the others' rows.
+// Few of all minutes: written like this, the index finds them without reading the others' rows.
 const DELETE_RELAY_MINUTES = `DELETE FROM counters WHERE (period, start, node, event, relay) IN (
   SELECT period, start, node, event, relay FROM counters
   WHERE period = 'minute' AND start < $1 AND relay > '' FOR UPDATE SKIP LOCKED)`;

@@ -8,8 +8,8 @@ interface QuotaRow {
 }
 
 /**
- * How much of their quotas relays have used. They are locked before they are looked at, all that a transaction needs at
- * once and in the order of their days and relays, once its messages are locked; written once, however many units take.
+ * The usage of relays' quotas. They are locked before they are read, all that a transaction needs at once and in the
+ * order of days and relays, after its messages are locked; and written once, however many units take from them.
  */
 export class Quotas {
   readonly #db: Queries;
@@ -20,7 +20,7 @@ export class Quotas {
     this.#db = db;
   }
 
-  /** Locks what is named; nulls name nothing. */
+  /** Locks the named quotas; nulls name none. */
   async lock(names: readonly (Pick<QuotaRow, 'relay' | 'day'> | null)[]): Promise<void> {
     const wanted = new Map(names.flatMap((name) => (name === null ? [] : [[keyOf(name), name] as const])));
     if (wanted.size === 0) return;
@@ -29,7 +29,7 @@ export class Quotas {
     for (const row of await this.#db.rows<QuotaRow>(LOCK, parameters)) this.#locked.set(keyOf(row), row);
   }
 
-  /** Takes recipients off a quota that is locked. False: more than its limit would be used then; nothing was taken. */
+  /** Charges recipients to a locked quota. False: it would exceed its limit; nothing was charged. */
   take(request: QuotaRequest): boolean {
     const used = this.#usedOf(request) + request.recipients;
     if (used > request.limit) return false;
@@ -37,7 +37,7 @@ export class Quotas {
     return true;
   }
 
-  /** Gives recipients back to a quota that is locked, never more than were taken; null is none. */
+  /** Gives recipients back to a locked quota, never more than were charged; null is none. */
   giveBack(refund: QuotaRefund | null): void {
     if (refund !== null) this.#used.set(keyOf(refund), Math.max(0, this.#usedOf(refund) - refund.recipients));
   }
@@ -64,12 +64,12 @@ export class Quotas {
   }
 }
 
-/** Removes at most `limit` quotas of days before this one; those others are at work on are left for the next time. */
+/** Removes at most `limit` quotas of earlier days; skips those that others are working on until the next time. */
 export async function pruneQuotas(db: Queries, day: number, limit: number): Promise<void> {
   await db.run(PRUNE, [day, limit]);
 }
 
-/** How much of each relay's quota of a day is used. */
+/** Each relay's quota usage on a day. */
 export async function quotaUsed(db: Pick<Queries, 'rows'>, day: number): Promise<Map<string, number>> {
   const rows = await db.rows<QuotaRow>(USED, [day]);
   return new Map(rows.map(({ relay, used }) => [relay, used]));
@@ -79,7 +79,7 @@ function keyOf({ relay, day }: Pick<QuotaRow, 'relay' | 'day'>): string {
   return `${day} ${relay}`;
 }
 
-// Only what has a row can be locked: it is made in the same statement, and what is there already is left as it is.
+// Only rows can be locked, so the same statement makes a missing row; an existing one stays as it is.
 const LOCK = `INSERT INTO quotas (relay, day, used)
   SELECT relay, day, 0 FROM unnest($1::text[], $2::integer[]) AS wanted (relay, day) ORDER BY day, relay COLLATE "C"
   ON CONFLICT (day, relay) DO UPDATE SET used = quotas.used RETURNING relay, day, used`;

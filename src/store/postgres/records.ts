@@ -5,12 +5,12 @@ import { fromJson, groupOf, priorityOf } from '../columns.ts';
 import type { MessageDetail, RecipientRecord } from '../views.ts';
 import { DELIVERIES, type DeliveryRow, inSpan, MESSAGES, type MessageRow, spanned } from './tables.ts';
 
-/** A message as it is shown, and as it was read. */
+/** A message as shown, and as read. */
 export interface Detail extends MessageDetail {
   readonly row: MessageRow;
 }
 
-/** Reads messages with their recipients, by one statement: those that exist, in the order in which they are named. */
+/** Reads messages with their recipients, by one statement: those that exist, in the order of the ids. */
 export async function readDetails(db: Pick<Queries, 'rows'>, ids: readonly string[]): Promise<Detail[]> {
   const rows = await db.rows<MessageRow & { deliveries: DeliveryRow[] }>(READ, spanned(ids));
   return rows.map(({ deliveries, ...row }) => {

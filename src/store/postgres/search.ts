@@ -19,17 +19,17 @@ import { readDetails, textLength } from './records.ts';
 import { among, spanned } from './tables.ts';
 import { entriesWanted } from './words.ts';
 
-/** How much a list or a search may look at. */
+/** The limits of a list or a search. */
 export interface ListLimits {
   /** Records for a page; default `MAX_EXAMINED`. */
   readonly maxExamined?: number;
 }
 
-/** How many searches may be under way. */
+/** Most searches under way. */
 const MAX_SEARCHES = 16;
-/** Candidates that are looked at together. */
+/** Candidates examined together. */
 const MAX_CHUNK = 500;
-/** Messages whose words are not entered yet, the newest, that are looked at one by one. */
+/** Most unindexed messages, the newest, that are examined one by one. */
 const MAX_PENDING = 2_000;
 /** Sorts after every message id. */
 const NEWEST = '~';
@@ -46,12 +46,12 @@ export class Searches {
     this.#maxExamined = maxExamined;
   }
 
-  /** A page, as `Views.search` promises it. All of it shows one state of the database. */
+  /** A page, as `Views.search` promises. All of it shows one state of the database. */
   search(query: SearchQuery): Promise<FoundPage> {
     return this.#enter((db) => foundPage(db, query, this.#maxExamined));
   }
 
-  /** As `Views.countFound` promises it. */
+  /** As `Views.countFound` promises. */
   count(query: SearchQuery): Promise<FoundCount> {
     return this.#enter(async (db) => {
       const { ids, next } = await find(db, query, Math.min(this.#maxExamined, MAX_COUNTED));
@@ -60,8 +60,7 @@ export class Searches {
   }
 
   async #enter<T>(work: (db: Queries) => Promise<T>): Promise<T> {
-    if (this.#underWay >= MAX_SEARCHES)
-      throw new StoreError('store_busy', 'too many searches are asked for at once');
+    if (this.#underWay >= MAX_SEARCHES) throw new StoreError('store_busy', 'too many searches are under way');
     this.#underWay++;
     try {
       return await this.#database.inSnapshot(work);
@@ -71,7 +70,7 @@ export class Searches {
   }
 }
 
-/** A page of what a query finds, of at most as much text as a page may have. */
+/** A page of a query's results, with at most as much text as a page may have. */
 export async function foundPage(db: Queries, query: SearchQuery, maxExamined: number): Promise<FoundPage> {
   const { ids, next, behind } = await find(db, query, maxExamined);
   const messages: FoundPage['messages'][number][] = [];
@@ -85,7 +84,7 @@ export async function foundPage(db: Queries, query: SearchQuery, maxExamined: nu
   return { messages, next, behind };
 }
 
-/** Gives at most `limit` ids below `before`, the newest first; fewer only at the end. */
+/** Returns at most `limit` ids below `before`, the newest first; fewer only at the end. */
 type Candidates = (before: string, limit: number) => Promise<readonly string[]>;
 
 interface Found {
@@ -94,7 +93,7 @@ interface Found {
   readonly behind: number;
 }
 
-/** Looks at candidates until the page is full, or as many records were looked at as may be. */
+/** Examines candidates until the page is full or the budget of records is spent. */
 async function find(db: Queries, wanted: SearchQuery, maxExamined: number): Promise<Found> {
   const { floor, ceiling } = boundsOf(wanted);
   const { candidates, behind, rest } = await candidatesOf(db, wanted, floor, ceiling, maxExamined);
@@ -119,11 +118,11 @@ async function find(db: Queries, wanted: SearchQuery, maxExamined: number): Prom
   }
 }
 
-/** The ids that times, and beginnings of ids, leave: from `floor` up to, and without, `ceiling`. */
+/** The ids that times and id prefixes allow: from `floor` up to, and without, `ceiling`. */
 function boundsOf({ query, after }: SearchQuery) {
   let floor = query.since === null ? '' : messageIdFloor(query.since);
   let ceiling = query.until === null ? NEWEST : messageIdFloor(query.until);
-  // What begins with an id is longer than it, and there is none.
+  // Excludes `after` itself: no id is the prefix of another.
   if (after !== null && after >= floor) floor = `${after}!`;
   for (const term of query.terms) {
     if (term.kind !== 'id' || term.not || !START_OF_ID.test(term.start)) continue;
@@ -135,8 +134,8 @@ function boundsOf({ query, after }: SearchQuery) {
 }
 
 /**
- * Where candidates come from. What few messages have is found by the index of words; what many have is soon met by
- * walking from the newest on.
+ * The source of candidates. The word index finds what few messages have; what many have is soon met by walking from the
+ * newest on.
  */
 async function candidatesOf(
   db: Queries,
@@ -171,7 +170,7 @@ interface Way {
   readonly candidates: Candidates;
   /** See `FoundPage.behind`. */
   readonly behind: number;
-  /** Where the next page begins after the last candidate; null when nothing is left. */
+  /** Where the next page begins after the last candidate; null if nothing is left. */
   readonly rest: string | null;
 }
 
@@ -240,7 +239,7 @@ const OF_KEYS = `SELECT page.id FROM unnest($4::text[]) AS key (id), unnest($5::
       AND (messages.status, messages.id) >= (wanted.status, $2) AND messages.id < $1 AND messages.id >= $2
     ORDER BY messages.status DESC, messages.id DESC LIMIT $3) AS page
   ORDER BY page.id DESC LIMIT $3`;
-// Without an order: no more than this many are read, however many there are.
+// Unordered: this limits how many are read, however many there are.
 const BY_WORDS = 'SELECT id FROM message_words WHERE words @> $1::text[] AND id < $2 AND id >= $3 LIMIT $4';
 const PENDING = `SELECT id FROM pending_words WHERE ${RANGE}`;
 const FACTS = `SELECT messages.id, status, key_id AS "keyId", test, header_from AS "headerFrom",

@@ -30,7 +30,7 @@ export function beginCall(units: readonly BeginRequest[], at: Stamp): Call<Begin
 function beginUnit(work: Work, unit: BeginRequest): BeginAnswer {
   const found = work.lanes.holds(unit, work.at) ? leasedOf(work, unit) : null;
   if (found === null || found.some(({ row }) => row.cancelRequested)) return 'refused';
-  // What has begun under this lease was taken then: the answer was lost, and it is asked again.
+  // An attempt already begun under this lease was charged then: the answer was lost, and this is the repeat.
   const isNew = found.some(({ row }) => row.begunAt === null);
   if (unit.quota !== null && isNew && !work.quotas.take(unit.quota)) return 'over_quota';
   for (const delivery of found) work.ledger.begin(delivery, work.at.now);
@@ -38,8 +38,8 @@ function beginUnit(work: Work, unit: BeginRequest): BeginAnswer {
 }
 
 /**
- * A call of the verb `settle`. What counts is the fence the deliveries carry: while they carry the unit's, nobody else can
- * have taken them, even if the lane's lease has ended, and the truth is worth recording.
+ * A call of the verb `settle`. The fence of the deliveries counts: while they carry the unit's, nobody else can have
+ * taken them, even if the lane's lease has ended, and the result must be recorded.
  */
 export function settleCall(batch: readonly Settlement[], at: Stamp): Call<SettleAnswer[]> {
   const units = batch.map(({ unit }) => unit);
@@ -51,7 +51,7 @@ export function settleCall(batch: readonly Settlement[], at: Stamp): Call<Settle
   };
 }
 
-/** A call of the verb `release`: what is not leased under the unit's fence is left alone. */
+/** A call of the verb `release`: deliveries not leased under the unit's fence are left alone. */
 export function releaseCall(units: readonly ReleaseRequest[], at: Stamp): Call<SettleAnswer[]> {
   return {
     at,
@@ -69,7 +69,7 @@ function releaseUnit(work: Work, unit: ReleaseRequest): SettleAnswer {
   const found = leasedOf(work, unit);
   if (found === null) return STALE;
   const cancelled = found.flatMap(({ row }) => (row.cancelRequested ? [row.index] : []));
-  // What has not begun has taken nothing.
+  // What has not begun was not charged.
   if (found.some(({ row }) => row.begunAt !== null)) work.quotas.giveBack(unit.refund);
   for (const delivery of found) giveBack(work, delivery, 'release');
   return { kind: 'settled', cancelled };
@@ -99,7 +99,7 @@ function settleUnit(work: Work, settlement: Settlement): SettleAnswer {
   return { kind: 'settled', cancelled };
 }
 
-/** Adds an attempt to the record of an open message; `deferred` when it left some recipient waiting. */
+/** Adds an attempt to an open message; `deferred` if it left a recipient waiting. */
 export function appendAttempt(work: Work, message: OpenMessage, attempt: Attempt, deferred: boolean): void {
   message.attempts++;
   work.ledger.append({

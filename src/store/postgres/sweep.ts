@@ -23,7 +23,7 @@ import {
 } from './tables.ts';
 import type { Work } from './work.ts';
 
-/** The verb `expiring`. It changes nothing, so it locks nothing either: `expire` looks again. */
+/** The verb `expiring`. It changes nothing, and locks nothing: `expire` checks again. */
 export async function expiring(db: Queries, limit: number, now: number): Promise<ExpiringMessage[]> {
   const longest = await db.rows<{ message: string }>(LONGEST_PAST, [now, limit]);
   const ids = [...new Set(longest.map(({ message }) => message))];
@@ -59,7 +59,7 @@ export async function expire(work: Work, batch: readonly Expiry[]): Promise<bool
   });
 }
 
-/** The deliveries of an expiry; null where any of them does not wait, or is not past its expiry. */
+/** The deliveries of an expiry; null if any of them does not wait, or is not past its expiry. */
 function expiredOf({ ledger, at }: Work, { messageId, indexes }: Expiry): OpenDelivery[] | null {
   const found: OpenDelivery[] = [];
   for (const index of indexes) {
@@ -74,7 +74,7 @@ const WAITS = `state IN ('queued', 'retrying')`;
 const LONGEST_PAST = `SELECT message FROM deliveries WHERE ${WAITS} AND expires_at < $1
   ORDER BY expires_at, message, index LIMIT $2`;
 const HEADS = `SELECT ${MESSAGES.columns} FROM messages WHERE id = ANY($1::text[]) AND ${OPEN_MESSAGE}`;
-// By their messages, apart from what else is asked of them: else the planner may look for each in all that is past.
+// Selected by message first, apart from the other conditions: otherwise the planner may search the whole past for each.
 const PAST = `WITH found AS MATERIALIZED (
     SELECT ${DELIVERIES.columns} FROM deliveries WHERE message = ANY($1::text[]) AND ${OPEN_DELIVERY})
   SELECT * FROM found WHERE ${WAITS} AND "expiresAt" < $2 ORDER BY message, index`;
@@ -92,8 +92,8 @@ export async function reclaim(work: Work, options: ReclaimOptions): Promise<Recl
 }
 
 /**
- * Leases that deliveries were claimed under and that are not live. They are ended for good: a holder may be alive and
- * late, and what is taken back now must not come under its fence again.
+ * Leases under which deliveries were claimed and that are not live. They are ended for good: a holder may be alive but
+ * late, and reclaimed deliveries must not return under its fence.
  */
 async function endLost({ db, lanes, at }: Work, limit: number): Promise<LaneLease[]> {
   const suspects = await db.rows<LaneLease>(LOST_LEASES, [at.now, limit]);
@@ -120,7 +120,7 @@ function findLost({ db }: Work, leases: readonly LaneLease[], limit: number): Pr
   return db.rows<Place>(UNDER_LEASES, [lanes, fences, limit]);
 }
 
-/** Opens deliveries, in their order, but for those that were settled or taken back meanwhile. */
+/** Opens deliveries, in order, except those settled or reclaimed meanwhile. */
 async function openAll({ ledger }: Work, places: readonly Place[]): Promise<OpenDelivery[]> {
   await ledger.open(places.map(({ messageId }) => messageId));
   await ledger.load(places.map(({ messageId, index }) => ({ messageId, indexes: [index] })));
@@ -132,7 +132,7 @@ async function openAll({ ledger }: Work, places: readonly Place[]): Promise<Open
   });
 }
 
-/** Takes back what one attempt held; returns how many recipients it may have been sent to. */
+/** Takes back the deliveries of one attempt; returns how many recipients it may have been sent to. */
 function takeBack(work: Work, attempt: readonly OpenDelivery[], options: ReclaimOptions): number {
   const [first] = attempt;
   if (first === undefined) return 0;

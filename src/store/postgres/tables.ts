@@ -7,15 +7,15 @@ import type { Kept } from '../counting.ts';
 /** The types of columns. */
 type SqlType = 'text' | 'integer' | 'bigint' | 'boolean';
 
-/** The type of the column of each field. */
+/** The column type of each field. */
 type Columns<Row> = { readonly [Field in keyof Row]: SqlType };
 
 /**
- * A table whose rows are read as objects and written many at a time, by one statement however many: each parameter is
- * a column's array. The column of the field `dueAt` is `due_at`.
+ * A table whose rows are read as objects, and written by one statement however many there are: each parameter is a
+ * column's array. The column of the field `dueAt` is `due_at`.
  */
 class Table<Row extends Readonly<Record<keyof Row & string, SqlValue>>> {
-  /** The columns of a SELECT that gives `Row`s. */
+  /** The columns of a SELECT that returns `Row`s. */
   readonly columns: string;
   readonly #name: string;
   readonly #types: Columns<Row>;
@@ -32,23 +32,26 @@ class Table<Row extends Readonly<Record<keyof Row & string, SqlValue>>> {
     this.#insertion = `INSERT INTO ${name} (${list}) SELECT * FROM ${this.#unnest(this.#fields)}`;
   }
 
-  /** The columns of a SELECT that gives these fields of `Row`s. */
+  /** The columns of a SELECT that returns these fields of `Row`s. */
   columnsOf(fields: readonly (keyof Row & string)[]): string {
     return fields.map((field) => `${this.#name}.${columnOf(field)} AS "${field}"`).join(', ');
   }
 
-  /** Adds rows, in their order; how many were. `otherwise` says what happens to those that are there already. */
+  /** Adds rows, in order; returns how many were added. `otherwise` says what to do with existing ones. */
   async insert(db: Queries, rows: readonly Row[], otherwise = ''): Promise<number> {
     if (rows.length === 0) return 0;
     return db.run(`${this.#insertion} ${otherwise}`, arraysOf(rows, this.#fields));
   }
 
-  /** Adds rows, in their order, as {@link Queries.send} does. */
+  /** Adds rows, in order, as {@link Queries.send} does. */
   send(db: Queries, rows: readonly Row[]): void {
     if (rows.length > 0) db.send(this.#insertion, arraysOf(rows, this.#fields));
   }
 
-  /** Makes a writer of some fields of rows that are found by others and by `where`, which sends. The rows must be locked. */
+  /**
+   * Makes a sending writer of some fields of rows, which are found by other fields and by `where`. The rows must be
+   * locked.
+   */
   updater<Field extends keyof Row & string>(
     keys: readonly Field[],
     changed: readonly Field[],
@@ -82,7 +85,7 @@ function columnOf(field: string): string {
   return `"${field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}"`;
 }
 
-/** The tables that verbs read and write as rows; what their columns mean, the migrations say. */
+/** The tables that verbs read and write as rows; the migrations document their columns. */
 
 /** A message. */
 export interface MessageRow {
@@ -171,7 +174,7 @@ export const MESSAGES = new Table<MessageRow>('messages', {
   routeTable: 'integer',
 });
 
-/** What deciding on a message that is ours takes: what of it changes, and what follows from that. */
+/** The fields needed to decide on a message: those that change, and those that follow from them. */
 export const LEDGER_FIELDS = [
   ...(['id', 'keyId', 'status', 'queued', 'processing', 'retrying', 'delivered', 'failed'] as const),
   ...(['attempts', 'kept', 'possibleDuplicate', 'lastError', 'updatedAt', 'statusAt'] as const),
@@ -181,7 +184,7 @@ export const LEDGER_FIELDS = [
 /** See {@link LEDGER_FIELDS}. */
 export type LedgerRow = Pick<MessageRow, (typeof LEDGER_FIELDS)[number]>;
 
-/** A delivery. What verbs change of it is not `readonly`. */
+/** A delivery. Fields that verbs change are not `readonly`. */
 export interface DeliveryRow {
   readonly message: string;
   readonly index: number;
@@ -239,8 +242,8 @@ export const DELIVERIES = new Table<DeliveryRow>('deliveries', {
 });
 
 /**
- * That a message, or a delivery, is not final, so that it lies by itself: statements that say so never look at the past, however
- * much of it is kept. No index is of just these deliveries: they are found by what else is asked.
+ * The condition that a message, or a delivery, is not final, and therefore in the open part: statements with it never
+ * read the past, however large it is. These deliveries have no index of their own: the other conditions find them.
  */
 export const OPEN_MESSAGE = 'messages.kept IS NULL';
 export const OPEN_DELIVERY = `deliveries.state IN ('queued', 'retrying', 'processing')`;
@@ -265,22 +268,22 @@ export const ATTEMPTS = new Table<AttemptRow>('attempts', {
 });
 
 /**
- * How statements look for messages that may lie with the past. Its tables are divided by days, and plans are made before any id is
- * known: from the lowest and the highest of the ids the server sees, when it runs the plan, of which days they are, and leaves
- * out all others. It does not see that from a list.
+ * How to look up messages that may be in the past. Its tables are partitioned by day, and plans are made before any id
+ * is known. When it runs the plan, the server derives the days from the lowest and the highest id, and leaves out all
+ * others. It cannot derive that from a list.
  */
 
-/** A condition that the column is one of the ids, for a statement whose first parameters are {@link spanned}. */
+/** The condition that the column is one of the ids, for a statement whose first parameters are {@link spanned}. */
 export function among(column: string): string {
   return `${column} = ANY($1::text[]) AND ${inSpan(column)}`;
 }
 
-/** The part of {@link among} that names the days: for a column that is compared with the ids otherwise. */
+/** The part of {@link among} that bounds the days, for a column that is compared with the ids in another way. */
 export function inSpan(column: string): string {
   return `${column} >= $2 AND ${column} <= $3`;
 }
 
-/** The ids, the lowest and the highest of them. */
+/** The ids, and the lowest and the highest of them. */
 export function spanned(ids: readonly string[]): [ids: readonly string[], first: string, last: string] {
   let [first = '', last = ''] = [ids[0], ids[0]];
   for (const id of ids) {

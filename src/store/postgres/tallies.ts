@@ -26,10 +26,10 @@ const EVERYONES: GaugeName = 'queued_bytes';
 
 /**
  * Sums what a transaction adds to gauges, queues of keys, depths, segments and counters, so that each row is written
- * once. They are the last that a transaction locks, in this order and each kind in the order of its names, but everyone's
- * queue first of all: two that move the same figures wait for each other, and never in a circle. Where queues are limited
- * some keys' are locked before it is known which others move. Whoever moves a key's holds everyone's, so that this is
- * nobody's circle either.
+ * once. Their rows are the last that a transaction locks, in this order and each kind in the order of its names, except
+ * that everyone's queue comes first: two transactions that change the same figures wait for each other, but never
+ * deadlock. Where queues are limited, some keys' rows are locked before it is known which others change. That cannot
+ * deadlock either, since whoever changes a key's row holds everyone's.
  */
 export class Tallies {
   readonly #keys = new Map<string, number>();
@@ -39,18 +39,18 @@ export class Tallies {
   /** By minute, node, event and relay, as JSON. */
   readonly #counts = new Map<string, number>();
 
-  /** A message of `bytes` begins (1) or ceases (-1) to be one that is not final; of no key if null. */
+  /** A message of `bytes` starts (1) or stops (-1) being one that is not final; null for no key. */
   queue(keyId: string | null, messages: 1 | -1, bytes: number): void {
     this.gauge('queued_bytes', messages * bytes);
     if (keyId !== null) this.#keys.set(keyId, (this.#keys.get(keyId) ?? 0) + messages);
   }
 
-  /** Moves a gauge. */
+  /** Changes a gauge. */
   gauge(name: GaugeName, difference: number): void {
     this.#gauges.set(name, (this.#gauges.get(name) ?? 0) + difference);
   }
 
-  /** Moves a lane's depth; null is no lane. */
+  /** Changes a lane's depth; null is no lane. */
   lane(lane: string | null, waiting: number, processing: number): void {
     if (lane === null) return;
     const depth = this.#depths.get(lane) ?? { waiting: 0, processing: 0 };
@@ -59,7 +59,7 @@ export class Tallies {
     this.#depths.set(lane, depth);
   }
 
-  /** Adds (or, negative, takes) references to a segment. */
+  /** Adds references to a segment, or removes them (negative). */
   segment(segment: number, live: number, bytes: number): void {
     const use = this.#segments.get(segment) ?? { live: 0, bytes: 0 };
     use.live += live;
@@ -72,7 +72,7 @@ export class Tallies {
     add(this.#counts, JSON.stringify([minuteOf(at.now), at.node, event, relay]), count);
   }
 
-  /** Writes the sums: the last thing before the commit. */
+  /** Writes the sums: the last step before the commit. */
   write(db: Queries): void {
     const keys = sorted(this.#keys).filter(([, messages]) => messages !== 0);
     const everyones = this.#gauges.get(EVERYONES) ?? 0;
@@ -125,7 +125,7 @@ function sorted<K extends string | number, V>(sums: ReadonlyMap<K, V>): [K, V][]
   return [...sums].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Gives the rows to a statement column by column. */
+/** Passes the rows to a statement column by column. */
 function upsert(db: Queries, sql: string, rows: readonly (readonly SqlValue[])[]): void {
   const [first] = rows;
   if (first === undefined) return;
@@ -147,8 +147,8 @@ const WRITE_DEPTHS = `INSERT INTO depths (lane, waiting, processing)
   SET waiting = depths.waiting + excluded.waiting, processing = depths.processing + excluded.processing`;
 
 /**
- * Nothing may refer to contents that were dropped: a process that was stopped for so long that others took it for dead is
- * refused, by a null where none may be.
+ * Nothing may refer to dropped contents: a process that stalled so long that others took it for dead is refused, by a
+ * null in a NOT NULL column.
  */
 const WRITE_SEGMENTS = `INSERT INTO segments (segment, live, bytes)
   SELECT segment, CASE WHEN live > 0 AND EXISTS (SELECT 1 FROM spool_segments AS spool

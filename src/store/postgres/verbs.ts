@@ -19,13 +19,10 @@ import type { MessageRow } from './tables.ts';
 import { indexWords } from './words.ts';
 import { type Call, Repeats, Room, Work } from './work.ts';
 
-/** The store, and what only this one can do. */
+/** The store, with what only this one can do. */
 export interface PostgresStore extends Store, TakesContents {}
 
-/**
- * The store over a database. What comes message by message shares transactions with others; each of the other
- * verbs has one of its own.
- */
+/** The store over a database. Calls that come per message share transactions; every other verb has its own. */
 export function storeOver(
   database: Database,
   partitions: Partitions,
@@ -39,7 +36,8 @@ export function storeOver(
       return answer;
     });
   const gatherer = new Gatherer(database);
-  // A slot of the next hop stands still until its attempt is marked as begun, which moves no figures: it waits for no one who does.
+  // Apart from the rest: a slot of the next hop idles until its attempt is marked as begun. That changes no figures, so
+  // it need not wait for those who do.
   const marks = new Gatherer(database);
   return {
     accept: (batch, at, limits) => gatherer.ask(acceptCall(batch, at, limits)),
@@ -102,10 +100,7 @@ async function lockLanes({ lanes }: Work, leases: readonly LaneLease[]): Promise
   );
 }
 
-/**
- * Extends leases, also those that have lapsed if nobody has taken the lane or its deliveries since: a clock that jumped
- * ends nothing.
- */
+/** Extends leases, even lapsed ones if nobody has taken the lane or its deliveries since: a clock jump ends nothing. */
 async function renew(work: Work, leases: readonly LaneLease[], leaseUntil: number): Promise<string[]> {
   await lockLanes(work, leases);
   const ours = Map.groupBy(leases, (lease) => work.lanes.isOf(lease, work.at.node));
@@ -152,7 +147,7 @@ const LOCK = `SELECT id, status, segment, length FROM messages
 const DROP = `UPDATE messages SET kept = 'gone', segment = NULL, "offset" = NULL, length = NULL
   WHERE id = ANY($1::text[]) AND kept = 'captured'`;
 
-/** The verb `reassign`. Another way changes no state, so no message is touched. */
+/** The verb `reassign`. Another route changes no state, so no message changes. */
 async function reassign(work: Work, moves: readonly Reassignment[]): Promise<boolean[]> {
   await work.ledger.open(moves.map(({ messageId }) => messageId));
   await work.ledger.load(moves.map(({ messageId, index }) => ({ messageId, indexes: [index] })));
@@ -240,7 +235,7 @@ function requeueMessage(work: Work, { id, expiresAt }: RequeueRequest): RequeueA
   if (message === null) return { kind: 'not_found' };
   const { failed, retrying } = message.counts;
   if (failed + retrying > 0 && message.row.length === null) return { kind: 'content_expired' };
-  // What was cancelled before its time keeps its time, and as long a life from then on.
+  // A delivery cancelled before its send time keeps that time, and its full lifetime from then on.
   const dueAt = Math.max(work.at.now, message.row.notBefore ?? 0);
   const endsAt = expiresAt + dueAt - work.at.now;
   const lanes = new Set<string>();
@@ -257,7 +252,7 @@ function requeueMessage(work: Work, { id, expiresAt }: RequeueRequest): RequeueA
   return changed ? { kind: 'requeued', lanes: [...lanes] } : { kind: 'nothing_to_retry' };
 }
 
-/** A call of the verb `accept`, with the contents that its records refer to unless they are written already. */
+/** A call of the verb `accept`, with the contents of its records unless they are already written. */
 function acceptCall(
   batch: readonly AcceptRecord[],
   at: Stamp,
@@ -288,7 +283,7 @@ function acceptOne(work: Work, record: AcceptRecord, limits: QueueLimits | undef
   return { kind: 'accepted', leased: desk.enter(record, at) };
 }
 
-/** The verb `foresee`. It locks nothing: others may be quicker, and `accept` decides. */
+/** The verb `foresee`. It locks nothing: others may be faster, and `accept` decides. */
 async function foresee(
   db: Queries,
   wishes: readonly AcceptWish[],

@@ -40,7 +40,7 @@ export function viewsOver(database: Database, limits: ListLimits): Views {
     remembered: async (keyId, key, now) => {
       const [first] = await database.rows<Remembered>(REMEMBERED, [keyId, key, now - IDEMPOTENCY_MS]);
       if (first === undefined) return null;
-      // Whoever is answered by it relies on it; another node may still be waiting for its flush.
+      // Callers rely on the answer, and another node may still be waiting for its flush.
       await database.flush();
       return first;
     },
@@ -59,7 +59,7 @@ async function message(database: Database, id: string): Promise<MessageDetail | 
   return { message, recipients, origin };
 }
 
-/** No attempt is read whose evidence would not fit any more. */
+/** Reads no attempt whose evidence would no longer fit. */
 async function attempts(
   database: Database,
   id: string,
@@ -89,7 +89,7 @@ function attemptOf({ startedAt, relay, evidence, results }: AttemptRow): Attempt
 
 const REMEMBERED = 'SELECT id, hash FROM idempotency WHERE key_id = $1 AND idem_key = $2 AND created_at > $3';
 
-// `earlier` is what the attempts before it on the page take; a length is known without reading the text.
+// `earlier` is the size of the attempts before it on the page; a length is known without reading the text.
 const PAGE = `SELECT ${ATTEMPTS.columns}, last FROM (
     SELECT message, number, messages.attempts AS last,
       sum(octet_length(evidence) + octet_length(results)) OVER (ORDER BY number)
@@ -98,7 +98,7 @@ const PAGE = `SELECT ${ATTEMPTS.columns}, last FROM (
     WHERE message = $1 AND number > $2 ORDER BY number LIMIT $3) AS page
   JOIN attempts USING (message, number) WHERE message = $1 AND attempts.message = $1 AND earlier < $4 ORDER BY number`;
 
-/** A waiting delivery as it is read, and its place in the order of the pages. */
+/** A waiting delivery as read, and its position in the order of the pages. */
 interface WaitingRow extends Omit<WaitingDelivery, 'group' | 'tags' | 'priority'> {
   readonly group: string | null;
   readonly tags: string;
@@ -106,12 +106,12 @@ interface WaitingRow extends Omit<WaitingDelivery, 'group' | 'tags' | 'priority'
   readonly priority: number;
 }
 
-/** Deliveries that are read at once: the page ends when it is large, and what was read beyond it was for nothing. */
+/** Deliveries read at once: the page ends when it is large, and what was read beyond it is wasted. */
 const PORTION = 100;
 
 /**
- * The view `waiting`. It walks an index from where the last page ended, and reads little but what is on the page. What
- * is in all lanes stands in an order that no verb but `requeue` changes.
+ * The view `waiting`. It walks an index from the end of the last page, and reads little more than the page. Over all
+ * lanes the order is one that only the verb `requeue` changes.
  */
 async function waiting(db: Queries, { lane, after, limit }: WaitingQuery): Promise<WaitingPage> {
   const deliveries: WaitingDelivery[] = [];
@@ -144,7 +144,7 @@ function readAfter(
     : db.rows<WaitingRow>(OF_LANE, [...parameters, lane.name]);
 }
 
-/** A place is the columns of the index that is walked: two numbers, the message and the delivery's place in it. */
+/** A position is the columns of the walked index: two numbers, the message, and the delivery's place in it. */
 function placeOf(
   { expiresAt, priority, dueAt, messageId, index }: WaitingRow,
   lane: WaitingQuery['lane'],
@@ -154,7 +154,7 @@ function placeOf(
     : `${priority} ${dueAt} ${messageId} ${index}`;
 }
 
-/** Reads a page's `next`; what is none starts anew. */
+/** Reads a page's `next`; an invalid one starts anew. */
 function partsOf(place: string | null): [first: number, second: number, message: string, index: number] {
   const [first, second, message, index] = (place ?? '').split(' ');
   const numbers = [first, second, index].map(Number);
@@ -180,7 +180,7 @@ const IN_LANE = `AND (d.priority, d.due_at, d.message, d.index) > ($2, $3, $4, $
 const OF_NONE = `${SELECT} AND d.lane IS NULL ${IN_LANE}`;
 const OF_LANE = `${SELECT} AND d.lane = $6 ${IN_LANE}`;
 
-/** The view `figures`: counters and gauges read as they are, nothing counted. */
+/** The view `figures`: reads counters and gauges as they are, and counts nothing. */
 async function figures(db: Queries, now: number): Promise<Figures> {
   const today = await sums(db, 'day', dayOf(now));
   const recent = await sums(db, 'minute', minuteOf(now) - RECENT_MINUTES + 1);
@@ -211,7 +211,7 @@ async function figures(db: Queries, now: number): Promise<Figures> {
   };
 }
 
-/** The view `counts`: every period has its counters. */
+/** The view `counts`: each period has counters of its own. */
 async function counts(
   db: Pick<Queries, 'rows'>,
   range: CountRange,
@@ -227,7 +227,7 @@ async function counts(
   );
 }
 
-/** The view `lanes`. Costs by the number of lanes, not of deliveries. */
+/** The view `lanes`. Its cost depends on the number of lanes, not of deliveries. */
 function lanes(db: Pick<Queries, 'rows'>, relay: string | null, limit: number): Promise<LaneDepth[]> {
   return relay === null
     ? db.rows<LaneDepth>(`${DEPTHS} ${FULLEST}`, [limit])

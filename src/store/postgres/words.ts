@@ -5,7 +5,7 @@ import { fromJson } from '../columns.ts';
 import type { IndexAnswer } from '../upkeep.ts';
 import { inSpan, spanned } from './tables.ts';
 
-/** The words of messages as the index holds them: each by itself, and behind its field's letter. */
+/** The words of messages as the index holds them: each alone, and prefixed with its field's letter. */
 
 const LETTERS: Readonly<Record<Exclude<WordField, 'any'> | 'tag' | 'id', string>> = {
   subject: 's',
@@ -15,7 +15,7 @@ const LETTERS: Readonly<Record<Exclude<WordField, 'any'> | 'tag' | 'id', string>
   id: 'i',
 };
 
-/** A message whose words are not entered yet. */
+/** A message whose words are not indexed yet. */
 interface PendingRow {
   readonly id: string;
   readonly headerFrom: string;
@@ -26,14 +26,14 @@ interface PendingRow {
   readonly recipients: readonly string[] | null;
 }
 
-/** The verb `index`. What others enter is left to them. */
+/** The verb `index`. Skips what others are indexing. */
 export async function indexWords(db: Queries, limit: number): Promise<IndexAnswer> {
   const ids = (await db.rows<{ id: string }>(LOCK_PENDING, [limit])).map(({ id }) => id);
   if (ids.length === 0) return { indexed: 0, more: false };
-  // What was removed meanwhile is not there.
+  // Skips messages removed meanwhile.
   const kept = await db.rows<PendingRow>(READ_PENDING, spanned(ids));
   if (kept.length > 0)
-    // Arrays of arrays must be square: each message's words travel as JSON.
+    // Arrays of arrays must be rectangular, so each message's words travel as JSON.
     await db.run(INSERT_WORDS, [kept.map(({ id }) => id), kept.map((row) => JSON.stringify(entriesOf(row)))]);
   await db.run(DELETE_PENDING, [ids]);
   return { indexed: ids.length, more: ids.length === limit };
@@ -65,7 +65,7 @@ function entryOf(field: keyof typeof LETTERS, word: string): string {
   return `${LETTERS[field]}:${word}`;
 }
 
-/** The entries that every message has that a query finds; what else it asks must be looked at. */
+/** The index entries that every result of a query has; its other conditions must be tested. */
 export function entriesWanted({ terms }: MailQuery): string[] {
   return [...new Set(terms.flatMap(entriesOfTerm))];
 }
@@ -82,7 +82,7 @@ function entriesOfTerm(term: QueryTerm): string[] {
     case 'tag':
       return wordsOf(term.tag).map((word) => entryOf('tag', word));
     case 'id':
-      // An id has no such sign; a Message-ID is asked for as a whole.
+      // An id contains no `@`; a Message-ID is looked up as a whole.
       return term.start.includes('@') ? wordsOf(term.start).map((word) => entryOf('id', word)) : [];
     case 'part':
       return [];

@@ -16,9 +16,9 @@ import { Quotas } from './quotas.ts';
 import { Tallies } from './tallies.ts';
 
 /**
- * What a verb works with while its transaction runs. Every verb locks in this order, so that none waits for another in
- * a circle: leases of lanes, idempotency keys, messages, quotas of relays, the queues of everyone and of keys where
- * they are limited, and when all is written the tallies.
+ * What a verb works with while its transaction runs. Every verb locks in this order, so that there are no deadlocks:
+ * leases of lanes, idempotency keys, messages, quotas of relays, the queues of everyone and of keys if they are
+ * limited, and when all is written, the tallies.
  */
 interface Books {
   readonly lanes: Lanes;
@@ -30,7 +30,7 @@ interface Books {
   readonly tallies: Tallies;
 }
 
-/** The books of a transaction, in the hands of a call that has a stamp. */
+/** The books of a transaction, for a call with a stamp. */
 export class Work implements Books {
   readonly db: Queries;
   readonly at: Stamp;
@@ -59,7 +59,7 @@ export class Work implements Books {
     return new Work(this.db, at, this);
   }
 
-  /** Writes what is still in memory; the last thing before the commit. */
+  /** Writes what is still in memory; the last step before the commit. */
   async write(): Promise<void> {
     this.repeats.write();
     this.desk.write();
@@ -83,13 +83,13 @@ function booksOver(db: Queries): Books {
   };
 }
 
-/** What must be locked and read before a call can decide. What is left out is nothing. */
+/** What must be locked and read before a call can decide. Absent means nothing. */
 interface Needs {
-  /** Lanes whose leases are relied on. */
+  /** Lanes whose leases the call relies on. */
   readonly lanes?: readonly string[];
   /** Idempotency keys. */
   readonly repeats?: readonly Pick<AcceptWish, 'keyId' | 'idempotency'>[];
-  /** Keys whose queues are limited, and with them the queue of everyone; null: no queue is. */
+  /** Keys whose queues are limited, along with the queue of everyone; null: no limits. */
   readonly room?: readonly (string | null)[] | null;
   /** Deliveries, and their messages. */
   readonly units?: readonly UnitRef[];
@@ -97,23 +97,23 @@ interface Needs {
 }
 
 /**
- * A call of a verb that can share its transaction with others: what it needs is known before it is asked, so all of them
- * lock together, in the order of {@link Work}, and then decide one after the other.
+ * A call of a verb that can share its transaction with others. Its needs are known in advance, so all calls lock
+ * together, in the order of {@link Work}, and then decide one after the other.
  */
 export interface Call<Answer> {
   readonly at: Stamp;
   readonly needs: Needs;
-  /** What is to be written with it, whatever it decides. */
+  /** Written along with it, whatever it decides. */
   readonly contents?: Contents | undefined;
   /** What it adds to the size of a transaction, in deliveries. */
   readonly weight: number;
-  /** What becomes of it, after the calls before it; in memory. Runs anew when the transaction does. */
+  /** Decides after the calls before it, in memory. Runs again if the transaction does. */
   decide(work: Work): Answer;
 }
 
 /**
- * Locks what calls need, in the order of {@link Work}. Nothing of it depends on what comes before it, so all is asked at once
- * and takes one round trip.
+ * Locks what calls need, in the order of {@link Work}. No statement depends on an earlier one, so all are sent at once
+ * in one round trip.
  */
 export async function lockFor(work: Work, calls: readonly Call<unknown>[]): Promise<void> {
   const { lanes, repeats, room, ledger, quotas } = work;
@@ -130,7 +130,7 @@ export async function lockFor(work: Work, calls: readonly Call<unknown>[]): Prom
   ]);
 }
 
-/** What lies under an idempotency key. */
+/** The record of an idempotency key. */
 interface RepeatRow {
   readonly keyId: string;
   readonly idemKey: string;
@@ -139,12 +139,12 @@ interface RepeatRow {
   readonly createdAt: number;
 }
 
-/** What names an idempotency key, if there is one. */
+/** Identifies an idempotency key, if there is one. */
 type Named = Pick<AcceptWish, 'keyId' | 'idempotency'>;
 
 /**
- * What was accepted under idempotency keys, before and in this transaction. They are locked before they are looked at:
- * whoever comes later with the same key waits until it is known what became of the first.
+ * What was accepted under idempotency keys, before and in this transaction. They are locked before they are read: a
+ * later call with the same key waits for the outcome of the first.
  */
 export class Repeats {
   readonly #db: Queries;
@@ -161,12 +161,12 @@ export class Repeats {
     return this.#read(LOCK, wishes);
   }
 
-  /** Reads what lies under the idempotency keys of wishes, without locking it. */
+  /** Reads the records of the wishes' idempotency keys without locking them. */
   look(wishes: readonly Named[]): Promise<void> {
     return this.#read(READ, wishes);
   }
 
-  /** The answer to a repeat; null for what comes for the first time. */
+  /** The answer to a repeat; null for a first use. */
   refusalOf({ keyId, idempotency }: Named, now: number): Exclude<AcceptAnswer, { kind: 'accepted' }> | null {
     const first = idempotency && this.#first.get(nameOf(keyId ?? '', idempotency.key));
     if (!first || first.createdAt <= now - IDEMPOTENCY_MS) return null;
@@ -175,7 +175,7 @@ export class Repeats {
       : { kind: 'idempotency_mismatch' };
   }
 
-  /** Enters what is accepted. */
+  /** Enters an accepted message. */
   remember({ keyId, idempotency }: Named, id: string, now: number): void {
     if (idempotency === null) return;
     const { key, hash } = idempotency;
@@ -215,11 +215,11 @@ function nameOf(keyId: string, idemKey: string): string {
 const REPEAT = `idempotency.key_id AS "keyId", idempotency.idem_key AS "idemKey", hash, id, created_at AS "createdAt"`;
 const READ = `SELECT ${REPEAT} FROM idempotency
   JOIN unnest($1::text[], $2::text[]) AS wanted (key_id, idem_key) USING (key_id, idem_key)`;
-// What is not there yet gets a row that is over already: it can be locked, and counts as none.
+// A missing key gets an expired row, which can be locked and counts as none.
 const LOCK = `INSERT INTO idempotency (key_id, idem_key, hash, id, created_at)
   SELECT key_id, idem_key, '', '', 0 FROM unnest($1::text[], $2::text[]) AS wanted (key_id, idem_key)
   ON CONFLICT (key_id, idem_key) DO UPDATE SET key_id = excluded.key_id RETURNING ${REPEAT}`;
-// A key may be accepted under twice in one transaction, a day apart: the last counts.
+// One transaction may use a key twice, a day apart: the last use counts.
 const WRITE = `UPDATE idempotency SET hash = fresh.hash, id = fresh.id, created_at = fresh.created_at
   FROM (SELECT DISTINCT ON (key_id, idem_key) * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])
     AS fresh (key_id, idem_key, hash, id, created_at) ORDER BY key_id, idem_key, created_at DESC) AS fresh
@@ -230,13 +230,13 @@ interface QueueRow {
   readonly messages: number;
 }
 
-/** What of a wish takes room. */
+/** The fields of a wish that need room. */
 type Sized = Pick<AcceptWish, 'keyId' | 'sizeBytes'>;
 
 /**
- * How full the queues are, and the room in them as this transaction takes it. They are locked before they are looked
- * at, all that a transaction needs at once, everyone's first: whoever moves a key's holds that (`tallies.ts`). What it frees
- * is counted by those that come after it.
+ * The use of the queues, and the room left as this transaction takes it. They are locked before they are read, all that
+ * a transaction needs at once, everyone's first: a transaction that changes a key's queue holds that one
+ * (`tallies.ts`). Room that it frees counts for later transactions.
  */
 export class Room {
   readonly #db: Queries;
@@ -263,7 +263,7 @@ export class Room {
     this.#enter(rows, await this.#db.rows<{ value: number }>(READ_BYTES));
   }
 
-  /** Why there is no room for it within the limits; null where there is. */
+  /** Why the limits leave no room for it; null if they do. */
   refusalOf(
     { keyId, sizeBytes }: Sized,
     { maxBytes, maxMessagesPerKey }: QueueLimits,
@@ -281,7 +281,7 @@ export class Room {
     if (keyId !== null) this.#keys.set(keyId, this.#queued(keyId) + 1);
   }
 
-  /** What is left within the limits. */
+  /** What the limits leave. */
   left(
     keyId: string | null,
     { maxBytes, maxMessagesPerKey }: QueueLimits,

@@ -51,7 +51,7 @@ export function foreseeVerb(books: Books) {
           keyId === null ? Number.MAX_SAFE_INTEGER : limits.maxMessagesPerKey - tallies.queuedNow(keyId),
       };
     });
-    // What was tried on is taken off again.
+    // Undoes the trial.
     for (const { keyId, sizeBytes } of fitting) tallies.queue(keyId, -1, sizeBytes);
     return foresights;
   };
@@ -70,7 +70,7 @@ function findRepeat(
   return first[0] === hash ? { kind: 'replayed', id: first[1] } : { kind: 'idempotency_mismatch' };
 }
 
-/** The refusal of what finds no room; null when there is room. */
+/** The refusal of a message that finds no room; null if there is room. */
 function fullQueue(
   { tallies }: Books,
   { keyId, sizeBytes }: Pick<AcceptWish, 'keyId' | 'sizeBytes'>,

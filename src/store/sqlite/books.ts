@@ -23,7 +23,7 @@ export class Books {
     this.ledger = new Ledger(db, this.tallies, this.depths);
   }
 
-  /** Writes what is still in memory; the last thing before a commit, and before a look at what it may be about. */
+  /** Writes what is still in memory; the last step before a commit, and before a read that may depend on it. */
   closeOff(): void {
     this.tallies.flush();
     this.depths.flush();
@@ -31,7 +31,7 @@ export class Books {
     this.leases.forget();
   }
 
-  /** Forgets everything in memory, after a roll-back. */
+  /** Drops everything in memory, after a rollback. */
   discard(): void {
     this.tallies.discard();
     this.depths.discard();

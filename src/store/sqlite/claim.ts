@@ -7,7 +7,7 @@ import type { Deliveries } from './deliveries.ts';
 import type { Driver } from './driver.ts';
 import { firstDueOf } from './leases.ts';
 
-/** Builds the verb `claim`. It reads the waiting index only, and stops at the limit however deep the queue is. */
+/** Builds the verb `claim`. It reads only the waiting index, and stops at the limit however deep the queue is. */
 export function claimVerb(books: Books, deliveries: Deliveries) {
   const sql = prepareClaim(books.db);
   const firstDue = firstDueOf(books.db);
@@ -41,7 +41,7 @@ export function claimVerb(books: Books, deliveries: Deliveries) {
   function claimUnit(seq: number, request: ClaimRequest, at: Stamp): Unit | null {
     const { lane, fence, maxRecipients } = request;
     const siblings = sql.siblings.all(seq, lane, at.now, maxRecipients);
-    // An earlier head may have taken this one along.
+    // An earlier head may have taken this delivery along.
     if (siblings.length === 0) return null;
     const message = books.ledger.openSeq(seq);
     const head = sql.message.get(seq);
@@ -76,7 +76,7 @@ function prepareClaim(db: Driver) {
   };
 }
 
-/** Everything of a unit but where it goes and its deliveries. */
+/** A unit without its route and its deliveries. */
 type UnitHead = Omit<Unit, 'lane' | 'fence' | 'relay' | 'deliveries'>;
 
 /** A message as a row, in the order of {@link UNIT_HEAD_COLUMNS}. */

@@ -2,24 +2,24 @@ import { StoreError } from '../store.ts';
 import type { Driver, OpenDriver } from './driver.ts';
 import { storeErrorOf } from './errors.ts';
 
-/** Older versions could lose or damage a write-ahead log in ways since mended. */
+/** Older versions have bugs that could lose or damage a write-ahead log. */
 const OLDEST_SQLITE = [3, 51, 3] as const;
 
-/** How long a statement waits for a lock that another connection holds, before `store_unavailable`. */
+/** How long a statement waits for another connection's lock, in ms, before `store_unavailable`. */
 const BUSY_TIMEOUT_MS = 10_000;
 
-/** Bounds the page cache of a connection. */
+/** Limits the page cache of a connection. */
 const CACHE_KIB = 16 * 1024;
 
-/** Bytes to which the write-ahead log's file is cut when it starts anew. */
+/** Size in bytes to which the write-ahead log's file is truncated when it restarts. */
 const WAL_KEEP_BYTES = 64 * 1024 * 1024;
 
-/** Opens the connection that writes. Only one of a process may. */
+/** Opens the connection that writes. A process may have only one. */
 export function openWriter(path: string, open: OpenDriver): Driver {
   return guarded(() => {
     const db = open(path);
     assertVersion(db);
-    // The page size holds only for a new file, and only if it is set before the journal mode.
+    // The page size only applies to a new file, and only if set before the journal mode.
     db.exec('PRAGMA page_size = 4096; PRAGMA journal_mode = WAL;');
     configure(db);
     // Checkpoints are done elsewhere, so that no commit pays for one.
@@ -28,7 +28,7 @@ export function openWriter(path: string, open: OpenDriver): Driver {
   });
 }
 
-/** Opens a connection that reads, and may do checkpoints. The file must have been made by a writer. */
+/** Opens a connection that reads, and may checkpoint. The file must have been made by a writer. */
 export function openReader(path: string, open: OpenDriver): Driver {
   return guarded(() => {
     const db = open(path);
@@ -39,8 +39,8 @@ export function openReader(path: string, open: OpenDriver): Driver {
 }
 
 /**
- * Asserts that commits reach stable storage before they return. To be asked after the connection's first
- * write: a library may set its own default when the write-ahead log is first used.
+ * Asserts that commits reach stable storage before they return. Call it after the connection's first write: a library
+ * may set its own default when the write-ahead log is first used.
  */
 export function assertDurable(db: Driver): void {
   const level = db.prepare<[], [number]>('PRAGMA synchronous').get()?.[0];
@@ -78,21 +78,22 @@ function guarded<T>(work: () => T): T {
   }
 }
 
-/** A write-ahead log longer than this, in pages of 4 KiB, is made to start anew: 64 MiB. */
+/** A write-ahead log longer than this, in pages of 4 KiB, is made to restart: 64 MiB. */
 const MAX_WAL_PAGES = 16 * 1024;
 
 type Result = [busy: number, walPages: number, copiedPages: number];
 
 /**
- * Copies what is committed from the write-ahead log into the database. Ordinarily it waits for nobody; once the
- * log has grown too long it stops the writer for as long as the last few pages take, so that the log can start
- * anew; not while somebody reads an older state for long, as a backup does, for whom the writer would wait. Throws `StoreError` when the disk fails; want of room or a lock is left for the next time.
+ * Copies committed pages from the write-ahead log into the database. It normally makes nobody wait. If the log has
+ * grown too long, it stops the writer while the last few pages are copied, so that the log can restart; but not while
+ * somebody reads an older state for long, as a backup does, since the writer would wait for that reader. Throws
+ * `StoreError` if the disk fails; a lack of room or a lock is left for the next time.
  */
 export function checkpoint(db: Driver): void {
   const result = run(db, 'PASSIVE');
   if (result === undefined) return;
   const [, walPages, copiedPages] = result;
-  // What an older state needs cannot be copied over.
+  // Pages behind an older state that is being read cannot be copied.
   if (walPages > MAX_WAL_PAGES && copiedPages === walPages) run(db, 'RESTART');
 }
 

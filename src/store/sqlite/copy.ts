@@ -3,26 +3,26 @@ import type { ContentRef } from '../../domain/message.ts';
 import { type Driver, openBetterSqlite3 } from './driver.ts';
 import { storeErrorOf } from './errors.ts';
 
-/** Pages that are copied in one go: 1 MiB. */
+/** Pages copied in one step: 1 MiB. */
 const STEP_PAGES = 256;
-/** Each page is read once: more than these would only stay in memory. */
+/** Each page is read once, so a larger cache would only waste memory. */
 const CACHE = 'PRAGMA cache_size = -1024';
 
-/** How a copy goes on. */
+/** Follows the progress of a copy. */
 export interface CopyWatch {
-  /** Told after every step; what it throws breaks the copy off. May take its time: nobody waits for this thread. */
+  /** Called after every step; if it throws, the copy ends. It may take its time: nobody waits for this thread. */
   readonly step: (donePages: number, totalPages: number) => void;
 }
 
 /**
- * Copies a database, as it is at this moment, while others write to it; none of them waits. The copy is a single file.
- * Throws `StoreError`.
+ * Copies a database, as it is now, into a single file while others write to it; none of them waits. Throws
+ * `StoreError`.
  */
 export async function copyDatabase(path: string, to: string, { step }: CopyWatch): Promise<void> {
   try {
     const source = new Database(path, { readonly: true, fileMustExist: true });
     try {
-      // One state throughout: without it the copy would begin anew with everything that is written meanwhile.
+      // One state throughout: otherwise every write meanwhile would restart the copy.
       source.exec(CACHE);
       source.exec('BEGIN');
       source.prepare('SELECT count(*) FROM sqlite_schema').get();
@@ -47,16 +47,16 @@ export async function copyDatabase(path: string, to: string, { step }: CopyWatch
 export interface CopiedFacts {
   readonly schema: number;
   messages(): number;
-  /** Segments that hold something referred to. */
+  /** Segments with contents in use. */
   segments(): number[];
-  /** Contents that are referred to, in the order of acceptance: a page of those behind `after`. */
+  /** Contents in use, in the order of acceptance: a page of those after `after`. */
   contents(after: number, limit: number): CopiedContent[];
   close(): void;
 }
 
 /** Contents that a message of the copy refers to. */
 export interface CopiedContent {
-  /** `after` of what follows. */
+  /** The `after` of the next page. */
   readonly seq: number;
   readonly messageId: string;
   readonly content: ContentRef;

@@ -56,7 +56,7 @@ function foundOf(message: OpenMessage, index: number, row: FoundRow): FoundDeliv
   };
 }
 
-/** Reads deliveries and writes what becomes of them; the one place where a delivery's state is changed. */
+/** Reads deliveries and writes their transitions; the only place that changes a delivery's state. */
 export class Deliveries {
   readonly #books: Books;
   readonly #sql;
@@ -66,7 +66,7 @@ export class Deliveries {
     this.#sql = prepareDeliveries(books);
   }
 
-  /** The deliveries of a unit; null when any of them is not leased under its lane and fence. */
+  /** The deliveries of a unit; null if any of them is not leased under its lane and fence. */
   leased(unit: UnitRef): FoundDelivery[] | null {
     const message = this.#books.ledger.open(unit.messageId);
     if (message === null) return null;
@@ -98,11 +98,11 @@ export class Deliveries {
   }
 
   /**
-   * Marks a unit as begun, all of it or none. False: some of it is not leased under the unit's fence any more, or
-   * was cancelled meanwhile.
+   * Marks a whole unit as begun, or none of it. False: a part is no longer leased under the unit's fence, or was
+   * cancelled meanwhile.
    */
   begin(unit: UnitRef, at: Stamp): boolean {
-    // One statement both checks and marks a single delivery; several are checked before any is marked.
+    // One statement checks and marks a single delivery; several are all checked before any is marked.
     if (unit.indexes.length > 1) {
       const found = this.leased(unit);
       if (found === null || found.some(({ cancelRequested }) => cancelRequested)) return false;
@@ -112,7 +112,7 @@ export class Deliveries {
     );
   }
 
-  /** Writes what an attempt did for a delivery in processing. */
+  /** Writes an attempt's outcome for a delivery in processing. */
   settle(
     delivery: FoundDelivery,
     transition: Transition,
@@ -123,15 +123,15 @@ export class Deliveries {
     this.#write(delivery, transition, kind, cause, 1, at);
   }
 
-  /** Fails a waiting delivery for its age. */
+  /** Fails a waiting delivery as expired. */
   expire(delivery: FoundDelivery, at: Stamp): void {
     const last = this.#sql.lastReply.get(delivery.message.seq, delivery.index);
     this.#write(delivery, expired(last ?? null), 'permanent', 'expire', 0, at);
   }
 
   /**
-   * Gives a leased delivery back, due at once: to `queued`, or `retrying` if it was tried before. One whose
-   * cancellation was requested meanwhile is cancelled.
+   * Gives a leased delivery back, due at once: to `queued`, or `retrying` if it was tried before. A requested
+   * cancellation takes effect.
    */
   giveBack(delivery: FoundDelivery, cause: 'release' | 'reclaim', at: Stamp): void {
     const state = delivery.attempts > 0 ? 'retrying' : 'queued';
@@ -141,18 +141,18 @@ export class Deliveries {
     if (delivery.cancelRequested) this.cancel({ ...delivery, state }, at);
   }
 
-  /** Fails a waiting delivery on request. */
+  /** Fails a waiting delivery as cancelled. */
   cancel(delivery: FoundDelivery, at: Stamp): void {
     this.#write(delivery, CANCELLED, 'permanent', 'cancel', 0, at);
   }
 
-  /** Marks a delivery in processing: unless its attempt succeeds, it ends cancelled. */
+  /** Marks a delivery in processing: unless its attempt succeeds, it ends as cancelled. */
   requestCancel(delivery: FoundDelivery): void {
     delivery.message.touched = true;
     this.#sql.setCancelRequested.run(1, delivery.message.seq, delivery.index);
   }
 
-  /** Takes such a mark back: its attempt goes on, and may be followed by others. */
+  /** Removes that mark: its attempt goes on, and others may follow. */
   forgetCancel(delivery: FoundDelivery): void {
     delivery.message.touched = true;
     this.#sql.setCancelRequested.run(0, delivery.message.seq, delivery.index);
@@ -168,7 +168,7 @@ export class Deliveries {
     this.#books.depths.enter(lane, dueAt);
   }
 
-  /** Remembers that a delivery's sender was told that it is late. */
+  /** Records that a delivery's sender was told of the delay. */
   markDelayReported(delivery: FoundDelivery): void {
     this.#sql.setDelayReported.run(delivery.message.seq, delivery.index);
   }
@@ -212,7 +212,7 @@ export class Deliveries {
     this.#books.tallies.count(event, at, 1, relay);
   }
 
-  /** Remembers that the peer may have had the message before. */
+  /** Records that the peer may have got the message before. */
   flagDuplicate(message: OpenMessage): void {
     if (message.possibleDuplicate) return;
     message.possibleDuplicate = true;

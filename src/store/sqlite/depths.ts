@@ -2,21 +2,21 @@ import type { Driver } from './driver.ts';
 import type { Leases } from './leases.ts';
 import { firstDueOf } from './leases.ts';
 
-/** What a transaction does to a lane. */
+/** What a transaction changes of a lane. */
 interface Change {
   waiting: number;
   processing: number;
-  /** The due time of its first waiting delivery; undefined: what it was, or `expected` if that is earlier. */
+  /** The due time of its first waiting delivery; undefined: as before, or `expected` if that is earlier. */
   firstDue: number | null | undefined;
-  /** The earliest due time of what waits anew; undefined when nothing does. */
+  /** The earliest due time of new waiting deliveries; undefined if there are none. */
   expected: number | undefined;
-  /** Something stopped waiting: only a look can tell what comes first. */
+  /** A delivery stopped waiting: the first due time must be looked up. */
   stale: boolean;
 }
 
 /**
- * How full lanes are, and when the first delivery of each comes due. Summed in a transaction, so that each lane is
- * written once however many deliveries move. Written by `flush`, thrown away by `discard`.
+ * The depth of lanes, and when the first delivery of each comes due. Summed in a transaction, so that each lane is
+ * written once however many deliveries move. Written by `flush`, dropped by `discard`.
  */
 export class Depths {
   readonly #changes = new Map<string, Change>();
@@ -30,7 +30,7 @@ export class Depths {
     this.#sql = prepareDepths(db);
   }
 
-  /** Something waits in a lane, due at `dueAt` (wall ms). Without a lane it counts in none, here and below. */
+  /** A delivery waits in a lane, due at `dueAt` (wall ms). Here and below, a delivery without a lane counts in none. */
   enter(lane: string | null, dueAt: number): void {
     if (lane === null) return;
     const change = this.#changeOf(lane);
@@ -39,7 +39,7 @@ export class Depths {
     if (change.firstDue !== undefined) change.firstDue = earlier(change.firstDue, dueAt);
   }
 
-  /** Something waits no more. */
+  /** A delivery no longer waits. */
   leave(lane: string | null): void {
     if (lane === null) return;
     const change = this.#changeOf(lane);
@@ -47,12 +47,12 @@ export class Depths {
     change.stale = true;
   }
 
-  /** Something is (1), or is no more (-1), in processing. */
+  /** A delivery is (1), or is no longer (-1), in processing. */
   work(lane: string | null, difference: 1 | -1): void {
     if (lane !== null) this.#changeOf(lane).processing += difference;
   }
 
-  /** The due time of a lane's first waiting delivery, from somebody who has looked at it just now. */
+  /** The due time of a lane's first waiting delivery, just looked up. */
   seen(lane: string, firstDue: number | null): void {
     const change = this.#changeOf(lane);
     change.firstDue = firstDue;
@@ -65,7 +65,7 @@ export class Depths {
     this.#changes.clear();
   }
 
-  /** Forgets the sums of a transaction that was rolled back. */
+  /** Drops the sums of a transaction that was rolled back. */
   discard(): void {
     this.#changes.clear();
   }

@@ -1,28 +1,27 @@
 import Database from 'better-sqlite3';
 
 /**
- * A synchronous SQLite, reduced to what the store uses. Two libraries implement it and pass the same tests.
- * Errors are the library's own; `storeErrorOf` in `errors.ts` reads both kinds.
+ * A synchronous SQLite, reduced to what the store uses. Two libraries implement it and pass the same tests. Errors are
+ * the library's own; `storeErrorOf` in `errors.ts` reads both kinds.
  */
 export interface Driver {
-  /** Runs SQL that returns nothing; several statements may follow each other. */
+  /** Runs SQL that returns nothing; it may hold several statements. */
   exec(sql: string): void;
   /**
-   * Compiles one statement. The types say what is bound and what each row holds, in the order of the SQL;
-   * nobody but the reader checks that they agree.
+   * Compiles one statement. The types declare what is bound and what each row holds, in the order of the SQL; only
+   * review checks that they agree.
    *
-   * What is asked often has the parameters that have to do with ORDER BY or LIMIT in scalar queries: SQLite looks at the
-   * value of a bare one, and then prepares the statement anew for each value, which costs several times what running it does.
+   * A frequent statement puts the parameters of its ORDER BY and LIMIT into scalar queries: SQLite inspects the value
+   * of a bare one and recompiles the statement for each value, which costs several times as much as running it.
    */
   prepare<P extends readonly SqlValue[] = [], R extends readonly SqlValue[] = []>(
     sql: string,
   ): Statement<P, R>;
-  /** Whether a transaction is open. */
   inTransaction(): boolean;
   close(): void;
 }
 
-/** What SQLite stores and binds here. Blobs are not used. */
+/** The values stored and bound here. Blobs are not used. */
 export type SqlValue = string | number | null;
 
 /** A compiled statement. Rows are arrays, which cost less than objects. */
@@ -33,7 +32,7 @@ export interface Statement<P extends readonly SqlValue[], R extends readonly Sql
   get(...params: P): R | undefined;
   /** Every row. */
   all(...params: P): R[];
-  /** The names of what each row holds, of a statement that gives rows. */
+  /** The column names of a statement that returns rows. */
   columns(): string[];
 }
 

@@ -12,8 +12,8 @@ const NOTADB = 26;
 const PRIMARY = 0xff;
 
 /**
- * The index of the write-ahead log could not grow (an extended result code). SQLite says so for want of room
- * too. The index is made anew from the log whenever it is missing, so nothing is lost with it.
+ * The index of the write-ahead log could not grow (an extended result code); SQLite also reports this for lack of room.
+ * A missing index is rebuilt from the log, so nothing is lost.
  */
 const IOERR_SHMSIZE = IOERR | (19 << 8);
 
@@ -21,7 +21,7 @@ const CODES: Readonly<Record<number, StoreErrorCode>> = {
   [FULL]: 'store_full',
   [IOERR_SHMSIZE]: 'store_full',
   [IOERR]: 'store_failed',
-  // The system has turned the disk read-only, as it does when that is failing.
+  // The system has turned the disk read-only, as it does when the disk is failing.
   [READONLY]: 'store_failed',
   [CORRUPT]: 'store_failed',
   [NOTADB]: 'store_failed',
@@ -29,15 +29,14 @@ const CODES: Readonly<Record<number, StoreErrorCode>> = {
   [CANTOPEN]: 'store_unavailable',
 };
 
-/** The names better-sqlite3 gives to the same codes. */
+/** better-sqlite3's names for the same codes. */
 const NAMES: Readonly<Record<string, number>> = {
   ...{ BUSY, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB },
   IOERR_SHMSIZE,
 };
 
 /**
- * The store's word for whatever went wrong: a `StoreError` as it is, an SQLite error by its result code, anything
- * else as a bug.
+ * The store error for any failure: a `StoreError` as it is, an SQLite error by its result code, anything else as a bug.
  */
 export function storeErrorOf(error: unknown): StoreError {
   if (error instanceof StoreError) return error;

@@ -12,7 +12,7 @@ import type { Views } from '../views.ts';
 import type { Verbs } from './verbs.ts';
 import type { ViewVerbs } from './views.ts';
 
-/** Calls a verb somewhere, by its name, and promises its answer. */
+/** Calls a verb by its name, and promises its answer. */
 export type Call<T> = (verb: keyof T, args: readonly unknown[]) => Promise<unknown>;
 
 /** The stores that share the writing connection. Closing the store closes all. */
@@ -22,11 +22,11 @@ export interface WritingStores {
   readonly registry: Registry;
   readonly accounts: Accounts;
   readonly journal: Journal;
-  /** Writes behind what a log holds. */
+  /** Writes what a log holds. */
   readonly applying: Applying;
 }
 
-/** The contracts over calls of verbs. */
+/** The contracts, over calls of verbs. */
 export function storesOver(call: Call<Verbs>, close: () => Promise<void>): WritingStores {
   return {
     store: { ...forwarding<Omit<Store, 'close'>>(STORE_VERBS, call), close },
@@ -42,7 +42,7 @@ export function storesOver(call: Call<Verbs>, close: () => Promise<void>): Writi
   };
 }
 
-/** The views contract over calls of views. */
+/** The views contract, over calls of views. */
 export function viewsOver(call: Call<ViewVerbs>, close: () => Promise<void>): Views {
   return { ...forwarding<Omit<Views, 'close'>>(VIEWS, call), close };
 }

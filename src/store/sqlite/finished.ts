@@ -11,7 +11,7 @@ import type { Deliveries } from './deliveries.ts';
 import { type Ending, Inserter } from './insert.ts';
 import { type AttemptLog, Settling } from './settle.ts';
 
-/** How a message ended whose whole story is in the facts that are being written: accepted, tried once, and over. */
+/** The end of a message whose whole life is in the facts being written: accepted, attempted once, and final. */
 interface Finished {
   readonly settlement: Settlement;
   readonly at: Stamp;
@@ -20,18 +20,18 @@ interface Finished {
 /** Such messages, by their ids. */
 type FinishedMessages = ReadonlyMap<string, Finished>;
 
-/** What is known of a message while facts are looked through. */
+/** What is known of a message while facts are scanned. */
 interface Story {
   readonly record: AcceptRecord;
   begunAt: number | null;
   end: Finished | null;
-  /** Something was told of it that only the verbs know how to write. */
+  /** It has facts that only the verbs know how to write. */
   isOdd: boolean;
 }
 
 /**
- * The messages among facts that one attempt finished, whatever its outcomes: the one set of rows that they come to is
- * written at once, instead of three times. All others are left to the verbs.
+ * The messages among these facts that one attempt finished, whatever its outcomes: their final rows are written at once
+ * instead of three times. All others are left to the verbs.
  */
 function finishedIn(facts: readonly Fact[]): FinishedMessages {
   const stories = new Map<string, Story>();
@@ -65,7 +65,7 @@ function read(fact: Fact, stories: Map<string, Story>): void {
   }
 }
 
-/** Whether a settlement ends a message, all of it, in a way that leaves nothing to be looked at. */
+/** Whether a settlement ends the whole message, in a way that leaves nothing to look up. */
 function isPlain(
   { unit, attempt, transitions, report, refund, delayReported }: Settlement,
   story: Story,
@@ -88,7 +88,7 @@ class FinishedWriter {
     this.#inserter = inserter;
   }
 
-  /** Writes a message that was accepted at `acceptedAt`, as the verbs would have left it. */
+  /** Writes a message accepted at `acceptedAt`, as the verbs would have left it. */
   write(record: AcceptRecord, acceptedAt: Stamp, { settlement, at }: Finished): void {
     const { attempt, transitions } = settlement;
     const { tallies } = this.#books;
@@ -174,7 +174,7 @@ export function applyVerbs(books: Books, deliveries: Deliveries, attempts: Attem
     ): QueueUse => {
       const [segment, offset] = mark.get.get() ?? [];
       if (from?.segment !== segment || from?.offset !== offset)
-        throw new StoreError('store_busy', 'what comes before it in the log has not been applied');
+        throw new StoreError('store_busy', 'earlier facts of the log have not been applied');
       const read = facts.map(factOf);
       const finished = finishedIn(read);
       for (const fact of read) write(fact, finished);
@@ -194,7 +194,7 @@ export function applyVerbs(books: Books, deliveries: Deliveries, attempts: Attem
 function contradiction(what: string, { messageId, lane, fence }: UnitRef): StoreError {
   return new StoreError(
     'store_failed',
-    `the log says that ${messageId} was ${what} on ${lane} under fence ${fence}, where the database has it otherwise`,
+    `the log says that ${messageId} was ${what} on ${lane} under fence ${fence}, but the database disagrees`,
   );
 }
 

@@ -9,18 +9,18 @@ import type { Books } from './books.ts';
 import type { Driver } from './driver.ts';
 import { asFlag } from './driver.ts';
 
-/** How a message ended that is written whole, after its one attempt. */
+/** The end of a message that is written whole, after its only attempt. */
 export interface Ending {
   readonly at: Stamp;
   readonly status: MessageStatus;
   readonly counts: Readonly<Record<DeliveryState, number>>;
   readonly kept: 'sent' | 'captured';
   readonly lastError: LastError | null;
-  /** What became of each delivery, by its place in the envelope. */
+  /** The outcome of each delivery, by its place in the envelope. */
   readonly byIndex: ReadonlyMap<number, Transition>;
 }
 
-/** Writes messages that have become ours, with everything that follows from it. */
+/** Writes accepted messages, with everything that follows. */
 export class Inserter {
   readonly #books: Books;
   readonly #sql;
@@ -30,19 +30,22 @@ export class Inserter {
     this.#sql = prepareInsert(books.db);
   }
 
-  /** Writes a message. Says per delivery whether it took the short way. */
+  /** Writes a message. Returns for each delivery whether it took the short way. */
   insert(record: AcceptRecord, at: Stamp): boolean[] {
     const leased = record.deliveries.map((delivery) => takesShortWay(this.#books, delivery, at));
     this.#write(record, leased, at);
     return leased;
   }
 
-  /** Writes a message whose deliveries were leased, or were not, before. */
+  /** Writes a message whose deliveries' leases were decided before. */
   insertAs(record: AcceptRecord, leased: readonly boolean[], at: Stamp): void {
     this.#write(record, leased, at);
   }
 
-  /** Writes a report on a delivery, if there is one. Nobody would hear that it took the short way: it waits. */
+  /**
+   * Writes a report on a delivery, if there is one. It does not take the short way, since nobody would hear of the
+   * lease: it waits.
+   */
   insertReport(report: AcceptRecord | null, at: Stamp): void {
     if (report === null) return;
     const waiting = report.deliveries.map(() => false);
@@ -50,8 +53,8 @@ export class Inserter {
   }
 
   /**
-   * Writes a message that was accepted then and has ended since; its number. What it moved in between comes to nothing: only
-   * what its end leaves is for the caller to count.
+   * Writes a message that has ended since it was accepted; returns its number. Changes in between cancel out: the
+   * caller counts only what its end leaves.
    */
   insertEnded(record: AcceptRecord, at: Stamp, ending: Ending): number {
     const seq = this.#nextSeq();
@@ -86,7 +89,7 @@ export class Inserter {
     this.#receive(record, at);
   }
 
-  /** What follows from a message being ours, however far it has come. */
+  /** What follows from accepting a message, whatever its progress. */
   #receive(record: AcceptRecord, at: Stamp): void {
     const { tallies } = this.#books;
     for (const tag of record.tags) this.#sql.tag.run(record.keyId ?? '', tag, record.id);
@@ -105,7 +108,7 @@ function takesShortWay(books: Books, { lane, fence, dueAt }: AcceptDelivery, at:
   return lane !== null && fence !== null && dueAt <= at.now && books.leases.holds({ lane, fence }, at);
 }
 
-/** What of a message depends on how far it has come. */
+/** The fields of a message that depend on its progress. */
 interface Standing extends Pick<Ending, 'at' | 'status' | 'counts' | 'lastError'> {
   /** Null while it is not final. */
   readonly kept: Kept | null;

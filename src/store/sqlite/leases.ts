@@ -6,15 +6,15 @@ import type { Driver } from './driver.ts';
 type LeaseRow = [node: string | null, fence: number, leaseUntil: number, lookAt: number | null];
 
 /**
- * How many lanes discovery looks at in a transaction, beyond those that it may grant. What it need not look at soon
- * it puts off, so that it comes to all of them: each lane held costs a look once per lease, each that waits for a
- * later time none.
+ * How many lanes discovery examines in a transaction, beyond those that it may grant. It postpones lanes that need no
+ * look soon, so that it reaches all of them: a held lane costs a look per lease, a lane that waits for a later time
+ * none.
  */
 const MAX_LOOKS = 2_000;
 
 /**
- * Who may work which lane, and when discovery must look at it. Leases read in a transaction are remembered until it
- * ends, so that a batch pays one look-up per lane.
+ * Who may work which lane, and when discovery must look at it. Leases are cached until the transaction ends, so that a
+ * batch pays one lookup per lane.
  */
 export class Leases {
   readonly #seen = new Map<string, LeaseRow | null>();
@@ -46,8 +46,8 @@ export class Leases {
   }
 
   /**
-   * Extends the node's lease, also one that has lapsed if nobody has taken the lane or its deliveries since: a
-   * clock that jumped ends nothing. False: it is not the node's any more.
+   * Extends the node's lease, even a lapsed one if nobody has taken the lane or its deliveries since: a clock jump ends
+   * nothing. False: it is no longer the node's.
    */
   extend({ lane, fence }: LaneLease, leaseUntil: number, at: Stamp): boolean {
     this.#seen.delete(lane);
@@ -60,7 +60,7 @@ export class Leases {
     if (row !== null && row[0] === at.node && row[1] === lease.fence) this.void(lease);
   }
 
-  /** Ends a lease for good: even its holder cannot extend it. One that was granted anew is left alone. */
+  /** Ends a lease for good: even its holder cannot extend it. A lease granted anew is left alone. */
   void({ lane, fence }: LaneLease): void {
     this.#sql.void.run(lane, fence);
     this.#seen.delete(lane);
@@ -72,19 +72,20 @@ export class Leases {
     this.#seen.clear();
   }
 
-  /** Something waits anew in a lane, or is due earlier than it was: discovery must find it then. */
+  /** A delivery waits in a lane, or comes due earlier: discovery must find it then. */
   expect(lane: string, dueAt: number): void {
     const [, , leaseUntil, lookAt] = this.#find(lane) ?? [null, 0, 0, null];
     const free = Math.max(leaseUntil, dueAt);
-    // Where it looks early enough anyway, as at every lane that is held and busy, nothing is written.
+    // Writes nothing if discovery looks early enough anyway, as at every lane that is held and busy.
     if (lookAt !== null && lookAt <= free) return;
     this.#sql.lookAt.run(free, lane);
     this.#seen.delete(lane);
   }
 
   /**
-   * At most `limit` lanes that nobody holds and that have deliveries due. Costs by the number of lanes that may be so,
-   * not of lanes or deliveries. None of `except`, which names lanes and relays. The depths must be flushed.
+   * At most `limit` lanes that nobody holds and that have due deliveries, none of `except`, which names lanes and
+   * relays. The cost depends on the number of candidate lanes, not of all lanes or deliveries. The depths must be
+   * flushed.
    */
   due(limit: number, now: number, except: ReadonlySet<string>): string[] {
     if (limit === 0) return [];
@@ -100,13 +101,13 @@ export class Leases {
     return found;
   }
 
-  /** Removes the rows of lanes that are free and empty. The depths must be flushed. */
+  /** Removes the rows of free and empty lanes. The depths must be flushed. */
   prune(now: number): void {
     this.#sql.prune.run(now);
     this.#seen.clear();
   }
 
-  /** Forgets what was read; called when a transaction ends. */
+  /** Drops the cache; called when a transaction ends. */
   forget(): void {
     this.#seen.clear();
   }
@@ -152,7 +153,7 @@ function prepareLeases(db: Driver) {
   };
 }
 
-/** Builds the look at when the first waiting delivery of a lane comes due (wall ms); null when none waits. */
+/** Builds the lookup of when a lane's first waiting delivery comes due (wall ms); null if none waits. */
 export function firstDueOf(db: Driver): (lane: string) => number | null {
   const byRank = db.prepare<[lane: string, rank: number], [dueAt: number]>(
     `SELECT due_at FROM deliveries INDEXED BY deliveries_waiting

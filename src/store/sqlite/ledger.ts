@@ -15,7 +15,7 @@ import type { Driver } from './driver.ts';
 import { asFlag } from './driver.ts';
 import type { Tallies } from './tallies.ts';
 
-/** What of a message changes after acceptance, while a verb is at work on it. */
+/** The fields of a message that change after acceptance, while a verb works on it. */
 export interface OpenMessage {
   readonly seq: number;
   readonly id: string;
@@ -26,13 +26,13 @@ export interface OpenMessage {
   readonly kept: Kept | null;
   readonly finalAt: number | null;
   readonly statusAt: number;
-  /** Before this time (wall ms) it may not be sent; null for no such time. */
+  /** It may not be sent before this time (wall ms); null for no such time. */
   readonly notBefore: number | null;
   /** Bytes of contents; null once they are removed. */
   readonly length: number | null;
-  /** Nobody has decided on what of it came back with a backup; says nothing unless it is held. */
+  /** Nobody has decided on its restored deliveries; meaningless unless it is held. */
   undecided: boolean;
-  /** Whether this verb has changed anything of it. */
+  /** Whether this verb has changed any of it. */
   touched: boolean;
   attempts: number;
   /** How many recipients this verb has found to be captured; others may have been before. */
@@ -44,8 +44,8 @@ export interface OpenMessage {
 }
 
 /**
- * The messages a verb changes. Deliveries' transitions are entered here, which refuses those that do not exist;
- * `flush` derives each message's status once and writes it with everything that follows from it.
+ * The messages that a verb changes. Transitions of deliveries are entered here, and invalid ones refused; `flush`
+ * derives each message's status once and writes it with everything that follows.
  */
 export class Ledger {
   readonly #byId = new Map<string, OpenMessage>();
@@ -60,7 +60,7 @@ export class Ledger {
     this.#depths = depths;
   }
 
-  /** Opens a message by id; null when there is none. */
+  /** Opens a message by id; null if there is none. */
   open(id: string): OpenMessage | null {
     const known = this.#byId.get(id);
     if (known !== undefined) return known;
@@ -78,8 +78,8 @@ export class Ledger {
   }
 
   /**
-   * Enters a delivery's change of state, and that it left `lane`, or is in processing there. Where it waits from now
-   * on, who knows its due time enters into the depths.
+   * Enters a delivery's change of state, and that it left `lane`, or is in processing there. If it waits from now on,
+   * the caller enters its due time into the depths.
    */
   move(
     message: OpenMessage,
@@ -98,20 +98,20 @@ export class Ledger {
     if (to === 'processing') this.#depths.work(lane, 1);
   }
 
-  /** Counts a message of `bytes` that has just been accepted. */
+  /** Counts a message of `bytes` that was just accepted. */
   enterNew(status: MessageStatus, keyId: string | null, bytes: number): void {
     const gauge = gaugeOf(status, true);
     if (gauge !== null) this.#tallies.gauge(gauge, 1);
     this.#tallies.queue(keyId, 1, bytes);
   }
 
-  /** Writes every open message that was changed, and closes all. */
+  /** Writes every open message that changed, and closes all. */
   flush(at: Stamp): void {
     for (const message of this.#bySeq.values()) if (message.touched) this.#write(message, at);
     this.discard();
   }
 
-  /** Forgets what was open in a transaction that was rolled back. */
+  /** Drops what was open in a transaction that was rolled back. */
   discard(): void {
     this.#byId.clear();
     this.#bySeq.clear();

@@ -4,9 +4,9 @@ import { StoreError } from '../store.ts';
 import { type Driver, openBetterSqlite3 } from './driver.ts';
 import { storeErrorOf } from './errors.ts';
 
-/** The data directory is another process's. */
+/** Another process holds the data directory. */
 export class DirectoryInUse extends StoreError {
-  /** The holder's process id; null when it has not written it yet. */
+  /** The holder's process id; null if it has not written it yet. */
   readonly pid: number | null;
   constructor(folder: string, pid: number | null) {
     const holder = pid === null ? 'another process' : `process ${pid} (${commandOf(pid)})`;
@@ -20,7 +20,7 @@ export class DirectoryInUse extends StoreError {
   }
 }
 
-/** Which command of ours a process runs, such as `waybill serve`: its first word alone, for others may be secret. */
+/** Which of our commands a process runs, such as `waybill serve`: only the first word, since others may be secret. */
 function commandOf(pid: number): string {
   try {
     const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
@@ -32,15 +32,15 @@ function commandOf(pid: number): string {
   }
 }
 
-/** A data directory that is ours. */
+/** A data directory that this process holds. */
 export interface DirectoryLock {
   release(): void;
 }
 
 /**
- * Takes a data directory for this process. Node cannot lock a file, but SQLite can: an exclusive transaction
- * on a small database is held open for life, and the kernel ends it with the process, however that dies.
- * Throws {@link DirectoryInUse}, `StoreError` when the disk fails, or the system's error.
+ * Locks a data directory for this process. Node cannot lock a file, but SQLite can: an exclusive transaction on a small
+ * database stays open for life, and the kernel ends it with the process, however that dies. Throws {@link
+ * DirectoryInUse}, `StoreError` if the disk fails, or the system's error.
  */
 export function lockDirectory(folder: string, pid: number): DirectoryLock {
   const db = openBetterSqlite3(join(folder, 'lock.db'));
@@ -59,7 +59,7 @@ export function lockDirectory(folder: string, pid: number): DirectoryLock {
   return { release: () => db.close() };
 }
 
-/** Whether the disk fails, or was turned read-only because it does; SQLite takes a lock even then. */
+/** Whether the disk fails, or was turned read-only because of that; SQLite takes a lock even then. */
 function isFailing(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && (error.code === 'EROFS' || error.code === 'EIO');
 }

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Driver, SqlValue, Statement } from './driver.ts';
 
-/** The other driver: the SQLite inside Node. Proves that nothing leans on one library. */
+/** The other driver: the SQLite inside Node. Proves that nothing depends on one library. */
 export function openNodeSqlite(path: string): Driver {
   const db = new DatabaseSync(path, { enableForeignKeyConstraints: false, allowExtension: false });
   return {
@@ -10,7 +10,7 @@ export function openNodeSqlite(path: string): Driver {
     },
     prepare: <P extends readonly SqlValue[], R extends readonly SqlValue[]>(sql: string): Statement<P, R> => {
       const statement = db.prepare(sql);
-      // Rows are arrays then, which Node's types do not know of; what is in them is what whoever wrote the statement says.
+      // Rows are arrays then, which Node's types do not know; the statement's author declares what they hold.
       statement.setReturnArrays(true);
       return {
         run: (...params) => Number(statement.run(...params).changes),

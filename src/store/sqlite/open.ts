@@ -9,15 +9,15 @@ import type { Verbs } from './verbs.ts';
 import { createViews, type ViewVerbs } from './views.ts';
 import { Writer } from './writer.ts';
 
-/** What differs from the ordinary. */
+/** Deviations from the defaults. */
 export interface SqliteOptions {
-  /** Which library drives SQLite. */
+  /** The library that drives SQLite. */
   readonly driver?: OpenDriver;
-  /** The schema's steps. */
+  /** The steps of the schema. */
   readonly migrations?: readonly Migration[];
-  /** How many records a page of a list may look at; a few times what a page shows, or more. */
+  /** How many records a page of a list may examine: at least a few times what a page shows. */
   readonly maxExamined?: number;
-  /** How many of them a slice of the page looks at. */
+  /** How many of them a slice of the page examines. */
   readonly sliceRecords?: number;
 }
 
@@ -26,7 +26,7 @@ export interface SqliteStores extends WritingStores {
   readonly views: Views;
 }
 
-/** Opens, makes or migrates the database at `path` for writing. Throws `StoreError`. */
+/** Opens the database at `path` for writing; creates or migrates it if needed. Throws `StoreError`. */
 export function openDatabase(path: string, options: SqliteOptions = {}) {
   const db = openWriter(path, options.driver ?? openBetterSqlite3);
   try {
@@ -39,8 +39,8 @@ export function openDatabase(path: string, options: SqliteOptions = {}) {
 }
 
 /**
- * Opens the stores in this thread: a call has done its work when it returns its promise. For the command line
- * and the simulation; the server runs the same verbs in threads of their own. Throws `StoreError`.
+ * Opens the stores in this thread: a call is done when it returns its promise. For the command line and the simulation;
+ * the server runs the same verbs in threads of their own. Throws `StoreError`.
  */
 export function openSqlite(path: string, options: SqliteOptions = {}): SqliteStores {
   const db = openDatabase(path, options);
@@ -70,7 +70,7 @@ export interface Migration {
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 
-/** The migrations of this program, in order; the file `0001_….sql` takes a database to version 1. */
+/** The migrations of this program, in order; the file `0001_….sql` brings a database to version 1. */
 export function migrations(): Migration[] {
   return readdirSync(FOLDER)
     .filter((name) => /^\d{4}_\w+\.sql$/.test(name))
@@ -82,8 +82,8 @@ export function migrations(): Migration[] {
 }
 
 /**
- * Brings a database to the newest schema, each step in a transaction of its own. An older database with data
- * is first copied to `<path>.v<version>`. A newer one is refused with `store_newer`.
+ * Brings a database to the newest schema, each step in a transaction of its own. Copies an older database with data to
+ * `<path>.v<version>` first. Refuses a newer one with `store_newer`.
  */
 function migrate(db: Driver, path: string, steps: readonly Migration[]): void {
   const version = db.prepare<[], [number]>('PRAGMA user_version').get()?.[0] ?? 0;
@@ -100,7 +100,7 @@ function migrate(db: Driver, path: string, steps: readonly Migration[]): void {
 }
 
 function copyAside(db: Driver, copy: string): void {
-  // What an interrupted migration left is replaced: the database is still the old one.
+  // Replaces what an interrupted migration left: the database is still the old one.
   rmSync(copy, { force: true });
   db.prepare<[string]>('VACUUM INTO ?').run(copy);
 }

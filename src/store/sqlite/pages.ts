@@ -7,22 +7,22 @@ import type { ListQuery } from '../views.ts';
 import type { Driver } from './driver.ts';
 import { type Entry, prepareSources, type Source } from './paging.ts';
 
-/** Most records that one slice looks at. */
+/** Most records that one slice examines. */
 export const SLICE_RECORDS = 2_000;
 
 /** How a slice of a list ended. */
 export interface SliceEnd {
-  /** Where the search goes on, as `before`; null when there is nothing more. */
+  /** Where the search continues, as `before`; null if there is nothing more. */
   readonly next: string | null;
-  /** Records it looked at. */
+  /** Number of examined records. */
   readonly examined: number;
-  /** Why: the page is full or its end is known, or others should have their turn now. */
+  /** The reason: the page is full or all is found, or it is others' turn. */
   readonly reason: 'complete' | 'spent';
 }
 
 /**
- * Looks at one slice of a list: at no more than `maxExamined` records, for no longer than until `isOver`, which is
- * asked after each message. Messages that belong on the page are given to `found`.
+ * Examines one slice of a list: at most `maxExamined` records, and until `isOver`, which is asked after each message.
+ * Passes messages that belong on the page to `found`.
  */
 type FindSlice = (
   query: ListQuery,
@@ -35,8 +35,8 @@ type FindSlice = (
 export const NEWEST = '~';
 
 /**
- * Builds the search for lists. It walks the narrowest index there is (`sources.ts`), and looks at no more records than it
- * may, however few of them belong on the page.
+ * Builds the search for lists. It walks the narrowest index (`paging.ts`) within its budget of records, however few of
+ * them belong on the page.
  */
 export function sliceFinder(db: Driver): FindSlice {
   const sourcesOf = sourceFinder(db);
@@ -53,19 +53,21 @@ export function sliceFinder(db: Driver): FindSlice {
   };
 }
 
-/** The entries of all sources with ids from `floor` up to, and without, `before`, in order; `spent` when the budget is. */
+/**
+ * The entries of all sources with ids from `floor` up to, and without, `before`, in order; `spent` when the budget is.
+ */
 export function walk(
   sources: readonly Source[],
   { before, floor, limit }: { readonly before: string; readonly floor: string; readonly limit: number },
   budget: Budget,
 ): Iterable<Entry | 'spent'> {
-  // What is read ahead and not looked at is read again by the next slice: so that is never much of one.
+  // The next slice re-reads what was read ahead and not examined, so a chunk stays a small part of a slice.
   const chunk = Math.max(1, Math.floor(budget.left / (4 * sources.length)));
   const span = { before, floor, chunk: Math.min(limit + 1, chunk), maxChunk: chunk };
   return merge(sources.map((source) => new Stream(source, span, budget)));
 }
 
-/** What a stream reads: ids from `floor` up to, and without, `before`; at first `chunk` entries at a time. */
+/** The range of a stream: ids from `floor` up to, and without, `before`; at first `chunk` entries at a time. */
 interface Span {
   readonly before: string;
   readonly floor: string;
@@ -73,7 +75,7 @@ interface Span {
   readonly maxChunk: number;
 }
 
-/** The entries of a source, read in chunks that grow, as far as the budget goes. */
+/** The entries of a source, read in growing chunks within the budget. */
 class Stream {
   readonly #source: Source;
   readonly #span: Span;
@@ -92,7 +94,7 @@ class Stream {
     this.#budget = budget;
   }
 
-  /** The next entry, not taken yet; null at the end, `spent` when the budget does not allow to know it. */
+  /** The next entry, without taking it; null at the end, `spent` if the budget does not allow to know it. */
   peek(): Entry | null | 'spent' {
     const entry = this.#entries[this.#place];
     if (entry !== undefined) return entry;
@@ -102,7 +104,7 @@ class Stream {
     return this.peek();
   }
 
-  /** Takes the entry that was peeked at. */
+  /** Takes the peeked entry. */
   take(): void {
     this.#place++;
   }
@@ -135,7 +137,7 @@ function* merge(streams: readonly Stream[]): Generator<Entry | 'spent'> {
   }
 }
 
-/** Finds what matches, and one more to know whether there is a next page. */
+/** Finds matches, and one more to know whether there is a next page. */
 export function search(
   entries: Iterable<Entry | 'spent'>,
   matches: Matches,
@@ -174,20 +176,20 @@ function sourceFinder(db: Driver): (query: ListQuery) => Source[] {
   };
 }
 
-/** Which of two ids comes first. */
+/** The lower of two ids. */
 export function lower(a: string, b: string): string {
   return a < b ? a : b;
 }
 
-/** Records that a page may still look at. */
+/** Records that a page may still examine. */
 export interface Budget {
   left: number;
 }
 
-/** Whether a message belongs on the page; `spent` when the budget does not allow to look at all of it. */
+/** Whether a message belongs on the page; `spent` if the budget does not allow to examine all of it. */
 export type Matches = (seq: number) => boolean | 'spent';
 
-/** Builds the tests that no index answers: text, addresses, and statuses where the index is not by status. */
+/** Builds the tests that no index answers: text, addresses, and statuses unless the index is by status. */
 function matchers(db: Driver): (query: ListQuery, budget: Budget) => Matches {
   const sql = prepareMatching(db);
   return ({ owner, statuses, filter }, budget) => {
@@ -208,7 +210,7 @@ function matchers(db: Driver): (query: ListQuery, budget: Budget) => Matches {
         if (texts !== null && !texts(from, reversePath, subject)) return false;
       }
       if (to === null) return true;
-      // Recipients are records as well: a page of large envelopes ends sooner.
+      // Recipients are records too, so a page of large envelopes ends sooner.
       if (budget.left <= 0) return 'spent';
       const addresses = sql.recipients.all(seq);
       budget.left -= addresses.length;

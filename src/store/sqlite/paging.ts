@@ -3,31 +3,31 @@ import type { MessageRecord } from '../../domain/message.ts';
 import { type ListPage, type ListQuery, MAX_EXAMINED, MAX_LISTED_CHARACTERS } from '../views.ts';
 import type { Driver, SqlValue } from './driver.ts';
 
-/** What pages of every kind are asked by. */
+/** The common parameters of all pages. */
 type Pageable = Pick<ListQuery, 'before' | 'limit'>;
 
-/** Which part of a page is looked for next, and how many records may still be looked at for all of it. */
+/** Which part of a page to look for next, and how many records may still be examined for all of it. */
 export interface SliceRequest<Query extends Pageable = ListQuery> {
   readonly query: Query;
   readonly maxExamined: number;
-  /** And how much text may still be found; see `MAX_LISTED_CHARACTERS`. */
+  /** How much more text may be found; see `MAX_LISTED_CHARACTERS`. */
   readonly maxCharacters: number;
 }
 
-/** What one slice of a list brought. */
+/** The result of one slice of a list. */
 export interface ListSlice {
   readonly messages: readonly MessageRecord[];
-  /** Where the search goes on, as `before`; null when there is nothing more. */
+  /** Where the search continues, as `before`; null if there is nothing more. */
   readonly next: string | null;
   readonly examined: number;
-  /** Length of the messages' text, roughly. */
+  /** Approximate length of the messages' text. */
   readonly characters: number;
   readonly reason: 'complete' | 'spent';
 }
 
 /**
- * A page that is put together from slices, so that nobody waits for a whole page of somebody else. A slice sees the
- * newest transactions: each message is looked at once, as it was when its slice came to it.
+ * A page assembled from slices, so that nobody waits for another's whole page. A slice sees the newest transactions:
+ * each message is examined once, as it is when its slice reaches it.
  */
 export class Paging<Query extends Pageable = ListQuery> {
   readonly #query: Query;
@@ -37,14 +37,14 @@ export class Paging<Query extends Pageable = ListQuery> {
   #room = MAX_LISTED_CHARACTERS;
   #page: ListPage | null = null;
 
-  /** `maxExamined`: how many records all slices together may look at. */
+  /** `maxExamined`: how many records all slices together may examine. */
   constructor(query: Query, maxExamined = MAX_EXAMINED) {
     this.#query = query;
     this.#before = query.before;
     this.#left = maxExamined;
   }
 
-  /** The page, once it is complete, is as large as may be, or as many records were looked at as may be. */
+  /** The page, once it is complete, is as large as allowed, or has used its budget of records. */
   get page(): ListPage | null {
     return this.#page;
   }
@@ -56,12 +56,12 @@ export class Paging<Query extends Pageable = ListQuery> {
     return { query, maxExamined: this.#left, maxCharacters: this.#room };
   }
 
-  /** Ends the page with what there is: it has taken long enough. */
+  /** Ends the page with what it has: it has taken long enough. */
   end(): void {
     this.#page ??= { messages: this.#messages, next: this.#before };
   }
 
-  /** Adds what came of {@link rest}. */
+  /** Adds the result of {@link rest}. */
   add({ messages, next, examined, characters, reason }: ListSlice): void {
     this.#messages.push(...messages);
     this.#before = next;
@@ -72,7 +72,7 @@ export class Paging<Query extends Pageable = ListQuery> {
   }
 }
 
-/** Length of all text in a row, by which pages are bounded. */
+/** Length of all text in a row, which limits pages. */
 export function textLength(row: readonly SqlValue[]): number {
   return row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
 }
@@ -80,7 +80,7 @@ export function textLength(row: readonly SqlValue[]): number {
 /** An entry of an index. */
 export type Entry = readonly [id: string, seq: number];
 
-/** Gives at most `limit` entries with ids from `floor` up to, and without, `before`; the newest first. */
+/** Returns at most `limit` entries with ids from `floor` up to, and without, `before`; the newest first. */
 export type Source = (before: string, floor: string, limit: number) => Entry[];
 
 type Range = [before: string, floor: string, limit: number];
@@ -104,7 +104,7 @@ export function prepareSources(db: Driver) {
       `SELECT id, seq FROM messages INDEXED BY messages_in_inbox_by_key
        WHERE kept = 'captured' AND key_id = (SELECT ?) AND ${PAGE}`,
     ),
-    // CROSS JOIN keeps the order of the loops: the tag's entries, and for each its message.
+    // CROSS JOIN keeps the order of the loops: the tag's entries, and the message of each.
     ofTag: db.prepare<[tag: string, ...Range], [id: string, seq: number]>(
       `SELECT message_tags.id, seq FROM message_tags INDEXED BY message_tags_by_tag
          CROSS JOIN messages ON messages.id = message_tags.id
@@ -114,14 +114,14 @@ export function prepareSources(db: Driver) {
       `SELECT message_tags.id, seq FROM message_tags CROSS JOIN messages ON messages.id = message_tags.id
        WHERE message_tags.key_id = (SELECT ?) AND tag = (SELECT ?) AND ${TAGS_PAGE}`,
     ),
-    /** A source for each status. */
+    /** One source per status. */
     ofKey: (keyId: string, statuses: readonly MessageStatus[]): Source[] =>
       distinct(statuses).map(
         (status) =>
           (...range) =>
             ofOneKey.all(keyId, status, ...range),
       ),
-    /** A source for each status, of those that `areTroubled`. */
+    /** One source per status, of those that `areTroubled`. */
     ofTroubled: (statuses: readonly MessageStatus[]): Source[] =>
       distinct(statuses).map(
         (status) =>

@@ -13,7 +13,7 @@ import { asFlag, type Driver, type SqlValue } from './driver.ts';
 /** The verbs on plain rows. */
 export type PlainVerbs = Synchronous<Keyring & Omit<Registry, 'revision'> & Accounts & Journal>;
 
-/** Builds the verbs on plain rows, each of which does its work inside a transaction that somebody else opened. */
+/** Builds the verbs on plain rows, each of which runs inside its caller's transaction. */
 export function plainVerbs(db: Driver): PlainVerbs {
   const answer = answerer(db);
   const verbsOf = <T>(subject: Subject<T>) =>
@@ -26,12 +26,12 @@ export function plainVerbs(db: Driver): PlainVerbs {
   return { ...verbsOf(KEYRING), ...verbsOf(REGISTRY), ...verbsOf(ACCOUNTS), ...verbsOf(JOURNAL) };
 }
 
-/** Builds what answers steps, by statements that are compiled when they are first asked. */
+/** Builds what answers steps, by statements that are compiled at their first use. */
 function answerer(db: Driver): (step: Step) => unknown {
   const compiled = new Map<string, Compiled>();
   return ({ ask, sql }) => {
     const { text, values } = new Query('sqlite', sql);
-    // Some are for PostgreSQL alone.
+    // Some steps are for PostgreSQL alone.
     if (text === '') return undefined;
     const statement = compiled.get(text) ?? compile(db, text, ask);
     compiled.set(text, statement);
@@ -39,13 +39,13 @@ function answerer(db: Driver): (step: Step) => unknown {
   };
 }
 
-/** Runs a statement: gives its rows, or how many it changed. */
+/** Runs a statement: returns its rows, or how many it changed. */
 type Compiled = (params: readonly SqlValue[]) => unknown;
 
 function compile(db: Driver, text: string, ask: Step['ask']): Compiled {
   const statement = db.prepare<readonly SqlValue[], readonly SqlValue[]>(text);
   if (ask !== 'rows') return (params) => statement.run(...params);
-  // The names of columns are the fields of rows.
+  // Columns are named like the fields of rows.
   const names = statement.columns();
   return (params) =>
     statement.all(...params).map((row) => {

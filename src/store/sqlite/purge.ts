@@ -10,13 +10,10 @@ import { WordIndex } from './word-index.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Which retention rule holds contents that are still kept. */
+/** The retention rule that keeps contents. */
 type KeptRule = keyof typeof BYTES_GAUGE;
 
-/**
- * Builds the verb `purge`. Every search starts from the index of final messages, so that nothing that is not
- * final can be found.
- */
+/** Builds the verb `purge`. Every search starts from the index of final messages, so that it can find no other. */
 export function purgeVerb(books: Books) {
   const sql = preparePurge(books.db);
   const contentsOf = new ContentPurge(books, sql);
@@ -63,7 +60,7 @@ class ContentPurge {
     this.#sql = sql;
   }
 
-  /** Looks once at every key that has contents kept: how many messages are kept for longer makes no difference. */
+  /** Visits every key with kept contents once: the number of messages kept longer makes no difference. */
   byAge(rule: KeptRule, ageMs: number, limit: number, at: Stamp): number {
     let removed = 0;
     let keyId: string | null | undefined = null;
@@ -79,7 +76,7 @@ class ContentPurge {
     return removed;
   }
 
-  /** The longest final first, whatever their keys say. */
+  /** The messages that have been final longest go first, whatever their keys' rules. */
   bySize(rule: KeptRule, maxBytes: number, limit: number): number {
     let excess = this.#books.tallies.gaugeNow(BYTES_GAUGE[rule]) - maxBytes;
     if (excess <= 0) return 0;
@@ -94,7 +91,7 @@ class ContentPurge {
     return removed;
   }
 
-  /** Counts that a message's contents are kept no more. */
+  /** Counts that a message's contents are no longer kept. */
   giveUp(rule: KeptRule, [, , status, segment, length]: FinalRow): void {
     if (segment === null || length === null) return;
     const { tallies } = this.#books;

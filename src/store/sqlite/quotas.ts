@@ -9,8 +9,8 @@ interface Day {
 }
 
 /**
- * How much of their quotas relays have used. Read once per relay, day and transaction, and written once, however many
- * units take of it. Written by `flush`, thrown away by `discard`.
+ * The usage of relays' quotas. Read once per relay, day and transaction, and written once, however many units take from
+ * it. Written by `flush`, dropped by `discard`.
  */
 export class Quotas {
   readonly #days = new Map<string, Day>();
@@ -20,7 +20,7 @@ export class Quotas {
     this.#sql = prepareQuotas(db);
   }
 
-  /** Takes recipients off a quota. False: more than its limit would be used then; nothing was taken. */
+  /** Charges recipients to a quota. False: it would exceed its limit; nothing was charged. */
   take({ relay, day, recipients, limit }: QuotaRequest): boolean {
     const found = this.#find(relay, day);
     if (found.used + recipients > limit) return false;
@@ -29,7 +29,7 @@ export class Quotas {
     return true;
   }
 
-  /** Gives recipients back, never more than were taken; null is none. */
+  /** Gives recipients back, never more than were charged; null is none. */
   giveBack(refund: QuotaRefund | null): void {
     if (refund === null) return;
     const found = this.#find(refund.relay, refund.day);
@@ -45,12 +45,12 @@ export class Quotas {
     this.#days.clear();
   }
 
-  /** Forgets a transaction that was rolled back. */
+  /** Drops a transaction that was rolled back. */
   discard(): void {
     this.#days.clear();
   }
 
-  /** Removes at most `limit` quotas of days before this one. */
+  /** Removes at most `limit` quotas of earlier days. */
   prune(day: number, limit: number): void {
     this.#sql.prune.run(day, limit);
   }
@@ -65,7 +65,7 @@ export class Quotas {
   }
 }
 
-/** Builds the view of how much of each relay's quota of a day is used. */
+/** Builds the view of each relay's quota usage on a day. */
 export function quotaUsedView(db: Driver) {
   const used = db.prepare<[day: number], [relay: string, used: number]>(
     'SELECT relay, used FROM quotas WHERE day = ? AND used > 0',

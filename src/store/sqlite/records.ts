@@ -126,7 +126,7 @@ export function messageOf(row: MessageRow, recipients: readonly RecipientRecord[
   };
 }
 
-/** Builds the view `figures`: counters and gauges read as they are, nothing counted. */
+/** Builds the view `figures`: reads counters and gauges as they are, and counts nothing. */
 export function figuresView(db: Driver, inSnapshot: InSnapshot): (now: number) => Figures {
   const sql = prepareFigures(db);
   return (now) =>

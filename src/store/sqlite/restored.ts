@@ -37,11 +37,11 @@ export function decideRestoredVerb(books: Books, deliveries: Deliveries) {
   ): void {
     const delivery = deliveries.find(message, index);
     if (delivery === null) return;
-    // What may first be sent later keeps its time, and as long a life from then on.
+    // Mail with a later send time keeps it, and its full lifetime from then on.
     const dueAt = Math.max(at.now, message.notBefore ?? 0);
     const endsAt = expiresAt + dueAt - at.now;
     deliveries.requeue(delivery, 'queued', dueAt, endsAt);
-    // It may have left after the backup was taken.
+    // It may have been sent after the backup was taken.
     deliveries.flagDuplicate(message);
     message.expiresAt = Math.max(message.expiresAt, endsAt);
     if (delivery.lane !== null) lanes.add(delivery.lane);
@@ -70,8 +70,8 @@ function prepareRestored(db: Driver) {
 }
 
 /**
- * Holds what is not final in a database that has just come back with a backup: the hop may have had it since. For a
- * database that nobody else has open. Says how many deliveries are held.
+ * Holds every delivery that is not final in a database restored from a backup: its hop may have got it since. Nobody
+ * else may have the database open. Returns how many deliveries are held.
  */
 export function holdRestored(db: Driver, now: number): number {
   db.exec('BEGIN IMMEDIATE');
@@ -82,7 +82,7 @@ export function holdRestored(db: Driver, now: number): number {
          WHERE state IN ('queued', 'retrying', 'processing')`,
       )
       .run();
-    // Those that an earlier restore has held are counted already.
+    // Deliveries held by an earlier restore are counted already.
     db.prepare<[held: number]>(
       `INSERT INTO gauges VALUES ('restored', ?) ON CONFLICT DO UPDATE SET value = value + excluded.value`,
     ).run(held);
@@ -115,18 +115,18 @@ const HOLD_DELIVERIES = `UPDATE deliveries SET state = 'failed', outcome = 'unkn
     last_reply = 'held: it came back with a backup, and may have been sent since'
   WHERE state IN ('queued', 'retrying', 'processing')`;
 
-/** Who was at work on it is gone. Fences go on rising. */
+/** The process that worked on it is gone. Fences keep rising. */
 const FORGET_WORK = `
   DELETE FROM lanes;
   DELETE FROM key_queues;
   UPDATE gauges SET value = 0 WHERE name IN ('incoming', 'processing', 'queued_bytes');`;
 
-/** Ends what gave access to the dashboard when the backup was taken: it may have been ended since. */
+/** Ends all dashboard access from when the backup was taken: it may have been revoked since. */
 export function forgetSessions(db: Driver): void {
   db.exec('DELETE FROM sessions; DELETE FROM setup_links;');
 }
 
-/** Lets no log be read after a restore: what segments hold behind the backup is not part of it. */
+/** Keeps the log from being read after a restore: what segments hold after the backup is not part of it. */
 export function forgetLog(db: Driver): void {
   db.exec('DELETE FROM log_mark');
 }

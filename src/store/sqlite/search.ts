@@ -10,8 +10,8 @@ import { prepareSources } from './paging.ts';
 import { ANY_ID, factMatcher, type IdBounds, indexedTerms, wordFinder } from './word-search.ts';
 
 /**
- * Looks at one slice of what a query finds, as `FindSlice` does for lists: by the words' index where words are looked
- * for, else by the narrowest of the others.
+ * Examines one slice of a query's candidates, as `FindSlice` does for lists: by the word index if the query has words,
+ * else by the narrowest other index.
  */
 export type FindFound = (
   query: SearchQuery,
@@ -20,7 +20,7 @@ export type FindFound = (
   isOver: () => boolean,
 ) => SliceEnd;
 
-/** Mail of more keys than this is looked for among everyone's. */
+/** Mail of more keys than this is searched in the index of all mail. */
 const MAX_KEYS = 8;
 const START_OF_ID = /^msg_[0-9a-z]{0,26}$/;
 
@@ -44,13 +44,13 @@ export function foundFinder(db: Driver): FindFound {
   };
 }
 
-/** The ids that a query's times, and the beginnings of ids in it, leave. */
+/** The ids that a query's times and id prefixes allow. */
 function idBounds({ query, after }: SearchQuery): IdBounds {
   const { since, until, terms } = query;
   let { floor, before } = ANY_ID;
   if (since !== null) floor = messageIdFloor(since);
   if (until !== null) before = messageIdFloor(until);
-  // What begins with an id is longer than it, and there is none.
+  // Excludes `after` itself: no id is the prefix of another.
   if (after !== null && after >= floor) floor = `${after}!`;
   for (const term of terms) {
     if (!isIdStart(term)) continue;

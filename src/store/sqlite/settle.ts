@@ -11,7 +11,7 @@ import { Inserter } from './insert.ts';
 import type { OpenMessage } from './ledger.ts';
 
 const STALE: SettleAnswer = { kind: 'stale' };
-/** The usual case, of which a batch holds many. */
+/** The usual case, which fills most of a batch. */
 const SETTLED: SettleAnswer = { kind: 'settled', cancelled: [] };
 
 /** Builds the verb `begin`: refused unless the node still holds the lane and every delivery is still the unit's. */
@@ -28,7 +28,7 @@ export function beginVerb(books: Books, deliveries: Deliveries) {
     if (unit.quota === null) return deliveries.begin(unit, at) ? 'begun' : 'refused';
     const found = deliveries.leased(unit);
     if (found === null || found.some(({ cancelRequested }) => cancelRequested)) return 'refused';
-    // What has begun under this lease was taken then: the answer was lost, and it is asked again.
+    // An attempt already begun under this lease was charged then: the answer was lost, and this is the repeat.
     const isNew = found.some(({ begunAt }) => begunAt === null);
     if (isNew && !books.quotas.take(unit.quota)) return 'over_quota';
     deliveries.begin(unit, at);
@@ -37,8 +37,8 @@ export function beginVerb(books: Books, deliveries: Deliveries) {
 }
 
 /**
- * Builds the verb `settle`. What counts is the fence the deliveries carry: while they carry the unit's, nobody
- * else can have taken them, even if the lane's lease has ended, and the truth is worth recording.
+ * Builds the verb `settle`. The fence of the deliveries counts: while they carry the unit's, nobody else can have taken
+ * them, even if the lane's lease has ended, and the result must be recorded.
  */
 export function settleVerb(books: Books, deliveries: Deliveries, attempts: AttemptLog) {
   const settling = new Settling(books, deliveries, attempts, new Inserter(books));
@@ -49,7 +49,7 @@ export function settleVerb(books: Books, deliveries: Deliveries, attempts: Attem
   };
 }
 
-/** Writes what attempts did. The messages are open then, and to be flushed. */
+/** Writes what attempts did. Leaves the messages open, to be flushed. */
 export class Settling {
   readonly #books: Books;
   readonly #deliveries: Deliveries;
@@ -88,7 +88,7 @@ export class Settling {
   }
 }
 
-/** Builds the verb `release`: what is not leased under the unit's fence is left alone. */
+/** Builds the verb `release`: deliveries not leased under the unit's fence are left alone. */
 export function releaseVerb(books: Books, deliveries: Deliveries) {
   return (units: readonly ReleaseRequest[], at: Stamp): SettleAnswer[] => {
     const released = units.map((unit) => releaseUnit(unit, at));
@@ -99,7 +99,7 @@ export function releaseVerb(books: Books, deliveries: Deliveries) {
   function releaseUnit(unit: ReleaseRequest, at: Stamp): SettleAnswer {
     const found = deliveries.leased(unit);
     if (found === null) return STALE;
-    // What has not begun has taken nothing.
+    // What has not begun was not charged.
     if (found.some(({ begunAt }) => begunAt !== null)) books.quotas.giveBack(unit.refund);
     for (const delivery of found) deliveries.giveBack(delivery, 'release', at);
     const cancelled = found.flatMap(({ index, cancelRequested }) => (cancelRequested ? [index] : []));
@@ -128,7 +128,7 @@ export class AttemptLog {
     );
   }
 
-  /** Adds an attempt to an open message; `deferred` when it left some recipient waiting. */
+  /** Adds an attempt to an open message; `deferred` if it left a recipient waiting. */
   append(
     message: Pick<OpenMessage, 'seq' | 'attempts'>,
     attempt: Attempt,
@@ -148,7 +148,7 @@ export class AttemptLog {
   }
 }
 
-/** Builds the view of attempts: one is read at a time, so that no more is read than a page holds. */
+/** Builds the view of attempts. It reads them one by one, and no more than a page holds. */
 export function attemptsView(db: Driver, inSnapshot: InSnapshot) {
   const seqOf = db.prepare<[id: string], [seq: number]>('SELECT seq FROM messages WHERE id = ?');
   const byNumber = db.prepare<[seq: number, number: number], AttemptRow>(
@@ -171,7 +171,7 @@ export function attemptsView(db: Driver, inSnapshot: InSnapshot) {
     });
 }
 
-/** Reads a row back. What was not recorded yet when it was written is as if it had not happened. */
+/** Reads a row. Evidence that was not recorded yet when it was written gets its empty value. */
 function attemptOf([startedAt, relay, evidence, results]: AttemptRow): Attempt {
   const { timings, ...found } = fromJson<Evidence>(evidence);
   return {

@@ -16,24 +16,24 @@ import {
 import { foundFinder } from './search.ts';
 import { behindFigure } from './word-search.ts';
 
-/** What one slice of a search brought. */
+/** The result of one slice of a search. */
 export interface FoundSlice extends ListSlice {
   /** See `FoundPage.behind`. */
   readonly behind: number;
 }
 
-/** How much a slice may look at. */
+/** The limits of a slice. */
 export interface SliceLimits {
   /** Records for a slice; default `SLICE_RECORDS`. */
   readonly sliceRecords?: number;
-  /** Called when a slice begins; what it returns says whether the slice has taken long enough. */
+  /** Called when a slice begins; the returned function says whether the slice has taken long enough. */
   readonly startSlice?: () => () => boolean;
 }
 
-/** For slices that end by the number of records alone. */
+/** For slices limited by the number of records alone. */
 export const UNTIMED = () => () => false;
 
-/** Looks for messages, and gives each to `found`. */
+/** Looks for messages, and passes each to `found`. */
 type Find<Query> = (
   query: Query,
   maxExamined: number,
@@ -41,7 +41,7 @@ type Find<Query> = (
   isOver: () => boolean,
 ) => SliceEnd;
 
-/** Builds the slices of lists and searches: each is read in one state of the database. */
+/** Builds the slices of lists and searches: each sees one state of the database. */
 export function sliceViews(db: Driver, inSnapshot: InSnapshot, limits: SliceLimits) {
   const { sliceRecords = SLICE_RECORDS, startSlice = UNTIMED } = limits;
   const recipientsOf = recipientReader(db);

@@ -64,7 +64,7 @@ export function expireVerb(books: Books, deliveries: Deliveries) {
   }
 }
 
-/** A delivery past its expiry; what was last heard of it comes last. */
+/** An expired delivery; its last reply comes last. */
 type ExpiringRow = [
   ...UnitDeliveryRow,
   lastCode: number | null,
@@ -108,14 +108,16 @@ export function reclaimVerb(books: Books, deliveries: Deliveries, attempts: Atte
     return { released: taken.length - unknown, unknown, more: lost.length > taken.length };
   };
 
-  /** Leased deliveries whose lease is not live. Skips live leases whole, so the cost is that of what is lost. */
+  /**
+   * Leased deliveries whose lease is not live. Skips live leases as a whole, so the cost depends on the lost ones only.
+   */
   function findLost(limit: number, now: number): FoundDelivery[] {
     const lost: FoundDelivery[] = [];
     let lease = sql.nextLease.get('', 0);
     while (lease !== undefined && lost.length < limit) {
       const [lane, fence] = lease;
       if (!books.leases.isLive({ lane, fence }, now)) {
-        // Its holder may be alive and late: what is taken back now must not come under its fence again.
+        // Its holder may be alive but late: deliveries taken back now must not return under its fence.
         books.leases.void({ lane, fence });
         for (const [seq, index] of sql.underLease.all(lane, fence, limit - lost.length)) {
           const delivery = deliveries.find(books.ledger.openSeq(seq), index);
@@ -127,7 +129,7 @@ export function reclaimVerb(books: Books, deliveries: Deliveries, attempts: Atte
     return lost;
   }
 
-  /** Takes back what one attempt held; returns how many recipients it may have been sent to. */
+  /** Takes back the deliveries of one attempt; returns how many recipients it may have been sent to. */
   function takeBack(attempt: readonly FoundDelivery[], options: ReclaimOptions, at: Stamp): number {
     const [first] = attempt;
     if (first === undefined) return 0;

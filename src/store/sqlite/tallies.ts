@@ -15,13 +15,13 @@ import type { Driver } from './driver.ts';
 interface Bucket {
   readonly node: string;
   readonly minute: number;
-  /** By event and relay, joined by a space; relay names hold none. */
+  /** By event and relay, joined by a space; relay names contain none. */
   readonly counts: Map<string, number>;
 }
 
 /**
- * Sums what a transaction adds to counters, gauges, queues and segments, so that each row is written
- * once per transaction however many messages move it. Written by `flush`, thrown away by `discard`.
+ * Sums what a transaction adds to counters, gauges, queues and segments, so that each row is written once per
+ * transaction however many messages change it. Written by `flush`, dropped by `discard`.
  */
 export class Tallies {
   #bucket: Bucket | null = null;
@@ -29,7 +29,7 @@ export class Tallies {
   readonly #gauges = new Map<GaugeName, number>();
   readonly #keys = new Map<string, number>();
   readonly #segments = new Map<number, { live: number; bytes: number }>();
-  /** What gauges and queues were, as read in this transaction, so that a batch pays one look-up for each. */
+  /** Values of gauges and queues as read in this transaction, so that a batch pays one lookup for each. */
   readonly #gaugesRead = new Map<GaugeName, number>();
   readonly #keysRead = new Map<string, number>();
   readonly #read;
@@ -51,12 +51,12 @@ export class Tallies {
     this.#bucket.counts.set(name, (this.#bucket.counts.get(name) ?? 0) + count);
   }
 
-  /** Moves a gauge. */
+  /** Changes a gauge. */
   gauge(name: GaugeName, difference: number): void {
     this.#gauges.set(name, (this.#gauges.get(name) ?? 0) + difference);
   }
 
-  /** A gauge's value, with what this transaction has added to it. */
+  /** A gauge's value, including what this transaction has added. */
   gaugeNow(name: GaugeName): number {
     const known = this.#gaugesRead.get(name);
     const before = known ?? this.#read.gauge.get(name)?.[0] ?? 0;
@@ -64,13 +64,13 @@ export class Tallies {
     return before + (this.#gauges.get(name) ?? 0);
   }
 
-  /** A message of `bytes` begins (1) or ceases (-1) to be one that is not final; of no key if null. */
+  /** A message of `bytes` starts (1) or stops (-1) being one that is not final; null for no key. */
   queue(keyId: string | null, messages: 1 | -1, bytes: number): void {
     this.gauge('queued_bytes', messages * bytes);
     if (keyId !== null) this.#keys.set(keyId, (this.#keys.get(keyId) ?? 0) + messages);
   }
 
-  /** How many messages of a key are not final, with what this transaction has added. */
+  /** How many messages of a key are not final, including what this transaction has added. */
   queuedNow(keyId: string): number {
     const known = this.#keysRead.get(keyId);
     const before = known ?? this.#read.key.get(keyId)?.[0] ?? 0;
@@ -78,7 +78,7 @@ export class Tallies {
     return before + (this.#keys.get(keyId) ?? 0);
   }
 
-  /** Adds (or, negative, takes) references to a segment. */
+  /** Adds references to a segment, or removes them (negative). */
   segment(segment: number, live: number, bytes: number): void {
     const use = this.#segments.get(segment);
     if (use === undefined) {
@@ -102,7 +102,7 @@ export class Tallies {
     this.#forgetReads();
   }
 
-  /** Forgets the sums of a transaction that was rolled back. */
+  /** Drops the sums of a transaction that was rolled back. */
   discard(): void {
     this.#bucket = null;
     this.#prunedMinute = -1;
@@ -132,7 +132,7 @@ export class Tallies {
     this.#upkeep(bucket.minute);
   }
 
-  /** Once a minute removes the oldest counts; once an hour makes hours of minutes. */
+  /** Removes the oldest counts once a minute; sums minutes into hours once an hour. */
   #upkeep(minute: number): void {
     if (minute <= this.#prunedMinute) return;
     const before = this.#prunedMinute;
@@ -140,7 +140,7 @@ export class Tallies {
     this.#write.prune.run('minute', minute - KEEP_MINUTES);
     const hour = hourOfMinute(minute);
     if (hourOfMinute(before) === hour) return;
-    // The last one that was made may have been made before it was over, as when the clock went back.
+    // The last summed hour may have been summed before it was over, if the clock was set back.
     this.#write.sumHours.run((this.#read.lastHour.get()?.[0] ?? 0) * 60, hour * 60);
     this.#write.pruneRelays.run(before - KEEP_RELAY_MINUTES, minute - KEEP_RELAY_MINUTES);
     this.#write.prune.run('hour', hour - KEEP_HOURS);

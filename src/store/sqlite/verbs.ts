@@ -20,7 +20,7 @@ import { AttemptLog, beginVerb, releaseVerb, settleVerb } from './settle.ts';
 import { expireVerb, expiringVerb, reclaimVerb } from './sweep.ts';
 import { indexVerb } from './word-index.ts';
 
-/** Everything that runs on the writing connection. Each verb runs inside a transaction that its caller opened. */
+/** Everything that runs on the writing connection. Each verb runs inside its caller's transaction. */
 export type Verbs = Synchronous<Omit<Store, 'close'> & Applying> & PlainVerbs;
 
 /** Builds every verb over one connection. */
@@ -65,7 +65,7 @@ function laneVerbs(books: Books) {
       at: Stamp,
       except: readonly string[] = [],
     ): LaneLease[] => {
-      // What came in the same transaction is to be found.
+      // Must also find what was accepted in the same transaction.
       books.closeOff();
       const lanes = new Set([...wanted, ...leases.due(limit, at.now, new Set(except))]);
       return [...lanes].flatMap((lane) => leases.grant(lane, leaseUntil, at) ?? []);
@@ -102,7 +102,7 @@ function discardVerb({ db, tallies }: Books) {
     });
 }
 
-/** Builds the verbs about segments' live counts. */
+/** Builds the verbs on segments' live counts. */
 function segmentVerbs(books: Books) {
   const live = books.db.prepare<[segment: number], [live: number]>(
     'SELECT live FROM segments WHERE segment = ?',
@@ -132,7 +132,7 @@ function segmentVerbs(books: Books) {
   };
 }
 
-/** Builds the verb `reassign`. Another way changes no state, so no message is touched. */
+/** Builds the verb `reassign`. Another route changes no state, so no message changes. */
 function reassignVerb(books: Books) {
   // The plus sign keeps the search to the primary key.
   const move = books.db.prepare<
@@ -163,7 +163,7 @@ function reassignVerb(books: Books) {
   }
 }
 
-/** Builds the verbs about where contents lie. */
+/** Builds the verbs on the places of contents. */
 function relocateVerbs(books: Books) {
   const sql = prepareRelocate(books.db);
   return {
@@ -182,7 +182,7 @@ function relocateVerbs(books: Books) {
   };
 }
 
-/** While an attempt is under way it may read at the place it was leased with. */
+/** An attempt under way may read at the place it was leased with. */
 const IS_THERE = 'id = ? AND segment = ? AND offset = ? AND length = ? AND processing = 0';
 
 function prepareRelocate(db: Driver) {
@@ -231,7 +231,7 @@ function requeueVerb(books: Books, deliveries: Deliveries) {
     if (message === null) return { kind: 'not_found' };
     const { failed, retrying } = message.counts;
     if (failed + retrying > 0 && message.length === null) return { kind: 'content_expired' };
-    // What was cancelled before its time keeps its time, and as long a life from then on.
+    // A delivery cancelled before its send time keeps that time, and its full lifetime from then on.
     const dueAt = Math.max(at.now, message.notBefore ?? 0);
     const endsAt = expiresAt + dueAt - at.now;
     const lanes = new Set<string>();

@@ -26,13 +26,13 @@ import { attemptsView } from './settle.ts';
 import { type FoundSlice, recipientReader, type SliceLimits, sliceViews, UNTIMED } from './slices.ts';
 import { waitingView } from './waiting.ts';
 
-/** The views but for `close`, answered at once, and lists and searches in slices. */
+/** The views without `close`, synchronous, and lists and searches in slices. */
 export interface ViewVerbs extends Synchronous<Omit<Views, 'close'>> {
   listSlice(request: SliceRequest): ListSlice;
   searchSlice(request: SliceRequest<SearchQuery>): FoundSlice;
 }
 
-/** How much a list may look at. */
+/** The limits of lists. */
 export interface ViewLimits extends SliceLimits {
   /** Records for a page; default `MAX_EXAMINED`. */
   readonly maxExamined?: number;
@@ -109,11 +109,11 @@ function messageView(db: Driver, inSnapshot: InSnapshot): (id: string) => Messag
 
 type DepthRow = [lane: string, waiting: number, processing: number, firstDue: number | null];
 
-/** Builds the view `lanes`. Costs by the number of lanes, not of deliveries. */
+/** Builds the view `lanes`. Its cost depends on the number of lanes, not of deliveries. */
 function lanesView(db: Driver) {
   const sql = prepareLanes(db);
   return (relay: string | null, limit: number): LaneDepth[] => {
-    // A relay's name holds no slash: what comes after it in its lanes' names lies between "/" and "0".
+    // A relay's name contains no slash, so the rest of its lanes' names sorts between "/" and "0".
     const rows =
       relay === null ? sql.all.all(limit) : sql.ofRelay.all(relay, `${relay}/`, `${relay}0`, limit);
     return rows.map(([lane, waiting, processing, oldestDueAt]) => ({
@@ -139,7 +139,7 @@ function prepareLanes(db: Driver) {
   };
 }
 
-/** Builds the view `counts`. It reads the counters of the range, and for hours the minutes of those that are not over. */
+/** Builds the view `counts`. It reads the counters of the range; for hours that are not over, their minutes. */
 function countsView(
   db: Driver,
   inSnapshot: InSnapshot,

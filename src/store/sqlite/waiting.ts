@@ -9,15 +9,15 @@ import type { InSnapshot } from './connection.ts';
 import type { Driver } from './driver.ts';
 import { textLength } from './paging.ts';
 
-/** Where a delivery stands in the order of its pages, as numbers: the columns of the index that is walked. */
+/** A delivery's position in the order of pages, as numbers: the columns of the index that is walked. */
 type Place = readonly number[];
 
-/** Before every place. */
+/** Before every position. */
 const START = -1;
 
 /**
- * Builds the view `waiting`. It walks an index from where the last page ended, and reads nothing but what is on the
- * page. What is in all lanes stands in an order that no verb but `requeue` changes.
+ * Builds the view `waiting`. It walks an index from the end of the last page, and reads only what is on the page. Over
+ * all lanes the order is one that only the verb `requeue` changes.
  */
 export function waitingView(db: Driver, inSnapshot: InSnapshot) {
   const sql = prepareWaiting(db);
@@ -64,7 +64,7 @@ function nameOf(lane: { readonly name: string } | 'none'): string | null {
   return lane === 'none' ? null : lane.name;
 }
 
-/** Reads a page's `next`. What is none starts anew. */
+/** Reads a page's `next`. An invalid one starts anew. */
 function placeOf(text: string): Place | null {
   const place = text.split(' ').map(Number);
   return place.every(Number.isSafeInteger) ? place : null;

@@ -3,13 +3,13 @@ import { fromJson } from '../columns.ts';
 import type { IndexAnswer } from '../upkeep.ts';
 import type { Driver } from './driver.ts';
 
-/** Words that one transaction indexes: the message that goes beyond it is the last. */
+/** Words that one transaction indexes: the message that exceeds it is the last. */
 const MAX_BATCH_WORDS = 20_000;
 
-/** Stands between texts of one column, so that no phrase reaches from one into the next. No word has such a sign. */
+/** Separates the texts of one column, so that no phrase spans two. No word contains it. */
 const BOUNDARY = '\u{E000}';
 
-/** Builds the verb `index`. New messages come first, by which most people look; then those from before the index. */
+/** Builds the verb `index`. New messages come first, which most people search for; then those from before the index. */
 export function indexVerb(db: Driver): (limit: number) => IndexAnswer {
   const sql = prepareIndex(db);
   return (limit) => {
@@ -50,19 +50,19 @@ export function indexVerb(db: Driver): (limit: number) => IndexAnswer {
   }
 }
 
-/** Takes messages out of the index, as they are removed. */
+/** Removes messages from the index when they are deleted. */
 export class WordIndex {
   readonly #sql;
   constructor(db: Driver) {
     this.#sql = prepareRemoval(db);
   }
 
-  /** To be called for each message that is removed. */
+  /** Call this for each removed message. */
   remove(seq: number): void {
     this.#sql.remove.run(seq, seq);
   }
 
-  /** To be called when messages were removed: numbers that will be given again must not count as indexed. */
+  /** Call this after messages were removed: numbers that will be reused must not count as indexed. */
   recede(): void {
     this.#sql.recede.run();
   }
@@ -103,7 +103,7 @@ function prepareRemoval(db: Driver) {
     remove: db.prepare<[seq: number, same: number]>(
       'DELETE FROM search WHERE rowid = ? AND (SELECT ? BETWEEN low AND high FROM search_range)',
     ),
-    // The number of the next message is one more than the largest.
+    // The next message's number is one more than the largest.
     recede: db.prepare(
       `UPDATE search_range SET low = min(low, last + 1), high = min(high, last)
        FROM (SELECT coalesce(max(seq), 0) AS last FROM messages)`,

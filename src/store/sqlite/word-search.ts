@@ -8,34 +8,34 @@ import type { Driver } from './driver.ts';
 import type { Budget, Matches, SliceEnd } from './pages.ts';
 
 /**
- * Search by words. The index is walked from the newest message to the oldest, in windows: within one, a word that all
- * have gives its first hits at once, and words of which few or none have all cost by the window's width. So that is counted
- * as well: as one record for each {@link WIDTH_PER_RECORD} messages of a window. A word that few messages have is looked up
- * first, in one go: they are looked at one by one.
+ * Search by words. The index is walked in windows, from the newest message to the oldest. Within a window, a word that
+ * all messages have gives its first hits at once, but words that few or no messages have in common cost by the window's
+ * width. So each {@link WIDTH_PER_RECORD} messages of a window count as one record. A rare word is looked up first, in
+ * one go, and its messages are examined one by one.
  *
- * Messages that are newer than the index, of which there are few, are looked at one by one.
+ * The few messages that are newer than the index are examined one by one.
  */
 
-/** Messages of a window that cost as much as looking at one. */
+/** Messages of a window that cost as much as examining one. */
 const WIDTH_PER_RECORD = 64;
-/** The first window, and the widest: what few milliseconds suffice for, whatever is looked for. */
+/** The first and the widest window: a few milliseconds for any search. */
 const FIRST_WINDOW = 4_096;
 const MAX_WINDOW = 16_384;
-/** A word that so many messages have at most, of those that a page may be about, is rare. */
+/** A word is rare if at most this many of a page's possible messages have it. */
 const RARE = 1_000;
-/** Words of a query of which it is found out whether they are rare; the longest, which tend to be. */
+/** Words of a query that are tested for rarity: the longest, which tend to be rare. */
 const MAX_PROBES = 6;
-/** So many that are newer than the index are looked at within every page's budget. */
+/** Up to this many messages newer than the index are examined within every page's budget. */
 const FEW_NEWER = 1_000;
-/** Messages may be numbered in another order than their ids by this many, where several were accepted at once. */
+/** How far the order of message numbers may differ from that of ids, where several were accepted at once. */
 const DISORDER = 1_000;
 
-/** What of a query the words' index preselects by. */
+/** The terms of a query that the word index preselects by. */
 export function indexedTerms({ terms }: MailQuery): QueryTerm[] {
   return terms.filter((term) => !term.not && term.kind !== 'tag' && expressionOf(term) !== null);
 }
 
-/** Whether the index answers a term for good; of addresses and Message-IDs it only knows the words. */
+/** Whether the index fully answers a term; of addresses and Message-IDs it knows only the words. */
 function isAnswered(term: QueryTerm): boolean {
   return term.kind === 'words' && !term.not;
 }
@@ -52,12 +52,12 @@ function columnOf(term: QueryTerm): string {
   return term.kind === 'tag' ? 'tags : ' : 'ids : ';
 }
 
-/** The query in the language of FTS5. Words hold letters and digits only, so that nothing in it is anything else. */
+/** The query in the language of FTS5. Words contain only letters and digits, so nothing in them is syntax. */
 function matchOf({ terms }: MailQuery): string {
   return terms.flatMap((term) => (term.not ? [] : (expressionOf(term) ?? []))).join(' AND ');
 }
 
-/** The longest of the words that all messages have which a query finds. */
+/** The longest of the words that every found message has. */
 function longestWords({ terms }: MailQuery): string[] {
   const words = terms.flatMap((term) => (term.not ? [] : wordsOfTerm(term)));
   return [...new Set(words)].sort((a, b) => b.length - a.length).slice(0, MAX_PROBES);
@@ -78,7 +78,7 @@ function wordsOfTerm(term: QueryTerm): readonly string[] {
   }
 }
 
-/** Numbers of messages: from `bottom` up to, and without, `top`. */
+/** Numbers of messages, from `bottom` up to, and without, `top`. */
 interface Span {
   readonly top: number;
   readonly bottom: number;
@@ -125,7 +125,7 @@ export function wordFinder(db: Driver, matcherOf: ReturnType<typeof factMatcher>
     return ({ top, bottom }, limit) => sql.found.all(match, bottom, top, limit).map(([seq]) => seq);
   }
 
-  /** All messages of a span that the index finds, where one of the query's words is rare; null where none is. */
+  /** All messages of a span that the index finds, if one of the query's words is rare; null if none is. */
   function rareHits(query: MailQuery, span: Span, budget: Budget): readonly number[] | null {
     if (span.top <= span.bottom) return [];
     let fewest: readonly number[] | null = null;
@@ -135,11 +135,11 @@ export function wordFinder(db: Driver, matcherOf: ReturnType<typeof factMatcher>
       if (hits.length < (fewest?.length ?? RARE + 1) && hits.length <= RARE) fewest = hits;
       if (fewest?.length === 0) break;
     }
-    // One word is rare: so is what has all of them, each in its field.
+    // One word is rare, so messages with all words, each in its field, are too.
     return fewest === null || fewest.length === 0 ? fewest : readBy(matchOf(query))(span, fewest.length);
   }
 
-  /** The numbers that a page may be about, roughly where times bound it: every message is looked at again then. */
+  /** The range of numbers that a page may contain, roughly if times bound it: every message is checked again then. */
   function spanOf({ before, after }: SearchQuery, { floor, before: ceiling }: IdBounds): Span {
     let top = before === null ? (sql.last.get()?.[0] ?? 0) + 1 : placeOf(before);
     let bottom = 1;
@@ -149,25 +149,25 @@ export function wordFinder(db: Driver, matcherOf: ReturnType<typeof factMatcher>
     return { top, bottom };
   }
 
-  /** The number of the message with this id; of none, one more than that of the last before it. */
+  /** The number of the message with this id; if there is none, one more than that of the last before it. */
   function placeOf(id: string): number {
     return sql.seqOf.get(id)?.[0] ?? (sql.seqBelow.get(id)?.[0] ?? 0) + 1;
   }
 }
 
-/** Reads numbers of messages of a span, the largest first. */
+/** Reads the numbers of a span's messages, the largest first. */
 type ReadSpan = (span: Span, limit: number) => number[];
 
-/** Walks down the numbers of messages, until the page is full or there has been enough of it. */
+/** Walks down the message numbers, until the page is full or the budget is spent. */
 class Walk {
   readonly #limit: number;
   readonly #found: (seq: number) => void;
   readonly #isOver: () => boolean;
   readonly #budget: Budget;
   #count = 0;
-  /** What is below this number was not looked at. */
+  /** Numbers below this one were not examined. */
   place: number;
-  /** Why it ended before the end; null while it did not. */
+  /** Why it ended early; null if it did not. */
   ended: SliceEnd['reason'] | null = null;
 
   constructor(
@@ -184,7 +184,7 @@ class Walk {
     this.#budget = budget;
   }
 
-  /** Looks at a span that begins where the last one ended. */
+  /** Examines a span that begins where the last one ended. */
   go({ bottom, ...span }: Span, matches: Matches, read: ReadSpan): void {
     let top = span.top;
     for (let width = FIRST_WINDOW; top > bottom && this.ended === null; width = MAX_WINDOW) {
@@ -199,7 +199,7 @@ class Walk {
     }
   }
 
-  /** Looks at those of a span that are known, the largest number first. */
+  /** Examines the known numbers of a span, the largest first. */
   goAtOnce({ bottom }: Span, seqs: readonly number[], matches: Matches): void {
     for (const seq of seqs) {
       if (this.#budget.left <= 0) this.ended = 'spent';
@@ -209,9 +209,9 @@ class Walk {
     this.place = Math.min(this.place, bottom);
   }
 
-  /** Looks at a window. Says how far down it came. */
+  /** Examines a window. Returns how far down it came. */
   #window({ top, bottom }: Span, matches: Matches, read: ReadSpan): number {
-    // What they cost besides, such as their recipients, must leave room for one at least.
+    // Other costs, such as recipients, must leave room for at least one message.
     const room = Math.floor(this.#budget.left / 4);
     const limit = Math.max(1, Math.min(this.#limit - this.#count + 1, room));
     const seqs = read({ top, bottom }, limit);
@@ -238,8 +238,8 @@ class Walk {
 }
 
 /**
- * Builds the figure of messages that words do not find yet: from before there was an index, and new ones, where they are
- * more than a search looks at one by one.
+ * Builds the count of messages that are not indexed: from before the index, and new ones if they are more than a search
+ * examines one by one.
  */
 export function behindFigure(db: Driver): (query: MailQuery) => number {
   const sql = prepareWordSearch(db);
@@ -274,7 +274,7 @@ function prepareWordSearch(db: Driver) {
   };
 }
 
-/** Builds the test of what a query asks and no index has answered. `known`: what one has. */
+/** Builds the test of a query's conditions that no index has answered. `known`: those that one has. */
 export function factMatcher(
   db: Driver,
 ): (query: MailQuery, budget: Budget, known?: (term: QueryTerm) => boolean, bounds?: IdBounds) => Matches {
@@ -288,7 +288,7 @@ export function factMatcher(
       const [id] = row;
       if (id < bounds.floor || id >= bounds.before) return false;
       if (test === null) return true;
-      // Recipients are records as well: a page of large envelopes ends sooner.
+      // Recipients are records too, so a page of large envelopes ends sooner.
       let isShort = false;
       let found: ReturnType<MailFacts['recipients']> | null = null;
       const recipients = () => {

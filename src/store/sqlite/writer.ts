@@ -5,20 +5,20 @@ import type { Driver } from './driver.ts';
 import { storeErrorOf } from './errors.ts';
 import { createVerbs, type Verbs } from './verbs.ts';
 
-/** A call of a verb, as it waits to be committed. */
+/** A call of a verb that waits to be committed. */
 export interface Request {
   readonly verb: keyof Verbs;
   readonly args: readonly unknown[];
 }
 
-/** What became of a request. */
+/** The result of a request. */
 export type Answer =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: StoreError };
 
 /**
- * The only writer of the database. It commits whatever has come together in one transaction; no request's
- * answer is known before its commit is on stable storage.
+ * The only writer of the database. It commits all waiting requests in one transaction; no request is answered before
+ * its commit is on stable storage.
  */
 export class Writer {
   readonly #db: Driver;
@@ -34,8 +34,8 @@ export class Writer {
   }
 
   /**
-   * Runs the requests in order and commits them together. If one of them is faulty, each is committed by
-   * itself, so that it fails alone. Never throws: every request has its answer.
+   * Runs the requests in order and commits them together. If one of them fails, each is committed by itself, so that it
+   * fails alone. Never throws: every request has its answer.
    */
   commit(requests: readonly Request[]): Answer[] {
     if (this.#failure !== null) return rejectAll(requests, this.#failure);
@@ -48,7 +48,7 @@ export class Writer {
     }
   }
 
-  /** Closes the connection; whatever comes later is rejected. */
+  /** Closes the connection; later requests are rejected. */
   close(): void {
     this.#failure ??= new StoreError('store_closed', 'the store is closed');
     this.#db.close();
@@ -76,7 +76,7 @@ export class Writer {
     this.#books.discard();
     if (error.code === 'store_failed') this.#failure = error;
     try {
-      // SQLite has rolled back by itself after some errors.
+      // SQLite rolls back by itself after some errors.
       if (this.#db.inTransaction()) this.#db.exec('ROLLBACK');
     } catch (again) {
       this.#failure ??= storeErrorOf(again);
