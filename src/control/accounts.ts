@@ -113,7 +113,7 @@ async function resetPassword(
       'Somebody else has set up the dashboard meanwhile. Nothing was done.',
     );
   reception.claimed();
-  // Whoever failed before had another password.
+  // Earlier failures were with another password.
   throttle.pardon(name);
   reception.sessions.refresh();
   return userView(await findUser(name, reception));
@@ -127,7 +127,7 @@ async function linkFor(name: string | null, deps: Deps): Promise<UserLink> {
   return { name, path, url, expiresAt: formatTimestamp(link.expiresAt) };
 }
 
-/** The port of the dashboard; null where it is off, or not known because it is chosen at the start. */
+/** The port of the dashboard; null if it is off, or chosen at the start and so unknown. */
 function portOf({ running, dataDir, resolution }: Deps): number | null {
   if (running) return readRuntime(layoutOf(dataDir).runtime)?.webui ?? null;
   const { port } = resolution().config.webui;
@@ -148,7 +148,7 @@ function unknownUser(name: string): OperationError {
   return new OperationError('not_found', `There is no user ${name}.`);
 }
 
-/** Sees to what a change ended. Throws `OperationError` where nothing was changed. */
+/** Carries out the consequences of a change. Throws `OperationError` if nothing was changed. */
 function done(answer: UserAnswer, name: string, { sessions }: Reception): void {
   switch (answer.kind) {
     case 'done':

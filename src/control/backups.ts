@@ -15,7 +15,7 @@ import { layoutOf } from './layout.ts';
 
 type BackupOperation = 'backup' | 'backups' | 'removeBackup' | 'decideRestored';
 
-/** The operations on backups, and on what came back with one. */
+/** The operations on backups, and on what was restored from one. */
 export function backupOperations(deps: LocalDeps): Pick<SystemOperations, BackupOperation> {
   let underWay = false;
   return {
@@ -37,7 +37,7 @@ export function backupOperations(deps: LocalDeps): Pick<SystemOperations, Backup
   };
 }
 
-/** Whoever asks from elsewhere may not say where on this machine files are written, or learn which there are. */
+/** A remote caller may neither choose where files are written on this machine, nor learn which exist. */
 function refusePath({ file }: RequestOf<'backup'>): void {
   const kind = ASKING.getStore()?.kind;
   if (file !== null && (kind === 'user' || kind === 'key'))
@@ -47,7 +47,7 @@ function refusePath({ file }: RequestOf<'backup'>): void {
     );
 }
 
-/** What others keep is theirs to copy: they do it while it is being written to, without our help. */
+/** A shared database is copied by its owner: it can be while in use, without our help. */
 function refuseDatabase({ cluster, resolution, dataDir }: LocalDeps): void {
   if (cluster === null) return;
   const { database, secrets } = resolution().config;
@@ -75,7 +75,7 @@ async function backUp(
     ...{ database: layout.database, spool: layout.spool, file: path, version: version(), createdAt: now },
     secrets: passphrase === null ? null : { passphrase, files: secretFiles(deps) },
   };
-  // Before the database is copied: what that refers to is there until the end.
+  // Taken before the database is copied: everything it refers to then stays until the end.
   const release = await deps.collection.hold();
   try {
     await deps.written();
@@ -97,14 +97,14 @@ async function backUp(
   }
 }
 
-/** Sorts by time, and may be the name of a file anywhere. */
+/** Sorts by time, and is a valid file name everywhere. */
 function nameAt(now: number): string {
   return `waybill-${formatTimestamp(now)
     .replace(/[-:]/g, '')
     .replace(/\.(\d{3})Z$/, '$1Z')}.tar`;
 }
 
-/** What opens the sealed secrets of the database, and what only its owner may read. */
+/** The keys to the database's sealed secrets, and other files that only the owner may read. */
 function secretFiles({ dataDir, resolution }: LocalDeps): { name: string; path: string }[] {
   const { config } = resolution();
   const own = ['tls.key', 'tls.crt', 'tls-uploaded.pem', 'waybill.yaml'].map((name) => ({
@@ -113,12 +113,12 @@ function secretFiles({ dataDir, resolution }: LocalDeps): { name: string; path: 
   return [{ name: 'secret.key', path: config.secrets.keyFile ?? join(dataDir, 'secret.key') }, ...own];
 }
 
-/** Backups that lie in the data directory's own folder, and the note of the last one that was taken anywhere. */
+/** Backups in the data directory's own folder, and the note of the last backup taken anywhere. */
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}\.tar$/;
-/** Names under which `takeBackup` writes what is to become one of these. */
+/** Names under which `takeBackup` writes an unfinished one. */
 const UNFINISHED = /\.tar\.part(?:-db(?:-journal|-wal|-shm)?)?$/;
-/** Files of the folder that are shown, the newest. */
+/** Most files of the folder to show, newest first. */
 const MAX_LISTED = 200;
 const LAST = 'last-backup.json';
 
@@ -127,13 +127,13 @@ function backupFolder(dataDir: string): string {
   return join(dataDir, 'backups');
 }
 
-/** The path of a backup in that folder. Throws `OperationError` for what is no name of one. */
+/** The path of a backup in that folder. Throws `OperationError` for an invalid name. */
 function backupPath(dataDir: string, name: string): string {
   if (NAME.test(name)) return join(backupFolder(dataDir), name);
   throw new OperationError('invalid', `${JSON.stringify(name)} is not the name of a backup.`);
 }
 
-/** The backups in that folder, newest first. A file that is none is left out. */
+/** The backups in that folder, newest first. Other files are left out. */
 export async function listBackups(dataDir: string): Promise<BackupView[]> {
   const names = await readdir(backupFolder(dataDir)).catch(() => []);
   const newest = names
@@ -149,14 +149,14 @@ export async function listBackups(dataDir: string): Promise<BackupView[]> {
   return views.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
 }
 
-/** Removes from that folder what backups left that were killed. To be asked while none is being taken. */
+/** Removes from that folder the remains of killed backups. Call it only while none is being taken. */
 async function removeUnfinished(dataDir: string): Promise<void> {
   const names = await readdir(backupFolder(dataDir)).catch(() => []);
   for (const name of names.filter((one) => UNFINISHED.test(one)))
     await rm(join(backupFolder(dataDir), name), { force: true });
 }
 
-/** Removes one of them. Throws `OperationError`. */
+/** Removes a backup. Throws `OperationError`. */
 async function deleteBackup(dataDir: string, name: string): Promise<BackupView> {
   const path = backupPath(dataDir, name);
   const view = await viewOf(name, path);
@@ -165,15 +165,15 @@ async function deleteBackup(dataDir: string, name: string): Promise<BackupView> 
   return view;
 }
 
-/** Remembers which backup was taken last. */
+/** Records the last backup. */
 async function noteLastBackup(dataDir: string, view: BackupView): Promise<void> {
   await writeFile(join(dataDir, LAST), JSON.stringify(view), { mode: 0o600 });
 }
 
-/** The backup that was taken last, wherever it is now; null when none was. */
+/** The last backup, wherever it is now; null if there is none. */
 export async function lastBackup(dataDir: string): Promise<BackupView | null> {
   try {
-    // Sound because nobody but `noteLastBackup` writes it.
+    // Sound because only `noteLastBackup` writes it.
     return JSON.parse(await readFile(join(dataDir, LAST), 'utf8')) as BackupView;
   } catch {
     return null;
@@ -184,7 +184,7 @@ function isSame(view: BackupView, last: BackupView | null): last is BackupView {
   return last !== null && view.name === last.name && view.createdAt === last.createdAt;
 }
 
-/** What its reading back found, which no archive says of itself. */
+/** The result of reading it back, which no archive contains. */
 function foundIn({ verified, damaged }: BackupView): Pick<BackupView, 'verified' | 'damaged'> {
   return { verified, ...(damaged === undefined ? {} : { damaged }) };
 }
@@ -194,7 +194,7 @@ async function viewOf(name: string, path: string): Promise<BackupView | null> {
   if (file === null) return null;
   try {
     const { createdAt, messages, withSecretKey } = await manifestOf(file);
-    // A backup has its name only when it has been read back.
+    // A backup gets its name only after it has been read back.
     return {
       name,
       path,
@@ -211,7 +211,7 @@ async function viewOf(name: string, path: string): Promise<BackupView | null> {
   }
 }
 
-/** What an archive says of itself, by its first file. */
+/** The manifest in an archive's first file. */
 async function manifestOf(file: FileHandle): Promise<Manifest> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(64 * 1024), 0, 64 * 1024, 0);
   const entry = readTarHeader(buffer.subarray(0, BLOCK_BYTES));

@@ -5,16 +5,16 @@ import { type Progress, UNWATCHED } from '../operations/operation.ts';
 import { OPERATION_NAMES, type Operations } from '../operations/table.ts';
 import { readStream, type SocketAddress, STREAM_TYPE, socketAddress, socketFile } from './socket.ts';
 
-/** Errors of connecting that say: no server is there. */
+/** Connection errors that mean no server is there. */
 const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'];
 
-/** Longer than any operation takes: testing a relay waits for each of its replies. */
+/** Longer than any operation takes: a relay test waits for each of its replies. */
 const CALL_TIMEOUT_MS = 120_000;
-/** Long enough for a server that is busy. */
+/** Long enough for a busy server. */
 const GREETING_TIMEOUT_MS = 30_000;
 
 /**
- * The operations of the server that runs on a data directory. One that says nothing for `timeoutMs` is given up
+ * The operations of the server that runs on a data directory. A call without any answer for `timeoutMs` fails
  * (`unavailable`).
  */
 export function createControlClient(dataDir: string, timeoutMs = CALL_TIMEOUT_MS): Operations {
@@ -38,7 +38,7 @@ export async function isServerRunning(dataDir: string, timeoutMs = GREETING_TIME
   }
 }
 
-/** The socket is its owner's alone: who is not let in is told whose it is. */
+/** Only the owner may use the socket: others are told who that is. */
 function asForeign(error: unknown, dataDir: string): unknown {
   if (!(error instanceof Error && 'code' in error && error.code === 'EACCES')) return error;
   const file = socketFile(dataDir);
@@ -50,7 +50,6 @@ function asForeign(error: unknown, dataDir: string): unknown {
   );
 }
 
-/** One operation asked of a server. */
 interface Call {
   readonly dataDir: string;
   readonly name: string;

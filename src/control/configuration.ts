@@ -24,7 +24,7 @@ export function configOperations(deps: LocalDeps): Pick<Operations, 'configurati
   };
 }
 
-/** Each setting as it would stand in the configuration file; a list of maps has a line for each. */
+/** Each setting in the form of the configuration file; a list of maps has a line for each. */
 function settingViews({ effective, pending }: Loaded): SettingView[] {
   return effective.flatMap(({ key, value, source }): SettingView[] => {
     const { kind, secret, applies }: Setting<unknown> = SETTINGS[key];
@@ -41,7 +41,7 @@ function settingViews({ effective, pending }: Loaded): SettingView[] {
   });
 }
 
-/** A relay's fields as settings, by the names they have in the configuration file. */
+/** A relay's fields as settings, named as in the configuration file. */
 function relayRows(relay: Relay, { configFile }: Loaded): SettingView[] {
   const { name, origin } = relay;
   const sources = { builtin: 'built in', file: `file ${configFile}`, stored: 'stored relay' };
@@ -53,7 +53,7 @@ function relayRows(relay: Relay, { configFile }: Loaded): SettingView[] {
   }));
 }
 
-/** A relay's fields by the names they have in the configuration file, but for its name; secrets masked. */
+/** A relay's fields, named as in the configuration file, without its name; secrets masked. */
 export function relayFields(relay: Relay): Readonly<Record<string, unknown>> {
   const { type, limits, smtp, mx, provider } = relay;
   const { reservePercent, warmUp, ...others } = limits;
@@ -75,13 +75,13 @@ export function relayFields(relay: Relay): Readonly<Record<string, unknown>> {
 function oauthSettings({ oauth }: SmarthostSettings): Readonly<Record<string, unknown>> {
   if (oauth === undefined) return {};
   const { tenant, tokenUrl, grant, ...others } = oauth;
-  // What a tenant says already is not to be given a second time.
+  // The tenant implies the token URL, which is left out then.
   const place = tenant === null ? { tokenUrl } : { tenant };
   const serviceAccount = grant.kind === 'service_account' ? { serviceAccount: grant.privateKey } : {};
   return { ...others, ...place, ...grant, ...serviceAccount };
 }
 
-/** Each rule of routing as it would stand in the configuration file. */
+/** Each routing rule in the form of the configuration file. */
 function routeRows({ config, configFile }: Loaded): SettingView[] {
   const source = config.routesOrigin === 'file' ? `file ${configFile}` : 'stored routes';
   return config.routes.map((rule, index) => ({

@@ -17,29 +17,29 @@ import type { Certificate } from '../tls/certificate.ts';
 import type { InForce } from './in-force.ts';
 import type { MessageWords } from './message-words.ts';
 
-/** The rooms that operations work on. */
+/** What operations work on. */
 export interface LocalDeps {
   readonly keyring: Keyring;
   readonly views: Views;
   readonly registry: Registry;
   readonly spool: Pick<Spool, 'read'>;
-  /** Those who use the dashboard. */
+  /** The users of the dashboard. */
   readonly reception: Reception;
-  /** Who did what. */
+  /** The activity: who did what. */
   readonly journal: Journal;
   readonly intake: Intake;
   readonly acts: Acts;
-  /** What stored messages say. */
+  /** Reads the text of stored messages. */
   readonly words: MessageWords;
-  /** Holds the spool as it is, while somebody copies it. */
+  /** Keeps the spool unchanged while it is copied. */
   readonly collection: Engine['collection'];
-  /** Resolves when all that was answered is in the database's file. */
+  /** Resolves when everything acknowledged is in the database file. */
   readonly written: () => Promise<void>;
-  /** What the engine knows of its lanes. */
+  /** The engine's figures on its lanes. */
   readonly queue: QueueFigures;
-  /** Told that a test found a stored relay to be well. */
+  /** Called when a test found a stored relay working. */
   readonly foundWell: (relay: string) => void;
-  /** Facts and contents lie in a database that other nodes use too; null: in the data directory. */
+  /** The database of facts and contents that other nodes share; null: they are in the data directory. */
   readonly cluster: Cluster | null;
   readonly clock: Clock;
   readonly random: Random;
@@ -47,31 +47,31 @@ export interface LocalDeps {
   readonly dataDir: string;
   /** Whether this is the running server. */
   readonly running: boolean;
-  /** The configuration in force, the vault that goes with it, and the version of its routing table. */
+  /** The configuration in force, with its vault and the version of its routing table. */
   readonly resolution: () => InForce;
-  /** What was wrong with the sources when they were read last: then the configuration of before is in force. */
+  /** Faults of the sources at the last reading: if any, the previous configuration is in force. */
   readonly faults: () => readonly Fault[];
-  /** What would be wrong with all settings together if these were stored, values as JSON. */
+  /** Faults of all settings together if these were stored, values as JSON. */
   readonly faultsWith: (settings: ReadonlyMap<string, string>) => Promise<readonly Fault[]>;
-  /** What the running server knows of itself; null where none runs, or not yet. */
+  /** The running server's own state; null while none runs, or before it is known. */
   readonly server: () => RunningServer | null;
-  /** Reads every source anew and puts it into force. Gives the faults that kept it from that. */
+  /** Reads all sources again and applies them. Returns the faults that prevented that. */
   readonly reload: () => Promise<readonly Fault[]>;
 }
 
-/** What the running server knows in memory, of itself since it started, and of the other nodes. */
+/** The running server's state in memory: of itself since its start, and of the other nodes. */
 export interface RunningServer {
   readonly version: string;
-  /** Which of the nodes it is. */
+  /** This node's identity. */
   readonly node: { readonly id: string; readonly name: string };
   health(): HealthReport;
-  /** Null where no port speaks TLS. */
+  /** Null if no port uses TLS. */
   readonly certificate: Certificate | null;
-  /** Port of the dashboard; null where it is off. */
+  /** Port of the dashboard; null if it is off. */
   readonly webuiPort: number | null;
-  /** Who was refused on any node, the last first. */
+  /** Sources refused on any node, the most recent first. */
   denied(): readonly DeniedTally[];
-  /** Takes one refusal of a source for a reason back: it was a test of our own. */
+  /** Undoes one counted refusal of a source for a reason: it was our own test. */
   takeBackDenied(sourceAddress: string, reason: string): void;
   /** Rests and recoveries of a relay's lanes on any node, the newest first. */
   relayHistory(relay: string): readonly LaneHappening[];

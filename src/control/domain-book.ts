@@ -15,18 +15,21 @@ import type { LocalDeps } from './deps.ts';
 import { KEY_TYPES, keyName } from './domain-records.ts';
 import { requireGoodSources } from './in-force.ts';
 
-/** Changes of stored domains, one after the other: each sees what the one before it wrote. */
+/** Applies changes of stored domains one after the other: each sees the result of the one before. */
 
-/** What changing domains takes. */
+/** What changing domains needs. */
 type BookDeps = Pick<LocalDeps, 'registry' | 'resolution' | 'reload'>;
 
-/** What a change makes of a domain, and of how many there are: the domain as it is to be, or null for none. */
+/** Computes the changed domain from the domain and the number of domains; null removes it, or means none. */
 type DomainChange = (domain: SendingDomain | null, count: number) => SendingDomain | null;
 
-/** The last change of each store that is under way, or done. */
+/** The last change of each store, under way or done. */
 const last = new WeakMap<Registry, Promise<unknown>>();
 
-/** Changes a domain and puts it into force. Gives it as it was, and is. Whatever `change` throws leaves it as it was. */
+/**
+ * Changes a domain and applies the change. Returns it before and after. Whatever `change` throws, the domain stays as
+ * it was.
+ */
 export function changeDomain(
   name: string,
   change: DomainChange,
@@ -67,9 +70,9 @@ function opened(row: StoredDomain, vault: Parameters<typeof openDomains>[1]): Se
   return domain;
 }
 
-/** What is to be done for a domain as time goes by: new keys sign once they can be seen, old ones are forgotten. */
+/** Periodic work on a domain: new keys sign once their records are visible, old ones are removed. */
 
-/** What minding takes. */
+/** What that work needs. */
 export interface MindingDeps extends BookDeps {
   readonly clock: Clock;
 }
@@ -78,15 +81,15 @@ export interface MindingDeps extends BookDeps {
 interface Minded {
   /** Selectors of keys that sign from now on. */
   readonly switchedTo: readonly string[];
-  /** Selectors of retired keys that are forgotten. */
+  /** Selectors of retired keys that were removed. */
   readonly forgotten: readonly string[];
 }
 
 const NOTHING: Minded = { switchedTo: [], forgotten: [] };
 
 /**
- * Minds one domain. Keys that wait are switched to together, once the records of all of them can be seen: what signs must
- * be what the operator meant. Rejects as {@link changeDomain} does; the DNS's failures only put things off.
+ * Does the work for one domain. Waiting keys replace the old ones together, once all their records are visible: the
+ * operator meant them as a set. Rejects as {@link changeDomain} does; DNS failures only delay the work.
  */
 export async function mindDomain(
   domain: SendingDomain,
@@ -104,7 +107,7 @@ export async function mindDomain(
     domain.name,
     (current) => {
       if (current === null) return null;
-      // Others may have come in the meantime, which nobody has looked for.
+      // New keys may have been added meanwhile, which nobody has looked up.
       const same = keysIn(current, 'waiting').every(({ selector }) => seen.includes(selector));
       return withoutOverdue(areSeen && same ? switched(current, now) : current, now);
     },
@@ -128,18 +131,18 @@ function selectors(keys: SendingDomain['keys']): readonly string[] {
 }
 
 /**
- * What was seen of a key's record. `seen`: it says what it must. `wrong`: it is there, and says something else, as
- * `detail` tells; `revoked`: that nobody signs by it any more (an empty `p=`). `unknown`: the DNS did not answer.
+ * The look-up of a key's record. `seen`: it is as required. `wrong`: it exists, but differs, as `detail` says;
+ * `revoked`: the key was withdrawn (an empty `p=`). `unknown`: the DNS did not answer.
  */
 export interface Sight {
   readonly kind: 'seen' | 'missing' | 'wrong' | 'revoked' | 'unknown';
-  /** A sentence; empty where there is nothing to tell. */
+  /** A sentence; empty if there is nothing to say. */
   readonly detail: string;
 }
 
 const SEEN: Sight = { kind: 'seen', detail: '' };
 
-/** Looks for a key's record. Never rejects. */
+/** Looks up a key's record. Never rejects. */
 export async function lookForKey(
   domain: string,
   key: DomainKey,
@@ -150,7 +153,7 @@ export async function lookForKey(
   if (answer.kind === 'failed') return { kind: 'unknown', detail: answer.text };
   if (answer.kind !== 'found') return { kind: 'missing', detail: 'There is no such record.' };
   const [text = '', ...others] = answer.records;
-  // Receivers may take any of several (RFC 6376 §3.6.2.2).
+  // Of several records, receivers may use any (RFC 6376 §3.6.2.2).
   if (others.length > 0) return wrong(`There are ${others.length + 1} records, but there must be one.`);
   return judge(text, key);
 }

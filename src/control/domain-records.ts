@@ -11,30 +11,30 @@ import { formatTimestamp } from '../lib/clock.ts';
 import type { RecordView } from '../operations/domains.ts';
 import { isInside } from './doctor/ranges.ts';
 
-/** The records that a domain needs in the DNS, ready to be pasted. */
+/** The DNS records that a domain needs, ready to paste. */
 
 /** RFC 1035 §3.3: octets of one string. */
 const MAX_STRING = 255;
-/** For how long others may remember a record, in seconds: short enough to mend a mistake the same day. */
+/** How long a record may be cached, in seconds: short enough to correct a mistake the same day. */
 const TTL = 3600;
 
-/** What `k=` says. */
+/** The values of `k=`. */
 export const KEY_TYPES: Readonly<Record<DkimAlgorithm, string>> = {
   'rsa-sha256': 'rsa',
   'ed25519-sha256': 'ed25519',
 };
 
-/** Where a key's record stands. */
+/** The name of a key's record. */
 export function keyName(domain: string, selector: string): string {
   return `${selector}._domainkey.${domain}`;
 }
 
-/** What a key's record says (RFC 6376 §3.6.1). */
+/** The text of a key's record (RFC 6376 §3.6.1). */
 export function keyRecord({ algorithm, publicKey }: DomainKey): string {
   return `v=DKIM1; k=${KEY_TYPES[algorithm]}; p=${publicKey}`;
 }
 
-/** Every record of a domain: its keys', and suggestions for its policies. */
+/** All records of a domain: its keys', and suggested policies. */
 export function recordsOf(
   domain: SendingDomain,
   config: Config,
@@ -58,23 +58,23 @@ export function recordsOf(
   ];
 }
 
-/** A policy for a domain that has none: who sends for it here, and a doubt about all others. */
+/** A policy for a domain without one: allows the senders used here, with softfail for all others. */
 export function spfSuggestion(config: Config, ownAddresses: readonly string[]): string {
   const mechanisms = mechanismsOf(sendersOf(config, ownAddresses));
   return ['v=spf1', ...mechanisms, '~all'].join(' ');
 }
 
-/** A first policy: reports, and nothing else yet. */
+/** A first policy, which only requests reports. */
 export function dmarcSuggestion(domain: string): string {
   return `v=DMARC1; p=none; rua=mailto:dmarc-reports@${domain}`;
 }
 
-/** A cure: `line`, on a line of its own, is to be pasted into the zone. */
+/** A cure: `line`, on its own line, is to be pasted into the zone. */
 export function publish(line: string, where = 'publish, in the DNS'): string {
   return `${where}:\n${line}`;
 }
 
-/** What the record of a key is to say that others may have: nobody can sign by it (RFC 6376 §3.6.1). */
+/** The record of a key that others may have: it withdraws the key (RFC 6376 §3.6.1). */
 export function revocation({ algorithm }: Pick<DomainKey, 'algorithm'>): string {
   return `v=DKIM1; k=${KEY_TYPES[algorithm]}; p=`;
 }
@@ -106,21 +106,21 @@ function noteOf(key: DomainKey): string {
     : 'new: it signs once this record is visible';
 }
 
-/** Who sends mail for a domain here, as SPF sees it: addresses of ours, and the providers that relays hand mail to. */
+/** The senders of a domain's mail here, as SPF sees them: our addresses, and the relays' providers. */
 
-/** What the record of a domain should allow. */
+/** What a domain's SPF record should allow. */
 export interface Senders {
   /** Public addresses that `mx` relays connect from, in order, each once. */
   readonly addresses: readonly string[];
   /** Domains of providers to include, with the relay that uses each. */
   readonly includes: readonly { readonly domain: string; readonly relay: string }[];
-  /** Smarthosts of whom it is not known what to include. */
+  /** Smarthosts without a known include. */
   readonly strangers: readonly { readonly host: string; readonly relay: string }[];
-  /** Some `mx` relay is there, and its addresses are not known. */
+  /** There is an `mx` relay whose addresses are unknown. */
   readonly unknownAddresses: boolean;
 }
 
-/** What each provider asks its customers to include; null: nothing, for it does not send mail itself. */
+/** The include that each provider asks of its customers; null: none, since it does not send mail itself. */
 const PROVIDER_INCLUDES: Readonly<Record<ProviderType, string | null>> = {
   ses: 'amazonses.com',
   resend: 'amazonses.com',
@@ -131,7 +131,7 @@ const PROVIDER_INCLUDES: Readonly<Record<ProviderType, string | null>> = {
   webhook: null,
 };
 
-/** The same by the end of a smarthost's name. */
+/** The same, by the end of a smarthost's name. */
 const HOST_INCLUDES: readonly (readonly [end: string, include: string])[] = [
   ['.amazonaws.com', 'amazonses.com'],
   ['.mailgun.org', 'mailgun.org'],
@@ -143,7 +143,10 @@ const HOST_INCLUDES: readonly (readonly [end: string, include: string])[] = [
   ['.gmail.com', '_spf.google.com'],
 ];
 
-/** Who sends, by the relays that are not disabled. `ownAddresses` are the machine's, for relays that name none. */
+/**
+ * The senders, by the relays that are not disabled. `ownAddresses` are the machine's, for relays without source
+ * addresses.
+ */
 export function sendersOf({ relays }: Pick<Config, 'relays'>, ownAddresses: readonly string[]): Senders {
   const active = relays.filter(({ disabled }) => !disabled);
   const direct = active.flatMap(({ mx }) => mx ?? []);

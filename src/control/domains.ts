@@ -95,7 +95,7 @@ async function rotateDomain(request: RequestOf<'rotateDomain'>, deps: DomainDeps
   return detailOf(made(after), deps);
 }
 
-/** A new key's record needs a name that can be, and that no other key's has. */
+/** A new key's record needs a valid name that no other key uses. */
 function refuseNames(name: string, selectors: readonly string[], domain: SendingDomain | null): void {
   for (const selector of selectors) {
     if (!SELECTOR.test(selector))
@@ -126,7 +126,7 @@ function tooManyKeys(domain: SendingDomain): OperationError {
   );
 }
 
-/** Reads a domain that mail can be sent from: a name with a dot in it, in any script. */
+/** Parses a sending domain: a name with a dot, in any script. */
 function readName(text: string): string {
   const name = parseDomain(text.trim());
   if (name !== null && !name.startsWith('[') && name.includes('.')) return name;
@@ -159,7 +159,7 @@ function knownAlready(name: string): OperationError {
   );
 }
 
-/** A change that was to leave a domain has left one. */
+/** The domain, which such a change never removes. */
 function made(domain: SendingDomain | null): SendingDomain {
   if (domain === null) throw new Error('the change left no domain');
   return domain;
@@ -186,17 +186,16 @@ function keyViewOf(key: DomainKey): DomainKeyView {
   };
 }
 
-/** RFC 8301 §3.2 asks for 1024 at least; what is longer does not fit into one string, or one datagram, everywhere. */
+/** RFC 8301 §3.2 requires at least 1024; longer keys do not fit into one string, or one datagram, everywhere. */
 const RSA_BITS = 2048;
-/** RFC 8410 §4: so many octets of a public key's DER are the key itself (RFC 8463 §4 wants it alone). */
+/** RFC 8410 §4: the last octets of a public key's DER are the key itself (RFC 8463 §4 wants it alone). */
 const ED25519_BYTES = 32;
 
-/** What new keys are made for. */
 interface NewKeysOrder {
-  /** The domain that gets them; null when it is new. */
+  /** The domain that gets them; null if it is new. */
   readonly domain: SendingDomain | null;
   readonly algorithms: readonly DkimAlgorithm[];
-  /** Null: made of the day. With more than one algorithm a letter follows. */
+  /** Null: derived from the date. With several algorithms a letter follows. */
   readonly selector: string | null;
   /** Wall ms. */
   readonly now: number;
@@ -210,7 +209,7 @@ function selectorsFor({ domain, algorithms, selector, now }: NewKeysOrder): read
   });
 }
 
-/** Makes a key for each algorithm, off the event loop. They wait. */
+/** Makes a waiting key for each algorithm, off the event loop. */
 async function newKeys(order: NewKeysOrder): Promise<readonly DomainKey[]> {
   const selectors = selectorsFor(order);
   return await Promise.all(

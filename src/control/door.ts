@@ -15,13 +15,12 @@ import {
 } from '../operations/table.ts';
 import { type Journal, MAX_JOURNAL_TEXT, type NewJournalEntry } from '../store/journal.ts';
 
-/** The one way to the operations for everybody but this process itself: asks whether they may, and writes down what they did. */
+/** The only way to the operations from outside this process: checks permission, and records what was done. */
 export interface Door {
-  /** Throws `OperationError`; `forbidden` where the actor's role does not go so far. */
+  /** Throws `OperationError`; `forbidden` if the actor's role does not suffice. */
   call(actor: Actor, name: string, request: unknown, progress?: Progress<unknown>): Promise<unknown>;
 }
 
-/** What a door leads to, and what writes down who went through. */
 interface DoorDeps {
   readonly operations: Operations;
   readonly journal: Journal;
@@ -29,7 +28,7 @@ interface DoorDeps {
   readonly log: Log;
 }
 
-/** A door to operations. */
+/** Makes the door to some operations. */
 export function createDoor(deps: DoorDeps): Door {
   return {
     call: async (actor, name, request, progress = UNWATCHED) => {
@@ -38,7 +37,7 @@ export function createDoor(deps: DoorDeps): Door {
       if (operation === null) return await callByName(operations, name, request, progress);
       const { role, audit } = OPERATIONS[operation].access;
       if (!mayAct(actor.role, role)) {
-        // Not in the journal: whoever may change nothing could fill it with this.
+        // Not in the journal: a user without rights could fill it with these.
         deps.log.warn('operation.forbidden', { operation, actor: actor.name, source: actor.sourceAddress });
         throw new OperationError('forbidden', `This needs the role ${role}; ${actor.name} is ${actor.role}.`);
       }
@@ -49,17 +48,17 @@ export function createDoor(deps: DoorDeps): Door {
   };
 }
 
-/** The operations as one actor has them: through a door. */
+/** The operations through a door, as one actor. */
 export function operationsOf(door: Door, actor: Actor): Operations {
   const calls = OPERATION_NAMES.map((name) => [
     name,
     (request: unknown, progress?: Progress<unknown>) => door.call(actor, name, request, progress),
   ]);
-  // Sound because the door calls the operation of the same name, which promises what its type says.
+  // Sound because the door calls the operation of the same name, whose type this is.
   return Object.fromEntries(calls) as Operations;
 }
 
-/** Something that is done now, and is to be written down. */
+/** An act to record. */
 interface Act {
   readonly actor: Actor;
   readonly operation: OperationName;
@@ -85,7 +84,7 @@ async function callAndRecord(call: () => Promise<unknown>, act: Act, deps: DoorD
   }
 }
 
-/** The thing an operation is done to, as it is now; undefined where it is not there, or cannot be seen. */
+/** The current state of an operation's object; undefined if it does not exist, or is not visible. */
 async function seen(look: Look | undefined, { asked }: Act, { operations, log }: DoorDeps): Promise<unknown> {
   if (look === undefined) return undefined;
   try {
@@ -96,7 +95,7 @@ async function seen(look: Look | undefined, { asked }: Act, { operations, log }:
   }
 }
 
-/** What was done stays done, also where it cannot be written down: the log says so then. */
+/** An act stays done even if it cannot be recorded: the log says so then. */
 async function record(
   { actor, operation, asked, audit }: Act,
   [before, after]: readonly [unknown, unknown],
@@ -133,20 +132,20 @@ function askedOf(request: unknown): Asked {
     : {};
 }
 
-/** How what was seen of a thing is kept in the activity: without secrets, and short. */
+/** The form in which states are kept in the activity: without secrets, and short. */
 
-/** In the place of what is never kept. */
+/** Replaces values that are never kept. */
 const MASK = '********';
-/** Fields by these names are never kept, wherever they stand. */
+/** Fields with these names are never kept, at any depth. */
 const SECRET = /secret|password|passphrase|token|private|recoverycodes/i;
-/** Characters of one text, items of one list, fields of one map, and how deep they may lie. */
+/** Characters of one text, items of one list, fields of one map, and levels of nesting. */
 const MAX_CHARACTERS = 1000;
 const MAX_ITEMS = 50;
 const MAX_DEPTH = 8;
 /** Characters of a subject. */
 export const MAX_SUBJECT = 200;
 
-/** A value as JSON text to keep; null for undefined. `hide`: further fields of the value itself that are never kept. */
+/** A value as JSON to keep; null for undefined. `hide`: further fields of the value itself that are never kept. */
 function kept(value: unknown, hide: readonly string[] = []): string | null {
   if (value === undefined) return null;
   const json = JSON.stringify(cleaned(value, hide, 0));
@@ -154,13 +153,13 @@ function kept(value: unknown, hide: readonly string[] = []): string | null {
   return JSON.stringify({ note: `left out: ${json.length} characters` });
 }
 
-/** Text, cut where it is longer than `max` characters, and without API keys: people paste them where a name belongs. */
+/** Text cut to `max` characters, without API keys: people paste them where a name belongs. */
 export function shortened(text: string, max: number): string {
   const safe = withoutKeys(text);
   return safe.length <= max ? safe : `${safe.slice(0, max - 1)}…`;
 }
 
-/** What differs between two maps, of each what it had; both as they are where one is no map. */
+/** The differing fields of two maps, with the values of each; both unchanged if one is not a map. */
 function differences(before: unknown, after: unknown): readonly [before: unknown, after: unknown] {
   if (!isRecord(before) || !isRecord(after)) return [before, after];
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
@@ -186,7 +185,7 @@ function cleaned(value: unknown, hide: readonly string[], depth: number): unknow
   return Object.fromEntries(clean);
 }
 
-/** Whether there is a secret may be known: a flag and null are kept. */
+/** The existence of a secret is no secret: a flag and null are kept. */
 function cleanedField(name: string, field: unknown, hide: readonly string[], depth: number): unknown {
   const isSecret = hide.includes(name) || SECRET.test(name);
   return isSecret && typeof field !== 'boolean' && field !== null ? MASK : cleaned(field, [], depth + 1);
@@ -196,24 +195,24 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Who asks for an operation. */
+/** The caller of an operation. */
 export interface Actor {
   readonly kind: ActorKind;
   /** A user's or key's name; empty for the command line and the service itself. */
   readonly name: string;
   readonly role: Role;
-  /** Where from; null for the command line and the service. */
+  /** Source address; null for the command line and the service. */
   readonly sourceAddress: string | null;
-  /** Of a user: the session that asks. */
+  /** For a user: the calling session. */
   readonly sessionId: string | null;
-  /** Of a user: the name, without a port, by which the browser reached us. */
+  /** For a user: the host name, without a port, that the browser used. */
   readonly host?: string;
 }
 
-/** Who asked for what is being done: for the few operations whose answer depends on it. The door sets it. */
+/** The caller of the current operation, for the few whose answer depends on it. The door sets it. */
 export const ASKING = new AsyncLocalStorage<Actor>();
 
-/** Whoever owns the data directory and uses the command line. */
+/** The owner of the data directory, at the command line. */
 export const COMMAND_LINE: Actor = {
   kind: 'command',
   name: '',

@@ -4,24 +4,24 @@ import type { FoundPage } from '../store/views.ts';
 import type { LocalDeps } from './deps.ts';
 import { foundMessages, type QueryDeps, readQuery } from './found-mail.ts';
 
-/** Messages that one export has at most. */
+/** Most messages of one export. */
 const EXPORT_MAX = 100_000;
 
-/** Messages that are in memory at once. */
+/** Messages in memory at once. */
 const PAGE = 200;
 
-/** What is exported, and as what: a table, or an object a line. */
+/** The query to export, and the format: a table, or one object a line. */
 export interface ExportRequest {
   readonly query: string;
   readonly format: 'csv' | 'json';
 }
 
-/** What exporting takes. */
+/** What exporting needs. */
 export type ExportDeps = QueryDeps & Pick<LocalDeps, 'views' | 'queue' | 'clock'>;
 
 /**
- * Gives what a query finds, piece by piece, the newest message first; a piece is a page. Reads a page when it is asked for
- * the next piece, and none after the asker has left. Whoever asks writes down that they did. Throws `OperationError`.
+ * Yields the result of a query piece by piece, the newest message first; a piece is a page. Reads the next page only on
+ * demand, so none after the caller has left. The caller records the export. Throws `OperationError`.
  */
 export function exportMessages(request: ExportRequest, deps: ExportDeps): AsyncIterable<string> {
   if (request.query.length > MAX_QUERY)
@@ -82,10 +82,10 @@ const COLUMNS: readonly (readonly [name: string, value: (message: FoundMessage) 
   ['last_error', ({ lastError }) => lastError?.message],
 ];
 
-/** What spreadsheets would take for a formula. */
+/** Beginnings that spreadsheets take for a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-/** A line of CSV (RFC 4180). A text that a spreadsheet would run as a formula has an apostrophe before it. */
+/** A line of CSV (RFC 4180). Text that a spreadsheet would run as a formula gets an apostrophe in front. */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }

@@ -26,7 +26,7 @@ export async function foundMessages(
   }));
 }
 
-/** The message that an id or a Message-ID names, of whichever key. Throws `OperationError`; `hint` says what to do then. */
+/** The message with an id or a Message-ID, of any key. Throws `OperationError`; `hint` says what to do then. */
 export async function findNamed(text: string, views: Findable, hint = ''): Promise<MessageDetail> {
   const id = await namedId(text, 'all', views).catch((error: unknown) => {
     throw asOperationError(error);
@@ -36,10 +36,10 @@ export async function findNamed(text: string, views: Findable, hint = ''): Promi
   return detail;
 }
 
-/** What reading a query takes: who the keys are, and which relays there are. */
+/** What reading a query needs: keys and relays. */
 export type QueryDeps = Pick<LocalDeps, 'keyring' | 'resolution'>;
 
-/** Reads what was typed, with the ids of the keys that it names. */
+/** Parses a typed query, with the ids of the keys that it names. */
 export async function readQuery(text: string, { keyring, resolution }: QueryDeps): Promise<ParsedQuery> {
   const { query, notes } = parseQuery(text);
   const { relays } = resolution().config;
@@ -63,7 +63,7 @@ function idsOfKey(wanted: string, keys: readonly ApiKey[], notes: string[]): str
   return found.map(({ id }) => id);
 }
 
-/** Throws `invalid` for what is no message's id. */
+/** Throws `invalid` for an invalid message id. */
 export function requireId(field: string, id: string | null): string | null {
   if (id === null || isMessageId(id)) return id;
   throw new OperationError('invalid', `${field}: must be the id of a message.`);

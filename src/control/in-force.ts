@@ -12,10 +12,13 @@ import type { Registry } from '../store/registry.ts';
 const SECOND_MS = 1000;
 const HOUR_MS = 3600 * SECOND_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** Of the bytes in flight, the share that may be messages waiting in memory for their delivery to begin. */
+/** The share of the bytes in flight for messages that wait in memory for their delivery to begin. */
 const SHORT_WAY_SHARE = 0.25;
 
-/** Tells the engine what is in force. It asks for every message: what it is told is made anew only when that is another. */
+/**
+ * The engine's settings from what is in force. The engine asks for every message, so the result is rebuilt only after a
+ * change.
+ */
 export function engineSettingsOf(inForce: () => InForce): () => EngineSettings {
   let last: { readonly of: InForce; readonly settings: EngineSettings } | null = null;
   return () => {
@@ -25,7 +28,7 @@ export function engineSettingsOf(inForce: () => InForce): () => EngineSettings {
   };
 }
 
-/** What the engine is told of the configuration, and of what operators hold back. */
+/** The engine's settings from the configuration and the operators' holds. */
 export function engineSettings({ config, holds, routesVersion }: InForce): EngineSettings {
   const { delivery, retention, health, limits } = config;
   return {
@@ -57,26 +60,26 @@ export function engineSettings({ config, holds, routesVersion }: InForce): Engin
   };
 }
 
-/** Routing tables as they are published: numbered, and kept, so that it can be told what decided. */
+/** Published routing tables: numbered and kept, so that past decisions can be explained. */
 
-/** A configuration in force, with the version of the routing table that it comes to. */
+/** A configuration in force, with the version of its routing table. */
 export interface InForce extends Loaded {
   readonly routesVersion: number;
 }
 
-/** What is kept of a published table. */
+/** The stored form of a published table. */
 export interface TableDefinition {
   readonly rules: readonly RuleDefinition[];
   readonly defaultRelay: string;
   readonly postmaster: string | null;
 }
 
-/** Of mail that was routed before there were published tables, and of a configuration that cannot be published. */
+/** The version for mail routed before there were published tables, and for a configuration that cannot be published. */
 const UNPUBLISHED = 1;
 
 /**
- * Publishes the table a configuration comes to, if it is not the newest one already, and gives the version. What is
- * faulty is not published: it is not in force.
+ * Publishes a configuration's table unless it equals the newest one, and returns the version. A faulty configuration is
+ * not published: it is not in force.
  */
 export async function publishTable(
   { config, faults }: Loaded,
@@ -88,7 +91,7 @@ export async function publishTable(
   return await registry.publishRoutes({ publishedAt: now, origin: config.routesOrigin, definition });
 }
 
-/** The table a configuration comes to. */
+/** A configuration's routing table. */
 export function tableOf(config: Config, version: number): RoutingTable {
   return {
     version,
@@ -98,7 +101,7 @@ export function tableOf(config: Config, version: number): RoutingTable {
   };
 }
 
-/** The same as it is kept and shown. */
+/** The same in its stored and displayed form. */
 function tableDefinition(config: Config): TableDefinition {
   const { rules, defaultRelay, postmaster } = tableOf(config, UNPUBLISHED);
   return { rules: rules.map(ruleDefinition), defaultRelay, postmaster };
@@ -106,7 +109,7 @@ function tableDefinition(config: Config): TableDefinition {
 
 const MINUTE_MS = 60_000;
 
-/** How sessions are limited, as it is configured now. */
+/** The limits on sessions, as configured now. */
 export function sessionLimits({ webui }: Config): SessionLimits {
   return {
     idleMs: webui.sessionTimeoutMinutes * MINUTE_MS,
@@ -115,7 +118,10 @@ export function sessionLimits({ webui }: Config): SessionLimits {
   };
 }
 
-/** What the store keeps of the configuration. Loaded at every start, so apart from what opens an installation without one. */
+/**
+ * The stored part of the configuration. Loaded at every start, so it is separate from opening an installation without a
+ * server.
+ */
 export async function storedRows(registry: Registry): Promise<StoredRows> {
   const [settings, relays, holds, domains] = await Promise.all([
     registry.settings(),

@@ -9,7 +9,7 @@ import type { LocalDeps } from './deps.ts';
 import { foundMessages } from './found-mail.ts';
 import { sendAgain } from './submitting.ts';
 
-/** Captured messages that one call removes. */
+/** Most captured messages removed by one call. */
 const DELETED_AT_ONCE = 500;
 
 /** See {@link InboxOperations}. */
@@ -29,7 +29,7 @@ async function inbox(request: RequestOf<'inbox'>, deps: LocalDeps): Promise<Inbo
   const keyId = await keyIdOf(request.key, deps);
   const { page, notes } = await find(request, keyId, deps);
   const figures = await views.figures(clock.wall());
-  // What was found by words may have been removed since.
+  // A message found by its words may have been removed since.
   const kept = page.messages.filter(({ content }) => content !== null);
   return {
     messages: await foundMessages(kept, deps),
@@ -40,7 +40,7 @@ async function inbox(request: RequestOf<'inbox'>, deps: LocalDeps): Promise<Inbo
   };
 }
 
-/** Without a query by the inbox's own index; else as all mail is searched. */
+/** Without a query by the inbox's own index; otherwise like any search. */
 async function find(
   { query, limit, before }: RequestOf<'inbox'>,
   keyId: string | null,
@@ -74,7 +74,7 @@ async function deleteCaptured(
   const keyId = await keyIdOf(key, deps);
   const owner = keyId === null ? ('all' as const) : { keyId };
   const filter = { ...NO_FILTER, captured: true as const };
-  // The first id that sorts behind it.
+  // The first id that sorts after it.
   const before = upTo === null ? null : `${upTo}!`;
   const page = await deps.views.list({ owner, statuses: [], filter, before, limit: DELETED_AT_ONCE });
   const deleted = await deps.acts.discard(page.messages.map(({ id }) => id));

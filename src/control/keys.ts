@@ -106,7 +106,7 @@ async function updateKey(
   }
 }
 
-/** Undefined leaves it; a time that is already the key's may be of the past. */
+/** Undefined leaves it unchanged; the key's present expiry is accepted even if it is past. */
 function changedExpiry(
   text: string | null | undefined,
   { expiresAt }: ApiKey,
@@ -116,7 +116,7 @@ function changedExpiry(
   return text === null ? null : readExpiry(text, deps.clock.wall());
 }
 
-/** A rule that names a key by a name it has no longer would send its mail elsewhere. */
+/** A rule with a key's former name would route its mail elsewhere. */
 function refuseRouted(name: string, deps: LocalDeps): void {
   const { routes } = deps.resolution().config;
   const rules = routes.filter(({ match }) => match.key?.has(name)).map((rule) => rule.name);
@@ -132,20 +132,20 @@ async function revokeKey(request: RequestOf<'revokeKey'>, deps: LocalDeps): Prom
   const now = deps.clock.wall();
   const cancelQueued = request.cancelQueued ?? false;
   const revoked = await deps.keyring.revoke(key.id, now);
-  // Whoever revoked a key and only then thinks of its mail can say so again.
+  // A key that is already revoked may be named again to cancel its mail.
   if (!revoked && !cancelQueued)
     throw new OperationError('refused', `The key ${key.name} is already revoked.`);
   const cancelled = cancelQueued ? await cancelMailOf(key, revoked, deps) : 0;
   return { ...keyView({ ...key, revokedAt: revoked ? now : key.revokedAt }), cancelled };
 }
 
-/** For so long after it was revoked a key may still be taken for good (contract §9). */
+/** How long a revoked key may still be accepted (contract §9). */
 const REVOCATION_MS = 1000;
 /** Messages cancelled at a time. */
 const CANCEL_BATCH = 200;
 const NOT_FINAL: readonly MessageStatus[] = ['queued', 'retrying', 'processing'];
 
-/** Cancels what a key has queued, a bounded part at a time; how many messages. */
+/** Cancels a key's queued mail in bounded parts; returns the number of messages. */
 async function cancelMailOf(key: ApiKey, justRevoked: boolean, deps: LocalDeps): Promise<number> {
   const { clock, views, acts, running } = deps;
   if (running && justRevoked) await clock.sleep(REVOCATION_MS);
@@ -179,7 +179,7 @@ async function rotateKey(request: RequestOf<'rotateKey'>, deps: LocalDeps): Prom
   );
 }
 
-/** A key by its id or name; of several with one name, the one that is not revoked, else the newest. */
+/** A key by its id or name; of several with one name, the one that is not revoked, otherwise the newest. */
 async function findKey(idOrName: string, deps: LocalDeps): Promise<ApiKey> {
   const keys = await deps.keyring.list();
   const named = keys.filter(({ name }) => name === idOrName);

@@ -10,7 +10,7 @@ import { DirectoryInUse, type DirectoryLock, lockDirectory } from '../store/sqli
 interface Layout {
   readonly database: string;
   readonly spool: string;
-  /** What is running, written when all listeners accept. */
+  /** Describes the running server; written when all listeners accept. */
   readonly runtime: string;
 }
 
@@ -23,15 +23,15 @@ export function layoutOf(dataDir: string): Layout {
   };
 }
 
-/** What no other program makes. */
+/** Files that only this program makes. */
 const OURS = ['waybill.db', 'secret.key'];
 const OWNER_ALONE = 0o700;
-/** What of a directory's mode lets others than its owner in. */
+/** The mode bits that admit others than the owner. */
 const OTHERS = 0o077;
 
 /**
- * Makes the data directory if it is missing, for its owner alone. One that somebody made for it is closed to others too, but none
- * that holds what is not ours, as when a wrong one was named. Throws as {@link requireDataDirectory}, or the system's error.
+ * Creates a missing data directory for its owner alone. An existing one is closed to others too, unless it contains
+ * foreign files, as when a wrong directory was named. Throws as {@link requireDataDirectory}, or the system's error.
  */
 export function makeDataDirectory(dataDir: string): void {
   try {
@@ -44,7 +44,7 @@ export function makeDataDirectory(dataDir: string): void {
   try {
     chmodSync(dataDir, OWNER_ALONE);
   } catch {
-    // Somebody else's, as where a volume is mounted: what we write into it is closed to others by itself.
+    // Another user's directory, such as a mounted volume: the files we write there are closed to others themselves.
   }
 }
 
@@ -54,8 +54,8 @@ function isOurs(dataDir: string): boolean {
 }
 
 /**
- * Sees that there is a data directory that this user can work with. Throws `OperationError`, which says what stands there in its
- * place, or whose it is, and what to do.
+ * Requires a data directory that this user can work with. Throws `OperationError`, which says what is there instead, or
+ * who owns it, and what to do.
  */
 export function requireDataDirectory(dataDir: string): void {
   if (isUsable(dataDir)) return;
@@ -65,7 +65,7 @@ export function requireDataDirectory(dataDir: string): void {
   );
 }
 
-/** Whether there is a data directory. Throws as {@link requireDataDirectory} where this user cannot work with what is there. */
+/** Whether there is a data directory. Throws as {@link requireDataDirectory} if this user cannot use what is there. */
 export function isUsable(dataDir: string): boolean {
   try {
     if (!statSync(dataDir).isDirectory()) throw noDirectory(dataDir);
@@ -75,7 +75,7 @@ export function isUsable(dataDir: string): boolean {
     const code = codeOf(error);
     if (code === 'ENOENT') return false;
     if (code === 'ENOTDIR') throw noDirectory(dataDir);
-    // What is mounted read-only can be looked at, and fails where it is written to.
+    // A read-only mount can be read, and fails when written to.
     if (code === 'EACCES') throw notOurs(dataDir, error);
   }
   return true;
@@ -85,7 +85,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-/** What is there on the way to a path: itself, or the nearest of the directories around it. */
+/** The path itself, or its nearest existing parent. */
 function nearest(path: string): string {
   try {
     statSync(path);
@@ -103,7 +103,7 @@ function noDirectory(dataDir: string): OperationError {
   );
 }
 
-/** A directory of another user's, or one that was closed to its own. */
+/** A directory of another user's, or one closed to its owner. */
 function notOurs(dataDir: string, cause: unknown): OperationError {
   const place = nearest(dataDir);
   const owner = ownerOf(place);
@@ -119,7 +119,7 @@ function notOurs(dataDir: string, cause: unknown): OperationError {
   });
 }
 
-/** Why the data directory could not be made; null where there are no better words than the system's. */
+/** Why the data directory could not be made; null if the system's words are the best there are. */
 function notMade(dataDir: string, code: string): OperationError | null {
   if (code === 'ENOTDIR' || code === 'EEXIST') return noDirectory(dataDir);
   if (code !== 'EACCES') return null;
@@ -136,8 +136,8 @@ const WAIT_MS = 5_000;
 const TRY_EVERY_MS = 50;
 
 /**
- * Takes a data directory for this process; waits a little for whoever holds it. Rejects with `DirectoryInUse`, or with
- * `ArchiveError` where a restore was broken off.
+ * Takes a data directory for this process; waits briefly for its current holder. Rejects with `DirectoryInUse`, or with
+ * `ArchiveError` after an interrupted restore.
  */
 export async function holdDirectory(dataDir: string, clock: Clock): Promise<DirectoryLock> {
   const lock = await takeDirectory(dataDir, clock);

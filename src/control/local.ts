@@ -14,7 +14,7 @@ import { previewOperations, searchOperations } from './search.ts';
 import { settingsOperations } from './settings.ts';
 import { systemOperations } from './system.ts';
 
-/** The operations, done here: in the server, or by a command that holds the data directory. */
+/** The operations, carried out here: in the server, or by a command that holds the data directory. */
 export function createLocalOperations(deps: LocalDeps): Operations {
   return {
     ...keyOperations(deps),
@@ -33,7 +33,7 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...backupOperations(deps),
     doctor: async () => {
       const { examineInstallation } = await import('./doctor/examination.ts');
-      // Of a running server the settings from before are in force: what is wrong is in what was read since.
+      // A running server may still use its previous settings: the faults are in the sources read since.
       const loaded = { ...deps.resolution(), faults: deps.faults() };
       const takeBackDenied = (address: string, reason: string) =>
         deps.server()?.takeBackDenied(address, reason);

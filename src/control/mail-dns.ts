@@ -10,7 +10,7 @@ import type { Clock } from '../lib/clock.ts';
 import { isPublicAddress, normaliseAddress } from '../lib/network.ts';
 import type { Random } from '../lib/random.ts';
 
-/** What direct delivery asks before it connects: the DNS, domains' policies, and which addresses are our own. */
+/** What direct delivery asks before it connects: the DNS, domains' policies, and which addresses are ours. */
 export interface MailDns {
   readonly resolver: Resolver;
   readonly policies: MtaStsPolicies;
@@ -18,19 +18,19 @@ export interface MailDns {
   readonly isOwn: (address: string, port: number) => boolean;
 }
 
-/** Addresses of the machine come and go; they are asked for again after so long. */
+/** The machine's addresses may change; they are read again after this long. */
 const LOOK_AFTER_MS = 10_000;
 
-/** The SMTP ports that are bound by now: what is asked for may be another program's, or another node's. */
+/** The SMTP ports bound so far: a configured one may belong to another program, or another node. */
 export interface BoundSmtp {
   readonly smtp: readonly number[];
   readonly smtpTls: readonly number[];
 }
 
-/** Of what does not listen, or not yet. */
+/** For a process that does not listen, or not yet. */
 export const NOTHING_BOUND: BoundSmtp = { smtp: [], smtpTls: [] };
 
-/** Made once; follows the configuration in force, which `config` gives, and the ports bound, which `bound` gives. */
+/** Made once; follows the configuration in force (`config`) and the bound ports (`bound`). */
 export function createMailDns(
   config: () => Config,
   bound: () => BoundSmtp,
@@ -46,13 +46,14 @@ export function createMailDns(
     clock,
     random,
   });
-  // Whatever a relay allows: any domain's policy is fetched by the same means, and none may lead into the network.
+  // Whatever a relay allows: all domains' policies are fetched in the same way, and none may lead into the local
+  // network.
   const fetch = createPolicyFetch({ resolver, clock, isAllowed: isPublicAddress });
   const policies = new MtaStsPolicies({ fetch, clock });
   return { resolver, policies, isOwn: ownAddresses(config, bound, clock) };
 }
 
-/** Whether a port is one that this server takes mail on, and an address one on which it does. */
+/** Whether a port accepts mail on this server, and does so at this address. */
 function ownAddresses(config: () => Config, bound: () => BoundSmtp, clock: Clock): MailDns['isOwn'] {
   let addresses = new Set<string>();
   let lookAt = Number.NEGATIVE_INFINITY;
@@ -67,7 +68,7 @@ function ownAddresses(config: () => Config, bound: () => BoundSmtp, clock: Clock
   };
 }
 
-/** What connections to those addresses come by: a wildcard's are all of the machine, of its family or (IPv6) of both. */
+/** The addresses that reach those listeners: a wildcard's are all of the machine, of its family or (IPv6) of both. */
 function listenedOn(bind: readonly string[]): string[] {
   const all = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
   return bind.map(normaliseAddress).flatMap((host) => {
@@ -77,18 +78,17 @@ function listenedOn(bind: readonly string[]): string[] {
   });
 }
 
-/** What a resolver takes that remembers nothing. */
 interface FreshResolverParts {
   readonly config: () => Pick<Config, 'dns'>;
   readonly clock: Clock;
   readonly random: Random;
-  /** For one server, one question, if `dns.timeout_ms` is longer. */
+  /** For one query to one server, if `dns.timeout_ms` is longer. */
   readonly timeoutMs: number;
   /** Rounds over all servers. */
   readonly attempts: number;
 }
 
-/** A resolver that remembers nothing: what it says is so now. */
+/** A resolver without a cache: its answers are current. */
 export function freshResolver({ config, clock, random, timeoutMs, attempts }: FreshResolverParts): Resolver {
   const serverList = createServerList(clock);
   return createResolver({

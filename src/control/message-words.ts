@@ -7,11 +7,11 @@ import type { Previewer } from '../preview/previewer.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { MessageDetail, Views } from '../store/views.ts';
 
-/** What stored messages say. */
+/** Reads the text of stored messages. */
 export interface MessageWords {
-  /** A message with what it says. Throws `OperationError`: it does not exist, is no longer kept, or cannot be read. */
+  /** A message with its text. Throws `OperationError`: it does not exist, is no longer kept, or cannot be read. */
   read(id: string): Promise<WordedMessage>;
-  /** What a message says that is at hand. Throws `PreviewError`, and the API's problem where it is no longer kept. */
+  /** The text of a given message. Throws `PreviewError`, and the API's problem if it is no longer kept. */
   readWords(message: MessageRecord): Promise<ParsedMessage>;
 }
 
@@ -20,14 +20,14 @@ export interface WordedMessage extends MessageDetail {
   readonly words: ParsedMessage;
 }
 
-/** What reading takes. */
+/** What reading needs. */
 export interface MessageWordsDeps {
   readonly views: Pick<Views, 'message'>;
   readonly spool: Pick<Spool, 'read'>;
   readonly previewer: Previewer;
 }
 
-/** Reads what stored messages say, one after the other. */
+/** Reads the text of stored messages, one after the other. */
 export function createMessageWords({ views, spool, previewer }: MessageWordsDeps): MessageWords {
   const readWords = (message: MessageRecord) =>
     previewer.read(message.sizeBytes, () => readContent(message, spool, 404));

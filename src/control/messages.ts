@@ -28,7 +28,7 @@ import { findNamed } from './found-mail.ts';
 import { outlookOf, wayOf } from './outlook.ts';
 import { operatorContext, submitRaw } from './submitting.ts';
 
-/** Bytes of a content that is given at once: in base64, it is one text in memory. */
+/** Largest content returned at once, in bytes: in base64, it is one string in memory. */
 const MAX_CONTENT = 128 * 1024 * 1024;
 
 /** The operations on messages. */
@@ -56,7 +56,7 @@ export function messageOperations(
 /** What acting on one message needs. */
 type MessageActDeps = Pick<LocalDeps, 'views' | 'acts'> & Parameters<typeof outlookOf>[0];
 
-/** The operations that act on one message; an act that cannot be done has the API's refusal as its cause. */
+/** The operations on one message; if an act cannot be done, the error's cause is the API's refusal. */
 export function messageActs(deps: MessageActDeps): Pick<Operations, 'cancelMessage' | 'retryMessage'> {
   const act = async (id: string, one: typeof cancelMessage) => {
     const { message } = await findMessage(id, deps);
@@ -75,7 +75,7 @@ async function submit(message: unknown, token: string, deps: LocalDeps): Promise
   return { id, message: text };
 }
 
-/** Makes a submission as the API does, but in nobody's name. */
+/** Makes a submission as the API does, but without an owner. */
 async function compose(message: unknown, token: string, deps: LocalDeps): Promise<Submission> {
   const context = operatorContext(token, deps);
   const { api } = deps.resolution().config;
@@ -87,7 +87,7 @@ async function compose(message: unknown, token: string, deps: LocalDeps): Promis
   }
 }
 
-/** What the API would do; its refusal becomes one of an operation. */
+/** Does what the API would do; turns its refusal into an operation's error. */
 async function orOperationError<T>(done: Promise<T>): Promise<T> {
   return await done.catch((error: unknown) => {
     throw asOperationError(error);

@@ -30,7 +30,7 @@ import { queueOfAll } from './nodes/figures.ts';
 import { livingReports } from './nodes/sight.ts';
 import type { SharedStorage } from './shared-storage.ts';
 
-/** What opening an installation takes whose server does not run. */
+/** What opening an installation without a server needs. */
 export interface OfflineOptions {
   readonly dataDir: string;
   readonly configFile?: string | undefined;
@@ -41,11 +41,11 @@ export interface OfflineOptions {
 
 /** An installation, held by this process until it is closed. */
 export interface Offline {
-  /** The way to the operations: what changes something is written down. */
+  /** The way to the operations, which records changes. */
   readonly door: Door;
-  /** Those operations, as the command line has them. */
+  /** Those operations, as the command line. */
   readonly operations: Operations;
-  /** What is wrong with the configuration, as it was read last. */
+  /** The faults of the configuration at the last reading. */
   readonly faults: () => readonly Fault[];
   close(): Promise<void>;
 }
@@ -84,7 +84,7 @@ export async function openOffline(given: OfflineOptions): Promise<Offline> {
       words: createMessageWords({ views: stores.views, spool, previewer }),
       collection: engine.collection,
       queue: await queueFigures(stores, options.clock),
-      // What the log held was written when it was opened.
+      // Opening the store already wrote what the log held.
       written: async () => {},
       // Nothing rests while nothing runs.
       foundWell: () => {},
@@ -94,7 +94,8 @@ export async function openOffline(given: OfflineOptions): Promise<Offline> {
       faultsWith: async (settings) =>
         loadConfig({ ...options, stored: { ...(await storedRows(stores.registry)), settings } }).faults,
       server: () => null,
-      // Without a server to keep running, what is good of a faulty configuration holds: it can be mended piecemeal.
+      // Without a running server to protect, the valid parts of a faulty configuration apply: it can be corrected
+      // piecemeal.
       reload: async () => {
         loaded = await load();
         return [];
@@ -124,7 +125,7 @@ type Stores = Omit<SqliteStores, 'applying'> &
     readonly cluster: Cluster | null;
   };
 
-/** Facts and bytes where they lie: in the data directory, or in the PostgreSQL that the configuration names. */
+/** Opens facts and contents: in the data directory, or in the configured PostgreSQL. */
 async function openStores(options: OfflineOptions & { readonly clock: SharedClock }): Promise<Stores> {
   const { database, faults } = earlyConfig(options);
   if (faults.length > 0) throw new OperationError('invalid', faults.map(formatFault).join('\n'));
@@ -153,7 +154,7 @@ async function openStores(options: OfflineOptions & { readonly clock: SharedCloc
   }
 }
 
-/** How lanes do at this moment: nothing is known of them here, but other nodes may be at work. */
+/** The current figures on lanes: unknown here, but other nodes may be at work. */
 async function queueFigures({ cluster }: Stores, clock: Pick<Clock, 'wall'>): Promise<QueueFigures> {
   if (cluster === null) return IDLE;
   const now = clock.wall();
@@ -161,7 +162,7 @@ async function queueFigures({ cluster }: Stores, clock: Pick<Clock, 'wall'>): Pr
   return queueOfAll(IDLE, () => reports);
 }
 
-/** An engine that never starts: mail is accepted and routed, or tried again, and waits in the store. */
+/** An engine that never starts: mail is accepted and routed, or retried, and waits in the store. */
 function openEngine(
   { store, views, spool }: Stores,
   loaded: () => InForce,
@@ -178,7 +179,7 @@ function openEngine(
   return engine;
 }
 
-/** Who leases nothing. */
+/** A node that never leases. */
 const NODE = 'cli';
 
 const NO_TRANSPORT: Transport = {

@@ -13,14 +13,14 @@ import type { LocalDeps } from './deps.ts';
 import { laneState } from './queue.ts';
 import { MAX_AGE, warmUpBegins } from './relay-views.ts';
 
-/** What tells how lanes do. */
+/** What knows the state of lanes. */
 export interface OutlookDeps extends Pick<LocalDeps, 'queue' | 'clock'> {
   readonly views: Pick<LocalDeps['views'], 'quotaUsed'>;
   /** What is in force. */
   readonly resolution: () => Pick<ReturnType<LocalDeps['resolution']>, 'config' | 'holds'>;
 }
 
-/** Looks at lanes as they are at this moment, on whichever node they are worked. */
+/** Looks at the current state of lanes, on any node. */
 export function outlookOf(deps: OutlookDeps): Outlook {
   return async (messages) => {
     const now = deps.clock.wall();
@@ -31,7 +31,7 @@ export function outlookOf(deps: OutlookDeps): Outlook {
   };
 }
 
-/** The store is asked only where some of it waits for a relay that has a quota. */
+/** Asks the store only if some mail waits for a relay with a quota. */
 async function usedToday(
   messages: readonly MessageRecord[],
   now: number,
@@ -47,7 +47,7 @@ async function usedToday(
 
 const NOTHING: ReadonlyMap<string, number> = new Map();
 
-/** Lanes as they were when they were looked at. */
+/** A snapshot of lanes. */
 class Look {
   readonly #used: ReadonlyMap<string, number>;
   readonly #now: number;
@@ -74,7 +74,7 @@ class Look {
     if (relay === undefined) return { ...CLEAR, keptBy: 'relay_missing' };
     if (relay.disabled || config.unreadableRelays.includes(name))
       return { ...CLEAR, keptBy: 'relay_disabled' };
-    // What waits at a relay that is drained is sent.
+    // A drained relay still sends what waits for it.
     if (holds.get(name) === 'pause' || holds.get(lane) === 'pause')
       return { ...CLEAR, keptBy: 'relay_paused' };
     const figures = this.#deps.queue.lane(lane);
@@ -92,12 +92,12 @@ const CLEAR: LaneOutlook = { keptBy: null, breaker: 'closed', restsUntil: null, 
 
 const HELD = { pause: 'paused', drain: 'draining' } as const;
 
-/** Whether a relay was tried before keeps nothing from it. */
+/** It does not matter here whether a relay was tried before. */
 const NONE: ReadonlySet<string> = new Set();
 
 type WayDeps = Pick<LocalDeps, 'resolution' | 'queue' | 'running' | 'clock'>;
 
-/** The way of a recipient, and why it waits. */
+/** A recipient's route, and why it waits. */
 export function wayOf(recipient: RecipientRecord, deps: WayDeps): RecipientWay {
   const { address, rule, group } = recipient;
   return { recipient: address, rule, group, waits: waitOf(recipient, deps) };
@@ -106,7 +106,7 @@ export function wayOf(recipient: RecipientRecord, deps: WayDeps): RecipientWay {
 function waitOf({ state, relay, address, group }: RecipientRecord, deps: WayDeps): readonly Obstacle[] {
   if (isFinal(state) || state === 'processing') return [];
   if (relay !== null) {
-    // What waits at a relay that is drained is sent.
+    // A drained relay still sends what waits for it.
     const obstacle = obstacleOf(relay, address, ['pause'], deps) ?? serverOf(deps);
     return obstacle === null ? [] : [obstacle];
   }
@@ -122,7 +122,7 @@ function because(what: string, command: string | null, until: number | null = nu
   return { what, until: until === null ? null : formatTimestamp(until), command };
 }
 
-/** What keeps mail to an address from going by a relay, holds of these kinds among it; null when nothing does. */
+/** What keeps mail to an address from using a relay, including holds of these kinds; null if nothing does. */
 function obstacleOf(
   name: string,
   address: string,
@@ -158,12 +158,12 @@ function obstacleOf(
         because(`${name} has used up today’s quota, and continues at midnight UTC`, 'waybill relays list')
       );
     default:
-      // Known of every relay, also where no lane of it is at work.
+      // Known of every relay, even if none of its lanes is at work.
       return warmUpWait(relay, config, clock.wall());
   }
 }
 
-/** What mail waits for whose relay begins to warm up on another day; null where it does not. */
+/** The wait for a relay whose warm-up begins on another day; null if there is none. */
 function warmUpWait(relay: Relay, config: Pick<Config, 'delivery'>, now: number): Obstacle | null {
   const begins = warmUpBegins(relay, config, now);
   if (begins === null) return null;

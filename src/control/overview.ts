@@ -23,9 +23,9 @@ const MINUTE_MS = 60_000;
 const STEP_MINUTES = { minute: 1, hour: 60, day: 24 * 60 } as const;
 const MINUTES_A_DAY = STEP_MINUTES.day;
 
-/** For so long everybody who asks is given the same answer: many open pages cost as much as one. */
+/** How long one answer serves all callers: many open pages cost as much as one. */
 const SHARED_MS = 1_000;
-/** Lanes with mail in them whose depths are added up. */
+/** Most lanes with mail whose depths are added up. */
 const MAX_LANES = 10_000;
 const SHOWN_FAILURES = 8;
 
@@ -38,7 +38,7 @@ export function createOverview(deps: LocalDeps): () => Promise<Overview> {
     const answer = overview(deps);
     const mine = { at: now, answer };
     shared = mine;
-    // What failed is not given to others.
+    // A failure is not shared with others.
     answer.catch(() => {
       if (shared === mine) shared = null;
     });
@@ -78,7 +78,7 @@ async function overview(deps: LocalDeps): Promise<Overview> {
   };
 }
 
-/** The same weekday a week before, up to the same minute of the day; null where nothing was counted on that day. */
+/** The same weekday a week before, up to the same minute; null if nothing was counted on that day. */
 async function weekBefore(now: number, { views }: Pick<LocalDeps, 'views'>): Promise<DayCounts | null> {
   const minute = Math.floor(now / MINUTE_MS) - 7 * MINUTES_A_DAY;
   const hour = Math.floor(minute / 60);
@@ -166,11 +166,10 @@ export async function series(
   };
 }
 
-/** A message that is so much from the future tells that the clock went back. */
+/** A message this far in the future means that the clock went back. */
 const AHEAD_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** What banners are made of. */
 interface BannerFacts {
   /** Null while no server runs. */
   readonly health: HealthReport | null;
@@ -181,14 +180,14 @@ interface BannerFacts {
 
 const LEVELS = { healthy: 'info', degraded: 'warning', critical: 'critical' } as const;
 
-/** What someone should know now, the worst first. */
+/** The current warnings, the worst first. */
 function bannersOf({ health, config, aheadMs }: BannerFacts): OverviewBanner[] {
   const banners = [...healthBanners(health), ...clockBanner(aheadMs), ...capturedBanner(config)];
   const ranks = ['critical', 'warning', 'info'];
   return banners.sort((a, b) => ranks.indexOf(a.level) - ranks.indexOf(b.level));
 }
 
-/** Checks that are not well; and of ports what is missing although nobody asked for it. */
+/** Checks that fail; for ports, missing ones that nobody configured as well. */
 function healthBanners(health: HealthReport | null): OverviewBanner[] {
   return (health?.checks ?? [])
     .filter(({ name, status, detail }) => status !== 'healthy' || (name === 'ports' && /^Port /.test(detail)))
@@ -210,7 +209,7 @@ function clockBanner(aheadMs: number): OverviewBanner[] {
   ];
 }
 
-/** Whether nothing that any rule or the default says leaves this machine. */
+/** Whether neither a rule nor the default lets mail leave this machine. */
 function capturedBanner({ delivery, routes }: BannerFacts['config']): OverviewBanner[] {
   if (delivery.defaultRelay !== INBOX) return [];
   const all = routes.every(({ via }) => via.every(({ relay }) => relay === INBOX));

@@ -10,26 +10,26 @@ import type { MessageDetail, RecipientRecord, WaitingDelivery, WaitingQuery } fr
 import type { LocalDeps } from './deps.ts';
 
 /**
- * Acts on what a selection names, a bounded part at a time. What waits is walked as it lies in the store, lane by lane
- * where one is named; what has failed is listed by message. Retry and cancel act on whole messages: one is selected when
- * any of its recipients is. Mail of test keys is cancelled at most, it never gets another way.
+ * Acts on a selection in bounded parts. Waiting recipients are read in the store's order, lane by lane if one is named;
+ * failed ones are listed by message. Retry and cancel act on whole messages: one is selected when any of its recipients
+ * is. Mail of test keys can at most be cancelled, never rerouted.
  */
 
-/** Waiting deliveries looked at in one call. */
+/** Waiting deliveries examined in one call. */
 const WAITING_PAGE = 500;
-/** Failed messages looked at in one call. */
+/** Failed messages examined in one call. */
 const FAILED_PAGE = 100;
-/** What a cursor begins with once all that waits was seen. */
+/** The beginning of a cursor after all waiting mail was seen. */
 const FAILED_PHASE = 'failed ';
 
-/** What each act is usually meant for. */
+/** The usual states for each act. */
 const USUAL: Readonly<Record<RequestOf<'actOnQueue'>['act'], readonly SelectableStatus[]>> = {
   retry: ['retrying'],
   cancel: ['queued', 'retrying'],
   reroute: ['queued', 'retrying'],
 };
 
-/** What can be acted on at all. */
+/** All states that allow each act. */
 const POSSIBLE: Readonly<Record<RequestOf<'actOnQueue'>['act'], readonly SelectableStatus[]>> = {
   ...USUAL,
   retry: ['retrying', 'failed'],
@@ -52,11 +52,11 @@ export async function actOnQueue(request: RequestOf<'actOnQueue'>, deps: ActDeps
   return part.next === null && wantsFailed ? { ...part, next: FAILED_PHASE } : part;
 }
 
-/** A request whose parts are known to make sense. */
+/** A validated request. */
 interface Job extends Pick<RequestOf<'actOnQueue'>, 'act' | 'dryRun'> {
   readonly selection: Selection;
   readonly statuses: ReadonlySet<SelectableStatus>;
-  /** Where rerouted mail goes; null for where the table says. */
+  /** The relay to reroute to; null to follow the routing table. */
   readonly target: Relay | null;
   readonly now: number;
   readonly isRecipient: (address: string) => boolean;
@@ -119,7 +119,7 @@ async function waitingPart(after: string | null, job: Job, deps: ActDeps): Promi
   return { ...done, next: page.next };
 }
 
-/** The narrowest walk that sees all that is meant. */
+/** The narrowest walk that covers the selection. */
 function laneToWalk({ lane, relay }: Selection, deps: ActDeps): WaitingQuery['lane'] {
   if (lane !== null) return { name: lane };
   const found = deps.resolution().config.relays.find(({ name }) => name === relay);
@@ -131,7 +131,7 @@ function isMeant(delivery: WaitingDelivery, job: Job): boolean {
   if (!isWanted(delivery, selection, now)) return false;
   if (!job.isRecipient(delivery.recipient) || !job.isSender(delivery.reversePath)) return false;
   if (act === 'cancel') return true;
-  // A test key's mail stays where it is, and what is due already cannot come sooner.
+  // A test key's mail stays where it is, and due mail cannot come sooner.
   return !delivery.test && (act === 'reroute' || delivery.dueAt > now);
 }
 
@@ -146,7 +146,7 @@ function isWanted(
   return olderThanSeconds === null || createdAt <= now - olderThanSeconds * 1000;
 }
 
-/** Those in a wanted state. Which of the waiting states a delivery is in only its message tells. */
+/** Those in a wanted state. Only the message tells which of the waiting states a delivery is in. */
 async function withStatus(
   deliveries: readonly WaitingDelivery[],
   { statuses }: Job,
@@ -170,7 +170,7 @@ type Done = Omit<QueueActView, 'next'>;
 
 async function actOnMessages(ids: readonly string[], job: Job, deps: ActDeps): Promise<Done> {
   if (job.dryRun) return { matched: ids.length, acted: 0 };
-  // All at once: the store writes what comes together in one transaction.
+  // In parallel: the store writes concurrent acts in one transaction.
   const answers = await Promise.all(
     ids.map((id) => (job.act === 'retry' ? deps.acts.retry(id) : deps.acts.cancel(id))),
   );
@@ -193,7 +193,7 @@ async function reroute(deliveries: readonly WaitingDelivery[], job: Job, deps: A
   return { matched, acted: dryRun || matched === 0 ? 0 : await deps.acts.reroute(moves) };
 }
 
-/** Of messages with failed recipients and none that wait; what failed beside what waits is retried with that. */
+/** Messages with failed recipients and none waiting; failed recipients beside waiting ones are retried with those. */
 async function failedPart(before: string | null, job: Job, deps: ActDeps): Promise<QueueActView> {
   const { tag, to, from, olderThanSeconds } = job.selection;
   const until = olderThanSeconds === null ? null : job.now - olderThanSeconds * 1000 + 1;
@@ -235,7 +235,7 @@ function hasFailedWhere(
   );
 }
 
-/** The lane it failed in; its relay, where that is gone. */
+/** The lane in which it failed; of a removed relay, its former name. */
 function laneOfRecipient({ relay, address }: RecipientRecord, deps: ActDeps): string | null {
   if (relay === null) return null;
   const found = deps.resolution().config.relays.find(({ name }) => name === relay);

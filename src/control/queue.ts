@@ -14,14 +14,14 @@ import type { LocalDeps } from './deps.ts';
 import { tellsSomething } from './nodes/report.ts';
 import { actOnQueue } from './queue-selection.ts';
 
-/** Lanes with mail in them that are looked at; more are not counted. */
+/** Most lanes with mail to examine; further ones are not counted. */
 const MAX_LANES = 100_000;
-/** Lanes shown. */
+/** Most lanes to show. */
 const MAX_SHOWN = 500;
-/** What waits without a route is counted up to here. */
+/** Mail without a route is counted up to here. */
 const MAX_COUNTED = 1_000;
 
-/** What the operations on the queue work with. */
+/** What the operations on the queue need. */
 export interface QueueDeps
   extends Pick<LocalDeps, 'views' | 'registry' | 'journal' | 'acts' | 'queue' | 'clock' | 'reload'> {
   /** What is in force. */
@@ -65,7 +65,7 @@ async function queueView({ relay }: RequestOf<'queue'>, deps: QueueDeps): Promis
   };
 }
 
-/** Every lane of which there is something to tell, and every relay that is a lane itself; the fullest first. */
+/** Every lane with something to report, and every relay that is itself a lane; the fullest first. */
 function allLanes(
   { depths, figures, untried }: Known,
   only: string | null,
@@ -90,7 +90,6 @@ function allLanes(
   return rows.sort((a, b) => load(b) - load(a) || (a.lane < b.lane ? -1 : 1));
 }
 
-/** What the store and the nodes know of lanes and relays. */
 interface Known {
   readonly depths: readonly LaneDepth[];
   readonly figures: readonly LaneFigures[];
@@ -139,11 +138,11 @@ function laneRow(lane: string, facts: LaneFacts, around: LaneSurroundings): Queu
   };
 }
 
-/** What the lists call the states of a next hop that `/health` has: docs/operations.md tells of both. */
+/** The lists' names for the next-hop states of `/health`; docs/operations.md explains both. */
 export const BREAKER_STATES = { closed: 'ready', open: 'resting', half_open: 'probing' } as const;
 const HOLD_STATES = { pause: 'paused', drain: 'draining' } as const;
 
-/** What a lane may do. What an operator decided is told before what the next hop is like. */
+/** The state of a lane. An operator's decision takes precedence over the state of the next hop. */
 export function laneState(
   lane: string,
   figures: Pick<LaneFigures, 'state' | 'spent'> | undefined,
@@ -167,7 +166,7 @@ async function hold(request: RequestOf<'hold'>, deps: QueueDeps): Promise<HoldVi
   const changed = (holds.get(target) ?? null) !== kind;
   if (changed) {
     await deps.registry.putHold(target, kind === null ? null : { kind, since: deps.clock.wall() });
-    // Faults of the configuration do not keep holds from coming into force.
+    // Faults of the configuration do not keep holds from taking effect.
     await deps.reload();
   }
   const relay = relayOfLane(target);
@@ -181,7 +180,7 @@ async function hold(request: RequestOf<'hold'>, deps: QueueDeps): Promise<HoldVi
   };
 }
 
-/** The lane's name as the engine has it: of a relay that exists, its domain in the form it is compared in. */
+/** The engine's name for the lane: an existing relay, and its domain in comparison form. */
 function readTarget(text: string, deps: QueueDeps): string {
   const name = relayOfLane(text);
   const relay = deps.resolution().config.relays.find((candidate) => candidate.name === name);
@@ -201,17 +200,17 @@ function noSuchRelay(name: string): OperationError {
   return new OperationError('not_found', `There is no relay ${name}. See: waybill relays list`);
 }
 
-/** What remembers whether a relay was tried. */
+/** What records whether a relay was tried. */
 type HistoryDeps = Pick<LocalDeps, 'views' | 'journal' | 'clock'>;
 
-/** Relays whose counters are looked at; more are called what they look like. */
+/** Most relays whose counters are read; further ones are judged by their lanes. */
 const MAX_ASKED = 100;
-/** Tests that are looked at, the newest first. */
+/** Most tests to examine, the newest first. */
 const MAX_TESTS = 500;
 
 /**
- * Names of the stored relays that were never tried: no attempt, no probe and no test, as far as the nodes that run know, and
- * the counters and the activity in the store.
+ * Names of the stored relays that were never tried: no attempt, no probe and no test, as far as the running nodes, the
+ * counters and the activity in the store know.
  */
 export async function untriedRelays(
   relays: readonly Relay[],
@@ -233,12 +232,12 @@ export async function untriedRelays(
   return new Set(asked.flatMap(({ name }, place) => (ended[place]?.size === 0 ? [name] : [])));
 }
 
-/** Its hop has said something, is being spoken to, or was found ill. */
+/** Its hop has replied, has an attempt under way, or was found failing. */
 function wasTried({ lastReply, inFlight, state }: LaneFigures): boolean {
   return lastReply !== null || inFlight > 0 || state !== 'closed';
 }
 
-/** Whether it was the stored relay that was tested, and no other definition in its place. */
+/** Whether the test was of the stored relay, not of another definition under its name. */
 function wasTest({ after }: JournalEntry): boolean {
   const asked: unknown = after === null ? null : JSON.parse(after);
   return typeof asked === 'object' && asked !== null && 'unsaved' in asked && asked.unsaved === null;

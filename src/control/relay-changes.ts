@@ -13,7 +13,7 @@ import type { LocalDeps } from './deps.ts';
 import { putIntoForce } from './in-force.ts';
 import { viewOf } from './relay-views.ts';
 
-/** See `RelayOperations.updateRelay`. The caller has seen that the sources are good. */
+/** See `RelayOperations.updateRelay`. The caller has checked the sources. */
 export async function updateRelay(request: RequestOf<'updateRelay'>, deps: LocalDeps): Promise<RelayView> {
   const { name, secret } = request;
   const { registry } = deps;
@@ -30,7 +30,7 @@ export async function updateRelay(request: RequestOf<'updateRelay'>, deps: Local
   if (keeps) refuseOtherPlace(old, relay);
   refuseOtherLanes(old, relay, view);
   const { config, effective, vault } = deps.resolution();
-  // Of several secrets those that are kept may not be what the new definition needs.
+  // With several secrets, those kept may not be what the new definition needs.
   const opened = keeps ? (vault?.open(stored.secret ?? '', name) ?? null) : null;
   if (opened !== null) readDefinition(definition, unpackSecrets(definition, opened), deps);
   const nameless = heloFault(relay, config, effective);
@@ -70,12 +70,12 @@ async function storedRelay(
   );
 }
 
-/** Recipients' own servers, and a smarthost without a user name, are spoken to without a password. */
+/** Recipients' own servers, and a smarthost without a user name, need no password. */
 function wantsSecret({ type, username = null }: Readonly<Record<string, unknown>>): boolean {
   return type !== 'mx' && (type !== 'smtp' || username !== null);
 }
 
-/** A secret is never carried over to where whoever may change relays could have it sent (contract §11). */
+/** A secret never moves to a place where someone who may change relays could collect it (contract §11). */
 function refuseOtherPlace(old: Relay, relay: Relay): void {
   const was = relayFields(old);
   const is = relayFields(relay);
@@ -90,7 +90,7 @@ function refuseOtherPlace(old: Relay, relay: Relay): void {
   );
 }
 
-/** Mail waits in lanes, which are a relay's, or of type `mx` one for each recipient domain. */
+/** Mail waits in lanes: one per relay or, for type `mx`, one per recipient domain. */
 function refuseOtherLanes(old: Relay, relay: Relay, { name, waiting, processing }: RelayView): void {
   const left = waiting + processing;
   if (left === 0 || (old.type === 'mx') === (relay.type === 'mx')) return;
@@ -100,16 +100,16 @@ function refuseOtherLanes(old: Relay, relay: Relay, { name, waiting, processing 
   );
 }
 
-/** In the place of a secret that is not asked for before the rest is known to be right. */
+/** Stands for a secret that is requested only after the rest was checked. */
 export const SECRET_TO_COME = Symbol('secret to come');
 
-/** The relay of a definition that came with a request, and of its secrets, which came apart. Throws `invalid`. */
+/** The relay of a requested definition and its secrets, which are separate. Throws `invalid`. */
 export function readDefinition(
   definition: Readonly<Record<string, unknown>>,
   secret: GivenSecret | null | typeof SECRET_TO_COME,
   deps: LocalDeps,
 ): Relay {
-  // What is in the definition is stored and shown in clear.
+  // The definition itself is stored and shown in clear.
   const inside = SECRET_FIELDS.flatMap((name) => [name, `${name}_file`]).filter((name) =>
     Object.hasOwn(definition, name),
   );

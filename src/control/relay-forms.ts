@@ -31,7 +31,7 @@ function fieldOf(row: RelayRow, type: DeclaredType): RelayFormField {
   };
 }
 
-/** In a form, what the table calls null is an empty field. */
+/** In a form, the table's null is an empty field. */
 function withoutNull(meaning: string): string {
   return meaning.replaceAll(
     /(^|[.;] )null means/g,
@@ -39,7 +39,7 @@ function withoutNull(meaning: string): string {
   );
 }
 
-/** What is told of each type of relay beside its form; docs/relays.md and docs/providers.md say more. */
+/** Text for each type of relay beside its form; docs/relays.md and docs/providers.md say more. */
 const RELAY_HELP: Readonly<Record<DeclaredType, Pick<RelayForm, 'title' | 'summary' | 'help'>>> = {
   smtp: {
     title: 'Smarthost (SMTP)',

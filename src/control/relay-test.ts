@@ -20,9 +20,9 @@ import { noSuchRelay } from './relay-views.ts';
 
 /** How long a test connection may take in all. */
 const PROBE_LIMIT_MS = 60_000;
-/** How long it waits for one of several hosts to answer at all. */
+/** How long it waits for each of several hosts to answer at all. */
 const PROBE_CONNECT_MS = 5_000;
-/** More steps than any next hop needs; then it has gone round in a circle. */
+/** More steps than any next hop needs; beyond it, the test runs in a circle. */
 const MAX_STEPS = 1000;
 
 /** See {@link RelayOperations.testRelay}. */
@@ -53,19 +53,19 @@ export async function testRelay(
   } finally {
     limit.abort();
   }
-  // Of several hosts of a domain one is enough; a smarthost may refuse EHLO and take HELO.
+  // Of a domain's hosts one suffices; a smarthost may refuse EHLO and accept HELO.
   const ok = relay.mx === null ? steps.at(-1)?.ok === true : steps.some((step) => step.name === READY);
   if (ok && request.unsaved === null) deps.foundWell(name);
   return { ok, steps };
 }
 
-/** What ended because its time was over, which is all that it knows of it, in place of "stopped". */
+/** Replaces "stopped" by the actual cause, which the step cannot know: time was up. */
 function outOfTime({ atMs }: ProbeStep): ProbeStep {
   const detail = `No answer came within ${PROBE_LIMIT_MS / 1000} s.`;
   return { name: 'timeout', ok: false, code: 'timeout', detail, atMs };
 }
 
-/** The relay that is asked for: one that is there, or one that is only tried, which brings its own secret. */
+/** The relay to test: an existing one, or an unsaved one with its own secret. */
 function relayOf({ name, unsaved }: RequestOf<'testRelay'>, deps: LocalDeps): Relay {
   if (unsaved !== null) return readDefinition({ ...unsaved.definition, name }, unsaved.secret, deps);
   const { config } = deps.resolution();
@@ -92,7 +92,7 @@ async function* probeSteps(
     const tokens = oauth === undefined ? {} : { tokens: smarthostTokens(oauth, { clock }) };
     yield* probeSmarthost(relay.smtp, { hostname, clock, ...tokens }, signal);
   } else if (relay.mx !== null) {
-    // Nothing that was remembered is asked: whoever tests has just changed something.
+    // Without caches: the user has probably just changed something.
     const bound = (running ? readRuntime(layoutOf(dataDir).runtime) : null) ?? NOTHING_BOUND;
     const dns = createMailDns(
       () => resolution().config,

@@ -8,17 +8,17 @@ import type { LaneDepth } from '../store/views.ts';
 import type { LocalDeps } from './deps.ts';
 import { laneState, untriedRelays } from './queue.ts';
 
-/** More lanes than this with mail in them are not looked at. */
+/** Most lanes with mail to examine. */
 const MAX_LANES = 100_000;
 
-/** The relay of that name as it is shown. Throws `not_found`. */
+/** The view of the relay with that name. Throws `not_found`. */
 export async function viewOf(name: string, deps: LocalDeps): Promise<RelayView> {
   const found = (await relayViews(deps)).find((view) => view.name === name);
   if (found === undefined) throw noSuchRelay(name);
   return found;
 }
 
-/** Every relay as it is shown, with how much waits for it. */
+/** The views of all relays, with the number of waiting recipients. */
 export async function relayViews(deps: LocalDeps): Promise<RelayView[]> {
   const { config, holds } = deps.resolution();
   const figures = deps.queue.lanes();
@@ -41,7 +41,7 @@ export async function relayViews(deps: LocalDeps): Promise<RelayView[]> {
     endpoint: relay.provider?.endpoint ?? null,
     isDefault: relay.name === config.delivery.defaultRelay,
     disabled: relay.disabled,
-    // The lanes of a relay of type mx rest each by itself: those the queue shows.
+    // Each lane of an mx relay rests by itself: the queue shows those.
     state: laneState(
       relay.name,
       {
@@ -76,8 +76,8 @@ function quotaOf(
 }
 
 /**
- * What it may have on the day, if it is given nothing more that is not of high priority; else null. The server need not
- * run, nor have a lane for it.
+ * The relay's allowance for the day, if only mail of high priority may still use it; otherwise null. Needs neither a
+ * running server nor a lane.
  */
 export function spentAllowance(
   { name, limits }: Pick<Relay, 'name' | 'limits'>,
@@ -89,18 +89,18 @@ export function spentAllowance(
   return (used.get(name) ?? 0) >= shareOf(allowance, limits.reservePercent, 'normal') ? allowance : null;
 }
 
-/** Whether what it may have on the day is a step of its warm-up. */
+/** Whether its allowance for the day is a step of its warm-up. */
 export function isWarming({ limits }: Pick<Relay, 'limits'>, day: number): boolean {
   return allowanceOf(limits, day) !== allowanceOf({ ...limits, warmUp: null }, day);
 }
 
-/** How long mail waits at most, as a setting. */
+/** The setting for how long mail waits at most. */
 export const MAX_AGE = 'delivery.max_age_hours';
 const HOUR_MS = 3_600_000;
 
 /**
- * When a warm-up begins that has not yet (`now` in wall ms), and whether mail that is accepted now expires before it;
- * null for every other relay.
+ * When a future warm-up begins (`now` in wall ms), and whether mail accepted now expires first; null for every other
+ * relay.
  */
 export function warmUpBegins(
   { limits }: Pick<Relay, 'limits'>,
@@ -109,7 +109,7 @@ export function warmUpBegins(
 ): { readonly start: string; readonly outlivesMail: boolean } | null {
   const day = beginsAfter(dayOf(now), limits);
   if (day === null) return null;
-  // The day before it ends when the warm-up begins.
+  // The day before the warm-up ends when the warm-up begins.
   const outlivesMail = endOfDay(day - 1) - now > delivery.maxAgeHours * HOUR_MS;
   return { start: dayText(day), outlivesMail };
 }
@@ -132,7 +132,7 @@ function depthOf(name: string, depths: readonly LaneDepth[]): Pick<RelayView, 'w
   };
 }
 
-/** What is said of a name that no relay has. */
+/** The error for an unknown relay. */
 export function noSuchRelay(name: string): OperationError {
   return new OperationError('not_found', `There is no relay ${name}. See: waybill relays list`);
 }

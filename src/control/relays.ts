@@ -53,7 +53,7 @@ async function checkRelay(
   return { name: newRelay({ definition, secret: SECRET_TO_COME, makeDefault }, deps).name };
 }
 
-/** The relay of a definition that may be added. Throws `OperationError` if it may not. */
+/** The relay of a definition to add. Throws `OperationError` if it may not be added. */
 function newRelay(
   {
     definition,
@@ -92,8 +92,8 @@ async function addRelay(request: RequestOf<'addRelay'>, deps: LocalDeps): Promis
   const stored = {
     name: relay.name,
     definition: JSON.stringify(definition),
-    // The secret is always the one that came with this very definition: none is ever carried over to another host, endpoint,
-    // port, type or verification, to which whoever may change relays could have it sent.
+    // The secret always comes with this very definition: none is ever carried over to another host, endpoint, port,
+    // type or verification, where someone who may change relays could collect it.
     secret: packed === null ? null : (vault?.seal(packed, relay.name) ?? null),
     disabled: false,
   };
@@ -101,14 +101,14 @@ async function addRelay(request: RequestOf<'addRelay'>, deps: LocalDeps): Promis
   const defaultTo = (value: string | null) => new Map(makeDefault ? [[DEFAULT_RELAY, value]] : []);
   await putIntoForce(
     deps,
-    // In one transaction: relays besides the inbox without a default relay are a configuration that refuses to start.
+    // In one transaction: with relays besides the inbox but no default relay, the server would refuse to start.
     () => registry.putRelay(stored, defaultTo(JSON.stringify(relay.name))),
     () => registry.removeRelay(relay.name, defaultTo(wasDefault)),
   );
   return await viewOf(relay.name, deps);
 }
 
-/** Once a relay exists besides the inbox, someone must have said where mail goes. */
+/** Once there is a relay besides the inbox, an operator must have said where mail goes. */
 function checkDefault(name: string, makeDefault: boolean, deps: LocalDeps): void {
   const { origin, source } = defaultRelay(deps);
   if (makeDefault && (origin === 'file' || origin === 'environment'))
@@ -152,7 +152,7 @@ async function removeRelay(request: RequestOf<'removeRelay'>, deps: LocalDeps): 
   const defaultTo = (value: string | null) => new Map(relay.isDefault ? [[DEFAULT_RELAY, value]] : []);
   await putIntoForce(
     deps,
-    // In one transaction: a default relay that is gone is a configuration that refuses to start.
+    // In one transaction: with a missing default relay, the server would refuse to start.
     () => registry.removeRelay(relay.name, defaultTo(null)),
     async () => {
       if (stored !== undefined) await registry.putRelay(stored, defaultTo(JSON.stringify(relay.name)));
@@ -162,7 +162,7 @@ async function removeRelay(request: RequestOf<'removeRelay'>, deps: LocalDeps): 
   return relay;
 }
 
-/** A rule that names a relay which is gone does without it: that it is meant to is said by changing the rule. */
+/** A rule that names a removed relay would ignore it: the operator must change the rule instead. */
 function refuseRouted(name: string, deps: LocalDeps): void {
   const { config } = deps.resolution();
   const rules = config.routes.filter(({ via }) => via.some(({ relay }) => relay === name));
@@ -174,7 +174,7 @@ function refuseRouted(name: string, deps: LocalDeps): void {
   );
 }
 
-/** The default relay may go if it is the last one: then mail is captured again. */
+/** The default relay may be removed if it is the last one: then mail is captured again. */
 function requireLast(name: string, deps: LocalDeps): void {
   const { origin, source } = defaultRelay(deps);
   if (origin === 'file' || origin === 'environment')
@@ -211,7 +211,7 @@ async function switchRelay(
   return { ...(await viewOf(name, deps)), changed };
 }
 
-/** What is not ours to switch can be held back all the same. */
+/** A relay that we may not switch off can still be held. */
 function notStored({ name, origin }: RelayView): OperationError {
   const where =
     origin === 'file'
@@ -255,7 +255,7 @@ function limitsOf({ limits, mx }: Relay): LimitsView {
   };
 }
 
-/** What was stored, as it was given; of a file's relay what it came to. */
+/** A stored definition as given; for a relay from the file, its effective form. */
 function definitionOf(
   relay: Relay,
   stored: StoredRelay | undefined,

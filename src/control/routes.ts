@@ -27,7 +27,7 @@ import type { StoredRoutes } from '../store/registry.ts';
 import type { LocalDeps } from './deps.ts';
 import { putIntoForce, type TableDefinition, tableOf } from './in-force.ts';
 
-/** More tables than the store keeps. */
+/** More than the number of tables that the store keeps. */
 const ALL_TABLES = 1000;
 
 /** The operations on routes. */
@@ -73,7 +73,7 @@ async function rehearseRoutes(
   return await rehearse({ table, next: { ...table, rules: readRules(routes, deps) } }, last, deps, signal);
 }
 
-/** Stores the rules, and puts them into force; what cannot come into force is not stored. */
+/** Stores the rules and applies them; rules that cannot take effect are not stored. */
 async function publish(routes: unknown, deps: LocalDeps): Promise<RouteTableView> {
   const { registry } = deps;
   refuseTheFiles(deps);
@@ -85,7 +85,7 @@ async function publish(routes: unknown, deps: LocalDeps): Promise<RouteTableView
     () => registry.putSetting(STORED_ROUTES, JSON.stringify(rules.map(ruleDefinition))),
     () => registry.putSetting(STORED_ROUTES, before),
   );
-  // A file that has routes since a moment ago has taken their place.
+  // The file may just have got routes, which replace these.
   refuseTheFiles(deps);
   return await tableView(deps.resolution().routesVersion, deps);
 }
@@ -124,31 +124,31 @@ function summaryOf(table: StoredRoutes, deps: LocalDeps): RouteTableSummary {
   return { ...facts, ruleCount: rules.length, defaultRelay, postmaster };
 }
 
-/** Sound because nothing but `publishTable` writes them. */
+/** Sound because only `publishTable` writes them. */
 function definitionOf({ definition }: StoredRoutes): TableDefinition {
   return JSON.parse(definition) as TableDefinition;
 }
 
 const PAGE = 200;
-/** Of each move, so many are told. */
+/** Examples shown of each move. */
 const EXAMPLES = 3;
-/** Rules and windows of time that are looked at before everybody else has a turn: a few milliseconds. */
+/** Rules and time windows to evaluate before other work gets a turn: a few milliseconds. */
 const SLICE_STEPS = 20_000;
-/** After so many, no further message is looked at: about a second. */
+/** After this many steps, no further message is tried: about a second. */
 const MAX_STEPS = 5_000_000;
 
-/** What was found so far. */
+/** The result so far. */
 interface Tally {
   messages: number;
   recipients: number;
   unchanged: number;
   otherFallback: number;
   readonly moves: Map<string, Move>;
-  /** Rules and windows of time that were looked at, at most. */
+  /** Rules and time windows evaluated, at most. */
   steps: number;
 }
 
-/** The table in force, and the one that is to be. */
+/** The table in force, and the proposed one. */
 interface Tables {
   readonly table: RoutingTable;
   readonly next: RoutingTable;
@@ -162,8 +162,8 @@ interface Move {
 }
 
 /**
- * What `next` would do with each recipient of the last messages, beside what `table` does: with the same dice, at the time
- * when each was to be sent. How relays are at this moment plays no part. Large tables are played with fewer messages, whole
+ * Compares what `next` and `table` would do with each recipient of the last messages: with the same dice, at the time
+ * when each was to be sent. The current state of relays is ignored. Large tables are tried with fewer messages, whole
  * ones and at least one. Throws `OperationError` once `signal` aborts.
  */
 export async function rehearse(
@@ -198,7 +198,7 @@ export async function rehearse(
   };
 }
 
-/** What a page is played through, what came of it, and whether anybody waits for it. */
+/** The inputs of a page's rehearsal, its result, and whether anybody waits for it. */
 interface Play {
   readonly tables: Tables;
   readonly tally: Tally;
@@ -233,7 +233,7 @@ function* comparePage(
   }
 }
 
-/** What one recipient may take: all but times of the week is looked up, however many there are. */
+/** The most steps for one recipient: everything but times of the week is looked up, however many there are. */
 function stepsOf({ rules }: RoutingTable): number {
   return rules.reduce((sum, { match }) => sum + 1 + (match.time?.length ?? 0), 1);
 }
@@ -259,7 +259,7 @@ function count(
   if (move.examples.length < EXAMPLES) move.examples.push({ ...place, rule: now.rule, newRule: then.rule });
 }
 
-/** Where it came from is not kept with what is listed. */
+/** Listed messages do not keep their source. */
 function factsOf(message: MessageRecord, recipient: string, keyName: string | null): RouteFacts {
   const { envelopeFrom, tags, keyId, sizeBytes, test, createdAt, sendAt } = message;
   return {

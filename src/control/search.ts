@@ -26,10 +26,10 @@ import { outlookOf, wayOf } from './outlook.ts';
 import { createOverview, series } from './overview.ts';
 import { sendAgain } from './submitting.ts';
 
-/** Messages acted on at once: enough to share commits, few enough to be read into memory. */
+/** Messages acted on at once: enough to share commits, few enough to read into memory. */
 const ACTED_AT_ONCE = 25;
 
-/** See {@link SearchOperations}: all but those that read what a message says. */
+/** See {@link SearchOperations}: all but those that read a message's text. */
 export function searchOperations(deps: LocalDeps): Omit<SearchOperations, keyof PreviewOperations> {
   const nextToken = createTokenSource(deps.clock, deps.random);
   const overview = createOverview(deps);
@@ -81,7 +81,7 @@ async function actOnMessages(
   return { acted: wanted.length - refused.length, refused };
 }
 
-/** Acts on a message. Null when it was done; else why not. Rejects where nothing can be done at all. */
+/** Acts on a message. Null when done; otherwise why not. Rejects if nothing can be done at all. */
 async function refusalOf(act: 'retry' | 'cancel', id: string, deps: LocalDeps): Promise<string | null> {
   try {
     const { message } = await findNamed(id, deps.views);
@@ -95,7 +95,7 @@ async function refusalOf(act: 'retry' | 'cancel', id: string, deps: LocalDeps): 
   }
 }
 
-/** Those of the operations on mail that read what a message says. */
+/** The operations that read a message's text. */
 type PreviewOperations = Pick<SearchOperations, 'messagePreview' | 'messageDraft'>;
 
 /** See {@link PreviewOperations}. */
@@ -110,7 +110,7 @@ export function previewOperations({ words }: Pick<LocalDeps, 'words'>): PreviewO
   };
 }
 
-/** What a message says, as it is shown; its files by number. */
+/** A message's text for display; its files by number. */
 function previewOf(words: ParsedMessage): MessagePreview {
   const { subject, from, headers, html, text, attachments, links, codes, notes } = words;
   return {
@@ -135,7 +135,7 @@ function previewOf(words: ParsedMessage): MessagePreview {
 
 const DAY_MS = 86_400_000;
 
-/** All that is known of a message. */
+/** Everything known of a message. */
 async function messageStory(detail: MessageDetail, deps: LocalDeps): Promise<MessageStory> {
   const { message, recipients, origin } = detail;
   const { views, keyring } = deps;
@@ -162,7 +162,7 @@ function isCaptured({ message }: MessageDetail): boolean {
   return message.test || message.outcome === 'captured';
 }
 
-/** Null where nothing is kept any more, or what will become of it is not known yet. */
+/** Null if nothing is kept any more, or its end is not known yet. */
 function keptUntil(
   { message }: MessageDetail,
   key: ApiKey | null,
@@ -174,7 +174,7 @@ function keptUntil(
   return formatTimestamp(message.finalAt + (key?.contentDays ?? usual) * DAY_MS);
 }
 
-/** What the API would do, as far as the record tells. */
+/** The acts that the API would allow, judged by the record. */
 function mayDo({ message, recipients }: MessageDetail): MessageStory['may'] {
   const states = new Set(recipients.map(({ state }) => state));
   const kept = message.content !== null;

@@ -6,18 +6,18 @@ import type { Door } from './door.ts';
 import { COMMAND_LINE } from './door.ts';
 import { socketAddress, socketFile, stepWriter } from './socket.ts';
 
-/** What a control server is made of. */
+/** What a control server needs. */
 export interface ControlServerOptions {
   readonly dataDir: string;
   readonly door: Door;
-  /** The largest request taken, in bytes; looked at with every request. */
+  /** The largest request accepted, in bytes; read with every request. */
   readonly maxRequestBytes: () => number;
   readonly log: Log;
 }
 
 /** A listening control socket. */
 export interface ControlServer {
-  /** Stops listening, ends what is under way, and removes the socket. */
+  /** Stops listening, ends requests under way, and removes the socket. */
   close(): Promise<void>;
 }
 
@@ -25,9 +25,9 @@ const MAX_CONNECTIONS = 32;
 const REQUEST_TIMEOUT_MS = 60_000;
 
 /**
- * Answers operations on `control.sock`: `POST /<operation>` with the request as JSON, answered 200 with the
- * result or 422 with an error, or step by step (`stream.ts`). Only the owner of the data directory can connect; there is no other key. The
- * caller holds the data directory's lock, so a socket that lies there already is a dead server's.
+ * Answers operations on `control.sock`: `POST /<operation>` with the request as JSON, answered 200 with the result or
+ * 422 with an error, or step by step (see `stepWriter`). Only the owner of the data directory can connect; there is no
+ * other key. The caller holds the data directory's lock, so an existing socket is a dead server's.
  */
 export async function listenForControl(options: ControlServerOptions): Promise<ControlServer> {
   const file = socketFile(options.dataDir);
@@ -72,7 +72,7 @@ async function answer(
   }
 }
 
-/** What went wrong, as the client hears it. */
+/** The error as told to the client. */
 function errorOf(thrown: unknown, operation: string, { log }: ControlServerOptions): object {
   if (thrown instanceof OperationError) return { code: thrown.code, message: thrown.message };
   log.error('control.failed', { operation, error: String(thrown) });
@@ -82,7 +82,7 @@ function errorOf(thrown: unknown, operation: string, { log }: ControlServerOptio
 async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // What is too much is read to its end all the same, so that the client hears why.
+  // An oversized request is still read to its end, so that the client gets the error.
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size <= maxBytes) chunks.push(chunk);

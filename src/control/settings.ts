@@ -24,7 +24,7 @@ import type { LocalDeps } from './deps.ts';
 import { type Actor, ASKING } from './door.ts';
 import { putIntoForce, requireGoodSources } from './in-force.ts';
 
-/** Runs one piece of work after another. */
+/** Runs tasks one after another. */
 type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** The operations on settings, the certificate and refused sources. */
@@ -39,7 +39,7 @@ export function settingsOperations(deps: LocalDeps): SettingsOperations {
   };
 }
 
-/** What was found right together must not be stored beside what came between. */
+/** Settings checked together must not be stored beside a change made in between. */
 function turns(): InTurn {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -82,12 +82,12 @@ async function putSettings(
   return settingRows(deps.resolution()).filter(({ key }) => keys.includes(key));
 }
 
-/** A setting that is taken away, with its value from then on. */
+/** A removed setting, with its value from then on. */
 function asWithout(key: SettingKey): [key: string, value: unknown] {
   return [key, SETTINGS[key].fallback];
 }
 
-/** What file or environment say goes before what is stored: it would be stored to no effect. */
+/** File and environment override stored settings: storing one would have no effect. */
 function refuseLocked(keys: readonly SettingKey[], deps: LocalDeps): void {
   const { effective, pending } = deps.resolution();
   const locks = keys.flatMap((key) => {
@@ -98,7 +98,7 @@ function refuseLocked(keys: readonly SettingKey[], deps: LocalDeps): void {
   if (locks.length > 0) throw new OperationError('refused', locks.join('\n'));
 }
 
-/** Finds what would be wrong with all settings together, as of a file, before anything is stored. */
+/** Finds the faults of all settings together, as for a file, before anything is stored. */
 async function refuseFaulty(
   changes: ReadonlyMap<string, string | null>,
   { registry, faultsWith }: LocalDeps,
@@ -126,7 +126,7 @@ async function allowSource(
   return rowOf(await putSettings({ values: { [setting]: [...ranges, cidr] } }, deps));
 }
 
-/** Refused sources as they are shown. */
+/** Refused sources for display. */
 function deniedSources(tallies: readonly DeniedTally[]): DeniedSource[] {
   return tallies.map(({ firstAt, lastAt, port, ...rest }) => ({
     ...rest,
@@ -136,17 +136,17 @@ function deniedSources(tallies: readonly DeniedTally[]): DeniedSource[] {
   }));
 }
 
-/** Where the source could be allowed what it was refused; null where its address is not why. */
+/** The setting that would allow the source; null if its address is not the reason. */
 function settingOf(reason: string, port: DeniedTally['port']): (typeof ALLOW_LISTS)[number] | null {
   if (reason === 'relay_not_allowed') return 'listener.allowed_cidrs';
   if (reason === 'source_not_allowed' && port !== null) return `${port}.allowed_cidrs`;
   return null;
 }
 
-/** In the place of a secret that is set. */
+/** Replaces a secret that is set. */
 const MASK = '********';
 
-/** Every setting as it is shown, in the table's order. */
+/** All settings for display, in the table's order. */
 function settingRows(loaded: Pick<Loaded, 'effective' | 'pending'>): SettingRow[] {
   return loaded.effective.map((effective) => rowOf(effective, loaded));
 }
@@ -171,7 +171,7 @@ function rowOf(effective: Effective, { pending }: Pick<Loaded, 'pending'>): Sett
   };
 }
 
-/** Why a setting cannot be stored at run time; null where it can. */
+/** Why a setting cannot be stored at run time; null if it can. */
 function lockOf({ key, origin, source }: Pick<Effective, 'key' | 'origin' | 'source'>): string | null {
   const { notStored, secret }: Setting<unknown> = SETTINGS[key];
   if (origin === 'file' || origin === 'environment') return `Set by the ${source}; change it there.`;
@@ -179,7 +179,7 @@ function lockOf({ key, origin, source }: Pick<Effective, 'key' | 'origin' | 'sou
   return null;
 }
 
-/** The sources that may come the way by which somebody asks; the command line comes by none. */
+/** The settings that admit a caller's source address, by kind of caller; the command line needs none. */
 const SOURCES: Readonly<Partial<Record<Actor['kind'], string>>> = {
   user: 'webui.allowed_cidrs',
   key: 'api.allowed_cidrs',
@@ -187,8 +187,8 @@ const SOURCES: Readonly<Partial<Record<Actor['kind'], string>>> = {
 const HOSTS = 'webui.allowed_hosts';
 
 /**
- * Refuses settings under which whoever asks could not ask again, and so not take them back. `changed` are those that
- * change, by key, each with the value it will have; they are known to be right.
+ * Refuses settings that would shut out the caller, who could not take them back. `changed` are the changed settings by
+ * key, each with its new, valid value.
  */
 function refuseShutOut(
   changed: ReadonlyMap<string, unknown>,
@@ -258,7 +258,7 @@ function inUse({ server }: CertificateDeps): Certificate {
   );
 }
 
-/** The certificate, if it is not that of files. */
+/** The certificate, unless it comes from files. */
 function ours(deps: CertificateDeps): Certificate {
   const certificate = inUse(deps);
   if (certificate.origin !== 'file') return certificate;

@@ -7,24 +7,24 @@ import type { Spool } from '../spool/spool.ts';
 import { openPostgres, type PostgresStores } from '../store/postgres/open.ts';
 import type { Taking } from '../store/taking.ts';
 
-/** Facts and bytes that several nodes share. */
+/** Facts and contents that several nodes share. */
 export interface SharedStorage extends Omit<PostgresStores, 'database'> {
   readonly spool: Spool;
   readonly taking: Taking;
-  /** Closes the connections, once what was asked is done. */
+  /** Closes the connections after pending requests. */
   close(): Promise<void>;
 }
 
-/** What opening them takes. */
+/** What opening them needs. */
 export interface SharedStorageOptions {
   readonly database: Config['database'];
-  /** This process's name; another at every start. */
+  /** This process's name, new at every start. */
   readonly node: string;
-  /** Goes by the database's time from here on: it is the one that all nodes have in common. */
+  /** Follows the database's time from here on, which all nodes share. */
   readonly clock: SharedClock;
 }
 
-/** Opens what lies in a PostgreSQL, whose tables are made or migrated. Throws `StoreError`, `SpoolError`. */
+/** Opens the storage in PostgreSQL, whose tables are created or migrated. Throws `StoreError`, `SpoolError`. */
 export async function openSharedStorage(options: SharedStorageOptions): Promise<SharedStorage> {
   const { node, clock } = options;
   const { database, ...stores } = await openPostgres(databaseOptions(options.database));
@@ -43,7 +43,7 @@ export async function openSharedStorage(options: SharedStorageOptions): Promise<
   }
 }
 
-/** How the configuration says that PostgreSQL is reached. */
+/** How to reach PostgreSQL, by the configuration. */
 export function databaseOptions(database: Config['database']): DatabaseOptions {
   const { url, schema, tls, tlsCaFile, poolSize, statementTimeoutSeconds } = database;
   const statementTimeoutMs = statementTimeoutSeconds * 1000;

@@ -14,7 +14,7 @@ const MAX_PATH_BYTES = 107;
 /** The socket's address while it is being bound or connected to. */
 export interface SocketAddress {
   readonly path: string;
-  /** To be called once bound or connected. */
+  /** Call this once bound or connected. */
   release(): void;
 }
 
@@ -23,27 +23,26 @@ export function socketFile(dataDir: string): string {
   return join(dataDir, SOCKET);
 }
 
-/** The address of the control socket, also where the data directory's path is too long for one. */
+/** The address of the control socket, even if the data directory's path is too long for one. */
 export function socketAddress(dataDir: string): SocketAddress {
   const path = socketFile(dataDir);
   if (Buffer.byteLength(path) <= MAX_PATH_BYTES) return { path, release() {} };
-  // The way through an open folder is short whatever the folder's own path is.
+  // The path through an open folder is short, whatever the folder's own path.
   const folder = openSync(dataDir, 'r');
   return { path: `/proc/self/fd/${folder}/${SOCKET}`, release: () => closeSync(folder) };
 }
 
 /**
- * Answers that come piece by piece over the control socket (`application/x-ndjson`): a line `{"step": …}` for each step as
- * it happens, then one line `{"result": …}` or `{"error": …}`. An operation that tells of no step is answered at once, as
- * plain JSON.
+ * Streamed answers over the control socket (`application/x-ndjson`): a line `{"step": …}` for each step as it happens,
+ * then one line `{"result": …}` or `{"error": …}`. An operation without steps is answered at once, as plain JSON.
  */
 
-/** The type of such an answer. */
+/** The media type of a streamed answer. */
 export const STREAM_TYPE = 'application/x-ndjson';
 
-/** Bytes that a client may leave unread before it is given up. */
+/** Bytes that a client may leave unread before it is dropped. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
-/** Characters of one line: far more than any result of an operation with steps has. */
+/** Characters of one line: far more than any result of an operation with steps. */
 const MAX_LINE = 4 * 1024 * 1024;
 
 const lineSchema = z.union([
@@ -55,11 +54,11 @@ const lineSchema = z.union([
 /** Writes steps into an answer. */
 interface StepWriter {
   readonly progress: Progress<unknown>;
-  /** Writes the last line and ends the answer; false when there was no step, and nothing was written. */
+  /** Writes the last line and ends the answer; false if there was no step and nothing was written. */
   end(last: { readonly result: unknown } | { readonly error: unknown }): boolean;
 }
 
-/** Steps as lines of an answer. Its signal aborts when the client goes away, or does not read. */
+/** Steps as lines of an answer. Its signal aborts when the client disconnects, or does not read. */
 export function stepWriter(response: ServerResponse): StepWriter {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
@@ -85,7 +84,7 @@ export function stepWriter(response: ServerResponse): StepWriter {
   };
 }
 
-/** Reads such an answer: tells of its steps, and gives its result. Throws `OperationError`. */
+/** Reads a streamed answer: reports its steps, and returns its result. Throws `OperationError`. */
 export async function readStream(
   chunks: AsyncIterable<Buffer>,
   { tell }: Progress<unknown>,

@@ -14,7 +14,7 @@ import type { TakenEnvelope } from '../smtp/receiver/effect.ts';
 import type { MessageDetail } from '../store/views.ts';
 import type { LocalDeps } from './deps.ts';
 
-/** Whoever may use the control socket may send as anyone. */
+/** A user of the control socket may send as anyone. */
 const OWNER: Origin = {
   address: '127.0.0.1',
   isHidden: false,
@@ -22,7 +22,7 @@ const OWNER: Origin = {
   allowed: true,
   key: null,
 };
-/** What a message may not have: a NUL, and a CR or an LF by itself. */
+/** What a message may not contain: NUL, and a bare CR or LF. */
 const NOT_WIRE = /\0|\r(?!\n)|(?<!\r)\n/;
 
 /** See {@link SubmitOperations.submitRaw}. Throws `OperationError`. */
@@ -78,15 +78,15 @@ function mailboxOf(place: string, text: string): Mailbox {
   throw new OperationError('invalid', `${place}: ${parsed.detail}`);
 }
 
-/** What sending a kept message again takes. */
+/** What sending a kept message again needs. */
 type SendAgainDeps = Pick<
   LocalDeps,
   'views' | 'spool' | 'keyring' | 'intake' | 'clock' | 'random' | 'resolution'
 >;
 
 /**
- * Sends a kept message once more, to all its recipients, as a new one of the same owner: as routing decides, or by one
- * relay alone. Throws `OperationError`: it is a test key's, or no longer kept; nothing is taken now.
+ * Sends a kept message again to all its recipients, as a new one of the same owner: as routing decides, or by one relay
+ * alone. Throws `OperationError`: it is a test key's, or no longer kept; nothing is accepted now.
  */
 export async function sendAgain(
   detail: MessageDetail,
@@ -115,7 +115,7 @@ export async function sendAgain(
   }
 }
 
-/** The owner of the data directory, and whoever operates the service, may send as anyone. */
+/** The owner of the data directory, and operators, may send as anyone. */
 const CONTEXT_OWNER: ApiKey = {
   id: '',
   name: '',
@@ -132,7 +132,7 @@ const CONTEXT_OWNER: ApiKey = {
   contentDays: null,
 };
 
-/** The source of a submission that an operator makes. */
+/** The origin of an operator's submission. */
 export function operatorContext(
   token: string,
   { clock, random, resolution }: Pick<LocalDeps, 'clock' | 'random' | 'resolution'>,

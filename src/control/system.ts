@@ -64,10 +64,10 @@ async function system(deps: LocalDeps): Promise<SystemView> {
   };
 }
 
-/** Files that are asked for their size at once. */
+/** Files whose sizes are read at once. */
 const STAT_BATCH = 64;
 
-/** Bytes of the files in a folder: of the spool's, one for 64 MiB of contents. */
+/** Bytes of the files in a folder: the spool has one file for 64 MiB of contents. */
 async function bytesIn(folder: string): Promise<number> {
   const names = await readdir(folder);
   let bytes = 0;
@@ -94,7 +94,7 @@ function logTail({ level, contains, after, limit }: RequestOf<'logTail'>, deps: 
     if (part !== '' && !`${event} ${JSON.stringify(shown)}`.toLowerCase().includes(part)) continue;
     found.push({ number, time: formatTimestamp(at), level: own, event, fields: shown });
   }
-  // After a number the next lines, so that none is left out; else the last ones.
+  // After a number the next lines, so that none is left out; otherwise the last ones.
   const lines = after === null ? found.slice(-limit) : found.slice(0, limit);
   const newest = all.at(-1)?.number ?? 0;
   const isCut = after !== null && found.length > limit;
@@ -111,7 +111,7 @@ function entryView({ at, before, after, ...entry }: JournalEntry): ActivityEntry
   return { ...entry, words, at: formatTimestamp(at), before: parsed(before), after: parsed(after) };
 }
 
-/** What is written down besides operations: signing in, upkeep, and downloads. */
+/** Recorded acts other than operations: signing in, upkeep, and downloads. */
 const OTHER_ACTS: ReadonlyMap<string, string> = new Map([
   ['signIn', 'Signed in'],
   ['signInFailed', 'Failed to sign in'],
@@ -123,7 +123,7 @@ const OTHER_ACTS: ReadonlyMap<string, string> = new Map([
   ['export', 'Exported messages'],
 ]);
 
-/** What was done, in words: an operation's own, those above, else the name taken apart. */
+/** An act in words: an operation's own, those above, otherwise the name split into words. */
 export function actionWords(action: string): string {
   const operation = operationNamed(action);
   const own = operation === null ? null : OPERATIONS[operation].access.audit;

@@ -6,10 +6,10 @@ import { fail, ok, skipped, warn } from './finding.ts';
 import type { Check, Premises } from './premises.ts';
 import { isInside, isLoopback, setOf } from './ranges.ts';
 
-/** What of a file's mode lets others than its owner read it. */
+/** The mode bits that let others than a file's owner read it. */
 const OTHERS = 0o077;
 
-/** Whether a server could start with the configuration, or go on with it. */
+/** Whether a server could start with the configuration, or keep running with it. */
 export const configurationCheck: Check = async ({ loaded, bound, machine }) => {
   const { faults } = loaded;
   const configFile = machine.fileMode(loaded.configFile) === null ? null : loaded.configFile;
@@ -23,7 +23,7 @@ export const configurationCheck: Check = async ({ loaded, bound, machine }) => {
   );
 };
 
-/** What is stored is mended by a command, the rest where it was said. */
+/** A stored setting is corrected by a command, any other in its source. */
 function cureOf({ source, key }: Fault, configFile: string | null): string {
   if (source === 'stored routes') return 'publish other rules: waybill routes publish FILE';
   if (source === 'stored relay' && key.startsWith('relays.'))
@@ -33,7 +33,7 @@ function cureOf({ source, key }: Fault, configFile: string | null): string {
   return `correct ${configFile ?? 'what is named'}, then check: waybill config`;
 }
 
-/** Whether the passwords of relays can be opened, and by nobody else. */
+/** Whether the passwords of relays can be decrypted, and by nobody else. */
 export const secretKeyCheck: Check = async ({ loaded, dataDir, machine }) => {
   const { config, vault } = loaded;
   const path = config.secrets.keyFile ?? join(dataDir, 'secret.key');
@@ -84,19 +84,21 @@ function megabytes(bytes: number): string {
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-/** The program itself, its threads and the database's cache, and what work needs for a while. */
+/** The program itself, its threads, the database's cache, and memory in temporary use. */
 const BASE_BYTES = 300 * MIB;
-/** For each byte of messages in flight: itself, what it is parsed from or to, its like on the way to the disk, and garbage. */
+/**
+ * Copies of each byte in flight: the message, its parsed or composed form, its form on the way to disk, and garbage.
+ */
 const COPIES = 4;
-/** An idle connection, as docs/operations.md tells. */
+/** An idle connection, as in docs/operations.md. */
 const CONNECTION_BYTES = 7 * KIB;
-/** Requests to the dashboard, and answers that nobody reads; its connections (`dashboard/server.ts`). */
+/** Requests to the dashboard, and unread answers; its connections (`dashboard/server.ts`). */
 const DASHBOARD_BYTES = 80 * MIB;
 const DASHBOARD_FILES = 1024;
-/** Files of the store and the spool, and what a process has anyway. */
+/** Files of the store and the spool, and those of any process. */
 const BASE_FILES = 200;
 
-/** The most memory that it takes, whatever clients do: the sum of docs/operations.md, without TLS. */
+/** The most memory that it takes, whatever clients do: the sum in docs/operations.md, without TLS. */
 function memoryBound({ api, webui, listener, limits }: Config): number {
   return (
     BASE_BYTES +
@@ -107,7 +109,6 @@ function memoryBound({ api, webui, listener, limits }: Config): number {
   );
 }
 
-/** The most files that it has open. */
 function filesBound({ api, webui, listener, relays }: Config): number {
   const outgoing = relays.reduce((sum, { limits }) => sum + limits.maxConcurrency, 0);
   const dashboard = webui.port === null ? 0 : DASHBOARD_FILES;
@@ -118,7 +119,7 @@ function portsOf({ port, tlsEnabled, tlsPort }: Config['api']): number {
   return Number(port !== null) + Number(tlsEnabled && tlsPort !== null);
 }
 
-/** Whether the system gives as much as the settings allow. */
+/** Whether the system provides what the settings allow. */
 export const limitsCheck: Check = async ({ machine, loaded }) => {
   const { config } = loaded;
   const found: Finding[] = [];
@@ -154,14 +155,14 @@ export const limitsCheck: Check = async ({ machine, loaded }) => {
 };
 
 const NAME = 'sources';
-/** Waiting recipients whose source is looked at. */
+/** Waiting recipients whose source is examined. */
 const SAMPLE = 500;
-/** Of fewer it would be chance that all have one source. */
+/** Of fewer, a single source would prove nothing. */
 const ENOUGH = 20;
 
 /**
- * Whether the sources we see are the real ones. Behind the port mapping of a container, or NAT, every stranger has the
- * gateway's address, and whoever allows that address allows the world.
+ * Whether the source addresses we see are real. Behind a container's port mapping or NAT, every stranger has the
+ * gateway's address, and allowing that address allows the world.
  */
 export const sourcesCheck: Check = async (premises) => {
   const { machine, loaded } = premises;
@@ -201,7 +202,7 @@ export const sourcesCheck: Check = async (premises) => {
       ];
 };
 
-/** The only source of what waits, if there is enough of it to tell. */
+/** The single source of all waiting mail, if there is enough of it to tell. */
 async function singleSource({ views }: Premises): Promise<string | null> {
   const page = await views?.waiting({ lane: 'all', after: null, limit: SAMPLE });
   const known = (page?.deliveries ?? []).flatMap(({ sourceAddress }) => sourceAddress ?? []);

@@ -27,13 +27,13 @@ import type { Check, Dialogue, Premises } from './premises.ts';
 import { isRangeInside, prefixOf, setOf } from './ranges.ts';
 import { quotasCheck, relaysCheck } from './relays.ts';
 
-/** How long one DNS server may take: there must be time to ask another. */
+/** How long one DNS server may take: time must remain to ask another. */
 const DNS_TIMEOUT_MS = 1_200;
 
-/** What an examination takes. */
+/** What an examination needs. */
 interface ExaminationOptions extends Pick<Premises, 'dataDir' | 'views' | 'storeFault' | 'takeBackDenied'> {
   readonly loaded: Loaded;
-  /** Whether the server runs that has the data directory. */
+  /** Whether a server runs on the data directory. */
   readonly running: boolean;
   readonly clock: Clock;
   readonly random: Random;
@@ -59,11 +59,11 @@ export async function examineInstallation(options: ExaminationOptions): Promise<
 
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
-/** How long flushes are tried. */
+/** How long to measure flushes. */
 const FLUSH_BUDGET_MS = 600;
-/** A flush that takes longer than this lets few messages through: they share flushes, but each waits for one. */
+/** A slower flush limits throughput: messages share flushes, but each waits for one. */
 const SLOW_FLUSH_MS = 20;
-/** One that is this fast reaches no disk: a drive's own memory is slower to ask. */
+/** A faster flush cannot reach a disk: even a drive's cache is slower. */
 const TOO_FAST_FLUSH_MS = 0.01;
 
 /** Whether there is room for mail, by the thresholds of health. */
@@ -79,7 +79,7 @@ export const diskCheck: Check = async ({ machine, dataDir, loaded }) => {
   return [ok('disk', `${found}.`)];
 };
 
-/** Whether what was flushed is safe, and how long that takes. */
+/** Whether flushed data is safe, and how long a flush takes. */
 export const flushCheck: Check = async ({ machine, dataDir, loaded }) => {
   const name = 'disk flush';
   if (loaded.config.database.url !== '')
@@ -113,15 +113,15 @@ function sizeText(bytes: number): string {
   return bytes >= GIB ? `${(bytes / GIB).toFixed(1)} GiB` : `${Math.floor(bytes / MIB)} MiB`;
 }
 
-/** What a file's time may differ by: times of some file systems are whole seconds, or two. */
+/** Tolerated difference of a file's time: some file systems store whole seconds, or two. */
 const FILE_TOLERANCE_MS = 3_000;
-/** A message that is this far in the future was accepted under another time. */
+/** A message this far in the future was accepted under another clock time. */
 const FUTURE_MS = 60_000;
 const SET = 'sudo timedatectl set-ntp true';
 
 /**
- * Whether the clock can be right. Only what is certain: nobody else is asked for the time. A wrong one puts wrong dates
- * into mail, tries too early or late, and refuses good certificates.
+ * Whether the clock can be right. Reports only what is certain, since nobody else is asked for the time. A wrong clock
+ * puts wrong dates into mail, tries too early or late, and refuses valid certificates.
  */
 export const clockCheck: Check = async ({ clock, machine, views, dataDir }, signal) => {
   const name = 'clock';
@@ -160,14 +160,14 @@ async function newestMessage(views: Parameters<Check>[0]['views']): Promise<numb
 }
 
 const NAME = 'holds';
-/** Held lanes and relays that are told one by one. */
+/** Held lanes and relays reported singly. */
 const MAX_TOLD = 20;
 const HELD = {
   pause: 'is paused by an operator: nothing is sent by it, and its mail may wait',
   drain: 'is draining by an operator: nothing new is routed to it',
 } as const;
 
-/** Whether an operator holds mail back, and has perhaps forgotten it. */
+/** Whether an operator holds mail back, and may have forgotten it. */
 export const holdsCheck: Check = async ({ loaded: { holds } }) => {
   if (holds.size === 0) return [ok(NAME, 'No relay and no lane is held back.')];
   return [...holds]
@@ -189,17 +189,17 @@ const routesCheck: Check = async ({ loaded }) => {
 
 const OPEN_RELAY = 'open relay';
 const KEY = 'listener.allowed_cidrs';
-/** A public range with fewer fixed bits than these is more than one customer's network. */
+/** A public range with fewer fixed bits covers more than one customer's network. */
 const WIDE_IPV4 = 16;
 const WIDE_IPV6 = 32;
-/** Ranges with so few are the world, or a good part of it. */
+/** A range with so few fixed bits is the world, or a large part of it. */
 const WORLD = 7;
-/** An address that nobody has (RFC 2606): were it taken, we would relay to anybody. */
+/** An address that cannot exist (RFC 2606): a server that accepts it relays to anybody. */
 const STRANGER = 'open-relay-test@example.com';
 
 /**
- * Whether strangers can send mail through us: what the settings allow, and, from an address of this machine that they do
- * not allow, what the listener really answers.
+ * Whether strangers can send mail through us: by the settings and, from an address of this machine that they do not
+ * allow, by the listener's actual answers.
  */
 export const openRelayCheck: Check = async (premises, signal) => {
   const { config } = premises.loaded;
@@ -223,7 +223,7 @@ function byPolicy({ allowedCidrs: ranges, requireAuth }: Config['listener']): Fi
   return [ok(OPEN_RELAY, `Without a key only these may send: ${ranges.join(', ')}.`)];
 }
 
-/** Asks the running listener to relay for a stranger, and breaks off before any mail. */
+/** Asks the running listener to relay for a stranger, and quits before any mail. */
 async function byDialogue(premises: Premises, signal: AbortSignal): Promise<Finding[]> {
   const { bound, machine, loaded, takeBackDenied } = premises;
   const { config } = loaded;
@@ -244,18 +244,18 @@ async function byDialogue(premises: Premises, signal: AbortSignal): Promise<Find
   const host = serverName(config);
   const lines = [`EHLO ${host}`, `MAIL FROM:<open-relay-test@${host}>`, `RCPT TO:<${STRANGER}>`];
   const heard = await machine.dialogue(from, port, lines, signal);
-  // Nobody is to be offered to allow what only we tried.
+  // Our own test must not appear among the sources that one could allow.
   if (heard.replies.length > lines.length && !isTaken(heard, lines.length))
     takeBackDenied(from, 'relay_not_allowed');
   return [verdict(heard, from, port, lines.length)];
 }
 
-/** Whether the last line, RCPT, was taken. */
+/** Whether the last line, RCPT, was accepted. */
 function isTaken({ replies }: Dialogue, lines: number): boolean {
   return replies.length > lines && replies.at(-1)?.startsWith('2') === true;
 }
 
-/** Only a taken RCPT is an open relay. */
+/** Only an accepted RCPT is an open relay. */
 function verdict(heard: Dialogue, from: string, port: number, lines: number): Finding {
   const name = `${OPEN_RELAY} test`;
   const { connected, replies } = heard;
@@ -270,12 +270,12 @@ function verdict(heard: Dialogue, from: string, port: number, lines: number): Fi
   );
 }
 
-/** How long a check may take: with the start of a command and the way through the socket, 5 s are not reached. */
+/** How long a check may take: with the command's start and the socket, the total stays below 5 s. */
 export const CHECK_LIMIT_MS = 3_000;
-/** What a check still gets to tell what it knows, once it was told to end. */
+/** How long a check may still report results after it was told to end. */
 const GRACE_MS = 300;
 
-/** In the order in which they are told. */
+/** In the order of the report. */
 const CHECKS: Readonly<Record<string, Check>> = {
   configuration: configurationCheck,
   'secret key': secretKeyCheck,
@@ -297,12 +297,12 @@ const CHECKS: Readonly<Record<string, Check>> = {
   holds: holdsCheck,
 };
 
-/** Looks at everything. Never rejects, and takes hardly longer than {@link CHECK_LIMIT_MS}. */
+/** Runs every check. Never rejects, and takes hardly longer than {@link CHECK_LIMIT_MS}. */
 export async function examine(premises: Premises): Promise<readonly Finding[]> {
   return await runChecks(CHECKS, premises, CHECK_LIMIT_MS);
 }
 
-/** Runs checks beside each other. One that fails, or is not done in time, is told as skipped; the others stand. */
+/** Runs checks in parallel. One that fails, or does not finish in time, is reported as skipped; the others stand. */
 export async function runChecks(
   checks: Readonly<Record<string, Check>>,
   premises: Premises,
@@ -324,7 +324,7 @@ async function runCheck(
   const done = new AbortController();
   try {
     const late = isLate(premises.clock, limitMs, limit, done.signal);
-    // Called within a promise, so that what it throws at once is caught as well.
+    // Called inside a promise, so that synchronous exceptions are caught as well.
     const found = Promise.resolve().then(() => check(premises, limit.signal));
     const first = await Promise.race([found, late]);
     return first ?? [skipped(name, `There was no answer within ${limitMs / 1000} s.`)];

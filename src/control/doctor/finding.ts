@@ -1,6 +1,6 @@
 import type { Finding } from '../../operations/system.ts';
 
-/** What the doctor found in one place, in each of the ways that it can be. */
+/** A finding of the doctor about one thing, by its severity. */
 
 /** All is well. */
 export function ok(name: string, found: string): Finding {
@@ -17,7 +17,7 @@ export function fail(name: string, found: string, cure: string): Finding {
   return { name, status: 'fail', found, cure };
 }
 
-/** It could not be looked at, or does not apply. */
+/** It could not be checked, or does not apply. */
 export function skipped(name: string, found: string): Finding {
   return { name, status: 'skipped', found, cure: null };
 }

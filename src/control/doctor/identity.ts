@@ -14,18 +14,18 @@ const DAY_MS = 86_400_000;
 const SOON_DAYS = 14;
 const NAME = 'certificate';
 
-/** The certificate that the server goes by. */
+/** The certificate that the server uses. */
 interface InUse {
   readonly path: string;
   readonly said: string;
-  /** What makes a new one. */
+  /** The command that makes a new one. */
   readonly renew: string;
   /** Made by the server itself, whenever it is missing. */
   readonly isMade?: true;
   readonly found: X509Certificate | Error;
 }
 
-/** Whether clients would take the certificate, and for how long. */
+/** Whether clients would accept the certificate, and for how long. */
 export const certificateCheck: Check = async (premises) => {
   const { loaded, clock } = premises;
   const { path, said, renew, isMade, found } = inUse(premises);
@@ -79,10 +79,10 @@ function read(path: string, machine: Premises['machine']): X509Certificate | Err
 }
 
 const DOMAINS = 'domains';
-/** Domains looked at: with two keys each, their questions are all under way at once. */
+/** Domains to check: with two keys each, all their queries run at once. */
 const MAX_DOMAINS_ASKED = 50;
 
-/** Whether receivers can verify what is signed: a signature without its record is worth less than none. */
+/** Whether receivers can verify our signatures: a signature without its record is worse than none. */
 export const domainsCheck: Check = async (premises, signal) => {
   const { domains, unreadableDomains } = premises.loaded.config;
   if (domains.length === 0) return [skipped(DOMAINS, 'None is registered: mail is not signed.')];
@@ -102,7 +102,7 @@ export const domainsCheck: Check = async (premises, signal) => {
   return [ok(DOMAINS, `The records of all signing keys are published.${rest}`)];
 };
 
-/** At most one finding for each domain, with every key whose record is not as it must be. */
+/** At most one finding per domain, with every key whose record is wrong. */
 async function lookAt(
   domain: SendingDomain,
   { resolver }: Premises,

@@ -10,16 +10,16 @@ import { bindAll, ListenError } from '../../lib/listen.ts';
 import { describeReply, ReplyParser } from '../../smtp/reply.ts';
 import type { Dialogue, Machine, RuntimePorts } from './premises.ts';
 
-/** Flushes tried at most: a fast disk does that many long before the budget is spent. */
+/** Most flushes to try: a fast disk does this many long before the time is up. */
 const MAX_FLUSHES = 200;
 const FLUSH_BYTES = 4096;
-/** statfs(2): file systems that are memory. */
+/** statfs(2): file systems in memory. */
 const MEMORY_FILE_SYSTEMS = [0x01021994, 0x858458f6];
-/** What a trial file in the data directory is called. */
+/** The name of a test file in the data directory. */
 const TRIAL = '.doctor';
 const TIMEDATECTL_LIMIT_MS = 2_000;
 
-/** This machine, as Linux tells of it. */
+/** This machine, as described by Linux. */
 export function realMachine(clock: Clock): Machine {
   return {
     tryPort,
@@ -90,10 +90,10 @@ async function fileTime(folder: string): Promise<number> {
   }
 }
 
-/** As systemd has it. Where it does not run, nobody can be asked. */
+/** According to systemd. Without systemd, unknown. */
 function clockSynchronised(signal: AbortSignal): Promise<boolean | null> {
   const args = ['show', '--property=NTPSynchronized', '--value'];
-  // Our own environment may have passwords in it, such as that of `database.url`.
+  // Our own environment may contain passwords, such as that of `database.url`.
   const env = { PATH: process.env['PATH'] };
   return new Promise((resolve) => {
     execFile('timedatectl', args, { timeout: TIMEDATECTL_LIMIT_MS, signal, env }, (error, output) => {
@@ -110,7 +110,7 @@ function ownAddresses(): string[] {
     .map(({ address }) => address);
 }
 
-/** The default route's, of IPv4: eight hexadecimal digits, the last byte first (proc(5)). */
+/** The default IPv4 gateway: eight hexadecimal digits, the last byte first (proc(5)). */
 function gateway(): string | null {
   const routes = textOf('/proc/net/route')
     .split('\n')
@@ -124,7 +124,7 @@ function numberIn(path: string, pattern: RegExp): number | null {
   return found === undefined ? null : Number(found);
 }
 
-/** The text of a file of the system; empty where there is none. */
+/** The text of a system file; empty if there is none. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -133,12 +133,12 @@ function textOf(path: string): string {
   }
 }
 
-/** Characters of a reply that are told. */
+/** Characters of a reply to keep. */
 const MAX_REPLY = 300;
 
 /**
  * Connects to a port of this machine from one of its addresses, and sends line by line, each after the reply to the one
- * before; ends after the first that is refused. Never rejects: when `signal` aborts, it has what it heard until then.
+ * before; ends after the first refusal. Never rejects: when `signal` aborts, it returns the replies so far.
  */
 function dialogue(
   from: string,
@@ -151,7 +151,7 @@ function dialogue(
     const waiting = [...lines];
     const parser = new ReplyParser();
     let connected = false;
-    // Then what is still to come is about the farewell.
+    // After this, remaining input belongs to the farewell.
     let over = false;
     const socket = connect({ host: from, port, localAddress: from });
     const end = () => {
@@ -180,7 +180,9 @@ function dialogue(
 /** State of a socket that listens (include/net/tcp_states.h). */
 const LISTENING = '0A';
 
-/** Who listens on a TCP port, such as `master (process 812)`; null when nobody does, or we may not know. */
+/**
+ * The process that listens on a TCP port, such as `master (process 812)`; null if there is none, or we may not know.
+ */
 export async function portOwner(port: number): Promise<string | null> {
   const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map(ownerText));
   const inodes = new Set(tables.flatMap((table) => listeners(table, port)));
@@ -194,7 +196,7 @@ export async function portOwner(port: number): Promise<string | null> {
   return null;
 }
 
-/** What Node.js calls the thread that a process begins with, by which the kernel calls the process. */
+/** Node.js's name for a process's first thread, which the kernel uses as the process's name. */
 const NO_NAME = 'MainThread';
 
 async function nameOf(process: string): Promise<string> {
@@ -204,7 +206,7 @@ async function nameOf(process: string): Promise<string> {
   return program === '' ? 'a program' : basename(program);
 }
 
-/** Inodes of the sockets that listen on a port, in a table of the kernel's (proc(5)). */
+/** Inodes of the sockets that listen on a port, from a kernel table (proc(5)). */
 function listeners(table: string, port: number): string[] {
   const ending = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   return table.split('\n').flatMap((line) => {
@@ -223,7 +225,7 @@ async function hasOne(process: string, sockets: ReadonlySet<string>): Promise<bo
   return false;
 }
 
-/** What is in a folder; nothing where we may not look, or it has just gone. */
+/** The entries of a folder; none if we may not read it, or it has just gone. */
 async function namesIn(folder: string): Promise<readonly string[]> {
   return await readdir(folder).catch(() => []);
 }
@@ -244,7 +246,7 @@ const runtimeSchema = z.object({
   smtpTls: z.array(port),
 }) satisfies z.ZodType<RuntimePorts>;
 
-/** Reads `runtime.json`; null when it is not there, or no server wrote it. */
+/** Reads `runtime.json`; null if it is missing, or no server wrote it. */
 export function readRuntime(file: string): RuntimePorts | null {
   try {
     return runtimeSchema.parse(JSON.parse(readFileSync(file, 'utf8')));

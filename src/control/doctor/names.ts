@@ -7,15 +7,14 @@ import type { Check, Premises } from './premises.ts';
 import { isInside, isLoopback } from './ranges.ts';
 
 const NAME = 'host name';
-/** Addresses whose names are asked for. */
+/** Addresses whose names are looked up. */
 const MAX_ADDRESSES = 8;
 
-/** What names are looked at by. */
 type NameFacts = Pick<Premises, 'loaded' | 'resolver' | 'machine'>;
 
 /**
  * Whether name, addresses and reverse names agree: recipients' servers refuse or mark down mail of a host where they do
- * not. Without an `mx` relay only the smarthost looks at them, and nothing of it is grave.
+ * not. Without an `mx` relay only the smarthost sees them, and no fault is grave.
  */
 export const namesCheck = async (premises: NameFacts, signal: AbortSignal): Promise<readonly Finding[]> => {
   const { config } = premises.loaded;
@@ -39,18 +38,18 @@ export const namesCheck = async (premises: NameFacts, signal: AbortSignal): Prom
   return [ok(NAME, `${host} is at ${addresses.join(', ')}.`), ...reverse];
 };
 
-/** What mail from an address says in EHLO: a relay's own `helo`, else our name. */
+/** The EHLO name of mail from an address: a relay's own `helo`, otherwise our host name. */
 function nameGivenFrom(address: string, host: string, { loaded }: NameFacts): string {
   const outward = loaded.config.relays.flatMap(({ mx, smtp }) => mx ?? smtp ?? []);
   const bound = outward.filter(({ sourceIps }) => sourceIps.includes(address));
   const users = bound.length > 0 ? bound : outward.filter(({ sourceIps }) => sourceIps.length === 0);
   const names = new Set(users.map(({ helo }) => helo ?? host));
-  // Of several names one can agree with the address: ours, if it is among them.
+  // Of several names only one can match the address: ours, if it is among them.
   const [first = host] = names;
   return names.has(host) ? host : first;
 }
 
-/** Whether this machine has the addresses that relays are to connect from: what it has not cannot be bound. */
+/** Whether this machine has the relays' source addresses: others cannot be bound. */
 export const sourceAddressesCheck: Check = async ({ loaded, machine }) => {
   const own = machine.addresses();
   return loaded.config.relays.flatMap(({ name, mx, smtp }) => {
@@ -90,7 +89,9 @@ function ownPublic({ machine }: NameFacts): readonly string[] {
   return machine.addresses().filter((address) => !isInside(address));
 }
 
-/** What others see mail come from: what is configured, else this machine's; behind NAT what the name points to. */
+/**
+ * The source addresses that others see: the configured ones, otherwise this machine's; behind NAT those of our name.
+ */
 function sendingAddresses(premises: NameFacts, named: readonly string[]): readonly string[] {
   const { relays } = premises.loaded.config;
   const configured = relays.flatMap(({ mx, smtp }) => (mx ?? smtp)?.sourceIps ?? []);
@@ -99,7 +100,7 @@ function sendingAddresses(premises: NameFacts, named: readonly string[]): readon
   return [...new Set(candidates)].filter((address) => !isInside(address)).slice(0, MAX_ADDRESSES);
 }
 
-/** Whether an address has a name that points back to it, and which is ours. */
+/** Whether an address has a name that points back to it and is ours. */
 async function reverseName(
   address: string,
   host: string,
@@ -132,7 +133,7 @@ function pointsTo(found: Awaited<ReturnType<typeof lookUpAddresses>> | undefined
   return found?.kind === 'addresses' && found.addresses.includes(address);
 }
 
-/** The name whose PTR record names an address (RFC 1035 §3.5, RFC 3596 §2.5). */
+/** The name of an address's PTR record (RFC 1035 §3.5, RFC 3596 §2.5). */
 export function reverseZoneName(address: string): string {
   if (!address.includes(':')) return `${address.split('.').reverse().join('.')}.in-addr.arpa`;
   return `${[...nibbles(address)].reverse().join('.')}.ip6.arpa`;

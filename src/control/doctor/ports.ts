@@ -5,23 +5,23 @@ import type { Finding } from '../../operations/system.ts';
 import { fail, ok, skipped, warn } from './finding.ts';
 import type { Check, Machine, Premises } from './premises.ts';
 
-/** A port that the configuration asks for, of this node's roles. */
+/** A port that the configuration requires for this node's roles. */
 interface WantedPort {
   readonly key: SettingKey;
   readonly hosts: readonly string[];
   readonly port: number;
   /** Whether the running server has it; null while none runs. */
   readonly isBound: boolean | null;
-  /** The ports that the running server has for the setting. */
+  /** The running server's ports for the setting. */
   readonly had: readonly number[];
-  /** An operator asked for it; false for a default. */
+  /** Configured by an operator; false for a default. */
   readonly set: boolean;
 }
 
-/** What port 25 falls back to. */
+/** The fallback for port 25. */
 const FALLBACK = 2525;
 
-/** Whether every port is bound, or could be; and who is in the way. */
+/** Whether every port is bound, or could be; and which program is in the way. */
 export const portsCheck: Check = async (premises) => {
   const { bound } = premises;
   const running =

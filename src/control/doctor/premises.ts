@@ -7,26 +7,26 @@ import type { Finding } from '../../operations/system.ts';
 import type { Views } from '../../store/views.ts';
 import type { ProbeStep } from '../../transport/transport.ts';
 
-/** One thing to look at. What it throws becomes a finding; what it has not found when `signal` aborts is lost. */
+/** One check. An exception becomes a finding; results not returned when `signal` aborts are lost. */
 export type Check = (premises: Premises, signal: AbortSignal) => Promise<readonly Finding[]>;
 
-/** All that checks look at. */
+/** Everything that checks examine. */
 export interface Premises {
   readonly dataDir: string;
   readonly loaded: Pick<Loaded, 'config' | 'faults' | 'effective' | 'configFile' | 'vault' | 'holds'>;
   /** The running server's; null while none runs. */
   readonly bound: RuntimePorts | null;
-  /** Null where the database cannot be opened. */
+  /** Null if the database cannot be opened. */
   readonly views: Pick<Views, 'figures' | 'waiting' | 'list' | 'lanes' | 'quotaUsed'> | null;
-  /** Why it cannot. */
+  /** Why it cannot be opened. */
   readonly storeFault: string | null;
   readonly machine: Machine;
   readonly resolver: Resolver;
-  /** Connects to a smarthost, and sends nothing. */
+  /** Connects to a smarthost without sending anything. */
   readonly probe: (settings: SmarthostSettings, signal: AbortSignal) => AsyncIterable<ProbeStep>;
-  /** Asks a provider whether it knows us, and sends nothing. */
+  /** Asks a provider whether it knows us, without sending anything. */
   readonly probeProvider: (settings: ProviderSettings, signal: AbortSignal) => AsyncIterable<ProbeStep>;
-  /** Takes back that the listener refused one of our addresses for this reason: it was a test. */
+  /** Undoes the counted refusal of one of our addresses for this reason: it was a test. */
   readonly takeBackDenied: (sourceAddress: string, reason: string) => void;
   readonly clock: Clock;
 }
@@ -42,25 +42,25 @@ export interface RuntimePorts {
   readonly smtpTls: readonly number[];
 }
 
-/** What the doctor asks this machine. What cannot be told is null. */
+/** This machine's answers to the doctor. Null means unknown. */
 export interface Machine {
-  /** Binds a port on every host and lets it go at once: `free`, or why not. */
+  /** Binds a port on every host and releases it at once: `free`, or why it is not. */
   tryPort(hosts: readonly string[], port: number): Promise<'free' | ListenErrorCode>;
   /** The program that listens on a port, such as `master (process 812)`. */
   portOwner(port: number): Promise<string | null>;
   /** Ports below this one need a privilege. */
   firstFreePort(): number | null;
-  /** Writes and flushes small pieces in a folder for about `budgetMs`: how long each flush took, in ms. */
+  /** Writes and flushes small pieces in a folder for about `budgetMs`; returns the duration of each flush, in ms. */
   flushTimes(folder: string, budgetMs: number): Promise<readonly number[]>;
   /** Room on the volume of a folder. */
   space(folder: string): Promise<VolumeSpace>;
-  /** Whether the folder lies in memory, and is gone with the power. */
+  /** Whether the folder is in memory, and lost on power failure. */
   inMemory(folder: string): Promise<boolean>;
-  /** What a file just written in the folder says of the time (wall ms). */
+  /** The time of a file just written in the folder (wall ms). */
   fileTime(folder: string): Promise<number>;
-  /** When the program was installed (wall ms): it is not earlier now. */
+  /** When the program was installed (wall ms): the current time cannot be earlier. */
   builtAt(): number;
-  /** Whether the system says that its clock is set by others. */
+  /** Whether the system says that its clock is synchronised. */
   clockSynchronised(signal: AbortSignal): Promise<boolean | null>;
   /** Most files and sockets that this process may have open. */
   maxOpenFiles(): number | null;
@@ -68,7 +68,7 @@ export interface Machine {
   availableMemory(): number | null;
   /** Addresses of this machine, without loopback and link-local ones. */
   addresses(): readonly string[];
-  /** The router's address: where connections come from that a container's port mapping hides. */
+  /** The router's address: connections through a container's port mapping come from it. */
   gateway(): string | null;
   /** Whether we run in a container. */
   inContainer(): boolean;
@@ -76,7 +76,7 @@ export interface Machine {
   fileMode(path: string): number | null;
   /** The text of a file; throws when it cannot be read. */
   readFile(path: string): string;
-  /** Speaks with a port of this machine from one of its addresses: see {@link Dialogue}. */
+  /** Talks to a port of this machine from one of its addresses: see {@link Dialogue}. */
   dialogue(from: string, port: number, lines: readonly string[], signal: AbortSignal): Promise<Dialogue>;
 }
 
@@ -86,10 +86,10 @@ export interface VolumeSpace {
   readonly totalBytes: number;
 }
 
-/** What came of a conversation in SMTP. */
+/** The result of an SMTP dialogue. */
 export interface Dialogue {
   /** False when nobody answered there. */
   readonly connected: boolean;
-  /** The greeting, and the reply to each line that was sent, until one was refused or the peer hung up. */
+  /** The greeting, and the reply to each line sent, until one was refused or the peer closed the connection. */
   readonly replies: readonly string[];
 }

@@ -16,7 +16,7 @@ const INSIDE = [
 const inside = setOf(INSIDE);
 const loopback = setOf(['127.0.0.0/8', '::1/128']);
 
-/** Whether an address is of a network of ours, not of the Internet. */
+/** Whether an address belongs to a network of ours, not to the Internet. */
 export function isInside(address: string): boolean {
   return inside.contains(address);
 }
@@ -26,13 +26,13 @@ export function isLoopback(address: string): boolean {
   return loopback.contains(address);
 }
 
-/** A set of ranges of the configuration: they are known to be good; of those that are not, the empty set. */
+/** The set of configured ranges, which are known to be valid; the empty set if they are not. */
 export function setOf(ranges: readonly string[]): CidrSet {
   const parsed = parseCidrs(ranges);
   return parsed.ok ? parsed.cidrs : { contains: () => false };
 }
 
-/** Whether every address of a range is of a network of ours: ranges lie in each other or apart. */
+/** Whether every address of a range belongs to a network of ours: ranges are nested or disjoint. */
 export function isRangeInside(range: string): boolean {
   return INSIDE.some((own) => prefixOf(range) >= prefixOf(own) && setOf([own]).contains(startOf(range)));
 }

@@ -7,10 +7,10 @@ import { isWarming, MAX_AGE, spentAllowance, warmUpBegins } from '../relay-views
 import { fail, ok, skipped, warn } from './finding.ts';
 import type { Check, Premises } from './premises.ts';
 
-/** Relays looked at. */
+/** Most relays to check. */
 const MAX_RELAYS = 50;
 
-/** Whether mail can go out: each smarthost and provider is connected to, up to its readiness for mail. */
+/** Whether mail can leave: connects to each smarthost and provider, up to its readiness for mail. */
 export const relaysCheck: Check = async (premises, signal) => {
   const { relays, delivery } = premises.loaded.config;
   const outward = relays.filter(({ type }) => type !== 'inbox').slice(0, MAX_RELAYS);
@@ -28,7 +28,7 @@ export const relaysCheck: Check = async (premises, signal) => {
   return [...captured, ...found, ...outward.flatMap((relay) => warmUpOf(relay, premises))];
 };
 
-/** A warm-up that lies ahead keeps a relay from sending anything, which looks like a fault to who has forgotten it. */
+/** A warm-up in the future keeps a relay from sending anything, which looks like a fault if it was forgotten. */
 function warmUpOf(relay: Relay, { clock, loaded }: Premises): Finding[] {
   const { name } = relay;
   const begins = warmUpBegins(relay, loaded.config, clock.wall());
@@ -68,7 +68,7 @@ async function lookAt(relay: Relay, premises: Premises, signal: AbortSignal): Pr
   return await askForMx(name, premises, signal);
 }
 
-/** What the steps of a conversation that sends nothing come to. */
+/** The result of a dialogue that sends nothing. */
 async function readiness(
   relay: string,
   place: string,
@@ -77,7 +77,7 @@ async function readiness(
 ): Promise<Finding> {
   const name = `relay ${relay}`;
   const steps: ProbeStep[] = [];
-  // What it said so far is told when the time is over, not lost.
+  // Its steps so far are reported when time is up, not lost.
   const over = new Promise<'over'>((resolve) =>
     signal.addEventListener('abort', () => resolve('over'), { once: true }),
   );
@@ -93,7 +93,7 @@ async function readiness(
   return fail(name, `${place} cannot be used: ${said}`, `${cureOf(last)}: ${test}`);
 }
 
-/** What a person has to do before the next test, as the beginning of the line that cures it. */
+/** What a person must do before the next test, as the beginning of the cure. */
 function cureOf(last: ProbeStep | undefined): string {
   switch (last?.code) {
     case 'auth_failed':
@@ -108,7 +108,7 @@ function cureOf(last: ProbeStep | undefined): string {
   }
 }
 
-/** Whom a relay of type mx connects to depends on the mail; without the DNS it can find nobody. */
+/** The hosts of an mx relay depend on the mail; without DNS it finds none. */
 async function askForMx(name: string, { resolver }: Premises, signal: AbortSignal): Promise<Finding> {
   const answer = await resolver.resolve('example.com', 'MX', signal);
   if (answer.kind === 'failed')
@@ -124,10 +124,10 @@ async function askForMx(name: string, { resolver }: Premises, signal: AbortSigna
 }
 
 const QUOTAS = 'quotas';
-/** More lanes than this are not looked at. */
+/** Most lanes to examine. */
 const MAX_LANES = 10_000;
 
-/** Whether a relay has had what it may have today, and mail waits for another day. A step of a warm-up is no fault. */
+/** Whether a relay has used up its daily quota, and mail waits for another day. A warm-up step is not a fault. */
 export const quotasCheck: Check = async ({ loaded: { config }, views, clock }) => {
   const now = clock.wall();
   const day = dayOf(now);
@@ -135,7 +135,7 @@ export const quotasCheck: Check = async ({ loaded: { config }, views, clock }) =
   if (limited.length === 0) return [ok(QUOTAS, 'No relay has a daily limit.')];
   if (views === null) return [skipped(QUOTAS, 'The database is not open.')];
   const used = await views.quotaUsed(day);
-  // One whose warm-up begins on another day is told with the relays.
+  // A warm-up that begins on another day is reported with the relays.
   const spent = limited.filter(
     (relay) => spentAllowance(relay, day, used) !== null && beginsAfter(day, relay.limits) === null,
   );

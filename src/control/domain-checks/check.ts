@@ -16,7 +16,7 @@ import type { DomainCheck, Inquiry } from './inquiry.ts';
 import { mtaStsCheck, mxCheck, tlsReportCheck } from './receiving.ts';
 import { spfCheck } from './spf.ts';
 
-/** Whether each key's record says what it must (RFC 6376 §3.6.1). */
+/** Whether each key's record is as required (RFC 6376 §3.6.1). */
 export const dkimCheck: DomainCheck = async ({ domain, resolver }, signal) => {
   if (domain.keys.length === 0)
     return [
@@ -29,7 +29,7 @@ export const dkimCheck: DomainCheck = async ({ domain, resolver }, signal) => {
   );
 };
 
-/** What a sight of a key's record means, by where the key is in its life. */
+/** The finding for a key's record, depending on the state of the key. */
 function tell(domain: string, key: DomainKey, { kind, detail }: Sight): Finding {
   const name = `DKIM ${key.selector}`;
   const state = keyState(key);
@@ -65,13 +65,13 @@ function tell(domain: string, key: DomainKey, { kind, detail }: Sight): Finding 
       );
 }
 
-/** `waybill domains check`: what the DNS says of domains, each line with what to paste. */
+/** `waybill domains check`: checks domains in the DNS, with the line to paste for each fault. */
 
-/** How long a check of all domains may take: less than whoever asks will wait. */
+/** How long a check of all domains may take: less than the caller will wait. */
 const LIMIT_MS = 60_000;
-/** How long one of them may take. */
+/** How long one domain may take. */
 const DOMAIN_MS = 20_000;
-/** For one DNS server, one question: there must be time to ask another. */
+/** For one query to one DNS server: time must remain to ask another. */
 const DNS_TIMEOUT_MS = 3_000;
 
 const CHECKS: readonly DomainCheck[] = [
@@ -96,7 +96,7 @@ export async function checkDomains(name: string | null, deps: DomainDeps): Promi
     ...{ config: () => deps.resolution().config, clock, random: deps.random },
     ...{ timeoutMs: DNS_TIMEOUT_MS, attempts: 2 },
   });
-  // No policy of a domain may lead into the network here.
+  // A domain's policy must not lead into the local network.
   const fetchPolicy = createPolicyFetch({ resolver, clock, isAllowed: isPublicAddress });
   const machine = realMachine(clock);
   const addresses = await addressFindings(deps, resolver, machine, all.signal);
@@ -115,7 +115,7 @@ export async function checkDomains(name: string | null, deps: DomainDeps): Promi
   return checked;
 }
 
-/** Every check of one domain, in order. One that fails is told as skipped. */
+/** Every check of one domain, in order. One that fails is reported as skipped. */
 async function runAll(inquiry: Inquiry, signal: AbortSignal): Promise<readonly Finding[]> {
   const found = await Promise.all(
     CHECKS.map((check) =>
@@ -127,7 +127,7 @@ async function runAll(inquiry: Inquiry, signal: AbortSignal): Promise<readonly F
   return found.flat();
 }
 
-/** What the reverse names of our addresses say: the same for every domain. Only who delivers himself is asked for them. */
+/** The findings on our addresses' reverse names: the same for every domain. Only needed for direct delivery. */
 async function addressFindings(
   { resolution }: Pick<LocalDeps, 'resolution'>,
   resolver: Inquiry['resolver'],
@@ -140,7 +140,7 @@ async function addressFindings(
   return await namesCheck({ loaded, machine, resolver }, signal);
 }
 
-/** A signal that aborts after so long, or with another. */
+/** A signal that aborts after this time, or with another signal. */
 function limited({ clock }: Pick<LocalDeps, 'clock'>, ms: number, outer?: AbortSignal) {
   const limit = new AbortController();
   const done = new AbortController();

@@ -7,9 +7,9 @@ import { dmarcSuggestion, publish, zoneLine } from '../domain-records.ts';
 import type { DomainCheck, Inquiry } from './inquiry.ts';
 
 const NAME = 'DMARC';
-/** Parents of a domain that are asked for a policy. */
+/** Most parents of a domain to ask for a policy. */
 const MAX_PARENTS = 5;
-/** Addresses for reports that are looked at. */
+/** Most report addresses to examine. */
 const MAX_REPORT_URIS = 5;
 
 /** Whether the domain, or one above it, has a DMARC policy, and where reports go (RFC 7489). */
@@ -33,8 +33,8 @@ export const dmarcCheck: DomainCheck = async (inquiry, signal) => {
 };
 
 /**
- * The domain itself, then its organizational domain, which is all that receivers ask (RFC 7489 §6.6.3), then those between:
- * they count where the policy above says that it is that of a public suffix.
+ * The domain itself, its organizational domain, which is all that receivers ask (RFC 7489 §6.6.3), then those between:
+ * they count if the policy above says that it belongs to a public suffix.
  */
 function ownersOf(name: string): readonly string[] {
   const labels = name.split('.');
@@ -86,7 +86,7 @@ async function judge(
   return [weighed(record, text, owner, domain.name)];
 }
 
-/** What a policy that is well-formed comes to for a domain. */
+/** The verdict on a well-formed policy for a domain. */
 function weighed(record: DmarcRecord, text: string, owner: string, name: string): Finding {
   const place = `_dmarc.${owner}`;
   if (record.isAssumed)
@@ -111,7 +111,7 @@ function weighed(record: DmarcRecord, text: string, owner: string, name: string)
   return ok(NAME, `${said}${part}.${next}`);
 }
 
-/** The policy for a domain, and the tag that says it: of one above it `sp=`, where that is there. */
+/** The policy for a domain, and its tag: `sp=` of a policy above, if present. */
 function effective({ policy, below }: DmarcRecord, owner: string, name: string) {
   return owner === name || below === null
     ? { tag: 'p' as const, policy }
@@ -123,13 +123,13 @@ function sentence(record: DmarcRecord, owner: string, name: string): string {
   return `The policy is ${tag}=${policy}${owner === name ? '' : `, from ${owner}`}`;
 }
 
-/** A policy without some of its tags, and with others behind its version. */
+/** A policy without some of its tags, and with others after its version. */
 function without(text: string, names: readonly string[], ...others: readonly string[]): string {
   const kept = [...(parseTags(text) ?? [])].filter(([name]) => name !== 'v' && !names.includes(name));
   return ['v=DMARC1', ...others, ...kept.map(([name, value]) => `${name}=${value}`)].join('; ');
 }
 
-/** A domain of another organization that reports are sent to without its consent (RFC 7489 §7.1); null when there is none. */
+/** A domain of another organization that gets reports without its consent (RFC 7489 §7.1); null if there is none. */
 async function unwelcome(
   uris: readonly string[],
   owner: string,

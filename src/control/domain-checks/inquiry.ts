@@ -4,7 +4,7 @@ import type { Resolver } from '../../dns/resolver.ts';
 import type { SendingDomain } from '../../domain/domain-keys.ts';
 import type { Finding } from '../../operations/system.ts';
 
-/** What is asked about one domain, and whom. */
+/** The domain being checked, and the means to check it. */
 export interface Inquiry {
   readonly domain: SendingDomain;
   readonly config: Config;
@@ -16,10 +16,10 @@ export interface Inquiry {
   readonly now: number;
 }
 
-/** Looks at one thing. When `signal` aborts, what is not known yet is told as skipped. */
+/** Checks one thing. When `signal` aborts, anything still unknown is reported as skipped. */
 export type DomainCheck = (inquiry: Inquiry, signal: AbortSignal) => Promise<readonly Finding[]>;
 
-/** What is worth having, and harms nobody while it is missing. */
+/** A finding on something useful whose absence harms nobody. */
 export function optional(name: string, found: string, cure: string): Finding {
   return { name, status: 'skipped', found, cure };
 }

@@ -1,4 +1,4 @@
-/** How the domain receives mail: bounces and answers must find their way back, and may be secured on it. */
+/** How the domain receives mail: bounces and replies must find their way back, perhaps secured. */
 import { isFullName, serverName } from '../../config/names.ts';
 import { lookUpAddresses } from '../../dns/hosts.ts';
 import { parseTlsReportRecord, tlsReportRecords } from '../../dns/mail-records.ts';
@@ -8,7 +8,7 @@ import { fail, ok, skipped, warn } from '../doctor/finding.ts';
 import { publish, zoneLine } from '../domain-records.ts';
 import { type DomainCheck, optional } from './inquiry.ts';
 
-/** Hosts that are looked up. */
+/** Most hosts to look up. */
 const MAX_HOSTS = 5;
 
 /** Whether mail to the domain finds a host (RFC 5321 §5.1). */
@@ -64,7 +64,7 @@ export const mxCheck: DomainCheck = async ({ domain: { name }, resolver, config 
   ];
 };
 
-/** Whether the domain's MTA-STS policy can be had, and names its hosts (RFC 8461). Without one nothing is wrong. */
+/** Whether the domain's MTA-STS policy is available and names its hosts (RFC 8461). Having none is fine. */
 export const mtaStsCheck: DomainCheck = async ({ domain: { name }, resolver, fetchPolicy, now }, signal) => {
   const answer = await resolver.resolve(`_mta-sts.${name}`, 'TXT', signal);
   if (answer.kind === 'failed') return [skipped('MTA-STS', `The record is unknown: ${answer.text}`)];
@@ -103,7 +103,7 @@ export const mtaStsCheck: DomainCheck = async ({ domain: { name }, resolver, fet
   ];
 };
 
-/** Where reports on TLS to the domain go (RFC 8460). Without any nothing is wrong. */
+/** Where reports on TLS to the domain go (RFC 8460). Having none is fine. */
 export const tlsReportCheck: DomainCheck = async ({ domain: { name }, resolver }, signal) => {
   const place = `_smtp._tls.${name}`;
   const answer = await resolver.resolve(place, 'TXT', signal);

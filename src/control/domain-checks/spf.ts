@@ -24,13 +24,13 @@ import {
 } from '../domain-records.ts';
 import type { DomainCheck, Inquiry } from './inquiry.ts';
 
-/** The SPF record to publish in the place of one with faults, and what those faults are. */
+/** A corrected SPF record for one with faults, and what those faults are. */
 
-/** A record that another one leads to, and that counts for nothing. */
+/** A record that another one refers to, and that has no effect. */
 interface DeadEnd {
-  /** What leads there, as in the domain's own record: `include` or `redirect`, and a domain. */
+  /** The term that leads there, in the domain's own record: `include` or `redirect`, and a domain. */
   readonly by: { readonly name: 'include' | 'redirect'; readonly domain: string };
-  /** Whose record it is: that domain's, or one it leads to in turn. */
+  /** The record's domain: that one, or one it refers to in turn. */
   readonly domain: string;
   /** A clause such as `it has no SPF record`. */
   readonly why: string;
@@ -39,7 +39,7 @@ interface DeadEnd {
 /** Deeper than any record may lead (RFC 7208 §4.6.4). */
 const MAX_DEPTH = 10;
 
-/** What a record leads to that makes it count for nothing (RFC 7208 §5.2, §6.1); each of its own terms is told once. */
+/** The targets of a record that make it ineffective (RFC 7208 §5.2, §6.1); one per term of its own. */
 function deadEnds(root: SpfNode): readonly DeadEnd[] {
   const { domain, redirect } = root;
   const included = reached(root).flatMap(({ mechanism, node }) =>
@@ -52,7 +52,7 @@ function deadEnds(root: SpfNode): readonly DeadEnd[] {
   });
 }
 
-/** The first record with a fault, from this one on. */
+/** The first faulty record, starting here. */
 function cureDeadEnd(node: SpfNode, way: readonly string[]): Pick<DeadEnd, 'domain' | 'why'> | null {
   const { domain } = node;
   if (way.includes(domain) || way.length > MAX_DEPTH) return { domain, why: 'that leads in a circle' };
@@ -76,13 +76,13 @@ function cureDeadEnd(node: SpfNode, way: readonly string[]): Pick<DeadEnd, 'doma
   }
 }
 
-/** The terms up to `all`: what follows is never looked at (RFC 7208 §5.1). */
+/** The terms up to `all`: anything later is ignored (RFC 7208 §5.1). */
 function reached({ terms }: SpfNode): SpfNode['terms'] {
   const end = terms.findIndex(({ mechanism }) => mechanism.name === 'all');
   return end < 0 ? terms : terms.slice(0, end);
 }
 
-/** Names in a record's own terms that were asked for, and have no answer. */
+/** Names in a record's own terms that were looked up without a result. */
 function emptyNames({ domain, terms }: SpfNode): readonly string[] {
   return terms.flatMap(({ mechanism: { name, value }, addresses, unknown }) =>
     (name === 'a' || name === 'mx') && !unknown && addresses.length === 0
@@ -92,9 +92,8 @@ function emptyNames({ domain, terms }: SpfNode): readonly string[] {
 }
 
 /**
- * A record without faults: what is there, each term once, with `additions` before all others, where nothing can end it
- * earlier; without what is no term and what leads to `dead` ends; and with a doubt about all others where it let
- * everybody through.
+ * A corrected record: its terms, each once, with `additions` first, where nothing can end evaluation earlier; without
+ * invalid terms and those that lead to `dead` ends; and ending in softfail if it allowed everybody.
  */
 function mended(text: string, additions: readonly string[], dead: readonly DeadEnd[]): string {
   const [, ...terms] = text.split(' ').filter((term) => term !== '');
@@ -113,7 +112,7 @@ function closed(term: string): string {
   return /^\+?all$/i.test(term) ? '~all' : term;
 }
 
-/** Each term once, and one `redirect` and one `exp` at most, which is all that there may be (RFC 7208 §6). */
+/** Each term once, and at most one `redirect` and one `exp` (RFC 7208 §6). */
 function onlyOnce(terms: readonly string[]): readonly string[] {
   const key = (term: string) =>
     /^(?:redirect|exp)(?==)/i.exec(term)?.[0].toLowerCase() ?? term.toLowerCase().replace(/^\+/, '');
@@ -123,7 +122,7 @@ function onlyOnce(terms: readonly string[]): readonly string[] {
 
 const NAME = 'SPF';
 
-/** Whether the domain's SPF record lets through what is sent for it here (RFC 7208). */
+/** Whether the domain's SPF record allows the mail sent for it here (RFC 7208). */
 export const spfCheck: DomainCheck = async (inquiry, signal) => {
   const { domain, resolver, config, ownAddresses } = inquiry;
   const senders = await withPublicAddresses(sendersOf(config, ownAddresses), inquiry, signal);
@@ -137,14 +136,14 @@ export const spfCheck: DomainCheck = async (inquiry, signal) => {
   return all.length > 0 ? cured(all, record) : [allIsWell(walk, senders)];
 };
 
-/** What is wrong, and what to do for it; null where the record that is suggested does it. */
+/** A fault, and its cure; null if the suggested record cures it. */
 interface Problem {
   readonly tell: typeof warn;
   readonly found: string;
   readonly cure: string | null;
 }
 
-/** One record cures all that a record can: it is printed once. */
+/** One record cures everything that a record can: it is printed once. */
 function cured(problems: readonly Problem[], record: string): readonly Finding[] {
   const first = problems.findIndex(({ cure }) => cure === null);
   const whole = publish(record, 'publish, in place of the present record');
@@ -153,7 +152,7 @@ function cured(problems: readonly Problem[], record: string): readonly Finding[]
   );
 }
 
-/** Behind NAT the machine does not know where its mail seems to come from; its name should. */
+/** Behind NAT the machine does not know its public address; its name should point there. */
 async function withPublicAddresses(
   senders: Senders,
   { config, resolver }: Inquiry,
@@ -244,7 +243,7 @@ function open({ terms }: SpfNode): readonly Problem[] {
   return [{ tell: fail, found: 'The record lets everybody send for the domain (+all).', cure: null }];
 }
 
-/** Who sends here and is not let through, and what the record must have more for them. */
+/** Senders that the record does not allow, and the terms it needs for them. */
 function missing({ root, includes }: SpfWalk, senders: Senders) {
   const results = senders.addresses.map((address) => ({ address, result: evaluateSpf(root, address) }));
   const refused = results.filter(({ result }) => result !== 'pass' && result !== 'unknown');

@@ -6,16 +6,16 @@ import type { DeniedTally } from '../../observe/remembered.ts';
 import { type LaneHappening, MAX_HAPPENINGS } from '../../observe/remembered.ts';
 import type { NodeReport } from './report.ts';
 
-/** Figures of all nodes together: of this one as it knows them now, of the others as they told them last. */
+/** Figures of all nodes together: of this one as it is now, of the others as last reported. */
 
-/** From well to ill. */
+/** From healthy to unhealthy. */
 const STATES: readonly BreakerState[] = ['closed', 'half_open', 'open'];
 
 function worse(a: BreakerState, b: BreakerState): boolean {
   return STATES.indexOf(a) > STATES.indexOf(b);
 }
 
-/** Attempts are added up; a relay rests if it rests anywhere. What else there is to tell, every node knows by itself. */
+/** Adds up attempts; a relay rests if it rests anywhere. Everything else is known to every node. */
 export function relaysOfAll(own: readonly RelayStatus[], reports: readonly NodeReport[]): RelayStatus[] {
   if (reports.length === 0) return [...own];
   const told = Map.groupBy(
@@ -34,8 +34,8 @@ export function relaysOfAll(own: readonly RelayStatus[], reports: readonly NodeR
 }
 
 /**
- * Every lane that some node knows of. One node at a time works a lane; while it goes from one to another both may have
- * attempts under way, and then these are added up.
+ * Every lane known to some node. One node at a time works a lane; while it moves from one to another, both may have
+ * attempts under way, which are added up.
  */
 export function lanesOfAll(own: readonly LaneFigures[], reports: readonly NodeReport[]): LaneFigures[] {
   if (reports.length === 0) return [...own];
@@ -47,7 +47,7 @@ export function lanesOfAll(own: readonly LaneFigures[], reports: readonly NodeRe
   return [...lanes.values()];
 }
 
-/** What is known of lanes on any node, at each moment at which it is asked. */
+/** The lanes of all nodes, computed at each call. */
 export function queueOfAll(own: QueueFigures, reports: () => readonly NodeReport[]): QueueFigures {
   return {
     lanes: () => lanesOfAll(own.lanes(), reports()),
@@ -61,7 +61,7 @@ export function queueOfAll(own: QueueFigures, reports: () => readonly NodeReport
   };
 }
 
-/** What a lane's next hop has shown to bear is known best where it is worked. */
+/** The node that works the lane knows best how much its next hop has shown to bear. */
 function together(a: LaneFigures, b: LaneFigures): LaneFigures {
   const [holder, other] = b.inHand > a.inHand ? [b, a] : [a, b];
   const ill = worse(other.state, holder.state) ? other : holder;
@@ -79,7 +79,7 @@ function together(a: LaneFigures, b: LaneFigures): LaneFigures {
   };
 }
 
-/** Who was refused anywhere, the last first; what several nodes refused of one source is added up. */
+/** Refused sources of all nodes, the most recent first; refusals of one source by several nodes are added up. */
 export function deniedOfAll(
   own: readonly DeniedTally[],
   reports: readonly NodeReport[],
@@ -100,7 +100,7 @@ function added(a: DeniedTally, b: DeniedTally): DeniedTally {
   return { sourceAddress, reason, port, count: a.count + b.count, firstAt, lastAt };
 }
 
-/** What happened to the lanes of a relay anywhere, the newest first. */
+/** Happenings on a relay's lanes on all nodes, the newest first. */
 export function happeningsOfAll(
   own: readonly LaneHappening[],
   reports: readonly NodeReport[],

@@ -6,33 +6,33 @@ import type { RelayStatus } from '../../observe/health-report.ts';
 import type { DeniedTally, LaneHappening } from '../../observe/remembered.ts';
 
 /**
- * What only a node itself knows, and the others show: written as JSON with every beat (`NodeBeat.report`), read by nodes that
- * may run another version. What cannot be read of a report is left out of the figures.
+ * What only a node itself knows, and the others show: written as JSON with every beat (`NodeBeat.report`), and read by
+ * nodes that may run another version. Unreadable parts are left out of the figures.
  */
 export interface NodeReport {
   /** Those that rest or have attempts under way. */
   readonly relays: readonly Pick<RelayStatus, 'name' | 'state' | 'inflight' | 'refusal'>[];
   /** The busiest first. */
   readonly lanes: readonly LaneFigures[];
-  /** Who was refused there, the last first. */
+  /** Sources refused there, the most recent first. */
   readonly denied: readonly DeniedTally[];
   /** Rests and recoveries of its lanes, the newest first. */
   readonly happenings: readonly LaneHappening[];
-  /** How often what each topic of the dashboard's hints is about may have changed there. */
+  /** How often the subjects of the dashboard's hints may have changed there, by topic. */
   readonly news: Readonly<Record<string, number>>;
 }
 
-/** Bytes of each part of a report as JSON: all of them stay under what a beat takes, 64 KiB. */
+/** Bytes of each part of a report as JSON: together below a beat's limit, 64 KiB. */
 const MAX_BYTES: Readonly<Record<Exclude<keyof NodeReport, 'news'>, number>> = {
   relays: 16 * 1024,
   lanes: 28 * 1024,
   denied: 9 * 1024,
   happenings: 9 * 1024,
 };
-/** Characters of a peer's words. */
+/** Characters of a peer's reply. */
 const MAX_TEXT = 200;
 
-/** Writes a report of at most 64 KiB: of each list what comes first of it, the busiest lanes and relays. */
+/** Writes a report of at most 64 KiB, with the beginning of each list: the busiest lanes and relays. */
 export function writeReport(facts: NodeReport): string {
   const relays = facts.relays
     .filter(({ state, inflight }) => inflight > 0 || state !== 'closed')
@@ -51,18 +51,18 @@ export function writeReport(facts: NodeReport): string {
   });
 }
 
-/** Reads what {@link writeReport} wrote on whatever node. Never throws. */
+/** Parses a report of any node's {@link writeReport}. Never throws. */
 export function readReport(json: string): NodeReport {
   const parsed = reportSchema.safeParse(decodeJson(json));
   return parsed.success ? parsed.data : NO_REPORT;
 }
 
-/** Whether there is anything to say of a lane but that it is there. */
+/** Whether a lane has anything to report beyond its existence. */
 export function tellsSomething({ inHand, perMinute, state }: LaneFigures): boolean {
   return inHand > 0 || perMinute > 0 || state !== 'closed';
 }
 
-/** Those at work, the busiest first; then those that are idle and have heard something, the newest first. */
+/** Busy lanes, the busiest first; then idle ones with a reply, the newest first. */
 function toldLanes(lanes: readonly LaneFigures[]): LaneFigures[] {
   const busy = lanes.filter(tellsSomething).sort((a, b) => b.inHand - a.inHand || b.perMinute - a.perMinute);
   const idle = lanes
@@ -71,13 +71,13 @@ function toldLanes(lanes: readonly LaneFigures[]): LaneFigures[] {
   return [...busy, ...idle];
 }
 
-/** What operators hold back, every node knows by itself; the relay is in the lane's name. */
+/** Every node knows the operators' holds by itself; the relay is in the lane's name. */
 function laneNote({ relay: _relay, held: _held, lastReply, ...told }: LaneFigures) {
   const reply = lastReply === null ? null : { ...lastReply, text: lastReply.text.slice(0, MAX_TEXT) };
   return { ...told, lastReply: reply };
 }
 
-/** As many as fit, from the first on. */
+/** As many items as fit, from the first on. */
 function fitting<T>(items: readonly T[], maxBytes: number): T[] {
   const fit: T[] = [];
   let bytes = 2;
@@ -114,7 +114,7 @@ const happening = z.object({
   ...{ pauseMs: z.number().nullable(), cause: z.string().nullable() },
 });
 
-/** A list that another version writes in another way is an empty one. */
+/** A list in another version's format is read as empty. */
 const reportSchema = z.object({
   relays: z.array(z.object({ name: z.string(), state, inflight: count, refusal })).catch([]),
   lanes: z.array(lane).catch([]),

@@ -4,40 +4,39 @@ import { Poll } from '../../observe/poll.ts';
 import { type Cluster, type ClusterNode, MISSING_MS, type NodeBeat } from '../../store/cluster.ts';
 import { type NodeReport, readReport } from './report.ts';
 
-/** The nodes there are, as one of them sees them. Answers at once, from what was seen last. */
+/** The nodes as seen by one of them. Answers at once, from the last reading. */
 export interface NodesSight {
-  /** Every node, this one included, in the order in which they joined. */
+  /** Every node, this one included, in the order of joining. */
   nodes(): readonly NodeStatus[];
-  /** What the others told last that are not missing. */
+  /** The last reports of the other nodes that are not missing. */
   reports(): readonly ToldReport[];
-  /** Begins to look. Resolves when there is a first answer, or none is to be had in time. */
+  /** Begins to watch. Resolves with a first answer, or when none arrives in time. */
   start(): Promise<void>;
-  /** Stops looking. */
   stop(): void;
 }
 
-/** What another node told. */
+/** Another node's report. */
 export interface ToldReport extends NodeReport {
   /** Its id. */
   readonly node: string;
 }
 
-/** This node, as it is told of. */
+/** This node, as reported. */
 export type OwnNode = Pick<NodeBeat, 'id' | 'name' | 'roles' | 'version'>;
 
-/** How often the list of nodes is read, in ms: what one node tells, the others show a second later. */
+/** How often the list of nodes is read, in ms: others show a node's report within a second. */
 const LOOK_MS = 1_000;
-/** What was not answered for so long is old. */
+/** An answer older than this is stale, in ms. */
 const SILENT_MS = 2_000;
-/** After a silence of the database every node beats anew: so long nobody is called missing, in ms. */
+/** After the database was silent every node beats anew: for this long none is called missing, in ms. */
 const SETTLE_MS = 10_000;
 
-/** How the nodes over `cluster` are seen; null: there is this one alone. */
+/** Watches the nodes of `cluster`; null: there is only this one. */
 export function createNodesSight(cluster: Cluster | null, own: OwnNode, clock: Clock): NodesSight {
   return cluster === null ? alone(own, clock) : new ClusterSight(cluster, own, clock);
 }
 
-/** What the nodes told that live at `now` (wall ms), but for one of them. */
+/** The reports of nodes alive at `now` (wall ms), except one. */
 export function livingReports(nodes: readonly ClusterNode[], except: string, now: number): ToldReport[] {
   return nodes
     .filter(({ id, lastSeenAt }) => id !== except && now - lastSeenAt < MISSING_MS)
@@ -57,9 +56,9 @@ class ClusterSight implements NodesSight {
   readonly #own: OwnNode;
   readonly #clock: Clock;
   readonly #poll: Poll<readonly ClusterNode[]>;
-  /** Monotonic ms since which the database has answered without a silence; null while it does not. */
+  /** Monotonic ms since which the database has answered without interruption; null while it does not. */
   #wellSince: number | null = null;
-  /** What was read last, and of which answer. */
+  /** The last parsed reports, and the answer they are from. */
   #read: { readonly from: readonly ClusterNode[] | null; readonly reports: readonly ToldReport[] };
 
   constructor(cluster: Cluster, own: OwnNode, clock: Clock) {
