@@ -2,12 +2,12 @@ import { createHash, createPublicKey, type KeyObject, X509Certificate } from 'no
 import type { HostAddresses } from './hosts.ts';
 import { type DnsAnswer, type DnsRefusal, deferred, type RecordData, type Resolver } from './resolver.ts';
 
-/** Whether a server's certificates are those that its TLSA records name (RFC 7672 §3, RFC 7671). */
+/** Matches a server's certificates with its TLSA records (RFC 7672 §3, RFC 7671). */
 
 /** One TLSA record (RFC 6698 §2.1). */
 export type Tlsa = RecordData['TLSA'];
 
-/** Whom a chain must speak for, and when. */
+/** The names and the time for which a chain must be valid. */
 export interface TlsaContext {
   /** For usage 2: the recipients' domain, the host's name as the MX has it, and the base domain (RFC 7672 §3.2.2). */
   readonly names: readonly string[];
@@ -17,14 +17,14 @@ export interface TlsaContext {
 
 /** Octets of a digest, by matching type (RFC 6698 §2.1.3). */
 const DIGEST_BYTES: Readonly<Record<number, number>> = { 1: 32, 2: 64 };
-/** The rest of a longer chain is not looked at. */
+/** Longer chains are examined only in part. */
 const MAX_CHAIN = 10;
 
 /**
- * Whether a chain of certificates, in DER, the server's own first, matches one of the records. Usage 3 compares the
- * server's certificate and nothing else; usage 2 asks besides for a chain of signatures up to the one that matches,
- * that is valid now and for one of the names. The certificate or key of usage 2 may stand in the record itself and be
- * left out of the chain (RFC 7671 §5.2). Usages 0 and 1 match nothing (RFC 7672 §3.1.3). Never throws.
+ * Whether a chain of certificates, in DER, the server's own first, matches one of the records. Usage 3 compares only
+ * the server's certificate; usage 2 also requires a chain of signatures up to the matching one that is valid now and
+ * for one of the names. The certificate or key of usage 2 may be in the record itself and missing from the chain (RFC
+ * 7671 §5.2). Usages 0 and 1 match nothing (RFC 7672 §3.1.3). Never throws.
  */
 export function matchTlsa(
   records: readonly Tlsa[],
@@ -40,12 +40,12 @@ export function matchTlsa(
   try {
     return matchesAnchor(anchors, leaf, others, context);
   } catch {
-    // A certificate that the library cannot read vouches for nobody.
+    // A certificate that the library cannot parse proves nothing.
     return false;
   }
 }
 
-/** Usages 0 and 1 ask for roots that are not the same everywhere, and are not used for mail (RFC 7672 §3.1.3). */
+/** Usages 0 and 1 need roots that differ between systems, and are not used for mail (RFC 7672 §3.1.3). */
 export function isUsable({ usage, selector, matchingType, data }: Tlsa): boolean {
   if (usage !== 2 && usage !== 3) return false;
   if (selector !== 0 && selector !== 1) return false;
@@ -84,7 +84,7 @@ function matchesAnchor(
   return leadsToAnchor(leaf, candidates, anchors, keys);
 }
 
-/** Goes from a certificate to those that signed it, each of which is used once. */
+/** Follows signatures from a certificate to its issuers, using each once. */
 function leadsToAnchor(
   leaf: X509Certificate,
   candidates: readonly X509Certificate[],
@@ -118,7 +118,7 @@ function isSignedBy(certificate: X509Certificate, key: KeyObject): boolean {
   try {
     return certificate.verify(key);
   } catch {
-    // A key of another kind than the signature.
+    // The key is of another kind than the signature.
     return false;
   }
 }
@@ -139,12 +139,12 @@ function readKey(hex: string): KeyObject | null {
   }
 }
 
-/** The public key of a certificate, as the bytes that stand in it. */
+/** The public key of a certificate, as the bytes in it. */
 
 const SEQUENCE = 0x30;
 const VERSION = 0xa0;
 
-/** One element of DER (ITU-T X.690 §8.1): where it begins, where its contents do, where it ends. */
+/** One element of DER (ITU-T X.690 §8.1): its start, the start of its contents, its end. */
 interface Element {
   readonly tag: number;
   readonly start: number;
@@ -153,8 +153,8 @@ interface Element {
 }
 
 /**
- * SubjectPublicKeyInfo of a certificate in DER (RFC 5280 §4.1), for selector 1 of TLSA records: what is in the
- * certificate, and not what a library would write for the same key. Null when the bytes are no certificate.
+ * SubjectPublicKeyInfo of a certificate in DER (RFC 5280 §4.1), for selector 1 of TLSA records: the bytes in the
+ * certificate, not those that a library would write for the same key. Null for bytes that are not a certificate.
  */
 export function subjectPublicKeyInfo(certificate: Uint8Array): Uint8Array | null {
   const whole = elementAt(certificate, 0, certificate.length);
@@ -173,7 +173,7 @@ export function subjectPublicKeyInfo(certificate: Uint8Array): Uint8Array | null
   return key?.tag === SEQUENCE ? certificate.subarray(key.start, key.end) : null;
 }
 
-/** Null when it does not end before `limit`. Lengths of more than three octets are longer than any certificate. */
+/** Null if it does not end before `limit`. Lengths of more than three octets exceed any certificate. */
 function elementAt(bytes: Uint8Array, start: number, limit: number): Element | null {
   const tag = bytes[start];
   const first = bytes[start + 1];
@@ -186,14 +186,14 @@ function elementAt(bytes: Uint8Array, start: number, limit: number): Element | n
   return contents + length <= limit ? { tag, start, contents, end: contents + length } : null;
 }
 
-/** DANE for SMTP (RFC 7672): whether a host's records ask for TLS with a certificate that matches them. */
+/** DANE for SMTP (RFC 7672): whether a host's records require TLS with a matching certificate. */
 
 /**
- * What DANE asks of the connection to a host.
- * - `opportunistic`: DANE does not apply, `why` says for what reason.
+ * DANE's requirement for the connection to a host.
+ * - `opportunistic`: DANE does not apply, for the reason `why`.
  * - `mandatory`: TLS, with a chain that `matchTlsa` accepts; nothing else is checked.
- * - `mandatory_unauthenticated`: TLS, any certificate: there are records, and none is usable (RFC 7672 §2.2).
- * - `deferred`: this host may not be used now, since its records could not be had.
+ * - `mandatory_unauthenticated`: TLS with any certificate: there are records, but none is usable (RFC 7672 §2.2).
+ * - `deferred`: this host may not be used now, because its records could not be looked up.
  */
 export type DaneDecision =
   | { readonly kind: 'opportunistic'; readonly why: 'insecure' | 'no_records' }
@@ -201,13 +201,13 @@ export type DaneDecision =
       readonly kind: 'mandatory';
       /** Usable ones, at least one. */
       readonly records: readonly Tlsa[];
-      /** The host's name in the question that found them: SNI, and one of the names for usage 2. */
+      /** The host's name in the query that found them: SNI, and one of the names for usage 2. */
       readonly baseDomain: string;
     }
   | { readonly kind: 'mandatory_unauthenticated'; readonly baseDomain: string }
   | DnsRefusal;
 
-/** The host DANE is looked up for. */
+/** The host to look up. */
 export interface DaneHost {
   /** The MX answer, or the proof that there is none, was validated (`MxHosts.authenticated`). */
   readonly mxAuthenticated: boolean;
@@ -217,12 +217,12 @@ export interface DaneHost {
   readonly addresses: HostAddresses;
 }
 
-/** Only so many records count, the first: each may cost a check of a signature. */
+/** Only the first records count, since each may cost a check of a signature. */
 const MAX_RECORDS = 16;
 /**
- * Asks for TLSA records, where MX and addresses were validated, and decides. Where the host's name is an alias, the
- * name behind it is asked for first, then its own (RFC 7672 §2.2.2). Records that were not validated count as none.
- * When a question has no answer, somebody may be keeping it back: deferred, 4.7.5 `dane_lookup_failed`.
+ * Looks up TLSA records if MX and addresses were validated, and decides. If the host's name is an alias, the canonical
+ * name is tried first, then its own (RFC 7672 §2.2.2). Records that were not validated count as none. If a query fails,
+ * an attacker may be suppressing the answer: deferred, 4.7.5 `dane_lookup_failed`.
  */
 export async function lookUpDane(
   resolver: Resolver,

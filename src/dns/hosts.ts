@@ -10,24 +10,24 @@ import {
 
 /** The addresses of one host. */
 
-/** Addresses kept at most: one host may not hold an attempt for hours. */
+/** Most addresses kept: one host may not hold an attempt for hours. */
 const MAX_ADDRESSES = 8;
 
-/** Where a host is. */
+/** The result of looking up a host. */
 export interface HostAddresses {
   readonly kind: 'addresses';
   /** At least one; IPv6 and IPv4 in turn, IPv6 first (RFC 8305 §4). */
   readonly addresses: readonly string[];
-  /** Where aliases led to; the host's name without any. */
+  /** The name after all aliases; the host's name if there are none. */
   readonly canonicalName: string;
-  /** All answers that were used were validated. */
+  /** All answers used were validated. */
   readonly authenticated: boolean;
 }
 
 /**
- * Asks for the addresses of a host. Rejected when it has none (5.4.4; `dns_nxdomain`, `dns_no_address`): for the last
- * of a domain's hosts that is final. Deferred when nothing is known (4.4.3). An answer for one family is enough,
- * unless the other failed and this one is empty.
+ * Looks up the addresses of a host. Rejected if it has none (5.4.4; `dns_nxdomain`, `dns_no_address`): for the last of
+ * a domain's hosts that is final. Deferred if nothing is known (4.4.3). One family's answer suffices, unless it is
+ * empty and the other's query failed.
  */
 export async function lookUpAddresses(
   resolver: Resolver,
@@ -56,7 +56,7 @@ export async function lookUpAddresses(
     : rejected('dns_no_address', '5.4.4', `The host ${host} has no ${FAMILY_NAMES[family]} address`);
 }
 
-/** IP versions as people name them. */
+/** IP versions, for people. */
 export const FAMILY_NAMES = { any: 'IP', ipv4: 'IPv4', ipv6: 'IPv6' } as const;
 
 function inTurn(first: readonly string[] = [], second: readonly string[] = []): string[] {
@@ -65,16 +65,16 @@ function inTurn(first: readonly string[] = [], second: readonly string[] = []): 
   return [...new Set(pairs.flat())].filter((address) => address !== undefined);
 }
 
-/** Which hosts take mail for a domain, and in which order they are tried (RFC 5321 §5.1). */
+/** The hosts that accept mail for a domain, in the order in which they are tried (RFC 5321 §5.1). */
 
 /** One host to try. */
 export interface MxHost {
-  /** Lower case, in A-labels. May be an alias: RFC 2181 §10.3 forbids it, and it is common. */
+  /** Lower case, in A-labels. May be an alias: RFC 2181 §10.3 forbids that, but it is common. */
   readonly name: string;
   readonly preference: number;
 }
 
-/** Hosts that take mail for a domain. */
+/** Hosts that accept mail for a domain. */
 export interface MxHosts {
   readonly kind: 'hosts';
   /** At least one, in the order in which they are tried. */
@@ -83,24 +83,24 @@ export interface MxHosts {
   readonly implicit: boolean;
   /** The answer, or the proof that there is none, was validated: DANE may apply (RFC 7672 §2.2.1). */
   readonly authenticated: boolean;
-  /** Names that are no host's, such as IP addresses: for the record of the attempt. */
+  /** Invalid host names, such as IP addresses: for the record of the attempt. */
   readonly refused: readonly string[];
 }
 
-/** How hosts are chosen. */
+/** How to choose hosts. */
 export interface SelectOptions {
   /** The recipients' domain, lower case, in A-labels. */
   readonly domain: string;
-  /** Names of this server, lower case. What an MX names of it, and whatever is as far or further, is left out. */
+  /** This server's names, lower case. MX hosts with these names, and all that are no nearer, are left out. */
   readonly ownNames: readonly string[];
-  /** Numbers in [0, 1), to mix hosts of equal preference. */
+  /** Numbers in [0, 1), to shuffle hosts of equal preference. */
   readonly dice: () => number;
 }
 
 /**
- * Chooses the hosts for a domain from the answer to its MX question, or says why there are none. Rejected: null MX
- * (5.1.10, RFC 7505), no such domain (5.1.2), this server is its best host (5.4.6), or no record names a host
- * (5.4.4). Deferred: the DNS did not answer (4.4.3).
+ * Chooses the hosts for a domain from the answer to its MX query, or says why there are none. Rejected: null MX
+ * (5.1.10, RFC 7505), no such domain (5.1.2), this server is its best host (5.4.6), or no record names a host (5.4.4).
+ * Deferred: the DNS did not answer (4.4.3).
  */
 export function selectHosts(answer: DnsAnswer<'MX'>, options: SelectOptions): MxHosts | DnsRefusal {
   const { domain } = options;
@@ -141,7 +141,7 @@ function fromRecords(
   return withoutOwn({ hosts, implicit: false, authenticated, refused }, options);
 }
 
-/** Mail for a domain that this server is a host of goes to nearer hosts, or it would come back. */
+/** If this server is itself a host of the domain, mail goes only to nearer hosts, or it would loop. */
 function withoutOwn(found: Omit<MxHosts, 'kind'>, options: SelectOptions): MxHosts | DnsRefusal {
   const own = found.hosts.findIndex(({ name }) => options.ownNames.includes(name));
   const nearest = found.hosts[own]?.preference ?? Number.POSITIVE_INFINITY;
@@ -151,7 +151,7 @@ function withoutOwn(found: Omit<MxHosts, 'kind'>, options: SelectOptions): MxHos
   return { kind: 'hosts', ...found, hosts };
 }
 
-/** Fisher and Yates; the sort that follows keeps the order of equals. */
+/** Fisher and Yates; the later sort keeps the order of equals. */
 function shuffled(hosts: readonly MxHost[], dice: () => number): MxHost[] {
   const mixed = [...hosts];
   for (let last = mixed.length - 1; last > 0; last--) {

@@ -1,8 +1,11 @@
-/** What a domain publishes of itself in TXT records: DKIM keys (RFC 6376), DMARC (RFC 7489), TLS reports (RFC 8460). */
+/**
+ * The TXT records that a domain publishes about its mail: DKIM keys (RFC 6376), DMARC (RFC 7489), TLS reports (RFC
+ * 8460).
+ */
 
-/** A key's record, as far as it matters here. */
+/** The relevant tags of a key's record. */
 export interface DkimRecord {
-  /** `k=`; rsa where it says nothing. */
+  /** `k=`; rsa by default. */
   readonly keyType: string;
   /** `p=` without white space; empty: the key was revoked. */
   readonly publicKey: string;
@@ -10,31 +13,31 @@ export interface DkimRecord {
   readonly testing: boolean;
   /** `h=`: hash algorithms that may be used; null means all. */
   readonly hashes: readonly string[] | null;
-  /** `s=` is there and allows neither mail nor all services. */
+  /** `s=` is present and allows neither mail nor all services. */
   readonly otherService: boolean;
 }
 
 /** A DMARC policy. */
 export interface DmarcRecord {
   readonly policy: 'none' | 'quarantine' | 'reject';
-  /** `sp=`: that for domains below which have none of their own; null: the same. */
+  /** `sp=`: the policy for subdomains without their own; null: the same. */
   readonly below: DmarcRecord['policy'] | null;
-  /** `pct=`: the part of the mail that it is for; 100 where it says nothing. */
+  /** `pct=`: the share of the mail that it applies to; 100 by default. */
   readonly percent: number;
-  /** `psd=y`: the domain is a public suffix, and those below are other people's (RFC 9091). */
+  /** `psd=y`: the domain is a public suffix, and its subdomains belong to others (RFC 9091). */
   readonly isSuffix: boolean;
-  /** It says no policy that is one, and counts as none because it wants reports (RFC 7489 §6.6.3). */
+  /** It has no valid policy, and counts as `none` because it requests reports (RFC 7489 §6.6.3). */
   readonly isAssumed: boolean;
-  /** Where reports on all mail go, as URIs without their size. */
+  /** Addresses for reports on all mail, as URIs without their size. */
   readonly reportTo: readonly string[];
 }
 
-/** The most tags looked at: no record that is meant has nearly as many. */
+/** Most tags to read: no genuine record has nearly as many. */
 const MAX_TAGS = 64;
 const NAME = /^[a-z][a-z0-9_]*$/i;
 const POLICIES = ['none', 'quarantine', 'reject'] as const;
 
-/** Tags of a list `name=value; …` (RFC 6376 §3.2), names as written; null when it is none, or names one twice. */
+/** The tags of a list `name=value; …` (RFC 6376 §3.2), names as written; null if it is malformed, or repeats a name. */
 export function parseTags(text: string): ReadonlyMap<string, string> | null {
   const parts = text.split(';', MAX_TAGS + 1).map((part) => part.trim());
   if (parts.at(-1) === '') parts.pop();
@@ -49,13 +52,13 @@ export function parseTags(text: string): ReadonlyMap<string, string> | null {
   return tags;
 }
 
-/** Reads a TXT record under `_domainkey` (RFC 6376 §3.6.1); null when it is no key. */
+/** Parses a TXT record under `_domainkey` (RFC 6376 §3.6.1); null if it is not a key. */
 export function parseDkimRecord(text: string): DkimRecord | null {
   const tags = parseTags(text);
   if (tags === null) return null;
   const publicKey = tags.get('p');
   const version = tags.get('v');
-  // A version must stand first where there is one.
+  // A version, if present, must come first.
   if (publicKey === undefined || (version !== undefined && (version !== 'DKIM1' || !/^\s*v/.test(text))))
     return null;
   const services = listOf(tags.get('s'));
@@ -68,12 +71,12 @@ export function parseDkimRecord(text: string): DkimRecord | null {
   };
 }
 
-/** Those of a name's TXT records that mean to be DMARC policies (RFC 7489 §6.6.3): of more than one none counts. */
+/** The TXT records that claim to be DMARC policies (RFC 7489 §6.6.3): of several none counts. */
 export function dmarcRecords(records: readonly string[]): readonly string[] {
   return records.filter((text) => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text));
 }
 
-/** Reads a DMARC policy (RFC 7489 §6.3); null when it has a fault in what matters. */
+/** Parses a DMARC policy (RFC 7489 §6.3); null if a relevant tag is faulty. */
 export function parseDmarcRecord(text: string): DmarcRecord | null {
   const tags = parseTags(text);
   if (tags?.get('v') !== 'DMARC1') return null;
@@ -93,23 +96,23 @@ function policyOf(value: string | undefined): DmarcRecord['policy'] | undefined 
   return POLICIES.find((known) => known === value?.toLowerCase());
 }
 
-/** Those of a name's TXT records that mean to say where TLS reports go (RFC 8460 §3): of more than one none counts. */
+/** The TXT records that claim to say where TLS reports go (RFC 8460 §3): of several none counts. */
 export function tlsReportRecords(records: readonly string[]): readonly string[] {
   return records.filter((text) => /^v=TLSRPTv1\s*;/.test(text));
 }
 
-/** Where a record of RFC 8460 §3 sends reports; null when it has a fault. */
+/** The addresses for reports in a record of RFC 8460 §3; null if it is faulty. */
 export function parseTlsReportRecord(text: string): readonly string[] | null {
   const uris = urisOf(parseTags(text)?.get('rua'));
   return uris.length > 0 && uris.every((uri) => /^(?:mailto|https):/i.test(uri)) ? uris : null;
 }
 
-/** A list with colons between (RFC 6376 §3.6.1). */
+/** A colon-separated list (RFC 6376 §3.6.1). */
 function listOf(value: string | undefined): readonly string[] | null {
   return value === undefined ? null : value.split(':').map((item) => item.trim().toLowerCase());
 }
 
-/** A list of URIs with commas between; a size may follow each (RFC 7489 §6.2). */
+/** A comma-separated list of URIs, each perhaps with a size (RFC 7489 §6.2). */
 function urisOf(value: string | undefined): readonly string[] {
   return (value ?? '')
     .split(',')

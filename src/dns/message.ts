@@ -1,11 +1,11 @@
 import { type DnsRecord, Malformed, readRecord, TYPE_NUMBERS, WireReader } from './record.ts';
 import type { DnsAnswer, DnsFailure, RecordData, RecordType } from './resolver.ts';
 
-/** DNS messages (RFC 1035 §4, EDNS of RFC 6891): a query into bytes, bytes into a response. */
+/** Encodes queries and parses responses (RFC 1035 §4, EDNS of RFC 6891). */
 
-/** What crosses every network in one piece (the DNS flag day of 2020). */
+/** Crosses every network without fragmentation (the DNS flag day of 2020). */
 const EDNS_BYTES = 1232;
-/** Records of a message, of all sections. What more of them say, no mail depends on; reading them would take its time. */
+/** Most records of a message, in all sections. No mail depends on more, and reading them would take time. */
 export const MAX_RECORDS = 512;
 const HEADER_BYTES = 12;
 const CLASS_IN = 1;
@@ -19,7 +19,7 @@ const FLAG = {
 const FLAG_LOW = { recursionAvailable: 0x0080, authenticated: 0x0020 } as const;
 const OPCODE = 0x7800;
 
-/** One question, as it goes out. */
+/** One query. */
 export interface Query {
   /** 16 random bits. */
   readonly id: number;
@@ -29,8 +29,8 @@ export interface Query {
   /** With EDNS; without for servers that do not know it. */
   readonly edns: boolean;
   /**
-   * Ask to be told whether the answer was validated (AD, RFC 6840 §5.7). DO is never set: signatures, which nobody
-   * here reads, would make answers too large for a datagram.
+   * Ask whether the answer was validated (AD, RFC 6840 §5.7). DO is never set: signatures, which nobody here reads,
+   * would make answers too large for a datagram.
    */
   readonly ad: boolean;
 }
@@ -38,21 +38,21 @@ export interface Query {
 /** A response, its records in order. */
 export interface DnsResponse {
   readonly id: number;
-  /** RFC 1035 §4.1.1, with the upper bits that EDNS adds. */
+  /** RFC 1035 §4.1.1, with the upper bits from EDNS. */
   readonly code: number;
-  /** More did not fit. Then there are no records here. */
+  /** The response was cut off, and has no records here. */
   readonly truncated: boolean;
   readonly authoritative: boolean;
   readonly recursionAvailable: boolean;
-  /** AD: the server says that it validated what is here. */
+  /** AD: the server says that it validated the answer. */
   readonly authenticated: boolean;
-  /** The question, the name's case kept; null when the server left it out. */
+  /** The question, letter case preserved; null if the server left it out. */
   readonly question: { readonly name: string; readonly type: number } | null;
   readonly answers: readonly DnsRecord[];
   readonly authorities: readonly DnsRecord[];
 }
 
-/** The bytes of a query that asks for recursion. */
+/** The bytes of a recursive query. */
 export function encodeQuery(query: Query): Buffer {
   const labels = query.name.split('.').map((label) => Buffer.from(label, 'latin1'));
   const name = labels.flatMap((label) => [Buffer.of(label.length), label]);
@@ -68,8 +68,8 @@ export function encodeQuery(query: Query): Buffer {
 }
 
 /**
- * A response, or why the bytes are none. Never throws. At most {@link MAX_RECORDS} records of names of 255 octets are
- * read, whatever the bytes point to: a few milliseconds.
+ * A response, or why the bytes are not one. Never throws. Reads at most {@link MAX_RECORDS} records with names of 255
+ * octets, whatever the bytes point to: a few milliseconds.
  */
 export function parseResponse(
   bytes: Uint8Array,
@@ -82,11 +82,11 @@ export function parseResponse(
   }
 }
 
-/** Whether a response answers a query: same id and question. `exactCase` asks for the same letters (0x20) too. */
+/** Whether a response answers a query: same id and question. `exactCase` requires the same letter case (0x20) too. */
 export function answers(query: Query, response: DnsResponse, exactCase: boolean): boolean {
   if (response.id !== query.id) return false;
   const { question } = response;
-  // Some servers leave the question out where they did not understand it.
+  // Some servers omit the question if they did not understand it.
   if (question === null) return response.code === CODE.formatError || response.code === CODE.notImplemented;
   const isSame = exactCase
     ? question.name === query.name
@@ -94,7 +94,7 @@ export function answers(query: Query, response: DnsResponse, exactCase: boolean)
   return isSame && question.type === TYPE_NUMBERS[query.type];
 }
 
-/** Response codes that mean something here (RFC 1035 §4.1.1). */
+/** The relevant response codes (RFC 1035 §4.1.1). */
 export const CODE = {
   noError: 0,
   formatError: 1,
@@ -104,7 +104,7 @@ export const CODE = {
   refused: 5,
 } as const;
 
-/** Gives each letter of a name the case that one bit of `bits` says, from its first bit on (0x20). */
+/** Sets the case of each letter of a name by one bit of `bits`, starting with the first (0x20). */
 export function mixCase(name: string, bits: Uint8Array): string {
   return name.replace(/[a-z]/g, (letter, index: number) =>
     ((bits[(index >> 3) % bits.length] ?? 0) >> (index & 7)) & 1 ? letter.toUpperCase() : letter,
@@ -123,7 +123,7 @@ function readResponse(bytes: Uint8Array): DnsResponse {
   if (!truncated && counts[1] + counts[2] + counts[3] > MAX_RECORDS)
     throw new Malformed(`it has more than ${MAX_RECORDS} records`);
   const question = readQuestion(reader, counts[0]);
-  // What is there of a truncated response may be cut off anywhere, and is asked for anew.
+  // A truncated response may be cut off anywhere, and the query is repeated.
   const sections = truncated ? [] : counts.slice(1).map((count) => readRecords(reader, count));
   const [answerRecords = [], authorities = [], additional = []] = sections;
   const high = additional.find(({ type }) => type === 'OPT');
@@ -149,7 +149,7 @@ function readQuestion(reader: WireReader, count: number): DnsResponse['question'
   return { name, type };
 }
 
-/** A count that lies ends where the bytes do. */
+/** A false count ends with the bytes. */
 function readRecords(reader: WireReader, count: number): DnsRecord[] {
   const records: DnsRecord[] = [];
   for (let i = 0; i < count; i++) records.push(readRecord(reader));
@@ -160,17 +160,17 @@ function u16(...values: readonly number[]): Buffer {
   return Buffer.from(values.flatMap((value) => [value >> 8, value & 0xff]));
 }
 
-/** What a response says to a question: aliases followed, times to live, the kind of emptiness (RFC 2308). */
+/** The answer in a response: follows aliases, limits times to live, distinguishes negative answers (RFC 2308). */
 
-/** Longest run of aliases that is followed, within an answer and over several. */
+/** The longest chain of aliases to follow, within an answer and over several. */
 export const MAX_ALIASES = 10;
-/** An answer is used for at most a day, and for at least a second, whatever it says. */
+/** An answer is used for at most a day, and at least a second, whatever it says. */
 const MAX_TTL_SECONDS = 86_400;
-/** RFC 2308 §5: an hour to three for what is not there. */
+/** RFC 2308 §5: an hour to three for negative answers. */
 const MAX_NEGATIVE_TTL_SECONDS = 3600;
 const MIN_TTL_SECONDS = 1;
 
-/** What a response says. `alias`: the name is another one's, of which it says nothing; that one is to be asked for. */
+/** The content of a response. `alias`: the name is an alias of another, which must be asked for. */
 export type Reading<T extends RecordType> =
   | DnsAnswer<T>
   | {
@@ -181,8 +181,8 @@ export type Reading<T extends RecordType> =
     };
 
 /**
- * Reads the answer for `name` (lower case) out of a response that is known to answer it. Records of other names and
- * types, which nobody asked for, are not looked at. `trusted`: AD counts.
+ * Reads the answer for `name` (lower case) from a response known to answer it. Ignores unrequested records of other
+ * names and types. `trusted`: AD counts.
  */
 export function readAnswer<T extends RecordType>(
   response: DnsResponse,
@@ -214,7 +214,7 @@ export function readAnswer<T extends RecordType>(
         ttlSeconds: Math.max(MIN_TTL_SECONDS, chain.ttl),
       };
   }
-  // Without SOA it says nothing of how long it holds (RFC 2308 §5).
+  // Without SOA a negative answer has no lifetime (RFC 2308 §5).
   const negative = soa?.type === 'SOA' ? Math.min(soa.ttl, soa.data, MAX_NEGATIVE_TTL_SECONDS) : 0;
   const ttlSeconds = Math.max(MIN_TTL_SECONDS, Math.min(negative, chain.ttl));
   return { kind: code === CODE.noSuchName ? 'nxdomain' : 'nodata', authenticated, ttlSeconds };
@@ -250,7 +250,7 @@ function isOf<T extends RecordType>(
   return record.type === type;
 }
 
-/** A server that only knows its own zones points to others, which is no word on whether there is a record. */
+/** A server that only knows its own zones refers to others, which does not say whether there is a record. */
 function isReferral({ authoritative, recursionAvailable, authorities }: DnsResponse): boolean {
   return !authoritative && !recursionAvailable && authorities.some(({ type }) => type === 'NS');
 }
@@ -261,7 +261,7 @@ function refusal(code: number): Reading<never> {
     : failed('dns_refused', code === CODE.refused ? 'refuses (REFUSED)' : `says code ${code}`);
 }
 
-/** Why nothing is known, in a word and in words that are fit for a log line. */
+/** Why nothing is known, as a code and as text fit for a log line. */
 export function failed(cause: DnsFailure, text: string): { kind: 'failed'; cause: DnsFailure; text: string } {
   return { kind: 'failed', cause, text };
 }

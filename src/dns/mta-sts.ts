@@ -2,19 +2,21 @@ import type { Clock } from '../lib/clock.ts';
 import { Flights } from '../lib/stop.ts';
 import { isHostName, type Resolver } from './resolver.ts';
 
-/** MTA-STS (RFC 8461): what a domain publishes about TLS to its mail servers. */
+/** MTA-STS (RFC 8461): a domain's policy about TLS to its mail servers. */
 
-/** A policy as its file has it. */
+/** The contents of a policy file. */
 export interface MtaStsPolicy {
-  /** `enforce`: no mail to a host that does not match, or without verified TLS. `testing` and `none` ask for nothing. */
+  /**
+   * `enforce`: no mail to a host that does not match, or without verified TLS. `testing` and `none` require nothing.
+   */
   readonly mode: 'enforce' | 'testing' | 'none';
   /** Lower case; `*.` stands for exactly one label. Empty only with mode `none`. */
   readonly mx: readonly string[];
-  /** For how long it holds, at most a year (RFC 8461 §3.2). */
+  /** Its lifetime, at most a year (RFC 8461 §3.2). */
   readonly maxAgeSeconds: number;
 }
 
-/** A policy, or what is wrong with its file. */
+/** A policy, or the fault of its file. */
 export type StsPolicyResult =
   | { readonly ok: true; readonly policy: MtaStsPolicy }
   | { readonly ok: false; readonly reason: string };
@@ -25,11 +27,11 @@ const VERSION = /^v=STSv1[ \t]*;/;
 const RECORD_FIELD = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,31})=([!-:<>-~]+)$/;
 const ID = /^[A-Za-z0-9]{1,32}$/;
 const POLICY_FIELD = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,31}):(.*)$/;
-/** A run at the end is tried from its beginning alone: from each blank of every run, it takes the square of their number. */
+/** Tries a run at the end only from its beginning: trying every blank of every run would take quadratic time. */
 const BLANK_ENDS = /^[ \t]+|(?<![ \t])[ \t]+$/g;
 const MODES = ['enforce', 'testing', 'none'] as const;
 
-/** The id of the one record among the TXT records of `_mta-sts.DOMAIN`; null when there is none, or more than one. */
+/** The id of the single record among the TXT records of `_mta-sts.DOMAIN`; null if there is none, or more than one. */
 export function parseStsRecord(records: readonly string[]): string | null {
   const [record, ...more] = records.filter((text) => VERSION.test(text));
   if (record === undefined || more.length > 0) return null;
@@ -42,8 +44,8 @@ export function parseStsRecord(records: readonly string[]): string | null {
 }
 
 /**
- * Reads a policy file (RFC 8461 §3.2): fields in any order, the first of a name counts, but for `mx`; unknown ones are
- * passed over. A file with a fault is no policy at all.
+ * Parses a policy file (RFC 8461 §3.2): fields in any order; of a repeated one the first counts, except for `mx`;
+ * unknown ones are ignored. A faulty file is not a policy.
  */
 export function parseStsPolicy(text: string): StsPolicyResult {
   const fields = new Map<string, string>();
@@ -66,7 +68,7 @@ export function parseStsPolicy(text: string): StsPolicyResult {
   return { ok: true, policy: { mode, mx, maxAgeSeconds: Math.min(Number(maxAge), MAX_AGE_SECONDS) } };
 }
 
-/** Whether a policy names a host (RFC 8461 §4.1). The host's certificate must be good for its name besides. */
+/** Whether a policy names a host (RFC 8461 §4.1). The host's certificate must be valid for its name as well. */
 export function matchesPolicy(policy: MtaStsPolicy, host: string): boolean {
   const name = host.toLowerCase();
   const parent = name.slice(name.indexOf('.'));
@@ -87,9 +89,9 @@ function flaw(reason: string): StsPolicyResult {
   return { ok: false, reason };
 }
 
-/** The MTA-STS policies of the domains mail goes to: asked for, kept, renewed (RFC 8461 §3, §5). */
+/** The MTA-STS policies of recipient domains: fetched, cached, renewed (RFC 8461 §3, §5). */
 
-/** Gets a domain's policy file. Never rejects. `text` of a failure is fit for a log line. */
+/** Fetches a domain's policy file. Never rejects. `text` of a failure is fit for a log line. */
 export type PolicyFetch = (
   domain: string,
   signal: AbortSignal,
@@ -97,20 +99,19 @@ export type PolicyFetch = (
   { readonly kind: 'fetched'; readonly body: string } | { readonly kind: 'failed'; readonly text: string }
 >;
 
-/** What a domain asks for. */
+/** A domain's requirement. */
 export type MtaStsVerdict =
-  /** Nothing. `why`: what it may ask for could not be had, for this reason; null where it publishes nothing. */
+  /** None. `why`: a policy may exist, but could not be fetched, for this reason; null if none is published. */
   | { readonly kind: 'none'; readonly why: string | null }
   | {
       readonly kind: 'policy';
       readonly policy: MtaStsPolicy;
-      /** The record's id when it was fetched. */
+      /** The record's id at the time of the fetch. */
       readonly id: string;
-      /** It was fetched for this question, or kept from before. */
+      /** Fetched for this question, or cached from before. */
       readonly source: 'fetched' | 'kept';
     };
 
-/** What policies are made of. */
 export interface MtaStsParts {
   readonly fetch: PolicyFetch;
   readonly clock: Clock;
@@ -118,10 +119,9 @@ export interface MtaStsParts {
   readonly maxEntries?: number;
 }
 
-/** What is known of a domain. */
 interface Entry {
   readonly kept: Kept | null;
-  /** The id that was last asked for in vain, and until when it is not asked for again. */
+  /** The id of the last failed fetch, and until when it is not retried. */
   readonly failed: { readonly id: string; readonly until: number; readonly why: string } | null;
 }
 
@@ -129,26 +129,26 @@ interface Kept {
   readonly id: string;
   readonly policy: MtaStsPolicy;
   readonly expiresAt: number;
-  /** It is fetched anew from here on, though its id is the same. */
+  /** From here on it is fetched again, even with the same id. */
   readonly renewAt: number;
 }
 
 const MAX_ENTRIES = 10_000;
 const BYTES_PER_ENTRY = 512;
-/** RFC 8461 §3.3: after a failure at least five minutes. */
+/** RFC 8461 §3.3: at least five minutes after a failure. */
 const RETRY_AFTER_MS = 300_000;
-/** RFC 8461 §10.2 asks for a look once a day. */
+/** RFC 8461 §10.2 recommends a check once a day. */
 const RENEW_AFTER_MS = 86_400_000;
 const NOBODY_ENDS_IT = new AbortController().signal;
 
 /**
- * Policies by domain, in memory: after a restart they are fetched anew, and a domain whose policy cannot be had then
- * is for that time without one. The domains longest unused are forgotten first.
+ * Policies by domain, in memory: after a restart they are fetched again, and a domain whose policy cannot be fetched
+ * then is without one for that time. The least recently used are forgotten first.
  */
 export class MtaStsPolicies {
   readonly #parts: MtaStsParts;
   readonly #fetches = new Flights<Entry>();
-  /** The one used last is last. */
+  /** The most recently used is last. */
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
 
@@ -156,15 +156,14 @@ export class MtaStsPolicies {
     this.#parts = parts;
   }
 
-  /** How many domains are remembered. */
   get size(): number {
     return this.#entries.size;
   }
 
   /**
-   * What `domain` (lower case, in A-labels) asks for; `resolver` is asked for its record. A policy is fetched when its id is new, and kept for as long as
-   * it says, whatever becomes of its record and its file (RFC 8461 §5.1). Never rejects; what cannot be had counts as
-   * none, unless one is kept that still holds.
+   * The requirement of `domain` (lower case, in A-labels); `resolver` looks up its record. A policy is fetched when its
+   * id is new, and kept for its lifetime, whatever happens to its record and file (RFC 8461 §5.1). Never rejects; a
+   * policy that cannot be fetched counts as none, unless a kept one is still valid.
    */
   async policyFor(domain: string, resolver: Resolver, signal: AbortSignal): Promise<MtaStsVerdict> {
     const answer = await resolver.resolve(`_mta-sts.${domain}`, 'TXT', signal);
@@ -178,7 +177,7 @@ export class MtaStsPolicies {
     const fetching = this.#fetches.join(domain, entry.kept?.id === id ? NOBODY_ENDS_IT : signal, (limit) =>
       this.#fetch(domain, id, limit),
     );
-    // The same policy still holds: mail does not wait for it to be renewed.
+    // The same policy is still valid: mail does not wait for its renewal.
     if (entry.kept?.id === id) return verdict(entry.kept, null);
     const fetched = await fetching;
     if (fetched === null) return verdict(entry.kept, 'there was no time to fetch the policy');
@@ -205,7 +204,7 @@ export class MtaStsPolicies {
     return this.#put(domain, { kept, failed: { id, until: now + RETRY_AFTER_MS, why } });
   }
 
-  /** What is known of a domain, without what no longer holds. */
+  /** The entry of a domain, without expired data. */
   #entry(domain: string): Entry {
     const entry = this.#entries.get(domain);
     if (entry === undefined) return { kept: null, failed: null };

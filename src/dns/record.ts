@@ -1,8 +1,8 @@
 import type { RecordData, RecordType } from './resolver.ts';
 
-/** The records of a DNS message: RFC 1035 §3.2, 3596 (AAAA), 6698 (TLSA). */
+/** Parses the records of a DNS message: RFC 1035 §3.2, 3596 (AAAA), 6698 (TLSA). */
 
-/** Numbers of the types that are asked for. */
+/** Numbers of the types that can be queried. */
 export const TYPE_NUMBERS: Readonly<Record<RecordType, number>> = {
   A: 1,
   PTR: 12,
@@ -12,15 +12,15 @@ export const TYPE_NUMBERS: Readonly<Record<RecordType, number>> = {
   TLSA: 52,
 };
 
-/** What else is understood, in answers. */
+/** Other types understood in answers. */
 const OTHER_NUMBERS = { NS: 2, CNAME: 5, SOA: 6, OPT: 41 } as const;
 const CLASS_IN = 1;
 
-/** What a record holds. `other` is of a type or class that says nothing to us. */
+/** A record's content. `other`: an irrelevant type or class. */
 export type RecordContent =
   | { readonly [T in RecordType]: { readonly type: T; readonly data: RecordData[T] } }[RecordType]
   | { readonly type: 'CNAME'; readonly data: string }
-  /** The last field of the record: for how many seconds a negative answer may be kept (RFC 2308 §4). */
+  /** The last field of the record: the seconds for which a negative answer may be cached (RFC 2308 §4). */
   | { readonly type: 'SOA'; readonly data: number }
   /** The upper eight bits of the response code (RFC 6891 §6.1.3). */
   | { readonly type: 'OPT'; readonly data: number }
@@ -28,13 +28,13 @@ export type RecordContent =
 
 /** One record. */
 export type DnsRecord = RecordContent & {
-  /** Lower case, without the last dot. */
+  /** Lower case, without the trailing dot. */
   readonly name: string;
-  /** In seconds. With its first bit set it counts as 0 (RFC 2181 §8). */
+  /** In seconds. Counts as 0 if its first bit is set (RFC 2181 §8). */
   readonly ttl: number;
 };
 
-/** Reads the next record, whole. Throws {@link Malformed}. */
+/** Reads the whole next record. Throws {@link Malformed}. */
 export function readRecord(reader: WireReader): DnsRecord {
   const name = reader.name();
   const type = reader.u16();
@@ -94,11 +94,11 @@ function readContent(
   }
 }
 
-/** One octet is one character, whatever it means. */
+/** One octet is one character, whatever its meaning. */
 function readStrings(reader: WireReader, end: number): string {
   const strings: string[] = [];
   while (reader.offset < end) strings.push(reader.take(reader.u8()).toString('latin1'));
-  // Joined, and not added up: a sum of strings keeps all its parts.
+  // Joined, not added: a sum of strings keeps all its parts in memory.
   return strings.join('');
 }
 
@@ -115,38 +115,37 @@ function ipv6Text(octets: Buffer): string {
   return URL.parse(`http://[${groups.join(':')}]/`)?.hostname.slice(1, -1) ?? groups.join(':');
 }
 
-/** Bytes of a DNS message, read with every bound checked (RFC 1035 §4.1). */
+/** Reads the bytes of a DNS message with every bound checked (RFC 1035 §4.1). */
 
-/** What is wrong with a message. Thrown by {@link WireReader}, caught where a message is parsed. */
+/** A malformed message. Thrown by {@link WireReader}, caught where a message is parsed. */
 export class Malformed extends Error {}
 
 /** RFC 1035 §2.3.4: octets of a name, with the lengths of its labels. */
 const MAX_NAME_BYTES = 255;
 const POINTER = 0xc0;
-/** Pointers behind one another that lead to a name. No longer chain can be of use: a name has at most 127 labels. */
+/** Longest chain of pointers in a name. No longer chain is useful: a name has at most 127 labels. */
 const MAX_HOPS = 127;
 
-/** A name that was read. */
 interface WireName {
   readonly asWritten: string;
   readonly lower: string;
-  /** Octets it would have without pointers. */
+  /** Its octets without compression. */
   readonly octets: number;
-  /** Pointers that led to its end. */
+  /** Pointers followed to its end. */
   readonly hops: number;
-  /** Where what follows it begins. */
+  /** The offset after it. */
   readonly end: number;
 }
 
 /**
- * Reads a message from front to back. Throws {@link Malformed}, and nothing else. What many names point to is read
- * once, and they share its text: a message of 64 KiB may point to a long name thousands of times.
+ * Reads a message from front to back. Throws only {@link Malformed}. A name that many pointers refer to is read once,
+ * and its text shared: a message of 64 KiB may point to a long name thousands of times.
  */
 export class WireReader {
   readonly #bytes: Buffer;
-  /** Names that were pointed to, by where they begin. */
+  /** Names already pointed to, by their offset. */
   readonly #pointedTo = new Map<number, WireName>();
-  /** Where the next read begins. */
+  /** The offset of the next read. */
   offset: number;
 
   constructor(bytes: Uint8Array, offset = 0) {
@@ -169,21 +168,21 @@ export class WireReader {
     return this.#bytes.readUInt32BE(this.#take(4));
   }
 
-  /** So many octets, as a view. */
+  /** `length` octets, as a view. */
   take(length: number): Buffer {
     const start = this.#take(length);
     return this.#bytes.subarray(start, start + length);
   }
 
-  /** A name in lower case, without the last dot; '' is the root. See {@link nameAsWritten}. */
+  /** A name in lower case, without the trailing dot; '' is the root. See {@link nameAsWritten}. */
   name(): string {
     return this.#name().lower;
   }
 
   /**
-   * A name in the case in which it came. What is no letter, digit, `-` or `_` is written `\DDD`, so that a dot within a
-   * label is never taken for one between labels. A pointer must lead to before where the present run of labels began,
-   * so that no message can make the reading go round.
+   * A name in its original case. Anything but letters, digits, `-` and `_` is written `\DDD`, so that a dot inside a
+   * label cannot be taken for a separator. A pointer must lead to before the start of the current run of labels, so
+   * that no message can cause a loop.
    */
   nameAsWritten(): string {
     return this.#name().asWritten;
@@ -195,7 +194,7 @@ export class WireReader {
     return name;
   }
 
-  /** The name that begins at `start`, to which `hops` pointers led. */
+  /** The name at `start`, reached through `hops` pointers. */
   #nameAt(start: number, hops: number): WireName {
     let written = '';
     let octets = 1;
@@ -238,14 +237,14 @@ export class WireReader {
   }
 }
 
-/** A name of its first labels, and of the name that they stand before. */
+/** A name made of its first labels and the name that follows them. */
 function nameOf(front: string, where: Pick<WireName, 'octets' | 'hops' | 'end'>, rest?: WireName): WireName {
   if (rest !== undefined && front === '') return { ...rest, ...where };
   const asWritten = rest === undefined || rest.asWritten === '' ? front : `${front}.${rest.asWritten}`;
   return { ...where, asWritten, lower: asWritten.toLowerCase() };
 }
 
-/** Each octet as it is written within a name. */
+/** The notation of each octet in a name. */
 const WRITTEN = Array.from({ length: 256 }, (_, octet) => {
   const character = String.fromCharCode(octet);
   return /[A-Za-z0-9_-]/.test(character) ? character : `\\${String(octet).padStart(3, '0')}`;

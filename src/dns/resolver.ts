@@ -1,7 +1,7 @@
 import { parseDomain } from '../domain/domain-name.ts';
 import { localReply, type Reply } from '../domain/outcome.ts';
 
-/** The seam of the DNS: questions and answers. Scripted in tests, over sockets in `dns/client`. */
+/** The interface of the DNS: questions and answers. Scripted in tests, over sockets in `dns/client`. */
 
 /** A record's data, by type. */
 export interface RecordData {
@@ -13,7 +13,7 @@ export interface RecordData {
   readonly MX: { readonly preference: number; readonly exchange: string };
   /** One record, its strings joined. */
   readonly TXT: string;
-  /** A name, lower case, without the last dot. */
+  /** A name, lower case, without the trailing dot. */
   readonly PTR: string;
   /** RFC 6698 §2.1. */
   readonly TLSA: {
@@ -25,25 +25,25 @@ export interface RecordData {
   };
 }
 
-/** A type of record that can be asked for. Aliases (CNAME) are followed, and are no answer. */
+/** A type of record that can be asked for. Aliases (CNAME) are followed, and are not answers. */
 export type RecordType = keyof RecordData;
 
 /** The answer to a question. */
 export type DnsAnswer<T extends RecordType> =
   | {
       readonly kind: 'found';
-      /** At least one, in the order in which they came. */
+      /** At least one, in the order of the response. */
       readonly records: readonly RecordData[T][];
-      /** Where aliases led to; the name asked for without any. */
+      /** The name after all aliases; the name asked for if there are none. */
       readonly canonicalName: string;
-      /** The resolver says that it validated the answer (AD), and is trusted to have (`dns.trust_ad`). */
+      /** The resolver says that it validated the answer (AD), and is trusted (`dns.trust_ad`). */
       readonly authenticated: boolean;
-      /** For how long it may be used again, in seconds. */
+      /** How long it may be reused, in seconds. */
       readonly ttlSeconds: number;
     }
-  /** There is no such name, or no record of this type there. */
+  /** There is no such name, or it has no record of this type. */
   | { readonly kind: 'nxdomain' | 'nodata'; readonly authenticated: boolean; readonly ttlSeconds: number }
-  /** Nothing is known: to be asked again later. */
+  /** Nothing is known: ask again later. */
   | { readonly kind: 'failed'; readonly cause: DnsFailure; readonly text: string };
 
 /** Why nothing is known. `invalid`: the name cannot be asked for. */
@@ -55,26 +55,26 @@ export interface Resolver {
   resolve<T extends RecordType>(name: string, type: T, signal: AbortSignal): Promise<DnsAnswer<T>>;
 }
 
-/** What is said of mail that cannot go on, for what the DNS holds or does not say. */
+/** Replies for mail that the DNS, or its silence, keeps from being delivered. */
 
-/** Mail cannot go there: never (`rejected`), or not now (`deferred`). */
+/** Mail cannot be delivered: never (`rejected`), or not now (`deferred`). */
 export interface DnsRefusal {
   readonly kind: 'rejected' | 'deferred';
-  /** Its enhanced code and cause say which: see {@link selectHosts} and {@link lookUpAddresses}. */
+  /** Enhanced code and cause give the reason: see {@link selectHosts} and {@link lookUpAddresses}. */
   readonly reply: Reply;
 }
 
-/** Never. */
+/** The permanent refusal with this reply. */
 export function rejected(cause: string, enhanced: string, text: string): DnsRefusal {
   return { kind: 'rejected', reply: localReply(cause, enhanced, text) };
 }
 
-/** Not now. */
+/** The temporary refusal with this reply. */
 export function deferred(cause: string, enhanced: string, text: string): DnsRefusal {
   return { kind: 'deferred', reply: localReply(cause, enhanced, text) };
 }
 
-/** Nothing is known: 4.4.3, to be tried again; a name that can never be asked for is 5.1.2. */
+/** Nothing is known: 4.4.3, to be retried; a name that can never be asked for is 5.1.2. */
 export function unanswered(
   answer: Extract<DnsAnswer<RecordType>, { kind: 'failed' }>,
   what: string,
@@ -85,18 +85,18 @@ export function unanswered(
     : deferred(answer.cause, '4.4.3', text);
 }
 
-/** Domain names as text: lower case, without the last dot; what is no letter, digit, `-` or `_` is escaped. */
+/** Domain names as text: lower case, without the trailing dot; anything but letters, digits, `-` and `_` is escaped. */
 
 /** RFC 1035 §2.3.4: 255 octets on the wire leave this many characters. */
 const MAX_NAME = 253;
 const ASCII = /^[\0-\x7f]*$/;
-/** Host names, and the service labels before them (RFC 8552), which begin with an underscore. */
+/** Host names, optionally after service labels (RFC 8552), which begin with an underscore. */
 const LABELS = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/;
 const DIGITS_LAST = /(?:^|\.)[0-9]+$/;
 
 /**
- * A name as it is asked for: lower case, in A-labels, without the last dot; labels that begin with an underscore
- * may stand in front. Null when it cannot be a name.
+ * A name in query form: lower case, in A-labels, without the trailing dot; labels that begin with an underscore may
+ * precede it. Null if it is not a valid name.
  */
 export function parseQueryName(text: string): string | null {
   const plain = text.endsWith('.') ? text.slice(0, -1) : text;
@@ -104,7 +104,7 @@ export function parseQueryName(text: string): string | null {
   return name !== null && isName(name) ? name : null;
 }
 
-/** Whether a name that an MX record gives can be a host's. An IP address is none (RFC 5321 §5.1). */
+/** Whether an MX record's name can be a host. An IP address is not (RFC 5321 §5.1). */
 export function isHostName(name: string): boolean {
   return isName(name) && !DIGITS_LAST.test(name);
 }
@@ -113,7 +113,7 @@ function isName(name: string): boolean {
   return name.length <= MAX_NAME && LABELS.test(name);
 }
 
-/** What is behind the service labels is a mail domain, and is read as one. */
+/** The part after the service labels is a mail domain, and parsed as one. */
 function toAscii(text: string): string | null {
   const service = /^(?:_[a-z0-9_-]+\.)*/i.exec(text)?.[0] ?? '';
   const domain = parseDomain(text.slice(service.length));

@@ -3,43 +3,43 @@ import { lookUpAddresses } from './hosts.ts';
 import { isHostName, parseQueryName, type Resolver } from './resolver.ts';
 
 /**
- * What a domain's SPF record says of addresses (RFC 7208), as far as it can be told without a message: macros, `exists`
- * and `ptr` are not known. The whole record is walked, so that its cost is told whatever matches first.
+ * Evaluates a domain's SPF record for addresses (RFC 7208), as far as that is possible without a message: macros,
+ * `exists` and `ptr` are unknown. The whole record is walked, so that its cost is known whatever matches first.
  */
 
-/** RFC 7208 §4.6.4: a record that asks more often is no record. */
+/** RFC 7208 §4.6.4: a record with more look-ups is invalid. */
 export const MAX_SPF_LOOKUPS = 10;
-/** The same section: so many of the answers may be empty. */
+/** The same section: this many look-ups may have no result. */
 export const MAX_SPF_VOIDS = 2;
 
-/** Beyond so many questions nothing is asked any more: far more than any receiver would ask. */
+/** After this many look-ups the walk stops: far more than any receiver would make. */
 const GIVE_UP_AFTER = 30;
-/** Hosts that an `mx` mechanism may find: with more of them the record is none (RFC 7208 §4.6.4). */
+/** Hosts of an `mx` mechanism: with more, the record is invalid (RFC 7208 §4.6.4). */
 export const MAX_SPF_HOSTS = 10;
 
-/** A record and all that it leads to. */
+/** A record and everything it refers to. */
 export interface SpfWalk {
   readonly root: SpfNode;
-  /** Questions that the whole record costs; told up to a bound. */
+  /** Look-ups of the whole record; counted up to a bound. */
   readonly lookups: number;
-  /** Questions with an empty answer. */
+  /** Look-ups without a result. */
   readonly voids: number;
   /** Domains that are included, at any depth, in lower case. */
   readonly includes: ReadonlySet<string>;
-  /** Domains of `mx` mechanisms that have more hosts than may be. */
+  /** Domains of `mx` mechanisms with too many hosts. */
   readonly crowded: ReadonlySet<string>;
 }
 
 /** A domain's record. */
 export interface SpfNode {
   readonly domain: string;
-  /** What keeps it from saying anything; null when nothing does. */
+  /** What makes it unusable; null if nothing does. */
   readonly flaw: SpfFlaw | null;
-  /** As it is in the DNS; empty without one. */
+  /** As in the DNS; empty without one. */
   readonly text: string;
   readonly terms: readonly SpfTerm[];
   readonly redirect: SpfNode | null;
-  /** It goes on elsewhere, and where that is depends on the message, or was not asked any more. */
+  /** It redirects to a domain that depends on the message, or was no longer looked up. */
   readonly redirectUnknown: boolean;
 }
 
@@ -51,20 +51,20 @@ export interface SpfFlaw {
 
 interface SpfTerm {
   readonly mechanism: SpfMechanism;
-  /** Of `include`. */
+  /** For `include`. */
   readonly node: SpfNode | null;
-  /** Of `a` and `mx`. */
+  /** For `a` and `mx`. */
   readonly addresses: readonly string[];
-  /** What it matches depends on the message, or is not known. */
+  /** Its matches depend on the message, or are unknown. */
   readonly unknown: boolean;
-  /** It makes the record none when it is come to. */
+  /** It invalidates the record when reached. */
   readonly isFlaw: boolean;
 }
 
-/** What a record says of an address; `unknown`: that depends on the message, or on what the DNS did not tell. */
+/** A record's verdict on an address; `unknown`: it depends on the message, or on missing DNS answers. */
 export type SpfResult = 'pass' | 'fail' | 'softfail' | 'neutral' | 'none' | 'permerror' | 'unknown';
 
-/** Asks for a domain's record and all that it leads to. Never rejects. */
+/** Looks up a domain's record and everything it refers to. Never rejects. */
 export async function walkSpf(domain: string, resolver: Resolver, signal: AbortSignal): Promise<SpfWalk> {
   const walker = new Walker(resolver, signal);
   const root = await walker.node(domain);
@@ -72,7 +72,7 @@ export async function walkSpf(domain: string, resolver: Resolver, signal: AbortS
   return { root, lookups, voids, includes, crowded };
 }
 
-/** What a record says of an address (RFC 7208 §4.6.2), whatever it costs. */
+/** A record's verdict on an address (RFC 7208 §4.6.2), ignoring the limits on look-ups. */
 export function evaluateSpf(node: SpfNode, address: string): SpfResult {
   const { domain, flaw, terms, redirect, redirectUnknown } = node;
   if (flaw !== null) {
@@ -84,7 +84,7 @@ export function evaluateSpf(node: SpfNode, address: string): SpfResult {
     const matches = matchOf(term, domain, address);
     if (matches === 'permerror') return doubt ? 'unknown' : 'permerror';
     if (matches === 'unknown') doubt = true;
-    // What was passed over might have matched before.
+    // A skipped term might have matched before.
     else if (matches)
       return doubt && term.mechanism.qualifier !== 'pass' ? 'unknown' : term.mechanism.qualifier;
   }
@@ -109,7 +109,7 @@ function matchOf(term: SpfTerm, domain: string, address: string): boolean | 'unk
       return sameNetwork(network, address, bits === undefined ? width : Number(bits));
     }
     case 'include': {
-      // A loop would lead back here; the walk has ended it.
+      // A loop would lead back here; the walk has cut it.
       const result = node === null || node.domain === domain ? 'permerror' : evaluateSpf(node, address);
       if (result === 'none' || result === 'permerror') return 'permerror';
       return result === 'unknown' ? 'unknown' : result === 'pass';
@@ -146,7 +146,7 @@ class Walker {
     const terms: SpfTerm[] = [];
     for (const mechanism of read.record.mechanisms) terms.push(await this.#term(mechanism, domain));
     const { redirect } = read.record;
-    // Behind `all` it is never reached (RFC 7208 §6.1).
+    // After `all` it is never reached (RFC 7208 §6.1).
     const goesOn = redirect !== null && !terms.some(({ mechanism }) => mechanism.name === 'all');
     const next = goesOn ? await this.#follow(redirect) : null;
     return { domain, flaw: null, text, terms, redirect: next, redirectUnknown: goesOn && next === null };
@@ -170,7 +170,7 @@ class Walker {
     return { ...plain, addresses: found ?? [], unknown: found === null };
   }
 
-  /** The record behind `include` or `redirect`; null when it cannot be told which that is. */
+  /** The record of `include` or `redirect`; null if its domain is unknown. */
   async #follow(value: string): Promise<SpfNode | null> {
     this.lookups += 1;
     const domain = hasMacro(value) ? null : parseQueryName(value);
@@ -205,29 +205,29 @@ class Walker {
   }
 }
 
-/** The grammar of SPF records (RFC 7208 §4.6, §5, §7): one wrong term, wherever it stands, and the record counts for nothing. */
+/** The grammar of SPF records (RFC 7208 §4.6, §5, §7): one invalid term anywhere invalidates the record. */
 
-/** What a mechanism that matches says of the sender. */
+/** The result of a matching mechanism. */
 export type SpfQualifier = 'pass' | 'fail' | 'softfail' | 'neutral';
 
 /** A mechanism, in the order of the record. */
 export interface SpfMechanism {
   readonly qualifier: SpfQualifier;
   readonly name: 'all' | 'include' | 'a' | 'mx' | 'ptr' | 'ip4' | 'ip6' | 'exists';
-  /** The domain or range behind the colon; empty means the domain itself. May hold macros. */
+  /** The domain or range after the colon; empty means the domain itself. May contain macros. */
   readonly value: string;
-  /** Bits that count of an IPv4 and of an IPv6 address, of `a` and `mx`; a range says its own in its value. */
+  /** Significant bits of an IPv4 and an IPv6 address, for `a` and `mx`; a range has its own in its value. */
   readonly bits: { readonly ipv4: number; readonly ipv6: number };
 }
 
 /** A record. */
 export interface SpfRecord {
   readonly mechanisms: readonly SpfMechanism[];
-  /** Where it goes on when nothing matched; null when it does not. */
+  /** The domain to continue with if nothing matches; null if there is none. */
   readonly redirect: string | null;
 }
 
-/** A record, or the first term that is none. */
+/** A record, or its first invalid term. */
 export type SpfReading =
   | { readonly ok: true; readonly record: SpfRecord }
   | { readonly ok: false; readonly term: string };
@@ -242,25 +242,25 @@ const QUALIFIERS: Readonly<Record<string, SpfQualifier>> = {
 const MECHANISM =
   /^([-+~?]?)(all|include|a|mx|ptr|ip4|ip6|exists)(?::([!-~]+?))?((?:\/[0-9]{1,3})?(?:\/\/[0-9]{1,3})?)$/i;
 const MODIFIER = /^([a-z][a-z0-9_.-]*)=([!-~]*)$/i;
-/** Those that mean something, and may stand once (RFC 7208 §6). */
+/** Known modifiers, each allowed once (RFC 7208 §6). */
 const KNOWN_MODIFIERS = ['redirect', 'exp'];
 /** A number of bits has no leading zero (RFC 7208 §5.6). */
 const BITS = /^(?:0|[1-9][0-9]{0,2})$/;
-/** A macro (RFC 7208 §7.1); `c`, `r` and `t` are for explanations alone, and a count is not 0. */
+/** A macro (RFC 7208 §7.1); `c`, `r` and `t` are only for explanations, and a count is not 0. */
 const DOMAIN_MACRO = /%(?:[%_-]|\{[slodiphv](?!0+[r.+,/_=}-])[0-9]*r?[.+,/_=-]*\})/gi;
 const ANY_MACRO = /%(?:[%_-]|\{[slodiphcrtv](?!0+[r.+,/_=}-])[0-9]*r?[.+,/_=-]*\})/gi;
-/** The last label of a name is no number (RFC 7208 §7.1). */
+/** The last label of a name is not a number (RFC 7208 §7.1). */
 const TOP_LABEL = /\.(?![0-9]+\.?$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.?$/i;
 const ALL_BITS = { ipv4: 32, ipv6: 128 };
 const NEEDS_VALUE = ['include', 'ip4', 'ip6', 'exists'];
 const TAKES_BITS = ['a', 'mx', 'ip4', 'ip6'];
 
-/** Those of a name's TXT records that mean to be SPF records (RFC 7208 §4.5): of more than one none counts. */
+/** The TXT records that claim to be SPF records (RFC 7208 §4.5): of several none counts. */
 export function spfRecords(records: readonly string[]): readonly string[] {
   return records.filter((text) => /^v=spf1(?: |$)/i.test(text));
 }
 
-/** Reads a record that {@link spfRecords} gave. Modifiers that are not known are passed over. */
+/** Parses a record from {@link spfRecords}. Ignores unknown modifiers. */
 export function parseSpf(text: string): SpfReading {
   const terms = text
     .split(' ')
@@ -277,7 +277,7 @@ export function parseSpf(text: string): SpfReading {
   return { ok: true, record: { mechanisms, redirect: modifiers.get('redirect') ?? null } };
 }
 
-/** Adds what a term says where that matters; false when it is none, or says again what is there. */
+/** Records a known modifier; false if the term is invalid, or repeats one. */
 function addModifier(term: string, modifiers: Map<string, string>): boolean {
   const [, written = '', value = ''] = MODIFIER.exec(term) ?? [];
   const name = written.toLowerCase();
@@ -287,7 +287,7 @@ function addModifier(term: string, modifiers: Map<string, string>): boolean {
   return true;
 }
 
-/** A name of two labels or more, or what becomes one when its macros are known (RFC 7208 §7.1). */
+/** A name of two labels or more, or one that results from macros (RFC 7208 §7.1). */
 function isDomainSpec(text: string): boolean {
   if (!hasMacro(text)) {
     const name = parseQueryName(text);
@@ -298,7 +298,7 @@ function isDomainSpec(text: string): boolean {
   return rest.endsWith('%') || TOP_LABEL.test(rest);
 }
 
-/** Whether a term has macros in it, which depend on the single message (RFC 7208 §7). */
+/** Whether a term has macros, which depend on the message (RFC 7208 §7). */
 function hasMacro(value: string): boolean {
   return value.includes('%');
 }

@@ -18,15 +18,15 @@ import {
 import type { DnsFailure, RecordType } from '../resolver.ts';
 import type { ServerOrder } from './servers.ts';
 
-/** One question, put to the servers until one answers. */
+/** Asks servers one question until one answers. */
 
-/** A name without aliases, and how it is asked for. */
+/** A name without aliases, and the way to ask for it. */
 export interface Question<T extends RecordType> {
-  /** A name of `parseQueryName`. */
+  /** A name from `parseQueryName`. */
   readonly name: string;
   readonly type: T;
   readonly servers: readonly Endpoint[];
-  /** What these servers say of having validated counts. */
+  /** Whether these servers' claims of validation count. */
   readonly trusted: boolean;
   readonly timeoutMs: number;
   /** Rounds over the servers. */
@@ -40,12 +40,12 @@ export interface AskParts {
   readonly order: ServerOrder;
 }
 
-/** What is most worth knowing of several failures, first. */
+/** Failures, the most informative first. */
 const TELLING: readonly DnsFailure[] = ['dns_servfail', 'dns_refused', 'dns_malformed', 'dns_timeout'];
 
 /**
- * Asks one server after the other, in up to `attempts` rounds. A server that said something which does not help is
- * not asked again, one that said nothing is. When none helps, the failure that says most counts.
+ * Asks one server after the other, in up to `attempts` rounds. A server with a useless answer is not asked again, a
+ * silent one is. If none helps, the most informative failure is returned.
  */
 export async function ask<T extends RecordType>(
   question: Question<T>,
@@ -85,7 +85,7 @@ async function askServer<T extends RecordType>(
   return readAnswer(exchange.response, question.name, question.type, question.trusted);
 }
 
-/** By UDP, then by TCP where that is called for; each has the time of a query. */
+/** By UDP, then by TCP if necessary; each has the time of a query. */
 async function exchangeOnce(
   question: Question<RecordType>,
   server: Endpoint,
@@ -108,7 +108,7 @@ async function exchangeOnce(
   return byTcp.kind === 'by_tcp' ? unheard(null) : byTcp;
 }
 
-/** Servers from before EDNS say so (RFC 6891 §7). */
+/** Servers without EDNS say so (RFC 6891 §7). */
 function isPuzzled(exchange: Exchange): boolean {
   return (
     exchange.kind === 'response' &&
@@ -116,13 +116,13 @@ function isPuzzled(exchange: Exchange): boolean {
   );
 }
 
-/** The result of one query to one server. `by_tcp`: the answer cannot be trusted; ask the same over TCP. */
+/** The result of one query to one server. `by_tcp`: the answer cannot be trusted; repeat the query over TCP. */
 export type Exchange =
   | { readonly kind: 'response'; readonly response: DnsResponse }
   | { readonly kind: 'by_tcp' }
   | ExchangeFailure;
 
-/** The server gave no answer that can be used. */
+/** The server gave no usable answer. */
 export interface ExchangeFailure {
   readonly kind: 'failed';
   readonly cause: DnsFailure;
@@ -136,17 +136,17 @@ function unheard(error: Error | null): ExchangeFailure {
   return { kind: 'failed', cause: 'dns_timeout', text: why };
 }
 
-/** The failure of a server whose answer cannot be read. */
+/** The failure of a server whose answer cannot be parsed. */
 function garbled(reason: string): ExchangeFailure {
   return { kind: 'failed', cause: 'dns_malformed', text: `gives an answer that cannot be read: ${reason}` };
 }
 
-/** Given, because making the default reason, an exception, costs more than all else. */
+/** Given explicitly: the default reason, an exception, costs more than everything else. */
 const OVER = 'over';
 
 /**
- * Gives `work` a signal that aborts after `ms`, or with `signal`, and ends the timer with the work. What the work makes
- * of its signal is its own.
+ * Gives `work` a signal that aborts after `ms`, or with `signal`, and stops the timer when the work ends. The work
+ * decides what its signal means.
  */
 export async function within<T>(
   clock: Clock,
@@ -167,16 +167,16 @@ export async function within<T>(
   }
 }
 
-/** One query over UDP, from a socket and a port of its own. */
+/** One query over UDP, from its own socket and port. */
 
-/** So many datagrams that answer something else are let pass; more are an attempt to guess the id. */
+/** Stray datagrams to ignore; more are an attempt to guess the id. */
 const MAX_STRAYS = 8;
 
 /**
  * Asks, and waits for the datagram that answers exactly this query: from this address and port (the socket is
- * connected), to this port (the system draws it at random), with this id, question and case of letters. Others are
- * dropped, and the waiting goes on: a guess must not end it. An answer in which only the case is wrong, or
- * which cannot be read, or that was cut off, is to be had over TCP, where nobody can guess. Aborted: `dns_timeout`.
+ * connected), to this port (drawn at random by the system), with this id, question and letter case. Others are dropped,
+ * and the wait continues: a guess must not end it. If only the letter case is wrong, or the answer is malformed or
+ * truncated, the query is repeated over TCP, where nobody can guess. Aborted: `dns_timeout`.
  */
 function askByUdp(query: Query, server: Endpoint, signal: AbortSignal): Promise<Exchange> {
   return new Promise((resolve) => {
@@ -185,7 +185,7 @@ function askByUdp(query: Query, server: Endpoint, signal: AbortSignal): Promise<
     const finish = (exchange: Exchange) => {
       signal.removeEventListener('abort', onAbort);
       socket.removeAllListeners();
-      // What the system still has to say of a socket that is closed is of no use.
+      // Errors of a closed socket are irrelevant.
       socket.on('error', () => {});
       socket.close();
       resolve(exchange);
@@ -204,7 +204,7 @@ function askByUdp(query: Query, server: Endpoint, signal: AbortSignal): Promise<
   });
 }
 
-/** Null for what answers something else. */
+/** Null for the answer to another query. */
 function readDatagram(query: Query, bytes: Buffer): Exchange | null {
   const parsed = parseResponse(bytes);
   if (!parsed.ok) return hasId(query, bytes) ? { kind: 'by_tcp' } : null;
@@ -218,14 +218,14 @@ function hasId({ id }: Query, bytes: Buffer): boolean {
   return bytes.length >= 2 && bytes.readUInt16BE(0) === id;
 }
 
-/** One query over TCP (RFC 7766), on a connection of its own. */
+/** One query over TCP (RFC 7766), on its own connection. */
 
-/** Octets of the length in front of a message. */
+/** Octets of the length prefix of a message. */
 const PREFIX = 2;
 
 /**
- * Asks, and reads the one message that comes, of at most 64 KiB. Nobody but the server can answer here, so the case of
- * letters does not matter. Never gives `by_tcp`. Aborted: `dns_timeout`.
+ * Asks, and reads the one message in reply, of at most 64 KiB. Only the server can answer here, so letter case does not
+ * matter. Never returns `by_tcp`. Aborted: `dns_timeout`.
  */
 function askByTcp(query: Query, server: Endpoint, signal: AbortSignal): Promise<Exchange> {
   return new Promise((resolve) => {
@@ -234,7 +234,7 @@ function askByTcp(query: Query, server: Endpoint, signal: AbortSignal): Promise<
     const finish = (exchange: Exchange) => {
       signal.removeEventListener('abort', onAbort);
       socket.removeAllListeners();
-      // A socket that is being destroyed may still report an error, to no one.
+      // A socket being destroyed may still report an error.
       socket.on('error', () => {});
       socket.destroy();
       resolve(exchange);
@@ -253,13 +253,13 @@ function askByTcp(query: Query, server: Endpoint, signal: AbortSignal): Promise<
   });
 }
 
-/** The message behind a length, in whatever pieces both come. What follows it was not asked for. */
+/** The message after a length prefix, in chunks of any size. Anything after it is ignored. */
 class Frame {
   readonly #prefix = Buffer.alloc(PREFIX);
   #message: Buffer | null = null;
   #received = 0;
 
-  /** The message once it is whole; null until then. */
+  /** The message once complete; null until then. */
   push(chunk: Buffer): Buffer | null {
     const ofPrefix = chunk.subarray(0, Math.max(0, PREFIX - this.#received));
     ofPrefix.copy(this.#prefix, this.#received);

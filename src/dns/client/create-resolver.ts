@@ -14,32 +14,32 @@ import {
 import { ask } from './ask.ts';
 import { ServerOrder } from './servers.ts';
 
-/** The resolver over sockets: cache, equal questions shared, a bound on questions under way. */
+/** The resolver over sockets: caches answers, shares equal questions, limits questions under way. */
 
-/** What of the configuration a resolver follows; read anew for each question. */
+/** The configuration that a resolver follows; read for each question. */
 export interface ResolverSettings {
   /** `dns.servers`, or the system's; asked in this order. */
   readonly servers: readonly Endpoint[];
   /** `dns.trust_ad`; `auto`: when every server is loopback. */
   readonly trustAd: 'auto' | 'yes' | 'no';
-  /** For one server, one question. */
+  /** For one query to one server. */
   readonly timeoutMs: number;
   /** Rounds over all servers. */
   readonly attempts: number;
-  /** Most answers remembered. */
+  /** Most cached answers. */
   readonly cacheEntries: number;
 }
 
-/** What a resolver is made of. */
+/** What a resolver is made from. */
 export interface ResolverParts {
   readonly settings: () => ResolverSettings;
   readonly clock: Clock;
   readonly random: Random;
-  /** Beyond {@link MAX_QUESTIONS} on the wire, so many wait their turn; more fail at once. Default 10,000. */
+  /** Beyond {@link MAX_QUESTIONS} on the wire, this many wait; further ones fail at once. Default 10,000. */
   readonly maxWaiting?: number;
 }
 
-/** A resolver that asks recursive servers. Holds sockets only while a question is under way: nothing to close. */
+/** A resolver that asks recursive servers. Holds sockets only during a question, so there is nothing to close. */
 export function createResolver(parts: ResolverParts): Resolver {
   const asking = new Asking(parts);
   return {
@@ -69,7 +69,7 @@ class Asking {
     const name = parseQueryName(text);
     if (name === null) return failed('dns_invalid', 'this is not a name that can be looked up in the DNS');
     const settings = this.#parts.settings();
-    // The key tells the type: what is found under it answers a question of that type.
+    // The key contains the type, so an entry answers a question of that type.
     const key = `${type} ${name} ${originOf(settings)}`;
     const kept = this.#cache.get(key) as DnsAnswer<T> | null;
     if (kept !== null) return kept;
@@ -79,7 +79,7 @@ class Asking {
     return answer ?? failed('dns_timeout', 'there was no answer in the remaining time');
   }
 
-  /** Under its turn; kept, unless it was given up. */
+  /** Runs in turn; the answer is cached unless the question was aborted. */
   async #answer(
     key: string,
     name: string,
@@ -98,7 +98,7 @@ class Asking {
     }
   }
 
-  /** Asks on where an answer ends in an alias: recursive servers follow them, forwarders not always. */
+  /** Continues where an answer ends in an alias: recursive servers follow aliases, forwarders not always. */
   async #follow(
     asked: string,
     type: RecordType,
@@ -123,13 +123,15 @@ class Asking {
   }
 }
 
-/** Whom an answer is from, and with what trust it was read: answers of others are not used. */
+/** The servers of an answer, and the trust in them: other answers are not used. */
 function originOf(settings: ResolverSettings): string {
   const servers = settings.servers.map(({ address, port }) => `${address} ${port}`);
   return `${isTrusted(settings)} ${servers.join(' ')}`;
 }
 
-/** Whether AD counts: it is worth what the way to the server is worth, and on this host there is no way. */
+/**
+ * Whether AD counts: it can be trusted only as far as the network path to the server, and on this host there is none.
+ */
 function isTrusted({ trustAd, servers }: ResolverSettings): boolean {
   if (trustAd !== 'auto') return trustAd === 'yes';
   return servers.length > 0 && servers.every(({ address }) => LOOPBACK.test(address));
@@ -137,11 +139,11 @@ function isTrusted({ trustAd, servers }: ResolverSettings): boolean {
 
 const LOOPBACK = /^(?:127\.[0-9.]+|::1)$/;
 
-/** What failed is asked for again after so long (RFC 9520 §3.2 asks for at least one second). */
+/** How long a failure is cached (RFC 9520 §3.2 requires at least one second). */
 const FAILURE_SECONDS = 5;
-/** What an answer takes on average; large ones count for several. */
+/** The average size of an answer; large ones count as several. */
 const BYTES_PER_ENTRY = 512;
-/** What a record takes beside its text, and an answer beside its records. */
+/** The overhead of a record beside its text, and of an answer beside its records. */
 const RECORD_BYTES = 48;
 const ANSWER_BYTES = 256;
 
@@ -152,13 +154,13 @@ interface Entry {
 }
 
 /**
- * Answers, until their time is over. Bounded in number and, by {@link BYTES_PER_ENTRY} for each, in what they take in
- * memory, which may be many times what came over the wire; the ones longest unused go first. A time to live is kept from one second to a day, of what is not there to an hour
- * (`readAnswer`); a failure for five seconds.
+ * Caches answers until they expire. Bounded in number and, with {@link BYTES_PER_ENTRY} for each, in memory, which may
+ * be many times the size on the wire; the least recently used go first. A time to live is limited to between one second
+ * and a day, for negative answers an hour (`readAnswer`); a failure lasts five seconds.
  */
 export class AnswerCache {
   readonly #clock: Clock;
-  /** The one used last is last. */
+  /** The most recently used is last. */
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
 
@@ -166,12 +168,11 @@ export class AnswerCache {
     this.#clock = clock;
   }
 
-  /** How many answers are kept. */
   get size(): number {
     return this.#entries.size;
   }
 
-  /** The answer kept for `key`, with the time that is left of it. */
+  /** The cached answer for `key`, with its remaining time to live. */
   get(key: string): DnsAnswer<RecordType> | null {
     const entry = this.#entries.get(key);
     if (entry === undefined) return null;
@@ -183,7 +184,7 @@ export class AnswerCache {
     return answer.kind === 'failed' ? answer : { ...answer, ttlSeconds: Math.ceil(leftMs / 1000) };
   }
 
-  /** Keeps an answer, among at most `maxEntries`. */
+  /** Caches an answer, among at most `maxEntries`. */
   put(key: string, answer: DnsAnswer<RecordType>, maxEntries: number): void {
     const old = this.#entries.get(key);
     if (old) this.#remove(key, old);
@@ -207,7 +208,7 @@ export class AnswerCache {
   }
 }
 
-/** What an answer takes, about: a character of its text is a byte. */
+/** The approximate size of an answer: a character of its text is a byte. */
 function bytesOf(answer: DnsAnswer<RecordType>): number {
   if (answer.kind === 'failed') return ANSWER_BYTES + answer.text.length;
   if (answer.kind !== 'found') return ANSWER_BYTES;
@@ -216,7 +217,7 @@ function bytesOf(answer: DnsAnswer<RecordType>): number {
   return ANSWER_BYTES + answer.canonicalName.length + sum;
 }
 
-/** All that a record has of text. */
+/** All text of a record. */
 function textOf(record: RecordData[RecordType]): string {
   if (typeof record === 'string') return record;
   return 'exchange' in record ? record.exchange : record.data;

@@ -1,4 +1,4 @@
-/** Gets MTA-STS policy files (RFC 8461 §3.3). */
+/** Fetches MTA-STS policy files (RFC 8461 §3.3). */
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import type { Clock } from '../../lib/clock.ts';
@@ -7,11 +7,11 @@ import type { PolicyFetch } from '../mta-sts.ts';
 import type { Resolver } from '../resolver.ts';
 import { within } from './ask.ts';
 
-/** What the fetching needs. */
+/** What fetching needs. */
 export interface PolicyFetchParts {
   readonly resolver: Resolver;
   readonly clock: Clock;
-  /** Whether an address may be connected to: private ones are not, unless allowed. */
+  /** Whether an address may be connected to: private ones only if allowed. */
   readonly isAllowed: (address: string) => boolean;
   /** Roots to trust as PEM, and the port: for tests. Default the system's, and 443. */
   readonly ca?: string;
@@ -22,13 +22,13 @@ type Fetched = Awaited<ReturnType<PolicyFetch>>;
 
 const HTTPS_PORT = 443;
 const MAX_BYTES = 65_536;
-/** RFC 8461 §3.3 suggests a minute for all of it; shared by so many addresses. */
+/** RFC 8461 §3.3 suggests a minute in all; this many addresses share it. */
 const MAX_ADDRESSES = 3;
 const ADDRESS_MS = 20_000;
 
 /**
  * Fetches `https://mta-sts.DOMAIN/.well-known/mta-sts.txt`: a verified certificate, status 200, text/plain, no
- * redirect, at most 64 KiB and 60 s. Of several addresses the first that answers counts.
+ * redirect, at most 64 KiB and 60 s. Of several addresses, the first that answers is used.
  */
 export function createPolicyFetch(parts: PolicyFetchParts): PolicyFetch {
   return async (domain, signal) => {
@@ -59,7 +59,7 @@ function get(
       path: '/.well-known/mta-sts.txt',
       headers: { host, accept: 'text/plain' },
       agent: false,
-      // Said here, for the environment (NODE_TLS_REJECT_UNAUTHORIZED) can switch the default off.
+      // Set explicitly: the environment (NODE_TLS_REJECT_UNAUTHORIZED) can switch the default off.
       rejectUnauthorized: true,
       signal,
       ...(ca === undefined ? {} : { ca }),
@@ -97,7 +97,7 @@ function readBody(
   response.on('end', () => finish({ kind: 'fetched', body: Buffer.concat(chunks).toString() }));
 }
 
-/** What is wrong with an answer before its body; null when nothing is. */
+/** The fault of an answer's head; null if there is none. */
 function flawOf({ statusCode, headers }: IncomingMessage): string | null {
   if (statusCode !== 200) return `answers with status ${statusCode}`;
   const type = headers['content-type'] ?? '';

@@ -2,12 +2,12 @@ import { readFileSync, statSync } from 'node:fs';
 import type { Clock } from '../../lib/clock.ts';
 import { type Endpoint, parseEndpoint } from '../../lib/network.ts';
 
-/** A server that did not answer is asked after the others for so long. */
+/** How long a server that did not answer is asked only after the others. */
 const AVOID_MS = 30_000;
-/** More servers than anybody has; with more, what is known of them begins anew. */
+/** More servers than anybody has; beyond it, the record starts afresh. */
 const MAX_REMEMBERED = 100;
 
-/** Remembers which servers did not answer, so that a dead one costs one time-out and not one for each question. */
+/** Remembers which servers did not answer, so that a dead one costs one time-out, not one for each question. */
 export class ServerOrder {
   readonly #clock: Clock;
   readonly #avoidedUntil = new Map<string, number>();
@@ -16,13 +16,13 @@ export class ServerOrder {
     this.#clock = clock;
   }
 
-  /** The given ones, in their order, but those that lately did not answer last. */
+  /** The given servers in their order, but recently silent ones last. */
   sort(servers: readonly Endpoint[]): Endpoint[] {
     const isAvoided = (server: Endpoint) => (this.#avoidedUntil.get(keyOf(server)) ?? 0) > this.#clock.mono();
     return [...servers.filter((server) => !isAvoided(server)), ...servers.filter(isAvoided)];
   }
 
-  /** A server answered, or did not. */
+  /** Records that a server answered, or did not. */
   note(server: Endpoint, answered: boolean): void {
     this.#avoidedUntil.delete(keyOf(server));
     if (answered) return;
@@ -35,23 +35,23 @@ function keyOf({ address, port }: Endpoint): string {
   return `${address} ${port}`;
 }
 
-/** The servers that the system asks (resolv.conf(5)). */
+/** The system's DNS servers (resolv.conf(5)). */
 
 const DNS_PORT = 53;
 const RESOLV_CONF = '/etc/resolv.conf';
-/** As the system's own resolver has it. */
+/** The limit of the system's own resolver. */
 const MAX_SERVERS = 3;
 const FALLBACK: readonly Endpoint[] = [{ address: '127.0.0.1', port: DNS_PORT }];
-/** The file is looked at again after so long. */
+/** How often the file is checked. */
 const LOOK_AFTER_MS = 1000;
 const MAX_FILE_CHARACTERS = 65_536;
 
-/** The servers of `dns.servers`: those that are configured, or the system's. Each is known to be well-formed. */
+/** The servers in use: those of `dns.servers`, or the system's. Each is known to be well-formed. */
 export type ServerList = (configured: readonly string[] | null) => readonly Endpoint[];
 
 /**
- * Reads the system's servers, and again within a second of a change of the file. A file that is not there, or names
- * none, means a server on this host, as it does for the system. Link-local addresses with a zone are left out.
+ * Reads the system's servers, and again within a second of a change of the file. A file that is missing, or names none,
+ * means a server on this host, as for the system. Link-local addresses with a zone are left out.
  */
 export function createServerList(clock: Clock, file = RESOLV_CONF): ServerList {
   let servers = readServers(file);
@@ -68,7 +68,7 @@ export function createServerList(clock: Clock, file = RESOLV_CONF): ServerList {
   };
 }
 
-/** The addresses in the text of a resolv.conf; what is none, and every other option, is passed over. */
+/** The addresses in a resolv.conf; invalid ones, and all other options, are ignored. */
 export function parseResolvConf(text: string): readonly Endpoint[] {
   const found = text.split('\n').flatMap((line) => {
     const [, address = ''] = /^nameserver[ \t]+([^ \t\r#;]+)/.exec(line) ?? [];
@@ -85,7 +85,7 @@ function readServers(file: string): readonly Endpoint[] {
   }
 }
 
-/** Changes with the file; links are followed, as tools replace the file behind one. */
+/** Changes with the file; follows links, since tools replace the file behind one. */
 function versionOf(file: string): string {
   const stat = statSync(file, { throwIfNoEntry: false });
   return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
