@@ -10,7 +10,7 @@ import { Flow, PacedWriter, releasedPieces, SLICE_BYTES, type StreamedBody } fro
 /** What an answer needs of its server. */
 export interface AnswerHost {
   readonly clock: Clock;
-  /** Watches the answers that are being taken. */
+  /** Watches answers that clients have not taken yet. */
   readonly unsent: UnsentAnswers;
   /** The server is closing: the last answer of each connection ends it. */
   closing(): boolean;
@@ -29,12 +29,12 @@ export interface Head {
 
 /** A streamed body up to this size is in memory from the beginning. */
 const WHOLE_BYTES = 1024 * 1024;
-/** What is in memory of a larger one: a piece that is sent and the one after it, of 256 KiB each. */
+/** The part of a larger body in memory: the piece being sent and the next one, of 256 KiB each. */
 const READ_AHEAD_BYTES = 512 * 1024;
 
-/** What is answered to one request, on its way out. */
+/** The answer to one request, on its way out. */
 export class Answer {
-  /** Ends when all of it has gone out, or there is nobody to take it. */
+  /** Ends when the answer has left completely, or nobody is there to take it. */
   readonly sent = new Ending();
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -47,7 +47,7 @@ export class Answer {
   #begun = false;
   /** Its body is being written. */
   #writing = false;
-  /** The connection ends with it: what comes behind its request cannot be understood. */
+  /** The connection ends with it: what follows its request is unintelligible. */
   #isFarewell = false;
 
   constructor(
@@ -67,17 +67,16 @@ export class Answer {
     response.on('close', () => this.sent.end());
   }
 
-  /** Its head was written. */
+  /** Whether its head was written. */
   get begun(): boolean {
     return this.#begun;
   }
 
-  /** Adds a header. */
   setHeader(name: string, value: string): void {
     this.#extra.push(name, value);
   }
 
-  /** Tells the client to go on and send its body, if it waits to be told. */
+  /** Tells a client that waits for 100 Continue to send its body. */
   sendContinue(): void {
     if (this.#expectsContinue) this.#response.writeContinue();
   }
@@ -92,7 +91,7 @@ export class Answer {
     this.#finish(shown, unread ? this.#drain() : null, taken);
   }
 
-  /** As {@link whole}; the connection ends with it. */
+  /** As {@link whole}, but ends the connection. */
   last(head: Head, body: string): void {
     this.#isFarewell = true;
     this.whole(head, body);
@@ -100,7 +99,8 @@ export class Answer {
 
   /**
    * Sends it with a body that is read only as fast as the client takes it, and not before its turn: of all large ones
-   * that a client asks for ahead, one is in memory. What goes wrong before anything was sent is thrown; later the connection is cut as well, so that a client that counts never takes a part for the whole.
+   * requested in a pipeline, only one is in memory. An error before anything was sent is thrown; later the connection
+   * is cut as well, so that a client that counts never takes a part for the whole.
    */
   async stream(head: Head, body: StreamedBody): Promise<void> {
     if (this.#request.method === 'HEAD') {
@@ -128,10 +128,10 @@ export class Answer {
     }
   }
 
-  /** Begins it with a body whose length is not known yet. For `HEAD` nothing of the body is sent. */
+  /** Begins an answer whose body has an unknown length. For `HEAD` nothing of the body is sent. */
   flow(head: Head): Flow {
     const drained = this.#begin(head, null) ? this.#drain() : null;
-    // A client that waits for the first piece is told at once that there will be some.
+    // Sends the head at once, for clients that wait for the first piece.
     this.#response.flushHeaders();
     return new Flow({
       response: this.#response,
@@ -142,13 +142,13 @@ export class Answer {
     });
   }
 
-  /** Ends the connection behind it. What comes behind its request cannot be understood. */
+  /** Ends the connection after it, because what follows its request is unintelligible. */
   leave(): void {
     this.#isFarewell = true;
     if (!this.#writing) this.#leave();
   }
 
-  /** Begins; a length of null is not known. Gives whether the request's body has not been read to its end. */
+  /** Begins; a length of null is unknown. Returns whether part of the request's body is still unread. */
   #begin({ status, contentType, headers = {} }: Head, length: number | null): boolean {
     const lines = [...this.#extra];
     if (contentType !== null) lines.push('Content-Type', contentType);
@@ -166,7 +166,7 @@ export class Answer {
     try {
       this.#response.writeHead(status, lines);
     } catch (error) {
-      // A header that cannot be sent must not stand in the way of the 500 that says so.
+      // A header that cannot be sent must not prevent the 500 that reports it.
       this.#extra.length = 2;
       throw error;
     }
@@ -174,7 +174,7 @@ export class Answer {
     this.#writing = true;
   }
 
-  /** It is this answer's turn: what is written now goes out now. */
+  /** Whether it is this answer's turn, so that writes leave at once. */
   #isFirst(): boolean {
     return this.#response.socket !== null;
   }
@@ -183,7 +183,7 @@ export class Answer {
   #turn(): Promise<void> {
     if (this.#isFirst()) return Promise.resolve();
     return new Promise((resolve) => {
-      // Node's own word for it: the response is given the connection's socket.
+      // Node's event for a response that gets the connection's socket.
       this.#response.once('socket', () => resolve());
       this.sent.whenOver(resolve);
     });
@@ -211,9 +211,9 @@ export class Answer {
   }
 
   /**
-   * Writes the last of the body. A client may still be sending, and perhaps does not read before it has sent all:
-   * so it has its answer whole at once, and the answer is only ended when the rest of the request was read away
-   * for a while. The connection lives on if that was short.
+   * Writes the last of the body. A client may still be sending, and may not read before it has sent everything: so the
+   * answer is written whole at once, and only ended after the rest of the request was read away for a while. The
+   * connection lives on if that rest was short.
    */
   #complete(body: string | Uint8Array, drained: Promise<void> | null, taken: () => void): void {
     this.#writing = false;

@@ -3,26 +3,26 @@ import type { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { PROBLEM_TYPE, Problem, problemBody } from './problem.ts';
 
-/** Requests that are refused before anybody looks at what they are for, and what is no request at all. */
+/** Refuses malformed requests before routing, and bytes that are not a request at all. */
 
-/** What a request's header may have. */
+/** Limits on a request's header. */
 export interface HeadLimits {
-  /** Fields, repeated ones counted each. */
+  /** Fields, counting repeated ones each time. */
   readonly maxHeaders: number;
 }
 
-/** The longest request target taken; RFC 9112 §3 asks for 8,000 at least. */
+/** The longest request target accepted; RFC 9112 §3 requires at least 8,000. */
 const MAX_TARGET_BYTES = 8192;
 
-/** Fields of which a second one would have to be guessed about: Node keeps the first, or joins them. */
+/** Fields that must not be repeated: Node keeps the first, or joins them. */
 const SINGLE = new Set(['host', 'authorization', 'content-type', 'idempotency-key']);
 const LONGEST_SINGLE = 'idempotency-key'.length;
-/** A host and perhaps a port (RFC 9110 §7.2); empty where the target has no host. */
+/** A host and an optional port (RFC 9110 §7.2); empty if the target has no host. */
 const HOST = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d*)?$/i;
 
 /**
- * What is wrong with a request before anybody looks at what it is for: RFC 9110 and 9112 want these refused, and
- * Node lets them pass. Null when all is well.
+ * The fault of a request's head: RFC 9110 and 9112 require these refusals, and Node does not make them. Null if there
+ * is none.
  */
 export function checkHead(request: IncomingMessage, limits: HeadLimits): Problem | null {
   const { rawHeaders, headers, httpVersion } = request;
@@ -35,7 +35,6 @@ export function checkHead(request: IncomingMessage, limits: HeadLimits): Problem
   return checkHost(headers.host, httpVersion) ?? checkFraming(request);
 }
 
-/** The refusal of a request target that is too long. */
 function targetTooLong(): Problem {
   return new Problem(
     414,
@@ -57,7 +56,7 @@ function tooManyHeaders(max: number): Problem {
   );
 }
 
-/** The first single field that stands there twice. */
+/** The first such field that is repeated. */
 function repeatedField(rawHeaders: readonly string[]): string | null {
   let seen: string[] | null = null;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -83,7 +82,7 @@ function checkHost(host: string | undefined, httpVersion: string): Problem | nul
 
 function checkFraming({ headers, httpVersion }: IncomingMessage): Problem | null {
   if (httpVersion === '1.0') {
-    // RFC 9112 §6.1: where such a message ends cannot be trusted. And §10.1.1: its Expect is to be ignored.
+    // RFC 9112 §6.1: the end of such a message is uncertain. And §10.1.1: its Expect must be ignored.
     if (headers['transfer-encoding'] === undefined) return null;
     return new Problem(400, 'malformed_request', 'HTTP/1.0 has no Transfer-Encoding; send Content-Length.');
   }
@@ -92,28 +91,28 @@ function checkFraming({ headers, httpVersion }: IncomingMessage): Problem | null
   return new Problem(417, 'expectation_failed', 'The only supported expectation is 100-continue.');
 }
 
-/** What Node says when it cannot read a request. */
+/** Node's error for an unreadable request. */
 export interface ClientError extends Error {
   readonly code?: string;
-  /** What the last read from the socket brought. */
+  /** The last bytes read from the socket. */
   readonly rawPacket?: Buffer;
-  /** How much of it was understood. */
+  /** How many of them were understood. */
   readonly bytesParsed?: number;
 }
 
 /** The first bytes of a TLS connection: a record of type handshake, version 3 (RFC 8446 §5.1). */
 const TLS_HANDSHAKE = '\x16\x03';
 
-/** Bytes behind the last request of a connection (`Connection: close`): to be ignored (RFC 9112 §9.6). */
+/** Bytes after the last request of a connection (`Connection: close`) are ignored (RFC 9112 §9.6). */
 export function isBeyondLast(error: ClientError): boolean {
   return error.code === 'HPE_CLOSED_CONNECTION';
 }
 
-/** The answer to a request that could not be read; null when there is nobody to answer. */
+/** The answer to an unreadable request; null if there is nobody to answer. */
 export function problemOfClientError(error: ClientError, socket: Socket): Problem | null {
   const { code = '' } = error;
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    // Opened in advance, as browsers do, and not used: nobody has asked anything.
+    // Opened in advance, as browsers do, but unused: no request was made.
     if (socket.bytesRead === 0) return null;
     return new Problem(408, 'request_timeout', 'The request did not arrive in time; send it faster.');
   }
@@ -134,7 +133,7 @@ export function problemOfClientError(error: ClientError, socket: Socket): Proble
   }
 }
 
-/** The line that could not be read, as far as it lies in the last packet. */
+/** The unreadable line, as far as the last packet has it. */
 function faultyLine({ rawPacket, bytesParsed = 0 }: ClientError): string {
   const text = rawPacket?.toString('latin1') ?? '';
   const start = bytesParsed === 0 ? 0 : text.lastIndexOf('\n', bytesParsed - 1) + 1;
@@ -142,30 +141,30 @@ function faultyLine({ rawPacket, bytesParsed = 0 }: ClientError): string {
   return text.slice(start, end < 0 ? undefined : end);
 }
 
-/** The refusal of a method that no server of ours knows (RFC 9110 §9.1). */
+/** The refusal of a method that none of our servers knows (RFC 9110 §9.1). */
 export function unsupportedMethod(): Problem {
   return new Problem(501, 'unsupported_method', 'This server does not know that method.');
 }
 
-/** The refusal of a connection too many. */
+/** The refusal of a connection over the limit. */
 export function tooManyConnections(max: number): Problem {
   const detail = `There are too many connections; at most ${max} are allowed. Nothing was accepted.`;
   return new Problem(503, 'too_many_connections', detail, { headers: { 'Retry-After': '1' } });
 }
 
-/** The refusal of HTTP that is spoken to an SMTP port (contract §1). */
+/** The refusal of HTTP on an SMTP port (contract §1). */
 export function spokenToSmtp(webuiPort: number | null): Problem {
   return new Problem(404, 'not_found', `This port speaks SMTP. ${whereHealthIs(webuiPort)}`);
 }
 
-/** Where to look for health on this server, whose dashboard has this port, or none. */
+/** Where this server reports its health, given its dashboard's port, or none. */
 export function whereHealthIs(webuiPort: number | null): string {
   return webuiPort === null
     ? 'This server has no dashboard, /health or /metrics: webui.port is off, or another node has that role.'
     : `/health, /metrics and the dashboard are on port ${webuiPort} (webui.port), over HTTPS.`;
 }
 
-/** Answers on a connection whose request no server of Node's has read, or could read; ends nothing. */
+/** Answers on a connection without Node's server, for requests it did not or could not read; does not end it. */
 export function answerRaw(problem: Problem, socket: Socket, requestId: string, isHead = false): void {
   const body = problemBody(problem, requestId);
   socket.write(
@@ -194,22 +193,22 @@ function malformed(): Problem {
 /** The first byte of every TLS connection: a record of type handshake (RFC 8446 §5.1). */
 const HANDSHAKE_RECORD = 0x16;
 
-/** The refusal of plain HTTP where TLS is spoken. */
+/** The refusal of plain HTTP on a TLS port. */
 export function plainOnTlsPort(): Problem {
   return new Problem(400, 'plain_on_tls_port', 'This port speaks TLS; use https:// or the plain port.');
 }
 
 /**
- * Lets an HTTPS server take plain HTTP on the same port, so that a client who forgot the `s` can be told.
- * The first byte decides; a connection that sends none for `patienceMs` is ended. Must be called before
- * anything else listens for connections.
+ * Lets an HTTPS server accept plain HTTP on the same port, so that a client who forgot the `s` can be told. The first
+ * byte decides; a connection that sends none for `patienceMs` is ended. Must be called before anything else listens for
+ * connections.
  */
 export function takePlainToo(server: TlsServer, patienceMs: number): void {
   const startTls = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
     const giveUp = () => socket.destroy();
-    // Until a protocol has taken over, nobody else listens, and an unheard error would end the process.
+    // Until a protocol takes over, nobody else listens, and an unhandled error would end the process.
     socket.on('error', giveUp);
     socket.setTimeout(patienceMs, giveUp);
     socket.once('readable', () => {
@@ -221,7 +220,7 @@ export function takePlainToo(server: TlsServer, patienceMs: number): void {
       socket.unshift(first);
       socket.setTimeout(0, giveUp);
       if (first[0] === HANDSHAKE_RECORD) for (const start of startTls) start.call(server, socket);
-      // What HTTPS does with a connection once it is deciphered is what has to be done with this one now.
+      // From here on it is treated like a decrypted connection.
       else server.emit('secureConnection', socket);
     });
   });

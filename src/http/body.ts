@@ -4,17 +4,17 @@ import { Problem } from './problem.ts';
 
 /** How a body is read. */
 export interface BodyOptions {
-  /** The largest body taken; more is 413, from `Content-Length` before anything is read where possible. */
+  /** The largest body accepted; beyond it 413, from `Content-Length` before anything is read where possible. */
   readonly maxBytes: number;
-  /** The sender's bytes in flight. What a body takes is given back when its exchange ends. */
+  /** The sender's share of the bytes in flight, returned when the exchange ends. */
   readonly budget: Share;
-  /** Said with 413 after the figures: the limit's name, and what to do. */
+  /** Follows the figures of a 413: the limit's name, and what to do. */
   readonly advice?: string;
 }
 
 type SizeOptions = Pick<BodyOptions, 'maxBytes' | 'advice'>;
 
-/** The client went away, or was cut off, before its body was complete. There is nobody to answer. */
+/** The client left, or was cut off, before its body was complete. There is nobody to answer. */
 export class RequestAborted extends Error {
   constructor() {
     super('the request ended before its body did');
@@ -24,14 +24,16 @@ export class RequestAborted extends Error {
 
 /** How long a request waits for its share of the budget before it is told to come back. */
 const BUDGET_WAIT_MS = 5000;
-/** What a body takes from the budget at first: what is only announced takes no more. One of unknown length goes on so. */
+/**
+ * A body's first reservation, since an announced length may never arrive. A body of unknown length grows in such steps.
+ */
 const STEP_BYTES = 256 * 1024;
 
 /**
  * Reads the whole body into memory, as the pieces that arrived.
  *
- * Throws {@link Problem}: 413 too large, 415 with a `Content-Encoding`, 503 when too much is in flight; and
- * {@link RequestAborted}. Too slow a body is cut off by the server (408), which looks like an abort here.
+ * Throws {@link Problem}: 413 too large, 415 with a `Content-Encoding`, 503 when too much is in flight; and {@link
+ * RequestAborted}. The server cuts off a body that is too slow (408), which looks like an abort here.
  */
 export async function readBody(exchange: Exchange, options: BodyOptions): Promise<Buffer[]> {
   const chunks: Buffer[] = [];
@@ -39,7 +41,7 @@ export async function readBody(exchange: Exchange, options: BodyOptions): Promis
   return chunks;
 }
 
-/** As {@link readBody}, in one piece. What came in several has its memory back when they are joined. */
+/** As {@link readBody}, in one piece. The memory of several pieces is returned once they are joined. */
 export async function readWholeBody(exchange: Exchange, options: BodyOptions): Promise<Buffer> {
   const chunks = await readBody(exchange, options);
   const whole = joinBody(chunks);
@@ -47,7 +49,7 @@ export async function readWholeBody(exchange: Exchange, options: BodyOptions): P
   return whole;
 }
 
-/** As {@link readBody}, but hands each chunk to `sink` as it arrives. What `sink` throws ends the reading. */
+/** As {@link readBody}, but passes each chunk to `sink` as it arrives. An exception of `sink` ends the reading. */
 export async function receiveBody(exchange: Exchange, options: BodyOptions, sink: Sink): Promise<void> {
   const room = new Room(exchange, options.budget, declaredLength(exchange, options));
   if (!room.holds(1)) await room.grow(1);
@@ -62,8 +64,8 @@ export function joinBody(chunks: readonly Buffer[]): Buffer {
 }
 
 /**
- * What the header says of the body's length: null when it does not. Throws 415, 501 and 413, which a reader
- * must not let anything about the content come before.
+ * The declared length of the body; null if there is none. Throws 415, 501 and 413, which must precede any complaint
+ * about the content.
  */
 export function declaredLength(exchange: Exchange, options: SizeOptions): number | null {
   const { headers } = exchange;
@@ -82,8 +84,8 @@ export function declaredLength(exchange: Exchange, options: SizeOptions): number
 }
 
 /**
- * Takes bytes from the budget until the exchange ends, waiting a while for them. Throws the problem 503 when too
- * much is in flight.
+ * Reserves bytes of the budget until the exchange ends, waiting a while for them. Throws the problem 503 when too much
+ * is in flight.
  */
 export async function reserveBytes(exchange: Exchange, budget: Share, bytes: number): Promise<void> {
   const release = budget.tryAcquire(bytes) ?? (await waitForBudget(exchange, budget, bytes));
@@ -91,8 +93,8 @@ export async function reserveBytes(exchange: Exchange, budget: Share, bytes: num
 }
 
 /**
- * Takes more from the budget for what a body has become. Never waits, since that work is not stopped in between. Throws
- * the problem 503 when too much is in flight.
+ * Reserves more for what a body has become. Never waits, because that work is not interrupted. Throws the problem 503
+ * when too much is in flight.
  */
 export function reserveMore(exchange: Exchange, budget: Share, bytes: number): void {
   const release = budget.tryAcquire(bytes);
@@ -101,14 +103,14 @@ export function reserveMore(exchange: Exchange, budget: Share, bytes: number): v
 }
 
 /**
- * What a body has taken from the budget so far: a step, and once it has outgrown that, all that it says will come. Large
- * bodies that took bit by bit would each get a part, and wait for the others'.
+ * A body's reservation: one step and, once outgrown, the whole declared length. Large bodies that grew bit by bit would
+ * each get a part, and wait for each other.
  */
 class Room {
   readonly #exchange: Exchange;
   readonly #budget: Share;
   readonly #declared: number | null;
-  /** No more than this is taken: a body beyond all that its sender may have counts as that much. */
+  /** The most to reserve: a body larger than its sender's share counts as that much. */
   readonly #most: number;
   #bytes = 0;
 
@@ -119,14 +121,14 @@ class Room {
     this.#most = Math.min(declared ?? Number.POSITIVE_INFINITY, budget.most);
   }
 
-  /** Whether so many bytes have their room. */
+  /** Whether the reservation covers this many bytes. */
   holds(bytes: number): boolean {
     return Math.min(bytes, this.#most) <= this.#bytes;
   }
 
   /**
-   * Makes room for so many bytes at least, waiting a while for it. A body that has some and waits for more is refused in the
-   * end, which makes room for the others. Throws the problem 503.
+   * Reserves at least this many bytes, waiting a while for them. A body that has some and waits for more is refused in
+   * the end, which makes room for the others. Throws the problem 503.
    */
   async grow(bytes: number): Promise<void> {
     const isKnown = this.#declared !== null && this.#bytes > 0;
@@ -150,7 +152,7 @@ async function waitForBudget(exchange: Exchange, budget: Share, bytes: number): 
 
 function collect(exchange: Exchange, options: BodyOptions, room: Room, sink: Sink): Promise<void> {
   const { request } = exchange;
-  // Let go of at the end: what follows is kept by the exchange until its answer, and with it would be all that was read.
+  // Released at the end: the closure lives until the answer, and would keep everything read.
   let gatherer: Gatherer | null = new Gatherer(sink);
   let taken = 0;
   const take = (chunk: Buffer) => {
@@ -173,7 +175,7 @@ function collect(exchange: Exchange, options: BodyOptions, room: Room, sink: Sin
       request.pause();
       reject(error);
     };
-    /** Reads no further until there is room; that is not the client's delay. */
+    /** Pauses reading until there is room; that does not count as the client's delay. */
     const waitForRoom = async () => {
       request.pause();
       exchange.pace.forget(paced);
@@ -206,7 +208,7 @@ function collect(exchange: Exchange, options: BodyOptions, room: Room, sink: Sin
       resolve();
     };
     request.on('data', onData).on('end', onEnd);
-    // Node does not always close a request whose connection ends; its exchange ends in every case.
+    // Node does not always close a request whose connection ends; the exchange always ends.
     exchange.onEnd(() => {
       if (reading) fail(new RequestAborted());
     });
@@ -229,21 +231,21 @@ function overloaded(): Problem {
   });
 }
 
-/** A taker of a body's pieces. */
+/** Receives a body's pieces. */
 export type Sink = (chunk: Buffer) => void;
 
 const DIRECT_CHUNKS = 64;
-/** Size of the first block; each further one is twice as large as the one before. */
+/** Size of the first block; each further one is twice the size of the one before. */
 const BLOCK_BYTES = 64 * 1024;
-/** What is so large has its memory from the system by itself, and back there once it is of no use (`waybill`). */
+/** Allocations of this size come directly from the system, and return there when freed (`waybill`). */
 const MAX_BLOCK_BYTES = 1024 * 1024;
-/** A piece keeps all of the memory that it is a view of: one that is a smaller part of it is copied. */
+/** A view keeps its whole buffer alive: one that is a smaller part of it is copied. */
 const LEAST_PART = 1 / 2;
 
 /**
- * Stands before a sink that keeps what it gets. A client may send its body byte by byte, and every piece kept
- * costs some hundred bytes besides its own: so the first pieces pass as they are, and those after them are
- * copied together into blocks. A small view of much memory would keep all of it, so it is copied at once.
+ * Precedes a sink that keeps its pieces. A client may send its body byte by byte, and every piece kept costs some
+ * hundred bytes more than its content: so the first pieces pass unchanged, and later ones are copied into blocks. A
+ * small view of a large buffer is copied at once, since it would keep the buffer alive.
  */
 export class Gatherer {
   readonly #sink: Sink;
@@ -277,7 +279,7 @@ export class Gatherer {
     this.#blockBytes = Math.min(2 * this.#blockBytes, MAX_BLOCK_BYTES);
   }
 
-  /** Hands on what has been gathered; to be called once at the end. */
+  /** Passes on what was gathered; call it once at the end. */
   flush(): void {
     if (this.#block === null) return;
     this.#sink(this.#block.subarray(0, this.#used));
@@ -286,7 +288,7 @@ export class Gatherer {
   }
 }
 
-/** In memory of its own: small buffers would share some with others. */
+/** Uses its own memory: small buffers would share theirs. */
 function copyOf(chunk: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(chunk.length);
   chunk.copy(copy);

@@ -2,13 +2,13 @@ import type { Socket } from 'node:net';
 import { normaliseAddress, sourceGroup } from '../lib/network.ts';
 import { type Backlog, Pipeline } from './pipeline.ts';
 
-/** What the server keeps for one open HTTP connection (for TLS: one whose handshake is done). */
+/** The record of one open HTTP connection (for TLS: one whose handshake is done). */
 export interface Connection {
   readonly socket: Socket;
   /** The peer's address, IPv4-mapped forms normalised. */
   readonly peer: string;
   readonly secure: boolean;
-  /** There was no place for it: it is told so, and ended. */
+  /** There was no room for it: it is told so, and ended. */
   readonly turnedAway: boolean;
   readonly pipeline: Pipeline;
 }
@@ -16,28 +16,28 @@ export interface Connection {
 /** Bounds on {@link Connections}. */
 export interface ConnectionLimits {
   readonly maxConnections: number;
-  /** Requests of one connection at work at once. */
+  /** Requests of one connection in progress at once. */
   readonly maxPipelinedRequests: number;
 }
 
-/** Requests held back over all connections; about 3 KB each. No client that waits for answers ever has one. */
+/** Requests held back over all connections; about 3 KB each. A client that waits for answers never has one. */
 const MAX_HELD = 10_000;
-/** Connections too many that may ask, and are told that they are; of more, the oldest are ended untold. */
+/** Connections over the limit that may ask, and are told so; of more, the oldest are ended without an answer. */
 export const MAX_TURNED_AWAY = 64;
 
-/** The open connections of a server: who is idle, and who must go when it closes. */
+/** The open connections of a server: which are idle, and which to end when it closes. */
 export class Connections {
   readonly #places: Places;
   readonly #turnedAway = new Set<Socket>();
   readonly #connections = new Map<Socket, Connection>();
-  /** The same by their two ends: over TLS a connection's socket is not the one that has its place. */
+  /** The same by both endpoints: over TLS a connection's socket is not the counted one. */
   readonly #byEnds = new Map<string, Connection>();
   readonly #limits: ConnectionLimits;
   readonly #backlog: Backlog = { held: 0, max: MAX_HELD };
   readonly #onClose: (connection: Connection) => void;
   #closing = false;
 
-  /** Tells `onClose` of each connection that has ended. */
+  /** Calls `onClose` for each connection that has ended. */
   constructor(limits: ConnectionLimits, onClose: (connection: Connection) => void) {
     this.#limits = limits;
     this.#places = new Places(limits.maxConnections);
@@ -50,8 +50,8 @@ export class Connections {
   }
 
   /**
-   * Takes in a TCP connection. When there are as many as may be, it takes the place of one that waits for its client, of
-   * the source that has most; else it is one too many: let in to be told so, if `tells`, or ended and false returned.
+   * Admits a TCP connection. At the limit it replaces a connection that waits for its client, of the source that has
+   * most; otherwise it is one too many: admitted to be told so, if `tells`, or ended with false.
    */
   admit(socket: Socket, tells: boolean): boolean {
     const peer = normaliseAddress(socket.remoteAddress ?? '');
@@ -68,7 +68,7 @@ export class Connections {
     return true;
   }
 
-  /** The record of a socket that speaks HTTP: the TCP one, or the TLS one over it. */
+  /** The record of a socket with HTTP: the TCP one, or the TLS one over it. */
   of(socket: Socket): Connection {
     const known = this.#connections.get(socket);
     if (known !== undefined) return known;
@@ -82,7 +82,7 @@ export class Connections {
     this.#connections.set(socket, connection);
     const ends = endsOf(socket);
     this.#byEnds.set(ends, connection);
-    // Its handshake began before.
+    // Its handshake began earlier.
     if (this.#closing) connection.pipeline.stop(() => socket.destroy());
     socket.once('close', () => {
       this.#connections.delete(socket);
@@ -101,17 +101,17 @@ export class Connections {
       else pipeline.stop(() => socket.destroySoon());
   }
 
-  /** Ends every connection, at work or not. */
+  /** Ends every connection, busy or not. */
   destroyAll(): void {
     for (const socket of this.#places.taken) socket.destroy();
     for (const socket of this.#turnedAway) socket.destroy();
   }
 
-  /** Ends a connection that can be spared for one from `peer`: one without a request rather than one with. */
+  /** Ends a dispensable connection in favour of `peer`: one without a request rather than one with. */
   #makeRoom(peer: string): boolean {
     let spared: Socket | null = null;
     for (const socket of this.#places.rivals(peer)) {
-      // Without a record its handshake is under way.
+      // Without a record, its handshake is under way.
       const pipeline = this.#byEnds.get(endsOf(socket))?.pipeline;
       if (pipeline === undefined || pipeline.idle) {
         spared = socket;
@@ -140,8 +140,8 @@ function endsOf({ remoteAddress, remotePort, localAddress, localPort }: Socket):
 }
 
 /**
- * The places of a server's connections, by their sources, IPv6 by /64. One source must not keep the others out: when all
- * places are taken, one more of a source that has fewer takes a place of the source that has most.
+ * The slots of a server's connections, by source, IPv6 by /64. One source must not shut out the others: when all slots
+ * are taken, a source with fewer takes one from the source that has most.
  */
 export class Places {
   readonly #max: number;
@@ -152,17 +152,17 @@ export class Places {
     this.#max = max;
   }
 
-  /** A place is free. */
+  /** Whether a slot is free. */
   get free(): boolean {
     return this.#sources.size < this.#max;
   }
 
-  /** Everyone who has a place. */
+  /** All connections with a slot. */
   get taken(): IterableIterator<Socket> {
     return this.#sources.keys();
   }
 
-  /** Gives one to a connection, free or not. */
+  /** Gives a connection a slot, even beyond the limit. */
   take(socket: Socket, peer: string): void {
     const source = sourceGroup(peer);
     const ofSource = this.#bySource.get(source) ?? new Set();
@@ -171,7 +171,7 @@ export class Places {
     this.#sources.set(socket, source);
   }
 
-  /** Gives a place back. What has none gives nothing. */
+  /** Returns a connection's slot, if it has one. */
   leave(socket: Socket): void {
     const source = this.#sources.get(socket);
     if (source === undefined) return;
@@ -182,8 +182,8 @@ export class Places {
   }
 
   /**
-   * Those of whom one might make room for a connection from `peer`, the oldest first: whoever has most. None when that
-   * would only turn the two of them round.
+   * Candidates to make room for a connection from `peer`, the oldest first: those of the source that has most. None if
+   * that would merely swap the two sources.
    */
   rivals(peer: string): Iterable<Socket> {
     let most: ReadonlySet<Socket> = new Set();

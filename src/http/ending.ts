@@ -3,13 +3,12 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
 import { Stop } from '../lib/stop.ts';
 
-/** Something that ends once, and those who want to know of it. */
+/** An event that happens once, and its listeners. */
 export class Ending {
   #over = false;
   #actions: (() => void)[] | null = null;
   #abort: AbortController | null = null;
 
-  /** It has ended. */
   get over(): boolean {
     return this.#over;
   }
@@ -21,7 +20,7 @@ export class Ending {
     return this.#abort.signal;
   }
 
-  /** Runs `action` once when it ends; at once when it has ended. */
+  /** Runs `action` once when it ends; at once if it already has. */
   whenOver(action: () => void): void {
     if (this.#over) {
       action();
@@ -44,16 +43,16 @@ export class Ending {
 const KEEP_BYTES = 1024 * 1024;
 const DRAIN_MS = 2000;
 
-/** Whether the rest of a request is short, and known to be: worth reading to keep the connection. */
+/** Whether the rest of a request is known to be short, and so worth reading to keep the connection. */
 export function isDrainable(request: IncomingMessage): boolean {
   const length = request.headers['content-length'];
   return length !== undefined && Number(length) <= KEEP_BYTES;
 }
 
 /**
- * Reads away the rest of a refused request's body, so that a client that sends all before it reads gets to its
- * answer: whatever comes within 2 s (contract §1). Nothing is closed meanwhile, not even our side: proxies take
- * that for an end of the whole and reset the client. Resolves when the body has ended, or `gone` aborts.
+ * Reads away the rest of a refused request's body, so that a client that sends everything before it reads gets its
+ * answer: all that arrives within 2 s (contract §1). Meanwhile nothing is closed, not even our side: proxies take that
+ * for the end of everything and reset the client. Resolves when the body has ended, or `gone` aborts.
  */
 export async function drain(request: IncomingMessage, clock: Clock, gone: AbortSignal): Promise<void> {
   const over = new AbortController();
@@ -64,19 +63,19 @@ export async function drain(request: IncomingMessage, clock: Clock, gone: AbortS
   if (!gone.aborted) await clock.sleep(DRAIN_MS, over.signal);
 }
 
-/** A client that has sent nothing for so long is not sending any more. */
+/** A client that was silent for this long has stopped sending. */
 const QUIET_MS = 2000;
 const LINGER_MS = 30_000;
 
 /**
- * Ends a connection whose peer may still be sending. Closing it at once would reset it, and a reset destroys what
- * was written last before the peer has read it. So only our side is closed; what the peer sends is read away
- * until it closes too, is quiet for 2 s, or half a minute has passed (RFC 9112 §9.6).
+ * Ends a connection whose peer may still be sending. Closing it at once would reset it, and a reset destroys the last
+ * written bytes before the peer has read them. So only our side is closed; the peer's bytes are read away until it
+ * closes too, is silent for 2 s, or half a minute has passed (RFC 9112 §9.6).
  */
 export async function lingeringClose(socket: Socket, clock: Clock): Promise<void> {
   const closed = new Stop();
   socket.once('close', () => closed.abort());
-  // Takes the bytes away from Node's parser, which may not want them.
+  // Takes the bytes away from Node's parser, which may reject them.
   socket.on('data', () => {});
   socket.resume();
   socket.end();

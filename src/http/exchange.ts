@@ -12,25 +12,24 @@ import type { Flow, StreamedBody } from './stream.ts';
 
 /** What an exchange needs of its server. */
 export interface ExchangeHost extends AnswerHost {
-  /** Watches the bodies that are being read. */
+  /** Watches bodies that are being read. */
   readonly pace: Pace;
 }
 
-/** One request and the one answer it gets. Answering twice is a bug and throws. */
+/** One request and its single answer. Answering twice is a bug and throws. */
 export class Exchange {
   readonly method: string;
-  /** The client's id for this request if it gave a good one, else ours. In every answer as `X-Request-Id`. */
+  /** The client's id for this request if it is valid, otherwise ours. In every answer as `X-Request-Id`. */
   readonly requestId: string;
   /** The address at the other end of the connection, normalised; a proxy's when there is one. */
   readonly peer: string;
-  /** The request came over TLS. */
   readonly secure: boolean;
   /** The client waits for `100 Continue` before it sends its body (RFC 9110 §10.1.1). */
   readonly expectsContinue: boolean;
-  /** The request as Node has it; `http/body.ts` reads from it. */
+  /** Node's request; `http/body.ts` reads from it. */
   readonly request: IncomingMessage;
   readonly clock: Clock;
-  /** The reader of the body tells it what arrives. */
+  /** The body's reader reports to it what arrives. */
   readonly pace: Pace;
   readonly #target: Target;
   readonly #answer: Answer;
@@ -79,17 +78,16 @@ export class Exchange {
     return this.request.headers;
   }
 
-  /** Its request has been read to its end. */
+  /** Whether the request was read to its end. */
   get complete(): boolean {
     return this.request.complete;
   }
 
-  /** An answer was given. */
   get answered(): boolean {
     return this.#answer.begun;
   }
 
-  /** Nobody waits for an answer any more: it was sent, the client is gone, or it was cut off. */
+  /** Nobody waits for an answer any more: it was sent, the client has left, or it was cut off. */
   get over(): boolean {
     return this.#handling.over;
   }
@@ -99,22 +97,25 @@ export class Exchange {
     return this.#handling.signal;
   }
 
-  /** Runs `action` once when the exchange is over, however it came to that. */
+  /** Runs `action` once when the exchange is over, for whatever reason. */
   onEnd(action: () => void): void {
     this.#handling.whenOver(action);
   }
 
-  /** Runs `action` once when the answer has gone out, or nobody is there to take it: perhaps long after it is over. */
+  /**
+   * Runs `action` once when the answer has left, or nobody is there to take it: perhaps long after the exchange is
+   * over.
+   */
   onSent(action: () => void): void {
     this.#answer.sent.whenOver(action);
   }
 
-  /** Adds a header to whatever answer comes later, a problem too. */
+  /** Adds a header to any later answer, including a problem. */
   setHeader(name: string, value: string): void {
     this.#answer.setHeader(name, value);
   }
 
-  /** Tells the client to go on and send its body, if it waits to be told. */
+  /** Tells a client that waits for 100 Continue to send its body. */
   sendContinue(): void {
     this.#answer.sendContinue();
   }
@@ -139,30 +140,30 @@ export class Exchange {
     this.send(status, null, '', headers);
   }
 
-  /** Answers with a whole body. For `HEAD` the body is left out and its length told. */
+  /** Answers with a whole body. For `HEAD` the body is left out, but its length sent. */
   send(status: number, contentType: string | null, body: string | Uint8Array, headers?: Headers): void {
     if (this.#isDropped()) return;
     this.#answer.whole({ status, contentType, headers }, body);
   }
 
   /**
-   * Answers with a body that is read only as fast as the client takes it. What goes wrong before anything was sent
-   * is thrown and can still be answered; later, or when the client stalls, the connection is cut, so that a
-   * client that counts never takes a part for the whole. Ends early when the client has gone.
+   * Answers with a body that is read only as fast as the client takes it. An error before anything was sent is thrown
+   * and can still be answered; later, or when the client stalls, the connection is cut, so that a client that counts
+   * never takes a part for the whole. Ends early when the client has left.
    */
   async stream(status: number, contentType: string, body: StreamedBody, headers?: Headers): Promise<void> {
     if (this.#isDropped()) return;
     await this.#answer.stream({ status, contentType, headers }, body);
   }
 
-  /** Begins an answer whose length is not known; null when nobody is there to take it. */
+  /** Begins an answer of unknown length; null when nobody is there to take it. */
   flow(status: number, contentType: string, headers?: Headers): Flow | null {
     return this.#isDropped() ? null : this.#answer.flow({ status, contentType, headers });
   }
 
   /**
-   * Ends an exchange whose request is broken or too slow: answers it if nothing has yet. What its handler
-   * answers later is dropped, and what it holds is given back at once, even if the answer's turn comes later.
+   * Ends an exchange whose request is broken or too slow, and answers it if nothing has yet. A later answer of its
+   * handler is dropped, and its resources are returned at once, even if its turn to answer comes later.
    */
   cutOff(problem: Problem): void {
     if (this.answered) {
@@ -175,12 +176,12 @@ export class Exchange {
     this.#handling.end();
   }
 
-  /** Its connection is gone. */
+  /** Its connection is lost. */
   abandon(): void {
     this.#answer.sent.end();
   }
 
-  /** Whether what is answered now has nobody to read it. Throws when there is an answer. */
+  /** Whether an answer would have no reader. Throws if there was an answer already. */
   #isDropped(): boolean {
     if (this.#cutOff) return true;
     if (this.answered) throw new Error(`answered twice: ${this.method} ${this.path}`);
@@ -189,9 +190,8 @@ export class Exchange {
 }
 
 /**
- * The client's address: the peer's, or when the peer is a trusted proxy, the rightmost hop of
- * `X-Forwarded-For` that is none. A trusted proxy that names something else than an address makes the client
- * `unknown`, which lies in no range.
+ * The client's address: the peer's or, if the peer is a trusted proxy, the rightmost hop of `X-Forwarded-For` that is
+ * not one. If a trusted proxy names something other than an address, the client is `unknown`, which lies in no range.
  */
 export function clientAddress(exchange: Pick<Exchange, 'peer' | 'headers'>, trusted: CidrSet): string {
   const { peer, headers } = exchange;
@@ -206,7 +206,7 @@ export function clientAddress(exchange: Pick<Exchange, 'peer' | 'headers'>, trus
   return address;
 }
 
-/** Some proxies write the port as well: `192.0.2.1:1234`, `[2001:db8::1]:1234`. */
+/** Some proxies add the port: `192.0.2.1:1234`, `[2001:db8::1]:1234`. */
 function toAddress(hop: string): string {
   const text = hop.trim();
   const bare = /^\[(.*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
@@ -214,21 +214,21 @@ function toAddress(hop: string): string {
 }
 
 /**
- * Answers that come line by line (`application/x-ndjson`): `{"step": …}` for each step of the work as it happens, then
- * one line `{"result": …}` or `{"error": …}`, the error being a problem.
+ * Answers in lines (`application/x-ndjson`): `{"step": …}` for each step of the work as it happens, then one line
+ * `{"result": …}` or `{"error": …}`, the error being a problem.
  */
 
 const TYPE = 'application/x-ndjson';
-/** What a client may leave unread before it is given up. */
+/** What a client may leave unread before it is dropped. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
 
-/** Whether a request asks for its answer line by line. */
+/** Whether a request wants its answer in lines. */
 export function wantsSteps({ headers }: Pick<Exchange, 'headers'>): boolean {
   const types = (headers.accept ?? '').toLowerCase().split(',');
   return types.some((type) => type.split(';', 1)[0]?.trim() === TYPE);
 }
 
-/** Writes an answer line by line. It begins with the first line: what fails before can still be answered otherwise. */
+/** Writes an answer line by line. It begins with the first line: an earlier failure can still be answered normally. */
 export class StepLines {
   readonly #exchange: Exchange;
   #flow: Flow | null = null;
@@ -237,23 +237,23 @@ export class StepLines {
     this.#exchange = exchange;
   }
 
-  /** Aborts when the client has gone, or does not read. */
+  /** Aborts when the client has left, or does not read. */
   get signal(): AbortSignal {
     return this.#exchange.signal;
   }
 
-  /** Tells of a step. Bound, because the work takes it out of the progress that it is given. */
+  /** Reports a step. Bound, because the work detaches it from its progress object. */
   readonly tell = (step: unknown): void => {
     const flow = this.#write({ step });
     if (flow !== null && flow.unread > MAX_UNREAD_BYTES) flow.cut();
   };
 
-  /** Tells the result, and ends. */
+  /** Reports the result, and ends. */
   finish(result: unknown): void {
     this.#write({ result: result ?? null })?.end();
   }
 
-  /** Tells of a problem, and ends; false when nothing was told before, and the problem is to be answered as such. */
+  /** Reports a problem, and ends; false if no line was written yet, and the problem should be answered normally. */
   fail(problem: Problem): boolean {
     if (this.#flow === null) return false;
     const error = { ...problemJson(problem), requestId: this.#exchange.requestId };

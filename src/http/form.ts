@@ -1,11 +1,11 @@
 import { decodeUtf8, type FieldFault, fieldProblem, Problem, pointerToken, quote } from './problem.ts';
 
-/** Text in `application/x-www-form-urlencoded`, read strictly, nothing patched: forms, and the queries of targets. */
+/** Parses `application/x-www-form-urlencoded` strictly, repairing nothing: forms, and the queries of targets. */
 
-/** What is wrong where {@link decodePercent} gives null, as the end of a sentence. */
+/** The fault where {@link decodePercent} returns null, as the end of a sentence. */
 const PERCENT_CURE = 'a malformed percent escape; write UTF-8, and "%" as "%25".';
 
-/** Decodes a name or a value; null for a malformed escape, and for escapes that are no UTF-8. */
+/** Decodes a name or a value; null for a malformed escape, and for escapes that are not UTF-8. */
 function decodePercent(text: string): string | null {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
@@ -14,7 +14,7 @@ function decodePercent(text: string): string | null {
   }
 }
 
-/** The pairs of a form or query as sent: a name, and a value that is empty where there is none. */
+/** The pairs of a form or query as sent: a name, and a value, which is empty if missing. */
 function pairsOf(parts: readonly string[]): (readonly [name: string, value: string])[] {
   return parts
     .filter((part) => part !== '')
@@ -28,8 +28,8 @@ function pairsOf(parts: readonly string[]): (readonly [name: string, value: stri
 export type FormField = readonly [name: string, value: string];
 
 /**
- * Parses an `application/x-www-form-urlencoded` body (WHATWG URL §5.1), strictly: a malformed escape or what
- * is not UTF-8 is refused, not patched. Fields in order, repeated ones too. Throws a problem 400.
+ * Parses an `application/x-www-form-urlencoded` body (WHATWG URL §5.1) strictly: malformed escapes and invalid UTF-8
+ * are refused, not repaired. Fields in order, repeated ones too. Throws a problem 400.
  */
 export function parseForm(body: Buffer, limits: { readonly maxFields: number }): FormField[] {
   if (body.length === 0) return [];
@@ -47,7 +47,7 @@ export function parseForm(body: Buffer, limits: { readonly maxFields: number }):
   });
 }
 
-/** Decodes a name or a value; `name` is what the field is called in a refusal. */
+/** Decodes a name or a value; `name` is the field's name in a refusal. */
 function decodeField(text: string, name: string): string {
   const decoded = decodePercent(text);
   if (decoded !== null) return decoded;
@@ -55,7 +55,7 @@ function decodeField(text: string, name: string): string {
   throw fieldProblem(400, { pointer: `/${pointerToken(name)}`, code: 'malformed_form', detail });
 }
 
-/** What a request asks for: its target, taken apart. */
+/** A request target, split. */
 export interface Target {
   /** The path, still percent-encoded. */
   readonly path: string;
@@ -63,11 +63,11 @@ export interface Target {
   readonly search: string;
 }
 
-/** One answer tells at most so many faults. */
+/** Most faults reported in one answer. */
 const MAX_FAULTS = 100;
 const BEYOND_ASCII = /[^\x21-\x7e]/;
 
-/** Takes a target apart. RFC 9112 §3.2.2: a server must take the absolute form too. */
+/** Splits a target. RFC 9112 §3.2.2: a server must accept the absolute form too. */
 export function parseTarget(target: string): Target {
   const origin = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '') || '/';
   const mark = origin.indexOf('?');
@@ -76,8 +76,8 @@ export function parseTarget(target: string): Target {
 }
 
 /**
- * Decodes a query as strictly as a form: patched, a malformed escape would make another address of the one that
- * was meant. Throws the problem 400 `invalid_query` with every parameter that has one.
+ * Decodes a query as strictly as a form: a repaired escape could turn an address into another one. Throws the problem
+ * 400 `invalid_query` with every faulty parameter.
  */
 export function parseQuery(search: string): URLSearchParams {
   const query = new URLSearchParams();
@@ -91,7 +91,7 @@ export function parseQuery(search: string): URLSearchParams {
   throw new Problem(400, 'invalid_query', 'Some parameters are not valid; see errors.', { errors: faults });
 }
 
-/** Node reads bytes beyond ASCII, which have no place in a target (RFC 9112 §3.2), as if they were Latin-1. */
+/** Node reads non-ASCII bytes, which are invalid in a target (RFC 9112 §3.2), as Latin-1. */
 function decodeParameter(text: string): string | null {
   return BEYOND_ASCII.test(text) ? null : decodePercent(text);
 }

@@ -3,7 +3,7 @@ import { decodeUtf8, fieldProblem, Problem, pointerToken, quote } from './proble
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
 /**
- * Parses a JSON text (RFC 8259), strictly: UTF-8 only, no lone surrogates, no name twice in one object, no
+ * Parses a JSON text (RFC 8259) strictly: UTF-8 only, no lone surrogates, no repeated name in an object, no
  * `__proto__`, bounded. Throws a problem 400.
  */
 export function parseJson(body: Buffer, limits: JsonLimits): unknown {
@@ -35,8 +35,8 @@ function malformedDetail(text: string, error: unknown): string {
 }
 
 /**
- * The pointer to the first string in a parsed value, names too, that is not well-formed UTF-16; null when there
- * is none. Depth is already bounded.
+ * The pointer to the first string in a parsed value, names included, that is not well-formed UTF-16; null if there is
+ * none. Depth is already bounded.
  */
 function illFormedPlace(value: unknown): string | null {
   if (typeof value === 'string') return value.isWellFormed() ? null : '';
@@ -48,11 +48,11 @@ function illFormedPlace(value: unknown): string | null {
   return null;
 }
 
-/** Bounds on a JSON text, beside its size. */
+/** Bounds on a JSON text, besides its size. */
 export interface JsonLimits {
-  /** Arrays and objects inside each other. */
+  /** Levels of nested arrays and objects. */
   readonly maxDepth: number;
-  /** Values, counted by what opens and separates them: memory is many times the text's for small ones. */
+  /** Values, counted by the characters that open and separate them: small ones take many times the text's memory. */
   readonly maxValues: number;
 }
 
@@ -64,19 +64,19 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** What is open at some place of the text. */
+/** An open object or array. */
 interface Scope {
-  /** The names an object has so far; null for an array. */
+  /** The names in the object so far; null for an array. */
   readonly names: Set<string> | null;
-  /** The member the text stands at: an object's newest name, an array's index. */
+  /** The current member: an object's newest name, an array's index. */
   member: string | number;
 }
 
 /**
- * Looks over a JSON text before it is parsed and refuses what `JSON.parse` would take without a word: nesting
- * that overflows later recursion, more values than memory should pay for, a name given twice (the parser keeps
- * the last), and `__proto__` (which code that copies objects may drop or obey). Whether the text is JSON at all
- * is left to the parser. Strings are jumped over, so a message's long texts cost next to nothing.
+ * Checks a JSON text before it is parsed, and refuses what `JSON.parse` would silently accept: nesting that overflows
+ * later recursion, more values than memory allows, a repeated name (the parser keeps the last), and `__proto__` (which
+ * code that copies objects may drop or obey). The parser decides whether the text is JSON at all. Strings are skipped,
+ * so a message's long texts cost next to nothing.
  */
 function checkJsonStructure(text: string, limits: JsonLimits): void {
   const scopes: Scope[] = [];
@@ -116,7 +116,7 @@ function checkJsonStructure(text: string, limits: JsonLimits): void {
   }
 }
 
-/** The place of the closing quote of the string that opens at `open`; the text's end when there is none. */
+/** The position of the closing quote of the string that opens at `open`; the text's end if there is none. */
 function endOfString(text: string, open: number): number {
   let at = open;
   do {
@@ -126,14 +126,14 @@ function endOfString(text: string, open: number): number {
   return at;
 }
 
-/** Whether an odd number of backslashes stands before `at`. */
+/** Whether an odd number of backslashes precedes `at`. */
 function isEscaped(text: string, at: number): boolean {
   let start = at;
   while (text.charCodeAt(start - 1) === BACKSLASH) start -= 1;
   return (at - start) % 2 === 1;
 }
 
-/** Notes the next name of the innermost object. */
+/** Records the next name of the innermost object. */
 function addName(scopes: readonly Scope[], raw: string): void {
   const scope = scopes.at(-1);
   const names = scope?.names ?? null;

@@ -6,7 +6,7 @@ export interface MediaType {
   readonly params: ReadonlyMap<string, string>;
 }
 
-/** Parses the value of a `Content-Type` header; null when it is none, or malformed, or repeats a parameter. */
+/** Parses the value of a `Content-Type` header; null if it is missing or malformed, or repeats a parameter. */
 export function parseMediaType(header: string | undefined): MediaType | null {
   if (header === undefined) return null;
   const parsed = parseParameterized(header, (quoted) => quoted.replace(/\\(.)/gs, '$1'));
@@ -14,18 +14,18 @@ export function parseMediaType(header: string | undefined): MediaType | null {
   return { type: parsed.value, params: parsed.params };
 }
 
-/** Whether a `charset` parameter names one of the charsets of a byte a character in which ASCII stands for itself. */
+/** Whether a `charset` parameter names a single-byte charset in which ASCII bytes mean ASCII. */
 export function isAsciiBelow({ params }: MediaType): boolean {
   return /^(?:iso-8859-\d{1,2}|windows-125\d|latin1)$/i.test(params.get('charset') ?? '');
 }
 
-/** Whether a `charset` parameter, if there is one, means UTF-8 (of which US-ASCII is a part). */
+/** Whether the `charset` parameter, if any, means UTF-8 (of which US-ASCII is a subset). */
 export function isUtf8(mediaType: MediaType): boolean {
   const charset = mediaType.params.get('charset')?.toLowerCase() ?? 'utf-8';
   return charset === 'utf-8' || charset === 'utf8' || charset === 'us-ascii';
 }
 
-/** A header value taken apart: what stands before the first `;`, and its parameters. */
+/** A header value, split: the part before the first `;`, and its parameters. */
 export interface ParameterizedValue {
   /** Lower case. */
   readonly value: string;
@@ -40,9 +40,9 @@ const TOKEN = new RegExp(`[${TOKEN_CHARS}]+`, 'y');
 const QUOTED = /"((?:[^"\\]|\\.)*)"/sy;
 
 /**
- * Parses the form `value; name=value; …` that `Content-Type` and `Content-Disposition` share (RFC 9110 §5.6.6,
- * RFC 2183). They differ only in how a quoted value is unescaped, so that is the caller's. Null when it breaks
- * the grammar or names a parameter twice. A `;` with nothing behind it is let pass: real clients send it.
+ * Parses the form `value; name=value; …` that `Content-Type` and `Content-Disposition` share (RFC 9110 §5.6.6, RFC
+ * 2183). They differ only in how a quoted value is unescaped, which the caller does. Null if it breaks the grammar or
+ * repeats a parameter. A trailing `;` is accepted: real clients send it.
  */
 export function parseParameterized(
   header: string,

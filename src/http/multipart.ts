@@ -32,12 +32,12 @@ const CRLF = Buffer.from('\r\n');
 const BLANK_LINE = Buffer.from('\r\n\r\n');
 const CR = 13;
 const NOTHING = Buffer.alloc(0);
-/** White space a gateway may add behind a boundary (RFC 2046 §5.1.1). */
+/** White space that a gateway may add after a boundary (RFC 2046 §5.1.1). */
 const MAX_PADDING_BYTES = 256;
 const PADDING = /^[ \t]*$/;
 const AFTER_BOUNDARY = 'there is text after a boundary on its line; end the line (CRLF) there';
 const LAST_LINE = /^--[ \t]*$/;
-/** What may stand before the first and after the last boundary. */
+/** Bytes allowed before the first and after the last boundary. */
 const MAX_OUTSIDE_BYTES = 64 * 1024;
 
 /** The boundary of a form's media type. Throws a problem 400. */
@@ -48,11 +48,11 @@ export function boundaryOf(mediaType: MediaType): string {
   return boundary;
 }
 
-/** The text of a plain field. Throws a problem 400 when it is not UTF-8, or says that it is something else. */
+/** The text of a plain field. Throws a problem 400 if it is not UTF-8, or declares another charset. */
 export function fieldText(part: MultipartPart): string {
   const type = mediaTypeOf(part);
   const bytes = joinBody(part.chunks);
-  // Clients that write another charset beside every field mostly mean text that is the same in both.
+  // Clients that declare another charset for every field mostly send text that is the same in both.
   const isSame = isAsciiBelow(type) && isAscii(bytes);
   if (!isUtf8(type) && !isSame)
     throw faultyField(
@@ -67,17 +67,17 @@ export function fieldText(part: MultipartPart): string {
 }
 
 /**
- * Where the parser stands:
- * - `preamble`, `body`, `epilogue`: bytes up to the next delimiter;
- * - `line`: behind a delimiter, up to the end of its line, which says whether it was the last;
+ * The state of the parser:
+ * - `preamble`, `body`, `epilogue`: in bytes up to the next delimiter;
+ * - `line`: after a delimiter, up to the end of its line, which says whether it was the last;
  * - `header`: at the line end before a part's header, up to the blank line.
  */
 type State = 'preamble' | 'line' | 'header' | 'body' | 'epilogue';
 
 /**
- * A parser of `multipart/form-data` (RFC 7578, RFC 2046), fed as the bytes arrive; how they are cut makes no
- * difference. Strict: a form either is understood whole or refused, so that no part is ever lost. Throws
- * problems (400; 413 for a field over its limit); after one the parser is of no more use.
+ * A parser of `multipart/form-data` (RFC 7578, RFC 2046) that takes the bytes as they arrive, in chunks of any size.
+ * Strict: a form is either understood whole or refused, so that no part is ever lost. Throws problems (400; 413 for a
+ * field over its limit); after one the parser is unusable.
  */
 export class MultipartParser {
   readonly #limits: MultipartLimits;
@@ -85,7 +85,7 @@ export class MultipartParser {
   readonly #delimiter: Buffer;
   readonly #parts: MultipartPart[] = [];
   #state: State = 'preamble';
-  /** Bytes not decided on yet. A line end to begin with, so that the first boundary may open the body. */
+  /** Bytes not parsed yet. Starts with a line end, so that the first boundary may open the body. */
   #rest: Buffer = CRLF;
   #outsideBytes = 0;
   #part: OpenPart | null = null;
@@ -95,21 +95,21 @@ export class MultipartParser {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
   }
 
-  /** Takes the next bytes. The parts keep views of them: they must not change any more. */
+  /** Takes the next bytes. The parts keep views of them, so they must not change any more. */
   push(chunk: Buffer): void {
     const data = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     let at: number | null = 0;
     while (at !== null) at = this.#step(data, at);
   }
 
-  /** Ends the form and gives its parts, in order. */
+  /** Ends the form and returns its parts, in order. */
   finish(): readonly MultipartPart[] {
     const ended = this.#state === 'epilogue' || (this.#state === 'line' && isLastLine(this.#rest));
     if (!ended) throw malformed('it ends before its last boundary; end it in "--", the boundary and "--"');
     return this.#parts;
   }
 
-  /** Goes on at `at`; returns where the next step begins, or null when that takes bytes still to come. */
+  /** Continues at `at`; returns the position of the next step, or null when more bytes are needed. */
   #step(data: Buffer, at: number): number | null {
     switch (this.#state) {
       case 'line':
@@ -150,7 +150,7 @@ export class MultipartParser {
     if (lengthTo(end, data, at, BLANK_LINE) > maxHeaderBytes)
       throw headerTooLarge(this.#parts.length, maxHeaderBytes);
     if (end < 0) return this.#wait(data, at);
-    // Else `--boundary--: x` would be a header line here, and the end of the form to every other reader.
+    // Otherwise `--boundary--: x` would be a header line here, and the end of the form to every other reader.
     if (data.subarray(at, end).includes(this.#delimiter)) throw boundaryInHeader(this.#parts.length);
     if (this.#parts.length === maxParts)
       throw new Problem(400, 'too_many_parts', `A form may have at most ${maxParts} parts; leave some out.`);
@@ -158,11 +158,11 @@ export class MultipartParser {
     const header = parsePartHeader(block, this.#parts.length, maxHeaderLines);
     this.#part = { header, chunks: [], sizeBytes: 0, skip: CRLF.length };
     this.#state = 'body';
-    // The blank line's end may already be the beginning of the delimiter: a part without a body (RFC 2046).
+    // The end of the blank line may already begin the delimiter: a part without a body (RFC 2046).
     return end + CRLF.length;
   }
 
-  /** Where the bytes begin that may turn out to be the beginning of a delimiter; it has only one CR, in front. */
+  /** Where bytes begin that may be the beginning of a delimiter, whose only CR is in front. */
   #undecidedFrom(data: Buffer, at: number): number {
     const from = Math.max(at, data.length - this.#delimiter.length + 1);
     const last = data.subarray(from).lastIndexOf(CR);
@@ -217,11 +217,11 @@ interface OpenPart {
   readonly header: PartHeader;
   readonly chunks: Buffer[];
   sizeBytes: number;
-  /** Bytes of the blank line's end still in front of the body. */
+  /** Bytes of the blank line's end that still precede the body. */
   skip: number;
 }
 
-/** How long what lies before a terminator is, or at least will be when the terminator is not there yet. */
+/** The length before a terminator, or the minimal length if the terminator has not arrived. */
 function lengthTo(end: number, data: Buffer, at: number, terminator: Buffer): number {
   return end < 0 ? data.length - at - terminator.length + 1 : end - at;
 }
@@ -230,12 +230,12 @@ function isLastLine(line: Buffer): boolean {
   return line.length <= MAX_PADDING_BYTES && LAST_LINE.test(line.toString('latin1'));
 }
 
-/** What the header of a part says. */
+/** The header of a part. */
 interface PartHeader {
   readonly name: string;
-  /** Null for a plain field. Empty for a file input that was left empty. Not safe as a path. */
+  /** Null for a plain field. Empty for a file input left empty. Unsafe as a path. */
   readonly filename: string | null;
-  /** As written; null when the part has none. */
+  /** As written; null if there is none. */
   readonly contentType: string | null;
   /** Every header of the part by lower-case name. */
   readonly headers: ReadonlyMap<string, string>;
@@ -247,9 +247,9 @@ const EXTENDED = /^([A-Za-z0-9-]+)'[A-Za-z0-9-]*'((?:%[0-9A-Fa-f]{2}|[!#$&+\-.^_
 const IDENTITY_ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary']);
 
 /**
- * Parses the header lines of a part, without the blank line (RFC 7578 §4). Strict: whatever says something
- * about the part that we would have to drop is refused. Throws a problem 400, which points to the part by its
- * name, or by `place`, counted from 0, as long as that is not known.
+ * Parses the header lines of a part, without the blank line (RFC 7578 §4). Strict: anything about the part that we
+ * would have to drop is refused. Throws a problem 400, which points to the part by its name or, until that is known, by
+ * `place`, counted from 0.
  */
 function parsePartHeader(block: Buffer, place: number, maxLines: number): PartHeader {
   const unnamed = unnamedPart(place);
@@ -272,7 +272,7 @@ function parsePartHeader(block: Buffer, place: number, maxLines: number): PartHe
   return { name, filename: filenameOf(disposition, named), contentType, headers };
 }
 
-/** The media type of a part; text/plain when it does not say (RFC 7578 §4.4). */
+/** The media type of a part; text/plain by default (RFC 7578 §4.4). */
 export function mediaTypeOf(part: Pick<PartHeader, 'contentType'>): MediaType {
   return parseMediaType(part.contentType ?? undefined) ?? { type: 'text/plain', params: new Map() };
 }
@@ -284,20 +284,20 @@ function malformed(what: string): Problem {
   return new Problem(400, MALFORMED, `The form is not well-formed multipart/form-data: ${what}.`);
 }
 
-/** Which part a refusal is about: by its name, or by its place as long as that is not known. */
+/** Names the part in a refusal: by its name or, until that is known, its position. */
 interface PartPlace {
   /** The pointer's token. */
   readonly token: string;
   readonly called: string;
 }
 
-/** A problem of the part at `place`, counted from 0, whose header does not end in time. */
+/** The problem of the part at `place`, counted from 0, whose header is too long. */
 function headerTooLarge(place: number, maxBytes: number): Problem {
   const what = `its header has more than ${maxBytes} bytes; shorten its names`;
   return faultyPart(unnamedPart(place), what, 'part_header_too_large');
 }
 
-/** A problem of the part at `place`, counted from 0, whose header a boundary breaks off. */
+/** The problem of the part at `place`, counted from 0, whose header is cut off by a boundary. */
 function boundaryInHeader(place: number): Problem {
   return faultyPart(
     unnamedPart(place),
@@ -354,8 +354,8 @@ function parseDisposition(header: string | undefined, part: PartPlace): Paramete
 }
 
 /**
- * Clients escape in two ways: `\"` and `\\` (RFC 2183), or `%22`, `%0D`, `%0A` (WHATWG HTML, browsers, newer
- * curl), which leaves other backslashes alone. Both are understood.
+ * Clients escape in two ways: `\"` and `\\` (RFC 2183), or `%22`, `%0D`, `%0A` (WHATWG HTML, browsers, newer curl),
+ * which leaves other backslashes alone. Both are understood.
  */
 function unescapeQuoted(quoted: string): string {
   return quoted.replace(
@@ -365,7 +365,7 @@ function unescapeQuoted(quoted: string): string {
   );
 }
 
-/** `filename*` (RFC 8187) wins over `filename`, which is then its ASCII stand-in (RFC 6266 §4.3). */
+/** `filename*` (RFC 8187) takes precedence over `filename`, which is then its ASCII substitute (RFC 6266 §4.3). */
 function filenameOf(disposition: ParameterizedValue, part: PartPlace): string | null {
   const extended = disposition.params.get('filename*');
   if (extended === undefined) return disposition.params.get('filename') ?? null;

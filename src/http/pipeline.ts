@@ -5,7 +5,7 @@ import type { Problem } from './problem.ts';
 /** What a pipeline knows of an exchange under way. */
 export interface Answerable {
   readonly requestId: string;
-  /** Its request has been read to its end. */
+  /** Whether its request was read to its end. */
   readonly complete: boolean;
   readonly answered: boolean;
   /** Ends it: the rest of its request is lost. */
@@ -14,24 +14,23 @@ export interface Answerable {
   abandon(): void;
 }
 
-/** Counts the requests that all connections of a server hold back together. */
+/** Counts the requests held back by all connections of a server. */
 export interface Backlog {
   held: number;
   readonly max: number;
 }
 
-/** A request that has been read and not yet begun. */
+/** A request that was read but not begun. */
 interface Held {
   readonly request: IncomingMessage;
   readonly begin: () => void;
 }
 
 /**
- * The requests of one connection, in order of arrival. At most `max` are at work at once. Node parses all that a
- * read from the socket brings, a few thousand small requests at worst; those beyond `max` are held back, and
- * the socket is not read until none is. When the backlog of all connections is full as well, this connection
- * takes no more: what was begun or held is answered, then it ends, and the client sends the rest anew
- * (RFC 9112 §9.3.2).
+ * The requests of one connection, in order of arrival. At most `max` are in progress at once. Node parses everything
+ * that a read from the socket brings, a few thousand small requests at worst; those beyond `max` are held back, and the
+ * socket is not read until none is. When the backlog of all connections is full as well, this connection accepts no
+ * more: requests begun or held are answered, then it ends, and the client sends the rest again (RFC 9112 §9.3.2).
  */
 export class Pipeline {
   readonly #socket: Socket;
@@ -48,40 +47,39 @@ export class Pipeline {
     this.#backlog = backlog;
   }
 
-  /** Nothing is at work or waits for its turn. */
   get idle(): boolean {
     return this.#running.size === 0 && this.#held.length === 0;
   }
 
-  /** What is done next is its client's to do: to ask, to send the rest of a request, or to read an answer. */
+  /** Whether the next step is the client's: to ask, to send the rest of a request, or to read an answer. */
   get waitsForClient(): boolean {
     for (const exchange of this.#running) return exchange.answered || !exchange.complete;
     return true;
   }
 
-  /** It takes no more requests. */
+  /** It accepts no more requests. */
   get finishing(): boolean {
     return this.#farewell !== null;
   }
 
-  /** The exchange whose request is still being read, if one is. */
+  /** The exchange whose request is still being read, if any. */
   get reading(): Answerable | null {
     for (const exchange of this.#running) if (!exchange.complete) return exchange;
     return null;
   }
 
-  /** Its client has an answer to read: that of the request whose turn it is has begun. */
+  /** The client has an answer to read: the one whose turn it is has begun. */
   get answering(): boolean {
     for (const exchange of this.#running) return exchange.answered;
     return false;
   }
 
-  /** Nothing that it has is to be answered behind this exchange. */
+  /** Whether nothing remains to be answered after this exchange. */
   isLast(exchange: Answerable): boolean {
     return this.#held.length === 0 && [...this.#running].at(-1) === exchange;
   }
 
-  /** Begins a request now, or when its turn comes. `begin` is expected to call {@link add}. */
+  /** Begins a request now, or when its turn comes. `begin` must call {@link add}. */
   take(request: IncomingMessage, begin: () => void): void {
     if (this.#farewell !== null) return;
     if (this.#held.length === 0 && this.#running.size < this.#max) begin();
@@ -94,7 +92,7 @@ export class Pipeline {
     this.#running.add(exchange);
   }
 
-  /** An exchange has ended; the next one's turn has come. */
+  /** An exchange has ended; it is the next one's turn. */
   ended(exchange: Answerable): void {
     this.#running.delete(exchange);
     const wereHeld = this.#held.length > 0;
@@ -108,11 +106,11 @@ export class Pipeline {
     this.#leaveIfIdle();
   }
 
-  /** Takes no more requests; runs `farewell` once all that it has are answered. The first call counts. */
+  /** Accepts no more requests; runs `farewell` once all are answered. The first call counts. */
   finish(farewell: () => void): void {
     if (this.#farewell !== null) return;
     this.#farewell = farewell;
-    // The last one's rest will not come.
+    // The rest of the last request will not arrive.
     const last = this.#held.at(-1);
     if (last !== undefined && !last.request.complete) {
       this.#held.pop();
@@ -121,14 +119,14 @@ export class Pipeline {
     this.#leaveIfIdle();
   }
 
-  /** Begins nothing further: what is at work is answered, what is held back is dropped. Then runs `farewell`. */
+  /** Begins nothing more: requests in progress are answered, held ones dropped. Then runs `farewell`. */
   stop(farewell: () => void): void {
     this.#backlog.held -= this.#held.length;
     this.#held = [];
     this.finish(farewell);
   }
 
-  /** The connection is gone: ends all at once, whether its turn to answer had come or not. */
+  /** The connection is lost: ends everything at once, whosever turn it is. */
   abandon(): void {
     this.stop(() => {});
     for (const exchange of this.#running) exchange.abandon();
@@ -139,7 +137,7 @@ export class Pipeline {
     this.#backlog.held += 1;
     if (!this.#listening) {
       this.#listening = true;
-      // Reading a body resumes the socket as well.
+      // Reading a body also resumes the socket.
       this.#socket.on('resume', () => {
         if (this.#held.length > 0) this.#socket.pause();
       });

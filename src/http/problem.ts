@@ -42,8 +42,8 @@ const TITLES: Readonly<Record<number, string>> = {
 };
 
 /**
- * A refusal as an answer (RFC 9457, contract §5). Thrown by whatever reads a request and finds it wanting, or
- * answered directly; the server turns a thrown one into its response.
+ * A refusal as an answer (RFC 9457, contract §5). Thrown by code that reads a request and refuses it, or answered
+ * directly; the server turns a thrown one into its response.
  */
 export class Problem extends Error {
   /** HTTP status. */
@@ -66,17 +66,17 @@ export class Problem extends Error {
   }
 }
 
-/** What a status means, in words; the title of every problem with it. */
+/** The meaning of a status in words: the title of its problems. */
 export function titleOf(status: number): string {
   return TITLES[status] ?? 'Error';
 }
 
-/** The refusal of one field, told in `errors` as well. */
+/** The refusal of one field, repeated in `errors`. */
 export function fieldProblem(status: number, fault: FieldFault): Problem {
   return new Problem(status, fault.code, fault.detail, { errors: [fault] });
 }
 
-/** What a client is told of a bug of ours: nothing but that it was ours. */
+/** The answer to a bug of ours, without details. */
 export function internalError(): Problem {
   return new Problem(500, 'internal_error', 'Something went wrong in the server.');
 }
@@ -89,17 +89,17 @@ export function problemBody(problem: Problem, requestId: string): string {
   return JSON.stringify({ ...problemJson(problem), requestId });
 }
 
-/** The members of a problem that are the same whichever request it answers. */
+/** The members of a problem that do not depend on the request. */
 export function problemJson({ status, code, detail, errors }: Problem) {
   const title = titleOf(status);
   return { type: URN + code, title, status, detail, code, error: shorten(detail, MAX_SHORT), errors };
 }
 
 const MAX_QUOTED = 64;
-/** Longer than any name that is taken. */
+/** Longer than any accepted name. */
 const MAX_TOKEN = 128;
 
-/** Text from the client, cut so that an answer never outgrows its request; an ellipsis shows the cut. */
+/** Text from the client, cut so that an answer never outgrows its request; an ellipsis marks the cut. */
 function shorten(text: string, maxCharacters: number): string {
   return text.length > maxCharacters ? `${text.slice(0, maxCharacters - 1).toWellFormed()}…` : text;
 }
@@ -109,7 +109,7 @@ export function quote(text: string): string {
   return JSON.stringify(shorten(text, MAX_QUOTED));
 }
 
-/** One reference token of a JSON pointer, escaped (RFC 6901 §3); of a name too long to be one of ours, the start. */
+/** One reference token of a JSON pointer, escaped (RFC 6901 §3); an overlong name is cut. */
 export function pointerToken(text: string): string {
   return shorten(text, MAX_TOKEN).replaceAll('~', '~0').replaceAll('/', '~1');
 }

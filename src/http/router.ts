@@ -1,6 +1,6 @@
 import { Problem } from './problem.ts';
 
-/** A method and a path pattern, and what the caller wants to find there (usually its handler). */
+/** A method and a path pattern, with the value found there (usually a handler). */
 export interface Route<T> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Segments are literal text, or `{name}`, which matches any one non-empty segment. */
@@ -8,7 +8,7 @@ export interface Route<T> {
   readonly target: T;
 }
 
-/** What lies at a path, before the method is looked at. */
+/** The match of a path, before the method is considered. */
 export interface Match<T> {
   /** The pattern that matched; fit for log lines and metric labels. */
   readonly pattern: string;
@@ -37,8 +37,8 @@ interface Branch<T> {
 const NO_PARAMS: Readonly<Record<string, string>> = {};
 
 /**
- * A static table of routes. Finding what lies at a path and choosing by method are two steps, because between
- * them the source address is checked (contract §5): `match` → null is 404, {@link targetOf} throws 405.
+ * A static table of routes. Matching a path and choosing by method are two steps, because the source address is checked
+ * between them (contract §5): `match` → null is 404, {@link targetOf} throws 405.
  */
 export class Router<T> {
   readonly #root: Branch<T> = newBranch();
@@ -49,7 +49,7 @@ export class Router<T> {
     for (const route of routes) this.#add(route);
   }
 
-  /** What lies at a path (without query), or null. A trailing slash is another path. */
+  /** The match of a path (without query), or null. A trailing slash makes another path. */
   match(path: string): Match<T> | null {
     return this.#literal.get(path) ?? this.#search(path);
   }
@@ -89,8 +89,8 @@ export class Router<T> {
 }
 
 /**
- * Chooses by method what a match holds; `HEAD` finds what `GET` does. Throws the 405 problem with `Allow`.
- * `OPTIONS` is the caller's to answer: 204 with the match's `allow`.
+ * The value for a method; `HEAD` finds that of `GET`. Throws the 405 problem with `Allow`. The caller answers
+ * `OPTIONS`: 204 with the match's `allow`.
  */
 export function targetOf<T>(match: Match<T>, method: string): T {
   const target = match.targets.get(method);
@@ -105,7 +105,7 @@ function newBranch<T>(): Branch<T> {
   return { literal: new Map(), named: null, resource: null };
 }
 
-/** The path's segments, each decoded by itself so that `%2F` stays inside one; null when one is malformed. */
+/** The path's segments, each decoded separately so that `%2F` stays inside one; null if one is malformed. */
 function decodeSegments(path: string): string[] | null {
   if (!path.startsWith('/')) return null;
   const segments = path.slice(1).split('/');

@@ -26,14 +26,13 @@ import { internalError, Problem } from './problem.ts';
 import { Pace, UnsentAnswers } from './slow-clients.ts';
 
 /**
- * What answers a request: by the exchange's functions, or by throwing a `Problem`. When it returns, or what it
- * returns resolves, the answer has been given, unless the exchange has ended without one.
+ * Answers a request by the exchange's functions, or by throwing a `Problem`. When it returns, or its result resolves,
+ * the answer has been given, unless the exchange ended without one.
  */
 export type Handler = (exchange: Exchange) => Promise<void> | void;
 
-/** What a server is made of. */
 export interface HttpServerOptions {
-  /** Addresses to bind; `::` takes IPv4 too, unless an IPv4 address is listed, and is `0.0.0.0` without IPv6. */
+  /** Addresses to bind; `::` accepts IPv4 too, unless an IPv4 address is listed, and is `0.0.0.0` without IPv6. */
   readonly hosts: readonly string[];
   /** 0 means any free port, the same on every address. */
   readonly port: number;
@@ -42,8 +41,8 @@ export interface HttpServerOptions {
   /** Key and certificate; null serves plain HTTP. */
   readonly tls: SecureContextOptions | null;
   /**
-   * With TLS: what becomes of plain HTTP on the same port. `serve` takes it too, and `Exchange.secure` tells them
-   * apart; else it is answered 400 in plain HTTP, or with what the function refuses a path for.
+   * With TLS: how to treat plain HTTP on the same port. `serve` accepts it, and `Exchange.secure` tells them apart;
+   * otherwise it is answered 400 in plain HTTP, or with the function's refusal of the path.
    */
   readonly plainOnTls?: 'serve' | ((path: string) => Problem | null);
   readonly limits: HttpLimits;
@@ -55,18 +54,18 @@ export interface HttpServerOptions {
 
 /** A server of HTTP/1.1. */
 export interface HttpServer {
-  /** Binds every address. Rejects with `ListenError`, and then has bound none. Resolves to the port bound. */
+  /** Binds every address. Rejects with `ListenError`, and then has bound none. Resolves to the bound port. */
   listen(): Promise<number>;
-  /** Uses another key and certificate for connections made from now on. */
+  /** Uses another key and certificate for new connections. */
   setSecureContext(tls: SecureContextOptions): void;
   /**
-   * Stops accepting, closes idle connections at once and those at work after their answer; when `signal`
-   * aborts, all that is left. Resolves when none is left.
+   * Stops accepting, closes idle connections at once and busy ones after their answer; when `signal` aborts, all that
+   * are left. Resolves when none is left.
    */
   close(signal?: AbortSignal): Promise<void>;
 }
 
-/** Makes a server; it listens once told to. */
+/** Makes a server; it does not listen yet. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   return new NodeHttpServer(options);
 }
@@ -79,9 +78,9 @@ class NodeHttpServer implements HttpServer {
   readonly #options: HttpServerOptions;
   readonly #connections: Connections;
   readonly #nextId: (inbound: string | undefined) => string;
-  /** Exchanges ask this of their host. */
+  /** Used by exchanges. */
   readonly pace: Pace;
-  /** Exchanges tell this of their answers. */
+  /** Exchanges report their answers to it. */
   readonly unsent: UnsentAnswers;
   #tls: SecureContextOptions | null;
   #servers: readonly Server[] = [];
@@ -141,7 +140,7 @@ class NodeHttpServer implements HttpServer {
       requestTimeout: limits.headerTimeoutMs + limits.bodyTimeoutMs,
       connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, limits.headerTimeoutMs),
       keepAliveTimeout: limits.keepAliveMs,
-      // Checked here instead, so that the refusal is a problem like every other.
+      // Checked here instead, so that the refusal is a problem like any other.
       requireHostHeader: false,
     };
     const server =
@@ -154,7 +153,7 @@ class NodeHttpServer implements HttpServer {
             handshakeTimeout: limits.headerTimeoutMs,
           });
     if (server instanceof TlsServer) takePlainToo(server, limits.headerTimeoutMs);
-    // Node would drop what is beyond its own limit silently; `checkHead` counts them all, and refuses.
+    // Node would silently drop fields beyond its own limit; `checkHead` counts them all, and refuses.
     server.maxHeadersCount = 0;
     server.on('connection', (socket: Socket) => {
       const inClear = this.#tls === null;
@@ -214,7 +213,7 @@ class NodeHttpServer implements HttpServer {
     }
   }
 
-  /** Exchanges ask this of their host. */
+  /** Asked by exchanges. */
   closing(): boolean {
     return this.#connections.closing;
   }
@@ -238,11 +237,11 @@ class NodeHttpServer implements HttpServer {
     if (!exchange.answered) exchange.problem(internalError());
   }
 
-  /** What a connection sent could not be read as a request; null when there is nobody to tell. */
+  /** Refuses bytes that are not a readable request; null if there is nobody to tell. */
   #refuse(problem: Problem | null, socket: Socket): void {
     const connection = this.#connections.of(socket);
     const { pipeline } = connection;
-    // Bytes that arrive after a refusal cannot be read either.
+    // Bytes after a refusal are unreadable too.
     if (pipeline.finishing) return;
     if (problem === null || !socket.writable) {
       socket.destroy();
@@ -259,7 +258,7 @@ class NodeHttpServer implements HttpServer {
     reading?.cutOff(problem);
   }
 
-  /** Nothing further is wanted from a connection; what it has asked is answered. */
+  /** Reads no more from a connection; its requests so far are answered. */
   #leave(socket: Socket): void {
     this.#connections.of(socket).pipeline.finish(() => socket.destroySoon());
   }
@@ -270,27 +269,27 @@ class NodeHttpServer implements HttpServer {
   }
 }
 
-/** Bounds on what clients may hold or send. */
+/** Limits on what clients may hold or send. */
 export interface HttpLimits {
-  /** Open connections over all addresses. One more takes a place of the source that has most, or is refused. */
+  /** Open connections over all addresses. A further one replaces one of the source that has most, or is refused. */
   readonly maxConnections: number;
   /** From the first byte (or the connection) to the end of the header, and for a TLS handshake. */
   readonly headerTimeoutMs: number;
   /**
-   * From the end of the header to the end of the body, roughly: checked once a second. And how long a client may
-   * take nothing of its answer.
+   * From the end of the header to the end of the body, roughly: checked once a second. Also how long a client may take
+   * nothing of its answer.
    */
   readonly bodyTimeoutMs: number;
   /** How long an idle connection is kept. */
   readonly keepAliveMs: number;
   /** Size of a request's header, its first line included. */
   readonly maxHeaderBytes: number;
-  /** Fields of a request's header, repeated ones counted each. */
+  /** Fields of a request's header, counting repeated ones each time. */
   readonly maxHeaders: number;
-  /** Requests of one connection at work at once; further ones are held back and the socket is not read. */
+  /** Requests of one connection in progress at once; further ones are held back and the socket is not read. */
   readonly maxPipelinedRequests: number;
-  /** Slowest pace of a body over ten seconds; 0 means any. Asked for anew each time. */
+  /** Slowest pace of a body over ten seconds; 0 means any. Read at every check. */
   readonly minBodyBytesPerSecond: number;
-  /** Bytes of answers that clients have not taken yet; beyond it, who stands still longest is cut off. */
+  /** Bytes of answers that clients have not taken yet; beyond it, the longest stalled client is cut off. */
   readonly maxUnsentBytes: number;
 }

@@ -4,21 +4,21 @@ import type { Connection } from './connections.ts';
 
 /** A body that is being read. */
 export interface PacedBody {
-  /** Bytes that came since the last look; the reader adds them. */
+  /** Bytes since the last check; the reader adds them. */
   bytes: number;
-  /** Monotonic ms of the last look. */
+  /** Monotonic ms of the last check. */
   since: number;
   readonly onSlow: (minBytesPerSecond: number) => void;
 }
 
 const WINDOW_MS = 10_000;
-/** Time between two looks. */
+/** Time between two checks. */
 const LOOK_MS = 1000;
 
 /**
- * Watches that bodies come in at a least pace, measured over ten seconds (`api.min_body_bytes_per_second`): a
- * client that sends a byte now and then would hold its connection and its share of memory for the whole time
- * that a body may take. One timer serves all; it runs only while a body is being read.
+ * Requires a least pace of bodies, measured over ten seconds (`api.min_body_bytes_per_second`): a client that sends a
+ * byte now and then would hold its connection and its share of memory for the whole time that a body may take. One
+ * timer serves all; it runs only while a body is being read.
  */
 export class Pace {
   readonly #clock: Clock;
@@ -27,13 +27,13 @@ export class Pace {
   readonly #stopping = new AbortController();
   #running = false;
 
-  /** The least pace is asked for at every look, so that it may change; 0 means any. */
+  /** The least pace is read at every check, so it may change; 0 means any. */
   constructor(clock: Clock, minBytesPerSecond: () => number) {
     this.#clock = clock;
     this.#minBytesPerSecond = minBytesPerSecond;
   }
 
-  /** Begins to watch a body; `onSlow` is called once at most, with the pace that it fell short of. */
+  /** Begins to watch a body; `onSlow` is called at most once, with the pace required. */
   watch(onSlow: (minBytesPerSecond: number) => void): PacedBody {
     const body: PacedBody = { bytes: 0, since: this.#clock.mono(), onSlow };
     this.#bodies.add(body);
@@ -41,12 +41,11 @@ export class Pace {
     return body;
   }
 
-  /** The body has ended, one way or another. */
+  /** The body has ended, for whatever reason. */
   forget(body: PacedBody): void {
     this.#bodies.delete(body);
   }
 
-  /** Stops looking. */
   stop(): void {
     this.#stopping.abort();
   }
@@ -78,33 +77,32 @@ export class Pace {
 
 /** Bounds on {@link UnsentAnswers}. */
 export interface UnsentLimits {
-  /** Bytes of answers that wait for their clients, over all connections. */
+  /** Bytes of untaken answers, over all connections. */
   readonly maxUnsentBytes: number;
-  /** A client that takes nothing of its answer for so long is cut off. */
+  /** How long a client may take nothing of its answer before it is cut off. */
   readonly bodyTimeoutMs: number;
 }
 
 /** What one connection has not taken yet. */
 interface Debt {
   bytes: number;
-  /** Monotonic ms of the last sign that the client reads, or of when there began to be something to read. */
+  /** Monotonic ms of the last sign that the client reads, or of when there was something to read. */
   since: number;
 }
 
-/** What an answer costs besides its body: its head, and our own records. */
+/** The cost of an answer besides its body: its head, and our own records. */
 const ANSWER_BYTES = 1024;
 
 /**
- * The answers of a server that their clients have not taken yet. Who asks and does not read would have us keep
- * answers without end: so a connection that takes nothing for a while is ended, and when all of them together are
- * owed too much, those that have stood still longest are. One timer serves all; it runs only while
- * something is unsent.
+ * The answers of a server that their clients have not taken yet. Clients that ask without reading would make us keep
+ * answers without limit: so a connection that takes nothing for a while is ended and, when all together have too much
+ * untaken, the longest stalled ones are. One timer serves all; it runs only while something is unsent.
  */
 export class UnsentAnswers {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #limits: UnsentLimits;
-  /** The connection that stands still longest comes first. */
+  /** The longest stalled connection comes first. */
   readonly #debts = new Map<Connection, Debt>();
   readonly #stopping = new AbortController();
   #bytes = 0;
@@ -116,7 +114,7 @@ export class UnsentAnswers {
     this.#limits = limits;
   }
 
-  /** Counts a body of so many bytes as unsent. The function it gives is to be called once they were taken. */
+  /** Counts a body as unsent. Call the returned function once it was taken. */
   add(connection: Connection, bodyBytes: number): () => void {
     const bytes = bodyBytes + ANSWER_BYTES;
     const debt = this.#debts.get(connection) ?? this.#open(connection);
@@ -143,13 +141,11 @@ export class UnsentAnswers {
     this.#debts.set(connection, debt);
   }
 
-  /** The connection has ended; what it was owed is gone. */
   forget(connection: Connection): void {
     this.#bytes -= this.#debts.get(connection)?.bytes ?? 0;
     this.#debts.delete(connection);
   }
 
-  /** Stops looking. */
   stop(): void {
     this.#stopping.abort();
   }
@@ -169,7 +165,7 @@ export class UnsentAnswers {
       const stalledSince = this.#clock.mono() - this.#limits.bodyTimeoutMs;
       for (const [connection, { since }] of this.#debts) {
         if (since > stalledSince) break;
-        // Else an answer that is not ready yet stands in the way: that is our fault.
+        // Otherwise it waits for an answer that is not ready, which is our fault.
         if (connection.pipeline.answering) this.#end(connection, 'answer_timeout');
       }
     }

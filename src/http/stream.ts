@@ -3,14 +3,14 @@ import { giveBack } from '../lib/budget.ts';
 import type { Connection } from './connections.ts';
 import type { UnsentAnswers } from './slow-clients.ts';
 
-/** Bodies too large to be in memory whole: read as fast as the client takes them. */
+/** Bodies too large to hold in memory: read as fast as the client takes them. */
 
 /** A body that is read piece by piece. */
 export interface StreamedBody {
   readonly sizeBytes: number;
   /**
-   * The bytes in order, in memory that nobody else looks at: it may be given back. May throw at any point, even after the last
-   * piece: then none of it may count as whole.
+   * The bytes in order, in memory that nobody else uses and that may be reused later. May throw at any point, even
+   * after the last piece: then none of it counts as whole.
    */
   chunks(): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
@@ -18,14 +18,14 @@ export interface StreamedBody {
 /** A piece that may be passed on. */
 interface ReleasedPiece {
   readonly bytes: Uint8Array;
-  /** With it the body is whole. */
+  /** The body is complete with it. */
   readonly last: boolean;
 }
 
 /**
- * A body's pieces, each held back until the next one is there, and the last until reading has ended well: so a
- * client never has the whole of a body that turns out to be damaged. Throws what reading throws, and when the
- * pieces do not add up to the size. Leaving early ends the reading, and gives back what is held.
+ * A body's pieces, each held back until the next one is available, and the last until reading has ended well: so a
+ * client never gets the whole of a body that turns out to be damaged. Throws reading errors, and when the pieces do not
+ * add up to the size. Leaving early ends the reading, and releases what is held.
  */
 export async function* releasedPieces(body: StreamedBody): AsyncGenerator<ReleasedPiece> {
   let held: Uint8Array | null = null;
@@ -53,7 +53,7 @@ export class PacedWriter {
   #stopped = false;
   #goOn: (() => void) | null = null;
 
-  /** Each time the client has taken what it was given, `onTaken` is called. */
+  /** Calls `onTaken` each time the client has taken what it was given. */
   constructor(response: ServerResponse, onTaken: () => void) {
     this.#response = response;
     this.#onTaken = onTaken;
@@ -72,14 +72,14 @@ export class PacedWriter {
     return !this.#stopped;
   }
 
-  /** Writes nothing further: the client has gone. */
+  /** Stops writing: the client has left. */
   stop(): void {
     this.#stopped = true;
     this.#goOn?.();
   }
 }
 
-/** How much is written before the client's pace is looked at again. */
+/** How much to write before the client's pace is checked again. */
 export const SLICE_BYTES = 64 * 1024;
 
 /** What a flow needs of its answer. */
@@ -87,13 +87,13 @@ interface FlowParts {
   readonly response: ServerResponse;
   readonly connection: Connection;
   readonly unsent: UnsentAnswers;
-  /** Nobody is there any more to take anything. */
+  /** Nobody is there to take anything any more. */
   readonly isOver: () => boolean;
-  /** Is called once, when all was written. */
+  /** Called once, when everything was written. */
   readonly onEnd: () => void;
 }
 
-/** An answer whose length is not known when it begins, written piece by piece. */
+/** An answer of unknown length, written piece by piece. */
 export class Flow {
   readonly #parts: FlowParts;
   readonly #writer: PacedWriter;
@@ -111,14 +111,16 @@ export class Flow {
     return this.#parts.response.writableLength;
   }
 
-  /** Writes without waiting; nothing once the client is gone. Who writes much looks at {@link unread}. */
+  /**
+   * Writes without waiting; nothing once the client has left. A caller that writes much should check {@link unread}.
+   */
   write(bytes: Uint8Array): void {
     if (this.#isDone()) return;
     const { response, unsent, connection } = this.#parts;
     response.write(bytes, unsent.add(connection, bytes.length));
   }
 
-  /** Writes no faster than the client reads. Resolves to false when the client has gone. */
+  /** Writes no faster than the client reads. Resolves to false when the client has left. */
   async pass(bytes: Uint8Array): Promise<boolean> {
     if (this.#isDone()) return false;
     const { unsent, connection } = this.#parts;
@@ -128,14 +130,14 @@ export class Flow {
     return true;
   }
 
-  /** Ends the answer, whole. */
+  /** Ends the complete answer. */
   end(): void {
     if (this.#isDone()) return;
     this.#ended = true;
     this.#parts.onEnd();
   }
 
-  /** Cuts the connection, so that the client sees that something is missing. */
+  /** Cuts the connection, so that the client notices that something is missing. */
   cut(): void {
     this.#parts.connection.socket.destroy();
   }

@@ -1,17 +1,16 @@
-/** Names that somebody mistyped: which of the known ones was meant. */
+/** Suggests the known name for a mistyped one. */
 
-/** Edits allowed between a name and the one it is taken for: in a short name, two would turn it into any other. */
+/** Edits allowed between a name and a suggestion: in a short name, two would turn it into any other. */
 const MAX_EDITS = { short: 1, long: 2 } as const;
 const SHORT_NAME = 4;
-/** What writers of names differ in: `replyTo`, `reply_to`, `Reply-To`. */
+/** Characters in which writers of names differ: `replyTo`, `reply_to`, `Reply-To`. */
 const SEPARATORS = /[_-]/g;
 
 /**
- * The known name that `name` was most likely meant to be: equal but for case, `_` and `-`, or one or two edits
- * away (a character added, left out, wrong, or swapped with its neighbour). Null when none is that near. Of
- * equally near ones the first, but one that begins alike before others, for few mistype that: who follows a
- * suggestion of `cc` for `bc` shows everybody whom he meant to hide. Costs nothing for a name much longer than the
- * known ones.
+ * The known name that `name` most likely meant: equal but for case, `_` and `-`, or one or two edits away (a character
+ * added, left out, wrong, or swapped with its neighbour). Null if none is that near. Of equally near ones the first,
+ * but one with the same first character before others, since few mistype that: a suggestion of `cc` for `bc` would
+ * expose recipients meant to be hidden. Costs nothing for a name much longer than the known ones.
  */
 export function nearest(name: string, known: Iterable<string>): string | null {
   const given = fold(name);
@@ -22,21 +21,24 @@ export function nearest(name: string, known: Iterable<string>): string | null {
     const folded = fold(candidate);
     const edits = editsBetween(given, folded, maxEdits);
     if (edits > maxEdits) continue;
-    // Half an edit decides between equals alone.
+    // Half an edit only breaks ties.
     const distance = edits + (folded[0] === given[0] ? 0 : 0.5);
     if (best === null || distance < best.distance) best = { name: candidate, distance };
   }
   return best?.name ?? null;
 }
 
-/** Names of one request that are compared with the known ones: more than anybody mistypes at once. */
+/** Names of one request to compare with the known ones: more than anybody mistypes at once. */
 const MAX_COMPARED = 20;
 
-/** Makes the suggestions of one request. It stops after 20 names, found or not: a request may hold tens of thousands. */
+/**
+ * Makes the suggestions of one request. It stops after 20 names, successful or not: a request may have tens of
+ * thousands.
+ */
 export class Suggester {
   #left = MAX_COMPARED;
 
-  /** A sentence for the end of an error's detail, with a blank in front; empty when no known name is near. */
+  /** A sentence for the end of an error's detail, with a blank in front; empty if no known name is near. */
   didYouMean(name: string, known: Iterable<string>): string {
     if (this.#left === 0) return '';
     this.#left -= 1;
@@ -45,12 +47,12 @@ export class Suggester {
   }
 }
 
-/** Only the start of a long name: what is cut off already makes it too different from any that is known. */
+/** Only the start of a long name: the rest makes it too different from any known name already. */
 function fold(name: string): string {
   return name.slice(0, 200).toLowerCase().replace(SEPARATORS, '');
 }
 
-/** Damerau-Levenshtein distance (optimal string alignment) of two texts; `max + 1` when it is more than `max`. */
+/** Damerau-Levenshtein distance (optimal string alignment) of two texts; `max + 1` if it is more than `max`. */
 function editsBetween(a: string, b: string, max: number): number {
   if (Math.abs(a.length - b.length) > max) return max + 1;
   let before: number[] = [];

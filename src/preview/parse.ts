@@ -7,16 +7,16 @@ import {
   PreviewError,
 } from './parsed.ts';
 
-/** Parts inside each other; deeper ones are nobody's mail. */
+/** Levels of nested parts; deeper ones are not genuine mail. */
 const MAX_NESTING = 32;
 const MAX_HEADER_BYTES = 512 * 1024;
-/** Header fields that are shown. */
+/** Most header fields to show. */
 export const MAX_FIELDS = 300;
-/** Characters of one field that are shown. */
+/** Characters of one field to show. */
 const MAX_FIELD = 16 * 1024;
-/** Characters of text, and of HTML, that are shown. */
+/** Characters of text, and of HTML, to show. */
 export const MAX_TEXT = 2 * 1024 * 1024;
-/** Files that are listed. */
+/** Most files to list. */
 export const MAX_FILES = 200;
 const TURNS_TEXT = /[\u202a-\u202e\u2066-\u2069]/g;
 const MAX_NAME = 200;
@@ -86,8 +86,8 @@ function attachmentOf(file: Attachment, index: number): ParsedAttachment {
 }
 
 /**
- * A name that is no path and has nothing invisible in it: what turns the direction of writing hides an ending, and is
- * shown as an escape that may stand in the name of a file, `[U+202E]`.
+ * A file name without a path or invisible characters: marks that change text direction could hide an extension, and are
+ * shown as escapes allowed in a file name, `[U+202E]`.
  */
 function fileName(given: string | null, index: number): string {
   const name = (given ?? '')
@@ -99,31 +99,31 @@ function fileName(given: string | null, index: number): string {
   return name === '' ? `file-${index + 1}` : Array.from(name).slice(0, MAX_NAME).join('');
 }
 
-/** Links that are given. */
+/** Most links to return. */
 export const MAX_LINKS = 100;
-/** Codes that are given. */
+/** Most codes to return. */
 export const MAX_CODES = 10;
 const MAX_URL = 2048;
 const MAX_LABEL = 200;
-/** Characters that are searched. */
+/** Characters to search. */
 const MAX_SEARCHED = 512 * 1024;
 
 const HREF = /\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i;
-/** Longer tags are not looked at. */
+/** Longer tags are ignored. */
 const MAX_TAG = 8192;
 const PLAIN_URL = /\bhttps?:\/\/[^\s<>"'`\\^{|}\p{C}]{1,2048}/giu;
-/** Tried from the beginning of a run alone, so that it takes no more than the length of the text. */
+/** Tries a run only from its beginning, so that it takes linear time. */
 const PUNCTUATION_AT_END = /(?<![.,;:!?)\]])[.,;:!?)\]]+$/;
-/** Four to eight digits, also as two groups of three, or six to ten capitals and digits: by themselves. */
+/** Four to eight digits, also as two groups of three, or six to ten capitals and digits, standing alone. */
 const CODE =
   /(?<![\w.,:/@#$€£+-]|\d )(\d{3}[- ]\d{3}|\d{4,8}|(?=[A-Z]*\d)[A-Z0-9]{6,10})(?![\w@/%€£-]|[.,:]\d)/g;
 const CODE_WORD = /code|pin\b|otp|verif|passcode|password|confirm|one-time|token|einmal|bestätig/gi;
-/** Numbers that are looked at. */
+/** Most numbers to examine. */
 const MAX_CANDIDATES = 1000;
-/** Such as 2026, which is seldom a code. */
+/** Such as 2026, which is rarely a code. */
 const YEAR = /^(?:19|20)\d\d$/;
 
-/** The web addresses in a message, each once, in the order in which they stand: those of HTML, else of the text. */
+/** The web addresses in a message, each once, in order: those of the HTML, otherwise of the text. */
 export function linksIn({ html, text }: Pick<ParsedMessage, 'html' | 'text'>): FoundLink[] {
   const found = new Map<string, FoundLink>();
   const add = (url: string, inner: string) => {
@@ -137,7 +137,10 @@ export function linksIn({ html, text }: Pick<ParsedMessage, 'html' | 'text'>): F
   return [...found.values()];
 }
 
-/** The `href` of each anchor, and what follows it, of which only links that are given are looked at: there may be many. */
+/**
+ * The `href` of each anchor, and the text that follows. Only the text of returned links is read, since there may be
+ * many.
+ */
 function* anchors(html: string): Generator<{ readonly url: string; readonly inner: string }> {
   for (const { start, end } of tagsOf(html)) {
     if (end - start > MAX_TAG || !/^<a\s/i.test(html.slice(start, start + 3))) continue;
@@ -147,7 +150,7 @@ function* anchors(html: string): Generator<{ readonly url: string; readonly inne
   }
 }
 
-/** Where tags begin and end, in one pass whatever the text: what is inside quotes is not told apart. */
+/** The bounds of tags, in one pass whatever the text; quotes are not considered. */
 function* tagsOf(html: string): Generator<{ readonly start: number; readonly end: number }> {
   let start = html.indexOf('<');
   while (start >= 0) {
@@ -159,7 +162,7 @@ function* tagsOf(html: string): Generator<{ readonly start: number; readonly end
   }
 }
 
-/** What looks like a code to be typed in: those beside a word that says so first. */
+/** Codes to type in: first those near a word that says so. */
 export function codesIn({ html, text, subject }: Pick<ParsedMessage, 'html' | 'text' | 'subject'>): string[] {
   const body = text ?? plainText((html ?? '').slice(0, MAX_SEARCHED));
   const source = `${subject}\n${body.slice(0, MAX_SEARCHED)}`.replace(PLAIN_URL, ' ');
@@ -174,7 +177,7 @@ export function codesIn({ html, text, subject }: Pick<ParsedMessage, 'html' | 't
   return [...new Set(good.map(({ code }) => code))].slice(0, MAX_CODES);
 }
 
-/** How far away a word is that calls it a code: shortly before it, or right behind it. */
+/** The distance to a word that marks a code: shortly before it, or right after it. */
 function distanceToWord(text: string, at: number, length: number): number {
   const before = text.slice(Math.max(0, at - 60), at);
   const behind = text.slice(at + length, at + length + 25);
@@ -186,13 +189,13 @@ function distanceToWord(text: string, at: number, length: number): number {
   );
 }
 
-/** Only these are told as links: what else stands in an `href` may be anything. */
+/** Only these are returned as links: an `href` may contain anything. */
 function isWebAddress(url: string): boolean {
   if (!/^https?:\/\//i.test(url)) return false;
   return URL.canParse(url);
 }
 
-/** What is read of HTML: without tags, and without what only browsers read. */
+/** The readable text of HTML: without tags, and without what only browsers read. */
 function plainText(html: string): string {
   const pieces: string[] = [];
   let from = 0;
@@ -208,7 +211,7 @@ function plainText(html: string): string {
   return decodeEntities(pieces.join('')).replace(/\s+/g, ' ').trim();
 }
 
-/** Where an element's end tag begins, whatever its letter case; -1 without one. */
+/** The position of an element's end tag, in any letter case; -1 without one. */
 function indexOfEnd(html: string, element: string, from: number): number {
   const end = new RegExp(`</${element}`, 'gi');
   end.lastIndex = from;

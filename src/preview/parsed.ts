@@ -1,7 +1,7 @@
 import { withoutUrlEscapes } from '../lib/decode.ts';
 import { checkHeader } from '../mail/headers.ts';
 
-/** A message as it was read. All of it is text of strangers. */
+/** A parsed message. All of it is text from strangers. */
 export interface ParsedMessage {
   readonly subject: string;
   /** The author as one text. */
@@ -13,16 +13,16 @@ export interface ParsedMessage {
   readonly attachments: readonly ParsedAttachment[];
   /** Web addresses in it. */
   readonly links: readonly FoundLink[];
-  /** What looks like a code to be typed in, such as one of six digits. */
+  /** Likely codes to type in, such as one of six digits. */
   readonly codes: readonly string[];
-  /** What was left out, or could not be read. */
+  /** What was left out, or unreadable. */
   readonly notes: readonly string[];
 }
 
-/** A link as it stands in a message. */
+/** A link in a message. */
 export interface FoundLink {
   readonly url: string;
-  /** What a reader would see of it; empty where that is the address itself. */
+  /** The text that a reader sees; empty if that is the address itself. */
   readonly text: string;
 }
 
@@ -43,12 +43,12 @@ export interface ParsedAttachment {
   readonly content: Uint8Array;
 }
 
-/** A message that cannot be read: not what is called MIME, or too much of it. The text says so to people. */
+/** A message that cannot be previewed: invalid MIME, or too much of it. The text is for people. */
 export class PreviewError extends Error {
   /**
-   * - `unreadable`: the message cannot be read.
-   * - `too_large`: larger than what is read for a preview.
-   * - `too_slow`: reading it took longer than it may.
+   * - `unreadable`: the message cannot be parsed.
+   * - `too_large`: larger than a preview allows.
+   * - `too_slow`: parsing took too long.
    * - `busy`: too many are being read; try again.
    */
   readonly code: 'unreadable' | 'too_large' | 'too_slow' | 'busy';
@@ -60,24 +60,24 @@ export class PreviewError extends Error {
 }
 
 /**
- * The policy of a document made of a message: an origin of its own, no script, no form, no frame, nothing from anywhere
+ * The policy of a document made from a message: its own origin, no script, no form, no frame, nothing from anywhere
  * (design §11).
  */
 export const DOCUMENT_POLICY =
   "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/** Bytes of pictures that are put into a document. */
+/** Most bytes of pictures in a document. */
 const MAX_PICTURES = 10 * 1024 * 1024;
 const PICTURE_TYPE = /^image\/(?:png|jpeg|gif|webp|bmp|x-icon|avif)$/;
 
 /**
- * Elements that could make a browser ask for something in spite of a policy (a look-up of a name, a connection made
- * ahead), lead elsewhere, or run. They lose their names, and with them what they do.
+ * Elements that could make a browser send something in spite of a policy (a DNS look-up, an early connection), lead
+ * elsewhere, or run. They lose their names, and with them their effect.
  */
 const ACTIVE =
   /<(\/?)(?=(?:base|meta|link|script|iframe|frame|frameset|object|embed|applet|form|portal|template|plaintext|xmp|noscript)[\s/>])/gi;
 
-/** A document that shows a message's HTML, or its text, and can do nothing. */
+/** An inert document that shows a message's HTML, or its text. */
 export function documentOf(message: ParsedMessage): string {
   const body = message.html === null ? textDocument(message.text ?? '') : htmlDocument(message, message.html);
   return `<!doctype html><html><head><meta charset="utf-8"><meta name="referrer" content="no-referrer"><style>${STYLE}</style></head><body>${body}</body></html>`;
@@ -94,7 +94,7 @@ function textDocument(text: string): string {
   return `<pre>${escapeHtml(text)}</pre>`;
 }
 
-/** Pictures that travel with the message stand in the place of their references (RFC 2392). */
+/** Replaces references (RFC 2392) by the pictures in the message. */
 function withPictures(html: string, attachments: readonly ParsedAttachment[]): string {
   const byId = new Map(
     attachments
@@ -115,7 +115,7 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** What a draft needs to know of a message besides what it says: whom it was for. */
+/** What a draft needs besides the message's text: its recipients. */
 export interface DraftOf {
   readonly from: string;
   readonly to: readonly string[];
@@ -126,21 +126,21 @@ export interface DraftOf {
   readonly priority: string;
 }
 
-/** A new message's fields, in the form of the API's JSON, and what of the old one is not in them. */
+/** A new message's fields, in the form of the API's JSON, and the parts of the old one that it lacks. */
 export interface Draft {
   readonly message: Readonly<Record<string, unknown>>;
   readonly notes: readonly string[];
 }
 
-/** Bytes of files that come along, all together: a draft travels to a browser and back. */
+/** Bytes of all files in a draft, which travels to a browser and back. */
 export const MAX_DRAFT_FILES = 5 * 1024 * 1024;
-/** As many custom headers as the API takes unless told otherwise. */
+/** The API's default limit of custom headers. */
 const MAX_HEADERS = 50;
 
-/** Fields that a message gets from us, or from whatever handed it on: a new one gets its own. */
+/** Fields added by us or by servers on the way: a new message gets its own. */
 const OWN = new Set(['date', 'message-id', 'return-path', 'delivered-to', 'user-agent', 'x-mailer']);
 
-/** Makes of a message the fields of one like it. */
+/** The fields of a new message like this one. */
 export function draftOf(of: DraftOf, parsed: ParsedMessage): Draft {
   const notes: string[] = [];
   const { html, text } = parsed;

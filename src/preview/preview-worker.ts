@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads';
 import { parseMessage } from './parse.ts';
 import { PreviewError } from './parsed.ts';
 
-/** Reads one message after the other for the thread that started this one; see `previewer.ts`. */
+/** Parses one message after the other for the thread that started this one; see `previewer.ts`. */
 const port = parentPort;
 if (port === null) throw new Error('this file runs in a worker thread only');
 port.on('message', (bytes: Uint8Array) => {

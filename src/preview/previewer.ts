@@ -3,13 +3,13 @@ import type { Clock } from '../lib/clock.ts';
 import { startThread } from '../lib/thread.ts';
 import { type ParsedMessage, PreviewError } from './parsed.ts';
 
-/** Larger messages are not read for a preview. */
+/** Larger messages are not previewed. */
 const MAX_PREVIEW_BYTES = 32 * 1024 * 1024;
-/** What wants to be read meanwhile; more is refused. */
+/** Messages that may wait; further ones are refused. */
 const MAX_WAITING = 64;
-/** So long one message may take; none that is meant to be read does. */
+/** How long one message may take; no genuine one does. */
 const TIME_LIMIT_MS = 10_000;
-/** A thread that nobody needs is let go. */
+/** An idle thread is ended after this long. */
 const IDLE_MS = 60_000;
 const MEMORY = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
 
