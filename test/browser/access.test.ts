@@ -65,7 +65,7 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
       await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
     }
     await page.keyboard.press('?');
-    await page.getByRole('dialog').getByText('Search, where there is one').waitFor();
+    await page.getByRole('dialog').getByText('Search, if the page has one').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     for (const key of 'gm') await page.keyboard.press(key);

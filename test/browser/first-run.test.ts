@@ -26,7 +26,7 @@ describeWith(NEEDED, 'the first run', () => {
     await page.getByText('Nobody has claimed this dashboard yet').waitFor();
     expect(await page.getByRole('textbox').count()).toBe(0);
     await page.goto('/setup#00000000000000000000000000000000000000000000');
-    await page.getByText('This link works no more').waitFor();
+    await page.getByText('This link no longer works').waitFor();
   });
 
   test('leads from the link over a key to the first message', async () => {

@@ -54,7 +54,7 @@ delivery: { retry_first_seconds: 3600, retry_max_seconds: 3600 }
     await page.getByRole('combobox', { name: 'Add a relay' }).click();
     await page.getByRole('option', { name: /inbox/ }).click();
     await page.getByRole('button', { name: 'Add to the table' }).click();
-    await page.getByText('Give a value, or leave the condition out.').waitFor();
+    await page.getByText('Give a value, or remove the condition.').waitFor();
     await page.getByRole('textbox', { name: /tag/i }).fill('keep');
     await page.getByRole('button', { name: 'Add to the table' }).click();
     await page

@@ -78,7 +78,7 @@ export async function stream<Name extends OperationName>(
   }
   throw new ApiError(
     0,
-    { code: 'unreachable', detail: 'The connection ended before the result came.' },
+    { code: 'unreachable', detail: 'The connection ended before the result arrived.' },
     requestId,
   );
 }

@@ -4,7 +4,7 @@ import { useSession } from '../session.tsx';
 import { Dialog } from './dialog.tsx';
 
 const KEYS: readonly (readonly [keys: readonly string[], meaning: string])[] = [
-  [['/'], 'Search, where there is one'],
+  [['/'], 'Search, if the page has one'],
   [['j'], 'Next row'],
   [['k'], 'Previous row'],
   [['Enter'], 'Open the row'],

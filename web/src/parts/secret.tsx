@@ -16,7 +16,7 @@ export function SecretOnce({ secret, label = 'API key' }: Shown) {
     <div className="rounded-md border border-retrying/40 bg-retrying-soft p-3">
       <div className="flex items-center gap-2 text-sm font-medium text-retrying">
         <TriangleAlert aria-hidden size={15} className="shrink-0" />
-        Copy it now: it is shown this once.
+        Copy it now: it is shown only once.
       </div>
       <div className="mt-2 flex items-center gap-1 rounded-md border border-line bg-surface py-1 pr-1 pl-3">
         <output aria-label={label} className="min-w-0 flex-1 font-mono text-sm break-all select-all">

@@ -59,7 +59,7 @@ export function ErrorState({ error, onRetry }: { readonly error: Error; readonly
       <p className="mt-1 max-w-lg break-words text-soft">{error.message}</p>
       {requestId !== null && (
         <p className="mt-2 text-xs text-soft">
-          Request <code className="font-mono select-all">{requestId}</code>, by which the log has more.
+          Request <code className="font-mono select-all">{requestId}</code>; the log has more under this id.
         </p>
       )}
       {onRetry && <Button label="Try again" className="mt-4" icon={RotateCw} onClick={onRetry} />}
@@ -105,7 +105,7 @@ export function NotFoundPage() {
     <div className="mx-auto max-w-md px-6 py-24 text-center">
       <div className="font-mono text-sm text-soft">404</div>
       <h1 className="mt-1 text-xl font-semibold">There is nothing at this address</h1>
-      <p className="mt-1 text-soft">It may have been removed, or the address is not whole.</p>
+      <p className="mt-1 text-soft">It may have been removed, or the address is incomplete.</p>
       <ButtonLink label="To the overview" to="/" className="mt-5" />
     </div>
   );
@@ -118,14 +118,14 @@ export function BrokenPage({ error }: { readonly error: Error }) {
     <div role="alert" className="mx-auto max-w-xl px-6 py-24 text-center">
       <h1 className="text-xl font-semibold">This page broke</h1>
       <p className="mt-1 text-soft">
-        The service goes on: only what is shown here is concerned. After an update of Waybill, loading the
-        page anew cures it.
+        The service still runs: only this page is affected. After an update of Waybill, reloading the page
+        fixes it.
       </p>
       <pre className="mt-4 overflow-auto rounded-md border border-line bg-surface p-3 text-left text-sm whitespace-pre-wrap">
         {error.message}
       </pre>
       <Button
-        label="Load the page anew"
+        label="Reload the page"
         className="mt-5"
         look="primary"
         onClick={() => window.location.reload()}

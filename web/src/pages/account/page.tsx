@@ -18,8 +18,8 @@ import { SecondFactorCard } from './second-factor.tsx';
 import { type SessionRow, SessionsTable } from './sessions-table.tsx';
 
 const ROLES = {
-  viewer: 'You see everything but secrets, and change nothing.',
-  operator: 'You act on mail and the queue; administrators change the rest.',
+  viewer: 'You can see everything except secrets, and change nothing.',
+  operator: 'You can act on mail and the queue; administrators change the rest.',
   admin: 'You may do everything here.',
 };
 

@@ -28,7 +28,7 @@ function SetUpSecondFactor({ onClose }: { readonly onClose: () => void }) {
       <Form
         sheet={{
           title: 'Scan this with your app',
-          description: 'Nothing changes until the first code was right.',
+          description: 'Nothing changes until you enter a correct first code.',
         }}
         act={confirm}
         initial={{ code: '' }}
@@ -91,7 +91,7 @@ function RecoveryCodes({
     // Whoever closes this by a slip has lost them: only the button does.
     <Dialog
       title="Keep these recovery codes"
-      description="Each signs you in once when you do not have your app. They are shown this once."
+      description="Each signs you in once if you do not have your app. They are shown only once."
       footer={
         <>
           <CopyButton text={text} label="Copy the recovery codes">
@@ -169,8 +169,8 @@ export function SecondFactorCard() {
       <div className="space-y-4">
         <p className="max-w-prose text-soft">
           {user.secondFactor
-            ? `After your password you are asked for a code of your authenticator app. ${plural(user.recoveryCodesLeft, 'recovery code')} left.`
-            : 'With a second factor a stolen password is not enough: you are asked for a code of an app on your phone, too.'}
+            ? `After your password you are asked for a code from your authenticator app. ${plural(user.recoveryCodesLeft, 'recovery code')} left.`
+            : 'With a second factor a stolen password is not enough: you are also asked for a code from an app on your phone.'}
         </p>
         {user.secondFactor && user.recoveryCodesLeft < FEW_CODES && (
           <Banner level="warning" title="Few recovery codes are left">
@@ -211,7 +211,7 @@ function RemoveSecondFactor({ onClose }: { readonly onClose: () => void }) {
       act={remove}
       onClose={onClose}
     >
-      From then on your password alone is enough to sign in. Your recovery codes end, too.
+      After that your password alone is enough to sign in. Your recovery codes become invalid, too.
     </PasswordDialog>
   );
 }

@@ -17,7 +17,7 @@ const PAGE_ROWS = 50;
 /** Who did what, to what, from where; nothing of it can be changed. */
 export function ActivityPage() {
   return (
-    <Page title="Activity" note="Who did what, from where, and what the service did by itself.">
+    <Page title="Activity" note="Who did what, from where, and what the service did on its own.">
       {useMay('admin') ? <ActivityList /> : <Forbidden who="administrators" />}
     </Page>
   );
@@ -69,13 +69,10 @@ function ActivityList() {
               onOpen={setOpened}
               more={pages.more}
               empty={
-                <EmptyState
-                  icon={Activity}
-                  title={isFiltered ? 'Nothing like that was done' : 'Nothing was done yet'}
-                >
+                <EmptyState icon={Activity} title={isFiltered ? 'No matching activity' : 'No activity yet'}>
                   {isFiltered
                     ? 'Remove a filter to see more.'
-                    : 'Changes, signing in, and what retention removes are written down here.'}
+                    : 'Changes, sign-ins and removals by retention are recorded here.'}
                 </EmptyState>
               }
             />

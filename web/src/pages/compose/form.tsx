@@ -62,7 +62,7 @@ function Bodies({ values, field, faults }: Props) {
           rows={8}
           spellCheck={false}
           {...field('html')}
-          hint="Shown in the place of the text by programs that can."
+          hint="Shown instead of the text by programs that support it."
         />
       ) : (
         <Button small look="quiet" label="Add HTML" className="-ml-2" onClick={() => setHtml(true)} />
@@ -90,7 +90,7 @@ function More({ values, field, faults }: Props) {
           placeholder={'Reply-To: help@example.com\nX-Order: 1001'}
           hint="One a line."
         />
-        <ListField label="Tags" {...field('tags')} hint="To find it by; never in the mail." />
+        <ListField label="Tags" {...field('tags')} hint="For finding the message; never in the mail." />
         <div className="grid gap-4 sm:grid-cols-2">
           <TextField
             label="Not before"
@@ -135,7 +135,9 @@ function Attachments({
       files.reduce((sum, { content }) => sum + fileBytes(content), 0) +
       chosen.reduce((sum, { size }) => sum + size, 0);
     if (total > MAX_TOTAL_BYTES) {
-      setRefusal(`Files may have ${formatBytes(MAX_TOTAL_BYTES)} in all here; larger ones go by the API.`);
+      setRefusal(
+        `Files may have ${formatBytes(MAX_TOTAL_BYTES)} in total here; send larger ones through the API.`,
+      );
       return;
     }
     setRefusal(null);

@@ -37,7 +37,7 @@ export function DomainPage() {
       done: `${name} is removed`,
       onDone: () => void navigate({ to: '/domains' }),
       title: 'Remove this domain?',
-      text: 'Its keys are destroyed, and its mail goes unsigned from then on. Leave its records in the DNS for 35 days: mail that was signed may still be under way, or be checked late.',
+      text: 'Its keys are destroyed, and its mail is no longer signed. Leave its records in the DNS for 35 days: signed mail may still be in transit, or be checked late.',
       confirm: 'Remove domain',
       danger: true,
       typed: name,
@@ -124,7 +124,7 @@ const COLUMNS: readonly Column<Key>[] = [
       recordUntil === null ? (
         'as long as it signs'
       ) : (
-        <span title="Mail that it signed may still be under way">
+        <span title="Mail that it signed may still be in transit">
           until <Time at={recordUntil} />
         </span>
       ),
@@ -154,7 +154,7 @@ function RotateKeys({
       sheet={{
         title: 'Make new keys?',
         description:
-          'They sign as soon as their records can be seen in the DNS. Until then the present ones do.',
+          'They sign as soon as their records are visible in the DNS. Until then the present ones do.',
       }}
       operation="rotateDomain"
       initial={{ algorithm: algorithmOf(domain), selector: '' }}
@@ -176,7 +176,7 @@ function RotateKeys({
           <KeyChoice field={field} />
           <Checkbox
             label="Sign with them at once"
-            hint="Only where others may have the present keys: until the records are in the DNS, receivers cannot verify what is signed."
+            hint="Only if others may have the present keys: until the records are in the DNS, receivers cannot verify signatures."
             checked={now}
             onChange={setNow}
           >

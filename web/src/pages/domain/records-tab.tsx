@@ -28,7 +28,7 @@ export function RecordsTab({
     <div className="space-y-5">
       {domain.keys.some(({ unreadable }) => unreadable) && (
         <Banner level="critical" title="A key cannot be read">
-          The key that seals secrets is another one than when it was made. Put that key back, or make new
+          The key that encrypts secrets is not the one with which it was made. Put that key back, or make new
           keys.
         </Banner>
       )}

@@ -31,7 +31,7 @@ export function DomainsPage() {
   return (
     <Page
       title="Domains"
-      note="Mail from these domains is signed with DKIM, so that receivers know it is yours."
+      note="Mail from these domains is signed with DKIM, so that receivers can verify that it is yours."
       actions={
         (domains.data?.length ?? 0) > 0 && (
           <>
@@ -60,7 +60,7 @@ export function DomainsPage() {
               empty={
                 <EmptyState icon={Globe} title="No domain yet" actions={add}>
                   Register the domain that you send from. Waybill makes its keys, signs its mail, and says
-                  what to put into the DNS.
+                  which DNS records to publish.
                 </EmptyState>
               }
             />
@@ -121,7 +121,7 @@ function AddDomain({ onClose }: { readonly onClose: () => void }) {
     <ActionForm
       sheet={{
         title: 'Add a domain',
-        description: 'Its mail is signed at once. Receivers can verify that when the records are in the DNS.',
+        description: 'Its mail is signed at once. Receivers can verify that once the records are in the DNS.',
       }}
       operation="addDomain"
       initial={NEW_DOMAIN}
@@ -139,7 +139,7 @@ function AddDomain({ onClose }: { readonly onClose: () => void }) {
         <>
           <TextField
             label="Domain"
-            hint="What stands behind the @ of your senders."
+            hint="The part after the @ of your senders."
             placeholder="example.com"
             required
             verbatim
@@ -156,7 +156,7 @@ function AddDomain({ onClose }: { readonly onClose: () => void }) {
 export type Algorithm = 'rsa' | 'ed25519' | 'both';
 
 const ALGORITHMS: readonly Choice<Algorithm>[] = [
-  { value: 'both', label: 'RSA and Ed25519', note: 'Verified everywhere, and ready for what comes.' },
+  { value: 'both', label: 'RSA and Ed25519', note: 'Verified everywhere, and ready for the future.' },
   { value: 'rsa', label: 'RSA, 2048 bits', note: 'Verified everywhere. One record.' },
   { value: 'ed25519', label: 'Ed25519', note: 'Short and quick, but not verified by everyone yet.' },
 ];
@@ -170,7 +170,7 @@ export function KeyChoice({
       <Select label="Keys" choices={ALGORITHMS} {...field('algorithm')} />
       <TextField
         label="Selector"
-        hint="The label that the keys stand under in the DNS. Empty: made of the day."
+        hint="The DNS label of the keys. Empty: made from the date."
         mono
         verbatim
         maxLength={63}

@@ -128,11 +128,11 @@ function CaptureStep({ onDone }: { readonly onDone: () => void }) {
         <div className="space-y-2">
           <p>
             <strong className="font-semibold">Nothing leaves this server yet.</strong> All mail is captured:
-            it goes through everything that real mail goes through, and ends in the{' '}
+            it is processed like real mail, but ends in the{' '}
             <Link to="/inbox" className="link">
               inbox
             </Link>{' '}
-            here, where you can read it. So you can try things out, also with the addresses of real people.
+            here, where you can read it. So you can try things out, even with the addresses of real people.
           </p>
           <p className="text-soft">
             That ends when you set up a relay and make it the default. Mail of test keys stays captured even
@@ -141,12 +141,11 @@ function CaptureStep({ onDone }: { readonly onDone: () => void }) {
         </div>
       ) : (
         <p>
-          Mail leaves this server by the relay{' '}
+          Mail leaves this server through the relay{' '}
           <Link to="/relays/$name" params={{ name: standard.name }} className="link font-mono text-sm">
             {standard.name}
           </Link>
-          . Mail of test keys is captured all the same: it goes through everything that real mail goes
-          through, and ends in the{' '}
+          . Mail of test keys is still captured: it is processed like real mail, but ends in the{' '}
           <Link to="/inbox" className="link">
             inbox
           </Link>{' '}
@@ -164,8 +163,8 @@ function RelayStep({ hasRelay }: { readonly hasRelay: boolean }) {
   return (
     <>
       <p>
-        A relay hands mail on: to the mail server of your company, to a provider such as Amazon SES or
-        Postmark, or straight to the recipients' own servers. Test it before mail goes through it.
+        A relay sends mail on: to your company's mail server, to a provider such as Amazon SES or Postmark, or
+        directly to the recipients' own servers. Test it before mail goes through it.
       </p>
       {mayAdd ? (
         <ButtonLink
@@ -267,7 +266,7 @@ function KeyStep({
         <>
           <p>
             Programs send with a key, over HTTP and SMTP. Give each program its own, so that you can tell
-            their mail apart and take one away without the others noticing.
+            their mail apart and revoke one key without affecting the others.
           </p>
           <TextField
             className="max-w-sm"

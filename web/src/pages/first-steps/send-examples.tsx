@@ -25,7 +25,7 @@ export function SendExamples({
   const selfSigned = certificate.data?.origin === 'self-signed';
   if (apiUrl === null && smtp === null)
     return (
-      <Banner level="warning" title="No port takes mail">
+      <Banner level="warning" title="No port accepts mail">
         Both the HTTP API and the SMTP listener are switched off: see their settings.
       </Banner>
     );

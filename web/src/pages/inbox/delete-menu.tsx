@@ -74,7 +74,7 @@ export function DeleteButton({
         busy={gone !== null}
       >
         <p>Contents are removed for good. Records stay in the list of messages.</p>
-        {ids === null && <p>What a search has found makes no difference: all of it goes.</p>}
+        {ids === null && <p>The present search makes no difference: everything is deleted.</p>}
         {gone !== null && <p role="status">{plural(gone, 'message')} deleted so far.</p>}
       </ConfirmDialog>
     </>

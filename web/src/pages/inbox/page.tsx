@@ -143,7 +143,7 @@ function NothingCaptured() {
   return (
     <EmptyState icon={Inbox} title="Nothing captured">
       Mail of test keys, and mail that routes send to the relay <code className="font-mono">inbox</code>, is
-      shown here in place of being sent.
+      shown here instead of being sent.
     </EmptyState>
   );
 }

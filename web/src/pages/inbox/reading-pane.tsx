@@ -63,7 +63,7 @@ export function ReadingPane({
               </>
             ) : (
               <EmptyState title="Its content is no longer kept">
-                It was deleted, or has been here longer than captured mail is kept.
+                It was deleted, or is older than captured mail is kept.
               </EmptyState>
             )}
           </>
@@ -217,8 +217,8 @@ function Release({ story }: { readonly story: Story }) {
         {isTest ? (
           <div className="space-y-4">
             <p>
-              It came with a test key, and what comes with one never leaves, whoever asks. To send it, submit
-              it with a live key, or edit it and send it again from its page in Messages.
+              It came with a test key, and such mail never leaves. To send it, submit it with a live key, or
+              edit it and send it again from its page in Messages.
             </p>
             <div className="flex flex-wrap justify-end gap-2">
               <Button label="Close" onClick={() => setOpen(false)} />

@@ -98,7 +98,7 @@ function askToCancel(id: string): void {
     request: { id },
     done: 'Cancelled.',
     title: 'Cancel sending?',
-    text: 'Recipients that have not been sent to yet will not be. What is under way finishes its attempt; what is delivered stays delivered.',
+    text: 'Waiting recipients will not get it. Attempts in progress finish; delivered copies stay delivered.',
     confirm: 'Cancel sending',
     danger: true,
   });
@@ -110,7 +110,7 @@ function askToResend(id: string, onDone: (sent: { readonly id: string }) => void
     done: 'Sent again, as a new message.',
     onDone,
     title: 'Send it again?',
-    text: 'A new message with the same content goes to all its recipients, those it was delivered to as well. To try only the ones that failed, use Retry.',
+    text: 'A new message with the same content goes to all its recipients, including those that already have it. To send only to failed ones, use Retry.',
     confirm: 'Resend',
   });
 }

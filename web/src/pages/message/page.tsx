@@ -94,7 +94,10 @@ export function MessageStatus({ story }: { readonly story: Story }) {
       </span>
       {key?.test && <Badge tone="accent">Test key</Badge>}
       {record.possibleDuplicate && (
-        <Badge tone="warn" title="A connection broke when it may have been taken already; it was sent again.">
+        <Badge
+          tone="warn"
+          title="A connection broke when the message may already have been accepted; it was sent again."
+        >
           May have been sent twice
         </Badge>
       )}
@@ -161,7 +164,7 @@ export function Waiting({ story }: { readonly story: Story }) {
 /** Which rule chose the relays that each recipient's copy may leave by. */
 export function WhyThisWay({ story }: { readonly story: Story }) {
   const ways = sameWays(story.ways);
-  if (ways.length === 0) return <p className="text-soft">Nothing is known of its way.</p>;
+  if (ways.length === 0) return <p className="text-soft">Its route is unknown.</p>;
   return (
     <div className="space-y-4">
       {ways.slice(0, 10).map(({ rule, group, recipients }) => (

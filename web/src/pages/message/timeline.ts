@@ -148,10 +148,10 @@ function ending({ record, captured }: Story): Happening[] {
 
 const REASONS: Readonly<Record<string, string>> = {
   rejected: ': refused for good',
-  expired: ': it could not be handed on in time',
+  expired: ': it could not be delivered in time',
   cancelled: ': cancelled',
   no_route: ': no route took it',
-  unknown: ': held, as nobody knows whether it was taken',
+  unknown: ': held, because it is unknown whether it was accepted',
   bounced: ': it came back',
   partial: ' for some of its recipients',
 };
@@ -187,7 +187,7 @@ const WORDS: Readonly<Record<WaitingFor, string>> = {
   turn: 'as soon as its relay has room',
   relay_resting: 'its next hop failed and is left alone',
   relay_probing: 'single attempts find out whether its next hop is well again',
-  relay_spent: 'its relay has had what it may have today',
+  relay_spent: 'its relay has used up today’s quota',
   relay_paused: 'its relay is paused',
   relay_disabled: 'its relay is disabled',
   relay_missing: 'its relay is gone',

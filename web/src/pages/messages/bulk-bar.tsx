@@ -63,12 +63,12 @@ export function BulkBar({
 const WORDS = {
   retry: {
     title: (many: string) => `Retry ${many} now?`,
-    text: 'Recipients that wait for their next attempt, and failed ones, are tried again at once. Delivered ones are never sent to twice. What cannot be retried is left alone, and listed here.',
+    text: 'Recipients that wait for their next attempt, and failed ones, are tried again at once. Delivered ones never get a second copy. Messages that cannot be retried are left alone, and listed here.',
     confirm: 'Retry now',
   },
   cancel: {
     title: (many: string) => `Cancel ${many}?`,
-    text: 'Recipients that have not been sent to yet will not be. What is under way finishes its attempt; what is delivered stays delivered. This cannot be undone, but a cancelled message can be retried while its content is kept.',
+    text: 'Waiting recipients will not get it. Attempts in progress finish; delivered copies stay delivered. This cannot be undone, but a cancelled message can be retried while its content is kept.',
     confirm: 'Cancel sending',
   },
 };

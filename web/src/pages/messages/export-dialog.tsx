@@ -65,7 +65,7 @@ export function ExportDialog({
           </Banner>
         )}
         <p className="text-sm text-soft">
-          The export is written into the activity, with who asked for it. It holds addresses and subjects, no
+          The activity records the export and who asked for it. It contains addresses and subjects, but no
           contents.
         </p>
       </div>

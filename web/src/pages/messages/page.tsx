@@ -241,7 +241,7 @@ export function NoMail() {
           </>
         }
       >
-        What is submitted by the HTTP API or by SMTP is listed here, the moment it is accepted.
+        Messages submitted through the HTTP API or SMTP appear here as soon as they are accepted.
       </EmptyState>
       <div className="mx-auto max-w-2xl px-4 pb-10">
         <CodeBlock label="Send a first message" code={curlOf(first, apiUrl ?? 'http://localhost:8025')} />

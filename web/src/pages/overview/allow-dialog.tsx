@@ -5,7 +5,7 @@ import { TextField } from '../../parts/text-field.tsx';
 type AllowList = RequestOf<'allowSource'>['setting'];
 
 const MEANINGS: Readonly<Record<AllowList, string>> = {
-  'listener.allowed_cidrs': 'It may then send mail by SMTP through this server without a key, to anywhere.',
+  'listener.allowed_cidrs': 'It may then send mail to anybody over SMTP through this server, without a key.',
   'api.allowed_cidrs': 'It may then use the API; each request still needs a key.',
   'webui.allowed_cidrs': 'It may then open this dashboard; signing in is needed as before.',
 };
@@ -34,8 +34,8 @@ export default function AllowDialog({
       {({ field }) => (
         <>
           <p>
-            {MEANINGS[setting]} Adds to <code className="font-mono text-sm">{setting}</code>, and holds at
-            once.
+            {MEANINGS[setting]} Adds to <code className="font-mono text-sm">{setting}</code>, and takes effect
+            at once.
           </p>
           <TextField
             label="Address range"

@@ -106,9 +106,9 @@ export function dayNote({ time, lastWeek }: Pick<Overview, 'time' | 'lastWeek'>)
 }
 
 const STEPS = [
-  ['Make an API key', 'With a line of curl to paste.'],
-  ['Send a first message', 'It arrives here while you look; nothing leaves yet.'],
-  ['Add a relay', 'Then mail goes out to the world.'],
+  ['Make an API key', 'With a curl command to paste.'],
+  ['Send a first message', 'Watch it arrive here; nothing leaves yet.'],
+  ['Add a relay', 'Then mail is really sent.'],
 ] as const;
 
 /** What someone sees whose installation has seen no mail: the way to the first message. */
@@ -119,8 +119,8 @@ export function Welcome() {
         <div>
           <h2 className="text-xl font-semibold tracking-tight">Ready for the first message</h2>
           <p className="mt-2 max-w-prose text-soft">
-            The service runs and takes mail. Until there is a relay, all of it is captured in the local inbox,
-            where you can look at it, and nothing is sent by accident.
+            The service is running and accepts mail. Until there is a relay, all mail is captured in the local
+            inbox, where you can look at it, and nothing is sent by accident.
           </p>
           <ButtonLink to="/first-steps" look="primary" className="mt-5" label="Take the first steps">
             <ArrowRight aria-hidden size={16} />

@@ -22,12 +22,12 @@ const WORDS = {
     done: 'will be tried again now.',
   },
   cancel: {
-    text: 'They will not be sent. What is under way finishes its attempt. Cancelled messages can be retried one by one while their content is kept.',
+    text: 'They will not be sent. Attempts in progress finish. Cancelled messages can be retried one by one while their content is kept.',
     confirm: 'Cancel them',
     done: 'cancelled.',
   },
   reroute: {
-    text: 'They go another way. What is under way, and mail of test keys, stays where it is.',
+    text: 'They go to another relay. Attempts in progress, and mail of test keys, stay where they are.',
     confirm: 'Reroute',
     done: 'rerouted.',
   },
@@ -113,14 +113,14 @@ function CountLine({
   if (count.data === undefined)
     return (
       <p role="status" className="flex items-center gap-2 text-soft">
-        <Spinner /> Counting what is meant
+        <Spinner /> Counting the selected mail
       </p>
     );
   const { matched, more } = count.data;
   return (
     <p role="status" className="text-lg font-semibold">
       {matched === 0
-        ? 'Nothing that it could be done to'
+        ? 'Nothing to act on'
         : `${more ? `More than ${formatCount(matched)} ${unit}s` : plural(matched, unit)}`}
     </p>
   );

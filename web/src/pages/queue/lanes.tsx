@@ -95,11 +95,7 @@ const COLUMNS: readonly Column<Lane>[] = [
     align: 'end',
     sort: ({ inFlight }) => inFlight,
     cell: ({ inFlight, concurrency }) => (
-      <span
-        title={
-          concurrency === null ? undefined : `The next hop bears ${concurrency} at once, as far as is known`
-        }
-      >
+      <span title={concurrency === null ? undefined : `The next hop is known to bear ${concurrency} at once`}>
         {formatCount(inFlight)}
         <span className="text-soft"> / {concurrency ?? '–'}</span>
       </span>

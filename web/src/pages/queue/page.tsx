@@ -100,15 +100,15 @@ function Lanes({ view, relay }: { readonly view: QueueView; readonly relay: stri
               title="No lanes yet"
               actions={<ButtonLink label="Relays" to="/relays" />}
             >
-              A lane is there as soon as mail is routed to a relay.
+              A lane appears as soon as mail is routed to a relay.
             </EmptyState>
           }
         />
       </Card>
       {more && (
         <p className="text-sm text-soft">
-          The fullest {formatCount(lanes.length)} lanes are shown, and counted above are all. Choose a relay
-          to see more of its lanes.
+          The fullest {formatCount(lanes.length)} lanes are shown; the counts above include all. Choose a
+          relay to see more of its lanes.
         </p>
       )}
       {planned && <ActDialog planned={planned} onClose={() => setPlanned(null)} />}
@@ -128,7 +128,7 @@ function Totals({ totals }: Pick<QueueView, 'totals'>) {
         tone={oldestSeconds !== null && oldestSeconds > 900 ? 'retrying' : undefined}
       />
       <Stat label="Processing" value={formatCount(processing)} />
-      <Stat label="In flight" value={formatCount(inFlight)} note="attempts under way" />
+      <Stat label="In flight" value={formatCount(inFlight)} note="attempts in progress" />
       <Stat label="Attempts" value={formatCount(perMinute)} note="in the last minute" />
     </StatRow>
   );
@@ -163,7 +163,7 @@ function WithoutRoute({
         </>
       }
     >
-      No rule and no relay takes them. They wait until one does, or until they expire.
+      No rule and no relay accepts them. They wait until one does, or until they expire.
     </Banner>
   );
 }

@@ -86,7 +86,7 @@ function EditForm({ form, relay }: { readonly form: RelayForm; readonly relay: R
               <RelayFields of={form} hand={hand} keepsSecret={hasSecret && !anew} fixedName />
               {anew && (
                 <Banner level="warning" title="Give the secret anew">
-                  It would go elsewhere than before, and so the stored one is not used for it.
+                  It would go somewhere else than before, so the stored one is not used for it.
                 </Banner>
               )}
             </>
@@ -107,7 +107,7 @@ function EditForm({ form, relay }: { readonly form: RelayForm; readonly relay: R
           title="Change this relay?"
           confirm="Save the changes"
         >
-          <p>It holds at once, also for mail that waits.</p>
+          <p>It takes effect at once, also for waiting mail.</p>
           <ul className="space-y-2">
             {asked.changes.map(({ name: field, before: was, after: is }) => (
               <li key={field}>
@@ -138,7 +138,7 @@ function TestCard({
     <Card title="Test" note={isDirty ? 'As it is written here, not yet saved.' : 'As it is stored.'}>
       {isDirty && hasSecret && secret === null ? (
         <p className="text-soft">
-          To test what is not saved, give the secret again: the stored one never leaves the server for a test.
+          To test unsaved changes, give the secret again: a test never uses the stored one.
         </p>
       ) : (
         <RelayTest

@@ -42,7 +42,7 @@ export function OverviewTab({ relay }: { readonly relay: RelayDetail }) {
         </div>
         <div className="min-w-0 space-y-5">
           {mayTest && (
-            <Card title="Test" note="Connects, and signs in where it must. Nothing is sent.">
+            <Card title="Test" note="Connects, and signs in if necessary. Nothing is sent.">
               <RelayTest name={relay.name} type={relay.type} unsaved={null} />
             </Card>
           )}
@@ -60,13 +60,13 @@ function Warnings({ relay }: { readonly relay: RelayDetail }) {
     <>
       {relay.credentialsUnreadable && (
         <Banner level="critical" title="Its secret cannot be read">
-          The key that seals secrets is another one than when it was stored. Put that key back, or edit the
-          relay and give the secret anew.
+          The key that encrypts secrets is not the one with which it was stored. Put that key back, or edit
+          the relay and give the secret again.
         </Banner>
       )}
       {relay.disabled && (
         <Banner level="warning" title="It is disabled">
-          Nothing is sent by it until it is enabled again.
+          It sends nothing until it is enabled again.
         </Banner>
       )}
       {relay.warmUp?.outlivesMail && (
@@ -98,7 +98,7 @@ function connection(relay: RelayDetail): Rows {
 
 function Rules({ relay: { rules, isDefault } }: { readonly relay: RelayDetail }) {
   if (rules.length === 0 && !isDefault)
-    return <p className="text-soft">No rule sends mail by it, and it is not the default.</p>;
+    return <p className="text-soft">No rule sends mail through it, and it is not the default.</p>;
   return (
     <ul className="space-y-1.5">
       {isDefault && <li>Mail that no rule sends elsewhere: it is the default.</li>}
@@ -166,7 +166,7 @@ const COLUMNS: readonly Column<Happening>[] = [
   {
     header: 'Why',
     width: 'minmax(0, 2fr)',
-    cell: ({ cause }) => <span className="break-words">{cause ?? 'Its next hop does well again.'}</span>,
+    cell: ({ cause }) => <span className="break-words">{cause ?? 'Its next hop works again.'}</span>,
   },
 ];
 
@@ -181,8 +181,8 @@ export function HistoryTab({ history }: { readonly history: readonly Happening[]
         rowId={({ at, lane, kind }) => `${at} ${lane} ${kind}`}
         empty={
           <EmptyState icon={HeartPulse} title="It has not rested">
-            When its next hop fails again and again, it rests a while, and is then tried with care. That is
-            told here.
+            When its next hop fails repeatedly, it rests for a while, and is then tried carefully. This tab
+            shows that.
           </EmptyState>
         }
       />

@@ -84,7 +84,7 @@ export function AddRelay({
       onClose={onClose}
       size="large"
       title="Add a relay"
-      description="How is mail to leave this server?"
+      description="How should mail leave this server?"
     >
       <Fetched query={forms} lines={8}>
         {(all) => (
@@ -177,8 +177,8 @@ function FillIn({
             label="Make it the default"
             hint={
               isFirst
-                ? 'Until now all mail is captured here. With this, mail that no rule sends elsewhere leaves by this relay, at once.'
-                : 'Mail that no rule sends elsewhere goes by it, at once.'
+                ? 'Until now all mail is captured here. With this, mail that no rule sends elsewhere leaves through this relay, at once.'
+                : 'Mail that no rule sends elsewhere goes through it, at once.'
             }
             checked={makeDefault}
             onChange={setMakeDefault}

@@ -18,9 +18,9 @@ import {
 } from './definition.ts';
 
 const GROUPS = [
-  ['oauth', 'OAuth', 'Microsoft 365, Google and others that take no password.'],
-  ['connection', 'Connection', 'Names, addresses and endpoints that are seldom other than usual.'],
-  ['limits', 'Limits', 'How much at once, in a second, and in a day.'],
+  ['oauth', 'OAuth', 'Microsoft 365, Google and others that accept no password.'],
+  ['connection', 'Connection', 'Names, addresses and endpoints; the defaults are usually right.'],
+  ['limits', 'Limits', 'Limits on concurrency, per second, and per day.'],
   ['warmup', 'Warm-up', 'For a new address: a little more each day.'],
 ] as const;
 
@@ -138,7 +138,7 @@ function RelaySecret({
       error={error}
       hint={
         <>
-          <Meaning text={field.meaning} /> It is kept sealed, and never shown again.
+          <Meaning text={field.meaning} /> It is stored encrypted, and never shown again.
         </>
       }
     />

@@ -61,8 +61,8 @@ function askForDefault({ name, type }: RelayView): void {
           'Mail that no rule sends elsewhere is then captured here, and does not leave.'
         ) : (
           <>
-            Mail that no rule sends elsewhere then goes by <strong className="font-semibold">{name}</strong>,
-            at once.
+            Mail that no rule sends elsewhere then goes through{' '}
+            <strong className="font-semibold">{name}</strong>, at once.
           </>
         )}{' '}
         Waiting mail that was routed by the default moves to it, too; what is under way stays.
@@ -81,7 +81,7 @@ function askToDisable({ name, waiting, processing }: RelayView): void {
     text: (
       <p>
         Nothing is sent by <strong className="font-semibold">{name}</strong> until it is enabled again. Mail
-        for it waits{left > 0 && `: ${left.toLocaleString('en-US')} recipients at this moment`}, or goes by
+        for it waits{left > 0 && `: ${left.toLocaleString('en-US')} recipients at this moment`}, or goes to
         the next relay of its rule.
       </p>
     ),
@@ -96,7 +96,7 @@ function askToRemove(name: string, onDone: () => void): void {
     done: `${name} is removed`,
     onDone,
     title: 'Remove this relay?',
-    text: 'Its definition and its secret are forgotten. Messages that went by it keep its name.',
+    text: 'Its definition and its secret are deleted. Messages sent through it keep its name.',
     confirm: 'Remove relay',
     danger: true,
     typed: name,

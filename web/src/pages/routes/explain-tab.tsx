@@ -50,7 +50,7 @@ export function ExplainTab() {
                   Tags, key, size, time and more
                 </summary>
                 <div className="mt-3 grid gap-4 sm:grid-cols-2">
-                  <TextField verbatim label="Tags" hint="With commas between them." {...field('tags')} />
+                  <TextField verbatim label="Tags" hint="Separated by commas." {...field('tags')} />
                   <TextField verbatim label="API key" hint="Its name." {...field('key')} />
                   <TextField
                     verbatim
@@ -84,7 +84,7 @@ function Answer({ explanation }: { readonly explanation: Explanation }) {
   const { to, rules, rule, group, relay, weighted, tableVersion } = explanation;
   return (
     <Card title={<span className="break-all">{to}</span>} note={`By version ${tableVersion} of the table.`}>
-      <ol aria-label="Rules that were looked at" className="space-y-2">
+      <ol aria-label="Rules that were checked" className="space-y-2">
         {rules.map(({ rule: name, matched, unmet }) => (
           <LookedAt key={name} matched={matched}>
             <code className="font-mono text-sm">{name}</code>{' '}
@@ -95,12 +95,12 @@ function Answer({ explanation }: { readonly explanation: Explanation }) {
         ))}
         {rule === null && (
           <LookedAt matched>
-            {rules.length === 0 ? 'No rule is there' : 'No rule matches'}: the default relay.
+            {rules.length === 0 ? 'There are no rules' : 'No rule matches'}: the default relay.
           </LookedAt>
         )}
         {rule !== null && !rules.some(({ matched }) => matched) && (
           <LookedAt matched>
-            <code className="font-mono text-sm">{rule}</code> is built in, and decides before any rule.
+            <code className="font-mono text-sm">{rule}</code> is built in, and is decided before any rule.
           </LookedAt>
         )}
       </ol>

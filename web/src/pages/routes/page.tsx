@@ -12,7 +12,7 @@ import { VersionsTab } from './versions-tab.tsx';
 export function RoutesPage() {
   const table = useCall('routeTable', { version: null }, { topics: ['routes', 'settings'] });
   return (
-    <Page title="Routes" note="Which relay each message goes by, and why.">
+    <Page title="Routes" note="Which relay each message goes through, and why.">
       <Fetched query={table} lines={8}>
         {(inForce) => <Routing inForce={inForce} />}
       </Fetched>

@@ -50,7 +50,7 @@ export function PublishDialog({
     <Dialog
       onClose={onClose}
       title={title}
-      description="Mail that is accepted from then on goes by it, and what waits is decided anew."
+      description="Mail that is accepted from then on follows it, and waiting mail is routed anew."
       footer={
         <>
           <Button label="Go on editing" onClick={onClose} />
@@ -103,7 +103,7 @@ function RehearsalResult({ rehearsal }: { readonly rehearsal: Rehearsal }) {
   if (messages === 0)
     return (
       <p className="text-soft">
-        There is no mail yet to rehearse with. What is published holds for what comes.
+        There is no mail yet to rehearse with. The new table applies to future mail.
       </p>
     );
   return (
@@ -146,8 +146,7 @@ function RehearsalResult({ rehearsal }: { readonly rehearsal: Rehearsal }) {
       )}
       {blindRules.length > 0 && (
         <Banner level="warning" title="Some rules were not rehearsed">
-          {blindRules.join(', ')}: where mail was submitted from is not kept with it, so these matched
-          nothing.
+          {blindRules.join(', ')}: the submitting address is not stored with mail, so these matched nothing.
         </Banner>
       )}
     </div>

@@ -40,14 +40,14 @@ export function RuleEditor({
       sheet={{
         kind: 'drawer',
         title: isNew ? 'Add a rule' : 'Edit rule',
-        description: 'It holds once the table is published.',
+        description: 'It takes effect once the table is published.',
       }}
     >
       {(form) => (
         <>
           <TextField
             label="Name"
-            hint="Small letters, digits, - and _. It is told with each message that the rule decides."
+            hint="Small letters, digits, - and _. It is shown with each message that the rule decides."
             mono
             maxLength={64}
             verbatim
@@ -69,7 +69,7 @@ function faultsOf({ name, match, via }: RuleDraft, others: readonly string[]) {
   const taken = others.includes(name) ? 'Another rule has this name.' : null;
   const empty = emptyConditions(match).map((condition) => [
     `match.${condition}`,
-    'Give a value, or leave the condition out.',
+    'Give a value, or remove the condition.',
   ]);
   return {
     ...Object.fromEntries(empty),
@@ -189,9 +189,9 @@ function GroupFields({
             {
               value: 'given',
               label: 'In this order',
-              note: 'The next one only when those before cannot take it.',
+              note: 'The next one only if those before cannot accept it.',
             },
-            { value: 'weighted', label: 'Drawn by weight', note: 'A share each; the rest stand by.' },
+            { value: 'weighted', label: 'Drawn by weight', note: 'A share each; the others are fallbacks.' },
           ]}
           value={weighted ? 'weighted' : 'given'}
           onChange={(order) => change({ weighted: order === 'weighted' })}

@@ -50,7 +50,7 @@ export function RulesTab({ table, hand }: { readonly table: Table; readonly hand
   return (
     <div className="space-y-4">
       {isFile && (
-        <Banner title="These rules are those of the configuration file">
+        <Banner title="These rules come from the configuration file">
           They are changed there. To change them here, take the section{' '}
           <code className="font-mono">routes</code> out of the file.
         </Banner>
@@ -71,7 +71,7 @@ export function RulesTab({ table, hand }: { readonly table: Table; readonly hand
       >
         {hand.drafts.length === 0 ? (
           <EmptyState icon={Route} title="No rules">
-            All mail goes by the default relay.
+            All mail goes through the default relay.
           </EmptyState>
         ) : (
           <ol aria-label="Rules, in order">

@@ -25,7 +25,7 @@ export function VersionsTab({ inForce }: { readonly inForce: Table }) {
   const tables = useCall('routeTables', { limit: LISTED }, { topics: ['routes'] });
   const [shown, setShown] = useState<number | null>(null);
   return (
-    <Card title="Versions" note="Each table that was published, the newest first." flush>
+    <Card title="Versions" note="Every published table, the newest first." flush>
       <Fetched query={tables}>
         {(rows) => (
           <DataTable

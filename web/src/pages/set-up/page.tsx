@@ -51,7 +51,7 @@ function WithLink({ token, isSignedIn }: { readonly token: string; readonly isSi
   return (
     <EmptyState
       icon={Link2Off}
-      title="This link works no more"
+      title="This link no longer works"
       actions={
         <Button
           label={isSignedIn ? 'To the overview' : 'To sign in'}

@@ -61,7 +61,7 @@ function askToRenew(): void {
     request: {},
     done: 'A new self-signed certificate is in use',
     title: 'Make a new self-signed certificate?',
-    text: 'It takes the place of the present one at once. Browsers and clients that have been told to trust that will ask again.',
+    text: 'It replaces the present one at once. Browsers and clients that were told to trust the old one will ask again.',
     confirm: 'Make a new one',
   });
 }
@@ -77,7 +77,7 @@ function Facts({ certificate }: { readonly certificate: Certificate }) {
             title={daysLeft < 0 ? 'It has expired' : `It expires in ${plural(daysLeft, 'day')}`}
           >
             {origin === 'self-signed'
-              ? 'It should have renewed itself: look at the log.'
+              ? 'It should have renewed itself: check the log.'
               : 'Clients that check certificates will refuse to connect.'}
           </Banner>
         </div>
@@ -127,14 +127,14 @@ function UploadCertificate({ onClose }: { readonly onClose: () => void }) {
       {({ field }) => (
         <>
           <PemField
-            label="Certificate and those between it and the root"
+            label="Certificate and its intermediates"
             begins="-----BEGIN CERTIFICATE-----"
             {...field('certificate')}
           />
           <PemField
             label="Private key"
             begins="-----BEGIN PRIVATE KEY-----"
-            hint="Without a passphrase. It is kept in the data directory, for the service's own user alone, and never shown again."
+            hint="Without a passphrase. It is kept in the data directory, readable only by the service's user, and never shown again."
             {...field('key')}
           />
         </>

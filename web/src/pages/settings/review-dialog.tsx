@@ -30,7 +30,9 @@ export function ReviewDialog({
       open={open}
       onClose={onClose}
       title={pending.length === 1 ? 'Change this setting?' : `Change ${pending.length} settings?`}
-      description={restarts ? 'What needs a restart holds from the next start on.' : 'It holds at once.'}
+      description={
+        restarts ? 'Settings that need a restart take effect at the next start.' : 'It takes effect at once.'
+      }
       footer={
         <>
           <Button label="Go on editing" onClick={onClose} />

@@ -25,13 +25,13 @@ export const SECTIONS = {
   },
   limits: {
     label: 'Limits and health',
-    note: 'When mail has to wait, and when to worry.',
+    note: 'When mail has to wait, and when health degrades.',
   },
   server: {
     label: 'Server and log',
     note: 'Names, the log, and how it stops.',
   },
-  all: { label: 'All settings', note: 'The whole table, to search in.' },
+  all: { label: 'All settings', note: 'The whole table, with search.' },
 } as const satisfies Readonly<
   Record<Setting['group'] | 'api-keys' | 'all', Record<'label' | 'note', string>>
 >;

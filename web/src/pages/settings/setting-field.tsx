@@ -139,7 +139,7 @@ function SourcesEditor({
   return (
     <div className="space-y-3">
       {rows.length === 0 && (
-        <p className="text-soft">No device has a name yet. Those of allowed ranges may send all the same.</p>
+        <p className="text-soft">No device has a name yet. Devices in allowed ranges may still send.</p>
       )}
       {rows.map((row, index) => (
         <SourceFields

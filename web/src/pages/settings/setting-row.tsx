@@ -102,7 +102,7 @@ function Origin({ setting: { origin, source, locked, applies } }: { readonly set
     <div className="mt-1 text-xs text-soft">
       <span title={source}>{ORIGINS[origin]}</span>
       <span aria-hidden> · </span>
-      {applies === 'live' ? 'changes hold at once' : 'changes need a restart'}
+      {applies === 'live' ? 'changes take effect at once' : 'changes need a restart'}
       {locked !== null && (
         <span className="mt-0.5 flex items-start gap-1.5">
           <Lock aria-hidden size={12} className="mt-[3px] shrink-0" />

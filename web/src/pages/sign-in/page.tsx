@@ -74,8 +74,8 @@ function SecondFactor() {
           <h1 className="text-xl font-semibold tracking-tight">One more step</h1>
           <p className="mt-1 text-soft">
             {recovery
-              ? 'Each recovery code works once. Afterwards, set up the second factor anew.'
-              : 'Your password was right. Now the code that your authenticator app shows.'}
+              ? 'Each recovery code works once. Afterwards, set up the second factor again.'
+              : 'Your password was right. Now enter the code that your authenticator app shows.'}
           </p>
         </div>
         <TextField

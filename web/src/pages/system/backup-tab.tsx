@@ -25,9 +25,9 @@ export function BackupTab() {
       {({ storage }) =>
         storage.spoolBytes === null ? (
           <Card title="Backups">
-            Facts and contents lie in PostgreSQL, whose own tools back them up while the service goes on, such
-            as pg_dump. Keep the secret key of the nodes beside what they write: without it passwords of
-            relays and signing keys cannot be read.
+            Facts and contents lie in PostgreSQL, whose own tools back them up while the service runs, such as
+            pg_dump. Keep the nodes' secret key with the backup: without it relay passwords and signing keys
+            cannot be read.
           </Card>
         ) : (
           <Backups />
@@ -46,7 +46,7 @@ function Backups() {
     <Card
       flush
       title="Backups"
-      note="Made while the service goes on. Keep copies on another machine."
+      note="Made while the service runs. Keep copies on another machine."
       actions={
         <Button small look="primary" icon={Archive} label="Back up now" onClick={() => setMaking(true)} />
       }
@@ -60,8 +60,8 @@ function Backups() {
             rowId={({ name }) => name}
             empty={
               <EmptyState icon={Archive} title="No backup yet">
-                A backup holds all facts and contents. With a passphrase it holds the secret key too, so that
-                passwords of relays can be read after it was restored.
+                A backup holds all facts and contents. With a passphrase it also holds the secret key, so that
+                relay passwords can be read after a restore.
               </EmptyState>
             }
           />
@@ -161,7 +161,7 @@ function BackupDialog({ onClose, onDone }: { readonly onClose: () => void; reado
     <RunDialog
       run={run}
       title="Back up now"
-      description="Mail goes on coming in and going out meanwhile."
+      description="Mail is still accepted and sent meanwhile."
       confirm="Back up"
       cancel="Close"
       disabled={isTooShort}
@@ -172,8 +172,8 @@ function BackupDialog({ onClose, onDone }: { readonly onClose: () => void; reado
           <Banner level={verified ? 'info' : 'warning'} title="The backup is made">
             {formatBytes(sizeBytes)}, {plural(messages, 'message')}, read back
             {verified
-              ? ' and found whole.'
-              : `. The contents of ${plural(damaged ?? 0, 'message')} were damaged or missing on this machine already; everything else is in it.`}
+              ? ' and complete.'
+              : `. The contents of ${plural(damaged ?? 0, 'message')} were already damaged or missing on this machine; everything else is in it.`}
           </Banner>
         </>
       )}
@@ -187,7 +187,7 @@ function BackupDialog({ onClose, onDone }: { readonly onClose: () => void; reado
           value={passphrase}
           onChange={setPassphrase}
           error={isTooShort ? `At least ${MIN_PASSPHRASE} characters.` : undefined}
-          hint="Encrypts the secret key that goes along. Empty leaves it out: passwords of relays then have to be set anew after a restore, unless you keep secret.key yourself."
+          hint="Encrypts the secret key in the backup. Empty leaves it out: you must then set relay passwords again after a restore, unless you keep secret.key yourself."
         />
       )}
     </RunDialog>

@@ -130,9 +130,9 @@ function StorageTab() {
 }
 
 function Disk({ storage: { freeBytes, totalBytes, spoolBytes } }: { readonly storage: Storage }) {
-  const title = spoolBytes === null ? "This node's disk, on which no mail lies" : 'Disk';
+  const title = spoolBytes === null ? "This node's disk, which holds no mail" : 'Disk';
   if (freeBytes === null || totalBytes === null)
-    return <Card title={title}>The room on the disk could not be asked for.</Card>;
+    return <Card title={title}>The free disk space is unknown.</Card>;
   const used = 1 - freeBytes / totalBytes;
   return (
     <Card title={title} note={`${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} are free.`}>
@@ -158,7 +158,7 @@ function DoctorTab() {
     <Card
       flush
       title="Doctor"
-      note={findings ? summary(findings) : 'Looks at ports, names, DNS, relays, certificate and clock.'}
+      note={findings ? summary(findings) : 'Checks ports, names, DNS, relays, certificate and clock.'}
       actions={
         <Button
           small
@@ -174,7 +174,7 @@ function DoctorTab() {
       {!findings && !error && isFetching && <LoadingState lines={6} label="The doctor is looking" />}
       {!findings && !error && !isFetching && (
         <EmptyState icon={Stethoscope} title="Is something wrong?">
-          The doctor tries what mail needs, and says what to do about what it finds. It sends nothing.
+          The doctor checks everything that mail needs, and says how to fix what it finds. It sends nothing.
         </EmptyState>
       )}
     </Card>

@@ -185,7 +185,7 @@ function askForLink({ name, hasPassword }: User, onDone: (link: PasswordLink) =>
     request: { name },
     onDone,
     title: 'Make a password link?',
-    text: `By it ${name} chooses a ${hasPassword ? 'new ' : ''}password. Until then the present one holds.`,
+    text: `With it ${name} chooses a ${hasPassword ? 'new ' : ''}password. Until then the present one is valid.`,
     confirm: 'Make a link',
   });
 }
@@ -195,7 +195,7 @@ function askToTakeFactor({ name }: User): void {
     request: { name },
     done: `The second factor of ${name} is taken away`,
     title: 'Take the second factor away?',
-    text: `From then on the password of ${name} alone is enough. Do this only when you are sure who has asked for it.`,
+    text: `After that the password of ${name} alone is enough. Do this only if you are sure who has asked for it.`,
     confirm: 'Take it away',
     danger: true,
   });
@@ -216,7 +216,7 @@ function askToDisable({ name }: User): void {
     request: { name, role: null, disabled: true },
     done: `${name} is disabled`,
     title: `Disable ${name}?`,
-    text: 'Their sessions end, and they cannot sign in until they are let in again.',
+    text: 'Their sessions end, and they cannot sign in until they are enabled again.',
     confirm: 'Disable user',
     danger: true,
   });

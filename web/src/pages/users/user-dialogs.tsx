@@ -45,7 +45,7 @@ export function AddUser({ onClose }: { readonly onClose: () => void }) {
     return <LinkDialog title={`${link.name ?? 'The user'} is added`} link={link} onClose={onClose} />;
   return (
     <ActionForm
-      sheet={{ title: 'Add a user', description: 'They choose their password by a link.' }}
+      sheet={{ title: 'Add a user', description: 'The user chooses a password with a link.' }}
       operation="createUser"
       initial={NEW_USER}
       request={({ name, role }) => ({ name: name.trim().toLowerCase(), role })}

@@ -68,9 +68,7 @@ export function KeyDrawer({
     >
       {(form) => (
         <>
-          {isRevoked && (
-            <p className="text-soft">This key is revoked: it can be looked at, but not changed.</p>
-          )}
+          {isRevoked && <p className="text-soft">This key is revoked: it can be viewed, but not changed.</p>}
           <KeyFields form={form} isNew={of === null} />
         </>
       )}
@@ -196,8 +194,8 @@ function ScopeFields({ form: { values, put, faults } }: Props) {
       {faults['scopes'] !== undefined && <p className="mt-1 text-sm text-failed">{faults['scopes']}</p>}
       {scopes.includes('admin') && (
         <p className="mt-2 rounded-md border border-retrying/30 bg-retrying-soft px-3 py-2 text-sm">
-          Whoever has this key can do everything an administrator can. Bind it to addresses, and give it an
-          end.
+          Anybody who has this key can do everything that an administrator can. Restrict it to addresses, and
+          give it an expiry.
         </p>
       )}
     </fieldset>
@@ -210,26 +208,26 @@ function BoundFields({ form }: Props) {
     <>
       <ListField
         label="Sender domains"
-        hint="It may send from these alone, not from what is below them. Empty for any."
+        hint="It may send only from these, not from their subdomains. Empty for any."
         placeholder="example.com"
         {...field('senderDomains')}
       />
       <ListField
         label="Source addresses"
-        hint="It works from these ranges alone. Empty for wherever the API is open to."
+        hint="It works only from these ranges. Empty for every source that may use the API."
         placeholder="10.0.0.0/8"
         {...field('cidrs')}
       />
       <NumberField
         label="Rate limit"
-        hint="Empty for the limit of all keys; 0 for none."
+        hint="Empty for the general limit; 0 for none."
         unit="/min"
         {...field('rateLimit')}
       />
       <ExpiryField form={form} />
       <NumberField
         label="Keep contents"
-        hint="After a message has reached its end. Empty for as long as all others; 0 keeps nothing."
+        hint="After a message is final. Empty for the general setting; 0 keeps nothing."
         unit="days"
         {...field('contentDays')}
       />

@@ -20,7 +20,7 @@ export const SCOPES: readonly { readonly scope: Scope; readonly label: string; r
   {
     scope: 'admin',
     label: 'Admin',
-    note: 'Do everything that this dashboard can, also change settings and keys.',
+    note: 'Do everything that this dashboard can, including changes to settings and keys.',
   },
 ];
 

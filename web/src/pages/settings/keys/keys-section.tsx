@@ -81,7 +81,7 @@ export function KeysSection() {
           onClose={close}
         >
           <p className="text-soft">
-            The old secret works for another 24 hours. Put the new one in its place before then.
+            The old secret works for another 24 hours. Replace it by the new one before then.
           </p>
         </SecretDialog>
       )}
@@ -189,7 +189,7 @@ function RevokeDialog({ of, onClose }: { readonly of: Key; readonly onClose: () 
         <>
           <p>
             Whatever uses <strong className="font-semibold break-words">{of.name}</strong> gets 401 within a
-            second, and for good. To change its secret alone, rotate it instead.
+            second, permanently. To change only its secret, rotate it instead.
           </p>
           <p className="text-soft">
             {of.lastUsedAt === null ? (
