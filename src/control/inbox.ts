@@ -2,7 +2,7 @@ import { parseQuery } from '../domain/query.ts';
 import { INBOX } from '../domain/relay.ts';
 import { createTokenSource, isMessageId } from '../lib/id.ts';
 import { OperationError } from '../operations/call.ts';
-import type { InboxOperations, InboxPage } from '../operations/inbox.ts';
+import type { InboxOperations, InboxPage } from '../operations/messages.ts';
 import type { RequestOf } from '../operations/table.ts';
 import type { FoundPage, ListPage } from '../store/views.ts';
 import type { LocalDeps } from './deps.ts';
