@@ -8,16 +8,16 @@ import type { SpoolEntry } from './spool.ts';
 export const HEADER_BYTES = 36;
 
 const FORMAT = 1;
-/** A record of facts: the form of a record of contents, but that no message's id stands in it. */
+/** A record of facts has the form of a record of contents, without a message id. */
 const FACTS_FORMAT = 2;
 const LENGTH_AT = 2;
 const ID_AT = 6;
 const CHECKSUM_AT = 32;
 const ID_PREFIX = 'msg_';
-/** How many bytes the length of a flush takes. */
+/** Bytes of the field that holds a flush's length. */
 const FLUSH_BYTES = 6;
 const MAX_BODY_BYTES = 0xffff_ffff;
-/** How much is summed in one turn of the event loop: about half a millisecond's work. */
+/** Bytes summed in one turn of the event loop: about half a millisecond of work. */
 const TURN_BYTES = 1024 * 1024;
 
 /** A record ready to be written. */
@@ -28,16 +28,16 @@ export interface EncodedRecord {
   readonly bodyBytes: number;
 }
 
-/** What a record's header says. */
+/** The fields of a record's header. */
 export interface RecordHeader {
   readonly bodyBytes: number;
   /** CRC-32 of header and body, as stored. */
   readonly checksum: number;
-  /** CRC-32 of the header alone: where summing the body starts. */
+  /** CRC-32 of the header alone: the starting value for the body's sum. */
   readonly seed: number;
 }
 
-/** Makes a record. Throws `RangeError` for an id that is none, and for a size that is not the chunks'. */
+/** Encodes a record. Throws `RangeError` for an invalid id, and for a size that does not match the chunks. */
 export async function encodeRecord(entry: SpoolEntry): Promise<EncodedRecord> {
   if (isSmall(entry)) return encodeSmall(entry);
   const header = headerOf(entry);
@@ -56,12 +56,12 @@ export async function encodeRecord(entry: SpoolEntry): Promise<EncodedRecord> {
   return recordOf(entry, header, sum, bytes);
 }
 
-/** Whether a record is made in no time, so that nobody need wait for it. */
+/** Whether encoding a record takes so little time that nobody need wait. */
 export function isSmall({ content }: SpoolEntry): boolean {
   return content.sizeBytes <= TURN_BYTES;
 }
 
-/** Makes a record that is small. Throws as `encodeRecord` does. */
+/** Encodes a small record. Throws like `encodeRecord`. */
 export function encodeSmall(entry: SpoolEntry): EncodedRecord {
   const header = headerOf(entry);
   let sum = crc32(header.subarray(0, CHECKSUM_AT));
@@ -73,7 +73,7 @@ export function encodeSmall(entry: SpoolEntry): EncodedRecord {
   return recordOf(entry, header, sum, bytes);
 }
 
-/** Makes a record of facts, which are text, written behind so many bytes of contents in one flush. */
+/** Encodes a record of facts as text, written after this many bytes of contents in one flush. */
 export function encodeFacts(text: string, contentBytes: number): Buffer {
   const bodyBytes = Buffer.byteLength(text);
   const record = Buffer.allocUnsafe(HEADER_BYTES + bodyBytes);
@@ -87,22 +87,22 @@ export function encodeFacts(text: string, contentBytes: number): Buffer {
   return record;
 }
 
-/** Reads the header of a record of contents; null when the bytes are none. */
+/** Reads the header of a record of contents; null if the bytes are none. */
 export function decodeHeader(bytes: Buffer): RecordHeader | null {
   return decodeAs(FORMAT, bytes);
 }
 
-/** Reads the header of a record of facts; null when the bytes are none. */
+/** Reads the header of a record of facts; null if the bytes are none. */
 export function decodeFactsHeader(bytes: Buffer): RecordHeader | null {
   return decodeAs(FACTS_FORMAT, bytes);
 }
 
-/** How many bytes of contents, by a header of facts, were written before them in the same flush. */
+/** How many bytes of contents were written before the facts in the same flush, by their header. */
 export function contentBytesOf(header: Buffer): number {
   return header.readUIntBE(ID_AT, FLUSH_BYTES);
 }
 
-/** Whether a body is what its header says was written. */
+/** Whether a body matches its header. */
 export function isIntact({ seed, checksum }: RecordHeader, body: Uint8Array): boolean {
   return crc32(body, seed) === checksum;
 }
@@ -116,7 +116,7 @@ function decodeAs(format: number, bytes: Buffer): RecordHeader | null {
   };
 }
 
-/** Whose a record is, and its flags, by its header; null when it names no message. */
+/** The message of a record, and its flags, by its header; null if it names no message. */
 export function decodeOwner(
   header: Buffer,
 ): { readonly messageId: string; readonly flags: BodyFlags } | null {

@@ -2,12 +2,12 @@ import type { LogPlace } from '../domain/log-place.ts';
 import type { BodyFlags, Content, ContentRef } from '../domain/message.ts';
 
 /**
- * The spool of bytes: message contents, written once, never changed.
+ * The spool of message contents, written once and never changed.
  *
- * Laws: bytes first, then the facts that refer to them, then the answer. When `append` resolves, the bytes (and
- * the names of the files that hold them) are on stable storage. `read` gives exactly what was appended or
- * fails with `SpoolError`; a damaged record never passes for a good one. A segment that holds an append whose
- * fate the store has not yet decided is never unlinked.
+ * Laws: first the contents, then the records that refer to them, then the answer. When `append` resolves, the contents
+ * (and the names of their files) are on stable storage. `read` returns exactly what was appended or fails with
+ * `SpoolError`; a damaged record never passes for a good one. A segment with an append that the store has not decided
+ * on is never unlinked.
  */
 export interface Spool {
   /** Writes contents durably; concurrent callers share one flush. One reference each, in order. */
@@ -22,36 +22,39 @@ export interface Spool {
   /** Segments that no append will touch again and whose appends are all decided: candidates for unlinking. */
   idle(): Promise<number[]>;
 
-  /** How long each of these idle segments is, in bytes; one that is gone is left out. */
+  /** The length of each of these idle segments, in bytes; one that is gone is left out. */
   sizes(segments: readonly number[]): Promise<Map<number, number>>;
 
-  /** What lies in an idle segment, in order. Whether anything refers to it only the store knows. Throws `SpoolError`. */
+  /**
+   * The contents of an idle segment, in order. Only the store knows whether anything refers to them. Throws
+   * `SpoolError`.
+   */
   records(segment: number): AsyncIterable<SpoolRecord>;
 
   /**
-   * Removes segments. The caller has asked the store, after `idle`, that nothing refers to them. Where other processes may
-   * be reading, the bytes stay for a while, and `idle` names the segments once more when they may go: until a second
-   * `unlink`, asked about anew.
+   * Removes segments. After `idle`, the caller has asked the store that nothing refers to them. If other processes may
+   * be reading, the bytes stay for a while, and `idle` names the segments again when they may go, for a second `unlink`
+   * after asking again.
    */
   unlink(segments: readonly number[]): Promise<void>;
 
-  /** How often data was flushed to the disk since opening. */
+  /** Number of flushes to disk since opening. */
   flushes(): number;
 
-  /** Room on the volume; null when the volume cannot be asked. */
+  /** Room on the volume; null if it is unknown. */
   space(): Promise<{ readonly freeBytes: number; readonly totalBytes: number } | null>;
 
   /** Flushes and closes. */
   close(): Promise<void>;
 }
 
-/** Contents on their way in. */
+/** Contents to be stored. */
 export interface SpoolEntry {
   readonly messageId: string;
   readonly content: Content;
 }
 
-/** Contents that lie in the spool, as they were given to it. */
+/** Contents in the spool, as they were stored. */
 export interface SpoolRecord {
   readonly messageId: string;
   readonly content: ContentRef;
@@ -65,8 +68,8 @@ export const WHOLE_READ_BYTES = 1024 * 1024;
 export interface SpoolContent {
   readonly sizeBytes: number;
   /**
-   * The bytes, piece by piece; may be iterated more than once. Throws `SpoolError`, perhaps only after the last
-   * piece: who passes the bytes on must not pass on what ends the message before the iteration has ended.
+   * The bytes, piece by piece; may be iterated more than once. Throws `SpoolError`, perhaps only after the last piece:
+   * a caller that passes the bytes on must not pass on the end of the message before the iteration has ended.
    */
   chunks(): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
@@ -74,11 +77,11 @@ export interface SpoolContent {
 /** A spool that could not do what was asked. */
 export class SpoolError extends Error {
   /**
-   * - `spool_full`: no room; nothing kept, may be tried again later.
-   * - `spool_unavailable`: what holds the spool cannot be reached, or has too much to do; may be tried again later.
+   * - `spool_full`: no room; nothing kept, may be retried later.
+   * - `spool_unavailable`: the spool's database cannot be reached, or is too busy; may be retried later.
    * - `spool_failed`: a write or flush failed; nothing may be written any more (contract §15).
-   * - `content_damaged`: what lies there is not what was written.
-   * - `content_missing`: the segment or the record is not there.
+   * - `content_damaged`: the stored bytes are not what was written.
+   * - `content_missing`: the segment or the record does not exist.
    * - `log_damaged`: facts cannot be read though later ones can; refused at start.
    * - `spool_closed`: closed, or closing.
    */
@@ -101,42 +104,45 @@ export type SpoolErrorCode =
   | 'spool_closed';
 
 /**
- * A spool whose segments hold facts beside contents: what is written in one flush becomes durable together.
+ * A spool whose segments also hold facts: contents and facts of one flush become durable together.
  *
- * Laws: facts are read back in the order in which they were written. A segment that holds facts which are not
- * applied is never idle. What was written but not flushed when the machine died is read back whole or not at all, and
- * nothing behind it is.
+ * Laws: facts are read back in the order in which they were written. A segment with facts that are not applied is never
+ * idle. What was written but not flushed when the machine crashed is read back whole or not at all, and nothing after
+ * it is.
  */
 export interface FactLog {
   /**
-   * Writes contents durably, and the facts that `facts` makes of the places they are given: a text without a line
-   * feed, or null, and nothing of it is written then. It is called at once before the write, in the order of the
-   * calls, and must not wait. What it throws, the call rejects with. False: it gave null.
+   * Writes contents durably, along with the facts that `facts` makes of their places: a text without a line feed, or
+   * null to write nothing. It is called just before the write, in the order of the calls, and must not wait. If it
+   * throws, the call rejects with its error. False: it returned null.
    */
   log(
     contents: readonly SpoolEntry[],
     facts: (refs: readonly ContentRef[]) => string | null,
   ): Promise<boolean>;
 
-  /** Who is told of facts that are durable, in order, before anybody who waits for them. Once, before the first are written. */
+  /**
+   * Sets the listener for durable facts, called in order, before anybody who waits for them. Once, before the first
+   * write.
+   */
   onLogged(told: (facts: readonly string[], end: LogPlace) => void): void;
 
-  /** Everything up to `end` has been applied: its segments may go. */
+  /** Everything up to `end` is applied: its segments may go. */
   applied(end: LogPlace): void;
 
   /**
-   * The facts behind a place, one flush after the other. Throws `SpoolError` `log_damaged` where some cannot be read
-   * although what was written after them can.
+   * The facts after a place, one flush after another. Throws `SpoolError` `log_damaged` if some cannot be read although
+   * later ones can.
    */
   factsAfter(place: LogPlace): AsyncIterable<LoggedFacts>;
 
-  /** Where the first facts of this run will lie, or behind which they will. */
+  /** The place of the first facts of this run, or one before it. */
   beginning(): LogPlace;
 }
 
 /** The facts of one flush. */
 export interface LoggedFacts {
   readonly facts: readonly string[];
-  /** Behind them. */
+  /** The place after them. */
   readonly end: LogPlace;
 }

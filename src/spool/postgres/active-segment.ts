@@ -14,7 +14,7 @@ export interface SegmentOptions {
   readonly segmentBytes: number;
 }
 
-/** A segment that is written to. */
+/** A segment that is being written. */
 interface Open {
   readonly segment: number;
   /** Monotonic ms. */
@@ -22,18 +22,18 @@ interface Open {
   bytes: number;
   /** Of the next record. */
   offset: number;
-  /** Batches that have their places in it and were neither committed nor undone. */
+  /** Batches with places in it that were neither committed nor rolled back. */
   writing: number;
 }
 
-/** A segment takes contents for so long, in ms: where little mail comes, too, what is no longer kept is to go. */
+/** How long a segment takes contents, in ms: even with little mail, removed contents must free their room. */
 export const SEGMENT_MS = 10 * 60_000;
 
-/** The segments that one writer fills, one after the other. Errors are the store's. */
+/** The segments that one writer fills, one after another. Errors are the store's. */
 export class ActiveSegment {
   readonly #options: SegmentOptions;
   #active: Open | null = null;
-  /** Full, and sealed once nobody writes to them: the seal refuses whoever comes later. */
+  /** Full, and sealed once nobody writes to them: the seal refuses later writes. */
   readonly #full = new Set<Open>();
   #opening: Promise<void> | null = null;
 
@@ -42,8 +42,8 @@ export class ActiveSegment {
   }
 
   /**
-   * Gives the records of one batch their places, all in one segment. A place is given once, also if writing there fails.
-   * When that is over, one way or the other, {@link written} is to be told.
+   * Gives the records of one batch their places, all in one segment. A place is used once, even if writing fails. Call
+   * {@link written} when the write is over, either way.
    */
   async place(records: readonly EncodedRecord[]): Promise<Placed[]> {
     const bytes = records.reduce((sum, record) => sum + sizeOf(record), 0);
@@ -67,24 +67,24 @@ export class ActiveSegment {
     return placed;
   }
 
-  /** A batch was committed, or will never be. */
+  /** A batch was committed, or never will be. */
   written([first]: readonly Placed[]): void {
     for (const open of this.#all()) if (open.segment === first?.ref.segment) open.writing--;
   }
 
-  /** Seals what is full or whose time is over. If that fails it is still to be sealed. */
+  /** Seals segments that are full or whose time is over. A failed seal is repeated later. */
   async sealIfDone(): Promise<void> {
     if (this.#active !== null && !this.#fits(this.#active, 0)) this.#retire();
     await this.#sealFull();
   }
 
-  /** Seals all but what is written to at this moment. */
+  /** Seals all but those being written. */
   async seal(): Promise<void> {
     this.#retire();
     await this.#sealFull();
   }
 
-  /** Gives up a segment: others have sealed it. */
+  /** Gives up a segment that others have sealed. */
   lose(segment: number): void {
     for (const open of this.#all()) if (open.segment === segment) this.#forget(open);
     this.#options.own.lost(segment);
@@ -130,7 +130,7 @@ export class ActiveSegment {
   }
 }
 
-/** Where they lie. */
+/** The places of the records. */
 export function refsOf(placed: readonly Placed[]): ContentRef[] {
   return placed.map(({ ref }) => ref);
 }
@@ -143,13 +143,13 @@ const OPEN = 'INSERT INTO spool_segments (node, opened_at) VALUES ($1, $2) RETUR
 // Others may have sealed it, when they took this process for dead.
 const SEAL = 'UPDATE spool_segments SET bytes = $2 WHERE segment = $1 AND bytes IS NULL';
 
-/** Which segments this process has written, and which of their records the store has not decided on. No I/O. */
+/** The segments that this process has written, and which of their records the store has not decided on. No I/O. */
 export class OwnSegments {
-  /** Written to at this moment. */
+  /** Being written. */
   readonly #open = new Set<number>();
   /** No append will touch them again. */
   readonly #sealed = new Set<number>();
-  /** Offsets of undecided records, per segment that has any. */
+  /** Offsets of undecided records, for each segment that has any. */
   readonly #undecided = new Map<number, Set<number>>();
 
   opened(segment: number): void {
@@ -168,7 +168,7 @@ export class OwnSegments {
     this.#undecided.delete(segment);
   }
 
-  /** Records wait for the store's decision. */
+  /** Records await the store's decision. */
   hold(refs: readonly ContentRef[]): void {
     for (const { segment, offset } of refs) {
       const offsets = this.#undecided.get(segment);
@@ -185,17 +185,17 @@ export class OwnSegments {
     }
   }
 
-  /** Whether it is ours and may not be removed: it is written to, or waits for a decision. */
+  /** Whether it is ours and may not be removed: it is being written, or awaits a decision. */
   isBusy(segment: number): boolean {
     return this.#open.has(segment) || this.#undecided.has(segment);
   }
 
-  /** Those that no append will touch again and whose appends are all decided. */
+  /** Segments that no append will touch again and whose records are all decided. */
   idle(): number[] {
     return [...this.#sealed].filter((segment) => !this.isBusy(segment));
   }
 
-  /** A segment is as good as gone: what is left of it is everybody's. */
+  /** A segment was dropped: any node may remove the rest. */
   dropped(segment: number): void {
     this.#sealed.delete(segment);
   }

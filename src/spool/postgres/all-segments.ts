@@ -3,7 +3,7 @@ import type { Database, Queries } from '../../postgres/database.ts';
 import { FORGOTTEN_MS } from '../../store/cluster.ts';
 import { SEGMENT_MS } from './active-segment.ts';
 
-/** What looking after all segments takes. */
+/** What the upkeep of all segments needs. */
 export interface AllSegmentsOptions {
   readonly database: Database;
   readonly node: string;
@@ -11,20 +11,20 @@ export interface AllSegmentsOptions {
 }
 
 /**
- * What belongs to no node that is known is taken for abandoned so long after it was opened, in ms: whoever tells the others
- * nothing of itself, as the command line, is not at it any more.
+ * How long after it was opened a segment of an unknown node counts as abandoned, in ms: a process that reports nothing
+ * to the others, such as the command line, has ended by then.
  */
 const ABANDONED_MS = FORGOTTEN_MS + SEGMENT_MS;
 /**
- * So long after a segment was dropped, in ms, its contents go: whoever reads in it has come to the end, and a transaction
- * that referred to it, of which nobody knew yet, has been seen.
+ * How long after a segment was dropped its contents are removed, in ms: by then its readers have finished, and an
+ * unknown transaction that referred to it has been seen.
  */
 export const LINGER_MS = 10 * 60_000;
-/** For so long, in ms, nothing can refer to a segment that is gone: a process may have been stopped for that time. */
+/** How long nothing can refer to a dropped segment, in ms: a process may have stalled that long. */
 const REMEMBERED_MS = 30 * 86_400_000;
-/** Rows that one transaction removes: at most 128 MiB. */
+/** Most rows that one transaction removes: 128 MiB. */
 const ROWS = 500;
-/** Segments that are emptied at once: a few seconds' work. What is left stays idle, for the next time or another node. */
+/** Segments emptied at once: a few seconds of work. The rest stays idle for the next time or another node. */
 export const EMPTIED_AT_ONCE = 32;
 /** Segments of dead nodes that one transaction seals. */
 const SEALED_AT_ONCE = 10;
@@ -38,8 +38,8 @@ export class AllSegments {
   }
 
   /**
-   * Those that nobody writes to any more because their node is gone, and those that were dropped by whomever {@link LINGER_MS}
-   * ago and are still there.
+   * Segments that nobody writes to because their node is gone, and those that any node dropped {@link LINGER_MS} ago
+   * and that still exist.
    */
   async idle(): Promise<number[]> {
     const { database, node, clock } = this.#options;
@@ -53,15 +53,15 @@ export class AllSegments {
     return rows.map(({ segment }) => segment);
   }
 
-  /** How long each sealed segment is, in bytes; one whose contents are gone is left out. */
+  /** The length of each sealed segment, in bytes; one whose contents are gone is left out. */
   async sizes(segments: readonly number[]): Promise<Map<number, number>> {
     const rows = await this.#options.database.rows<{ segment: number; bytes: number }>(SIZES, [segments]);
     return new Map(rows.map(({ segment, bytes }) => [segment, bytes]));
   }
 
   /**
-   * Lets nothing refer to segments from now on, and removes the contents of those that were dropped long enough ago, of
-   * {@link EMPTIED_AT_ONCE} at most. What another is at is left to it.
+   * Lets nothing refer to these segments from now on, and removes the contents of those dropped long enough ago, at
+   * most {@link EMPTIED_AT_ONCE}. Skips those that another node is removing.
    */
   async unlink(segments: readonly number[]): Promise<void> {
     const { database, clock } = this.#options;
@@ -84,7 +84,7 @@ export class AllSegments {
   }
 }
 
-/** Removes some of a segment's rows, those from an offset on. The offset to go on with; null: nothing is left to do. */
+/** Removes some of a segment's rows, from an offset on. Returns the offset to continue with; null: nothing is left. */
 async function emptySome(db: Queries, segment: number, from: number): Promise<number | null> {
   const [held] = await db.rows(HOLD, [segment]);
   if (held === undefined) return null;

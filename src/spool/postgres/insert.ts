@@ -3,13 +3,13 @@ import { type Placed, SegmentLost } from '../../store/postgres/contents.ts';
 import { StoreError, type StoreErrorCode } from '../../store/store.ts';
 import { SpoolError, type SpoolErrorCode } from '../spool.ts';
 
-/** What one statement carries: rows, and bytes unless a single row has more. */
+/** What one statement carries: this many rows, and this many bytes unless a single row has more. */
 const STATEMENT_ROWS = 64;
 const STATEMENT_BYTES = 1024 * 1024;
 
 /**
- * Writes records of one segment, statement by statement, so that what is on its way to the server is never all of a large
- * one. Rejects with `SegmentLost`: the transaction must be undone then.
+ * Writes records of one segment, statement by statement, so that a large one is never all in transit. Rejects with
+ * `SegmentLost`: then the transaction must be rolled back.
  */
 export async function insertContents(db: Queries, placed: readonly Placed[]): Promise<void> {
   const [first] = placed;
@@ -47,7 +47,7 @@ async function insertRows(db: Queries, segment: number, rows: readonly Piece[]):
 
 const COLUMNS = 4;
 
-/** By their number of rows, a power of two: few texts, so that each is planned once. Rows of nulls fill them up. */
+/** By their number of rows, a power of two: few statements, so that each is planned once. Rows of nulls pad them. */
 const INSERTS: ReadonlyMap<number, string> = new Map(
   Array.from({ length: Math.log2(STATEMENT_ROWS) + 1 }, (_, power) => [2 ** power, insertOf(2 ** power)]),
 );
@@ -64,7 +64,7 @@ function insertOf(rows: number): string {
 /** The most that one row holds, in bytes. */
 export const PIECE_BYTES = 256 * 1024;
 
-/** One row of the table `contents`, but for its segment. */
+/** One row of the table `contents`, without its segment. */
 interface Piece {
   readonly offset: number;
   readonly piece: number;
@@ -73,7 +73,7 @@ interface Piece {
   readonly bytes: Uint8Array;
 }
 
-/** A record at its place, as rows. Bytes are copied only where a row spans several chunks, one row at a time. */
+/** A record at its place, as rows. Bytes are copied only if a row spans several chunks, one row at a time. */
 function* piecesOf({ record, ref: { offset } }: Placed): Iterable<Piece> {
   let piece = 0;
   for (const bytes of slices(record.chunks)) {
@@ -108,19 +108,19 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
 }
 
-/** The spool's word for what the database said. Nothing that it says about itself ends this process. */
+/** The spool's codes for the database's errors. No error of the server ends this process. */
 const CODES: Readonly<Partial<Record<StoreErrorCode, SpoolErrorCode>>> = {
   store_full: 'spool_full',
   store_closed: 'spool_closed',
 };
 
-/** The spool's error for a failed transaction; what is no error of the database is left as it is. */
+/** The spool's error for a failed transaction; an error that is not the database's stays as it is. */
 export function spoolErrorOf(error: unknown): unknown {
   if (!(error instanceof StoreError)) return error;
   return new SpoolError(CODES[error.code] ?? 'spool_unavailable', error.message, { cause: error });
 }
 
-/** What a query gives; its failure is the spool's. */
+/** The result of a query, with its failure as the spool's. */
 export async function asSpool<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;

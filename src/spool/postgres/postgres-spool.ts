@@ -25,10 +25,10 @@ import { asSpool, insertContents } from './insert.ts';
 import { ContentsReader } from './reader.ts';
 import { ContentsWriter } from './writer.ts';
 
-/** What a spool within a PostgreSQL needs. */
+/** What a spool in a PostgreSQL database needs. */
 interface PostgresSpoolOptions {
   readonly database: Database;
-  /** This process's name, another at every start: it alone writes to its segments. */
+  /** This process's name, new at every start: only it writes to its segments. */
   readonly node: string;
   readonly clock: Clock;
   /** A segment is full at this size in bytes; a single larger batch still goes into one. Default 64 MiB. */
@@ -36,16 +36,16 @@ interface PostgresSpoolOptions {
 }
 
 const MIB = 1024 * 1024;
-/** Records that one statement tells of. */
+/** Records that one statement lists. */
 const PAGE = 200;
 
-/** The spool, and what only this one can do. */
+/** The spool, with what only this one can do. */
 export interface SharedSpool extends Spool {
-  /** Takes messages into the same database as their facts. */
+  /** Takes messages into the same database as their records. */
   takingWith(store: FactsStore): Taking;
 }
 
-/** Opens the spool that lies in the same database as the facts (this folder's README says how it works). */
+/** Opens the spool in the same database as the store (this folder's README says how it works). */
 export async function openPostgresSpool(options: PostgresSpoolOptions): Promise<SharedSpool> {
   return new PostgresSpool(options);
 }
@@ -55,9 +55,9 @@ class PostgresSpool implements SharedSpool {
   readonly #own = new OwnSegments();
   readonly #all: AllSegments;
   readonly #letters: ContentsWriter;
-  /** What takes long to write has a writer of its own, so that letters do not wait for it. */
+  /** Large contents have a writer of their own, so that small messages do not wait for them. */
   readonly #large: ContentsWriter;
-  /** What is taken together with its facts. */
+  /** For contents taken together with their records. */
   readonly #taken: ActiveSegment;
   readonly #reader: ContentsReader;
   #closing: Promise<void> | null = null;
@@ -97,7 +97,7 @@ class PostgresSpool implements SharedSpool {
     const writers = [this.#letters, this.#large, this.#taken];
     await asSpool(Promise.all(writers.map((writer) => writer.sealIfDone())));
     const others = await asSpool(this.#all.idle());
-    // While this process was taken for dead, others may have been at what is still ours.
+    // While this process counted as dead, others may have started to remove what is still ours.
     const idle = new Set([...this.#own.idle(), ...others.filter((segment) => !this.#own.isBusy(segment))]);
     return [...idle].sort((a, b) => a - b);
   }
@@ -134,13 +134,13 @@ class PostgresSpool implements SharedSpool {
     return this.#letters.commits + this.#large.commits;
   }
 
-  /** The room on the server's disks is not known. */
+  /** The free space on the server's disks is unknown. */
   async space(): Promise<null> {
     return null;
   }
 
   close(): Promise<void> {
-    // What cannot be sealed now is so once this process is taken for dead.
+    // What cannot be sealed now will be when this process counts as dead.
     const sealing = () => this.#taken.seal().catch(() => {});
     this.#closing ??= Promise.all([this.#letters.close(), this.#large.close()]).then(sealing);
     return this.#closing;
@@ -154,23 +154,23 @@ class PostgresSpool implements SharedSpool {
 const RECORDS = `SELECT "offset", header FROM contents
   WHERE segment = $1 AND piece = 0 AND "offset" > $2 ORDER BY "offset" LIMIT $3`;
 
-/** What takes facts, alone and with the contents that they refer to. */
+/** Takes records, alone and with their contents. */
 type FactsStore = Pick<Store, 'accept'> & TakesContents;
 
-/** What taking messages goes by. */
+/** What taking messages needs. */
 interface TakingOptions {
   readonly spool: Pick<Spool, 'append' | 'decided'>;
   readonly store: FactsStore;
-  /** Where contents go that are taken so: nobody else writes there. */
+  /** For contents taken this way; nobody else writes there. */
   readonly segments: ActiveSegment;
   readonly own: OwnSegments;
   readonly isClosed: () => boolean;
 }
 
 /**
- * Takes messages in one transaction, contents and facts: one commit, one flush, and nothing that refers to nothing where a
- * process dies in between. What is large goes before its facts, in a transaction of its own, so that letters, whose facts
- * lock what all move, do not wait for it.
+ * Takes messages, contents and records in one transaction: one commit, one flush, and no dangling reference if a
+ * process dies in between. Large contents go before their records, in a transaction of their own, so that small
+ * messages, whose records lock common rows, do not wait for them.
  */
 function takingTogether(options: TakingOptions): Taking {
   const apart = takingApart(options.spool, options.store);

@@ -10,20 +10,23 @@ interface PieceRow {
   readonly bytes: Buffer;
 }
 
-/** Somebody who waits for contents. */
+/** A caller that waits for contents. */
 interface Waiting {
   readonly ref: ContentRef;
   readonly resolve: (content: SpoolContent) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** What one statement reads: contents, and bytes unless a single one has more. */
+/** What one statement reads: this many contents, and this many bytes unless a single one has more. */
 const BATCH_CONTENTS = 32;
 const BATCH_BYTES = 2 * 1024 * 1024;
-/** Statements at once; connections are there for others, too. */
+/** Most statements at once; others need connections, too. */
 const MAX_RUNNING = 2;
 
-/** Reads contents back. While statements run, what is asked for gathers, and is read by the next. Errors are `SpoolError`. */
+/**
+ * Reads contents back. While statements run, requests gather, and the next statement reads them. Errors are
+ * `SpoolError`.
+ */
 export class ContentsReader {
   readonly #database: Database;
   readonly #waiting: Waiting[] = [];
@@ -34,8 +37,8 @@ export class ContentsReader {
   }
 
   /**
-   * Opens contents. Up to `WHOLE_READ_BYTES` they are read and checked at once; of larger ones each piece when it is
-   * asked for, and only after the last can damage be known.
+   * Opens contents. Up to `WHOLE_READ_BYTES` they are read and checked at once. Larger ones are read piece by piece on
+   * demand, and only after the last piece can damage be known.
    */
   async read(ref: ContentRef): Promise<SpoolContent> {
     if (ref.length <= WHOLE_READ_BYTES) return this.#whole(ref);
@@ -78,7 +81,7 @@ export class ContentsReader {
     return this.#waiting.splice(0, count);
   }
 
-  /** Never rejects: each has its contents or its error. */
+  /** Never rejects: each request gets its contents or its error. */
   async #readBatch(batch: readonly Waiting[]): Promise<void> {
     const segments = batch.map(({ ref }) => ref.segment);
     const offsets = batch.map(({ ref }) => ref.offset);

@@ -14,14 +14,14 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** The most that one transaction gathers, in bytes; a single larger append goes alone. */
+/** Most bytes in one transaction; a single larger append goes alone. */
 const BATCH_BYTES = 4 * 1024 * 1024;
-/** Callers that may wait; more are refused. */
+/** Callers that may wait; further ones are refused. */
 export const MAX_WAITING = 1000;
 
 /**
- * Writes contents, one transaction after the other. While one runs, what is appended gathers; the next takes it all, up to
- * {@link BATCH_BYTES}, in the order it came. Errors are `SpoolError`.
+ * Writes contents, one transaction after another. While one runs, appends gather; the next takes them all, up to {@link
+ * BATCH_BYTES}, in order. Errors are `SpoolError`.
  */
 export class ContentsWriter {
   readonly #options: SegmentOptions;
@@ -29,7 +29,7 @@ export class ContentsWriter {
   #waiting: Waiting[] = [];
   #running: Promise<void> | null = null;
   #closed = false;
-  /** Transactions that were committed. */
+  /** Number of committed transactions. */
   commits = 0;
 
   constructor(options: SegmentOptions) {
@@ -37,7 +37,7 @@ export class ContentsWriter {
     this.#active = new ActiveSegment(options);
   }
 
-  /** Writes records durably; one reference each, in order. All of them or none. */
+  /** Writes records durably, all of them or none; one reference each, in order. */
   append(records: readonly EncodedRecord[]): Promise<ContentRef[]> {
     if (this.#closed) return Promise.reject(new SpoolError('spool_closed', 'the spool is closed'));
     if (this.#waiting.length >= MAX_WAITING)
@@ -49,11 +49,11 @@ export class ContentsWriter {
     });
   }
 
-  /** Seals the segment that is written to if its time is over; while something is written, that sees to it. */
+  /** Seals the current segment if its time is over; if a write is under way, that does it. */
   async sealIfDone(): Promise<void> {
     if (this.#running !== null) return;
     const sealing = this.#active.sealIfDone();
-    // What is appended meanwhile waits.
+    // Appends meanwhile wait.
     this.#running = sealing.then(
       () => this.#run(),
       () => this.#run(),
@@ -65,7 +65,7 @@ export class ContentsWriter {
   async close(): Promise<void> {
     this.#closed = true;
     while (this.#running !== null) await this.#running;
-    // What cannot be sealed now is so once this process is taken for dead.
+    // What cannot be sealed now will be when this process counts as dead.
     await this.#active.seal().catch(() => {});
   }
 
@@ -73,7 +73,6 @@ export class ContentsWriter {
     this.#running ??= yieldToLoop().then(() => this.#run());
   }
 
-  /** Never rejects. */
   async #run(): Promise<void> {
     while (this.#waiting.length > 0) await this.#write(this.#takeBatch());
     this.#running = null;

@@ -1,9 +1,9 @@
 import type { SpoolFiles } from './files.ts';
 
-/** A segment opened for reading, until it is given back. */
+/** A segment opened for reading, until it is released. */
 export interface Descriptor {
   readonly fd: number;
-  /** Gives it back; once. */
+  /** Releases it; call once. */
   release(): void;
 }
 
@@ -15,8 +15,8 @@ interface Entry {
 }
 
 /**
- * Open segments, the longest unused given up first. At most `limit` are kept open beyond those in use; each
- * segment is opened once however many read it.
+ * Open segments, closed in order of least recent use. Keeps at most `limit` open beyond those in use; a segment is
+ * opened once however many read it.
  */
 export class Descriptors {
   readonly #files: Pick<SpoolFiles, 'openRead' | 'close'>;
@@ -34,7 +34,7 @@ export class Descriptors {
     this.#pathOf = pathOf;
   }
 
-  /** Opens a segment, or finds it open. Throws the system's error. */
+  /** Opens a segment, or returns the open one. Throws the system's error. */
   async acquire(segment: number): Promise<Descriptor> {
     const entry = this.#entries.get(segment) ?? this.#open(segment);
     // The map's order is the order of use.
@@ -50,7 +50,7 @@ export class Descriptors {
     }
   }
 
-  /** Gives up a segment; who reads it still may go on. */
+  /** Drops a segment; its readers may go on. */
   retire(segment: number): void {
     const entry = this.#entries.get(segment);
     if (entry === undefined) return;
@@ -59,7 +59,7 @@ export class Descriptors {
     if (entry.users === 0) this.#close(entry);
   }
 
-  /** Gives up all. */
+  /** Drops all. */
   retireAll(): void {
     for (const segment of [...this.#entries.keys()]) this.retire(segment);
   }
@@ -79,7 +79,7 @@ export class Descriptors {
     if (entry.retired && entry.users === 0) this.#close(entry);
   }
 
-  /** Closing what was only read cannot lose anything, so nobody waits for it. */
+  /** Closing a file that was only read cannot lose data, so nobody waits for it. */
   #close(entry: Entry): void {
     entry.fd.then((fd) => this.#files.close(fd)).catch(() => {});
   }

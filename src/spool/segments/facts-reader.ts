@@ -12,7 +12,7 @@ import { type LoggedFacts, SpoolError, type SpoolRecord } from '../spool.ts';
 import type { Descriptors } from './descriptors.ts';
 import { readFully, type SpoolFiles } from './files.ts';
 
-/** What is read at once, in bytes. */
+/** Bytes read at once. */
 const BLOCK_BYTES = 1024 * 1024;
 
 type Reading = Pick<SpoolFiles, 'pread' | 'size'>;
@@ -23,16 +23,16 @@ interface Mark {
   readonly header: RecordHeader;
 }
 
-/** Facts of a flush behind which nothing has been found yet. */
+/** Facts of a flush after which nothing has been found yet. */
 interface Held extends LoggedFacts {
-  /** Contents that were written with them. */
+  /** Contents written with them. */
   readonly contents: readonly Mark[];
 }
 
 /**
- * Reads facts back, for a start after a death. Whatever was flushed before the last flush began is whole, so that only
- * the last batch may be torn: it counts whole, contents and facts, or not at all. Anything else that cannot be read is
- * damage, which is refused: what was acknowledged would be lost in silence.
+ * Reads facts back at a start after a crash. Everything flushed before the last flush began is whole, so only the last
+ * batch may be torn: it counts as a whole, contents and facts, or not at all. Anything else that cannot be read is
+ * damage, and the start is refused: acknowledged mail would be lost silently.
  */
 export class FactsReader {
   readonly #files: Reading;
@@ -43,7 +43,7 @@ export class FactsReader {
     this.#descriptors = descriptors;
   }
 
-  /** The facts behind a place in these segments, which ascend; one flush after the other. */
+  /** The facts after a place in these ascending segments, one flush after another. */
   async *read(segments: readonly number[], place: LogPlace): AsyncIterable<LoggedFacts> {
     let held: Held | null = null;
     let torn: LogPlace | null = null;
@@ -100,8 +100,8 @@ function damaged({ segment, offset }: LogPlace): SpoolError {
 }
 
 /**
- * Reads one file that nobody writes to block by block, for whoever goes through it from the front by small pieces: each of
- * them would take a turn through the thread pool by itself. What is larger than a block is read directly.
+ * Reads a file that nobody writes to block by block, for a caller that reads small pieces in order: each of them alone
+ * would take a turn through the thread pool. Reads larger than a block are direct.
  */
 export function readAhead(files: Reading): Reading {
   const block = Buffer.allocUnsafe(BLOCK_BYTES);
@@ -121,16 +121,16 @@ export function readAhead(files: Reading): Reading {
   };
 }
 
-/** What scanning reads by. */
+/** The file operations that scanning needs. */
 type Files = Pick<SpoolFiles, 'pread' | 'size'>;
 
-/** A record of a segment, by its header; `torn`: what lies there is none, and nothing behind it can be told. */
+/** A record of a segment, by its header; `torn`: no record is here, and what follows is unknown. */
 interface Frame {
   readonly kind: 'content' | 'facts' | 'torn';
   /** Of the record's first byte. */
   readonly offset: number;
   readonly end: number;
-  /** The header's bytes; those of the next frame take their place. */
+  /** The header's bytes, overwritten by the next frame. */
   readonly bytes: Buffer;
   readonly header: RecordHeader;
 }
@@ -138,8 +138,8 @@ interface Frame {
 const NO_HEADER: RecordHeader = { bodyBytes: 0, checksum: 0, seed: 0 };
 
 /**
- * What lies in a segment, in order, by its headers alone: whether a body is whole only reading it tells. Ends at the
- * end of the file, or at what is no record, as a torn tail. Throws the system's error.
+ * What a segment holds, in order, by headers alone: whether a body is intact shows only on reading it. Ends at the end
+ * of the file, or at what is no record, such as a torn tail. Throws the system's error.
  */
 export async function* scanSegment(
   files: Files,
@@ -158,7 +158,7 @@ export async function* scanSegment(
   }
 }
 
-/** The records of an open segment from `offset` on, which must be where one begins. */
+/** The records of an open segment from `offset` on, which must be the start of one. */
 async function* framesOf(files: Files, fd: number, offset: number): AsyncIterable<Frame> {
   const end = await files.size(fd);
   const bytes = Buffer.alloc(HEADER_BYTES);
@@ -174,7 +174,7 @@ async function* framesOf(files: Files, fd: number, offset: number): AsyncIterabl
   }
 }
 
-/** The body of a record; null when it is not what was written. */
+/** The body of a record; null if it is damaged. */
 async function bodyOf(
   files: Files,
   fd: number,

@@ -3,24 +3,24 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 
-/** The file system as segments use it; faults are injected here. Paths are absolute or relative to the process. */
+/** The file system as segments use it; tests inject faults here. Paths are absolute or relative to the process. */
 export interface SpoolFiles {
   /** Opens for reading only. */
   openRead(path: string): Promise<number>;
-  /** Creates for writing, with mode 0600; fails when the file exists. */
+  /** Creates for writing, with mode 0600; fails if the file exists. */
   openNew(path: string): Promise<number>;
   close(fd: number): Promise<void>;
-  /** Writes at `position`; returns how many bytes, which may be fewer than asked: at once, or later. */
+  /** Writes at `position`; returns how many bytes, which may be fewer than asked, synchronously or by a promise. */
   writev(fd: number, parts: readonly Uint8Array[], position: number): number | Promise<number>;
   /** Fills `target` from `position`; returns how many bytes, 0 at the end of the file. */
   pread(fd: number, target: Uint8Array, position: number): Promise<number>;
-  /** How long the file is, in bytes. */
+  /** The file's length in bytes. */
   size(fd: number): Promise<number>;
   fdatasync(fd: number): Promise<void>;
   fsync(fd: number): Promise<void>;
   ftruncate(fd: number, length: number): Promise<void>;
   unlink(path: string): Promise<void>;
-  /** Creates one directory with mode 0700; fails when it exists. */
+  /** Creates one directory with mode 0700; fails if it exists. */
   mkdir(path: string): Promise<void>;
   readdir(path: string): Promise<string[]>;
   statfs(path: string): Promise<{ readonly bavail: number; readonly blocks: number; readonly bsize: number }>;
@@ -30,22 +30,22 @@ const open = promisify(fs.open);
 const mkdir = promisify(fs.mkdir);
 const fstat = promisify(fs.fstat);
 
-/** A write of up to so many bytes is copied into the system's cache in less time than the way through the pool takes. */
+/** Copying a write of up to this many bytes into the system's cache takes less time than the thread pool does. */
 const QUICK_BYTES = 256 * 1024;
 /** A write that takes longer than this, in ms, met a system that throttles writers. */
 const SLOW_MS = 20;
-/** For so long after it, in ms, all writes go by way of the pool. */
+/** For this long after it, in ms, all writes go through the thread pool. */
 const WARY_MS = 10_000;
 
-/** How bytes are written. */
+/** The two ways of writing. */
 interface Writes {
   readonly atOnce: (fd: number, parts: readonly Uint8Array[], position: number) => number;
   readonly byPool: (fd: number, parts: readonly Uint8Array[], position: number) => Promise<number>;
 }
 
 /**
- * Makes small writes at once, on the event loop: they only fill the system's cache, and whoever waits for the flush behind
- * them is spared a turn through the pool. When one has blocked the event loop, writes are left to the pool for a while.
+ * Makes small writes at once, on the event loop: they only fill the system's cache, and callers that wait for the flush
+ * save a turn through the thread pool. After one has blocked the event loop, writes go through the pool for a while.
  */
 export function quickWrites({ atOnce, byPool }: Writes, clock: Pick<Clock, 'mono'>): SpoolFiles['writev'] {
   let waryUntil = Number.NEGATIVE_INFINITY;
@@ -71,7 +71,7 @@ const realWrites: Writes = {
     }),
 };
 
-/** Real files. All but small writes go by way of libuv's thread pool: the event loop waits for no read and no flush. */
+/** Real files. All but small writes go through libuv's thread pool: the event loop waits for no read and no flush. */
 export const realFiles: SpoolFiles = {
   openRead: (path) => open(path, 'r'),
   openNew: (path) => open(path, 'wx', 0o600),
@@ -93,12 +93,12 @@ export const realFiles: SpoolFiles = {
   statfs: (path) => promisify(fs.statfs)(path),
 };
 
-/** The system's name for an error (`ENOSPC`); '' when it has none. */
+/** The system's name for an error (`ENOSPC`); '' if it has none. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** Writes everything at `position`, going on after short writes. Throws the system's error. */
+/** Writes everything at `position`, continuing after short writes. Throws the system's error. */
 export async function writeFully(
   files: Pick<SpoolFiles, 'writev'>,
   fd: number,
@@ -131,7 +131,7 @@ export async function readFully(
   return filled;
 }
 
-/** What is left of `parts` when their first `count` bytes are gone. */
+/** What is left of `parts` without their first `count` bytes. */
 function withoutFirst(parts: readonly Uint8Array[], count: number): readonly Uint8Array[] {
   let left = count;
   let index = 0;
@@ -153,7 +153,7 @@ export function segmentPath(directory: string, segment: number): string {
   return path.join(directory, `${String(segment).padStart(8, '0')}.seg`);
 }
 
-/** The segment a file name stands for; null when it is no segment's. */
+/** The segment number of a file name; null if it is no segment's. */
 export function segmentOfName(name: string): number | null {
   const digits = NAME.exec(name)?.[1];
   return digits === undefined ? null : Number(digits);

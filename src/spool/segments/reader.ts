@@ -8,7 +8,7 @@ import { errorCode, readFully, type SpoolFiles } from './files.ts';
 
 /** Size of the pieces in which large contents are read. */
 const PIECE_BYTES = 256 * 1024;
-/** Pieces that are read at once, of four threads that Node.js has for it: more would only take memory. */
+/** Pieces read at once, with Node.js's four threads: more would only take memory. */
 const PIECES_AT_ONCE = 8;
 
 /** Reads records back. */
@@ -24,16 +24,15 @@ export class SegmentReader {
     this.#neighbours = new Neighbours(files, descriptors);
   }
 
-  /** What was read of a segment may not lie there any more. */
+  /** Forgets what was read of a segment, which may have changed. */
   forget(segment: number): void {
     this.#neighbours.forget(segment);
   }
 
   /**
-   * Opens a record. Up to `WHOLE_READ_BYTES` it is read and checked at once. A larger one is read piece by
-   * piece as its chunks are asked for, and only after the last piece can damage be known: whoever sends the
-   * chunks must not send what ends the message (the final dot, the last chunk) before the iteration has
-   * ended without a throw.
+   * Opens a record. Up to `WHOLE_READ_BYTES` it is read and checked at once. A larger one is read piece by piece on
+   * demand, and only after the last piece can damage be known: a caller that sends the chunks must not send the end of
+   * the message (the final dot, the last chunk) before the iteration has ended without an error.
    */
   async read(ref: ContentRef): Promise<SpoolContent> {
     if (ref.length <= WHOLE_READ_BYTES) {
@@ -60,7 +59,7 @@ export class SegmentReader {
     return headerOf(ref, await this.#start(ref, HEADER_BYTES));
   }
 
-  /** Holds the segment open to the end: it may be unlinked meanwhile. */
+  /** Holds the segment open until the end: it may be unlinked meanwhile. */
   async *#stream(ref: ContentRef, header: RecordHeader): AsyncIterable<Uint8Array> {
     const { fd, release } = await this.#open(ref);
     try {
@@ -95,7 +94,7 @@ export class SegmentReader {
     }
   }
 
-  /** `length` bytes of a record, from `start` bytes behind its beginning. */
+  /** `length` bytes of a record, from `start` bytes after its beginning. */
   async #bytes(fd: number, ref: ContentRef, start: number, length: number): Promise<Buffer> {
     const target = Buffer.allocUnsafeSlow(length);
     let count: number;
@@ -109,7 +108,7 @@ export class SegmentReader {
   }
 }
 
-/** The body of a record that was read whole; null when it is not what was written. */
+/** The body of a record that was read whole; null if it is damaged. */
 function bodyIn(record: Buffer, ref: ContentRef): Buffer | null {
   const header = decodeHeader(record);
   if (header === null || header.bodyBytes !== ref.length) return null;
@@ -123,7 +122,7 @@ function headerOf(ref: ContentRef, bytes: Buffer): RecordHeader {
   return header;
 }
 
-/** A sector that cannot be read is damage to one record; anything else the system says is trouble of the spool's. */
+/** An unreadable sector is damage to one record; any other system error is the spool's. */
 export function readError(ref: ContentRef, error: unknown): SpoolError {
   if (errorCode(error) === 'ENOENT') return missing(ref, error);
   if (errorCode(error) === 'EIO') return damaged(ref, error);
@@ -139,7 +138,7 @@ function damaged(ref: ContentRef, cause?: unknown): SpoolError {
   return new SpoolError('content_damaged', `the record in ${where} is not what was written`, { cause });
 }
 
-/** Lets a few works at a time; the others wait in line, and have no memory yet for what they will read. */
+/** Runs a few jobs at a time; the others queue, without memory for what they will read. */
 export class Few {
   readonly #atOnce: number;
   readonly #line: (() => void)[] = [];
@@ -149,10 +148,10 @@ export class Few {
     this.#atOnce = atOnce;
   }
 
-  /** Does the work when its turn comes; answers or rejects as the work does. */
+  /** Runs the job when its turn comes; settles as the job does. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#inside < this.#atOnce) this.#inside++;
-    // Whoever is done hands their place over.
+    // A finished job hands over its slot.
     else await new Promise<void>((resolve) => this.#line.push(resolve));
     try {
       return await work();
@@ -164,12 +163,12 @@ export class Few {
   }
 }
 
-/** What is read at once, in bytes. */
+/** Bytes read at once. */
 const BLOCK_BYTES = 128 * 1024;
-/** Blocks that are kept, and segments whose last reads are remembered: as many as lanes are likely to drain at once. */
+/** Blocks kept, and segments whose last read is remembered: as many as lanes are likely to drain at once. */
 const BLOCKS = 8;
 
-/** Bytes of a segment that lie together; while they are being read, their promise. */
+/** Consecutive bytes of a segment; while they are being read, their promise. */
 interface Block {
   readonly segment: number;
   readonly from: number;
@@ -177,16 +176,16 @@ interface Block {
 }
 
 /**
- * Reads what lies together at once. Mail that waited goes out in the order in which it came: whoever reads a record close
- * behind the last one will soon read the next. A single record is none of its business. What it gives may be older
- * than what lies there now, where a write was under way: the caller checks it, and else reads by itself.
+ * Reads adjacent records at once. Waiting mail leaves in the order in which it arrived: after a read shortly behind the
+ * last one, the next will soon follow. A single record is not read this way. If a write was under way, the result may
+ * be older than the file: the caller checks it, and otherwise reads by itself.
  */
 export class Neighbours {
   readonly #files: Pick<SpoolFiles, 'pread'>;
   readonly #descriptors: Descriptors;
   /** The newest last. */
   #blocks: Block[] = [];
-  /** Where each segment was read last; the map's order is the order of use. */
+  /** Where each segment was last read; the map's order is the order of use. */
   readonly #lasts = new NewestMap<number, number>(BLOCKS);
 
   constructor(files: Pick<SpoolFiles, 'pread'>, descriptors: Descriptors) {
@@ -195,8 +194,8 @@ export class Neighbours {
   }
 
   /**
-   * The first `length` bytes of a record, in memory of their own: at once, or once a block is read; null where they must be
-   * read by themselves. Rejects with the system's error.
+   * The first `length` bytes of a record, in memory of their own, at once or after a block is read; null if they must
+   * be read directly. Rejects with the system's error.
    */
   bytesOf({ segment, offset }: ContentRef, length: number): Buffer | Promise<Buffer | null> | null {
     const last = this.#lasts.get(segment);
@@ -215,7 +214,7 @@ export class Neighbours {
     return block.bytes instanceof Promise ? block.bytes.then(cut) : cut(block.bytes);
   }
 
-  /** What was read of a segment is not to be given any more. */
+  /** Forgets what was read of a segment. */
   forget(segment: number): void {
     this.#blocks = this.#blocks.filter((block) => block.segment !== segment);
   }

@@ -17,17 +17,17 @@ import { errorCode, realFiles, type SpoolFiles, segmentOfName, segmentPath } fro
 import { readError, SegmentReader } from './reader.ts';
 import { type FactsOf, Failure, Ledger, SegmentWriter } from './writer.ts';
 
-/** How a spool on segments is opened. Sizes are bytes. */
+/** Options of a spool on segments. Sizes are bytes. */
 export interface SegmentSpoolOptions {
-  /** Made when it is not there; its parent must be. One process at a time: the caller holds the lock. */
+  /** Created if missing; its parent must exist. One process at a time: the caller holds the lock. */
   readonly directory: string;
   /** Called once, when nothing may be written any more (contract §15). */
   readonly onFailure: (error: SpoolError) => void;
   /** A segment is full at this size; a single larger batch still goes into one. Default 64 MiB. */
   readonly segmentBytes?: number;
   /**
-   * The most that one flush gathers; a single larger append goes alone. Appends beyond it are not refused but
-   * wait for a later flush, in order, so that callers who await `append` are held back. Default 16 MiB.
+   * Most bytes in one flush; a single larger append goes alone. Further appends are not refused but wait for a later
+   * flush, in order, which slows down callers that await `append`. Default 16 MiB.
    */
   readonly maxPendingBytes?: number;
   /** Segments kept open for reading beyond those being read. Default 64. */
@@ -39,8 +39,8 @@ export interface SegmentSpoolOptions {
 const MIB = 1024 * 1024;
 
 /**
- * Opens a spool of append-only segment files (this folder's README says how they work). Segments found are
- * sealed; the first append makes a new one. Rejects with the system's error when the directory cannot be used.
+ * Opens a spool of append-only segment files (this folder's README says how they work). Existing segments are sealed;
+ * the first append makes a new one. Rejects with the system's error if the directory cannot be used.
  */
 export async function openSegmentSpool(options: SegmentSpoolOptions): Promise<Spool & FactLog> {
   const { directory, files = realFiles } = options;
@@ -60,7 +60,7 @@ class SegmentSpool implements Spool, FactLog {
   readonly #reader: SegmentReader;
   /** Records of facts that are not applied, in the order of the log. */
   readonly #unapplied: { readonly record: ContentRef; readonly end: LogPlace }[] = [];
-  /** Segments that were there when it was opened; the facts in them may not be applied. */
+  /** Segments that existed when it was opened; the facts in them may not be applied. */
   readonly #found: readonly number[];
   #closing: Promise<void> | null = null;
 
@@ -92,7 +92,7 @@ class SegmentSpool implements Spool, FactLog {
   }
 
   log(contents: readonly SpoolEntry[], facts: FactsOf): Promise<boolean> {
-    // What is small is made at once: whoever asks first is written first.
+    // Small records are encoded synchronously, which keeps the order of calls.
     if (contents.every(isSmall)) return this.#writer.log(contents.map(encodeSmall), facts);
     return encodeAll(contents).then((records) => this.#writer.log(records, facts));
   }
@@ -198,7 +198,7 @@ class SegmentSpool implements Spool, FactLog {
     } catch (error) {
       if (errorCode(error) !== 'ENOENT') throw error;
     }
-    // Not before: a late reader would open it anew, and a removed file that is open keeps its space.
+    // Not before: a late reader would reopen it, and a removed file that is open keeps its space.
     this.#descriptors.retire(segment);
     this.#reader.forget(segment);
     this.#ledger.remove(segment);
@@ -213,7 +213,7 @@ function encodeAll(contents: readonly SpoolEntry[]) {
   return Promise.all(contents.map(encodeRecord));
 }
 
-/** Makes the directory, and makes its name durable. */
+/** Creates the directory, and makes its name durable. */
 async function makeDirectory(files: SpoolFiles, directory: string): Promise<void> {
   try {
     await files.mkdir(directory);

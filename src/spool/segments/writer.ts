@@ -5,7 +5,7 @@ import { type EncodedRecord, encodeFacts, HEADER_BYTES } from '../record.ts';
 import { SpoolError } from '../spool.ts';
 import { errorCode, type SpoolFiles, writeFully } from './files.ts';
 
-/** What a writer works with. */
+/** What a writer needs. */
 interface WriterOptions {
   readonly files: SpoolFiles;
   readonly pathOf: (segment: number) => string;
@@ -17,14 +17,14 @@ interface WriterOptions {
   readonly failure: Failure;
 }
 
-/** What is made of the places that a caller's records are given; null takes them back. */
+/** Makes facts from the places given to a caller's records; null withdraws them. */
 export type FactsOf = (refs: readonly ContentRef[]) => string | null;
 
 /** One caller's records, which are kept or refused together. */
 interface Waiting {
   readonly records: readonly EncodedRecord[];
   readonly bytes: number;
-  /** Null: it has none. */
+  /** Null for none. */
   readonly facts: FactsOf | null;
   readonly resolve: (refs: readonly ContentRef[] | null) => void;
   readonly reject: (error: unknown) => void;
@@ -35,25 +35,25 @@ interface Batch {
   readonly parts: Uint8Array[];
   readonly placed: { readonly waiting: Waiting; readonly refs: readonly ContentRef[] | null }[];
   readonly facts: string[];
-  /** Of the record of facts; null without any. */
+  /** The place of the facts' record; null without facts. */
   factsAt: ContentRef | null;
   end: number;
 }
 
-/** The segment that is written to. */
+/** The segment that is being written. */
 interface Active {
   readonly number: number;
   readonly fd: number;
-  /** Where the next record goes: everything before it is on stable storage. */
+  /** The place of the next record: everything before it is on stable storage. */
   end: number;
 }
 
-/** Out of space, or out of descriptors to make a segment with: passes, and has harmed nothing. */
+/** Out of space, or of descriptors for a new segment: transient, and harmless. */
 const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
 
 /**
- * The one writer of a spool. While a flush runs, what is appended gathers; the next flush takes it all, up to
- * `maxPendingBytes`, in the order it came.
+ * The only writer of a spool. While a flush runs, appends gather; the next flush takes them all, up to
+ * `maxPendingBytes`, in order.
  */
 export class SegmentWriter {
   readonly #options: WriterOptions;
@@ -61,18 +61,18 @@ export class SegmentWriter {
   #active: Active | null = null;
   #running: Promise<void> | null = null;
   #closed = false;
-  /** How often data was flushed. */
+  /** Number of flushes. */
   flushes = 0;
-  /** Told that what lay behind the last flush of a segment is gone, and something else may come in its place. */
+  /** Called when what lay after the last flush of a segment was removed, and other data may replace it. */
   onTakenBack: (segment: number) => void = () => {};
-  /** Told of facts that are durable. */
+  /** Called with facts that are durable. */
   onLogged: (facts: readonly string[], record: ContentRef, end: LogPlace) => void = () => {};
 
   constructor(options: WriterOptions) {
     this.#options = options;
   }
 
-  /** Writes records durably; one reference each, in order. All of them or none. */
+  /** Writes records durably, all of them or none; one reference each, in order. */
   append(records: readonly EncodedRecord[]): Promise<readonly ContentRef[]> {
     return this.#enter(records, null, (refs) => refs ?? []);
   }
@@ -105,7 +105,7 @@ export class SegmentWriter {
 
   async #run(): Promise<void> {
     do {
-      // One turn, so that callers whom the same poll, or the last flush, has woken share the next.
+      // One turn, so that callers woken by the same poll, or by the last flush, share the next.
       await nextTurn();
       await this.#flush(this.#takeBatch());
     } while (this.#waiting.length > 0);
@@ -138,7 +138,7 @@ export class SegmentWriter {
     }
   }
 
-  /** Moves the end past records that are on disk, and tells of the facts among them. */
+  /** Moves the end past records that are on disk, and reports the facts among them. */
   #keep(active: Active, { placed, facts, factsAt, end }: Batch): void {
     const { ledger } = this.#options;
     active.end = end;
@@ -168,8 +168,8 @@ export class SegmentWriter {
   }
 
   /**
-   * Removes a batch that is not on the disk, as far as we know: whoever is told that it was refused must not see it come
-   * true at the next start. False: it cannot be done, and nothing may be written behind it.
+   * Removes a batch that is not known to be on disk: a refused batch must not reappear at the next start. False: it
+   * cannot be removed, and nothing may be written after it.
    */
   async #takeBack(active: Active): Promise<boolean> {
     try {
@@ -181,7 +181,7 @@ export class SegmentWriter {
     }
   }
 
-  /** The segment that the next `bytes` go to. */
+  /** The segment for the next `bytes`. */
   async #segmentFor(bytes: number): Promise<Active> {
     const active = this.#active;
     if (active !== null && (active.end === 0 || active.end + bytes <= this.#options.segmentBytes))
@@ -224,8 +224,8 @@ export class SegmentWriter {
 }
 
 /**
- * Gives records their places behind what is in the segment, and asks for the facts about them: those of everybody become
- * one record, the last of the batch. Whose facts cannot be made is refused, and leaves nothing.
+ * Gives records their places at the end of the segment, and asks for the facts about them: the facts of all callers
+ * become one record, the last of the batch. A caller whose facts cannot be made is refused, and leaves nothing.
  */
 function place(waiting: readonly Waiting[], active: Active): Batch {
   const batch: Batch = { parts: [], placed: [], facts: [], factsAt: null, end: active.end };
@@ -264,8 +264,8 @@ function noRoom(cause: unknown): SpoolError {
 }
 
 /**
- * The latch that stops writing (contract §15): once a write or a flush has failed, the disk's state is
- * unknown, so nothing is written any more, by anyone, until the process has started anew.
+ * The latch that stops writing (contract §15): after a failed write or flush the disk's state is unknown, so nobody
+ * writes anything until the process has restarted.
  */
 export class Failure {
   readonly #onFailure: (error: SpoolError) => void;
@@ -291,10 +291,10 @@ export class Failure {
   }
 }
 
-/** Which segments there are, and which of their records the store has not decided on. Numbers only, no I/O. */
+/** The existing segments, and which of their records the store has not decided on. Numbers only, no I/O. */
 export class Ledger {
   readonly #segments: Set<number>;
-  /** Offsets of undecided records, per segment that has any. */
+  /** Offsets of undecided records, for each segment that has any. */
   readonly #undecided = new Map<number, Set<number>>();
   #highest: number;
 
@@ -304,39 +304,39 @@ export class Ledger {
     this.#highest = found.reduce((highest, segment) => Math.max(highest, segment), 0);
   }
 
-  /** The number of the next segment: never one that was used before. */
+  /** The number of the next segment, which was never used before. */
   next(): number {
     return this.#highest + 1;
   }
 
-  /** The segment of number {@link next} has been created. */
+  /** The segment numbered {@link next} was created. */
   add(segment: number): void {
     this.#segments.add(segment);
     this.#highest = segment;
   }
 
-  /** A record has been written and waits for the store's decision. */
+  /** A record was written and awaits the store's decision. */
   hold(ref: ContentRef): void {
     const offsets = this.#undecided.get(ref.segment);
     if (offsets === undefined) this.#undecided.set(ref.segment, new Set([ref.offset]));
     else offsets.add(ref.offset);
   }
 
-  /** The store has decided. Saying so twice, or about a record of an earlier run, changes nothing. */
+  /** The store has decided. Repeating it, or naming a record of an earlier run, changes nothing. */
   decided(ref: ContentRef): void {
     const offsets = this.#undecided.get(ref.segment);
     if (offsets?.delete(ref.offset) && offsets.size === 0) this.#undecided.delete(ref.segment);
   }
 
   /**
-   * Segments that will not change and wait for no decision, in ascending order. Never the highest: it may be
-   * written to, and while it stands its number cannot come back.
+   * Segments that will not change and await no decision, in ascending order. Never the highest: it may be being
+   * written, and while it exists its number cannot be reused.
    */
   idle(): number[] {
     return [...this.#segments].filter((segment) => this.isIdle(segment)).sort((a, b) => a - b);
   }
 
-  /** Whether `segment` is idle in the sense of {@link idle}. */
+  /** Whether `segment` is idle as in {@link idle}. */
   isIdle(segment: number): boolean {
     return segment < this.#highest && !this.#undecided.has(segment);
   }
