@@ -1,4 +1,4 @@
-/** What a user of the dashboard may do; each may do what those before it may. */
+/** What a dashboard user may do; each role includes those before it. */
 export const ROLES = ['viewer', 'operator', 'admin'] as const;
 
 /**
@@ -8,38 +8,38 @@ export const ROLES = ['viewer', 'operator', 'admin'] as const;
  */
 export type Role = (typeof ROLES)[number];
 
-/** Whether a role may do what is open from another one on. */
+/** Whether a role may do what requires at least the role `from`. */
 export function mayAct(role: Role, from: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(from);
 }
 
-/** Someone who uses the dashboard. Times are wall ms. */
+/** A dashboard user. Times are wall ms. */
 export interface User {
   readonly name: string;
   readonly role: Role;
   readonly disabled: boolean;
   readonly createdAt: number;
-  /** What the password is checked by; null until one was chosen. */
+  /** The verifier of the password; null until one was chosen. */
   readonly passwordHash: string | null;
   readonly lastSignInAt: number | null;
   /** The sealed secret of the second factor; null without one. */
   readonly secondFactor: string | null;
   readonly recoveryCodesLeft: number;
-  /** How many sessions have not come to their last moment. */
+  /** Number of sessions that have not expired. */
   readonly sessions: number;
 }
 
 /**
- * How far a session has come: `second_factor` after the password of someone with a second factor, `full` when nothing is
+ * The progress of a session: `second_factor` after the password of a user with a second factor, `full` if nothing is
  * missing.
  */
 export type SessionStage = 'second_factor' | 'full';
 
-/** What someone is signed in by. Times are wall ms. */
+/** A user's sign-in. Times are wall ms. */
 export interface Session {
   /** SHA-256 of its token, hex. */
   readonly hash: string;
-  /** What it is called, which is no secret. */
+  /** Its public name. */
   readonly id: string;
   readonly user: string;
   readonly stage: SessionStage;
@@ -48,13 +48,13 @@ export interface Session {
   /** However much it is used. */
   readonly expiresAt: number;
   readonly sourceAddress: string;
-  /** What the browser called itself. */
+  /** The browser's user agent. */
   readonly agent: string;
-  /** A sealed second factor that waits to be confirmed. */
+  /** A sealed second factor to be confirmed. */
   readonly offered: string | null;
 }
 
-/** Characters that a password has at least. */
+/** Fewest characters of a password. */
 export const MIN_PASSWORD = 12;
-/** And at most: more would only cost time. */
+/** Most characters: more would only cost time. */
 export const MAX_PASSWORD = 1024;

@@ -1,39 +1,39 @@
-/** An address list (RFC 5322 §3.4) taken apart entry by entry, and what is said of one that cannot be. */
+/** Parsing an address list (RFC 5322 §3.4) entry by entry, and the faults of entries. */
 
-/** A value, or why there is none: a stable code and a sentence for the one who wrote the text. */
+/** A value, or a fault: a stable code and a sentence for the author of the text. */
 export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly code: string; readonly detail: string };
 
-/** Characters of one list entry, display name included. Anything longer is no address. */
+/** Most characters of one list entry, display name included. Anything longer is no address. */
 export const MAX_ENTRY = 16 * 1024;
-/** Entries looked at where one mailbox is expected, and behind a faulty one, to tell a name with unquoted commas. */
+/** Entries examined where one mailbox is expected, and after a faulty one, to recognize a name with unquoted commas. */
 export const MAX_NAME_PIECES = 8;
-/** Characters of hostile text repeated in an error's detail. */
+/** Most characters of hostile text repeated in an error's detail. */
 const MAX_SHOWN = 100;
 
-/** A mailbox as it is shown to those who wrote none. */
+/** The example mailbox for those who gave none. */
 export const EXAMPLE = '"Jane Doe <jane@example.com>"';
-/** Text without a meaning of its own, or `@` with the address literal that may follow it. */
+/** Text without special characters, or `@` with the address literal that may follow it. */
 const PLAIN_RUN = /(?:[^"<>,;:@]|@(?!\[))+|@(?:\[[0-9A-Za-z:.%-]{0,64}\])?/y;
 
-/** One element of a list, taken apart but not yet judged. */
+/** One element of a list, split but not validated. */
 export interface Entry {
-  /** The whole of it, trimmed. */
+  /** All of it, trimmed. */
   readonly raw: string;
-  /** What stands outside angle brackets, unquoted. */
+  /** What is outside angle brackets, unquoted. */
   readonly phrase: string;
-  /** What stands between the angle brackets; null without them. */
+  /** What is between the angle brackets; null without them. */
   readonly angle: string | null;
 }
 
-/** Where an entry ends: at a comma that separates, or at the end of the text. */
+/** The end of an entry: a separating comma, or the end of the text. */
 interface Scanned {
   readonly entry: Entry;
   readonly end: number;
 }
 
-/** Reads the entry that begins at `start`, and no more characters than an entry may have. */
+/** Reads the entry that begins at `start`, up to the most characters that an entry may have. */
 export function scanEntry(whole: string, start: number): Parsed<Scanned> {
   const text = whole.slice(start, start + MAX_ENTRY + 1);
   const scanned = scanPiece(text);
@@ -70,7 +70,7 @@ function scanPiece(text: string): Parsed<Scanned> {
   };
 }
 
-/** A ":" or ";" is most often part of a name: `Team: Jane <j@x>`. Shows how that is written. */
+/** A ":" or ";" is usually part of a name: `Team: Jane <j@x>`. Shows how to write that. */
 function groupOrName(text: string): Parsed<never> {
   const [, name, angle] = /^([^"<>,@]+)<([^"<>,]+)>/.exec(text) ?? [];
   if (name !== undefined && !text.trimEnd().endsWith(';'))
@@ -100,7 +100,7 @@ function scanAngle(text: string, open: number, phrase: string): Parsed<Scanned> 
   return { ok: true, value: { entry: { raw, phrase, angle: text.slice(open + 1, close).trim() }, end } };
 }
 
-/** The likeliest cause of an entry without an address: `Doe, Jane <j@x>`. Shows how it is written. */
+/** The likeliest cause of an entry without an address: `Doe, Jane <j@x>`. Shows how to write it. */
 export function missingQuotes(first: Entry, text: string, next: number): Parsed<never> | null {
   const words: string[] = [];
   for (let entry = first, start = next; words.length < MAX_NAME_PIECES; ) {
@@ -119,12 +119,12 @@ export function missingQuotes(first: Entry, text: string, next: number): Parsed<
   return null;
 }
 
-/** A name with its blanks made single; null when there is nothing else. */
+/** A name with runs of blanks collapsed; null if nothing else is left. */
 export function tidyName(phrase: string): string | null {
   return phrase.replace(/[ \t]+/g, ' ').trim() || null;
 }
 
-/** Hostile text, as far as it is repeated. */
+/** Hostile text, cut to what may be repeated. */
 export function shorten(text: string): string {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
@@ -149,9 +149,9 @@ export function fault(code: string, detail: string): { ok: false; code: string; 
   return { ok: false, code, detail };
 }
 
-// Quoted strings (RFC 5322 §3.2.4), quotation marks and all.
+// Quoted strings (RFC 5322 §3.2.4), including the quotation marks.
 
-/** The index after the closing quotation mark of the quoted string that begins at `start`; -1 without one. */
+/** The index after the closing quotation mark of the quoted string that begins at `start`; -1 if it does not end. */
 export function quotedEnd(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] === '\\') at++;
@@ -160,12 +160,12 @@ export function quotedEnd(text: string, start: number): number {
   return -1;
 }
 
-/** What a quoted string says. */
+/** The content of a quoted string. */
 export function unquote(quoted: string): string {
   return quoted.slice(1, -1).replace(/\\(.)/gsu, '$1');
 }
 
-/** The quoted string that says this. */
+/** The text as a quoted string. */
 export function quote(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }

@@ -1,30 +1,31 @@
 /**
- * Whether mail would align with its author's domain, as DMARC asks (RFC 7489 §3.1): by a signature, or by the reverse-path.
- * Only names are compared. Whether SPF passes, and a record is right, is for `domains check`, which looks at the DNS.
+ * Whether mail would align with its author's domain, as DMARC requires (RFC 7489 §3.1): by a signature, or by the
+ * reverse-path. Only names are compared. Whether SPF passes, and whether a record is right, is checked in the DNS by
+ * `domains check`.
  */
 import { keyState, type SendingDomain } from './domain-keys.ts';
 import { maySendFrom } from './key.ts';
 import type { RelayType } from './lane.ts';
 import type { SigningRights } from './message.ts';
 
-/** How one recipient's copy would align on its way. */
+/** How one recipient's copy would align on its route. */
 export interface Alignment {
-  /** `aligned` if dkim or spf is, else `depends_on_provider` where one of them is the provider's. */
+  /** `aligned` if dkim or spf is, else `depends_on_provider` if one of them is the provider's. */
   readonly verdict: 'aligned' | 'not_aligned' | 'depends_on_provider';
   /** `none`: no signature of ours would align. */
   readonly dkim: 'aligned' | 'none' | 'by_provider';
-  /** The domain that would sign; null where none of ours would, or the provider does. */
+  /** The domain that would sign; null if none of ours would, or the provider does. */
   readonly dkimDomain: string | null;
   readonly spf: 'aligned' | 'not_aligned' | 'by_provider';
-  /** The domain that SPF would look at; null for the null reverse-path, or the provider's own. */
+  /** The domain that SPF would check; null for the null reverse-path, or the provider's own. */
   readonly spfDomain: string | null;
-  /** One sentence: how it stands, and what to do about it. */
+  /** One sentence: the result, and what to do about it. */
   readonly detail: string;
 }
 
-/** What alignment is judged by. Names of domains are in lower case, in A-labels. */
+/** The facts that decide alignment. Domain names are in lower case, in A-labels. */
 export interface AlignmentFacts {
-  /** The domains of From's addresses, first that of the mailbox shown; empty where they cannot be read for certain. */
+  /** The domains of From's addresses, the displayed mailbox's first; empty if they cannot be parsed reliably. */
   readonly authors: readonly string[];
   /** The domain of the reverse-path; null for the null one. */
   readonly reverseDomain: string | null;
@@ -34,14 +35,14 @@ export interface AlignmentFacts {
   readonly areAligned: (one: string, other: string) => boolean;
 }
 
-/** What it depends on who signs. */
+/** The facts that decide who signs. */
 type SigningFacts = Pick<AlignmentFacts, 'authors' | 'rights' | 'domains'>;
 
-/** Which part of what DMARC looks at is ours on a type of relay. */
+/** Which parts of what DMARC checks are ours on a type of relay. */
 interface Part {
-  /** Our signature is still good when it arrives. */
+  /** Our signature is still valid on arrival. */
   readonly keepsSignature: boolean;
-  /** The provider signs with a key of its own, as well or instead. */
+  /** The provider signs with a key of its own, in addition or instead. */
   readonly signs: boolean;
   /** The reverse-path is ours. */
   readonly keepsReversePath: boolean;
@@ -55,11 +56,11 @@ const PARTS: Readonly<Record<RelayType, Part>> = {
   mx: OURS,
   webhook: OURS,
   mailgun: { keepsSignature: true, signs: true, keepsReversePath: false },
-  // Writes a Date and a Message-ID of its own over ours, which are signed.
+  // Replaces our Date and Message-ID, which are signed, with its own.
   ses: THEIRS,
-  // Takes the message apart into a mailbox's item, and writes it anew.
+  // Takes the message apart into a mailbox item, and writes it anew.
   graph: THEIRS,
-  // Are given the parts, not the message.
+  // They get the parts, not the message.
   postmark: THEIRS,
   sendgrid: THEIRS,
   resend: THEIRS,
@@ -68,7 +69,7 @@ const PARTS: Readonly<Record<RelayType, Part>> = {
 /** Why nothing of ours would sign. */
 type Unsigned = 'unregistered' | 'waiting' | 'not_allowed' | 'unreadable';
 
-/** Judges the copies that would go by relays of a type. */
+/** The alignment of the copies that would use relays of a type. */
 export function alignmentOf(facts: AlignmentFacts, type: RelayType): Alignment {
   const part = PARTS[type];
   const signing = part.keepsSignature ? signingDomain(facts) : null;
@@ -84,12 +85,15 @@ export function alignmentOf(facts: AlignmentFacts, type: RelayType): Alignment {
   return { verdict, dkim, dkimDomain, spf, spfDomain, detail };
 }
 
-/** Whether a key of ours signs the message, as it is handed in. */
+/** Whether a key of ours signs the message as submitted. */
 export function isSigned(facts: SigningFacts): boolean {
   return typeof signingDomain(facts) === 'object';
 }
 
-/** Which domain's keys would sign: the author's, else the nearest above it that has one (as `signing` chooses); or why none. */
+/**
+ * The domain whose keys would sign: the author's, else the nearest parent that has one (as `signing` chooses); or why
+ * none.
+ */
 function signingDomain({ authors, rights, domains }: SigningFacts): SendingDomain | Unsigned {
   const author = authors[0];
   if (author === undefined) return 'unreadable';
@@ -114,7 +118,7 @@ function reverseAligns({ authors, reverseDomain, areAligned }: AlignmentFacts): 
   return authors.every((author) => areAligned(author, reverseDomain));
 }
 
-/** Whether a name is a domain, or below it. */
+/** Whether a name is a domain, or a subdomain of it. */
 function isWithin(name: string, domain: string): boolean {
   return name === domain || name.endsWith(`.${domain}`);
 }

@@ -1,10 +1,10 @@
 /**
- * Whether a next hop is worth trying. Closed: all is well. Open: it was found ill, and is left alone for a while. Half
- * open: that while is over, and one attempt at a time finds out whether it is well again.
+ * Whether a next hop is worth trying. Closed: it is healthy. Open: it was found unhealthy, and gets no mail for a
+ * while. Half open: that while is over, and one attempt at a time tests it.
  *
- * It opens when the hop itself is ill (no connection, no TLS, 421), and when nearly all of its latest answers were of
- * no use. A hop that refuses us, our password or our address, rests for minutes, then for hours: trying again changes
- * nothing, and many a server locks out who does. Times are monotonic milliseconds.
+ * It opens if the hop itself is unhealthy (no connection, no TLS, 421), or if nearly all of its latest replies were
+ * useless. A hop that refuses our password or our address rests for minutes, then for hours: retrying changes nothing,
+ * and many servers lock out clients that do. Times are monotonic milliseconds.
  */
 import type { Reply } from './outcome.ts';
 
@@ -14,13 +14,13 @@ export interface Breaker {
   readonly failures: number;
   /** Until when nothing is tried. */
   readonly until: number;
-  /** The answers of the present window. */
+  /** The replies of the present window. */
   readonly windowSince: number;
   readonly good: number;
   readonly bad: number;
-  /** The hop asked for the present rest: what ends well meanwhile began before, and does not end it. */
+  /** The hop asked for the present rest: a success meanwhile began before, and does not end it. */
   readonly asked: boolean;
-  /** Times it opened in a row before it was found to be well without mail; 0 once it took mail. */
+  /** Times it opened in a row after a probe without mail found it healthy; 0 once it took mail. */
   readonly relapses: number;
   /** Times in a row that it refused us; 0 once it took mail, or failed in another way. */
   readonly refusals: number;
@@ -31,28 +31,28 @@ export type BreakerState = 'closed' | 'open' | 'half_open';
 
 /** What an attempt says about its hop. */
 export type HopNews =
-  /** It took a message, or refused one for good: it works. */
+  /** It took a message, or refused one permanently: it works. */
   | 'well'
   /** It took nothing and said so, or the connection was lost on the way. */
   | 'of_no_use'
-  /** It does not take our password, token or address. */
+  /** It refuses our password, token or address. */
   | 'refuses_us'
-  /** It cannot be spoken to at all. */
+  /** It cannot be connected to at all. */
   | 'ill';
 
 /** How easily a breaker opens. */
 export interface BreakerPolicy {
-  /** Whether a hop that is ill once is left alone at once. */
+  /** Whether one failure of the hop itself opens it. */
   readonly opensWhenIll: boolean;
-  /** Share of useless answers in the window at which it opens. */
+  /** The share of useless replies in the window at which it opens. */
   readonly ratio: number;
-  /** Fewer answers than these say nothing of the ratio. */
+  /** Fewer replies than this are no basis for the ratio. */
   readonly minimum: number;
 }
 
 /** For a lane: one next hop, or the servers of one domain. */
 export const LANE_POLICY: BreakerPolicy = { opensWhenIll: true, ratio: 0.8, minimum: 20 };
-/** For all destinations of a relay together: only when hardly any can be reached is it our own way out. */
+/** For all destinations of a relay together: if hardly any can be reached, the fault is on our side. */
 export const RELAY_POLICY: BreakerPolicy = { opensWhenIll: false, ratio: 0.95, minimum: 40 };
 
 const WINDOW_MS = 60_000;
@@ -62,7 +62,7 @@ const MAX_MS = 30_000;
 const FIRST_REFUSED_MS = 120_000;
 const MAX_REFUSED_MS = 4 * 3_600_000;
 
-/** A hop nothing is known against. */
+/** Nothing is known against the hop. */
 export const CLOSED: Breaker = {
   failures: 0,
   until: Number.NEGATIVE_INFINITY,
@@ -74,12 +74,12 @@ export const CLOSED: Breaker = {
   refusals: 0,
 };
 
-/** Codes that want AUTH, or do not take the one there was (RFC 4954 §6). */
+/** Codes that demand AUTH, or reject it (RFC 4954 §6). */
 const NOT_AUTHENTICATED: readonly (number | null)[] = [530, 534, 535, 538];
-/** A greeting that turns us away: 554 (RFC 5321 §3.1), or 521 (RFC 7504). */
+/** A greeting that refuses service: 554 (RFC 5321 §3.1), or 521 (RFC 7504). */
 const NOT_SERVED: readonly (number | null)[] = [521, 554];
 
-/** Whether a hop that could not be used said so of us: nothing changes by itself until somebody changes something. */
+/** Whether a failed hop said that the reason is us: nothing changes until somebody changes something. */
 export function refusesUs({ cause, code }: Reply): boolean {
   switch (cause) {
     case 'auth_failed':
@@ -93,7 +93,7 @@ export function refusesUs({ cause, code }: Reply): boolean {
   }
 }
 
-/** The breaker after another attempt. `dice` in [0, 1) takes up to 20 % off a pause. */
+/** The breaker after another attempt. `dice` in [0, 1) shortens a pause by up to 20 %. */
 export function afterAttempt(
   breaker: Breaker,
   news: HopNews,
@@ -107,7 +107,7 @@ export function afterAttempt(
   if (breaker.until > now) return news === 'well' && !breaker.asked && !isRefused(breaker) ? CLOSED : breaker;
   if (news === 'well')
     return breaker.failures > 0 ? CLOSED : { ...counted(breaker, 1, 0, now), relapses: 0, refusals: 0 };
-  // What was tried to find out did not help.
+  // The test attempt failed.
   if (breaker.failures > 0) return opened(breaker.failures + 1, now, dice);
   const next = counted(breaker, 0, 1, now);
   const total = next.good + next.bad;
@@ -117,8 +117,8 @@ export function afterAttempt(
 }
 
 /**
- * The breaker of a hop that rested and was asked without mail how it is. Where it says that it is well and takes no mail
- * all the same, its next rest is longer than the last.
+ * The breaker of a hop that rested and was probed without mail. If it claims to be healthy but takes no mail, its next
+ * rest is longer than the last.
  */
 export function afterProbe(
   breaker: Breaker,
@@ -131,12 +131,12 @@ export function afterProbe(
   return { ...CLOSED, relapses: breaker.failures, refusals: breaker.refusals };
 }
 
-/** Whether its hop refuses us, as far as is known: it rests for that, or is about to be asked again. */
+/** Whether its hop refuses us, as far as is known: it rests for that reason, or is about to be tested. */
 export function isRefused({ failures, refusals }: Breaker): boolean {
   return failures > 0 && refusals > 0;
 }
 
-/** The breaker of a hop that asked to be left alone until then. */
+/** The breaker of a hop that asked for no mail until then. */
 export function restedUntil(breaker: Breaker, until: number): Breaker {
   const failures = Math.max(1, breaker.failures);
   return { ...CLOSED, failures, until: Math.max(breaker.until, until), asked: true };
@@ -148,7 +148,7 @@ export function stateOf({ failures, until }: Breaker, now: number): BreakerState
   return now < until ? 'open' : 'half_open';
 }
 
-/** How many attempts may be under way at `now`, given what may be in health. */
+/** How many attempts may be under way at `now`; `full` is the limit while healthy. */
 export function paceOf(breaker: Breaker, now: number, full: number): number {
   const state = stateOf(breaker, now);
   if (state === 'closed') return full;

@@ -1,9 +1,9 @@
 /**
- * The delivery's life (contract §4): the states, the only transitions between them, and how a message's
- * status follows from its deliveries. A delivery is the unit of work: one recipient of one message.
+ * The life of a delivery (contract §4): its states, the only transitions between them, and how a message's status
+ * follows from its deliveries. A delivery is the unit of work: one recipient of one message.
  */
 
-/** The five states, of a delivery and, derived, of a message. */
+/** The five states of a delivery and, derived, of a message. */
 export const MESSAGE_STATUSES = ['queued', 'processing', 'delivered', 'retrying', 'failed'] as const;
 
 /** A message's status; derived, never set. */
@@ -12,7 +12,7 @@ export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 /** A delivery's state. */
 export type DeliveryState = MessageStatus;
 
-/** What makes a delivery change its state; every listed pair names the causes that may do it. */
+/** The causes of a transition; every listed pair names those that may cause it. */
 export type TransitionCause =
   | 'claim'
   | 'settle'
@@ -26,7 +26,7 @@ export type TransitionCause =
 
 type Table = Readonly<Record<DeliveryState, Partial<Record<DeliveryState, readonly TransitionCause[]>>>>;
 
-/** Every transition that exists. What is not here is refused, and a test holds every other pair. */
+/** All valid transitions. Any other is refused, and a test covers every other pair. */
 export const TRANSITIONS: Table = {
   queued: { processing: ['claim'], failed: ['cancel', 'expire', 'no_route'] },
   processing: {
@@ -40,7 +40,7 @@ export const TRANSITIONS: Table = {
   delivered: { failed: ['bounce'] },
 };
 
-/** Whether `cause` may take a delivery from `from` to `to`. */
+/** Whether `cause` may change a delivery from `from` to `to`. */
 export function mayTransition(from: DeliveryState, to: DeliveryState, cause: TransitionCause): boolean {
   return TRANSITIONS[from][to]?.includes(cause) ?? false;
 }
@@ -59,25 +59,25 @@ export function deriveStatus(counts: StateCounts): MessageStatus {
   return counts.failed > 0 ? 'failed' : 'delivered';
 }
 
-/** Whether nothing more will happen by itself. */
+/** Whether nothing more will happen on its own. */
 export function isFinal(status: MessageStatus): boolean {
   return status === 'delivered' || status === 'failed';
 }
 
 /**
- * What a person's act does to a delivery, by its state (contract §3.3). What has been delivered is never touched,
- * and what is under way ends by itself: a peer may be taking it this moment.
+ * What a person's act does to a delivery, by its state (contract §3.3). A delivered one is never changed, and an
+ * attempt under way ends on its own: a peer may be taking the message at this moment.
  */
 
-/** What cancelling does: the delivery fails, or is marked so that it will unless its attempt succeeds, or stays. */
+/** Cancelling: the delivery fails, or is marked so that it fails unless its attempt succeeds, or stays as it is. */
 export function whenCancelled(state: DeliveryState): 'fails' | 'is_marked' | 'stays' {
   if (state === 'queued' || state === 'retrying') return 'fails';
   return state === 'processing' ? 'is_marked' : 'stays';
 }
 
 /**
- * What retrying does: the delivery is due again, as `queued` or `retrying`, or goes on although it was to end
- * cancelled (of a cancel and a retry the last one counts), or stays as it is.
+ * Retrying: the delivery is due again, as `queued` or `retrying`, or goes on although its cancellation was requested
+ * (the later of a cancel and a retry counts), or stays as it is.
  */
 export function whenRetried(delivery: {
   readonly state: DeliveryState;

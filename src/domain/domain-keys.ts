@@ -1,34 +1,34 @@
 /**
- * The life of a domain's keys: a new one waits until its record can be seen, then signs, then is retired when another
- * signs in its place, and is forgotten when no mail that it signed can be under way any more.
+ * The life of a domain's keys: a new one waits until its record is visible, then signs, is retired when another
+ * replaces it, and is removed when no mail that it signed can be under way any more.
  */
 
-/** Where a key is in its life. */
+/** The state of a key. */
 export type KeyState = 'waiting' | 'signing' | 'retired';
 
-/** Most domains that mail is sent from. */
+/** Most sending domains. */
 export const MAX_DOMAINS = 1000;
 
-/** Most keys of a domain, with those that wait and those that are retired. */
+/** Most keys of a domain, including waiting and retired ones. */
 export const MAX_DOMAIN_KEYS = 20;
 
-/** Where a key is in its life. */
+/** The state of a key. */
 export function keyState({ activeSince, retiredAt }: DomainKey): KeyState {
   if (retiredAt !== null) return 'retired';
   return activeSince === null ? 'waiting' : 'signing';
 }
 
-/** The keys of a domain that are in a state. */
+/** The keys of a domain in a state. */
 export function keysIn(domain: SendingDomain, state: KeyState): readonly DomainKey[] {
   return domain.keys.filter((key) => keyState(key) === state);
 }
 
-/** Until when the record of a retired key must stay in the DNS (wall ms); null while it signs, or will. */
+/** Until when the record of a retired key must stay in the DNS (wall ms); null if it is not retired. */
 export function recordUntil({ retiredAt }: DomainKey): number | null {
   return retiredAt === null ? null : retiredAt + OVERLAP_MS;
 }
 
-/** The algorithms that a domain signs with, or will: what new keys are made for. */
+/** The algorithms that a domain signs with, or will: new keys are made for these. */
 export function algorithmsOf(domain: SendingDomain): readonly DkimAlgorithm[] {
   const signing = keysIn(domain, 'signing');
   const from = signing.length > 0 ? signing : domain.keys;
@@ -36,8 +36,8 @@ export function algorithmsOf(domain: SendingDomain): readonly DkimAlgorithm[] {
 }
 
 /**
- * The domain with new keys, which wait. Earlier ones that waited still have signed nothing, and are given up for them.
- * Where nothing can be signed by any other key there is nothing to lose, and the new ones sign at once.
+ * The domain with new keys, which wait. They replace earlier waiting keys, which have signed nothing. If no other key
+ * can sign, there is nothing to lose, and the new ones sign at once.
  */
 export function withNewKeys(
   domain: SendingDomain,
@@ -52,8 +52,9 @@ export function withNewKeys(
 }
 
 /**
- * The domain once the keys that waited sign, all of them, and those that signed are retired. Their secrets stay until they
- * are forgotten: what they signed and is queued still may have to be converted for a hop, and is then signed again as it was.
+ * The domain once all waiting keys sign, and those that signed are retired. The private keys of these stay until they
+ * are removed: queued mail that they signed may have to be converted for a hop, and is then signed again with the same
+ * key.
  */
 export function switched(domain: SendingDomain, now: number): SendingDomain {
   if (keysIn(domain, 'waiting').length === 0) return domain;
@@ -65,13 +66,13 @@ export function switched(domain: SendingDomain, now: number): SendingDomain {
   return { ...domain, keys };
 }
 
-/** The domain without the retired keys whose records need not stay any longer; itself when there are none. */
+/** The domain without retired keys whose records are no longer needed; the same object if there are none. */
 export function withoutOverdue(domain: SendingDomain, now: number): SendingDomain {
   const keys = domain.keys.filter((key) => (recordUntil(key) ?? Number.POSITIVE_INFINITY) > now);
   return keys.length === domain.keys.length ? domain : { ...domain, keys };
 }
 
-/** When there will be room for more keys: when the first of those that are retired is forgotten (wall ms). */
+/** When there will be room for more keys: when the first retired one is removed (wall ms). */
 export function nextForgotten(domain: SendingDomain): number | null {
   const times = domain.keys.flatMap((key) => recordUntil(key) ?? []);
   return times.length === 0 ? null : Math.min(...times);
@@ -81,8 +82,8 @@ export function nextForgotten(domain: SendingDomain): number | null {
 export const SELECTOR = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
- * A selector that the domain does not have, made of the day and the algorithm, such as `wb20261122r`; the second of a
- * day is `wb20261122r2`.
+ * An unused selector of the domain, made of the day and the algorithm, such as `wb20261122r`; the second of a day is
+ * `wb20261122r2`.
  */
 export function newSelector(domain: SendingDomain | null, algorithm: DkimAlgorithm, now: number): string {
   const day = new Date(now).toISOString().slice(0, 10).replaceAll('-', '');
@@ -94,14 +95,14 @@ export function newSelector(domain: SendingDomain | null, algorithm: DkimAlgorit
   }
 }
 
-/** What a selector of ours ends in. */
+/** The last letter of our selectors. */
 export function selectorLetter(algorithm: DkimAlgorithm): string {
   return algorithm === 'rsa-sha256' ? 'r' : 'e';
 }
 
-/** Domains that mail is sent from, and the keys that sign for them (RFC 6376). */
+/** Sending domains, and the keys that sign for them (RFC 6376). */
 
-/** How a key signs: `rsa-sha256` with 2048 bits or more, or `ed25519-sha256` (RFC 8463). */
+/** The algorithm of a key: `rsa-sha256` with 2048 bits or more, or `ed25519-sha256` (RFC 8463). */
 export type DkimAlgorithm = 'rsa-sha256' | 'ed25519-sha256';
 
 /** A domain that mail is sent from. */
@@ -113,21 +114,21 @@ export interface SendingDomain {
   readonly keys: readonly DomainKey[];
 }
 
-/** A key of a domain: its public half stands in the DNS under `<selector>._domainkey.<domain>`. */
+/** A key of a domain. Its public key is in the DNS under `<selector>._domainkey.<domain>`. */
 export interface DomainKey {
   readonly selector: string;
   readonly algorithm: DkimAlgorithm;
   /** Base64, as in the `p=` of its record. */
   readonly publicKey: string;
-  /** Base64 of the PKCS #8 DER. In clear only in memory; null when it cannot be read, or was destroyed. */
+  /** Base64 of the PKCS #8 DER. In clear only in memory; null if it cannot be read, or was destroyed. */
   readonly privateKey: string | null;
   /** Wall ms. */
   readonly createdAt: number;
-  /** Since when it signs (wall ms); null while it waits until its record can be seen. */
+  /** Since when it signs (wall ms); null while it waits for its record to be visible. */
   readonly activeSince: number | null;
-  /** Since when another signs in its place (wall ms); null while it signs, or will. */
+  /** When another key replaced it (wall ms); null if it signs, or waits. */
   readonly retiredAt: number | null;
 }
 
-/** How long the record of a retired key must stay, for mail that was signed and is still under way, in ms. */
+/** How long the record of a retired key must stay, for signed mail that is still under way, in ms. */
 export const OVERLAP_MS = 35 * 86_400_000;

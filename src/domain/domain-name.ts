@@ -1,9 +1,9 @@
-/** Where mail can go: domain names (RFC 1123, RFC 5890) and address literals (RFC 5321 §4.1.3). */
+/** Domains of addresses: domain names (RFC 1123, RFC 5890) and address literals (RFC 5321 §4.1.3). */
 
 /** RFC 5321 §4.5.3.1.2: octets of a domain. */
 const MAX_DOMAIN = 255;
 
-/** Letters, digits, hyphens and dots; outside ASCII whatever IDNA will make of it. */
+/** Letters, digits, hyphens and dots; outside ASCII anything that IDNA may map. */
 const NAME_CHARACTERS = /^[a-z0-9.\-\u0080-\uffff]+$/i;
 const ASCII = /^[\0-\x7f]*$/;
 /** Labels of 1 to 63 octets (RFC 1035 §2.3.4) with dots between. */
@@ -13,8 +13,8 @@ const IPV4_LITERAL = /^\[([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\
 const IPV6_LITERAL = /^\[IPv6:([0-9a-f:.]{2,45})\]$/i;
 
 /**
- * Reads the domain of an address and gives its one canonical form: a lower-case name in A-labels, or an
- * address literal. Null when it is neither. A bare IP address is no domain; it must stand in brackets.
+ * Parses the domain of an address into its canonical form: a lower-case name in A-labels, or an address literal. Null
+ * if it is neither. A bare IP address is no domain; it must be in brackets.
  */
 export function parseDomain(text: string): string | null {
   if (text.length > MAX_DOMAIN) return null;
@@ -27,7 +27,7 @@ function parseName(text: string): string | null {
   return name !== null && isHostName(name) ? name : null;
 }
 
-/** UTS 46 mapping and Punycode, as every browser does it. Only for text that is not all ASCII. */
+/** UTS 46 mapping and Punycode, as browsers do it. Only for text that is not all ASCII. */
 function toAscii(text: string): string | null {
   return URL.parse(`http://${text}/`)?.hostname ?? null;
 }

@@ -1,19 +1,20 @@
-/** The ways of a delivery: which relay of its group it waits at, and where it goes when it was not taken. */
+/** At which relay of its group a delivery waits, and where it goes if it was not taken. */
 
 /**
- * Whether a relay can be sent to.
- * - `resting`: its breaker is open. `paused`: an operator holds it back.
- * - `spent`: it has had what it may have today. `draining`: it sends what it has and takes nothing new. `disabled`: it sends nothing.
+ * Whether a relay can be used.
+ * - `resting`: its breaker is open. `paused`: an operator holds it.
+ * - `spent`: its quota for today is used up. `draining`: it sends what waits and takes nothing new. `disabled`: it
+ *   sends nothing.
  */
 export type RelayFitness = 'usable' | 'resting' | 'spent' | 'paused' | 'disabled' | 'draining' | 'missing';
 
-/** In this order a member of a group is chosen; others are no way at all. */
+/** The order in which a member of a group is preferred; other fitnesses are no way at all. */
 const WAYS: readonly RelayFitness[] = ['usable', 'resting', 'spent', 'paused', 'disabled'];
 
-/** Says how fit the relay of that name is, for the recipient in question. */
+/** Returns how fit the named relay is, for the recipient in question. */
 export type Fitness = (relay: string) => RelayFitness;
 
-/** The member of a group that a fresh delivery goes to; null when there is no way: it waits until there is one. */
+/** The member of a group that a fresh delivery goes to; null if there is no way: it waits until there is one. */
 export function chooseRelay(group: readonly string[], fitness: Fitness): string | null {
   for (const wanted of WAYS) {
     const found = group.find((relay) => fitness(relay) === wanted);
@@ -25,13 +26,13 @@ export function chooseRelay(group: readonly string[], fitness: Fitness): string 
 /** Where a delivery goes that its relay proved not to have taken. */
 export interface NextWay {
   readonly relay: string;
-  /** Whether it may be tried at once: that relay has not yet been tried in this round. */
+  /** Whether it may be tried at once: that relay was not tried yet in this round. */
   readonly atOnce: boolean;
 }
 
 /**
- * The relay of the group that is next after `current`: at once when a later one is usable, else, after a delay, the
- * first that is; with none, it waits where it is. A `current` that is no member counts as before the first.
+ * The relay of the group after `current`: at once if a later one is usable; else, after a delay, the first usable one;
+ * if there is none, it waits where it is. A `current` that is no member counts as before the first.
  */
 export function nextWay(group: readonly string[], current: string, fitness: Fitness): NextWay {
   const place = group.indexOf(current);
@@ -41,7 +42,7 @@ export function nextWay(group: readonly string[], current: string, fitness: Fitn
   return { relay: first ?? current, atOnce: false };
 }
 
-/** How many rounds through a group of `size` so many attempts make: what the delay between rounds grows by. */
+/** How many rounds through a group of `size` this many attempts make: the delay between rounds grows with it. */
 export function roundsOf(attempts: number, size: number): number {
   return Math.ceil(attempts / Math.max(1, size));
 }

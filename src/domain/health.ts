@@ -2,16 +2,16 @@ import { isShort, type SpentRelay, spentText } from './quota.ts';
 import type { MissingRelay } from './route.ts';
 
 /**
- * What the state of things means (contract §7): a list of checks, each healthy, degraded or critical, and the
- * worst of them as the status of the whole. Details are fixed texts: no error of a driver, path or URL.
+ * The meaning of the server's state (contract §7): a list of checks, each healthy, degraded or critical, and the worst
+ * of them as the overall status. Details are fixed texts: they contain no driver error, path or URL.
  */
 
 const HEALTH_STATUSES = ['healthy', 'degraded', 'critical'] as const;
 
-/** From well to ill. Degraded: mail is accepted, but someone should look. Critical: it cannot be. */
+/** From best to worst. Degraded: mail is accepted, but an operator should look. Critical: mail cannot be accepted. */
 export type HealthStatus = (typeof HEALTH_STATUSES)[number];
 
-/** One thing looked at. */
+/** One check. */
 export interface HealthCheck {
   readonly name: string;
   readonly status: HealthStatus;
@@ -19,67 +19,67 @@ export interface HealthCheck {
   readonly detail: string;
 }
 
-/** How much room the volume has. `unknown` when it could not be asked. */
+/** How much room the volume has. `unknown` if it could not be read. */
 export type DiskStatus = 'ok' | 'low' | 'critical' | 'unknown';
 
-/** Free bytes under which the disk is low, and critical. */
+/** Free bytes below which the disk is low, and critical. */
 export interface DiskLimits {
   readonly lowBytes: number;
   readonly criticalBytes: number;
 }
 
-/** A listening port that was configured and could not be bound. */
+/** A configured listening port that could not be bound. */
 export interface PortFault {
-  /** The setting that asks for it, such as `listener.ports`. */
+  /** The setting of the port, such as `listener.ports`. */
   readonly key: string;
   readonly port: number;
   /** `unavailable`: an address of the list is not on this machine. */
   readonly reason: 'in_use' | 'no_privilege' | 'unavailable' | 'failed';
   /** The operator set it; false for a default. */
   readonly set: boolean;
-  /** The port that is bound in its place; null when none is. */
+  /** The port bound instead; null for none. */
   readonly fallback: number | null;
 }
 
-/** Whether a relay is used: `open` when its next hop is ill and it rests, `half_open` while it is tried again. */
+/** Whether a relay is used: `open` while its next hop is unhealthy and rests, `half_open` while it is tested. */
 export type BreakerState = 'closed' | 'half_open' | 'open';
 
-/** All that health is decided by. */
+/** The facts that decide health. */
 export interface HealthFacts {
-  /** `silent`: does not answer in time; `failed`: answers, but can commit nothing any more. */
+  /** `silent`: does not answer in time; `failed`: answers, but can no longer commit. */
   readonly store: 'well' | 'silent' | 'failed';
   readonly disk: DiskStatus;
-  /** Mail is kept on it; else, on the disks of a database that is somewhere else. */
+  /** Mail is kept on it, rather than on the disks of a remote database. */
   readonly diskHoldsMail: boolean;
   readonly portFaults: readonly PortFault[];
-  /** Any port takes mail over SMTP. */
+  /** A port accepts mail over SMTP. */
   readonly smtpBound: boolean;
   readonly relays: readonly {
     readonly name: string;
     readonly state: BreakerState;
     readonly disabled: boolean;
-    /** What its next hop says that refuses us, in short; null where it does not. */
+    /** The reply, in short, by which its next hop refuses us; null if it does not. */
     readonly refusal: string | null;
   }[];
-  /** Relays that may be given nothing more today. */
+  /** Relays whose quota for today is used up. */
   readonly spent: readonly SpentRelay[];
-  /** How late the longest waiting due delivery is that does not wait for one of these, in ms; 0 when none is due. */
+  /** How late the longest waiting due delivery is, apart from those of these relays, in ms; 0 if none is due. */
   readonly latenessMs: number;
-  /** Recipients that came back with a backup and on whom nobody has decided. */
+  /** Restored recipients that nobody has decided on. */
   readonly restored: number;
   /** Mail waits for a route. */
   readonly unrouted: boolean;
   /** Of the rules in force. */
   readonly missingRelays: readonly MissingRelay[];
-  /** Ids of nodes that have not been heard of for a while, and did not say that they end. */
+  /** Ids of nodes that have not been heard of for a while, without announcing their end. */
   readonly missingNodes: readonly string[];
-  /** Time until the TLS certificate expires, in ms; null when there is none. */
+  /** Time until the TLS certificate expires, in ms; null if there is none. */
   readonly certificateLeftMs: number | null;
-  /** Findings of other rooms, such as a configuration file that could not be read. */
+  /** Findings of other parts, such as an unreadable configuration file. */
   readonly notices: readonly HealthCheck[];
 }
 
-/** What the facts come to. */
+/** The overall status and its checks. */
 export interface HealthVerdict {
   readonly status: HealthStatus;
   readonly message: string;
@@ -87,12 +87,12 @@ export interface HealthVerdict {
 }
 
 const DAY_MS = 86_400_000;
-/** A due delivery that is later than this degrades health. */
+/** Health is degraded if a due delivery is later than this. */
 const LATE_MS = 5 * 60_000;
-/** A certificate that expires sooner than this degrades health. */
+/** Health is degraded if a certificate expires sooner than this. */
 const EXPIRING_MS = 14 * DAY_MS;
 
-/** Decides how things are. */
+/** Derives health from the facts. */
 export function assessHealth(facts: HealthFacts): HealthVerdict {
   const checks = [
     checkStore(facts.store),
@@ -115,7 +115,7 @@ export function assessHealth(facts: HealthFacts): HealthVerdict {
   };
 }
 
-/** Sorts the free bytes of a volume; null means it could not be asked. */
+/** Classifies the free bytes of a volume; null means unknown. */
 export function diskStatus(freeBytes: number | null, limits: DiskLimits): DiskStatus {
   if (freeBytes === null) return 'unknown';
   if (freeBytes < limits.criticalBytes) return 'critical';
@@ -151,7 +151,7 @@ function checkDisk(disk: DiskStatus): HealthCheck {
   }
 }
 
-/** Without room, certificates and the like cannot be written; mail is taken all the same. */
+/** Certificates and the like need room to be written; mail is accepted all the same. */
 function checkSmallDisk(disk: DiskStatus): HealthCheck {
   switch (disk) {
     case 'ok':
@@ -165,7 +165,7 @@ function checkSmallDisk(disk: DiskStatus): HealthCheck {
 }
 
 function checkPorts(faults: readonly PortFault[], smtpBound: boolean): HealthCheck {
-  // Ports are asked for or switched off; only what was asked for can be missing.
+  // A port is configured or switched off; only a configured one can be missing.
   if (faults.length === 0) return healthy('ports', 'Every configured port is bound.');
   const detail = faults.map(portDetail).join(' ');
   if (!smtpBound)
@@ -174,8 +174,8 @@ function checkPorts(faults: readonly PortFault[], smtpBound: boolean): HealthChe
 }
 
 /**
- * Nobody asked for this port, and an unprivileged process cannot have it, or mail has another way in: worth a word, no
- * more. Of a port that was set, someone relies on it, wherever else mail is taken.
+ * Nobody asked for this port, and an unprivileged process cannot have it, or mail has another way in: it is mentioned,
+ * no more. A port that was set is relied on, wherever else mail is accepted.
  */
 function isExcused({ set, reason, fallback }: PortFault): boolean {
   return !set && (reason === 'no_privilege' || fallback !== null);
@@ -188,7 +188,7 @@ const PORT_REASONS: Readonly<Record<PortFault['reason'], string>> = {
   failed: 'the log says why.',
 };
 
-/** What an operator is told of a port that is missing. */
+/** The detail for a port that is missing. */
 export function portDetail({ port, key, reason, fallback }: PortFault): string {
   const detail = `Port ${port} of ${key} is not bound: ${PORT_REASONS[reason]}`;
   return fallback === null ? detail : `${detail} Port ${fallback} is bound instead.`;
@@ -205,12 +205,12 @@ function checkRelays(relays: HealthFacts['relays']): HealthCheck {
     : healthy('relays', disabledDetail(relays));
 }
 
-/** Without the peer's own words: they may hold an address or a URL. */
+/** Without the peer's own words, which may hold an address or a URL. */
 function refusedDetail({ name, refusal }: HealthFacts['relays'][number]): string {
   return `The next hop refuses us, relay ${name}: ${refusal}. Correct the relay, then: waybill relays test ${name}.`;
 }
 
-/** What an operator wants is no illness, but must not be forgotten. */
+/** A relay that an operator disabled is healthy, but must not be forgotten. */
 function disabledDetail(relays: HealthFacts['relays']): string {
   return relays.some((relay) => relay.disabled)
     ? 'No relay rests. A relay is disabled: its mail goes to another relay, or waits.'
@@ -223,14 +223,14 @@ function checkQueue(latenessMs: number): HealthCheck {
     : healthy('queue', 'No delivery is late.');
 }
 
-/** Of so many rules, and of so many relays, it is told what they lack. */
+/** Most rules, and most relays, whose problems are spelled out. */
 const MAX_TOLD = 3;
 
-/** Mail that waits for another day is not lost, but an operator may have to allow more, or name a next relay. */
+/** Mail that waits for another day is not lost, but an operator may have to raise the quota, or name a next relay. */
 function checkQuotas(spent: readonly SpentRelay[]): HealthCheck {
   if (spent.length === 0) return healthy('quotas', 'No relay has used up today’s quota.');
   const short = spent.filter((one) => isShort(one, LATE_MS));
-  // What degrades stands first.
+  // What degrades health comes first.
   const told = [...short, ...spent.filter((one) => !short.includes(one))];
   const details = told.slice(0, MAX_TOLD).map(spentText);
   if (told.length > MAX_TOLD) details.push(`The same applies to ${told.length - MAX_TOLD} more.`);
@@ -247,15 +247,15 @@ function checkRoutes(unrouted: boolean, missing: readonly MissingRelay[]): Healt
     : healthy('routes', 'All waiting mail has a route.');
 }
 
-/** What makes rules do without a relay that is gone. */
+/** How to remove a missing relay from rules. */
 export const MISSING_CURE = 'publish rules without it: waybill routes publish FILE';
 
-/** What an operator is told of a rule that names a relay which is gone. */
+/** The detail for a rule that names a missing relay. */
 export function missingDetail({ rule, relay }: MissingRelay): string {
   return `The rule ${rule} names the relay ${relay}, which does not exist: its group does without it.`;
 }
 
-/** Its mail goes on with the others; but somebody counts on it. */
+/** Its mail continues on the other nodes, but somebody relies on it. */
 function checkNodes(missing: readonly string[]): HealthCheck {
   const told = missing
     .slice(0, MAX_TOLD)
@@ -264,7 +264,7 @@ function checkNodes(missing: readonly string[]): HealthCheck {
   return degraded('node_missing', told.join(' '));
 }
 
-/** What was still to be sent when the backup was taken may have been sent since: only an operator can know. */
+/** Mail that was unsent when the backup was taken may have been sent since: only an operator can know. */
 const RESTORED: HealthCheck = {
   name: 'restored',
   status: 'degraded',

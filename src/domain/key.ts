@@ -15,51 +15,53 @@ export interface ApiKey {
   readonly id: string;
   readonly name: string;
   readonly mode: 'live' | 'test';
-  /** The first characters of the secret, enough to recognise it by. */
+  /** The first characters of the secret, enough to recognize it. */
   readonly prefix: string;
   readonly scopes: readonly Scope[];
   readonly createdAt: number;
   readonly lastUsedAt: number | null;
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
-  /** Requests a minute; null means the configured default, 0 unlimited. */
+  /** Requests per minute; null means the configured default, 0 unlimited. */
   readonly rateLimit: number | null;
-  /** Source ranges it may be used from; empty means from anywhere the API allows. */
+  /** Source ranges it may be used from; empty means any that the API allows. */
   readonly cidrs: readonly string[];
   /** Domains it may send from; empty means any. */
   readonly senderDomains: readonly string[];
-  /** Days that contents of its mail are kept after the final status, captured or not; null: as configured, 0: not at all. */
+  /**
+   * How many days contents of its mail are kept after the final status, captured or not; null: as configured, 0: not at
+   * all.
+   */
   readonly contentDays: number | null;
 }
 
-/** Why a key that was found is refused at `now`; null when it is good. */
+/** Why a known key is refused at `now`; null if it is valid. */
 export function keyRefusal(key: ApiKey, now: number): 'revoked' | 'expired' | null {
   if (key.revokedAt !== null && key.revokedAt <= now) return 'revoked';
   if (key.expiresAt !== null && key.expiresAt <= now) return 'expired';
   return null;
 }
 
-/** Whether a key may send as an address on `domain` (lower case). A domain covers itself, not what is below it. */
+/** Whether a key may send from an address at `domain` (lower case). A domain covers itself, not its subdomains. */
 export function maySendFrom(key: Pick<ApiKey, 'senderDomains'>, domain: string): boolean {
   return key.senderDomains.length === 0 || key.senderDomains.includes(domain);
 }
 
-/** A device or network that sends without a key and has a name all the same (`listener.sources`). */
+/** A device or network that sends without a key but has a name (`listener.sources`). */
 export interface NamedSource {
   /** `a-z 0-9 - _`, at most 64 characters. */
   readonly name: string;
   readonly cidr: string;
   /** Domains it may send from, lower case; empty means any. */
   readonly senderDomains: readonly string[];
-  /** Messages a minute; 0 means no limit of its own. */
+  /** Messages per minute; 0 means no limit of its own. */
   readonly ratePerMinute: number;
-  /** Put on every message of it. */
+  /** Added to every message of it. */
   readonly tags: readonly string[];
 }
 
 /**
- * Who owns the messages of a source, in the place of a key's id: they are counted, listed and told apart by it. No
- * key has such an id.
+ * The owner of a source's messages, in place of a key's id: they are counted and listed by it. No key has such an id.
  */
 export function ownerOf({ name }: Pick<NamedSource, 'name'>): string {
   return `source:${name}`;

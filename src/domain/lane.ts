@@ -1,4 +1,4 @@
-/** The types of relay that exist (contract §11); those this version can start are in `transport/`. */
+/** The existing types of relay (contract §11); those this version can start are in `transport/`. */
 export type RelayType =
   | 'inbox'
   | 'smtp'
@@ -12,8 +12,8 @@ export type RelayType =
   | 'webhook';
 
 /**
- * The next hop as the queue sees it, the key of a lane: the relay's name, or for `mx` the relay's name and
- * the recipient's domain, lower case. A relay's name has no `/`, so the two never meet.
+ * The next hop as the queue sees it, the key of a lane: the relay's name, or for `mx` the relay's name and the
+ * recipient's domain, lower case. A relay's name contains no `/`, so the two never collide.
  */
 export function laneOf(relay: string, type: RelayType, recipientAddress: string): string {
   if (type !== 'mx') return relay;
@@ -21,10 +21,9 @@ export function laneOf(relay: string, type: RelayType, recipientAddress: string)
 }
 
 /**
- * What a lane may do now: `ready`; `untried`, too, but its relay was stored and has never been tried; `paused` or
- * `draining` by an operator; `resting` after failures of its next hop, `probing` when single attempts find out whether
- * it is well again; `spent` when its relay has had what it may have today; `disabled` with its relay; `missing`: there
- * is no such relay.
+ * What a lane may do now: `ready`; `untried`: ready, but its stored relay was never tried; `paused` or `draining` by an
+ * operator; `resting` after failures of its next hop, `probing` while single attempts test it; `spent` if its relay's
+ * quota for today is used up; `disabled` with its relay; `missing`: there is no such relay.
  */
 // biome-ignore format: a table
 export const LANE_STATES = ['ready', 'untried', 'paused', 'draining', 'resting', 'probing', 'spent', 'disabled', 'missing'] as const;
@@ -45,8 +44,8 @@ export function relayOfLane(lane: string): string {
 }
 
 /**
- * A node's right to work a lane. Every grant of a lane, to whomever, has a higher fence than the one before;
- * what a delivery is claimed under carries the fence, and settling under an older one is refused.
+ * A node's right to work a lane. Every grant of a lane, to any node, has a higher fence than the last. A claimed
+ * delivery carries the fence, and settling under an older one is refused.
  */
 export interface LaneLease {
   readonly lane: string;
@@ -54,9 +53,9 @@ export interface LaneLease {
 }
 
 /**
- * How an operator holds back a lane, or a relay with all its lanes.
- * - `pause`: nothing is sent by it; what is routed to it waits there.
- * - `drain`: what waits is sent; nothing new is routed to it.
+ * How an operator holds a lane, or a relay with all its lanes.
+ * - `pause`: it sends nothing; mail routed to it waits there.
+ * - `drain`: it sends what waits; no new mail is routed to it.
  */
 export const HOLD_KINDS = ['pause', 'drain'] as const;
 

@@ -1,11 +1,11 @@
-/** A place in the log of fresh mail: everything before it is meant. */
+/** A place in the log of fresh mail; it stands for everything before it. */
 export interface LogPlace {
   readonly segment: number;
-  /** Bytes from the segment's beginning. */
+  /** Bytes from the start of the segment. */
   readonly offset: number;
 }
 
-/** Whether `place` lies before `other`, or is it. */
+/** Whether `place` is before `other`, or equal to it. */
 export function isUpTo(place: LogPlace, other: LogPlace): boolean {
   return place.segment < other.segment || (place.segment === other.segment && place.offset <= other.offset);
 }

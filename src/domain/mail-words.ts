@@ -1,21 +1,21 @@
 /**
- * The words that mail is found by. Every store and every test of a query takes a text apart by this, so that what one
- * finds the others find as well.
+ * The words by which mail is searched. Every store and every test of a query splits text with this, so that all find
+ * the same.
  */
 
-/** Longer words are cut, on both sides. */
+/** Longer words are cut, in texts and queries. */
 export const MAX_WORD = 64;
-/** Words of one text beyond this many are not found. */
+/** Words of one text beyond this many are not indexed. */
 const MAX_WORDS = 8_000;
 
 const MARKS = /\p{M}+/gu;
-/** Scripts that put no space between words are found by each of their signs. */
+/** In scripts without spaces between words, each character is a word. */
 const WORD =
   /[[\p{L}\p{N}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]]+|[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/gv;
 
-/** The words of a text in their order: letters and digits only, in lower case, without accents. */
+/** The words of a text in order: letters and digits only, in lower case, without accents. */
 export function wordsOf(text: string): string[] {
-  // Marks go first: what orders long runs of them takes the square of their length.
+  // Marks are removed first: normalizing long runs of them takes quadratic time.
   const bare = text.replace(MARKS, '');
   const plain = bare.normalize('NFKD').toLowerCase().normalize('NFKD').replace(MARKS, '');
   const words: string[] = [];
@@ -26,7 +26,7 @@ export function wordsOf(text: string): string[] {
   return words;
 }
 
-/** Whether these words stand one after the other in a text. None stand in every text. */
+/** Whether a text contains these words consecutively. Every text contains an empty list. */
 export function holdsWords(text: string, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const all = wordsOf(text);

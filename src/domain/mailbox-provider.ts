@@ -1,47 +1,47 @@
 /**
- * The big mailbox providers, by the domains and the MX hosts that are theirs, and the pace that does well with them. A
- * provider's domains share one pace: it sees one sender, whatever domain the mail is for. Only `mx` relays look here.
+ * The big mailbox providers, by their domains and MX hosts, and the concurrency that works with them. A provider's
+ * domains share its limits: it sees one sender, whatever domain the mail is for. Only `mx` relays use this.
  */
 
-/** One of them. */
+/** A mailbox provider. */
 export interface MailboxProvider {
-  /** A short name, as metrics and the queue show it. */
+  /** A short name for metrics and the queue. */
   readonly name: string;
-  /** Recipient domains that are known to be its own. */
+  /** Recipient domains known to be its own. */
   readonly domains: readonly string[];
-  /** Ends of the names of its MX hosts, for the domains of its customers; each begins with a dot. */
+  /** Suffixes of its MX hosts' names, for its customers' domains; each begins with a dot. */
   readonly mxSuffixes: readonly string[];
   /** Attempts at once, over all of its domains, of one relay on one node. */
   readonly maxConcurrency: number;
-  /** Attempts at once that a new lane begins with. */
+  /** Attempts at once that a new lane starts with. */
   readonly initialConcurrency: number;
-  /** Attempts begun a second, over all of its domains; 0 means no limit. */
+  /** Attempts begun per second, over all of its domains; 0 means no limit. */
   readonly maxRatePerSecond: number;
-  /** Where the figures come from. */
+  /** The source of the figures. */
   readonly source: string;
 }
 
-// The table: data only. Names are lower case, A-labels; no domain stands twice, and no end of a host's name lies within another.
+// The table: data only. Names are lower case, A-labels; no domain appears twice, and no host suffix is within another.
 
 const CAUTIOUS =
   'No public figures are known to us: a cautious start, and the window finds what the provider bears.';
 const LARGE_SENDERS =
   'The provider publishes no figures. Attempts at once: common practice of large senders. Rate: a cautious bound of our own.';
 
-/** Attempts at once, attempts at once of a new lane, attempts begun a second, and where the figures come from. */
+/** Attempts at once, attempts at once of a new lane, attempts begun per second, and the source of the figures. */
 function pace(maxConcurrency: number, initialConcurrency: number, maxRatePerSecond: number, source: string) {
   return { maxConcurrency, initialConcurrency, maxRatePerSecond, source };
 }
 
-/** Nothing public is known of these: from what is known to be narrow to what serves many. */
+/** Nothing public is known of these; limits range from those of narrow ones to those of large ones. */
 const NARROW = pace(2, 1, 5, CAUTIOUS);
 const SLIM = pace(3, 1, 5, CAUTIOUS);
 const SMALL = pace(5, 1, 10, CAUTIOUS);
 const MIDDLING = pace(10, 2, 20, CAUTIOUS);
-/** Guards the mail of many companies, each with hosts of its own. */
+/** Protects the mail of many companies, each with hosts of its own. */
 const GATEWAY = pace(20, 4, 50, LARGE_SENDERS);
 
-/** A provider: its domains, and the ends of the names of its MX hosts, each as words. */
+/** A provider: its domains, and the suffixes of its MX hosts' names, each list separated by spaces. */
 function provider(name: string, domains: string, mxSuffixes: string, itsPace: typeof SMALL) {
   return { name, domains: words(domains), mxSuffixes: words(mxSuffixes), ...itsPace };
 }
@@ -50,7 +50,7 @@ function words(text: string): readonly string[] {
   return text.split(/\s+/).filter((word) => word !== '');
 }
 
-/** All of them, in no order that counts. */
+/** All providers; their order does not matter. */
 export const MAILBOX_PROVIDERS = [
   provider(
     'google',
@@ -239,8 +239,8 @@ const BY_SUFFIX = new Map<string, MailboxProvider>(
 );
 
 /**
- * The provider of a recipient domain (lower case, A-labels), by an MX host that was spoken to (null: none yet), else by
- * its name. The host counts first: a domain may have moved to another provider's servers.
+ * The provider of a recipient domain (lower case, A-labels), by an MX host that was connected to (null: none yet), else
+ * by its name. The host takes precedence: a domain may have moved to another provider's servers.
  */
 export function mailboxProviderOf(domain: string, mxHost: string | null): MailboxProvider | null {
   return (mxHost === null ? null : providerOfHost(mxHost)) ?? BY_DOMAIN.get(domain) ?? null;

@@ -16,17 +16,17 @@ import {
 } from './address-entry.ts';
 import { parseDomain } from './domain-name.ts';
 
-/** One mailbox (RFC 5322 §3.4), parsed once at the edge. Its `address` is what RCPT and MAIL carry. */
+/** One mailbox (RFC 5322 §3.4), parsed once on input. Its `address` is what RCPT and MAIL carry. */
 export interface Mailbox {
-  /** The display name, decoded and unquoted, runs of blanks made one; null when there is none. */
+  /** The display name, decoded and unquoted, with runs of blanks collapsed; null if there is none. */
   readonly name: string | null;
   /** `local@domain`. */
   readonly address: string;
-  /** Character by character as given; a quoted string only where it could not be written as a dot-atom. */
+  /** Exactly as given; quoted only if it cannot be a dot-atom. */
   readonly local: string;
   /** A lower-case name in A-labels, or an address literal. */
   readonly domain: string;
-  /** False when the local part needs SMTPUTF8 (RFC 6531). */
+  /** False if the local part needs SMTPUTF8 (RFC 6531). */
   readonly ascii: boolean;
 }
 
@@ -35,28 +35,28 @@ const MAX_LOCAL = 64;
 /** RFC 5321 §4.5.3.1.3 allows a path of 256 octets, angle brackets included. */
 const MAX_ADDRESS = 254;
 /**
- * Characters of a list for each of the entries it may have, on the average: twice the longest address. What lies
- * beyond them is not looked at.
+ * Characters allowed in a list for each possible entry, on average: twice the longest address. What exceeds them is not
+ * read.
  */
 const MAX_ENTRY_SHARE = 512;
 const ATOM_SPECIALS = "!#$%&'*+-/=?^_`{|}~";
-/** Controls but the tab. */
+/** Control characters except the tab. */
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f-\x9f]/;
 const DOT_ATOM = /^[\w!#$%&'*+/=?^`{|}~\u0080-\uffff-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\uffff-]+)*$/;
-/** What would be a dot-atom if its dots stood single between other characters. */
+/** What would be a dot-atom if its dots were single and between other characters. */
 const DOTTED = /^[\w!#$%&'*+/=?^`{|}~.\u0080-\uffff-]+$/;
-/** Must not stand in a local part even in quotes: too many programs would read another address. */
+/** Not allowed in a local part even if quoted: too many programs would read another address. */
 const HARMFUL = /[\t @<>]/;
-/** The joiners are let pass: some scripts cannot be written without them. */
+/** The joiners are allowed: some scripts need them. */
 const BLANK_OR_INVISIBLE = /[\p{Z}\p{Cc}\p{Bidi_Control}\u00ad\u200b\u2060-\u2064\ufeff]/u;
 const ATOMS = /^[^\s()<>[\]:;@\\,."]+(?: [^\s()<>[\]:;@\\,."]+)*$/;
 const ASCII = /^[\0-\x7f]*$/;
 
-/** How an address is written where it was read: with a name before it, or without anything around it. */
+/** How to write an address here: with a name before it, or alone. */
 interface Advice {
   readonly example: string;
   readonly hint: string;
-  /** Quoted local parts are taken there. */
+  /** Quoted local parts are accepted here. */
   readonly mayQuote: boolean;
 }
 
@@ -77,23 +77,23 @@ export function parseMailbox(text: string): Parsed<Mailbox> {
 }
 
 /**
- * Parses a bare `local@domain`, as a path carries it (RFC 5321 §4.1.2): no name, nothing around it. A refusal offers the
- * quoted form where that would be taken and `mayQuote` allows it.
+ * Parses a bare `local@domain`, as in a path (RFC 5321 §4.1.2): no name, nothing around it. A refusal suggests the
+ * quoted form if that is valid and `mayQuote` allows it.
  */
 export function parseAddress(text: string, mayQuote = true): Parsed<Mailbox> {
   return isForbidden(text) ? forbiddenCharacter() : readAddress(text, null, { ...BARE, mayQuote });
 }
 
-/** What tells addresses apart: the same for two that differ only in how Unicode composes their characters (NFC). */
+/** The identity of an address: the same for two that differ only in Unicode composition (NFC). */
 export function addressKey(address: string): string {
   return ASCII.test(address) ? address : address.normalize('NFC');
 }
 
 /**
- * Parses a comma-separated list of mailboxes by grammar; blank text is the empty list. One faulty entry refuses
- * the whole list, so that nothing is ever delivered in part. Linear in the length of the text, which the
- * caller bounds; of a list with more than `maxEntries` no more are read, and it is the fault `address_count`.
- * Groups and comments are refused; a display name needs quotes only for `< > , ; :`.
+ * Parses a comma-separated list of mailboxes by the grammar; blank text is the empty list. One faulty entry refuses the
+ * whole list, so that nothing is delivered in part. Linear in the length of the text, which the caller limits; a list
+ * with more than `maxEntries` is not read further, and has the fault `address_count`. Groups and comments are refused;
+ * a display name needs quotes only for `< > , ; :`.
  */
 export function parseAddressList(
   text: string,
@@ -107,12 +107,12 @@ export function parseAddressList(
   return isTooLong ? listTooLong(maxLength) : list;
 }
 
-/** Characters that a list of so many addresses may have, names included. */
+/** Most characters of a list with this many addresses, names included. */
 export function maxListLength(maxEntries: number): number {
   return MAX_ENTRY + maxEntries * MAX_ENTRY_SHARE;
 }
 
-/** The fault of a list with more characters than that. */
+/** The fault of a longer list. */
 export function listTooLong(maxLength: number) {
   return fault(
     'address_too_long',
@@ -120,7 +120,7 @@ export function listTooLong(maxLength: number) {
   );
 }
 
-/** Parses the first `count` entries of a list; what follows them, or a faulty one, is not looked at. */
+/** Parses the first `count` entries of a list; ignores what follows them or a faulty one. */
 function parseEntries(text: string, count: number): Parsed<Mailbox[]> {
   if (isForbidden(text)) return forbiddenCharacter();
   if (text.trim() === '') return { ok: true, value: [] };
@@ -137,12 +137,12 @@ function parseEntries(text: string, count: number): Parsed<Mailbox[]> {
   return { ok: true, value: mailboxes };
 }
 
-/** Writes a mailbox as text that parses back to it: not encoded, quoted where it must be. */
+/** Formats a mailbox as text that parses back to it: not encoded, quoted if necessary. */
 export function formatMailbox(mailbox: Pick<Mailbox, 'name' | 'address'>): string {
   return mailbox.name === null ? mailbox.address : `${quotePhrase(mailbox.name)} <${mailbox.address}>`;
 }
 
-/** A display name as a phrase (RFC 5322 §3.2.5): as it is where it is a row of atoms, else a quoted string. */
+/** A display name as a phrase (RFC 5322 §3.2.5): unchanged if it is a sequence of atoms, else a quoted string. */
 export function quotePhrase(name: string): string {
   return ATOMS.test(name) ? name : quote(name);
 }
@@ -181,19 +181,19 @@ function readAddress(text: string, name: string | null, advice: Advice): Parsed<
   return { ok: true, value: { name, address, local: local.value, domain, ascii: ASCII.test(local.value) } };
 }
 
-/** Text in a refusal: that nothing stands there must be seen. */
+/** Text as a refusal shows it: empty text must be visible. */
 function shown(text: string): string {
   return text === '' ? '""' : shorten(text);
 }
 
-/** Null where it would have to be quoted, and is not. */
+/** Null if it would have to be quoted, and is not. */
 function readLocal(content: string, quoted: boolean): Parsed<string> | null {
   const isAscii = ASCII.test(content);
-  // NFC turns some characters into ASCII ones that mean something here, and programs on the way may normalise.
+  // NFC maps some characters to ASCII ones with a meaning here, and programs on the way may normalize.
   const normal = isAscii ? content : content.normalize('NFC');
   const isAtom = DOT_ATOM.test(normal) && DOT_ATOM.test(content);
   if (!isAtom && !quoted) return null;
-  // Nothing of that is in an atom of ASCII, as nearly all are.
+  // An ASCII atom, as nearly all are, contains none of that.
   const isPlain = isAscii && isAtom;
   if (!isPlain && (normal === '' || HARMFUL.test(normal) || BLANK_OR_INVISIBLE.test(content)))
     return fault(
@@ -209,7 +209,7 @@ function readLocal(content: string, quoted: boolean): Parsed<string> | null {
   return { ok: true, value: local };
 }
 
-/** The fault of a local part that is neither a dot-atom nor quoted; `rest` is what stands behind it, from the `@` on. */
+/** The fault of a local part that is neither a dot-atom nor quoted; `rest` is what follows it, from the `@` on. */
 function notAtoms(content: string, rest: string, { hint, mayQuote }: Advice): Parsed<never> {
   const isQuotable = mayQuote && DOTTED.test(content) && readLocal(content, true)?.ok === true;
   const quotable = isQuotable
@@ -221,7 +221,7 @@ function notAtoms(content: string, rest: string, { hint, mayQuote }: Advice): Pa
   );
 }
 
-/** Whether it holds what no header may carry: controls but the tab, and halves of surrogate pairs. */
+/** Whether it holds what no header may contain: control characters except the tab, and lone surrogates. */
 function isForbidden(text: string): boolean {
   return CONTROL.test(text) || !text.isWellFormed();
 }
@@ -237,7 +237,7 @@ function forbiddenCharacter() {
   );
 }
 
-/** A test for addresses that are a whole one, or (`@example.net`) of a whole domain, in any letter case. */
+/** A case-insensitive test for a whole address, or (`@example.net`) for all addresses of a domain. */
 export function addressTest(wanted: string): (address: string) => boolean {
   const text = addressKey(wanted.toLowerCase());
   if (!text.startsWith('@')) return (address) => addressKey(address.toLowerCase()) === text;

@@ -1,16 +1,17 @@
 import type { BreakerState } from './breaker.ts';
 import type { DeliveryState } from './delivery.ts';
 
-/** When mail that waits is really tried next, and what it waits for until then. */
+/** When waiting mail is actually tried next, and what it waits for until then. */
 
 /**
  * What waiting mail waits for.
- * - `scheduled`: its sender wants it to go later. `backoff`: the pause after an attempt. `turn`: it is due, and is tried as
+ * - `scheduled`: its sender set a later time. `backoff`: the pause after an attempt. `turn`: it is due, and is tried as
  *   soon as its lane has room.
- * - `relay_resting`: its next hop failed and is left alone. `relay_probing`: single attempts find out whether it is well again.
- * - `relay_spent`: its relay has had what it may have today, by quota or warm-up.
- * - `relay_paused`: an operator holds back its relay, or its lane there. `relay_disabled`: nothing is sent by its relay.
- *   `relay_missing`: there is no relay of that name. `no_route`: there is no relay for it at all.
+ * - `relay_resting`: its next hop failed and gets no mail. `relay_probing`: single attempts test whether it is healthy
+ *   again.
+ * - `relay_spent`: its relay's quota or warm-up for today is used up.
+ * - `relay_paused`: an operator holds its relay, or its lane. `relay_disabled`: its relay sends nothing.
+ *   `relay_missing`: no relay has that name. `no_route`: it has no relay at all.
  */
 export const WAITING_FOR = [
   'scheduled',
@@ -28,11 +29,11 @@ export const WAITING_FOR = [
 /** See {@link WAITING_FOR}. */
 export type WaitingFor = (typeof WAITING_FOR)[number];
 
-/** A recipient that waits, or those of a message that wait in one lane. */
+/** A waiting recipient, or those of a message that wait in one lane. */
 export interface Wait {
   /** Null without a route. */
   readonly lane: string | null;
-  /** It was tried before, or was not. */
+  /** It was tried before, or not. */
   readonly state: Extract<DeliveryState, 'queued' | 'retrying'>;
   /** Not before this wall time in ms. */
   readonly dueAt: number;
@@ -40,24 +41,24 @@ export interface Wait {
 
 /** What keeps the mail of a lane from being tried. Times are wall ms. */
 export interface LaneOutlook {
-  /** What has no end of its own; null for nothing. */
+  /** A cause without an end of its own; null for none. */
   readonly keptBy: 'relay_missing' | 'relay_disabled' | 'relay_paused' | null;
-  /** How its next hop does, as far as any node knows. */
+  /** The breaker of its next hop, as far as any node knows. */
   readonly breaker: BreakerState;
-  /** Until when it rests; null while it does not. */
+  /** Until when it rests; null if it does not. */
   readonly restsUntil: number | null;
-  /** When its relay may be given such mail again; null while it may. */
+  /** When its relay may take such mail again; null if it may now. */
   readonly spentUntil: number | null;
 }
 
-/** When something is tried next. */
+/** The next attempt. */
 export interface NextTry {
-  /** Wall ms, in the past for what is due and has not had its turn; null where nobody can tell, or it expires first. */
+  /** Wall ms, in the past if it is due and has not had its turn; null if it is unknown, or the mail expires first. */
   readonly at: number | null;
   readonly waitingFor: WaitingFor;
 }
 
-/** How a recipient waits; null for one that does not. */
+/** How a recipient waits; null if it does not. */
 export function waitOf(recipient: {
   readonly lane: string | null;
   readonly state: DeliveryState;
@@ -69,7 +70,8 @@ export function waitOf(recipient: {
 }
 
 /**
- * The next real try: at the later of its due time and what its lane (null: none) waits for. `now` and `expiresAt` are wall ms.
+ * The next real attempt: at the later of its due time and what its lane (null: none) waits for. `now` and `expiresAt`
+ * are wall ms.
  */
 export function nextTry(
   { state, dueAt }: Wait,
@@ -93,7 +95,7 @@ export function nextTry(
   return isTooLate ? { at: null, waitingFor: latest.waitingFor } : latest;
 }
 
-/** That of several which comes first; of those without a time the first, where there are no others. Null for none. */
+/** The earliest of several; if none has a time, the first. Null for none. */
 export function firstTry(tries: readonly NextTry[]): NextTry | null {
   let first: NextTry | null = null;
   for (const one of tries)

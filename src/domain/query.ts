@@ -1,32 +1,32 @@
 import { MESSAGE_STATUSES, type MessageStatus } from './delivery.ts';
 import { wordsOf } from './mail-words.ts';
 
-/** What people type to find mail, as it is understood. docs/search.md tells of it in their words. */
+/** A parsed search query. docs/search.md explains the syntax to users. */
 export interface MailQuery {
   /** All of these must hold. */
   readonly terms: readonly QueryTerm[];
   /** Any of these; null for every status. */
   readonly statuses: readonly MessageStatus[] | null;
-  /** Any recipient's copy goes, or went, by any of these relays; null for all, and for none. */
+  /** The copy of any recipient goes, or went, by any of these relays; null for all, including none. */
   readonly relays: readonly string[] | null;
-  /** And none of its copies by any of these. */
+  /** No recipient's copy goes by any of these. */
   readonly notRelays: readonly string[];
-  /** Of any of these keys; null for all, and for mail without a key. People type names; stores are given ids. */
+  /** Of any of these keys; null for all, and for mail without a key. Users type names; stores get ids. */
   readonly keys: readonly string[] | null;
   readonly notKeys: readonly string[];
-  /** Accepted at or after, and before, these wall times in ms; null for no bound. */
+  /** Accepted at or after the first, and before the second wall time in ms; null for no bound. */
   readonly since: number | null;
   readonly until: number | null;
-  /** Only what the inbox took or a test key sent, or only what it did not; null for both. */
+  /** Only what the inbox captured or a test key sent, or only other mail; null for both. */
   readonly captured: boolean | null;
 }
 
-/** Where words are looked for; `any`: in all that is indexed, the Message-ID too. */
+/** Where to look for words; `any`: in everything indexed, including the Message-ID. */
 export type WordField = 'any' | 'subject' | 'from' | 'to';
 
-/** A condition of its own; with `not`, what must not be so. */
+/** A condition; with `not`, one that must not hold. */
 export type QueryTerm =
-  /** These words, one after the other, in one of the field's texts. At least one word. */
+  /** These words, consecutively, in one of the field's texts. At least one word. */
   | {
       readonly kind: 'words';
       readonly field: WordField;
@@ -42,18 +42,18 @@ export type QueryTerm =
     }
   /** Exactly this tag. */
   | { readonly kind: 'tag'; readonly tag: string; readonly not: boolean }
-  /** An id that begins so, or exactly this Message-ID, without its angle brackets. */
+  /** An id with this prefix, or exactly this Message-ID, without its angle brackets. */
   | { readonly kind: 'id'; readonly start: string; readonly not: boolean }
-  /** The subject contains this text, whatever its letter case. Nobody types it: lists ask for it. */
+  /** The subject contains this text, case-insensitive. Not part of the syntax: lists ask for it. */
   | { readonly kind: 'part'; readonly part: string; readonly not: boolean };
 
-/** A query, and what of it could not be read, for people. */
+/** A query, and notes for the user on what could not be parsed. */
 export interface ParsedQuery {
   readonly query: MailQuery;
   readonly notes: readonly string[];
 }
 
-/** What may stand before a colon. */
+/** What may precede a colon. */
 export const QUERY_TOKENS = [
   'to',
   'from',
@@ -70,10 +70,10 @@ export const QUERY_TOKENS = [
 
 type Token = (typeof QUERY_TOKENS)[number];
 
-/** Conditions beyond this many are left out, with a note. */
+/** Conditions beyond this many are dropped, with a note. */
 const MAX_TERMS = 32;
 
-/** Finds everything. */
+/** Matches everything. */
 export const ANY_MAIL: MailQuery = {
   terms: [],
   statuses: null,
@@ -86,7 +86,7 @@ export const ANY_MAIL: MailQuery = {
   captured: null,
 };
 
-/** Reads what was typed. Never throws: what cannot be read becomes a note, and the rest holds. */
+/** Parses what was typed. Never throws: what cannot be parsed becomes a note, and the rest applies. */
 export function parseQuery(text: string): ParsedQuery {
   const draft = new Draft();
   const pieces = piecesOf(text);
@@ -212,7 +212,7 @@ function shown(value: string): string {
 const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
 const TIME = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?[Zz]$/;
 
-/** The beginning of a UTC day (`2026-11-20`), or a time in UTC (RFC 3339, seconds may be left out), as wall ms; else null. */
+/** The start of a UTC day (`2026-11-20`), or a time in UTC (RFC 3339, seconds optional), as wall ms; else null. */
 export function parseDay(text: string): number | null {
   const day = dayStart(text);
   if (day !== null) return day;
@@ -227,24 +227,24 @@ function dayStart(text: string): number | null {
   const [, year, month, day] = DAY.exec(text) ?? [];
   if (year === undefined) return null;
   const ms = Date.UTC(Number(year), Number(month) - 1, Number(day));
-  // What is no day, such as the 30th of February, would become another one.
+  // A date that does not exist, such as 30 February, would become another one.
   return new Date(ms).toISOString().startsWith(text) ? ms : null;
 }
 
-/** A piece of what was typed: a word or a quoted phrase, alone or behind a token. */
+/** A piece of what was typed: a word or a quoted phrase, alone or after a token. */
 export interface Piece {
-  /** What stands before the colon, in lower case; null without one. */
+  /** The token before the colon, in lower case; null without one. */
   readonly token: string | null;
   /** Without its quotes. */
   readonly value: string;
-  /** A minus stands before it. */
+  /** A minus precedes it. */
   readonly not: boolean;
 }
 
-/** A token: letters and a colon, and then no two slashes, so that addresses of web pages are words. */
+/** A token: letters and a colon, not followed by two slashes, so that URLs are words. */
 const TOKEN = /^([a-z]{2,12}):(?!\/\/)/i;
 
-/** Takes a query apart. A quote that is not closed goes to the end. */
+/** Splits a query. A quote that is not closed extends to the end. */
 export function piecesOf(text: string): Piece[] {
   const pieces: Piece[] = [];
   let rest = text.trimStart();
@@ -260,7 +260,7 @@ export function piecesOf(text: string): Piece[] {
   return pieces;
 }
 
-/** The value that the text begins with, and how many characters it takes. */
+/** The value at the start of the text, and how many characters it takes. */
 function valueAt(text: string): [value: string, length: number] {
   if (text.startsWith('"')) {
     const close = text.indexOf('"', 1);

@@ -1,4 +1,4 @@
-/** How many recipients a relay may be given in a day: its quota, its warm-up, and what is kept for high priority. */
+/** How many recipients a relay may have in a day: its quota, its warm-up, and the part reserved for high priority. */
 import type { Priority } from './message.ts';
 import type { RelayLimits } from './relay.ts';
 
@@ -14,37 +14,36 @@ export function endOfDay(day: number): number {
   return (day + 1) * DAY_MS;
 }
 
-/** A day (whole days since the epoch) as it is written in a definition, such as `2026-12-01`. */
+/** A day (whole days since the epoch) as written in a definition, such as `2026-12-01`. */
 export function dayText(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 'YYYY-MM-DD'.length);
 }
 
-/** When a warm-up begins that has not by that day; null for every other relay. */
+/** When a warm-up begins that has not begun by that day; null for every other relay. */
 export function beginsAfter(day: number, { warmUp }: Pick<RelayLimits, 'warmUp'>): number | null {
   return warmUp !== null && day < warmUp.startDay ? warmUp.startDay : null;
 }
 
-/** Recipients the relay may have on that day; null when it may have any number. */
+/** Recipients the relay may have on that day; null for no limit. */
 export function allowanceOf(
   { maxPerDay, warmUp }: Pick<RelayLimits, 'maxPerDay' | 'warmUp'>,
   day: number,
 ): number | null {
   const quota = maxPerDay > 0 ? maxPerDay : null;
-  // Before its first day a relay that warms up has nothing: its date was set on purpose.
+  // Before its first day a warming relay may have nothing: its date was set on purpose.
   const step = warmUp === null ? undefined : day < warmUp.startDay ? 0 : warmUp.perDay[day - warmUp.startDay];
   if (step === undefined) return quota;
   return quota === null ? step : Math.min(quota, step);
 }
 
-/** How much of an allowance mail of this priority may use: all of it, or what is not kept for high priority. */
+/** How much of an allowance mail of this priority may use: all of it, or what is not reserved for high priority. */
 export function shareOf(allowance: number, reservePercent: number, priority: Priority): number {
   if (priority === 'high') return allowance;
   return allowance - Math.floor((allowance * reservePercent) / 100);
 }
 
 /**
- * When a relay that has been given `used` recipients on that day may be given more of this priority (wall ms); null while it
- * may.
+ * When a relay that has had `used` recipients on that day may have more of this priority (wall ms); null if it may now.
  */
 export function spentUntil(
   limits: Pick<RelayLimits, 'maxPerDay' | 'warmUp' | 'reservePercent'>,
@@ -53,14 +52,16 @@ export function spentUntil(
   priority: Priority,
 ): number | null {
   const begins = beginsAfter(day, limits);
-  // The day before it ends when the warm-up begins.
+  // The end of the day before the warm-up begins.
   if (begins !== null) return endOfDay(begins - 1);
   const allowance = allowanceOf(limits, day);
   if (allowance === null) return null;
   return used >= shareOf(allowance, limits.reservePercent, priority) ? endOfDay(day) : null;
 }
 
-/** Most recipients of one transaction where `left` are left today: what the hop takes whole or not at all is not cut by that. */
+/**
+ * Most recipients of one transaction if `left` are left today; a relay that takes all or none is not limited by that.
+ */
 export function mostAtOnce(
   { maxRecipients, takesWhole }: { readonly maxRecipients: number; readonly takesWhole: boolean },
   left: number,
@@ -68,19 +69,19 @@ export function mostAtOnce(
   return takesWhole ? maxRecipients : Math.min(maxRecipients, left);
 }
 
-/** From which share of an allowance on an operator is told that it runs out. */
+/** The share of an allowance from which on an operator is warned. */
 export const QUOTA_ALERT = 0.8;
 
-/** Relays that may be given nothing more today, and what their mail waits for. */
+/** Relays whose quota for today is used up, and the mail that waits for them. */
 
-/** A relay that has had what it may have today (UTC), but for what is kept for high priority. */
+/** A relay whose quota for today (UTC) is used up, except for the part reserved for high priority. */
 export interface SpentRelay {
   readonly relay: string;
   /** Recipients it may have today. */
   readonly allowance: number;
   /** The allowance is a step of its warm-up. */
   readonly warming: boolean;
-  /** The day on which its warm-up begins, such as `2026-12-01`; null once it has. */
+  /** The day on which its warm-up begins, such as `2026-12-01`; null once it has begun. */
   readonly begins: string | null;
   /** Deliveries that wait for it. */
   readonly waiting: number;
@@ -88,7 +89,7 @@ export interface SpentRelay {
   readonly latenessMs: number;
 }
 
-/** What an operator is told of a relay that is spent. */
+/** The text for operators on a relay whose quota is used up. */
 export function spentText({ relay, allowance, begins, waiting }: SpentRelay): string {
   const wait =
     waiting === 0
@@ -99,7 +100,7 @@ export function spentText({ relay, allowance, begins, waiting }: SpentRelay): st
     : `${relay} gets no mail before ${begins} (UTC), when its warm-up begins: ${wait}.`;
 }
 
-/** Whether someone should look: mail is late, and not because a warm-up goes its way. */
+/** Whether an operator should look: mail is late, and not just because of a warm-up. */
 export function isShort({ warming, waiting, latenessMs }: SpentRelay, lateMs: number): boolean {
   return !warming && waiting > 0 && latenessMs > lateMs;
 }

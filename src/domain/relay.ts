@@ -3,16 +3,16 @@ import type { RelayType } from './lane.ts';
 /** How a connection to a smarthost is secured (contract §11). */
 export type TlsMode = 'required' | 'opportunistic' | 'implicit' | 'none';
 
-/** The one way in which AUTH proves who we are, where it is not left to what the server offers. */
+/** The only mechanism that AUTH may use; absent, it depends on what the server offers. */
 export type AuthMode = 'plain' | 'login' | 'xoauth2';
 
-/** The providers whose OAuth is known by name. */
+/** The providers whose OAuth settings are built in. */
 export const OAUTH_PRESETS = ['microsoft', 'google'] as const;
 
-/** How access tokens for AUTH are got (OAuth 2.0, RFC 6749). */
+/** How to get access tokens for AUTH (OAuth 2.0, RFC 6749). */
 export interface OAuthSettings {
   readonly preset: (typeof OAUTH_PRESETS)[number] | null;
-  /** The id or a domain of the Microsoft Entra tenant; null where `tokenUrl` was given. */
+  /** The id or a domain of the Microsoft Entra tenant; null if `tokenUrl` was given. */
   readonly tenant: string | null;
   readonly tokenUrl: string;
   readonly scope: string | null;
@@ -21,11 +21,11 @@ export interface OAuthSettings {
   readonly grant: OAuthGrant;
 }
 
-/** What an access token is given for. Secrets are in clear only in memory; encrypted at rest; never logged. */
+/** The grant for an access token. Secrets are in clear only in memory; encrypted at rest; never logged. */
 export type OAuthGrant =
   /** RFC 6749 §4.4. */
   | { readonly kind: 'client_credentials'; readonly clientId: string; readonly secret: string }
-  /** RFC 6749 §6; the secret is null for a client that has none. */
+  /** RFC 6749 §6; the secret is null for a client without one. */
   | {
       readonly kind: 'refresh_token';
       readonly clientId: string;
@@ -35,36 +35,36 @@ export type OAuthGrant =
   /** A JWT signed with RS256 (RFC 7523 §2.1). */
   | {
       readonly kind: 'service_account';
-      /** Its address: who signs. */
+      /** The address of the service account, which signs. */
       readonly account: string;
-      /** The id of its key; null: not told. */
+      /** The id of its key; null to omit it. */
       readonly keyId: string | null;
       /** In PEM. */
       readonly privateKey: string;
-      /** The user it stands in for. */
+      /** The user that it impersonates. */
       readonly subject: string;
     };
 
-/** Where Microsoft's tokens for a tenant are asked for. */
+/** Where to get Microsoft's tokens for a tenant. */
 export function microsoftTokenUrl(authority: string, tenant: string): string {
   return `${authority}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`;
 }
 
-/** Limits that every type of relay has. */
+/** Limits of every type of relay. */
 export interface RelayLimits {
   /** Attempts at once, over all its lanes on this node. */
   readonly maxConcurrency: number;
-  /** Attempts begun a second; 0 means no limit. */
+  /** Attempts begun per second; 0 means no limit. */
   readonly maxRatePerSecond: number;
   /** Larger messages fail with 5.3.4; 0 means no limit of ours. */
   readonly maxMessageBytes: number;
   /** Recipients in one transaction. */
   readonly maxRecipients: number;
-  /** Recipients handed over in a UTC day, over all nodes; 0 means no limit. */
+  /** Recipients per UTC day, over all nodes; 0 means no limit. */
   readonly maxPerDay: number;
-  /** Percent of a day's recipients that only mail of high priority may use. */
+  /** Percent of a day's recipients reserved for mail of high priority. */
   readonly reservePercent: number;
-  /** Fewer a day while the relay's addresses earn their name; null when they have one. */
+  /** Lower daily limits while the relay's addresses earn a reputation; null if they have one. */
   readonly warmUp: WarmUp | null;
 }
 
@@ -72,11 +72,11 @@ export interface RelayLimits {
 export interface WarmUp {
   /** The first day: whole UTC days since the epoch. */
   readonly startDay: number;
-  /** Recipients on the first day, the second, and so on; after the last of them `maxPerDay` alone counts. Not empty. */
+  /** Recipients on the first day, the second, and so on; after the last, only `maxPerDay` applies. Not empty. */
   readonly perDay: readonly number[];
 }
 
-/** A named way out. */
+/** A named way to send mail. */
 export interface Relay {
   readonly name: string;
   readonly type: RelayType;
@@ -88,24 +88,24 @@ export interface Relay {
   readonly smtp: SmarthostSettings | null;
   /** Present exactly for type `mx`. */
   readonly mx: MxSettings | null;
-  /** Present exactly for providers that are spoken to over HTTPS. */
+  /** Present exactly for providers with an HTTPS API. */
   readonly provider: ProviderSettings | null;
 }
 
-/** What every provider has, whatever its type. */
+/** The common settings of all providers. */
 interface ProviderBase {
-  /** Base URL of its API, without a slash at the end; of a webhook the whole URL. */
+  /** Base URL of its API, without a trailing slash; for a webhook the whole URL. */
   readonly endpoint: string;
   /** Connections to private and loopback addresses, and plain HTTP, are allowed (file and environment only). */
   readonly allowPrivate: boolean;
   /**
-   * The API key, secret access key, server token, client secret or signing secret. In clear only in memory; encrypted at
-   * rest; never logged. Empty when it cannot be read: the relay is disabled then.
+   * The API key, secret access key, server token, client secret or signing secret. In clear only in memory; encrypted
+   * at rest; never logged. Empty if it cannot be read: then the relay is disabled.
    */
   readonly secret: string;
 }
 
-/** How a provider's API is spoken to. */
+/** How to use a provider's API. */
 export type ProviderSettings = ProviderBase &
   (
     | {
@@ -123,7 +123,7 @@ export type ProviderSettings = ProviderBase &
         readonly clientId: string;
         /** The mailbox that sends; null: that of the message's From. */
         readonly mailbox: string | null;
-        /** Where tokens are asked for, as `endpoint`. */
+        /** Where to get tokens, like `endpoint`. */
         readonly authority: string;
       }
   );
@@ -131,26 +131,26 @@ export type ProviderSettings = ProviderBase &
 /** The type of a provider. */
 export type ProviderType = ProviderSettings['type'];
 
-/** Their APIs know no envelope: who gets a message is told by its header. */
+/** Their APIs have no envelope: the header tells who gets a message. */
 const WITHOUT_ENVELOPE: ReadonlySet<ProviderType> = new Set(['postmark', 'sendgrid', 'resend', 'graph']);
 
-/** Whether the next hop takes a message for all of its recipients or for none: a part of them it would refuse. */
+/** Whether the next hop takes a message for all of its recipients or for none: it would refuse a part of them. */
 export function takesWhole({ provider }: Pick<Relay, 'provider'>): boolean {
   return provider !== null && WITHOUT_ENVELOPE.has(provider.type);
 }
 
-/** Where a relay's connections come from, and how they introduce themselves. */
+/** The source addresses of a relay's connections, and their EHLO name. */
 export interface OriginSettings {
   /** EHLO name; null means the server's. */
   readonly helo: string | null;
-  /** Addresses of ours to connect from, in turn; empty means the system's choice. */
+  /** Our source addresses, used in turn; empty means the system's choice. */
   readonly sourceIps: readonly string[];
   readonly ipFamily: 'any' | 'ipv4' | 'ipv6';
 }
 
 /** How an `mx` relay delivers to the recipients' own servers. */
 export interface MxSettings extends OriginSettings {
-  /** The port of the recipients' servers: 25, but for tests. */
+  /** The port of the recipients' servers: 25, except in tests. */
   readonly port: number;
   /** `opportunistic` (with MTA-STS and DANE enforced where published), or `required`: never in clear. */
   readonly tls: 'opportunistic' | 'required';
@@ -158,16 +158,16 @@ export interface MxSettings extends OriginSettings {
   readonly allowPrivate: boolean;
   /** Attempts at once to one recipient domain. */
   readonly maxPerDomain: number;
-  /** What is known of the big mailbox providers bounds the pace towards them (`domain/mailbox-provider.ts`). */
+  /** Known limits of the big mailbox providers apply (`domain/mailbox-provider.ts`). */
   readonly presets: boolean;
 }
 
-/** What an `smtp` relay connects to. */
+/** The connection of an `smtp` relay. */
 export interface SmarthostSettings extends OriginSettings {
   readonly host: string;
   readonly port: number;
   readonly tls: TlsMode;
-  /** Check the certificate against the host's name and the system's roots. */
+  /** Check the certificate against the host's name and the system's trusted roots. */
   readonly verify: boolean;
   readonly username: string | null;
   /** In clear only in memory; encrypted at rest; never logged. */
@@ -176,12 +176,12 @@ export interface SmarthostSettings extends OriginSettings {
   readonly auth?: AuthMode;
   /** Present exactly with `auth: xoauth2`; there is no password then. */
   readonly oauth?: OAuthSettings;
-  /** It may not be at a link-local address: those of machines that tell about themselves, as clouds have them. */
+  /** It may not have a link-local address, where clouds serve machine metadata. */
   readonly noLinkLocal?: true;
 }
 
 /** A relay's name: 1 to 64 of `a-z 0-9 - _` (contract §11). */
 export const RELAY_NAME = /^[a-z0-9_-]{1,64}$/;
 
-/** The built-in relay that captures mail locally and is the default route of a new install. */
+/** The built-in relay that captures mail locally, and the default route of a new installation. */
 export const INBOX = 'inbox';

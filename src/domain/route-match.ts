@@ -1,6 +1,6 @@
 import { addressKey } from './mailbox.ts';
 
-/** What routing looks at, and the conditions of its rules. */
+/** The facts that routing uses, and the conditions of its rules. */
 
 /** One recipient of one message. */
 export interface RouteFacts {
@@ -8,7 +8,7 @@ export interface RouteFacts {
   /** '' is the null reverse-path. */
   readonly reversePath: string;
   readonly tags: readonly string[];
-  /** Who owns the message: a key's id, or `source:` and a named source's name. */
+  /** The owner of the message: a key's id, or `source:` and a named source's name. */
   readonly keyId: string | null;
   readonly keyName: string | null;
   /** The client's address; null for the command line and for reports. */
@@ -20,7 +20,7 @@ export interface RouteFacts {
   readonly test: boolean;
 }
 
-/** Conditions: each that is given must hold; of a list, one. All text is compared whatever its case. */
+/** Conditions: all given ones must hold; of a list, one entry. Text is compared case-insensitively. */
 export interface RouteMatch {
   /** Whole reverse-paths; '' is the null reverse-path. */
   readonly sender?: Words;
@@ -34,18 +34,18 @@ export interface RouteMatch {
   /** Names of `listener.sources`. */
   readonly source?: Words;
   readonly sourceCidr?: AddressSet;
-  /** Of the contents, both included. */
+  /** Size of the contents, both bounds included. */
   readonly minBytes?: number;
   readonly maxBytes?: number;
   readonly time?: readonly TimeWindow[];
 }
 
-/** Texts in lower case, in the order in which they were written: looked up, for a list may be long. */
+/** Texts in lower case, in the order given: a set, for a list may be long. */
 export type Words = ReadonlySet<string>;
 
 /** Ranges of addresses. */
 export interface AddressSet {
-  /** As they were written. */
+  /** As given. */
   readonly ranges: readonly string[];
   contains(address: string): boolean;
 }
@@ -54,7 +54,7 @@ export interface AddressSet {
 export interface TimeWindow {
   /** 0 is Sunday; empty means every day. */
   readonly days: readonly number[];
-  /** Minutes since midnight: from this one on, and before that one; `to` under `from` goes beyond midnight. */
+  /** Minutes since midnight: from the first, and before the second; a `to` below `from` extends beyond midnight. */
   readonly from: number;
   readonly to: number;
 }
@@ -62,19 +62,19 @@ export interface TimeWindow {
 /** The name of a condition. */
 export type Condition = keyof RouteMatch;
 
-/** The first condition that does not hold, in the order in which they were written; null when the rule matches. */
+/** The first condition that does not hold, in the order given; null if the rule matches. */
 export function unmet(match: RouteMatch, facts: RouteFacts): Condition | null {
   for (const condition of conditionsOf(match)) if (!CHECKS[condition](match, facts)) return condition;
   return null;
 }
 
-/** The conditions that are given, in the order in which they were written. */
+/** The given conditions, in order. */
 export function conditionsOf(match: RouteMatch): readonly Condition[] {
   // Sound because a match has no other members.
   return Object.keys(match) as Condition[];
 }
 
-/** A condition's name as it is written and told: `recipientDomain` is `recipient_domain`. */
+/** A condition's external name: `recipientDomain` is `recipient_domain`. */
 export function conditionName(condition: Condition): string {
   return condition.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
@@ -97,7 +97,7 @@ const CHECKS: Readonly<Record<Condition, Check>> = {
   time: ({ time = [] }, { now }) => time.some((window) => isWithin(window, now)),
 };
 
-/** How the owner of a named source's mail begins (`domain/key.ts`). */
+/** The prefix of the owner of a named source's mail (`domain/key.ts`). */
 const SOURCE = 'source:';
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1440;
@@ -107,7 +107,7 @@ function isAmong(wanted: Words | undefined, own: string): boolean {
   return wanted?.has(own.toLowerCase()) === true;
 }
 
-/** Whether the address's domain, or with `*.` before it one above it, is among the patterns. */
+/** Whether the address's domain, or with `*.` one of its parents, is among the patterns. */
 function isUnder(patterns: Words | undefined, address: string): boolean {
   const at = address.lastIndexOf('@');
   if (patterns === undefined || at < 0) return false;

@@ -3,35 +3,38 @@ import { type Condition, type RouteFacts, type RouteMatch, unmet } from './route
 
 /** One row of the table. */
 export interface RouteRule {
-  /** Unique in its table; `rule-<place>` unless it was given one. */
+  /** Unique in its table; `rule-<place>` unless named. */
   readonly name: string;
   readonly match: RouteMatch;
   /** At least one, each relay once. */
   readonly via: readonly WeightedRelay[];
-  /** Tried in the order of `via`, or drawn by weight: the first, then each next among those that are left. */
+  /** Tried in the order of `via`, or drawn by weight: the first relay, then each next one among the rest. */
   readonly order: 'given' | 'weighted';
 }
 
 /** A member of a rule's group. */
 export interface WeightedRelay {
   readonly relay: string;
-  /** At least 1; 1 where the order is given. */
+  /** At least 1; 1 for the order `given`. */
   readonly weight: number;
 }
 
-/** Where mail goes. */
+/** The routing rules and the default. */
 export interface RoutingTable {
-  /** Counts up with every published change; stored with each decision. */
+  /** Rises with every published change; stored with each decision. */
   readonly version: number;
   /** First match wins. */
   readonly rules: readonly RouteRule[];
   /** Where mail goes when no rule matches. */
   readonly defaultRelay: string;
-  /** The one address whose mail the local inbox takes: this server's own postmaster. Null when somebody was named. */
+  /**
+   * The one address whose mail goes to the local inbox: this server's own postmaster. Null if a postmaster is
+   * configured.
+   */
   readonly postmaster: string | null;
 }
 
-/** The relays chosen, and why. */
+/** The chosen relays, and why. */
 export interface RouteDecision {
   /** Names of relays in the order in which they are tried; at least one. */
   readonly group: readonly string[];
@@ -39,20 +42,20 @@ export interface RouteDecision {
   readonly rule: string | null;
 }
 
-/** What a rule came to. */
+/** The verdict of a rule. */
 export interface RuleVerdict {
   readonly rule: string;
-  /** The first condition that does not hold; null when the rule matches. */
+  /** The first condition that does not hold; null if the rule matches. */
   readonly unmet: Condition | null;
 }
 
-/** A relay that a rule names and that does not exist: its group does without it. */
+/** A missing relay that a rule names: its group does without it. */
 export interface MissingRelay {
   readonly rule: string;
   readonly relay: string;
 }
 
-/** The relays that rules name and that are not among those there are. */
+/** The relays that rules name but that do not exist. */
 export function missingRelays(
   rules: readonly RouteRule[],
   relays: readonly { readonly name: string }[],
@@ -63,21 +66,21 @@ export function missingRelays(
   );
 }
 
-/** What decides before any rule, by the names under which it is told and stored; the last is for reports alone. */
+/** The names of what decides before any rule, as reported and stored; the last is for reports alone. */
 export const BUILT_IN_RULES = ['test-key', 'postmaster', 'report-relay'] as const;
 
-/** Told and stored of mail that an operator gave its relay by hand. */
+/** The rule name of mail whose relay an operator chose by hand. */
 export const MANUAL_RULE = 'manual';
 
 /**
- * Told and stored of what may have been sent already (contract §11, `delivery.ambiguous`): its group is the relay that may
- * have sent it, so that no other does.
+ * The rule name of what may already have been sent (contract §11, `delivery.ambiguous`): its group is the relay that
+ * may have sent it, so that no other does.
  */
 export const AMBIGUOUS_RULE = 'ambiguous';
 
 /**
- * Chooses the group of relays for one recipient. `dice` gives a number in [0, 1) for a rule: the same for all recipients
- * of a message, so that siblings go the same way.
+ * Chooses the group of relays for one recipient. `dice` returns a number in [0, 1) for a rule, the same for all
+ * recipients of a message, so that siblings take the same route.
  */
 export function route(
   facts: RouteFacts,
@@ -91,7 +94,7 @@ export function route(
   return { group: orderOf(rule, dice), rule: rule.name };
 }
 
-/** What each rule comes to, in order, up to the one that matches; none where a built-in one decides before. */
+/** The verdict of each rule, in order, up to the one that matches; empty if a built-in rule decides first. */
 export function judgeRules(facts: RouteFacts, table: RoutingTable): RuleVerdict[] {
   const verdicts: RuleVerdict[] = [];
   if (builtInRule(facts, table) !== null) return verdicts;
@@ -104,8 +107,8 @@ export function judgeRules(facts: RouteFacts, table: RoutingTable): RuleVerdict[
 }
 
 /**
- * A message's dice for a rule: the same whenever it is asked, so that siblings go one way, and stay there when the
- * decision is made anew. Fair over messages, whose ids are random.
+ * A message's random number for a rule. It is the same every time, so that siblings take one route, and keep it when
+ * they are routed again. It is fair over messages, whose ids are random.
  */
 export function messageDice(messageId: string): (rule: RouteRule) => number {
   return ({ name }) => hash(`${messageId} ${name}`) / 2 ** 32;
@@ -126,7 +129,7 @@ function orderOf(rule: RouteRule, dice: (rule: RouteRule) => number): readonly s
     let share = thrown * left.reduce((sum, { weight }) => sum + weight, 0);
     let place = 0;
     while (place < left.length - 1 && share >= weightAt(left, place)) share -= weightAt(left, place++);
-    // Where in the winner's share the number fell is as good a throw for the rest.
+    // The number's position in the winner's share is as random for the rest.
     thrown = share / weightAt(left, place);
     order.push(...left.splice(place, 1).map(({ relay }) => relay));
   }
@@ -137,7 +140,7 @@ function weightAt(group: readonly WeightedRelay[], place: number): number {
   return group[place]?.weight ?? 1;
 }
 
-/** RFC 5321 §4.5.1: `postmaster` is this one's name however it is written, and so is a domain. */
+/** RFC 5321 §4.5.1: `postmaster` is case-insensitive here, and so is a domain. */
 function isPostmaster(recipient: string, { postmaster }: RoutingTable): boolean {
   return (
     postmaster !== null &&

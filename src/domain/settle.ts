@@ -2,7 +2,7 @@ import type { DeliveryState } from './delivery.ts';
 import type { Hop } from './lane.ts';
 import type { Outcome, OutcomeName, Reply } from './outcome.ts';
 
-/** What settling needs to know of a delivery in `processing`. */
+/** The fields of a delivery in `processing` that settling needs. */
 export interface SettlingDelivery {
   /** Attempts recorded before this one, since it was accepted or last retried by hand. */
   readonly attempts: number;
@@ -10,15 +10,15 @@ export interface SettlingDelivery {
   readonly expiresAt: number;
 }
 
-/** Everything settling decides by, besides the outcome. */
+/** Everything that decides a settlement, besides the outcome. */
 export interface SettlePolicy extends RetryPolicy {
-  /** What to do when the peer may have the message: try again at the same relay, or hold it. */
+  /** What to do if the peer may have the message: retry at the same relay, or hold it. */
   readonly ambiguous: 'retry' | 'hold';
 }
 
 /** Where a delivery waits from now on. */
 export interface NextHop extends Hop {
-  /** Its group from now on, where a relay is of no use to it any more; absent: as it was. */
+  /** Its group from now on, if a relay can no longer serve it; absent: unchanged. */
   readonly group?: readonly string[];
 }
 
@@ -37,8 +37,8 @@ export interface Transition {
 }
 
 /**
- * The heart: from what an attempt did for a delivery to what becomes of it. Siblings of one attempt are given
- * the same `now` and `dice`, so that they wait and come due together.
+ * The core decision: from an attempt's outcome for a delivery to its next state. Siblings of one attempt get the same
+ * `now` and `dice`, so that they wait and come due together.
  */
 export function settle(
   delivery: SettlingDelivery,
@@ -89,14 +89,14 @@ function waitOrEnd(
     possibleDuplicate: false,
   } as const;
   if (now >= delivery.expiresAt) return { ...base, state: 'failed', outcome: 'expired' };
-  // Never beyond the expiry: the last try comes at the end of the message's life, not after it.
+  // Never beyond the expiry: the last attempt comes at the end of the message's life, not after it.
   const due = Math.min(now + retryDelayMs(delivery.attempts + 1, policy, dice), delivery.expiresAt);
   return { ...base, state: 'retrying', outcome: null, nextAttemptAt: due };
 }
 
 /**
- * What becomes of a delivery that has failed while its sender cannot be told of it: it waits at its relay, is tried again, and
- * fails then, or by its age. `attempts` as in {@link settle}.
+ * What happens to a delivery that has failed while its sender cannot be told: it waits at its relay, is tried again,
+ * and then fails, or expires. `attempts` as in {@link settle}.
  */
 export function waitUntold(
   { attempts, expiresAt }: SettlingDelivery,
@@ -106,26 +106,26 @@ export function waitUntold(
   dice: number,
 ): Transition {
   const due = now + retryDelayMs(attempts + 1, policy, dice);
-  // What is too old already is left to the expiry, which waits for its report.
+  // What has already expired is left to the expiry, which waits for its report.
   const nextAttemptAt = now < expiresAt ? Math.min(due, expiresAt) : due;
   return { ...transition, state: 'retrying', outcome: null, nextAttemptAt, next: null };
 }
 
-/** Whether it goes on with the relay it was at, whatever routing says: the peer may have the message. */
+/** Whether it keeps its relay, whatever routing says: the peer may have the message. */
 export function keepsRelay({ state, possibleDuplicate }: Transition): boolean {
   return state === 'retrying' && possibleDuplicate;
 }
 
 /**
- * What becomes of a delivery whose cancellation was asked for during the attempt: it waits no more. Any other end
- * stands, and so does the flag that the peer may have the message.
+ * What happens to a delivery whose cancellation was requested during the attempt: it does not wait again. Any other
+ * outcome stands, and so does the flag that the peer may have the message.
  */
 export function endCancelled(transition: Transition): Transition {
   if (transition.state !== 'retrying') return transition;
   return { ...transition, state: 'failed', outcome: 'cancelled', nextAttemptAt: null, next: null };
 }
 
-/** When a deferred delivery is tried again. Times in milliseconds. */
+/** When a deferred delivery is retried. Times in milliseconds. */
 export interface RetryPolicy {
   readonly firstMs: number;
   readonly maxMs: number;
@@ -133,7 +133,7 @@ export interface RetryPolicy {
   readonly maxAgeMs: number;
 }
 
-/** Share of the delay that jitter may add or take: enough to spread a herd, too little to change the pace. */
+/** The part of the delay that jitter may add or subtract: enough to spread retries, too little to change the pace. */
 const JITTER = 0.2;
 
 /**

@@ -1,20 +1,20 @@
-/** How nodes divide among them what a relay allows all of them together. */
+/** How nodes divide the limits that a relay sets for all of them together. */
 
-/** A node's part: it is the `rank`th, from 0, of `of` that divide. */
+/** A node's share: it is the `rank`th, from 0, of `of` nodes. */
 export interface Share {
   readonly rank: number;
   readonly of: number;
 }
 
-/** Of a node that is the only one. */
+/** The share of a node that is alone. */
 export const WHOLE: Share = { rank: 0, of: 1 };
-/** Of a node that may not have any yet. */
+/** The share of a node that may not have any yet. */
 export const NOTHING: Share = { rank: Number.POSITIVE_INFINITY, of: Number.POSITIVE_INFINITY };
 
 /**
- * What of `limit` (a whole number) a share comes to: equal parts, and one more each to the first as long as any is left.
- * The parts of nodes that divide among different sets of nodes never come to more than the limit, as long as each of these
- * nodes is in the set of every other: to know of more nodes makes no part larger.
+ * A share of `limit` (a whole number): equal parts, and the remainder one each to the first nodes. Shares of nodes that
+ * divide among different sets of nodes never exceed the limit together, as long as each of these nodes is in the set of
+ * every other: knowing more nodes makes no share larger.
  */
 export function shareOf(limit: number, { rank, of }: Share): number {
   return Math.floor(limit / of) + (rank < limit % of ? 1 : 0);

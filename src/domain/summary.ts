@@ -3,7 +3,7 @@ import type { RecipientKind } from './message.ts';
 import { type Wait, waitOf } from './next-try.ts';
 import type { OutcomeName } from './outcome.ts';
 
-/** What a message's summary needs to know of each recipient, in envelope order. */
+/** The fields of each recipient that a message's summary needs, in envelope order. */
 export interface SummarizedRecipient {
   readonly address: string;
   readonly kind: RecipientKind;
@@ -17,12 +17,12 @@ export interface SummarizedRecipient {
   readonly dueAt: number | null;
 }
 
-/** What a message's record says that follows from its recipients (contract §3.1, §4). */
+/** The fields of a message's record that follow from its recipients (contract §3.1, §4). */
 export interface RecipientsSummary {
   readonly outcome: OutcomeName | 'partial' | null;
   readonly relay: string | null;
   readonly providerMessageId: string | null;
-  /** What waits, one for each lane: what comes due there first. */
+  /** What waits, one entry per lane: what comes due there first. */
   readonly waits: readonly Wait[];
   readonly to: readonly string[];
   readonly cc: readonly string[];
@@ -30,8 +30,8 @@ export interface RecipientsSummary {
 }
 
 /**
- * Sums up recipients: once all have ended, the outcome they share, or `partial` when they ended differently; relay
- * and provider id of the first delivered one, else of the first; what waits, by lane.
+ * Summarizes recipients: once all are final, their common outcome, or `partial` if they differ; relay and provider id
+ * of the first delivered one, else of the first; what waits, by lane.
  */
 export function summarizeRecipients(recipients: readonly SummarizedRecipient[]): RecipientsSummary {
   const shown = recipients.find(({ state }) => state === 'delivered') ?? recipients[0];
@@ -48,7 +48,7 @@ export function summarizeRecipients(recipients: readonly SummarizedRecipient[]):
   };
 }
 
-/** Null as long as any recipient may still end otherwise. */
+/** Null while any recipient may still end differently. */
 function sharedOutcome(recipients: readonly SummarizedRecipient[]): OutcomeName | 'partial' | null {
   const outcomes = new Set(recipients.map(({ outcome }) => outcome));
   if (outcomes.has(null)) return null;
