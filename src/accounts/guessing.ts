@@ -2,36 +2,35 @@ import { sourceGroup } from '../lib/network.ts';
 import { NewestMap } from '../lib/newest-map.ts';
 
 /**
- * Slows guessing down. What counts is a source's failures at one account, and a source's failures at all of them:
- * each has some free, then waits longer and longer. Nobody is ever kept out by what others do: an account under attack from
- * many sources only leaves each of them fewer free tries. Time is an argument, monotonic milliseconds; the tables are
- * bounded, and what was longest quiet makes room.
+ * Slows guessing down. It counts a source's failures at one account, and at all accounts: each has some free, then must
+ * wait longer and longer. Others' failures never lock anybody out: an account under attack from many sources only
+ * leaves each of them fewer free tries. Time is an argument, monotonic milliseconds; the tables are bounded, and the
+ * longest quiet entry makes room.
  */
 
-/** What is guessed. */
 export type Guess = 'password' | 'code' | 'recovery' | 'link';
 
-/** Tries of a source at an account before it waits. */
+/** Tries of a source at an account before it must wait. */
 const FREE_TRIES = 5;
-/** The same where the account fails often, from any source. */
+/** The same for an account that fails often, from any source. */
 const FREE_UNDER_ATTACK = 1;
-/** Failures of an account, without an hour's rest between, that make an attack. */
+/** Failures of an account, without an hour's pause between, that count as an attack. */
 const ATTACK = 50;
-/** Tries of a source at whatever accounts before it waits: an office may have one address. */
+/** Tries of a source at any accounts before it must wait: an office may have one address. */
 const FREE_OF_SOURCE = 30;
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 15 * 60_000;
-/** Who tries at other accounts too waits no longer than this for a first try at another one. */
+/** The longest wait of a source for its first try at another account. */
 const LONGEST_SOURCE_WAIT_MS = 60_000;
 /**
- * Six digits can be guessed by many sources together, by someone who has the password: so many tries an hour, over all
- * sources. A recovery code is not counted, so that the owner has a way in even then.
+ * Someone with the password could guess six digits from many sources together: so tries an hour are limited over all
+ * sources. A recovery code is not counted, so that the owner always has a way in.
  */
 const CODES_PER_HOUR = 100;
 const HOUR_MS = 3_600_000;
 const MAX_ENTRIES = 20_000;
 
-/** One try, as `begin` has counted it. */
+/** One try, as counted by `begin`. */
 export interface Try {
   readonly guess: Guess;
   readonly account: string;
@@ -40,7 +39,7 @@ export interface Try {
 
 /** The answer to a request to try. */
 export type TryAnswer =
-  /** It may be tried, and counts as failed until `succeeded`. `tries`: how many there were at this account from there. */
+  /** The try is allowed, and counts as failed until `succeeded`. `tries`: this source's tries at this account. */
   | { readonly ok: true; readonly tries: number; readonly attempt: Try }
   | { readonly ok: false; readonly waitMs: number };
 
@@ -50,14 +49,14 @@ export class Throttle {
   readonly #sources: Failures;
   readonly #accounts: Failures;
 
-  /** `maxEntries`: of each of the three tables. */
+  /** `maxEntries`: for each of the three tables. */
   constructor(maxEntries = MAX_ENTRIES) {
     this.#pairs = new Failures(maxEntries);
     this.#sources = new Failures(maxEntries);
     this.#accounts = new Failures(maxEntries);
   }
 
-  /** Whether a source may try now. What must wait is not counted: waiting helps. */
+  /** Whether a source may try now. A try that must wait is not counted: waiting helps. */
   begin(guess: Guess, account: string, address: string, now: number): TryAnswer {
     const attempt = { guess, account, source: sourceGroup(address) };
     const [pair, all] = [pairKey(attempt), accountKey(attempt)];
@@ -73,19 +72,19 @@ export class Throttle {
     return { ok: true, tries: this.#pairs.add(pair, now), attempt };
   }
 
-  /** It was right: what its source failed at this account before is forgotten. */
+  /** It was right: forgets this source's earlier failures at this account. */
   succeeded(attempt: Try): void {
     this.#pairs.forget(pairKey(attempt));
     this.takeBack(attempt, false);
   }
 
-  /** Someone has given password and code: their passwords, which counted until then, are forgotten. */
+  /** Someone gave password and code: forgets the passwords, which counted until then. */
   wentThrough(account: string, address: string, now: number): void {
     const attempt: Try = { guess: 'password', account, source: sourceGroup(address) };
     if (this.#pairs.count(pairKey(attempt), now) > 0) this.succeeded(attempt);
   }
 
-  /** Forgets all failures at an account with earlier passwords, from any source. */
+  /** Forgets all failures with earlier passwords at an account, from any source. */
   pardon(account: string): void {
     this.#accounts.forget(accountKey({ guess: 'password', account }));
     this.#pairs.forgetEnding(` ${account}`);
@@ -110,14 +109,14 @@ function accountKey({ guess, account }: Omit<Try, 'source'>): string {
 interface Entry {
   count: number;
   lastAt: number;
-  /** When the hour began in which `inHour` were counted. */
+  /** When the hour counted by `inHour` began. */
   hourAt: number;
   inHour: number;
 }
 
-/** Failures by name. Those of a name are forgotten after an hour without one. */
+/** Failures by name, forgotten after an hour without one. */
 class Failures {
-  /** By name; the one that failed longest ago makes room. */
+  /** By name; the oldest failure makes room. */
   readonly #entries: NewestMap<string, Entry>;
 
   constructor(maxEntries: number) {
@@ -128,7 +127,7 @@ class Failures {
     return this.#entryOf(key, now)?.count ?? 0;
   }
 
-  /** Ms until the next try: none while `free` are left, then doubling from the last one on. */
+  /** Ms until the next try: none while `free` are left, then doubling from the last failure on. */
   waitMs(key: string, free: number, longest: number, now: number): number {
     const entry = this.#entryOf(key, now);
     if (entry === null || entry.count < free) return 0;
@@ -136,14 +135,14 @@ class Failures {
     return Math.max(0, entry.lastAt + pause - now);
   }
 
-  /** Ms until fewer than `limit` are counted in the hour. */
+  /** Ms until the hour has fewer than `limit`. */
   waitForHour(key: string, limit: number, now: number): number {
     const entry = this.#entryOf(key, now);
     if (entry === null || entry.inHour < limit) return 0;
     return Math.max(0, entry.hourAt + HOUR_MS - now);
   }
 
-  /** Counts one more; gives how many there are. */
+  /** Counts one more; returns the number. */
   add(key: string, now: number): number {
     const entry = this.#entryOf(key, now) ?? { count: 0, lastAt: now, hourAt: now, inHour: 0 };
     if (now - entry.hourAt >= HOUR_MS) Object.assign(entry, { hourAt: now, inHour: 0 });
@@ -166,7 +165,7 @@ class Failures {
     this.#entries.delete(key);
   }
 
-  /** Looks at every entry: for what an administrator does now and then. */
+  /** Visits every entry, which is fine for rare acts of an administrator. */
   forgetEnding(ending: string): void {
     for (const key of this.#entries.keys()) if (key.endsWith(ending)) this.#entries.delete(key);
   }
@@ -180,22 +179,22 @@ class Failures {
   }
 }
 
-/** What somebody did who may be a stranger. */
+/** A failed try of a possible stranger. */
 export interface Suspicion {
   readonly action: 'signInFailed' | 'secondFactorAsked';
   /** What was guessed. */
   readonly guess: string;
-  /** A user there is; null for a name that nobody has, or where several are taken together. */
+  /** An existing user; null for an unknown name, or several taken together. */
   readonly user: string | null;
   /** Null where several are taken together. */
   readonly source: string | null;
-  /** How often, since the last one of the kind. */
+  /** How often, since the last record of the kind. */
   readonly tries: number;
 }
 
-/** One of a kind is noted at most so often; what comes meanwhile is counted. */
+/** How often one kind is recorded at most; further ones are counted. */
 const PERIOD_MS = 10 * 60_000;
-/** Users and sources that are noted apart at a time. Beyond them, and for names that nobody has, all are one. */
+/** Users and sources recorded separately at a time. Others, and unknown names, are recorded together. */
 const MAX_APART = 30;
 
 interface Page {
@@ -204,8 +203,9 @@ interface Page {
 }
 
 /**
- * Notes what strangers do so that they cannot fill the activity with it, however many names and sources they have: a user and
- * source at most once a period, with a count, and all that does not fit together. Time is an argument, monotonic ms.
+ * Records strangers' tries so that they cannot fill the activity, however many names and sources they have: each user
+ * and source at most once a period, with a count, and everything beyond the limit together. Time is an argument,
+ * monotonic ms.
  */
 export class SuspicionBook {
   readonly #note: (suspicion: Suspicion) => Promise<void>;
@@ -217,7 +217,7 @@ export class SuspicionBook {
     this.#note = note;
   }
 
-  /** Notes or counts one. */
+  /** Records or counts one. */
   async add(what: Omit<Suspicion, 'tries'>, now: number): Promise<void> {
     const key = this.#keyOf(what);
     const page = this.#pages.get(key);
@@ -229,13 +229,13 @@ export class SuspicionBook {
     if (now - page.notedAt >= PERIOD_MS) await this.#turn(key, page, now);
   }
 
-  /** Notes what was counted and whose period is over, or (`all`) everything. To be called now and then. */
+  /** Records the counts whose period is over, or (`all`) every count. Call it now and then. */
   async settle(now: number, all = false): Promise<void> {
     for (const [key, page] of [...this.#pages])
       if (all || now - page.notedAt >= PERIOD_MS) await this.#turn(key, page, now);
   }
 
-  /** Notes what was counted, and begins another period; a quiet one is forgotten. */
+  /** Records a count, and begins another period; a quiet one is forgotten. */
   async #turn(key: string, page: Page, now: number): Promise<void> {
     const { suspicion } = page;
     if (suspicion.tries === 0) {

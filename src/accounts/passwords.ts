@@ -3,13 +3,13 @@ import { MAX_PASSWORD, MIN_PASSWORD } from '../domain/account.ts';
 import { sourceGroup } from '../lib/network.ts';
 import type { Random } from '../lib/random.ts';
 
-/** What argon2id costs: 32 MiB and three passes, in one lane (RFC 9106); about a tenth of a second. */
+/** The cost of argon2id: 32 MiB and three passes, in one lane (RFC 9106); about a tenth of a second. */
 const COST: Cost = { memoryKib: 32 * 1024, passes: 3, lanes: 1 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-/** How many are worked out at once: each holds its memory, and one of the four threads that read files too. */
+/** Hashes computed at once: each holds its memory, and one of the four threads that also read files. */
 const AT_ONCE = 2;
-/** How many may wait for that. */
+/** Callers that may wait. */
 const MAX_WAITING = 64;
 
 interface Cost {
@@ -24,10 +24,10 @@ interface Stored extends Cost {
 }
 
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,8}),t=(\d{1,4}),p=(\d{1,3})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
-/** No hash that we read may ask for more than this. */
+/** The highest cost accepted from a stored hash. */
 const MAX_COST: Cost = { memoryKib: 1024 * 1024, passes: 100, lanes: 16 };
 
-/** Too many passwords are being checked; nothing was. Trying again helps. */
+/** Too many passwords are being checked; this one was not. Trying again helps. */
 export class PasswordsBusy extends Error {
   constructor() {
     super('Too many passwords are being checked at once.');
@@ -35,15 +35,15 @@ export class PasswordsBusy extends Error {
   }
 }
 
-/** Works out what passwords are checked by, off the event loop, a few at a time. */
+/** Hashes and verifies passwords, off the event loop, a few at a time. */
 export class Passwords {
   readonly #random: Random;
   readonly #cost: Cost;
   readonly #turnstile = new Turnstile(AT_ONCE, MAX_WAITING);
-  /** What nobody's password is checked by, so that an unknown name takes as long as a known one. */
+  /** A hash that no password matches, so that an unknown name takes as long as a known one. */
   readonly #decoy: string;
 
-  /** `cost` is for tests, which have many passwords to check. */
+  /** `cost` is for tests, which check many passwords. */
   constructor(random: Random, cost: Cost = COST) {
     this.#random = random;
     this.#cost = cost;
@@ -55,8 +55,8 @@ export class Passwords {
   }
 
   /**
-   * What a password is to be checked by: a PHC string with a salt of its own. `source`: the address of who asks, which has its
-   * share of the line; empty for this machine. Rejects with {@link PasswordsBusy}.
+   * A password's hash: a PHC string with its own salt. `source`: the address of the caller, which has its share of the
+   * queue; empty for this machine. Rejects with {@link PasswordsBusy}.
    */
   async hash(password: string, source = ''): Promise<string> {
     const salt = Buffer.from(this.#random.fill(new Uint8Array(SALT_BYTES)));
@@ -65,8 +65,8 @@ export class Passwords {
   }
 
   /**
-   * Whether it is the password that `stored` was made from. Null, for a name that has none, takes as long and is false.
-   * `source` as for {@link hash}. Rejects with {@link PasswordsBusy}.
+   * Whether the password matches `stored`. Null, for a name without one, takes as long and is false. `source` as for
+   * {@link hash}. Rejects with {@link PasswordsBusy}.
    */
   async verify(password: string, stored: string | null, source = ''): Promise<boolean> {
     const known = stored === null ? null : readPhc(stored);
@@ -88,7 +88,7 @@ export class Passwords {
 }
 
 function derive(password: string, salt: Buffer, length: number, cost: Cost): Promise<Buffer> {
-  // One password, however it was typed: composed characters and decomposed ones are the same.
+  // Composed and decomposed characters are the same password, however typed.
   const message = Buffer.from(password.normalize('NFC'), 'utf8');
   const { memoryKib: memory, passes, lanes: parallelism } = cost;
   const options = { message, nonce: salt, parallelism, tagLength: length, memory, passes };
@@ -115,14 +115,14 @@ function readPhc(text: string): Stored | null {
     : null;
 }
 
-/** How many of one network may wait: an IPv4 address, or the /48 that a provider gives a customer. */
+/** Waiting callers of one network: an IPv4 address, or the /48 that a provider gives a customer. */
 const MAX_OF_NETWORK = 4;
 
-/** Lets a few through at a time; the others wait in line, up to a number, and networks are served in turn. */
+/** Admits a few callers at a time; others queue, up to a limit, and networks are served in turn. */
 export class Turnstile {
   readonly #atOnce: number;
   readonly #maxWaiting: number;
-  /** By network; the one that was served last is last. */
+  /** By network; the most recently served is last. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #inLine = 0;
   #inside = 0;
@@ -133,8 +133,8 @@ export class Turnstile {
   }
 
   /**
-   * Resolves, once it is their turn, with what is to be called on leaving; null at once where too many wait, all together or
-   * of the network of `source` (an address; empty for what was asked for on this machine).
+   * Resolves, on the caller's turn, with a function to call on leaving; null at once if too many wait, in all or of the
+   * network of `source` (an address; empty for this machine).
    */
   async enter(source: string): Promise<(() => void) | null> {
     if (this.#inside < this.#atOnce) this.#inside++;
@@ -144,7 +144,7 @@ export class Turnstile {
       if (this.#inLine >= this.#maxWaiting || line.length >= MAX_OF_NETWORK) return null;
       this.#waiting.set(network, line);
       this.#inLine++;
-      // A place is handed to the next in line.
+      // A slot is passed to the next in line.
       await new Promise<void>((resolve) => line.push(resolve));
     }
     return () => this.#leave();
@@ -169,7 +169,7 @@ function networkOf(source: string): string {
   return group.includes(':') ? group.split(':').slice(0, 3).join(':') : group;
 }
 
-/** What is wrong with a password that someone chose; null: nothing. `name` is the user's. */
+/** The fault of a chosen password; null if there is none. `name` is the user's. */
 export function passwordFault(password: string, name: string): string | null {
   const { length } = [...password];
   if (length < MIN_PASSWORD) return `must have at least ${MIN_PASSWORD} characters`;

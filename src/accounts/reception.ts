@@ -7,31 +7,31 @@ import { type Guess, type Suspicion, SuspicionBook, Throttle, type Try } from '.
 import { Passwords } from './passwords.ts';
 import { type SessionLimits, Sessions, type Visit } from './sessions.ts';
 
-/** How often what was counted of strangers is looked at. */
+/** How often the counts of strangers' tries are recorded. */
 const SETTLE_EVERY_MS = 60_000;
 
-/** Seals what must be read again, such as the secret of a second factor. */
+/** Encrypts secrets that must be read again, such as that of a second factor. */
 export interface SecretBox {
   seal(secret: string, owner: string): string;
-  /** Null: it was sealed under another key. */
+  /** Null if it was sealed under another key. */
   open(sealed: string, owner: string): string | null;
 }
 
-/** What the reception is made of. */
+/** What the reception is made from. */
 export interface ReceptionDeps {
   readonly accounts: Accounts;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly journal: Pick<Journal, 'record'>;
-  /** Null where the key is not there. */
+  /** Null if the key is missing. */
   readonly box: () => SecretBox | null;
   readonly limits: () => SessionLimits;
   /** Default: {@link Passwords} at its full cost. */
   readonly passwords?: Passwords;
 }
 
-/** Those who use the dashboard, and what is known of them: one for the whole process. */
+/** The users of the dashboard, and their state: one instance for the whole process. */
 export interface Reception {
   readonly accounts: Accounts;
   readonly clock: Clock;
@@ -40,29 +40,29 @@ export interface Reception {
   readonly passwords: Passwords;
   readonly sessions: Sessions;
   readonly throttle: Throttle;
-  /** Has what strangers do noted, some of it together. */
+  /** Records strangers' tries, some of them together. */
   readonly suspicions: SuspicionBook;
-  /** Does what is to be done every minute until `signal` aborts, and once more. */
+  /** Does the work of every minute until `signal` aborts, and once more. */
   keep(signal: AbortSignal): Promise<void>;
-  /** Tells the log and the journal what happened. */
+  /** Records an event in the log and the journal. */
   note(what: AccountEvent, visit: Visit): Promise<void>;
-  /** Remembers that the first administrator's set-up link works until then (wall ms). */
+  /** Records that the first administrator's set-up link works until then (wall ms). */
   linkMade(expiresAt: number): void;
-  /** Somebody has a password now: that link works no more. */
+  /** A user has a password now: that link no longer works. */
   claimed(): void;
   /** Whether that link, if this process made it, may still work. */
   isLinkOut(): boolean;
-  /** A time that only goes forward, for the throttle. */
+  /** A monotonic time, for the throttle. */
   now(): number;
 }
 
-/** What is written down. */
+/** An event to record. */
 export interface AccountEvent {
   readonly action: 'signIn' | 'signOut' | 'setUp' | 'allowHost' | 'changePassword' | 'changeSecondFactor';
   readonly user: string;
-  /** What it was done to, where that is not the user. */
+  /** The object, if it is not the user. */
   readonly subject?: string;
-  /** What there is to say of it. */
+  /** Details of the event. */
   readonly detail?: Readonly<Record<string, string | number>>;
 }
 
@@ -100,8 +100,8 @@ async function note(deps: ReceptionDeps, event: AccountEvent, visit: Visit): Pro
 }
 
 /**
- * The log never has a name that was tried (contract §16). The journal has that of a user there is: for them it may be the only
- * sign that somebody guesses. Who did it is not known: it may be anybody.
+ * The log never has a name that was tried (contract §16). The journal has that of an existing user, for whom it may be
+ * the only sign of guessing. The actor is unknown: it may be anybody.
  */
 async function noteSuspicion(
   deps: ReceptionDeps,
@@ -127,12 +127,12 @@ async function record(
     const after = detail === null ? null : JSON.stringify(detail);
     await journal.record([{ ...entry, at: clock.wall(), before: null, after }]);
   } catch (error) {
-    // The right password signs in, and signing out works, even where neither can be written down.
+    // Signing in with the right password, and signing out, work even if they cannot be recorded.
     log.warn('sign_in.not_recorded', { code: error instanceof Error ? error.name : 'unknown' });
   }
 }
 
-/** Notes what was counted of strangers, every minute and at the end. */
+/** Records the counts of strangers' tries, every minute and at the end. */
 async function settle(suspicions: SuspicionBook, clock: Clock, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await clock.sleep(SETTLE_EVERY_MS, signal);
@@ -140,18 +140,19 @@ async function settle(suspicions: SuspicionBook, clock: Clock, signal: AbortSign
   }
 }
 
-/** What is tried, by whom, from where. */
+/** A try: of what, by whom, from where. */
 export interface Guessing {
   readonly guess: Guess;
   readonly account: string;
-  /** A user there is; null for a name that nobody has. */
+  /** An existing user; null for an unknown name. */
   readonly user: string | null;
   readonly visit: Visit;
 }
 
 /**
- * Lets someone try. Rejects with `AccountRefusal`: `sign_in_slowed` before anything was tried, else `code` with `message`
- * where `isRight` says no. `halfWay`: what is right is not enough, so it is counted like what is wrong until a code comes too.
+ * Allows a try. Rejects with `AccountRefusal`: `sign_in_slowed` before anything was tried, otherwise `code` with
+ * `message` if `isRight` says no. `halfWay`: being right does not suffice, so it counts as failed until a code comes
+ * too.
  */
 export async function attempt(
   reception: Reception,
@@ -183,10 +184,10 @@ async function triedWell(
   }
 }
 
-/** Something about an account that was not done. The message is for the user. */
+/** A refused act on an account. The message is for the user. */
 export class AccountRefusal extends Error {
   readonly code: RefusalCode;
-  /** After how long it may be tried again; null where waiting does not help. */
+  /** When it may be tried again, in ms; null if waiting does not help. */
   readonly waitMs: number | null;
   constructor(code: RefusalCode, message: string, waitMs: number | null = null) {
     super(message);
@@ -197,17 +198,17 @@ export class AccountRefusal extends Error {
 }
 
 /**
- * - `sign_in_refused`: name and password do not go together.
+ * - `sign_in_refused`: name and password do not match.
  * - `code_refused`: not a code of the second factor, or used before.
  * - `password_refused`: the present password is wrong.
- * - `signed_out`: there is no session, or not one that goes so far.
+ * - `signed_out`: there is no session, or it is not fully signed in.
  * - `user_disabled`: an administrator has disabled the user.
- * - `link_refused`: the link was used, has ended, or never was.
+ * - `link_refused`: the link was used, has expired, or never existed.
  * - `name_taken`: another user has the name.
  * - `password_unfit`: too short, too long, or the name itself.
  * - `sign_in_slowed`: too many tries; later.
  * - `sign_in_busy`: too many passwords are being checked; shortly.
- * - `second_factor_unreadable`: the key that opens it is not there.
+ * - `second_factor_unreadable`: the key that opens it is missing.
  * - `second_factor_missing`: there is none to confirm or to remove.
  */
 export type RefusalCode =
@@ -224,12 +225,11 @@ export type RefusalCode =
   | 'second_factor_unreadable'
   | 'second_factor_missing';
 
-/** Nobody is signed in, or not far enough. */
+/** The refusal without a fully signed-in session. */
 export function signedOut(): AccountRefusal {
   return new AccountRefusal('signed_out', 'Sign in first; the session may have ended.');
 }
 
-/** Too many tries. */
 function slowed(waitMs: number): AccountRefusal {
   const seconds = Math.ceil(waitMs / 1000);
   const when = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;

@@ -4,11 +4,11 @@ import { AccountRefusal, attempt, type Reception, signedOut } from './reception.
 import { matchCode, newRecoveryCode, newTotpSecret, qrRows, totpUrl } from './secrets.ts';
 import type { Found, Visit } from './sessions.ts';
 
-/** Who the codes are for, as authenticator apps show it. */
+/** The issuer of codes, as authenticator apps show it. */
 const ISSUER = 'Waybill';
 const RECOVERY_CODES = 10;
 
-/** A second factor that someone may take up. */
+/** A second factor offered to a user. */
 export interface OfferedFactor {
   /** Base32. */
   readonly secret: string;
@@ -43,7 +43,10 @@ export async function offerFactor(reception: Reception, { session, user }: Found
   return { secret, url, qr: qrRows(url) };
 }
 
-/** Takes the offered second factor up by a first code. Gives the recovery codes, this once. Rejects with `AccountRefusal`. */
+/**
+ * Enables the offered second factor by a first code. Returns the recovery codes, only this once. Rejects with
+ * `AccountRefusal`.
+ */
 export async function takeUpFactor(
   reception: Reception,
   { session, user }: Found,
@@ -75,7 +78,7 @@ export async function takeUpFactor(
   return codes;
 }
 
-/** Gives one's second factor up. Rejects with `AccountRefusal`. */
+/** Removes the user's second factor. Rejects with `AccountRefusal`. */
 export async function giveUpFactor(reception: Reception, { user }: Found, visit: Visit): Promise<void> {
   if (!(await reception.accounts.removeSecondFactor(user.name)))
     throw new AccountRefusal('second_factor_missing', 'There is no second factor.');
@@ -90,7 +93,7 @@ function unseal(reception: Reception, sealed: string | null, name: string): stri
   return sealed === null ? null : (reception.box()?.open(sealed, owner(name)) ?? null);
 }
 
-/** What a sealed second factor is bound to: one user's cannot be passed off as another's. */
+/** Binds a sealed second factor to its user: it cannot be passed off as another's. */
 function owner(name: string): string {
   return `second factor of ${name}`;
 }

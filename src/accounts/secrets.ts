@@ -20,14 +20,14 @@ export function isToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** A new name for a session, which is no secret. */
+/** A new session id, which is not a secret. */
 export function newSessionId(random: Random): string {
   return `ses_${Buffer.from(random.fill(new Uint8Array(ID_BYTES))).toString('hex')}`;
 }
 
 /** A new recovery code of 80 random bits, such as `7k3w-…`. */
 export function newRecoveryCode(random: Random): string {
-  // A byte has 256 values and the alphabet 32 letters: no letter is likelier than another.
+  // 256 is a multiple of the 32 letters, so all letters are equally likely.
   const letters = [...random.fill(new Uint8Array(CODE_LETTERS))].map((byte) => LETTERS.charAt(byte % 32));
   const groups = Array.from({ length: CODE_LETTERS / CODE_GROUP }, (_, place) =>
     letters.slice(place * CODE_GROUP, (place + 1) * CODE_GROUP).join(''),
@@ -35,7 +35,7 @@ export function newRecoveryCode(random: Random): string {
   return groups.join('-');
 }
 
-/** A recovery code as it was meant, however it was typed; null when it cannot be one. */
+/** A recovery code in its normal form, however typed; null if it is invalid. */
 export function readRecoveryCode(text: string): string | null {
   const plain = text.toLowerCase().replace(/[\s-]/g, '').replaceAll('o', '0').replace(/[il]/g, '1');
   if (!/^[0-9a-hjkmnp-tv-z]{16}$/.test(plain)) return null;
@@ -43,15 +43,15 @@ export function readRecoveryCode(text: string): string | null {
 }
 
 /**
- * Codes that change with time (RFC 6238): HMAC-SHA-1, six digits, steps of 30 seconds, which is all that common
- * authenticator apps know.
+ * Time-based codes (RFC 6238): HMAC-SHA-1, six digits, steps of 30 seconds, which is all that common authenticator apps
+ * support.
  */
 
 const STEP_MS = 30_000;
 const DIGITS = 6;
 /** 160 bits, as RFC 4226 recommends. */
 const SECRET_BYTES = 20;
-/** Steps that a clock may be off, either way. */
+/** Steps by which a clock may be off, either way. */
 const SKEW = 1;
 /** 57 rows, which a phone reads from any screen. */
 const MAX_QR_VERSION = 10;
@@ -63,12 +63,12 @@ export function newTotpSecret(random: Random): string {
   return toBase32(random.fill(new Uint8Array(SECRET_BYTES)));
 }
 
-/** The step that a time (wall ms) lies in. */
+/** The step of a time (wall ms). */
 export function stepAt(now: number): number {
   return Math.floor(now / STEP_MS);
 }
 
-/** The code of a step, with as many digits as asked for. */
+/** The code of a step, with `digits` digits. */
 export function totpCode(secret: Uint8Array, step: number, digits = DIGITS): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
@@ -78,25 +78,27 @@ export function totpCode(secret: Uint8Array, step: number, digits = DIGITS): str
   return String(number % 10 ** digits).padStart(digits, '0');
 }
 
-/** The step, of those around `now`, that a code belongs to; null: none. Whether it was used before, the caller sees to. */
+/**
+ * The step around `now` that a code belongs to; null if there is none. The caller checks that it was not used before.
+ */
 export function matchCode(secretBase32: string, code: string, now: number): number | null {
   if (!/^\d{6}$/.test(code)) return null;
   const secret = fromBase32(secretBase32);
   const given = Buffer.from(code);
   const present = stepAt(now);
   let found: number | null = null;
-  // All of them, so that the time taken does not tell which.
+  // Checks all of them, so that the time taken does not reveal which.
   for (let step = present - SKEW; step <= present + SKEW; step++)
     if (step >= 0 && timingSafeEqual(Buffer.from(totpCode(secret, step)), given)) found = step;
   return found;
 }
 
-/** What authenticator apps read from a QR code. */
+/** The URL for authenticator apps, to show as a QR code. */
 export function totpUrl(secretBase32: string, issuer: string, account: string): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`;
-  // What is left out is what every app takes for granted: a smaller code is read more easily.
+  // Values that every app assumes are left out: a smaller code is easier to scan.
   const parameters = new URLSearchParams({ secret: secretBase32, issuer });
-  // Some apps take a plus sign for one.
+  // Some apps take a plus sign literally.
   return `otpauth://totp/${label}?${parameters.toString().replaceAll('+', '%20')}`;
 }
 

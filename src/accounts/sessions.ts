@@ -7,34 +7,33 @@ import type { Random } from '../lib/random.ts';
 import type { Accounts } from '../store/accounts.ts';
 import { isToken, newSessionId, newToken } from './secrets.ts';
 
-/** How long sessions live, and how many there may be. */
+/** Lifetimes and number of sessions. */
 export interface SessionLimits {
-  /** Unused for so long, one ends. */
+  /** An unused session ends after this long. */
   readonly idleMs: number;
-  /** However much it is used. */
+  /** Any session ends after this long, however much it is used. */
   readonly maxMs: number;
   readonly perUser: number;
 }
 
-/** Where someone comes from. */
+/** Where a user comes from. */
 export interface Visit {
   readonly sourceAddress: string;
-  /** What the browser calls itself. */
+  /** The browser's User-Agent. */
   readonly agent: string;
 }
 
-/** A session that is good now, and whose it is. */
+/** A valid session, and its user. */
 export interface Found {
   readonly session: Session;
   readonly user: User;
 }
 
-/** A new session with the token that only its owner knows. */
+/** A new session with its token, which only its owner knows. */
 export interface Opened extends Found {
   readonly token: string;
 }
 
-/** What sessions need. */
 export interface SessionDeps {
   readonly accounts: Accounts;
   readonly clock: Clock;
@@ -43,14 +42,14 @@ export interface SessionDeps {
   readonly limits: () => SessionLimits;
 }
 
-/** How long a look-up is believed: what another node ends holds here within a second. */
+/** How long a look-up is cached: a session ended on another node ends here within a second. */
 const CACHE_MS = 500;
 const MAX_CACHED = 1000;
-/** The use of a session is written down at most so often. */
+/** How often the use of a session is stored at most. */
 const WRITE_EVERY_MS = 60_000;
-/** For a code of the second factor, after the password. */
+/** Time for a code of the second factor, after the password. */
 const SECOND_FACTOR_MS = 10 * 60_000;
-/** Sessions of one user between password and code. Full sessions are counted apart; their number is a setting. */
+/** Sessions of one user between password and code. Full sessions are counted separately; their number is a setting. */
 const MAX_HALF_WAY = 5;
 const MAX_AGENT = 200;
 
@@ -60,20 +59,20 @@ interface CacheEntry {
   readonly since: number;
 }
 
-/** When a session was used, as far as this process knows. Wall ms. */
+/** The last known use of a session. Wall ms. */
 interface Use {
   at: number;
   written: number;
 }
 
 /**
- * The sessions of those who are signed in. Reading costs no commit: uses are gathered and written once a minute. Errors are
+ * The sessions of signed-in users. Reading costs no commit: uses are gathered and stored once a minute. Errors are
  * `StoreError`.
  */
 export class Sessions {
   readonly #deps: SessionDeps;
   readonly #cache = new NewestMap<string, CacheEntry>(MAX_CACHED);
-  /** By id; of those that were found here and have not ended since. */
+  /** By id, for sessions found here that have not ended since. */
   readonly #uses = new Map<string, Use>();
   readonly #listeners = new Set<(sessionId: string) => void>();
 
@@ -82,8 +81,8 @@ export class Sessions {
   }
 
   /**
-   * Signs a user in, under a token that was never seen before. Null: the user is gone, disabled or has another password
-   * meanwhile. `replaces`: the hash of the session that this one takes the place of.
+   * Signs a user in, under a new token. Null: the user is gone, disabled or has another password meanwhile. `replaces`:
+   * the hash of the session to replace.
    */
   async open(user: User, stage: SessionStage, visit: Visit, replaces: string | null): Promise<Opened | null> {
     const { accounts, clock, random, limits } = this.#deps;
@@ -104,7 +103,7 @@ export class Sessions {
     return { token, session, user };
   }
 
-  /** The session of a token, if it is good now. `counts`: finding it is a use of it. */
+  /** The valid session of a token. `counts`: finding it counts as a use. */
   async find(token: string, counts: boolean): Promise<Found | null> {
     if (!isToken(token)) return null;
     const hash = hashSecret(token);
@@ -121,7 +120,7 @@ export class Sessions {
     return { session: { ...session, lastSeenAt: use.at }, user };
   }
 
-  /** Sessions that have not ended, of a user or (null) of all, the one used last first. */
+  /** Sessions that have not ended, of one user or (null) all, the most recently used first. */
   async list(name: string | null): Promise<Session[]> {
     const { accounts, clock, limits } = this.#deps;
     const now = clock.wall();
@@ -129,10 +128,10 @@ export class Sessions {
     return await accounts.sessions(name, now, now - limits().idleMs);
   }
 
-  /** Tells that sessions have ended, so that listeners close what those hold open. */
+  /** Announces that sessions have ended, so that listeners close what those hold open. */
   forget(ids: readonly string[]): void {
     if (ids.length === 0) return;
-    // By token's hash: which ones these are is not worth a second index.
+    // The cache is keyed by the token's hash, and a second index is not worth it.
     this.#cache.clear();
     for (const id of ids) {
       this.#uses.delete(id);
@@ -140,18 +139,18 @@ export class Sessions {
     }
   }
 
-  /** Looks at users and sessions anew with the next request. */
+  /** Reads users and sessions again with the next request. */
   refresh(): void {
     this.#cache.clear();
   }
 
-  /** Is told the ids of sessions that end, until the returned function is called. */
+  /** Calls the listener with the ids of sessions that end, until the returned function is called. */
   onEnded(listener: (sessionId: string) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Writes uses down and ends what has come to its end, every minute until `signal` aborts, and then once more. */
+  /** Stores uses and ends expired sessions, every minute until `signal` aborts, and then once more. */
   async keep(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps;
     while (!signal.aborted) {
@@ -159,7 +158,7 @@ export class Sessions {
       try {
         await this.#write();
       } catch (error) {
-        // They are found ended by their next request all the same.
+        // Their next request finds them expired all the same.
         log.warn('sessions.not_written', { code: error instanceof Error ? error.name : 'unknown' });
       }
     }
@@ -169,7 +168,7 @@ export class Sessions {
     const { accounts, clock, limits } = this.#deps;
     const now = clock.wall();
     const used = [...this.#uses].filter(([, { at, written }]) => at > written);
-    // Another node may know of a use that it has not written yet.
+    // Another node may know of a use that it has not stored yet.
     const seenAfter = now - limits().idleMs - 2 * WRITE_EVERY_MS;
     const known = [...this.#uses.keys()];
     const gone = await accounts.keepSessions(new Map(used.map(([id, { at }]) => [id, at])), known, {
@@ -195,7 +194,7 @@ export class Sessions {
   }
 }
 
-/** A header may hold anything; what is shown holds a line of text. */
+/** A header may contain anything; only one line of text is shown. */
 function plainAgent(agent: string): string {
   return agent.replace(/[^\x20-\x7e]/g, '?').slice(0, MAX_AGENT);
 }

@@ -11,16 +11,16 @@ import type { Found, Opened, Visit } from './sessions.ts';
 const TRIES_AT_A_CODE = 5;
 const LONGEST_NAME = 64;
 
-/** Who wants in, and with what. */
+/** A request to sign in. */
 export interface Login {
   readonly name: string;
   readonly password: string;
 }
 
 /**
- * Signs someone in by name and password; with a second factor, only as far as being asked for a code. `before`: the token of
- * the session they had, which ends: nobody can choose the token that another one is signed in by. Rejects with
- * `AccountRefusal`, `StoreError`.
+ * Signs a user in by name and password; with a second factor, only until a code is required. `before`: the token of the
+ * user's earlier session, which ends: nobody can choose the token of another's session. Rejects with `AccountRefusal`,
+ * `StoreError`.
  */
 export async function logIn(
   reception: Reception,
@@ -49,7 +49,7 @@ export async function logIn(
   return opened;
 }
 
-/** Goes the rest of the way by a code of the second factor, or a recovery code. Rejects as {@link logIn}. */
+/** Completes a sign-in by a code of the second factor, or a recovery code. Rejects as {@link logIn}. */
 export async function giveCode(
   reception: Reception,
   found: Found,
@@ -61,7 +61,7 @@ export async function giveCode(
   if (session.stage !== 'second_factor') throw signedOut();
   const recovery = readRecoveryCode(code);
   const isRight = async () => {
-    // What the throttle refuses is no try.
+    // A refusal by the throttle is not a try.
     if ((await accounts.countTry(session.hash)) > TRIES_AT_A_CODE) throw await tooOften(reception, session);
     return recovery === null
       ? await isFreshCode(reception, user, code)
@@ -83,29 +83,29 @@ export async function giveCode(
   return { ...opened, user: { ...opened.user, recoveryCodesLeft: left } };
 }
 
-/** Ends a sign-in of which too many codes were wrong. */
+/** Ends a sign-in with too many wrong codes. */
 async function tooOften({ accounts, sessions }: Reception, { id }: Session): Promise<AccountRefusal> {
   await accounts.endSession(id);
   sessions.forget([id]);
   return new AccountRefusal('signed_out', 'That was the wrong code too often. Sign in anew.');
 }
 
-/** What someone chose by a set-up link. */
+/** The user's choice by a set-up link. */
 export interface Chosen {
   readonly token: string;
-  /** The name of the first administrator; null where the link has the name. */
+  /** The name of the first administrator; null if the link has the name. */
   readonly name: string | null;
   readonly password: string;
 }
 
-/** The result of a set-up link. `isFirst`: the dashboard was nobody's until then. */
+/** The result of a set-up link. `isFirst`: nobody had claimed the dashboard before. */
 export interface SetUp {
   readonly opened: Opened;
   readonly isFirst: boolean;
 }
 
 /**
- * Sets a password by a set-up link, which is used up, and signs in; a second factor is asked for all the same. Rejects as
+ * Sets a password by a set-up link, which is used up, and signs in; a second factor is still required. Rejects as
  * {@link logIn}.
  */
 export async function setUp(
@@ -136,7 +136,7 @@ export async function setUp(
   return { opened, isFirst: link.user === null };
 }
 
-/** Changes one's own password; every other session ends, and this one gets another token. Rejects as {@link logIn}. */
+/** Changes the user's own password; all other sessions end, and this one gets a new token. Rejects as {@link logIn}. */
 export async function changePassword(
   reception: Reception,
   { user }: Found,
@@ -158,7 +158,7 @@ export async function changePassword(
   return opened;
 }
 
-/** Asks a signed-in user for their password again. Rejects with `AccountRefusal`. */
+/** Checks a signed-in user's password again. Rejects with `AccountRefusal`. */
 export async function confirmPassword(
   reception: Reception,
   user: User,
@@ -173,25 +173,25 @@ export async function confirmPassword(
   );
 }
 
-/** Signs someone out. */
+/** Ends the session. */
 export async function logOut(reception: Reception, { session, user }: Found, visit: Visit): Promise<void> {
   await reception.accounts.endSession(session.id);
   reception.sessions.forget([session.id]);
   if (session.stage === 'full') await reception.note({ action: 'signOut', user: user.name }, visit);
 }
 
-/** Throws `AccountRefusal` where a password must not be chosen. */
+/** Throws `AccountRefusal` for an unfit password. */
 function refuseUnfit(password: string, name: string): void {
   const fault = passwordFault(password, name);
   if (fault !== null) throw new AccountRefusal('password_unfit', `The password ${fault}.`);
 }
 
-/** A name as it is stored, however it was typed. */
+/** A name in its stored form, however typed. */
 function readName(text: string): string {
   return text.trim().toLowerCase().slice(0, LONGEST_NAME);
 }
 
-/** The hash of the session that a new one takes the place of. */
+/** The hash of the session to replace. */
 function replaced(before: string | null): string | null {
   return before !== null && isToken(before) ? hashSecret(before) : null;
 }
@@ -223,7 +223,7 @@ function wrongName(): AccountRefusal {
   return new AccountRefusal('sign_in_refused', 'The name or the password is wrong.');
 }
 
-/** The refusal of a link that is not good. */
+/** The refusal of an invalid link. */
 export function linkRefused(): AccountRefusal {
   return new AccountRefusal(
     'link_refused',
@@ -234,7 +234,7 @@ export function linkRefused(): AccountRefusal {
 /** How long a set-up link works (contract §14). */
 const LINK_MS = 60 * 60_000;
 
-/** A new link's token, and until when it works (wall ms). */
+/** A new link's token, and when it expires (wall ms). */
 export interface NewLink {
   readonly token: string;
   readonly expiresAt: number;
@@ -242,7 +242,7 @@ export interface NewLink {
 
 type LinkDeps = Pick<Reception, 'accounts' | 'clock' | 'random' | 'linkMade'>;
 
-/** Makes a link by which a user, or (null) the first administrator, chooses a password; an older one of theirs ends. */
+/** Makes a link by which a user, or (null) the first administrator, chooses a password; their earlier link ends. */
 export async function makeLink(
   { accounts, clock, random, linkMade }: LinkDeps,
   user: string | null,
@@ -251,12 +251,12 @@ export async function makeLink(
   const now = clock.wall();
   const expiresAt = now + LINK_MS;
   await accounts.putLink({ hash: hashSecret(token), user, expiresAt }, now);
-  // Links for others are handed on by someone who reaches us by a name that is ours.
+  // Links for others are passed on by someone who already uses a host name of ours.
   if (user === null) linkMade(expiresAt);
   return { token, expiresAt };
 }
 
-/** The link of a token; null when it was used, has ended, or never was. */
+/** The link of a token; null if it was used, has expired, or never existed. */
 export async function findLink(
   { accounts, clock }: Pick<LinkDeps, 'accounts' | 'clock'>,
   token: string,
@@ -264,7 +264,7 @@ export async function findLink(
   return isToken(token) ? await accounts.link(hashSecret(token), clock.wall()) : null;
 }
 
-/** The dashboard's path of a link: what follows the # never leaves the browser. */
+/** The dashboard's path of a link: the part after # never leaves the browser. */
 export function linkPath({ token }: NewLink): string {
   return `/setup#${token}`;
 }
