@@ -4,19 +4,19 @@ import type { Event, Events, Unsubscribe } from './events.ts';
 
 type EventOf<T extends Event['type']> = Extract<Event, { type: T }>;
 
-/** How much of a peer's reply a line shows. */
+/** Characters of a peer's reply in a line. */
 const MAX_REPLY = 200;
 
 /**
- * Tells the log what happened to messages: one line for each that was accepted, one for each recipient an
- * attempt was made for, and one for each refusal, pause and fault.
+ * Logs what happens to messages: one line for each accepted message, for each recipient of an attempt, and for each
+ * refusal, pause and fault.
  */
 export function logEvents(events: Events, log: Log): Unsubscribe {
-  // An event's own writer takes it, which the type of the table says and TypeScript does not see here.
+  // Each event goes to the writer of its own type, which the table's type says and TypeScript cannot see here.
   return events.on((event) => (WRITERS[event.type] as (event: Event, log: Log) => void)(event, log));
 }
 
-/** What the log says of each event. */
+/** The log lines of each event. */
 const WRITERS: { readonly [T in Event['type']]: (event: EventOf<T>, log: Log) => void } = {
   accepted: logAccepted,
   attempted: logAttempt,
@@ -38,7 +38,7 @@ const WRITERS: { readonly [T in Event['type']]: (event: EventOf<T>, log: Log) =>
   report_unwritten: ({ messageId, kind, recipients }, log) =>
     log.warn('message.report_unwritten', { messageId, kind, recipients }),
   rerouted: ({ moved, lost }, log) => log[lost > 0 ? 'warn' : 'info']('queue.rerouted', { moved, lost }),
-  // Written down elsewhere, with who did it.
+  // Recorded elsewhere, with the actor.
   operated: () => {},
   fault: ({ code, message }, log) => log.error('service.fault', { code, message }),
 };
@@ -50,7 +50,7 @@ function logAct({ act, messageId }: EventOf<'acted'>, log: Log): void {
   );
 }
 
-/** A rest again is for debugging: ten thousand lanes that stay ill would each say so twice a minute. */
+/** Repeated rests are for debugging: ten thousand lanes that stay down would log twice a minute each. */
 function logPause({ lane, reply, pauseMs, again }: EventOf<'lane_paused'>, log: Log): void {
   const { cause: code, text } = reply;
   log[again ? 'debug' : 'warn']('lane.paused', { lane, code, reply: text, pauseMs: Math.round(pauseMs) });
@@ -87,7 +87,7 @@ function logAccepted(accepted: EventOf<'accepted'>, log: Log): void {
 
 function logDenial(denied: EventOf<'denied'>, log: Log): void {
   const { reason, sourceAddress, requestId, count } = denied;
-  // The refusal of a key is logged where it happens, with the reason, which is not known here.
+  // The refusal of a key is logged where it happens, with the reason, which is unknown here.
   if (reason === 'unauthorized') return;
   const keyId = denied.keyId ?? undefined;
   log.info('source.denied', { code: reason, source: sourceAddress ?? undefined, keyId, requestId, count });

@@ -1,7 +1,7 @@
 import type { MessageStatus } from '../domain/delivery.ts';
 import type { Outcome, Reply } from '../domain/outcome.ts';
 
-/** What the rooms tell each other has happened, for logs, metrics and waiting readers. Never contents. */
+/** Events that rooms announce, for logs, metrics and waiting readers. Never contents. */
 export type Event =
   | {
       readonly type: 'accepted';
@@ -11,7 +11,7 @@ export type Event =
       readonly source: string;
       readonly recipients: number;
       readonly sizeBytes: number;
-      /** From the checked submission to stable storage. */
+      /** From the checked submission to stable storage, in ms. */
       readonly durationMs: number;
     }
   | {
@@ -24,30 +24,27 @@ export type Event =
         readonly address: string;
         readonly state: MessageStatus;
         readonly outcome: Outcome;
-        /** It failed, instead of waiting again, because the message was cancelled meanwhile. */
+        /** It failed instead of waiting again, because the message was cancelled meanwhile. */
         readonly cancelled?: true;
       }[];
     }
-  /** Recipients that were in hand when their message was cancelled have ended so, without an attempt. */
+  /** Recipients in hand when their message was cancelled, which ended without an attempt. */
   | { readonly type: 'cancelled'; readonly messageId: string; readonly recipients: readonly string[] }
-  /**
-   * Somebody cancelled or retried a message, and it changed. What was under way when it was cancelled has not ended
-   * by that.
-   */
+  /** A message was cancelled or retried, and changed. A cancellation does not end an attempt under way. */
   | { readonly type: 'acted'; readonly messageId: string; readonly act: 'cancel' | 'retry' | 'discard' }
   | {
       readonly type: 'denied';
       readonly reason: string;
       readonly sourceAddress: string | null;
-      /** Whose list of allowed sources the source is not on, where that is why. */
+      /** The list of allowed sources that lacks the source, if that is the reason. */
       readonly port?: 'api' | 'webui';
-      /** The id of the one request that was denied, where it has one. */
+      /** The id of the denied request, if it has one. */
       readonly requestId?: string;
-      /** Whose it would have been, where that is known: a key, or a named source. */
+      /** The would-be owner, if known: a key, or a named source. */
       readonly keyId?: string | null;
       readonly count: number;
     }
-  /** A message that came in over SMTP was refused for what it is, or for want of room: nobody was denied anything. */
+  /** A message over SMTP was refused for its content, or for lack of room: nobody was denied anything. */
   | {
       readonly type: 'refused';
       readonly reason: string;
@@ -62,36 +59,36 @@ export type Event =
       readonly type: 'lane_paused';
       readonly lane: string;
       readonly pauseMs: number;
-      /** Why: what its hop said, or what is said in its stead. */
+      /** The reason: the hop's reply, or our substitute. */
       readonly reply: Reply;
-      /** It has rested before, and was found ill still. */
+      /** It had rested before, and its hop was still failing. */
       readonly again: boolean;
     }
-  /** The hop of a relay that rests was asked, without mail, how it is. */
+  /** The hop of a resting relay was probed, without mail. */
   | {
       readonly type: 'probed';
       readonly relay: string;
       readonly host: string;
-      /** What keeps it from taking mail; null: nothing. */
+      /** Why it does not accept mail; null if it does. */
       readonly trouble: Reply | null;
-      /** Wall ms at which it is asked again; null: it is well. */
+      /** Wall ms of the next probe; null if it works. */
       readonly nextProbeAt: number | null;
     }
-  /** Its next hop works again. */
+  /** The lane's next hop works again. */
   | { readonly type: 'lane_resumed'; readonly lane: string }
-  /** A relay has had most of what it may have today, or all of it. */
+  /** A relay has used most of its allowance for today, or all of it. */
   | {
       readonly type: 'quota';
       readonly relay: string;
       readonly news: 'low' | 'used_up';
-      /** Recipients that it may have today, and has had. */
+      /** Recipients allowed for today, and used. */
       readonly allowance: number;
       readonly used: number;
-      /** It is a step of its warm-up. */
+      /** The allowance is a step of its warm-up. */
       readonly warming: boolean;
     }
   | { readonly type: 'reclaimed'; readonly released: number; readonly unknown: number }
-  /** A sender is told by a message of ours what became of theirs, or some of its recipients. */
+  /** A sender is told by a report from us what happened to a message, or some of its recipients. */
   | {
       readonly type: 'reported';
       readonly messageId: string;
@@ -99,7 +96,7 @@ export type Event =
       readonly kind: 'failed' | 'delayed' | 'success';
       readonly recipients: number;
     }
-  /** A sender has been told so often within the hour that this is only recorded. */
+  /** A sender got so many reports within the hour that this one is only recorded. */
   | {
       readonly type: 'report_suppressed';
       readonly messageId: string;
@@ -107,8 +104,8 @@ export type Event =
       readonly recipients: number;
     }
   /**
-   * A report could not be written, for want of room or because the process ends: who has failed waits, and its sender is told
-   * later; a report of delay or success does not come.
+   * A report could not be written, for lack of room or because the process ends: failed recipients wait, and their
+   * sender is told later; a report of delay or success is dropped.
    */
   | {
       readonly type: 'report_unwritten';
@@ -116,20 +113,19 @@ export type Event =
       readonly kind: 'failed' | 'delayed' | 'success';
       readonly recipients: number;
     }
-  /** Waiting recipients were given another way, or lost theirs: the routing table or the relays changed. */
+  /** Waiting recipients were rerouted, or lost their route: the routing table or the relays changed. */
   | { readonly type: 'rerouted'; readonly moved: number; readonly lost: number }
-  /** An operation that may have changed something is done. */
+  /** An operation that may have changed something has finished. */
   | { readonly type: 'operated'; readonly operation: string }
   | { readonly type: 'fault'; readonly code: string; readonly message: string };
 
-/** A listener's way out. */
+/** Stops listening. */
 export type Unsubscribe = () => void;
 
-/** The bus: synchronous, in order; a listener must not throw and must not block. */
+/** The event bus: synchronous, in order; a listener must not throw and must not block. */
 export class Events {
   readonly #listeners = new Set<(event: Event) => void>();
 
-  /** Tells every listener. */
   emit(event: Event): void {
     for (const listener of this.#listeners) listener(event);
   }

@@ -7,28 +7,28 @@ import type { LaneDepth } from '../store/views.ts';
 export interface RelayStatus {
   readonly name: string;
   readonly state: BreakerState;
-  /** What its next hop says that refuses us, in short: `auth_failed 535 5.7.8`; null where it does not. */
+  /** The next hop's refusal of us, in short: `auth_failed 535 5.7.8`; null if there is none. */
   readonly refusal: string | null;
   /** Attempts under way. */
   readonly inflight: number;
-  /** Nothing is sent by it, as an operator wants or because its password cannot be read. */
+  /** Nothing is sent by it, because an operator disabled it or its password cannot be read. */
   readonly disabled: boolean;
-  /** What it may be given today (UTC), and has been, as far as this node knows; null without a limit. */
+  /** Today's allowance (UTC) and use, as far as this node knows; null without a limit. */
   readonly quota: RelayQuota | null;
 }
 
 /** A node as the others see it. */
 export interface NodeStatus {
-  /** Another at every start. */
+  /** New at every start. */
   readonly id: string;
-  /** What its operators call it. */
+  /** The operators' name for it. */
   readonly name: string;
   readonly roles: readonly string[];
   /** Version of the program. */
   readonly version: string;
   /** Wall ms. */
   readonly lastSeenAt: number;
-  /** It has not been heard of for longer than a node that works is silent. */
+  /** It was silent for longer than a working node would be. */
   readonly missing: boolean;
 }
 
@@ -82,15 +82,15 @@ export interface HealthReport {
   readonly checks: readonly HealthCheck[];
 }
 
-/** What a relay may be given today (UTC), and has been, as far as this node knows. */
+/** A relay's allowance for today (UTC) and its use, as far as this node knows. */
 export interface RelayQuota {
   readonly allowance: number;
   readonly used: number;
   /** The allowance is a step of its warm-up. */
   readonly warming: boolean;
-  /** The day on which its warm-up begins, such as `2026-12-01`; null once it has, or without one. */
+  /** The day on which its warm-up begins, such as `2026-12-01`; null once begun, or without one. */
   readonly begins: string | null;
-  /** Mail that is not of high priority is given nothing more today. */
+  /** Mail that is not of high priority gets no more today. */
   readonly spent: boolean;
 }
 
@@ -99,7 +99,7 @@ interface Status {
   readonly quota: RelayQuota | null;
 }
 
-/** The relays that are spent, with what waits for each in these lanes at `now` (wall ms). */
+/** The relays that are spent, with the mail waiting for each in these lanes at `now` (wall ms). */
 export function spentRelays(
   relays: readonly Status[],
   lanes: readonly LaneDepth[],
@@ -116,8 +116,8 @@ export function spentRelays(
 }
 
 /**
- * When the longest waiting delivery came due (wall ms) that does not wait for a spent relay; null when there is none.
- * Where the lanes are not known (null), that of them all.
+ * When the longest waiting delivery that does not wait for a spent relay came due (wall ms); null if there is none. If
+ * the lanes are unknown (null), that of all deliveries.
  */
 export function dueBesides(
   oldestDueAt: number | null,

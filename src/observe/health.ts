@@ -16,37 +16,40 @@ import type { HealthReport, NodeStatus, RelayStatus } from './health-report.ts';
 import { dueBesides, spentRelays } from './health-report.ts';
 import { Poll } from './poll.ts';
 
-/** Where health looks. Every function answers at once from memory; only `views` and `spool` are asked in the background. */
+/**
+ * The sources of health. Every function answers at once from memory; only `views` and `spool` are polled in the
+ * background.
+ */
 export interface HealthSources {
   readonly clock: Clock;
   readonly views: Pick<Views, 'figures' | 'waiting' | 'lanes'>;
   readonly spool: Pick<Spool, 'space'>;
-  /** The writing side of the store. */
+  /** The write side of the store. */
   readonly store: () => StoreCondition;
   readonly ports: () => PortsStatus;
-  /** Each with the figures of all nodes together. */
+  /** Each with the figures of all nodes. */
   readonly relays: () => readonly RelayStatus[];
-  /** This one included. */
+  /** All nodes, this one included. */
   readonly nodes: () => readonly NodeStatus[];
   /** Relays that rules name and that do not exist. */
   readonly missingRelays: () => readonly MissingRelay[];
-  /** Wall ms at which the TLS certificate expires; null when there is none. */
+  /** Wall ms at which the TLS certificate expires; null if there is none. */
   readonly certificateExpiresAt: () => number | null;
   /** Findings of other rooms. */
   readonly notices: () => readonly HealthCheck[];
-  /** Read anew each time, so that they apply live. */
+  /** Read each time, so that changes apply live. */
   readonly diskLimits: () => DiskLimits;
 }
 
-/** How the writing side of the store does. */
+/** The state of the store's write side. */
 export interface StoreCondition {
-  /** A commit failed in a way that ends all writing (contract §15). */
+  /** A commit failed so that all writing ends (contract §15). */
   readonly failed: boolean;
   /** How long the oldest write has been waiting for its commit, in ms; 0 when none waits. */
   readonly waitingMs: number;
 }
 
-/** What the listeners were told to bind, and did. */
+/** The ports configured, and those bound. */
 export interface PortsStatus {
   /** Ports with STARTTLS. */
   readonly smtp: PortLists;
@@ -57,33 +60,33 @@ export interface PortsStatus {
   readonly faults: readonly PortFault[];
 }
 
-/** Ports as they are set, and those really bound. */
+/** Ports as configured, and those bound. */
 export interface PortLists {
   readonly configured: readonly number[];
   readonly listening: readonly number[];
 }
 
-/** What does not change while the process runs. */
+/** Facts that do not change while the process runs. */
 export interface HealthIdentity {
   readonly version: string;
   readonly engine: 'sqlite' | 'postgres';
 }
 
-/** What was last seen of the parts that could hang. */
+/** The last known state of the parts that could hang. */
 export interface HealthSnapshot {
   /** Null until the store has answered once. */
   readonly figures: Figures | null;
   readonly databaseReachable: boolean;
-  /** How long the store takes, or has been taking, to answer a read; in ms. */
+  /** How long the store takes, or has been taking, to answer a read, in ms. */
   readonly databaseLatencyMs: number;
   readonly disk: { readonly freeBytes: number; readonly totalBytes: number } | null;
 }
 
-/** How often the store and the volume are asked. */
+/** How often the store and the volume are polled. */
 const POLL_MS = 1000;
-/** How often the lanes are asked for while a relay is spent: they are many, and change little. */
+/** How often the lanes are polled while a relay is spent: they are many, and change little. */
 const LANES_POLL_MS = 10_000;
-/** More lanes than this are not looked at. */
+/** Most lanes to examine. */
 const MAX_LANES = 10_000;
 /** A store that has not answered for this long is unreachable. */
 const SILENT_MS = 2000;
@@ -97,7 +100,7 @@ export class Health {
   readonly #figures: Poll<Figures>;
   /** Whether mail waits without a route. */
   readonly #unrouted: Poll<boolean>;
-  /** Lanes with mail in them; null while no relay is spent, or where there are more than are looked at. */
+  /** Lanes with mail; null while no relay is spent, or if there are too many. */
   readonly #lanes: Poll<readonly LaneDepth[] | null>;
   readonly #space: Poll<{ readonly freeBytes: number; readonly totalBytes: number } | null>;
 
@@ -113,13 +116,12 @@ export class Health {
     this.#space = new Poll(() => spool.space(), POLL_MS, clock);
   }
 
-  /** Begins to look. Resolves when there is a first answer, or none is to be had in time. */
+  /** Begins to poll. Resolves with a first answer, or when none arrives in time. */
   async start(): Promise<void> {
     const polls = [this.#figures, this.#unrouted, this.#lanes, this.#space];
     await Promise.all(polls.map((poll) => poll.start(SILENT_MS)));
   }
 
-  /** Stops looking. */
   stop(): void {
     this.#figures.stop();
     this.#unrouted.stop();
@@ -127,7 +129,7 @@ export class Health {
     this.#space.stop();
   }
 
-  /** The figures `report` is made of, for metrics. Never waits for anything. */
+  /** The figures behind `report`, for metrics. Never waits. */
   snapshot(): HealthSnapshot {
     const { waitingMs } = this.#sources.store();
     return {
@@ -138,7 +140,7 @@ export class Health {
     };
   }
 
-  /** How things are. Never waits for anything. */
+  /** The current state. Never waits. */
   report(): HealthReport {
     const { clock, ports, relays, nodes } = this.#sources;
     const now = clock.wall();
@@ -170,7 +172,7 @@ export class Health {
         oldestSeconds: Math.floor(lateness(snapshot, now) / 1000),
       },
       ...listeners(ports()),
-      // Of quotas, a check and metrics tell.
+      // Quotas are shown by a check and by metrics.
       relays: relays().map(({ quota: _, refusal: _refusal, ...shown }) => shown),
       nodes: nodes().map(({ missing: _, lastSeenAt, ...node }) => ({
         ...node,

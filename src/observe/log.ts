@@ -3,28 +3,27 @@ import { type Clock, formatTimestamp } from '../lib/clock.ts';
 import { errorCode } from '../lib/error.ts';
 import type { Log, LogFields } from '../lib/log.ts';
 
-/** What can be changed while the service runs. */
+/** Settings that can change while the service runs. */
 export interface LogSettings {
-  /** Less serious lines are dropped. */
+  /** Less severe lines are dropped. */
   readonly level: LogLevel;
   /** How much of mail addresses is shown, in every field of every line. */
   readonly addresses: AddressDetail;
 }
 
-/** How a log is made. */
 export interface LogOptions extends LogSettings {
   /** `json`: one object a line, for machines; `text`: for people at a terminal. */
   readonly format: 'json' | 'text';
   readonly clock: Pick<Clock, 'wall'>;
   readonly destination: LogDestination;
-  /** Remembers the last lines, too. */
+  /** Keeps the last lines as well. */
   readonly ring?: LogRing;
 }
 
 /** Takes whole lines, newline included. */
 export interface LogDestination {
   write(line: string): void;
-  /** Writes what is buffered before it returns. */
+  /** Writes buffered data before it returns. */
   flushSync?(): void;
 }
 
@@ -32,11 +31,14 @@ export interface LogDestination {
 export interface ServiceLog extends Log {
   /** Changes level and address detail from the next line on. */
   configure(settings: LogSettings): void;
-  /** Writes what is buffered: before the process ends. */
+  /** Writes buffered data: before the process ends. */
   flush(): void;
 }
 
-/** Makes the log. Warnings and errors are flushed at once. No line ever shows more of a mail address than `addresses` allows. */
+/**
+ * Makes the log. Warnings and errors are flushed at once. No line ever shows more of a mail address than `addresses`
+ * allows.
+ */
 export function createLog(options: LogOptions): ServiceLog {
   const { destination } = options;
   const time = timeSource(options.clock);
@@ -71,7 +73,7 @@ const NO_FIELDS: LogFields = {};
 
 type LineWriter = (level: LogLevel, event: string, fields: LogFields) => void;
 
-/** The fields as they may be shown: themselves where nothing in them is an address. */
+/** The fields for display: unchanged if none contains an address. */
 function shownFields(fields: LogFields, detail: AddressDetail): LogFields {
   if (detail === 'full') return fields;
   let shown: Record<string, LogFields[string]> | null = null;
@@ -97,7 +99,7 @@ function jsonLines(destination: LogDestination, time: () => string): LineWriter 
   };
 }
 
-/** As JSON has it, which knows no number that is not finite. */
+/** As in JSON, which has only finite numbers. */
 function plain(value: number | boolean | null): string {
   return typeof value === 'number' && !Number.isFinite(value) ? 'null' : String(value);
 }
@@ -111,7 +113,7 @@ function textLines(destination: LogDestination, time: () => string): LineWriter 
   };
 }
 
-/** The time in RFC 3339. Written once a millisecond: under load that is every tenth line. */
+/** The time in RFC 3339, formatted once a millisecond: under load that is every tenth line. */
 function timeSource(clock: Pick<Clock, 'wall'>): () => string {
   let at = Number.NaN;
   let text = '';
@@ -125,7 +127,7 @@ function timeSource(clock: Pick<Clock, 'wall'>): () => string {
   };
 }
 
-/** Text that cannot steer a terminal: quoted when it is more than a word, control characters escaped. */
+/** Text that cannot steer a terminal: quoted if longer than a word, control characters escaped. */
 function printable(value: string | number | boolean): string {
   if (typeof value !== 'string' || /^[\w.:@/*+-]+$/.test(value)) return String(value);
   return JSON.stringify(value).replace(
@@ -134,13 +136,13 @@ function printable(value: string | number | boolean): string {
   );
 }
 
-/** How serious lines of the log are, rising. */
+/** Severities of log lines, in rising order. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
-/** How serious a line is. */
+/** The severity of a line. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** A line of the log that is still remembered. */
+/** A remembered line of the log. */
 export interface KeptLine {
   /** From 1 on, without gaps. */
   readonly number: number;
@@ -156,12 +158,12 @@ export const MAX_LINES = 2000;
 /** Characters of one field. */
 const MAX_FIELD = 1000;
 
-/** The last lines of the log, for people who look at it from afar. What the log does not say is not in here either. */
+/** The last lines of the log, for people who read it remotely. Contains nothing that the log does not. */
 export class LogRing {
   readonly #lines: KeptLine[] = [];
   #count = 0;
 
-  /** Remembers a line as it was written. */
+  /** Adds a written line. */
   add(at: number, level: LogLevel, event: string, fields: LogFields): void {
     this.#lines[this.#count % MAX_LINES] = { number: ++this.#count, at, level, event, fields: short(fields) };
   }
@@ -185,12 +187,12 @@ function short(fields: LogFields): LogFields {
   return cut ?? fields;
 }
 
-/** How much of a mail address the log shows (contract §16): all, what follows the `@`, or nothing. */
+/** How much of a mail address the log shows (contract §16): all, the part after the `@`, or nothing. */
 export type AddressDetail = 'full' | 'domain' | 'none';
 
 /**
- * A mail address wherever it stands in text. A local part is at most 64 octets, quoted or a run without
- * delimiters, so that the search is linear in the text, which a hostile peer may have written.
+ * A mail address anywhere in text. A local part is at most 64 octets, quoted or a run without delimiters, so that the
+ * search is linear in the text, which a hostile peer may have written.
  */
 const ADDRESS =
   /(?:"(?:[^"\\]|\\.){0,64}"|(?<![^\s<>()[\]",;:@])[^\s<>()[\]",;:@]+)@(\[[^\s\]]*\]|[^\s<>()[\]",;:]*)/gu;
@@ -204,21 +206,21 @@ export function hideAddresses(text: string, detail: AddressDetail): string {
 /** Lines are written together once they fill this much, or after {@link FLUSH_MS}. */
 const BUFFER_BYTES = 8192;
 const FLUSH_MS = 100;
-/** Most that waits for a reader who is slow; more is dropped. */
+/** Most bytes that wait for a slow reader; more are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Writes lines to a file descriptor. It neither waits nor fails: what a full pipe does not take is kept for a
- * while, and what cannot be written at all (the reader has gone, the disk is full) is dropped, since a log must
- * not stop the mail.
+ * Writes lines to a file descriptor. It neither waits nor fails: bytes that a full pipe refuses are kept for a while,
+ * and those that cannot be written at all (the reader has gone, the disk is full) are dropped, since a log must not
+ * stop the mail.
  */
 export class Output implements LogDestination {
   readonly #fd: number;
   readonly #clock: Pick<Clock, 'sleep'>;
   #lines = '';
-  /** What a full pipe has not taken. */
+  /** Bytes that a full pipe has refused. */
   #left: Uint8Array = NOTHING;
   #timed = false;
 
@@ -255,7 +257,7 @@ export class Output implements LogDestination {
   }
 }
 
-/** Whether a pipe takes nothing now, and may later. */
+/** Whether a pipe is full, and may accept bytes later. */
 function isFull(error: unknown): boolean {
   return errorCode(error) === 'EAGAIN';
 }

@@ -14,7 +14,7 @@ export interface MetricDeclaration {
 const MESSAGES_TODAY = 'received, delivered, failed, retried, denied';
 const RELAY = 'name of the relay';
 
-/** See the top of the file. Names are the part of the contract that dashboards depend on: they never change. */
+/** Names are the part of the contract that dashboards depend on: they never change. */
 export const METRICS = {
   svc_up: gauge('Always 1: the service answers.'),
   svc_database_reachable: gauge('1 if the database answers and commits in time, else 0.'),
@@ -99,7 +99,7 @@ function histogram(help: string): Declared<'histogram'> {
   return { type: 'histogram', help, labels: {} };
 }
 
-/** Text exposition format 0.0.4, as Prometheus reads it. */
+/** Text exposition format 0.0.4, as read by Prometheus. */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** One value of a series, under its labels. */
@@ -108,7 +108,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** Observations sorted into buckets. */
+/** Observations counted in buckets. */
 export interface HistogramSample {
   /** Upper bounds, rising, in the series' unit. */
   readonly bounds: readonly number[];

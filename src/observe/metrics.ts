@@ -7,7 +7,7 @@ import type { HealthSnapshot } from './health.ts';
 import type { RelayStatus } from './health-report.ts';
 import { type HistogramSample, type MetricValues, renderExposition, type Sample } from './metric-table.ts';
 
-/** Where the values come from. Every function answers at once from memory. */
+/** The sources of values. Every function answers at once from memory. */
 export interface MetricSources {
   readonly version: string;
   /** Wall ms at which the process started. */
@@ -18,15 +18,15 @@ export interface MetricSources {
   readonly counters: Counters;
   /** Open now. */
   readonly smtpConnections: () => number;
-  /** Bytes taken of the memory for incoming messages. */
+  /** Bytes in use of the memory for incoming messages. */
   readonly bytesInFlight: () => number;
   readonly flushes: () => FlushCounts;
-  /** Wall ms; null when there is no certificate. */
+  /** Wall ms; null without a certificate. */
   readonly certificateExpiresAt: () => number | null;
   readonly process: () => ProcessFigures;
 }
 
-/** How often data was made durable since the process started. */
+/** How often data was flushed since the process started. */
 export interface FlushCounts {
   readonly storeCommits: number;
   readonly spoolFlushes: number;
@@ -34,11 +34,11 @@ export interface FlushCounts {
 
 /** Writes `GET /metrics`. */
 export interface Metrics {
-  /** The text of the exposition. Never waits for anything. */
+  /** The text of the exposition. Never waits. */
   render(): string;
 }
 
-/** Brings all values together. */
+/** Combines all sources. */
 export function createMetrics(sources: MetricSources): Metrics {
   return {
     render: () => {
@@ -69,7 +69,7 @@ const NO_FIGURES: Figures = {
   databaseBytes: 0,
 };
 
-/** What the store counts, over all nodes and restarts. */
+/** The store's counts, over all nodes and restarts. */
 function storedValues({ today, last5m, spool, possibleDuplicates, databaseBytes }: Figures) {
   return {
     svc_messages_today: byLabel('event', ['received', 'delivered', 'failed', 'retried', 'denied'], today),
@@ -80,7 +80,7 @@ function storedValues({ today, last5m, spool, possibleDuplicates, databaseBytes 
   } satisfies Partial<MetricValues>;
 }
 
-/** How things are now. */
+/** The current state. */
 function stateValues(sources: MetricSources, snapshot: HealthSnapshot, { oldestDueAt }: Figures) {
   const lateMs = oldestDueAt === null ? 0 : Math.max(0, sources.now() - oldestDueAt);
   return {
@@ -95,7 +95,7 @@ function stateValues(sources: MetricSources, snapshot: HealthSnapshot, { oldestD
   } satisfies Partial<MetricValues>;
 }
 
-/** Every relay there is, and those that are gone but did something today. */
+/** Every existing relay, and removed ones with activity today. */
 function relayValues(relays: readonly RelayStatus[], figures: Figures) {
   const current = new Map(relays.map((relay) => [relay.name, relay]));
   const names = [...new Set([...current.keys(), ...Object.keys(figures.relays)])];
@@ -111,7 +111,7 @@ function relayValues(relays: readonly RelayStatus[], figures: Figures) {
   } satisfies Partial<MetricValues>;
 }
 
-/** What this process has counted since it started. */
+/** The counts of this process since its start. */
 function countedValues(counters: Counters, flushes: FlushCounts) {
   return {
     svc_accepted_total: byLabel('source', ['api', 'smtp', 'cli'], counters.accepted),
@@ -154,7 +154,7 @@ function byLabel<K extends string>(
   return keys.map((key) => ({ labels: { [label]: key }, value: values[key] }));
 }
 
-/** Observations sorted into buckets as they come. */
+/** Counts observations in buckets as they come. */
 export class Histogram implements HistogramSample {
   readonly bounds: readonly number[];
   readonly counts: number[];
@@ -165,7 +165,6 @@ export class Histogram implements HistogramSample {
     this.counts = new Array<number>(bounds.length + 1).fill(0);
   }
 
-  /** Adds one. */
   observe(value: number): void {
     let bucket = 0;
     while (bucket < this.bounds.length && value > (this.bounds[bucket] ?? 0)) bucket++;
@@ -177,7 +176,7 @@ export class Histogram implements HistogramSample {
 const ACCEPT_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 const ATTEMPT_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** What this process has done since it started. */
+/** The counts of this process since its start. */
 export class Counters {
   readonly accepted: Record<'api' | 'smtp' | 'cli', number> = { api: 0, smtp: 0, cli: 0 };
   acceptedBytes = 0;
@@ -188,7 +187,7 @@ export class Counters {
   /** In seconds. */
   readonly attemptDuration = new Histogram(ATTEMPT_BOUNDS);
 
-  /** Counts what the bus tells from now on. */
+  /** Counts the events of the bus from now on. */
   listen(events: Events): Unsubscribe {
     return events.on((event) => this.#count(event));
   }
@@ -215,7 +214,7 @@ function isSource(source: string): source is keyof Counters['accepted'] {
   return source === 'api' || source === 'smtp' || source === 'cli';
 }
 
-/** What the process uses. */
+/** The resources that the process uses. */
 export interface ProcessFigures {
   readonly cpuSeconds: number;
   readonly residentBytes: number;
@@ -235,7 +234,7 @@ const RESOLUTION_MS = 20;
 const WINDOW_MS = 10_000;
 const NS_PER_SECOND = 1e9;
 
-/** Begins to measure how late the event loop is. */
+/** Begins to measure event loop delay. */
 export function createProcessMeter(clock: Pick<Clock, 'mono'>): ProcessMeter {
   const monitor = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   monitor.enable();
@@ -258,7 +257,7 @@ export function createProcessMeter(clock: Pick<Clock, 'mono'>): ProcessMeter {
   };
 }
 
-/** What was measured, less the interval at which it was: a loop that is never late has 0. */
+/** The measured delay less the sampling interval: a loop without delay has 0. */
 function readDelay(monitor: ELDHistogram): ProcessFigures['loopDelay'] {
   if (monitor.count === 0) return { mean: 0, p99: 0, max: 0 };
   const late = (ns: number) => Math.max(0, ns / NS_PER_SECOND - RESOLUTION_MS / 1000);

@@ -1,8 +1,8 @@
 import type { Clock } from '../lib/clock.ts';
 
 /**
- * Asks a question again and again in the background and remembers the last answer, so that a caller never waits. One
- * question at a time: one that is never answered is never asked twice.
+ * Repeats a query in the background and remembers the last answer, so that a caller never waits. One query at a time:
+ * one that is never answered is never repeated.
  */
 export class Poll<T> {
   readonly #ask: () => Promise<T>;
@@ -20,22 +20,22 @@ export class Poll<T> {
     this.#clock = clock;
   }
 
-  /** The last answer; null when there has been none. */
+  /** The last answer; null before the first. */
   get latest(): T | null {
     return this.#latest;
   }
 
-  /** How long the last answer took, or how long the one under way has been taking if that is longer. In ms. */
+  /** How long the last answer took, or the current query has been taking if that is longer. In ms. */
   get latencyMs(): number {
     return Math.max(this.#tookMs, this.#waitingMs());
   }
 
-  /** Whether the last question was answered and none has been waiting for longer than `limitMs`. */
+  /** Whether the last query was answered and none has been pending for longer than `limitMs`. */
   answersWithin(limitMs: number): boolean {
     return this.#answered && this.#waitingMs() < limitMs;
   }
 
-  /** Begins. Resolves when the first question has been answered, has failed, or has waited `patienceMs`. */
+  /** Begins. Resolves when the first query was answered, has failed, or has been pending for `patienceMs`. */
   async start(patienceMs: number): Promise<void> {
     const first = this.#once();
     void first.then(() => this.#goOn());
@@ -44,7 +44,7 @@ export class Poll<T> {
     await this.#clock.sleep(patienceMs, answered.signal);
   }
 
-  /** Ends. What is under way is not waited for. */
+  /** Ends without waiting for a pending query. */
   stop(): void {
     this.#stop.abort();
   }

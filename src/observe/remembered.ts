@@ -11,7 +11,7 @@ export interface DeniedTally {
   readonly sourceAddress: string;
   /** The code of the refusal. */
   readonly reason: string;
-  /** Whose list of allowed sources it was not on; null where that was not why, or SMTP. */
+  /** The list of allowed sources that lacks it; null for another reason, or SMTP. */
   readonly port: 'api' | 'webui' | null;
   readonly count: number;
   /** Wall ms. */
@@ -19,19 +19,19 @@ export interface DeniedTally {
   readonly lastAt: number;
 }
 
-/** Sources and reasons remembered; the one that was refused longest ago makes room. */
+/** Sources and reasons remembered; the one refused longest ago makes room. */
 export const MAX_DENIED = 500;
 
-/** Remembers who was refused. */
+/** Remembers refused sources. */
 export interface DeniedSources {
-  /** Those refused last come first. */
+  /** The most recently refused first. */
   list(): readonly DeniedTally[];
-  /** Takes one refusal of a source for a reason back: it was a test of our own. */
+  /** Undoes one counted refusal of a source for a reason: it was our own test. */
   takeBack(sourceAddress: string, reason: string): void;
   readonly stop: Unsubscribe;
 }
 
-/** Begins to remember who is refused. */
+/** Begins to remember refused sources. */
 export function rememberDenied(events: Events, clock: Pick<Clock, 'wall'>): DeniedSources {
   /** By reason and source; the one refused longest ago first. */
   const tallies = new NewestMap<string, Omit<DeniedTally, 'count'> & { count: number }>(MAX_DENIED);
@@ -51,7 +51,7 @@ export function rememberDenied(events: Events, clock: Pick<Clock, 'wall'>): Deni
     const name = nameOf(reason, null, sourceAddress);
     const known = tallies.get(name);
     if (known === undefined) return;
-    // Set again, it would be the newest.
+    // Setting it again would make it the newest.
     if (known.count > 1) known.count--;
     else tallies.delete(name);
   };
@@ -62,7 +62,6 @@ function nameOf(reason: string, port: DeniedTally['port'], sourceAddress: string
   return `${reason} ${port} ${sourceAddress}`;
 }
 
-/** What tallying needs. */
 export interface DenialOptions {
   readonly events: Events;
   readonly store: Pick<Store, 'tally'>;
@@ -72,17 +71,17 @@ export interface DenialOptions {
   readonly log: Log;
 }
 
-/** Carries refusals into the store. */
+/** Writes refusals to the store. */
 export interface Denials {
-  /** Stops counting, and writes what is not yet written. */
+  /** Stops counting, and writes the remaining counts. */
   stop(): Promise<void>;
 }
 
 const EVERY_MS = 1000;
 
 /**
- * Counts refusals in memory and adds them to the store's figures once a second, so that a flood of strangers
- * costs one transaction a second. What the store does not take now is kept and tried again.
+ * Counts refusals in memory and adds them to the store's figures once a second, so that a flood of strangers costs one
+ * transaction a second. Counts that cannot be stored are kept and retried.
  */
 export function tallyDenials(options: DenialOptions): Denials {
   const { events, store, node, clock, log } = options;
@@ -132,12 +131,12 @@ export interface LaneHappening {
 
 /** Happenings remembered of one relay; the oldest go first. */
 export const MAX_HAPPENINGS = 50;
-/** Relays they are remembered of; the one of which nothing was heard for longest makes room. */
+/** Relays remembered; the longest quiet one makes room. */
 const MAX_RELAYS = 1000;
 /** Characters of a cause: a peer may have written it. */
 const MAX_CAUSE = 500;
 
-/** Remembers how the next hops of relays did, on this node since it started. */
+/** Remembers the state changes of relays' next hops, on this node since its start. */
 export interface RelayHistory {
   /** Of one relay, the newest first. */
   of(relay: string): readonly LaneHappening[];
