@@ -12,17 +12,17 @@ import { readError } from '../lib/error.ts';
 import type { Log } from '../lib/log.ts';
 import type { BoundPorts } from './ports.ts';
 
-/** How the service is: what `/health` says, and why nobody's mail is taken (null where it is). */
+/** The state of the service: the checks of `/health`, and why no mail is accepted (null if it is). */
 export interface Condition extends Pick<HealthVerdict, 'checks'> {
   readonly suspension: string | null;
 }
 
-/** The part of the configuration that says whether anything is sent. */
+/** The part of the configuration that decides whether mail is sent. */
 interface Captures {
   readonly delivery: Pick<Config['delivery'], 'defaultRelay'>;
 }
 
-/** What a person reads once the service is up: where it listens, and what to paste next (contract §14). */
+/** The text for people once the service is up: where it listens, and what to paste next (contract §14). */
 export function banner(
   version: string,
   dataDir: string,
@@ -64,7 +64,7 @@ export function banner(
   return lines.join('\n');
 }
 
-/** Where the service listens and what is wrong, in a line for whoever looks at the process from outside. */
+/** Where the service listens and what is wrong, in one line for observers of the process. */
 export function statusLine(ports: BoundPorts, condition: Condition): string {
   const { api, apiTls, webui, smtp, smtpTls } = ports;
   const listening = [
@@ -80,17 +80,17 @@ export function statusLine(ports: BoundPorts, condition: Condition): string {
   return notes === '' ? listening : `${listening}. ${notes}`;
 }
 
-/** What is wrong as the end of a sentence, null where nothing is, and each thing in a sentence of its own. */
+/** What is wrong as the end of a sentence, null if nothing is, and each fault in a sentence of its own. */
 function troubleOf({ checks, suspension }: Condition): { clause: string | null; details: readonly string[] } {
   const ill = checks.filter(({ status }) => status !== 'healthy');
   const refuses = suspension !== null || ill.some(({ status }) => status === 'critical');
   const details = ill.map(({ detail }) => detail);
-  // What an operator can do stands in the checks; the client's words only where no check has any.
+  // Checks say what an operator can do; the client's text is used only if no check has any.
   if (suspension !== null && ill.every(({ status }) => status !== 'critical')) details.unshift(suspension);
   return { clause: refuses ? 'refuses mail' : ill.length > 0 ? 'something is wrong' : null, details };
 }
 
-/** Ports that are missing and whose absence is no illness: told all the same. */
+/** Missing ports whose absence is not a fault: mentioned all the same. */
 function excusedPorts({ faults }: BoundPorts, { checks }: Condition): readonly string[] {
   const isIll = checks.some(({ name, status }) => name === 'ports' && status !== 'healthy');
   return isIll ? [] : faults.map(portDetail);
@@ -99,7 +99,7 @@ function excusedPorts({ faults }: BoundPorts, { checks }: Condition): readonly s
 function firstSteps(dataDir: string, port: number): string[] {
   const data = dataOption(dataDir);
   const message = '{"from":"me@example.com","to":["you@example.com"],"subject":"Hello","text":"It works."}';
-  // A name of its own each time it is pasted: names of keys that are not revoked are unique.
+  // A new name each time it is pasted: names of active keys are unique.
   return [
     'Create a key and send a first message from another terminal:',
     '',
@@ -115,22 +115,22 @@ function firstLetter(port: number): string[] {
   return ['Or over SMTP:', '', `  ${letter} | curl -sS smtp://localhost:${port} ${envelope} --crlf -T -`, ''];
 }
 
-/** The variable that sets the first password (contract §14), and the name it is for. */
+/** The variable that sets the first password (contract §14), and the user it is for. */
 const VARIABLE = 'WAYBILL_ADMIN_PASSWORD';
 const FIRST_NAME = 'admin';
 
-/** How the dashboard is to be claimed. */
+/** How to claim the dashboard. */
 type FirstRun =
   /** Somebody has a password. */
   | { readonly kind: 'claimed' }
-  /** By this path of the dashboard, which has a token in it. */
+  /** By this path of the dashboard, which contains a token. */
   | { readonly kind: 'link'; readonly path: string }
   /** The environment's password is unfit, or cannot be read. */
   | { readonly kind: 'faulty'; readonly fault: Fault };
 
 /**
- * Sees to it that the dashboard can be claimed, by whoever started the service and by nobody else: sets the environment's
- * password where there is one and none is set yet, else makes a link. Rejects with `StoreError`.
+ * Lets whoever started the service, and nobody else, claim the dashboard: sets the environment's password if there is
+ * one and none is set yet, otherwise makes a link. Rejects with `StoreError`.
  */
 export async function prepareFirstRun(
   reception: Reception,
@@ -156,7 +156,7 @@ function readVariable(environment: Readonly<Record<string, string | undefined>>)
   }
 }
 
-/** Never with the password itself. */
+/** Never includes the password itself. */
 function faultOf(rule: string): Fault {
   return { key: VARIABLE, value: null, rule, source: 'environment' };
 }
@@ -166,7 +166,7 @@ export const EXIT_IO = 74;
 /** How long health shows the failure before the process ends, in ms. */
 const SHOW_MS = 10_000;
 
-/** A failure of the machine ends the service: at once for mail, a little later for the process. */
+/** A failure of the machine ends the service: mail at once, the process a little later. */
 export class MachineFailure {
   readonly #clock: Clock;
   readonly #log: Log;
@@ -183,7 +183,7 @@ export class MachineFailure {
     return this.#failed;
   }
 
-  /** Resolves with the exit status when the process should end because of a failure. */
+  /** Resolves with the exit status when the process should end after a failure. */
   get ended(): Promise<number> {
     return this.#ended.promise;
   }

@@ -33,7 +33,7 @@ import type { Observation } from './observation.ts';
 import type { BoundPorts } from './ports.ts';
 import type { Storage } from './storage.ts';
 
-/** Where `npm run web` puts the page: `dist/web`, seen from the source and from what it is compiled to. */
+/** Where `npm run web` puts the page: `dist/web`, relative to the source and to its compiled form. */
 const SITE = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../dist/web' : '../web', import.meta.url),
 );
@@ -75,13 +75,15 @@ export function dashboard(
   };
 }
 
-/** What exporting takes. */
 interface ExportParts extends Pick<ExportDeps, 'queue' | 'clock'> {
   readonly storage: Pick<Storage, 'views' | 'keyring' | 'journal'>;
   readonly live: Pick<LiveConfig, 'loaded'>;
 }
 
-/** Exports what a query finds. It is written down before anything is read: what was begun has left. */
+/**
+ * Exports the result of a query. The export is recorded before anything is read, because data leaves as soon as it
+ * begins.
+ */
 function createExport({ storage, live, queue, clock }: ExportParts): Downloads['export'] {
   const { views, keyring, journal } = storage;
   return async (actor, request) => {
@@ -106,7 +108,7 @@ async function* encoded(pieces: AsyncIterable<string>): AsyncGenerator<Uint8Arra
   for await (const piece of pieces) yield Buffer.from(piece);
 }
 
-/** What it takes. */
+/** What the watch needs. */
 interface NewsOptions {
   readonly nodes: Pick<NodesSight, 'nodes' | 'reports'>;
   readonly feed: Pick<HintFeed, 'note'>;
@@ -115,10 +117,10 @@ interface NewsOptions {
   readonly signal: AbortSignal;
 }
 
-/** How often it is looked, in ms: what others tell comes every two seconds. */
+/** How often to check, in ms: other nodes report every two seconds. */
 const LOOK_MS = 1_000;
 
-/** Has the dashboard's pages told what happens on other nodes, until the signal aborts. Never rejects. */
+/** Announces changes on other nodes to the dashboard's pages, until the signal aborts. Never rejects. */
 export async function tellNewsOfOthers({ nodes, feed, clock, signal }: NewsOptions): Promise<void> {
   let heard = countsOf(nodes);
   let seen = membersOf(nodes);
@@ -127,7 +129,7 @@ export async function tellNewsOfOthers({ nodes, feed, clock, signal }: NewsOptio
     const now = countsOf(nodes);
     const members = membersOf(nodes);
     feed.note([...changedTopics(heard, now), ...(members === seen ? [] : (['health'] as const))]);
-    // Of a node that is silent for a while, what it told last is what it is compared with again.
+    // When a silent node returns, it is compared with its last report.
     const ids = new Set(nodes.nodes().map(({ id }) => id));
     heard = new Map([...heard, ...now].filter(([node]) => ids.has(node)));
     seen = members;
@@ -147,7 +149,7 @@ function membersOf(sight: NewsOptions['nodes']): string {
     .join('\n');
 }
 
-/** Of a node that is seen for the first time everything that it has done is news. */
+/** For a new node, everything it has done is news. */
 function changedTopics(before: ReadonlyMap<string, Counts>, now: ReadonlyMap<string, Counts>): Topic[] {
   const changed = new Set<Topic>();
   for (const [node, counts] of now)
@@ -161,7 +163,7 @@ type Parts = Pick<ListenerParts, 'reception' | 'notes' | 'live' | 'storage' | 'v
 const HOST_KEY = 'webui.allowed_hosts';
 const MAX_HOSTS = 100;
 
-/** Receives those who use the dashboard. `bound` is looked at whenever somebody asks. */
+/** Receives the users of the dashboard. `bound` is read at every request. */
 function dashboardVisitors(parts: Parts, bound: BoundPorts): Visitors {
   const { reception, notes, live, version } = parts;
   return createVisitors({
@@ -178,13 +180,13 @@ function dashboardVisitors(parts: Parts, bound: BoundPorts): Visitors {
   });
 }
 
-/** Whether `webui.allowed_hosts` may be added to: the file and the environment have the last word. */
+/** Whether `webui.allowed_hosts` may be extended: file and environment take precedence. */
 function hostsAreOpen(live: LiveConfig): boolean {
   const origin = live.loaded.effective.find(({ key }) => key === HOST_KEY)?.origin;
   return origin === 'default' || origin === 'stored';
 }
 
-/** Whoever holds the first set-up link was let in under any name (contract §1): from now on that name is ours. */
+/** The holder of the first set-up link may use any host name (contract §1): from now on that name is ours. */
 async function allowHost(host: string, { live, storage, log }: Parts): Promise<boolean> {
   const { allowedHosts } = live.config.webui;
   const isKnown = isOwnHost(host, { ...guardSettings(live), anyHost: false });
@@ -196,7 +198,7 @@ async function allowHost(host: string, { live, storage, log }: Parts): Promise<b
   return true;
 }
 
-/** By the name that someone has for us, where the ports are plain: what they paste must work. */
+/** By the host name that the user has for us, on plain ports: pasted examples must work. */
 function pointersFor(host: string, { api, apiTls, smtp }: BoundPorts): Pointers {
   const [smtpPort] = smtp;
   const plain = api === null ? null : `http://${host}:${api}`;
@@ -223,7 +225,7 @@ function firstSteps({ notes, storage, live }: Parts): FirstStepsBook {
   };
 }
 
-/** Asks until the answer is yes, which it then is for good. While the store is too busy to say, it is no. */
+/** Asks until the answer is yes, which is then final. While the store is too busy to answer, it is no. */
 function onceTrue(ask: () => Promise<boolean>): () => Promise<boolean> {
   let known = false;
   return async () => {
@@ -236,20 +238,20 @@ function onceTrue(ask: () => Promise<boolean>): () => Promise<boolean> {
   };
 }
 
-/** What downloads are made of. */
+/** What downloads need. */
 interface DownloadParts {
   readonly storage: { readonly views: Pick<Views, 'message'>; readonly spool: Pick<Spool, 'read'> };
   readonly words: MessageWords;
-  /** What a query finds, as a file. */
+  /** The result of a query, as a file. */
   readonly export: Downloads['export'];
   /** The folder of the backups that this installation made. */
   readonly backupDirectory: string;
-  /** Writes down, before the first byte, who took a backup. */
+  /** Records, before the first byte, who took a backup. */
   readonly journal: Pick<Journal, 'record'>;
   readonly clock: Pick<Clock, 'wall'>;
 }
 
-/** Gives the dashboard what can be downloaded from it. */
+/** The downloads of the dashboard. */
 export function createDownloads({ storage, words, backupDirectory, ...parts }: DownloadParts): Downloads {
   const { views, spool } = storage;
   return {
@@ -280,14 +282,14 @@ export function createDownloads({ storage, words, backupDirectory, ...parts }: D
   };
 }
 
-/** A name is looked up among those that lie there, so that it can lead nowhere else. */
+/** A name is looked up among the existing files, so that it cannot lead elsewhere. */
 async function openBackup(directory: string, name: string): Promise<StreamedBody> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
   const found = entries.find((entry) => entry.isFile() && entry.name === name && !name.startsWith('.'));
   if (found === undefined) throw new OperationError('not_found', 'There is no such backup.');
   const file = join(directory, found.name);
   const { size } = await stat(file);
-  // What is being written to while it is read would have another length than was told.
+  // A file still being written must not exceed the announced length.
   const end = size > 0 ? { end: size - 1 } : {};
   return { sizeBytes: size, chunks: () => createReadStream(file, end) };
 }

@@ -14,7 +14,7 @@ import { NOTE_PREFIX, type Registry } from '../store/registry.ts';
 import type { LiveConfig } from './live-config.ts';
 import type { Storage } from './storage.ts';
 
-/** What listeners are made of. */
+/** What listeners are made from. */
 export interface ListenerParts {
   readonly storage: Storage;
   readonly live: LiveConfig;
@@ -24,37 +24,37 @@ export interface ListenerParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly version: string;
-  /** This process's name in the store; another at every start. */
+  /** This process's name in the store, new at every start. */
   readonly node: string;
-  /** This one, and those beside it. */
+  /** All nodes, this one included. */
   readonly nodes: NodesSight;
-  /** What is known of the lanes at work, on whichever node. */
+  /** The figures of active lanes, on any node. */
   readonly queue: QueueFigures;
   readonly dataDir: string;
-  /** Everything that can be asked of this installation. */
+  /** All operations on this installation. */
   readonly operations: Operations;
-  /** The way to them for everybody else: asks whether they may, and writes down what they did. */
+  /** The way to them for all other callers: checks permission, and records what was done. */
   readonly door: Door;
-  /** Those who use the dashboard, and what it keeps beside the settings. */
+  /** The users of the dashboard, and what it stores beside the settings. */
   readonly reception: Reception;
   readonly notes: DashboardNotes;
-  /** What stored messages say. */
+  /** Reads the text of stored messages. */
   readonly words: MessageWords;
-  /** Told of a failure after which no mail may be taken. */
+  /** Called on a failure after which no mail may be accepted. */
   readonly onFailure: (error: Error & { readonly code: string }) => void;
   /** Whether the machine has failed. */
   readonly failed: () => boolean;
-  /** Whether mail is accepted now, and will be for a while. */
+  /** Whether mail is accepted now and for a while. */
   readonly ready: () => boolean;
   /** Aborts when the service stops. */
   readonly signal: AbortSignal;
 }
 
-/** What the dashboard keeps beside the settings. */
+/** What the dashboard stores beside the settings. */
 interface DashboardNotes {
-  /** Tells this installation from others on the same host. */
+  /** Distinguishes this installation from others on the same host. */
   readonly instance: string;
-  /** Whether the guided path was left, on whichever node. */
+  /** Whether the guided path was skipped, on any node. */
   readonly skipped: () => Promise<boolean>;
   skip(skipped: boolean): Promise<void>;
 }
@@ -64,8 +64,8 @@ const FIRST_STEPS = `${NOTE_PREFIX}first_steps`;
 const INSTANCE_BYTES = 5;
 
 /**
- * Reads the notes; an installation is named when they are read first, after its secret key (by its id; null: at random), so
- * that nodes which do so at the same time give it the same name. Rejects with `StoreError`.
+ * Reads the notes. The first reading names the installation after its secret key (by its id; null: at random), so that
+ * nodes which do so at the same time choose the same name. Rejects with `StoreError`.
  */
 export async function readNotes(
   registry: Registry,

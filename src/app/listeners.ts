@@ -22,23 +22,23 @@ import { type BoundPorts, bindPort, bindSmtpPorts } from './ports.ts';
 
 /** Every port of the service. */
 export interface Listeners {
-  /** Binds them all. Rejects with `ListenError` when one of HTTP cannot be bound; those of SMTP may be missing. */
+  /** Binds them all. Rejects with `ListenError` when an HTTP port cannot be bound; SMTP ports may be missing. */
   listen(): Promise<BoundPorts>;
   reloadCertificate(): Promise<void>;
   /** See `MailListeners`. */
   configured(): Promise<void>;
   readonly health: Health;
-  /** Null where no port speaks TLS. */
+  /** Null if no port uses TLS. */
   readonly certificate: Certificate | null;
-  /** Those that are bound by now. */
+  /** The ports bound so far. */
   readonly ports: BoundPorts;
-  /** Stops accepting at once; ends what is under way, at the latest when the signal aborts. */
+  /** Stops accepting at once. Work in progress ends, at the latest when the signal aborts. */
   close(deadline: AbortSignal): Promise<void>;
 }
 
 type Bound = { -readonly [K in keyof BoundPorts]: BoundPorts[K] };
 
-/** Makes the listeners of this node's roles that the configuration asks for; they listen once told to. */
+/** Makes the configured listeners of this node's roles; they do not listen yet. */
 export async function createListeners(parts: ListenerParts): Promise<Listeners> {
   const { live, log } = parts;
   const wanted = portsOf(live.config);
@@ -62,7 +62,7 @@ export async function createListeners(parts: ListenerParts): Promise<Listeners> 
       bound.webui = await bindPort('webui.port', webui);
       bound.apiTls = await bindPort('api.tls_port', api(wanted.apiTls, true));
       bound.api = await bindPort('api.port', api(wanted.api, false));
-      // Last, so that no mail is taken by a service whose start another port ends.
+      // Last, so that no mail is accepted by a service whose start fails on another port.
       if (mail !== null && takesSmtp(wanted)) {
         const binder = { listen: mail.listenSmtp.bind(mail) };
         Object.assign(bound, await bindSmtpPorts(binder, smtpPortPlan(live), log));
@@ -80,7 +80,7 @@ export async function createListeners(parts: ListenerParts): Promise<Listeners> 
   };
 }
 
-/** What takes mail, on this thread or, with more of `threads.ingest`, on those. */
+/** The mail listeners, on this thread or, with several `threads.ingest`, on those. */
 function mailListeners(
   parts: ListenerParts,
   certificate: Certificate | null,
@@ -120,7 +120,7 @@ function takesSmtp({ smtp, smtpTls }: NodePorts): boolean {
   return smtp.length + smtpTls.length > 0;
 }
 
-/** Whether any port speaks TLS, STARTTLS included. */
+/** Whether any port uses TLS, STARTTLS included. */
 function needsCertificate(ports: NodePorts): boolean {
   return ports.webui !== null || ports.apiTls !== null || takesSmtp(ports);
 }
@@ -131,7 +131,7 @@ function certificateOptions({ live, dataDir, clock, random, log }: ListenerParts
   return { files, directory: dataDir, hostname: serverName(live.config), clock, random, log };
 }
 
-/** Gathers what the API and SMTP ask of the rest of the service. */
+/** What the API and SMTP need from the rest of the service. */
 function ingestRooms(parts: ListenerParts): IngestRooms {
   const { engine, storage, live, clock } = parts;
   const { intake, acts } = engine;
@@ -144,7 +144,7 @@ function ingestRooms(parts: ListenerParts): IngestRooms {
   };
 }
 
-/** What a message says, for the API: a refusal is a problem. */
+/** Reads a message's text for the API: a refusal is a problem. */
 function readWordsOf({ words }: ListenerParts): ReadWords {
   return async (message) => {
     try {
@@ -160,7 +160,7 @@ function unreadable({ code, message }: PreviewError): Problem {
   return new Problem(passing ? 503 : 409, 'unreadable_content', message);
 }
 
-/** What a refusal of an operation is over the API. A key of the scope `admin` may do everything. */
+/** An operation's refusals, as problems of the API. A key with the scope `admin` may do everything. */
 const PROBLEMS: Readonly<Record<OperationErrorCode, readonly [status: number, code: string]>> = {
   invalid: [400, 'invalid_request'],
   not_found: [404, 'not_found'],
@@ -169,7 +169,7 @@ const PROBLEMS: Readonly<Record<OperationErrorCode, readonly [status: number, co
   forbidden: [403, 'scope_missing'],
 };
 
-/** The operations for the API: through the door, as the key that asks. */
+/** The operations for the API: through the door, as the calling key. */
 export function adminForApi(door: Door, maxMessageBytes: () => number): AdminDoor {
   const actorOf = ({ keyName: name, sourceAddress }: AdminCaller): Actor => {
     return { kind: 'key', name, role: 'admin', sourceAddress, sessionId: null };
@@ -194,7 +194,7 @@ export function adminForApi(door: Door, maxMessageBytes: () => number): AdminDoo
   };
 }
 
-/** A refusal of an operation as one of the API's; any other error as it is. */
+/** An operation's refusal as a problem of the API; any other error unchanged. */
 function asProblem(error: unknown): unknown {
   if (!(error instanceof OperationError)) return error;
   if (error.faults.length > 0) return faultyFields('invalid_request', error.faults);

@@ -12,7 +12,10 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { type CidrSet, parseCidrs } from '../lib/network.ts';
 
-/** How often the file, and what other nodes store, is looked at, in ms: a change holds within a second (contract §12). */
+/**
+ * How often the file, and other nodes' changes, are checked, in ms: a change takes effect within a second (contract
+ * §12).
+ */
 const LOOK_MS = 500;
 
 const FAULTY: HealthCheck = {
@@ -37,31 +40,31 @@ const UNSIGNED: HealthCheck = {
 interface LiveConfigOptions extends Omit<LoadOptions, 'stored'> {
   readonly first: InForce;
   readonly stored: () => Promise<StoredRows>;
-  /** Another number once another node has changed what is stored. */
+  /** Changes whenever another node has changed what is stored. */
   readonly revision: () => Promise<number>;
-  /** The one from before `first` was read. */
+  /** The revision read before `first`. */
   readonly firstRevision: number;
   readonly clock: Clock;
   readonly log: Log;
-  /** Publishes the routing table that a configuration comes to, and gives its version. */
+  /** Publishes a configuration's routing table, and returns its version. */
   readonly publish: (next: Loaded) => Promise<number>;
   /**
-   * Called after every reload, which ends when it resolves: all go by the new configuration then. `ways`: the routing table,
-   * or what operators hold back, is another.
+   * Called after every reload, which ends when it resolves: everything then uses the new configuration. `ways`: the
+   * routing table, or the operators' holds, changed.
    */
   readonly onChange: (config: Config, ways: boolean) => Promise<void>;
-  /** Ends the watching. */
+  /** Stops watching. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The configuration in force: settings that need a restart are as the service was started. Loads anew on request, and when the file changes; sources that are wrong keep the
- * old settings in force and show in health (contract §12).
+ * The configuration in force: settings that need a restart stay as they were at the start. Loads again on request, and
+ * when the file changes; faulty sources leave the old settings in force and appear in health (contract §12).
  */
 export class LiveConfig {
   readonly #options: LiveConfigOptions;
   #loaded: InForce;
-  /** One at a time: what was read first must not come into force last. */
+  /** One at a time: an earlier reading must not take effect last. */
   #reloading: Promise<unknown> = Promise.resolve();
   #faults: readonly Fault[] = [];
 
@@ -70,22 +73,22 @@ export class LiveConfig {
     this.#loaded = options.first;
   }
 
-  /** What is in force now. */
+  /** The configuration in force. */
   get config(): Config {
     return this.#loaded.config;
   }
 
-  /** With its sources and faults. */
+  /** The same, with its sources and faults. */
   get loaded(): InForce {
     return this.#loaded;
   }
 
-  /** What was wrong with the sources when they were read last. */
+  /** The faults of the sources at the last reading. */
   get faults(): readonly Fault[] {
     return this.#faults;
   }
 
-  /** What health should say about it. */
+  /** What health should report about it. */
   notices(): readonly HealthCheck[] {
     const { unreadableRelays, unreadableDomains } = this.config;
     return [
@@ -95,14 +98,14 @@ export class LiveConfig {
     ];
   }
 
-  /** Reads every source again. Gives the faults that leave the old settings in force. */
+  /** Reads every source again. Returns the faults that leave the old settings in force. */
   reload(): Promise<readonly Fault[]> {
     const reloaded = this.#reloading.then(() => this.#reload());
     this.#reloading = reloaded.catch(() => {});
     return reloaded;
   }
 
-  /** What would be wrong if these settings were the stored ones, values as JSON. Changes nothing. */
+  /** The faults if these settings were the stored ones, values as JSON. Changes nothing. */
   async faultsWith(settings: ReadonlyMap<string, string>): Promise<readonly Fault[]> {
     const stored = { ...(await this.#options.stored()), settings };
     const read = loadConfig({ ...this.#options, stored });
@@ -135,7 +138,7 @@ export class LiveConfig {
     return [];
   }
 
-  /** An operator can hold mail back also while the configuration is faulty. */
+  /** Operators can hold mail even while the configuration is faulty. */
   async #applyHolds(next: Loaded): Promise<void> {
     if (!this.#holdsDiffer(next)) return;
     this.#loaded = { ...this.#loaded, holds: next.holds };
@@ -147,8 +150,8 @@ export class LiveConfig {
   }
 
   /**
-   * A file that said something and now says nothing is being written, or was moved away: without its relays, mail
-   * would be captured instead of sent. Whoever means it starts the server anew.
+   * A file that had content and is now empty is being written, or was moved away: without its relays, mail would be
+   * captured instead of sent. An operator who means it restarts the server.
    */
   #lostFile(next: Loaded): readonly Fault[] {
     if (!saysSomething(this.#loaded) || saysSomething(next)) return [];
@@ -157,8 +160,8 @@ export class LiveConfig {
   }
 
   /**
-   * Reloads whenever the file changes, or another node what is stored, until the signal aborts. A store that does not
-   * answer is asked again; the log hears of it once, until it answers.
+   * Reloads whenever the file changes, or another node changes what is stored, until the signal aborts. A store that
+   * does not answer is asked again; the log mentions it once, until it answers.
    */
   async watch(): Promise<void> {
     const { clock, signal, log, first, revision, firstRevision } = this.#options;
@@ -179,7 +182,7 @@ export class LiveConfig {
   }
 }
 
-/** Whether any setting, relay or rule in force comes from the file, or a fault. */
+/** Whether any setting, relay or rule in force, or a fault, comes from the file. */
 function saysSomething({ effective, config, faults, configFile }: Loaded): boolean {
   return (
     faults.some(({ source }) => source === `file ${configFile}`) ||
@@ -189,7 +192,7 @@ function saysSomething({ effective, config, faults, configFile }: Loaded): boole
   );
 }
 
-/** What differs when the file has changed. A file that cannot be looked at has its error's code. */
+/** Changes with the file. For an inaccessible file, its error's code. */
 function stampOf(file: string): string {
   try {
     const { mtimeMs, size, ino } = statSync(file);
@@ -201,7 +204,7 @@ function stampOf(file: string): string {
 
 const parsed = new WeakMap<readonly string[], CidrSet>();
 
-/** Ranges that the configuration has checked, parsed once for each list. */
+/** Validated ranges of the configuration, parsed once for each list. */
 export function cidrs(list: readonly string[]): CidrSet {
   const known = parsed.get(list);
   if (known) return known;
@@ -211,7 +214,7 @@ export function cidrs(list: readonly string[]): CidrSet {
   return result.cidrs;
 }
 
-/** Who may speak to the dashboard's port, as it is configured now; `anyHost` aside. */
+/** Who may use the dashboard's port, as configured now, except `anyHost`. */
 export function guardSettings({ config }: LiveConfig): Omit<GuardSettings, 'anyHost'> {
   return {
     allowedCidrs: cidrs(config.webui.allowedCidrs),

@@ -10,7 +10,7 @@ import { cidrs, type LiveConfig } from './live-config.ts';
 import { type MailListeners, type MailParts, partOf } from './mail-parts.ts';
 import type { SmtpPortPlan } from './ports.ts';
 
-/** Makes the listeners of this thread, which take no port yet. Without `tls` none of them speaks it. */
+/** Makes the listeners of this thread, which are not bound yet. Without `tls` none of them offers it. */
 export function createMailListeners(parts: MailParts, tls: SecureContextOptions | null): MailListeners {
   return new OwnListeners(parts, tls);
 }
@@ -55,7 +55,7 @@ class OwnListeners implements MailListeners {
     for (const server of this.#secure) server.setSecureContext(tls);
   }
 
-  /** It is asked for with every message. */
+  /** Nothing to do: the configuration is read with every message. */
   async configured(): Promise<void> {}
 
   async close(deadline: AbortSignal): Promise<void> {
@@ -64,13 +64,13 @@ class OwnListeners implements MailListeners {
   }
 }
 
-/** Makes what answers the requests of the ingestion API, on its plain port and its TLS port alike. */
+/** The request handler of the ingestion API, for its plain port and its TLS port alike. */
 function apiHandler(parts: MailParts): Handler {
   const { rooms, live, ...rest } = parts;
   return createIngestApi({ ...rooms, ...rest, sending: () => live.config }, apiOptions(parts));
 }
 
-/** Makes the server of one port of the ingestion API; plain HTTP without a certificate. */
+/** The server of one port of the ingestion API; plain HTTP without a certificate. */
 function apiServer(
   parts: MailParts,
   port: number,
@@ -99,7 +99,7 @@ function apiServer(
   });
 }
 
-/** The API's options, read from the configuration each time so that keys apply live. */
+/** The API's options, read from the configuration each time so that changes apply live. */
 function apiOptions({ live }: Pick<MailParts, 'live'>) {
   const { limits } = live.config;
   return {
@@ -119,7 +119,7 @@ function apiOptions({ live }: Pick<MailParts, 'live'>) {
   };
 }
 
-/** Makes the SMTP listener, which takes no port yet. */
+/** The SMTP listener, which is not bound yet. */
 function smtpListener(parts: MailParts, tls: SecureContextOptions | null): SmtpListener {
   const { intake, views } = parts.rooms;
   return createSmtpListener({ ...parts, intake, views }, smtpOptions(parts), tls);
@@ -132,7 +132,7 @@ export function smtpPortPlan({ config, loaded }: LiveConfig): SmtpPortPlan {
   return { bind, ports, implicitTlsPorts, set: setting?.origin !== 'default' };
 }
 
-/** The listener's options, read from the configuration each time so that keys apply live. */
+/** The listener's options, read from the configuration each time so that changes apply live. */
 function smtpOptions({ live, webuiPort }: Pick<MailParts, 'live' | 'webuiPort'>): SmtpOptions {
   return {
     get webuiPort() {
@@ -167,7 +167,7 @@ function smtpOptions({ live, webuiPort }: Pick<MailParts, 'live' | 'webuiPort'>)
 
 const names = new WeakMap<Config['domains'], ReadonlySet<string>>();
 
-/** The names of registered domains, gathered once for each list. */
+/** The names of registered domains, collected once for each list. */
 function namesOf(list: Config['domains']): ReadonlySet<string> {
   const known = names.get(list) ?? new Set(list.map(({ name }) => name));
   names.set(list, known);
@@ -178,7 +178,7 @@ type SourceRows = SmtpOptions['sources'];
 
 const parsed = new WeakMap<readonly NamedSource[], SourceRows>();
 
-/** Rows that the configuration has checked, with their ranges parsed once for each list. */
+/** Validated rows of the configuration, with their ranges parsed once for each list. */
 function withCidrs(list: readonly NamedSource[]): SourceRows {
   const known = parsed.get(list);
   if (known) return known;

@@ -6,54 +6,54 @@ import type { Crowd } from '../ingest/smtp/crowd.ts';
 import type { Units } from '../lib/budget.ts';
 import type { Keyring } from '../store/accounts.ts';
 
-/** The listeners of the ports that take mail: on the event loop that also delivers, or on threads of their own. */
+/** The listeners of the mail ports: on the event loop that also delivers, or on their own threads. */
 export interface MailListeners {
   /** SMTP connections open now. */
   readonly connections: number;
-  /** Bytes of messages that are coming in. */
+  /** Bytes of incoming messages. */
   readonly bytesInFlight: number;
-  /** Binds a port of the ingestion API; 0 takes a free one. Resolves to the port. Rejects with `ListenError`. */
+  /** Binds a port of the ingestion API; 0 picks a free one. Resolves to the port. Rejects with `ListenError`. */
   listenApi(port: number, isTls: boolean): Promise<number>;
-  /** Binds a port of SMTP, see `SmtpListener.listen`. */
+  /** Binds an SMTP port, see `SmtpListener.listen`. */
   listenSmtp(hosts: readonly string[], port: number, implicitTls: boolean): Promise<number>;
   /** Uses another key and certificate for handshakes from now on. */
   setSecureContext(tls: SecureContextOptions): void;
-  /** Resolves when every thread that takes mail goes by the configuration in force. */
+  /** Resolves when every mail thread uses the configuration in force. */
   configured(): Promise<void>;
-  /** Stops accepting at once; ends what is under way, at the latest when the signal aborts. */
+  /** Stops accepting at once. Work in progress ends, at the latest when the signal aborts. */
   close(deadline: AbortSignal): Promise<void>;
 }
 
-/** What the API and SMTP ask of the rest of the service. */
+/** What the API and SMTP need from the rest of the service. */
 export interface IngestRooms
   extends Pick<IngestDeps, 'intake' | 'acts' | 'readWords' | 'admin' | 'spool' | 'views' | 'outlook'> {
   readonly keyring: Keyring;
 }
 
-/** What listeners on one thread are made of. */
+/** What listeners on one thread are made from. */
 export interface MailParts
   extends Pick<IngestDeps, 'events' | 'clock' | 'random' | 'log' | 'webuiPort' | 'ready' | 'signal'> {
   readonly live: { readonly config: Config };
   readonly rooms: IngestRooms;
   readonly shared: IngestShared;
-  /** Counts SMTP connections over all threads that take mail at the same ports; null: this is the only one. */
+  /** Counts SMTP connections over all threads that share the ports; null: there is only this one. */
   readonly crowd: Crowd | null;
 }
 
-/** The part of one thread that takes mail of what all of them together may have; at least one. */
+/** One thread's part of a limit for all mail threads; at least one. */
 export function partOf(limit: number, { threads }: Pick<Config, 'threads'>): number {
   return limit === 0 ? 0 : Math.max(1, Math.floor(limit / threads.ingest));
 }
 
-/** Of a message that goes to another thread there are two copies for a while. */
+/** A message that moves to another thread exists twice for a while. */
 const COPIES = 2;
 
-/** Bytes of messages that may be coming in at once, over all threads, as those count them that do not also deliver. */
+/** Bytes of incoming messages at once, over all threads, as counted by threads that do not also deliver. */
 export function bytesInThreads({ limits }: Config): number {
   return Math.floor(limits.maxBytesInFlight / COPIES);
 }
 
-/** What one thread may keep in memory of what comes in; `units` counts what all threads have. */
+/** Limits on one thread's memory for incoming mail; `units` counts for all threads. */
 export function sharedLimitsOf(config: Config, units: Units | null): SharedLimits {
   const { maxBytesInFlight, maxWaitingRequests, maxKeysInMemory } = config.limits;
   return {

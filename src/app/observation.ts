@@ -19,7 +19,7 @@ import type { ListenerParts } from './listener-parts.ts';
 import { type BoundPorts, portsStatus } from './ports.ts';
 import { relayStates } from './relays.ts';
 
-/** How the process is looked at. */
+/** Observes the process. */
 export interface Observation {
   readonly health: Health;
   readonly metrics: Metrics;
@@ -54,7 +54,7 @@ export function observe(
   const relays = () => relaysOfAll(relayStates(engine.relays, clock), nodes.reports());
   const certificateExpiresAt = () => certificate?.expiresAt ?? null;
   const { views, writer, cluster } = storage;
-  // Over a database, only what this node itself writes lies on its disk.
+  // With a shared database, only this node's own files are on its disk.
   const spool = cluster === null ? storage.spool : { space: () => volumeOf(parts.dataDir) };
   const health = new Health(
     {
@@ -98,7 +98,7 @@ async function volumeOf(folder: string): Promise<{ freeBytes: number; totalBytes
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
 }
 
-/** The same door; every operation through it that may have changed something is told as an event once it is done. */
+/** The same door; every operation that may have changed something is announced as an event once it is done. */
 export function announced(door: Door, events: Events): Door {
   return {
     call: async (actor, name, request, progress) => {

@@ -3,20 +3,19 @@ import type { Clock } from '../lib/clock.ts';
 import { isLost } from '../postgres/errors.ts';
 import { StoreError } from '../store/store.ts';
 
-/** How long a database that nobody answers at is waited for at the start, in ms: it may be starting too. */
+/** How long to wait at the start for a database that does not answer, in ms: it may be starting too. */
 export const PATIENCE_MS = 30_000;
 const TRY_EVERY_MS = 1_000;
 
-/** What waiting takes. */
 export interface PatienceOptions {
   readonly clock: Clock;
-  /** Tells a person something, once. */
+  /** Tells a person, once. */
   readonly say: (text: string) => void;
 }
 
 /**
- * Opens what lies in a database; tries again for {@link PATIENCE_MS} while nobody answers there. Rejects with what `open`
- * rejected with, at once if that is another refusal.
+ * Opens a database's storage; retries for {@link PATIENCE_MS} while nobody answers. Rejects with the error of `open`,
+ * at once if it is of another kind.
  */
 export async function openPatiently<T>(open: () => Promise<T>, { clock, say }: PatienceOptions): Promise<T> {
   const giveUpAt = clock.mono() + PATIENCE_MS;

@@ -6,7 +6,7 @@ import { ListenError, type ListenErrorCode } from '../lib/listen.ts';
 import type { Log } from '../lib/log.ts';
 import type { PortsStatus } from '../observe/health.ts';
 
-/** The ports really bound; null where a listener is switched off. */
+/** The bound ports; null where a listener is switched off. */
 export interface BoundPorts extends SmtpPorts {
   readonly api: number | null;
   readonly apiTls: number | null;
@@ -21,7 +21,7 @@ const CURES: Readonly<Record<ListenErrorCode, string>> = {
   listen_failed: 'the system refuses it',
 };
 
-/** A port that could not be bound, told by the setting that asks for it (contract §1). */
+/** A port that could not be bound, named by its setting (contract §1). */
 class PortError extends ListenError {
   constructor(key: SettingKey, cause: ListenError) {
     super(cause.code, cause.host, cause.port, { cause });
@@ -30,7 +30,7 @@ class PortError extends ListenError {
   }
 }
 
-/** Binds a listener; null when it is switched off. Rejects with a `ListenError` that names the setting. */
+/** Binds a listener; null if it is switched off. Rejects with a `ListenError` that names the setting. */
 export async function bindPort(
   key: SettingKey,
   server: { listen(): Promise<number> } | null,
@@ -42,7 +42,7 @@ export async function bindPort(
   }
 }
 
-/** Writes `runtime.json` (contract §1), whole or not at all. Only when every listener accepts. */
+/** Writes `runtime.json` (contract §1), whole or not at all. Call it only when every listener accepts. */
 export function writeRuntime(file: string, version: string, ports: BoundPorts): void {
   const draft = `${file}.new`;
   const { api, apiTls, webui, smtp, smtpTls } = ports;
@@ -67,13 +67,13 @@ export function portsStatus(config: Config, bound: BoundPorts): PortsStatus {
   };
 }
 
-/** What binds the ports of the SMTP listener. */
+/** Binds the ports of the SMTP listener. */
 export interface SmtpBinder {
-  /** Binds one port on every host, or on none. Rejects with `ListenError`. Resolves to the port bound. */
+  /** Binds one port on every host, or on none. Rejects with `ListenError`. Resolves to the bound port. */
   listen(hosts: readonly string[], port: number, implicitTls: boolean): Promise<number>;
 }
 
-/** What became of the ports that were asked for. */
+/** The result for the configured ports. */
 export interface SmtpPorts {
   /** Bound, with STARTTLS. */
   readonly smtp: readonly number[];
@@ -83,16 +83,16 @@ export interface SmtpPorts {
   readonly faults: readonly PortFault[];
 }
 
-/** Which ports are asked for, and where. */
+/** The ports to bind, and where. */
 export interface SmtpPortPlan extends Pick<Config['listener'], 'bind' | 'ports' | 'implicitTlsPorts'> {
-  /** The operator set `listener.ports`; false for its default. */
+  /** Whether an operator set `listener.ports`; false for its default. */
   readonly set: boolean;
 }
 
 type PortKey = 'listener.ports' | 'listener.implicit_tls_ports';
 
 const SMTP_PORT = 25;
-/** What a port 25 that cannot be had is replaced by (contract §1). */
+/** Replaces a port 25 that is unavailable (contract §1). */
 const FALLBACK_PORT = 2525;
 
 const REASONS: Readonly<Record<ListenErrorCode, PortFault['reason']>> = {
@@ -103,8 +103,8 @@ const REASONS: Readonly<Record<ListenErrorCode, PortFault['reason']>> = {
 };
 
 /**
- * Binds every port it can, in order. A port that cannot be bound is logged, told in `faults` and skipped; 25 is
- * replaced by 2525, unless that is listed anyway. Rejects only with what is no `ListenError`.
+ * Binds every port it can, in order. A port that cannot be bound is logged, reported in `faults` and skipped; 25 is
+ * replaced by 2525, unless that is listed anyway. Rejects only with errors other than `ListenError`.
  */
 export async function bindSmtpPorts(binder: SmtpBinder, plan: SmtpPortPlan, log: Log): Promise<SmtpPorts> {
   const smtp: number[] = [];

@@ -26,13 +26,13 @@ export interface TransportParts {
   readonly random: Random;
   readonly log: Log;
   readonly dns: MailDns;
-  /** Signs again what a hop made us convert. */
+  /** Signs again a message that a hop made us convert. */
   readonly resign: Resign;
   /** Bytes of messages on their way to providers, of all relays together. */
   readonly memory: Budget;
 }
 
-/** Makes the engine's relays those of the configuration; what did not change stays as it is. */
+/** Brings the engine's relays in line with the configuration; unchanged ones stay as they are. */
 export function applyRelays(relays: Relays, config: Config, parts: TransportParts): void {
   const wanted = new Map(config.relays.map((relay) => [relay.name, usable(relay, config)]));
   for (const { relay } of [...relays.all()]) if (!wanted.has(relay.name)) relays.remove(relay.name);
@@ -41,7 +41,7 @@ export function applyRelays(relays: Relays, config: Config, parts: TransportPart
       relays.put(relay, transportFor(relay, serverName(config), parts));
 }
 
-/** How each relay does now, for health and metrics. */
+/** The current state of each relay, for health and metrics. */
 export function relayStates(relays: Relays, clock: Clock): RelayStatus[] {
   return [...relays.all()].map(({ relay: { name, disabled, limits }, inflight, quota }) => ({
     name,

@@ -1,33 +1,33 @@
 import { execFile } from 'node:child_process';
 import type { Clock } from '../lib/clock.ts';
 
-/** What the manager of this service is told of it (sd_notify(3)). */
+/** Notifies the service manager (sd_notify(3)). */
 export interface ServiceManager {
-  /** Everything listens, or the configuration was read anew. The first time the watchdog's pings begin. */
+  /** Everything listens, or the configuration was reloaded. The first call starts the watchdog's pings. */
   ready(status: string): void;
-  /** The configuration is being read anew. */
+  /** The configuration is being reloaded. */
   reloading(): void;
-  /** It is about to end. Resolves when that has been told, or could not be. */
+  /** The service is about to end. Resolves when that was sent, or failed. */
   stopping(): Promise<void>;
 }
 
-/** What telling the manager takes. */
+/** What notifying needs. */
 export interface ServiceManagerOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Pick<Clock, 'sleep'>;
-  /** Tells a person, once, that the manager cannot be told. */
+  /** Tells a person, once, that the manager cannot be notified. */
   readonly say: (text: string) => void;
 }
 
-/** A message is given up after this long, so that those behind it have their turn. */
+/** A message is abandoned after this long, so that later ones get their turn. */
 const SEND_TIMEOUT_MS = 5_000;
-/** Pings in the time after which the watchdog bites: one may be late. */
+/** Pings in the watchdog's time-out: one may be late. */
 const PINGS = 2;
 
 /**
- * The manager that wants to be told; null where none does (no `NOTIFY_SOCKET`). Its socket takes datagrams, which Node.js cannot
- * send: `systemd-notify` does. That waits until a message has been read, so that the manager still finds out whose it was.
- * The sender is a child of ours, so the unit needs `NotifyAccess=all`.
+ * The service manager to notify; null without `NOTIFY_SOCKET`. Its socket takes datagrams, which Node.js cannot send:
+ * `systemd-notify` does. That waits until a message was read, so that the manager can still identify the sender. The
+ * sender is our child process, so the unit needs `NotifyAccess=all`.
  */
 export function serviceManager(options: ServiceManagerOptions): ServiceManager | null {
   const socket = options.environment['NOTIFY_SOCKET'] ?? '';
@@ -38,7 +38,7 @@ class Systemd implements ServiceManager {
   readonly #socket: string;
   readonly #options: ServiceManagerOptions;
   readonly #stop = new AbortController();
-  /** Ends when all messages until now have been sent: they arrive in their order. */
+  /** Resolves when all messages so far have been sent: they arrive in order. */
   #sent: Promise<void> = Promise.resolve();
   #isReady = false;
   #complained = false;
@@ -64,7 +64,7 @@ class Systemd implements ServiceManager {
     await this.#send('STOPPING=1', 'STATUS=Finishing what is in progress');
   }
 
-  /** From the event loop, so that one that is stuck is noticed. */
+  /** Sent from the event loop, so that a stuck one is noticed. */
   async #ping(): Promise<void> {
     const everyMs = pingEveryMs(this.#options.environment);
     const { signal } = this.#stop;
@@ -88,7 +88,7 @@ class Systemd implements ServiceManager {
   }
 }
 
-/** Sends one message; gives what went wrong, in a few words, else null. */
+/** Sends one message; returns what went wrong, in a few words, otherwise null. */
 function notify(
   socket: string,
   { PATH }: ServiceManagerOptions['environment'],
@@ -104,7 +104,9 @@ function notify(
   });
 }
 
-/** How often the watchdog is to be pinged; null where there is none, or it watches another process (sd_watchdog_enabled(3)). */
+/**
+ * The interval of watchdog pings; null without a watchdog, or if it watches another process (sd_watchdog_enabled(3)).
+ */
 function pingEveryMs(environment: ServiceManagerOptions['environment']): number | null {
   const { WATCHDOG_USEC = '', WATCHDOG_PID = String(process.pid) } = environment;
   const micros = /^\d{1,15}$/.test(WATCHDOG_USEC) ? Number(WATCHDOG_USEC) : 0;

@@ -17,7 +17,7 @@ import type { Views } from '../store/views.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import { startStoreThread, startViewsThread } from '../threads/clients.ts';
 
-/** Facts and bytes, as the service uses them. */
+/** Facts and contents, as the service uses them. */
 export interface Storage {
   readonly store: Store;
   readonly keyring: Keyring;
@@ -26,34 +26,34 @@ export interface Storage {
   readonly journal: Journal;
   readonly views: Views;
   readonly spool: Spool;
-  /** Takes contents and facts together. */
+  /** Stores contents and facts together. */
   readonly taking: Taking;
   readonly writer: StoreWriter;
-  /** Resolves when all that was answered is where the facts lie, for who reads them behind the store's back. */
+  /** Resolves when everything acknowledged is stored with the facts, for readers that bypass the store. */
   readonly written: () => Promise<void>;
-  /** Null: this process is the only one that uses them. */
+  /** Null if only this process uses them. */
   readonly cluster: Cluster | null;
-  /** Rejects with `store_other_key` if the others who use them seal with another key than the one of this name. */
+  /** Rejects with `store_other_key` if the other nodes seal with another key than the one with this id. */
   holdSecretKey(keyId: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What opening it takes. */
+/** What opening it needs. */
 export interface StorageOptions {
-  /** Held by this process alone, wherever the facts lie. */
+  /** Held by this process alone, wherever the facts are. */
   readonly dataDir: string;
   readonly database: Config['database'];
-  /** This process's name; another at every start. */
+  /** This process's name, new at every start. */
   readonly node: string;
-  /** Goes by the database's time once that is open. */
+  /** Follows the database's time once that is open. */
   readonly clock: SharedClock;
-  /** Tells a person what is waited for. */
+  /** Tells a person what it waits for. */
   readonly say: (text: string) => void;
-  /** Told once of a failure after which nothing may be written. */
+  /** Called once on a failure after which nothing may be written. */
   readonly onFailure: (error: Error & { readonly code: string }) => void;
 }
 
-/** Opens facts and bytes: in the data directory, or in the PostgreSQL that the configuration names. */
+/** Opens facts and contents: in the data directory, or in the configured PostgreSQL. */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   const lock = await holdDirectory(options.dataDir, options.clock);
   try {
@@ -71,10 +71,10 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 }
 
 async function openInPostgres(options: StorageOptions) {
-  // Imported only here: a server that never needs them starts sooner without.
+  // Imported only here: a server that never needs them starts faster without.
   const { openSharedStorage } = await import('../control/shared-storage.ts');
   const { openPatiently } = await import('./patience.ts');
-  // Nothing is written behind an answer.
+  // An answer implies that everything is written.
   return { ...(await openPatiently(() => openSharedStorage(options), options)), written: async () => {} };
 }
 
@@ -99,7 +99,7 @@ async function openInDirectory({ dataDir, clock, onFailure }: StorageOptions): P
     const { keyring, accounts, journal } = thread;
     const parts = { store: taking.asStore(), taking, keyring, accounts, journal };
     const registry = registryBehind(written, thread.registry);
-    // Of a key that was lost, relays and domains tell by themselves.
+    // Relays and domains themselves reveal a lost key.
     const holdSecretKey = async () => {};
     return {
       ...{ ...parts, registry, views: viewsBehind(written, views), spool, writer: thread },

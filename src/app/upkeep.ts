@@ -1,4 +1,4 @@
-/** Minds the domains that mail is sent from, every hour: see `control/domain-book.ts`. */
+/** Does the hourly work on sending domains: see `control/domain-book.ts`. */
 import { type MindingDeps, mindDomain } from '../control/domain-book.ts';
 import { freshResolver } from '../control/mail-dns.ts';
 import type { Resolver } from '../dns/resolver.ts';
@@ -8,7 +8,7 @@ import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { Journal } from '../store/journal.ts';
 
-/** What the upkeep works with. */
+/** What the upkeep needs. */
 interface UpkeepOptions extends MindingDeps {
   readonly random: Random;
   readonly log: Log;
@@ -16,19 +16,19 @@ interface UpkeepOptions extends MindingDeps {
   readonly signal: AbortSignal;
 }
 
-/** How often it looks. Records are seen after an hour at most, but for what the DNS itself remembers. */
+/** How often it runs. Records are seen after an hour at most, apart from DNS caches. */
 export const UPKEEP_MS = 3_600_000;
-/** How long the look at one domain may take: the DNS may be silent. */
+/** How long one domain may take: the DNS may be silent. */
 const DOMAIN_MS = 30_000;
 
-/** For one DNS server, one question: there must be time to ask another. */
+/** For one query to one DNS server: time must remain to ask another. */
 const DNS_TIMEOUT_MS = 5_000;
 
-/** Runs until the signal aborts; looks once at the beginning. Never rejects. */
+/** Runs until the signal aborts, first at once. Never rejects. */
 export async function keepDomains(options: UpkeepOptions): Promise<void> {
   const { clock, random, signal } = options;
   const config = () => options.resolution().config;
-  // One that remembered what was not there would see new records only later.
+  // With a negative cache, new records would be seen only later.
   const resolver = freshResolver({ config, clock, random, timeoutMs: DNS_TIMEOUT_MS, attempts: 2 });
   while (!signal.aborted) {
     await lookOnce(options, resolver);
@@ -36,7 +36,7 @@ export async function keepDomains(options: UpkeepOptions): Promise<void> {
   }
 }
 
-/** Looks at each domain that has something to wait for, one after the other. */
+/** Checks each domain that waits for something, one after the other. */
 async function lookOnce(options: UpkeepOptions, resolver: Resolver): Promise<void> {
   const { clock, signal, log, resolution } = options;
   for (const domain of resolution().config.domains) {
@@ -63,12 +63,12 @@ async function lookOnce(options: UpkeepOptions, resolver: Resolver): Promise<voi
   }
 }
 
-/** What keeping the journal short needs. */
+/** What pruning the journal needs. */
 interface JournalUpkeep {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly log: Log;
-  /** `retention.activity_days`, now. */
+  /** The current `retention.activity_days`. */
   readonly days: () => number;
   /** Ends it. */
   readonly signal: AbortSignal;
@@ -76,10 +76,10 @@ interface JournalUpkeep {
 
 const DAY_MS = 86_400_000;
 const EVERY_MS = 3_600_000;
-/** Entries that one transaction forgets. */
+/** Entries removed in one transaction. */
 const BATCH = 500;
 
-/** Forgets what the journal need not keep any longer, at once and every hour. Resolves some time after the signal aborts. */
+/** Removes expired journal entries, at once and every hour. Resolves some time after the signal aborts. */
 export async function keepJournal({ journal, clock, log, days, signal }: JournalUpkeep): Promise<void> {
   while (!signal.aborted) {
     try {

@@ -23,7 +23,7 @@ import type { LiveConfig } from './live-config.ts';
 import { applyRelays, relayStates, type TransportParts } from './relays.ts';
 import type { Storage } from './storage.ts';
 
-/** What the work with mail is made of. */
+/** What the work with mail needs. */
 interface WorkParts extends OwnKnowledge {
   readonly storage: Storage;
   readonly live: LiveConfig;
@@ -31,24 +31,24 @@ interface WorkParts extends OwnKnowledge {
   readonly random: Random;
   readonly log: Log;
   readonly version: string;
-  /** This process's id; another at every start. */
+  /** This process's id, new at every start. */
   readonly node: string;
   readonly bound: () => BoundSmtp;
 }
 
-/** The engine with what it sends by, and the nodes it works beside. */
+/** The engine with its transports, and the other nodes. */
 export interface Work {
   readonly engine: Engine;
-  /** What the others are told of this node. */
+  /** This node, as reported to the others. */
   readonly self: OwnNode;
   readonly transports: TransportParts;
-  /** Not yet looked for. */
+  /** Not started yet. */
   readonly nodes: NodesSight;
-  /** What is known of the lanes at work, on whichever node. */
+  /** The figures of active lanes, on any node. */
   readonly queue: QueueFigures;
 }
 
-/** Makes the engine, which starts once told to, with the relays of the configuration. */
+/** Makes the engine with the configured relays; it does not run yet. */
 export function createWork(parts: WorkParts): Work {
   const { storage, live, events, clock, random, log, node, version, bound } = parts;
   const keysOf = createSigningKeys();
@@ -72,13 +72,13 @@ export function createWork(parts: WorkParts): Work {
   return { engine, self, transports, nodes, queue };
 }
 
-/** A name for this process in leases and counters, another at every start. */
+/** A name for this process in leases and counters, new at every start. */
 export function nodeId(name: string | null, random: Random): string {
   const suffix = Buffer.from(random.fill(new Uint8Array(4))).toString('hex');
   return `${name ?? hostname()}-${process.pid}-${suffix}`;
 }
 
-/** What the other nodes are told of this one once, at its start (`startedAt`: wall ms). */
+/** This node's report at its start (`startedAt`: wall ms). */
 function ownNode(
   id: string,
   config: Pick<Config, 'node' | 'listener'>,
@@ -88,7 +88,7 @@ function ownNode(
   return { id, name: config.node.name ?? hostname(), roles: rolesOf(config), version, startedAt };
 }
 
-/** What this process knows, in memory, that others are told of. */
+/** What this process knows in memory and reports to others. */
 interface OwnKnowledge {
   readonly denied: DeniedSources;
   readonly history: RelayHistory;
@@ -96,7 +96,7 @@ interface OwnKnowledge {
   readonly clock: Clock;
 }
 
-/** What the other nodes are told with every beat. */
+/** The report with every beat. */
 function ownReport({ relays, queue }: Engine, known: OwnKnowledge): string {
   const { denied, history, topics, clock } = known;
   return writeReport({
