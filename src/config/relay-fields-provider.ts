@@ -41,7 +41,7 @@ export const PROVIDER_FIELDS = {
         help: 'region of AWS, such as eu-west-1, required; mailgun: us (default) or eu',
       },
       meaning:
-        '`ses`: the region of AWS, such as eu-west-1; required. `mailgun`: `us`, which null means, or `eu`: where the domain is kept.',
+        '`ses`: the region of AWS, such as eu-west-1; required. `mailgun`: where the domain is kept, `us` (which null means) or `eu`.',
       byType: {
         ses: {
           kind: matching('a region of AWS such as eu-west-1', SES_REGION),
@@ -49,7 +49,7 @@ export const PROVIDER_FIELDS = {
         },
         mailgun: {
           kind: choice(...Object.keys(MAILGUN_ENDPOINTS)),
-          meaning: 'Where the domain is kept: `us`, which is usual, or `eu`.',
+          meaning: 'Where the domain is kept: `us` (the default) or `eu`.',
         },
       },
     },
@@ -87,7 +87,7 @@ export const PROVIDER_FIELDS = {
     group: 'main',
     types: ['postmark'],
     option: { value: '<id>', help: 'message stream to send by (default: outbound)' },
-    meaning: "The message stream that mail is sent by. null means the server's default, `outbound`.",
+    meaning: "The message stream for the mail. null means the server's default, `outbound`.",
   }),
   tenant: field(
     orNull(matching("a directory's id or domain", /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/)),
@@ -145,7 +145,7 @@ export const PROVIDER_FIELDS = {
       help: 'file with the key, token or secret',
     },
     meaning:
-      'What the provider knows us by: of `ses` the secret access key, of `mailgun`, `sendgrid` and `resend` an API key, of `postmark` the server token, of `graph` and of type `smtp` with `auth: xoauth2` a client secret, of `webhook` the key that signs. Better given as `secret_file`, the path of a file that holds it. Required with types that are not `smtp`.',
+      'The credential: for `ses` the secret access key, for `mailgun`, `sendgrid` and `resend` an API key, for `postmark` the server token, for `graph` and for type `smtp` with `auth: xoauth2` a client secret, for `webhook` the signing key. Better given as `secret_file`, the path of a file that contains it. Required for all types except `smtp`.',
     byType: {
       smtp: {
         label: 'Client secret',
@@ -175,7 +175,7 @@ export const PROVIDER_FIELDS = {
     oauth: true,
     option: { value: '<file>', help: 'file with the refresh token' },
     meaning:
-      "With `auth: xoauth2`, the refresh token that a user gave by consenting. It must be one that stays the same, as Google's do. Better given as `refresh_token_file`, the path of a file that holds it.",
+      "With `auth: xoauth2`, the refresh token that a user gave by consenting. It must stay the same, as Google's do. Better given as `refresh_token_file`, the path of a file that contains it.",
     byType: { smtp: { meaning: 'Google: the token that the user gave by consenting.' } },
   }),
   service_account: field(orNull(serviceAccount), null, {
@@ -207,7 +207,7 @@ export const PROVIDER_FIELDS = {
     types: ['smtp'],
     oauth: true,
     option: { value: '<scope>', help: "what tokens are for (default: the preset's)" },
-    meaning: `With \`auth: xoauth2\`, what the tokens are for. null means ${PRESET_SCOPES.microsoft} with \`preset: microsoft\`, ${PRESET_SCOPES.google} with \`preset: google\`, and else none.`,
+    meaning: `With \`auth: xoauth2\`, what the tokens are for. null means ${PRESET_SCOPES.microsoft} with \`preset: microsoft\`, ${PRESET_SCOPES.google} with \`preset: google\`, and otherwise none.`,
   }),
   token_url: field(orNull(webAddress), null, {
     label: 'Token URL',
@@ -265,6 +265,6 @@ export const PROVIDER_FIELDS = {
     oauth: true,
     fileOnly: true,
     meaning:
-      'Connect to hosts with private, loopback and other addresses that are not of the Internet, and speak plain HTTP where a URL says so. null means false. Only in the configuration file; for stored relays there is `delivery.private_relays`. With type `smtp` it is about `token_url`: a smarthost may have a private address anyway.',
+      'Connect to hosts with private, loopback and other non-public addresses, and use plain HTTP if a URL says so. null means false. Only in the configuration file; for stored relays there is `delivery.private_relays`. With type `smtp` this concerns `token_url`: a smarthost may have a private address anyway.',
   }),
 };

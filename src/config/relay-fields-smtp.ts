@@ -53,17 +53,16 @@ export const SMTP_FIELDS = {
       help: 'how the connection is secured (default: required, with type mx opportunistic)',
     },
     meaning:
-      '`required`: STARTTLS or nothing; `opportunistic`: STARTTLS if offered; `implicit`: TLS from the first byte; `none`. null means `required`. Type `mx` knows `opportunistic`, which null means there, and `required`.',
+      '`required`: STARTTLS or nothing; `opportunistic`: STARTTLS if offered; `implicit`: TLS from the first byte; `none`. null means `required`. Type `mx` allows `opportunistic`, which null means there, and `required`.',
     byType: {
       smtp: {
         meaning:
-          '`required`, which is usual: STARTTLS or nothing. `opportunistic`: STARTTLS where it is offered. `implicit`: TLS from the first byte. `none`: in clear, and without a password.',
+          '`required` (the default): STARTTLS or nothing. `opportunistic`: STARTTLS if offered. `implicit`: TLS from the first byte. `none`: in clear, and without a password.',
       },
       mx: {
         group: 'connection',
         kind: choice('opportunistic', 'required'),
-        meaning:
-          '`opportunistic`, which is usual: STARTTLS where it is offered. `required`: STARTTLS or nothing.',
+        meaning: '`opportunistic` (the default): STARTTLS if offered. `required`: STARTTLS or nothing.',
       },
     },
   }),
@@ -88,7 +87,7 @@ export const SMTP_FIELDS = {
     types: ['smtp'],
     secret: true,
     option: { value: '<file>', help: 'file with the password for AUTH' },
-    meaning: 'Password for AUTH. Better given as `password_file`, the path of a file that holds it.',
+    meaning: 'Password for AUTH. Better given as `password_file`, the path of a file that contains it.',
     byType: { smtp: { meaning: 'Password for AUTH.' } },
   }),
   auth: field(orNull(choice('plain', 'login', 'xoauth2')), null, {
@@ -98,7 +97,7 @@ export const SMTP_FIELDS = {
     binds: true,
     option: { value: '<how>', help: 'how to sign in (default: plain or login, whichever it offers)' },
     meaning:
-      'How to sign in: by password with AUTH `plain` or `login`, or by OAuth with `xoauth2`: access tokens are got and renewed, and sent by XOAUTH2, or by OAUTHBEARER where the smarthost offers that alone. null means `plain` or `login`, whichever it offers.',
+      'How to sign in: by password with AUTH `plain` or `login`, or by OAuth with `xoauth2`: access tokens are requested and renewed, and sent by XOAUTH2, or by OAUTHBEARER if the smarthost offers only that. null means `plain` or `login`, whichever it offers.',
   }),
   preset: field(orNull(choice(...OAUTH_PRESETS)), null, {
     label: 'Provider',
@@ -106,8 +105,8 @@ export const SMTP_FIELDS = {
     types: ['smtp'],
     oauth: true,
     binds: true,
-    option: { value: '<provider>', help: 'what is usual for the provider' },
-    meaning: `With \`auth: xoauth2\`, what is usual for a provider. \`microsoft\`: tokens for \`tenant\`, \`client_id\` and \`secret\` of an application with the right \`SMTP.SendAsApp\`. \`google\`: tokens from ${GOOGLE_TOKEN_URL} for \`client_id\`, \`secret\` and \`refresh_token\`, or for \`service_account\`.`,
+    option: { value: '<provider>', help: 'defaults for the provider' },
+    meaning: `With \`auth: xoauth2\`, the defaults of a provider. \`microsoft\`: tokens for \`tenant\`, \`client_id\` and \`secret\` of an application with the right \`SMTP.SendAsApp\`. \`google\`: tokens from ${GOOGLE_TOKEN_URL} for \`client_id\`, \`secret\` and \`refresh_token\`, or for \`service_account\`.`,
   }),
   helo: field(orNull(hostname), null, {
     label: 'HELO name',
@@ -123,7 +122,7 @@ export const SMTP_FIELDS = {
     option: {
       flag: '--source-ip',
       value: '<address>',
-      help: 'connect from it; may be repeated, each in its turn',
+      help: 'connect from this address; may be repeated, each in turn',
     },
     meaning: "Addresses of this machine to connect from, in turn. Empty means the system's choice.",
   }),
@@ -131,8 +130,8 @@ export const SMTP_FIELDS = {
     label: 'IP version',
     group: 'connection',
     types: SMTP_TYPES,
-    option: { value: '<family>', help: 'connect over nothing else (default: any)' },
-    meaning: '`ipv4` or `ipv6`: connect over nothing else.',
+    option: { value: '<family>', help: 'use only this family (default: any)' },
+    meaning: '`ipv4` or `ipv6`: use only this family.',
   }),
   max_per_domain: field(orNull(integer(1, 10_000)), null, {
     label: 'Attempts per domain',
@@ -148,8 +147,8 @@ export const SMTP_FIELDS = {
     option: {
       flag: '--no-presets',
       value: '',
-      help: 'do not keep to the pace that is known of big mailbox providers',
+      help: 'do not respect the known limits of big mailbox providers',
     },
-    meaning: 'Keep to the pace that is known of the big mailbox providers. null means true.',
+    meaning: 'Respect the known limits of the big mailbox providers. null means true.',
   }),
 };

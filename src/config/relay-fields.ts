@@ -40,17 +40,17 @@ const LIMIT_FIELDS = {
   max_message_bytes: field(bytes(0), 0, {
     label: 'Message size (bytes)',
     group: 'limits',
-    option: { value: '<n>', help: 'largest message it takes; 0: no limit' },
-    meaning: 'Larger messages fail without being tried. 0 means no limit of ours.',
+    option: { value: '<n>', help: 'largest message it accepts; 0: no limit' },
+    meaning: 'Larger messages fail without being tried. 0 means no limit.',
   }),
   max_recipients: field(orNull(integer(1, 10_000)), null, {
     label: 'Recipients per transaction',
     group: 'limits',
     option: {
       value: '<n>',
-      help: `most recipients in one transaction (default: ${USUAL_RECIPIENTS}, or what the provider takes)`,
+      help: `most recipients in one transaction (default: ${USUAL_RECIPIENTS}, or what the provider accepts)`,
     },
-    meaning: `Most recipients in one transaction. null means ${USUAL_RECIPIENTS}, or as many as the provider takes; more than it takes is refused.`,
+    meaning: `Most recipients in one transaction. null means ${USUAL_RECIPIENTS}, or as many as the provider accepts; more are refused.`,
   }),
   max_per_day: field(integer(0, MAX_PER_DAY), 0, {
     label: 'Recipients per day',
@@ -59,20 +59,20 @@ const LIMIT_FIELDS = {
     meaning: 'Most recipients handed over in a UTC day, over all nodes and restarts. 0 means no limit.',
   }),
   quota_reserve_percent: field(integer(0, 50, 'percent'), USUAL_RESERVE, {
-    label: 'Kept for high priority (%)',
+    label: 'Reserved for high priority (%)',
     group: 'limits',
     option: {
       value: '<n>',
-      help: `percent of a day kept for mail of high priority (default: ${USUAL_RESERVE})`,
+      help: `percent of a day reserved for high-priority mail (default: ${USUAL_RESERVE})`,
     },
-    meaning: "Percent of a day's recipients that only mail of high priority may use.",
+    meaning: "Percent of a day's recipients that only high-priority mail may use.",
   }),
   warmup_start: field(orNull(utcDay), null, {
     label: 'Warm-up begins',
     group: 'warmup',
     option: { value: '<date>', help: 'first day of a warm-up, in UTC, such as 2026-12-01' },
     meaning:
-      'First day of the warm-up, in UTC: before it nothing is sent by this relay, and then each day as much as `warmup_per_day` says. null means no warm-up.',
+      'First day of the warm-up, in UTC: before it this relay sends nothing, and then each day as much as `warmup_per_day` says. null means no warm-up.',
   }),
   warmup_per_day: field(orNull(listOf(integer(1, MAX_PER_DAY), 1, MAX_WARM_UP_DAYS)), null, {
     label: 'Recipients on each day',
@@ -81,7 +81,7 @@ const LIMIT_FIELDS = {
       value: '<n,n,…>',
       help: 'most recipients on its first day, the second, and so on (default: 50, doubling to 100000)',
     },
-    meaning: `Most recipients on the first day, the second, and so on; after the last of them \`max_per_day\` alone counts. null means ${USUAL_WARM_UP.join(', ')}.`,
+    meaning: `Most recipients on the first day, the second, and so on; after the last of them only \`max_per_day\` counts. null means ${USUAL_WARM_UP.join(', ')}.`,
   }),
 };
 

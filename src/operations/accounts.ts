@@ -103,7 +103,7 @@ export const ACCOUNT_OPERATIONS = {
     result: () => z.array(userView()),
   }),
   createUser: operation({
-    meaning: 'Adds a user, who chooses a password by the link in the result.',
+    meaning: 'Adds a user, who chooses a password with the link in the result.',
     access: changes({ words: 'Added a user', subject: 'name', look: USER, touches: ['users'] }),
     request: z.strictObject({ name: userName, role }),
     result: userLink,
@@ -119,14 +119,14 @@ export const ACCOUNT_OPERATIONS = {
     result: userView,
   }),
   removeUser: operation({
-    meaning: 'Forgets a user and ends their sessions.',
+    meaning: 'Removes a user and ends their sessions.',
     access: changes({ words: 'Removed a user', subject: 'name', look: USER, touches: ['users'] }),
     request: userRequest,
     result: userView,
   }),
   setupLink: operation({
     meaning:
-      'A link by which a user, or (null) the first administrator, chooses a password, once, within an hour.',
+      'Makes a link with which a user, or (null) the first administrator, chooses a password; it works once, within an hour.',
     access: changes({ words: 'Made a set-up link', subject: 'name', touches: ['users'] }),
     request: z.strictObject({ name: z.string().max(64).nullable() }),
     result: userLink,
@@ -148,8 +148,7 @@ export const ACCOUNT_OPERATIONS = {
     ],
   }),
   resetPassword: operation({
-    meaning:
-      "Sets a password and ends the user's sessions; makes the first administrator where there is none.",
+    meaning: "Sets a password and ends the user's sessions; makes the first administrator if there is none.",
     access: changes({
       words: 'Set a password anew',
       subject: 'name',
@@ -161,13 +160,13 @@ export const ACCOUNT_OPERATIONS = {
     result: userView,
   }),
   resetSecondFactor: operation({
-    meaning: "Takes a user's second factor away.",
+    meaning: "Removes a user's second factor.",
     access: changes({ words: 'Took a second factor away', subject: 'name', look: USER, touches: ['users'] }),
     request: userRequest,
     result: userView,
   }),
   sessions: operation({
-    meaning: 'Sessions that have not ended, of one user or (null) of all; the one used last first.',
+    meaning: 'Open sessions of one user or (null) of all, the most recently used first.',
     access: CONFIDENTIAL,
     request: z.strictObject({ name: z.string().max(64).nullable() }),
     result: () => z.array(sessionRow()),
@@ -179,7 +178,7 @@ export const ACCOUNT_OPERATIONS = {
     result: sessionRow,
   }),
   endSessions: operation({
-    meaning: 'Ends every session of a user. Gives how many.',
+    meaning: 'Ends every session of a user. Returns how many.',
     access: changes({ words: 'Ended all sessions of a user', subject: 'name', touches: ['users'] }),
     request: userRequest,
     result: () =>

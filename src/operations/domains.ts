@@ -107,7 +107,7 @@ export const DOMAIN_TABLE: TableForm<DomainView> = {
     RETIRED: ({ keys }) => selectorsOf(keys, 'retired'),
     SINCE: ({ since }) => since,
   },
-  empty: 'No domain is registered: mail goes unsigned. Register one: waybill domains add example.com',
+  empty: 'No domain is registered: mail is not signed. Register one: waybill domains add example.com',
   fits: true,
 };
 
@@ -161,7 +161,7 @@ export const DOMAIN_OPERATIONS = {
     ],
   }),
   domain: operation({
-    meaning: 'A domain with the records that it needs in the DNS.',
+    meaning: 'A domain with the DNS records that it needs.',
     access: READ,
     request: domainRequest,
     result: domainDetail,
@@ -178,7 +178,7 @@ export const DOMAIN_OPERATIONS = {
     ],
   }),
   checkDomains: operation({
-    meaning: 'Looks at what the DNS says of domains; new keys whose records can be seen sign from then on.',
+    meaning: 'Checks the DNS records of domains; new keys whose records are visible start to sign.',
     // Only looks, but outside.
     access: unrecorded('operator'),
     request: z.strictObject({
@@ -199,7 +199,7 @@ export const DOMAIN_OPERATIONS = {
     ],
   }),
   rotateDomain: operation({
-    meaning: 'Makes new keys, which sign once their records can be seen.',
+    meaning: 'Makes new keys, which sign once their records are visible.',
     access: changes({
       words: 'Rotated keys of a domain',
       subject: 'name',
@@ -210,7 +210,7 @@ export const DOMAIN_OPERATIONS = {
       ...domainRequest.shape,
       algorithm: algorithm.nullable().describe('Null: the algorithms that the domain signs with now.'),
       selector,
-      now: z.boolean().describe('Do not wait until the records can be seen.'),
+      now: z.boolean().describe('Do not wait until the records are visible.'),
     }),
     result: domainDetail,
     commands: [
@@ -235,7 +235,7 @@ export const DOMAIN_OPERATIONS = {
     ],
   }),
   removeDomain: operation({
-    meaning: 'Forgets a domain and destroys its keys. Gives it as it was.',
+    meaning: 'Removes a domain and destroys its keys. Returns it as it was.',
     access: changes({ words: 'Removed a domain', subject: 'name', look: DOMAIN, touches: ['domains'] }),
     request: domainRequest,
     result: domainDetail,

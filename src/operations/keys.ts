@@ -34,7 +34,7 @@ const keyView = () =>
     revokedAt: z.string().nullable(),
     /** Requests a minute; null means the configured default, 0 no limit. */
     rateLimit: z.number().nullable(),
-    /** Source ranges it may be used from; empty means anywhere. */
+    /** Source ranges from which it may be used; empty means anywhere. */
     cidrs: z.array(z.string()),
     /** Domains it may send from; empty means any. */
     senderDomains: z.array(z.string()),
@@ -131,11 +131,11 @@ export const KEY_OPERATIONS = {
         .min(0)
         .nullable()
         .describe('Requests a minute; null means the configured default, 0 no limit.'),
-      expiresAt: z.string().nullable().describe('From when on it is refused, in RFC 3339; null means never.'),
+      expiresAt: z.string().nullable().describe('When it expires, in RFC 3339; null means never.'),
       cidrs: z
         .array(z.string())
         .max(MAX_RESTRICTIONS)
-        .describe('Source ranges it may be used from; empty means anywhere.'),
+        .describe('Source ranges from which it may be used; empty means anywhere.'),
       senderDomains: z
         .array(z.string())
         .max(MAX_RESTRICTIONS)
@@ -288,11 +288,11 @@ export const KEY_OPERATIONS = {
     ],
   }),
   revokeKey: operation({
-    meaning: 'Revokes a key; what it has queued goes on, or is cancelled.',
+    meaning: 'Revokes a key; mail that it has queued is still sent, or is cancelled.',
     access: changes({ words: 'Revoked an API key', subject: 'key', look: KEY, touches: ['keys', 'queue'] }),
     request: z.strictObject({
       key: z.string(),
-      cancelQueued: z.boolean().default(false).describe('Cancels what it has queued, too.'),
+      cancelQueued: z.boolean().default(false).describe('Also cancels the mail it has queued.'),
     }),
     result: revokedKey,
     commands: [

@@ -100,7 +100,7 @@ export const MESSAGE_OPERATIONS = {
     result: statusRecord,
   }),
   ways: operation({
-    meaning: "The way of each recipient's copy, and what it waits for. Empty where the server is far away.",
+    meaning: "The route of each recipient's copy, and what it waits for. Empty for a remote server.",
     access: READ,
     request: messageRequest,
     result: () => z.array(recipientWay()),
@@ -121,7 +121,7 @@ export const MESSAGE_OPERATIONS = {
     result: messagesPage,
   }),
   attempts: operation({
-    meaning: 'A page of the tries to hand a message on, oldest first.',
+    meaning: 'A page of the attempts to deliver a message, oldest first.',
     access: READ,
     request: z.strictObject({
       id: z.string(),
@@ -140,13 +140,13 @@ export const MESSAGE_OPERATIONS = {
     result: keptContent,
   }),
   cancelMessage: operation({
-    meaning: 'Cancels what of a message is not final. Gives the record as it is then.',
+    meaning: 'Cancels the recipients of a message that are not final. Returns the resulting record.',
     access: acts({ words: 'Cancelled a message', subject: 'id', touches: MAIL_TOPICS }),
     request: messageRequest,
     result: statusRecord,
   }),
   retryMessage: operation({
-    meaning: "Tries a message's failed and retrying recipients again, now. Gives the record as it is then.",
+    meaning: "Tries a message's failed and retrying recipients again, now. Returns the resulting record.",
     access: acts({ words: 'Retried a message', subject: 'id', touches: MAIL_TOPICS }),
     request: messageRequest,
     result: statusRecord,
@@ -193,7 +193,7 @@ export const INBOX_OPERATIONS = {
     result: inboxPage,
   }),
   deleteCaptured: operation({
-    meaning: "Removes captured messages' contents and takes them out of the inbox; their records stay.",
+    meaning: "Deletes captured messages' contents and removes them from the inbox; their records stay.",
     access: acts({ words: 'Deleted captured mail', subject: null, touches: MAIL_TOPICS }),
     request: z.strictObject({
       ids: z
@@ -201,14 +201,12 @@ export const INBOX_OPERATIONS = {
         .min(1)
         .max(500)
         .nullable()
-        .describe('Null: all of the key, or of every key; to be called again while `more`.'),
+        .describe('Null: all of the key, or of every key; call again while `more` is true.'),
       key: z.string().max(100).nullable(),
       upTo: id
         .nullable()
         .default(null)
-        .describe(
-          'Of all, only what is not newer than this message: what comes while it is being deleted stays.',
-        ),
+        .describe('Only messages not newer than this one, so that mail that arrives meanwhile stays.'),
     }),
     result: () =>
       z.strictObject({
@@ -217,7 +215,7 @@ export const INBOX_OPERATIONS = {
       }),
   }),
   releaseCaptured: operation({
-    meaning: 'Sends a captured message on by a relay, as a new message. Never one of a test key.',
+    meaning: 'Sends a captured message through a relay, as a new message. Never one of a test key.',
     access: acts({ words: 'Released captured mail', subject: 'id', touches: MAIL_TOPICS }),
     request: z.strictObject({ id, relay: z.string().max(64) }),
     result: () =>

@@ -21,16 +21,14 @@ const name = z.string().min(1).max(MAX_TEXT);
 export const selectionSchema = z.strictObject({
   lane: name.nullable(),
   relay: name.nullable(),
-  statuses: z
-    .array(z.enum(SELECTABLE_STATUSES))
-    .describe('Any of these; empty for what the act is usually meant for.'),
+  statuses: z.array(z.enum(SELECTABLE_STATUSES)).describe('Any of these; empty for the act’s usual ones.'),
   tag: name.nullable(),
   to: name
     .nullable()
     .describe('A recipient, or the sender (reverse-path): a whole address, or `@` and a domain.'),
   from: name.nullable(),
-  olderThanSeconds: z.int().min(0).max(1e9).nullable().describe('Accepted at least so long ago.'),
-  all: z.boolean().describe('Nothing else is said, and everything is meant.'),
+  olderThanSeconds: z.int().min(0).max(1e9).nullable().describe('Accepted at least this long ago.'),
+  all: z.boolean().describe('Everything, without any other condition.'),
 });
 
 /** See {@link selectionSchema}. */
@@ -65,7 +63,7 @@ const WHICH = text('<target>', TARGET_MEANING);
 /** What operators can ask of the queue, and do to it. */
 export const QUEUE_OPERATIONS = {
   queue: operation({
-    meaning: 'What waits where, and how each lane does.',
+    meaning: 'The queue: what waits, and the state of each lane.',
     access: READ,
     request: z.strictObject({
       relay: name.nullable().describe('Only the lanes of this relay; null for all.'),
@@ -73,7 +71,7 @@ export const QUEUE_OPERATIONS = {
     result: () => elsewhere<QueueView>('GET /api/v1/queue'),
   }),
   hold: operation({
-    meaning: 'Holds a lane back, or a relay with all its lanes, or lets it go. Survives a restart.',
+    meaning: 'Holds a lane, or a relay with all its lanes, or releases it. Survives a restart.',
     access: acts({
       words: 'Held or released a lane',
       subject: 'target',
@@ -81,7 +79,7 @@ export const QUEUE_OPERATIONS = {
     }),
     request: z.strictObject({
       target: name.describe("A lane's name, or a relay's."),
-      kind: z.enum(HOLD_KINDS).nullable().describe('Null lets it go.'),
+      kind: z.enum(HOLD_KINDS).nullable().describe('Null releases it.'),
     }),
     result: () => elsewhere<HoldView>('POST /api/v1/queue/pause'),
     // Holding mail back must not wait until a configuration is free of faults.
@@ -108,14 +106,14 @@ export const QUEUE_OPERATIONS = {
   }),
   actOnQueue: operation({
     meaning:
-      'Acts on what a selection names: on a bounded part of it; to be called again with `next` until that is null. A dry run only counts.',
+      'Acts on a bounded part of the selected mail; call again with `next` until that is null. A dry run only counts.',
     access: acts({ words: 'Acted on the queue', subject: 'act', touches: MAIL_TOPICS }),
     request: z.strictObject({
       act: z.enum(QUEUE_ACTS),
       selection: selectionSchema,
       toRelay: name
         .nullable()
-        .describe('Of `reroute`: where mail is to go; null decides anew by the routing table.'),
+        .describe('For `reroute`: the relay to use; with null the routing table decides anew.'),
       dryRun: z.boolean(),
       cursor: z.string().max(MAX_TEXT).nullable().describe('The `next` of an earlier call; null starts.'),
     }),

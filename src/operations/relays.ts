@@ -244,8 +244,7 @@ export const RELAY_OPERATIONS = {
     result: relayView,
   }),
   checkRelay: operation({
-    meaning:
-      'Finds what is wrong with a definition, before its secret is asked for; stores nothing. Throws as adding it would.',
+    meaning: 'Checks a definition before its secret is asked for; stores nothing. Fails as adding it would.',
     access: READ,
     /** `makeDefault` as for `addRelay`; null where it is only to be tried. */
     request: z.strictObject({ definition, makeDefault: z.boolean().nullable() }),
@@ -270,7 +269,7 @@ export const RELAY_OPERATIONS = {
   }),
   updateRelay: operation({
     meaning:
-      "Puts another definition in the place of a stored relay's. Another host, port, type or verification needs the secret anew.",
+      'Replaces the definition of a stored relay. Another host, port, type or verification needs the secret again.',
     access: changes({
       words: 'Changed a relay',
       subject: 'name',
@@ -293,7 +292,7 @@ export const RELAY_OPERATIONS = {
     result: () => z.array(relayForm()),
   }),
   switchRelay: operation({
-    meaning: 'Disables a stored relay, so that nothing is sent by it, or enables it again.',
+    meaning: 'Disables a stored relay, so that it sends nothing, or enables it again.',
     access: changes({
       words: 'Switched a relay on or off',
       subject: 'name',
@@ -321,7 +320,7 @@ export const RELAY_OPERATIONS = {
     ],
   }),
   removeRelay: operation({
-    meaning: 'Forgets a stored relay that no mail waits for.',
+    meaning: 'Removes a stored relay that no mail waits for.',
     access: changes({ words: 'Removed a relay', subject: 'name', look: RELAY, touches: RELAY_TOPICS }),
     request: z.strictObject({ name: z.string() }),
     result: relayView,
@@ -337,7 +336,7 @@ export const RELAY_OPERATIONS = {
     ],
   }),
   testRelay: operation({
-    meaning: 'Connects to a relay without sending anything, and tells of each step as it happens.',
+    meaning: 'Connects to a relay without sending anything, and reports each step as it happens.',
     access: changes({ words: 'Tested a relay', subject: 'name', hide: ['unsaved'], touches: [] }),
     request: z.strictObject({
       name: z.string(),
@@ -349,7 +348,7 @@ export const RELAY_OPERATIONS = {
         .strictObject({ definition, secret })
         .nullable()
         .describe(
-          'A definition that is not stored, to be tried in the place of a relay that is there; null: the relay of that name.',
+          'A definition that is not stored, to test instead of a stored relay; null: the relay of that name.',
         ),
     }),
     result: relayTest,

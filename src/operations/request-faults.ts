@@ -45,7 +45,7 @@ function ruleOf(issue: z.core.$ZodIssue): Rule {
     case 'too_big':
       return boundOf(issue.origin, 'most', Number(issue.maximum));
     default:
-      return { code: 'type', detail: 'Is written otherwise than it must be.' };
+      return { code: 'type', detail: 'Does not have the required form.' };
   }
 }
 

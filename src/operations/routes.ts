@@ -119,7 +119,7 @@ const TABLE_OF_TABLES: TableForm<RouteTableSummary> = {
 /** What operators can ask of routing, and do to it. */
 export const ROUTE_OPERATIONS = {
   routeTables: operation({
-    meaning: 'The tables published last, newest first.',
+    meaning: 'The latest published tables, newest first.',
     access: READ,
     request: z.strictObject({ limit: z.int().min(1).max(1000) }),
     result: () => z.array(routeTableSummary()),
@@ -168,17 +168,17 @@ export const ROUTE_OPERATIONS = {
   }),
   rehearseRoutes: operation({
     meaning:
-      'What of the mail stored last a changed table would send elsewhere: of fewer messages than asked for where the table is large. Changes nothing. One at a time; refused while another is played.',
+      'Which recent mail a changed table would route differently; looks at fewer messages than asked for if the table is large. Changes nothing. Only one runs at a time; others are refused.',
     // Changes nothing, but takes seconds of the processor.
     access: unrecorded('operator'),
     request: z.strictObject({
       routes: z.unknown().describe('The list of rules as in the configuration file.'),
-      last: z.int().min(1).max(MAX_REHEARSED).describe('At most so many messages.'),
+      last: z.int().min(1).max(MAX_REHEARSED).describe('The most messages to look at.'),
     }),
     result: rehearsalView,
   }),
   publishRoutes: operation({
-    meaning: 'Puts rules into force, in the place of those there are.',
+    meaning: 'Publishes rules, which replace the present ones.',
     access: changes({
       words: 'Published a routing table',
       subject: null,
@@ -189,7 +189,7 @@ export const ROUTE_OPERATIONS = {
     result: routeTableView,
   }),
   rollbackRoutes: operation({
-    meaning: 'Puts the rules of an earlier version into force again, as a new one.',
+    meaning: 'Publishes the rules of an earlier version again, as a new version.',
     access: changes({
       words: 'Went back to an earlier routing table',
       subject: 'version',

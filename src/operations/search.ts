@@ -279,14 +279,14 @@ export const SEARCH_OPERATIONS = {
     result: messageStory,
   }),
   messagePreview: operation({
-    meaning: 'What a message says: its parts as a person reads them. Nothing of it is to be trusted.',
+    meaning: 'What a message says: its parts as a person reads them. None of it can be trusted.',
     access: READ,
     request: one,
     result: messagePreview,
   }),
   messageDraft: operation({
     meaning:
-      "A message's fields in the form of the API's JSON, to be changed and submitted anew; without attachments that are too large.",
+      "A message's fields in the form of the API's JSON, to be edited and submitted again; without attachments that are too large.",
     access: READ,
     request: one,
     result: messageDraft,
@@ -301,13 +301,13 @@ export const SEARCH_OPERATIONS = {
       }),
   }),
   actOnMessages: operation({
-    meaning: 'Retries or cancels messages by their ids; what does not allow it is left alone.',
+    meaning: 'Retries or cancels messages by their ids; messages that do not allow it are left alone.',
     access: acts({ words: 'Acted on messages', subject: 'act', touches: MAIL_TOPICS }),
     request: z.strictObject({ act: z.enum(['retry', 'cancel']), ids: z.array(id).min(1).max(MAX_ACTED) }),
     result: actedMessages,
   }),
   overview: operation({
-    meaning: 'The numbers of the first page.',
+    meaning: 'The figures of the overview page.',
     access: READ,
     request: z.strictObject({}),
     result: overview,

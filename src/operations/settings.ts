@@ -105,14 +105,14 @@ const CERTIFICATE = look<CertificateView>(
 /** What operators can ask of settings, the certificate and refused sources, and do to them. */
 export const SETTINGS_OPERATIONS = {
   settings: operation({
-    meaning: 'Every setting of the table, with its value and where that comes from.',
+    meaning: 'Every setting, with its value and source.',
     access: READ,
     request: z.strictObject({}),
     result: () => z.array(settingRow()),
   }),
   putSettings: operation({
     meaning:
-      'Stores values, and takes stored ones away, all or none. What file or environment set is refused, and what would shut out whoever asks.',
+      'Stores values and removes stored ones, all or none. Settings of the file or the environment are refused, and so are changes that would lock out the caller.',
     access: changes({
       words: 'Changed settings',
       subject: null,
@@ -125,23 +125,19 @@ export const SETTINGS_OPERATIONS = {
         .describe(
           'By key; values as in the configuration file: null is a value too, such as of a port that is switched off.',
         ),
-      unset: z
-        .array(key)
-        .max(MAX_UNSET)
-        .optional()
-        .describe('Keys whose stored values are taken away: they are then as they are without.'),
+      unset: z.array(key).max(MAX_UNSET).optional().describe('Keys whose stored values are removed.'),
     }),
     result: () => z.array(settingRow()),
   }),
   certificate: operation({
-    meaning: 'The certificate that is shown to clients.',
+    meaning: 'The certificate that clients see.',
     access: READ,
     request: z.strictObject({}),
     result: certificateView,
   }),
   putCertificate: operation({
     meaning:
-      'Puts an uploaded certificate and its key in the place of the present one. Refused where a file is configured.',
+      'Replaces the present certificate by an uploaded one and its key. Refused if a file is configured.',
     access: changes({
       words: 'Uploaded a certificate',
       subject: null,
@@ -153,7 +149,7 @@ export const SETTINGS_OPERATIONS = {
       certificate: z
         .string()
         .max(256 * 1024)
-        .describe('PEM: the certificate and those between it and the root.'),
+        .describe('PEM: the certificate and its intermediates.'),
       key: z
         .string()
         .max(64 * 1024)
@@ -162,7 +158,7 @@ export const SETTINGS_OPERATIONS = {
     result: certificateView,
   }),
   renewCertificate: operation({
-    meaning: 'Makes a new self-signed certificate, also in the place of an uploaded one.',
+    meaning: 'Makes a new self-signed certificate; it also replaces an uploaded one.',
     access: changes({
       words: 'Renewed the certificate',
       subject: null,
@@ -173,13 +169,13 @@ export const SETTINGS_OPERATIONS = {
     result: certificateView,
   }),
   denials: operation({
-    meaning: 'Who was refused lately, on this node, the newest first.',
+    meaning: 'Sources refused recently on this node, newest first.',
     access: READ,
     request: z.strictObject({}),
     result: () => z.array(deniedSource()),
   }),
   allowSource: operation({
-    meaning: 'Adds a range of sources to a list of those that are allowed.',
+    meaning: 'Adds a range to a list of allowed sources.',
     access: changes({
       words: 'Allowed a source',
       subject: 'cidr',

@@ -200,7 +200,7 @@ export const SYSTEM_OPERATIONS = {
     access: unrecorded('operator'),
     request: z.strictObject({
       level: z.enum(LOG_LEVELS),
-      contains: z.string().max(200).describe('Text that a line contains, whatever its case; empty for all.'),
+      contains: z.string().max(200).describe('Text that a line contains (case-insensitive); empty for all.'),
       after: z.int().min(0).nullable().describe('Only lines after this number; null for the last ones.'),
       limit: z.int().min(1).max(1000),
     }),
@@ -219,7 +219,7 @@ export const SYSTEM_OPERATIONS = {
     result: activityPage,
   }),
   backup: operation({
-    meaning: 'Writes a backup while the service goes on, and reads it back.',
+    meaning: 'Writes a backup while the service runs, and reads it back.',
     access: changes({ words: 'Made a backup', subject: 'file', hide: ['passphrase'], touches: ['health'] }),
     request: z.strictObject({
       file: z
@@ -234,7 +234,7 @@ export const SYSTEM_OPERATIONS = {
         .min(MIN_PASSPHRASE)
         .max(1024)
         .nullable()
-        .describe('Encrypts the secret key that goes along; null leaves the secret key out.'),
+        .describe('Encrypts the secret key in the backup; null leaves the secret key out.'),
     }),
     result: backupView,
     step: backupStep,
@@ -246,13 +246,13 @@ export const SYSTEM_OPERATIONS = {
     result: () => z.array(backupView()),
   }),
   removeBackup: operation({
-    meaning: 'Removes one of those.',
+    meaning: 'Deletes a backup from that folder.',
     access: changes({ words: 'Removed a backup', subject: 'name', touches: ['health'] }),
     request: z.strictObject({ name: z.string().max(200) }),
     result: backupView,
   }),
   decideRestored: operation({
-    meaning: 'Sends what came back with a backup and was still to be sent then, or cancels it.',
+    meaning: 'Sends or cancels mail that came back with a backup and was still to be sent.',
     access: acts({ words: 'Decided what came back with a backup', subject: 'act', touches: MAIL_TOPICS }),
     request: z.strictObject({ act: z.enum(['resume', 'cancel']) }),
     result: restoredDecision,

@@ -170,7 +170,7 @@ describe('a message that came in over SMTP with a header that nobody can read', 
     const bound = await world.key({ id: 'bound-to-domains', senderDomains: ['example.com'] });
     const { status, json } = await resend(await accept('bound-to-domains'), bound);
     expect([status, json['code']]).toEqual([403, 'sender_not_allowed']);
-    expect(json['detail']).toContain('cannot be read');
+    expect(json['detail']).toContain('is ambiguous');
   });
 });
 
