@@ -18,7 +18,7 @@ export interface CallDeps {
   readonly budget: Budget;
 }
 
-/** A request of an operation that takes no message. */
+/** Largest request of an operation without a message. */
 const MAX_REQUEST_BYTES = 2 * 1024 * 1024;
 /** How much larger a request may be than the message in it: base64, and the JSON around it. */
 const MESSAGE_OVERHEAD = 1.5;
@@ -43,7 +43,7 @@ export async function answerCall(
   }
 }
 
-/** Bytes that the request of an operation may have; null where there is no such operation. */
+/** Largest request of an operation, in bytes; null if it does not exist. */
 export function maxRequestBytes(name: string, maxMessageBytes: number): number | null {
   const operation = operationNamed(name);
   if (operation === null) return null;
@@ -51,13 +51,13 @@ export function maxRequestBytes(name: string, maxMessageBytes: number): number |
   return takesMessage ? Math.ceil(maxMessageBytes * MESSAGE_OVERHEAD) : MAX_REQUEST_BYTES;
 }
 
-/** Throws 403 for an actor whose role does not go so far. */
+/** Throws 403 for an actor whose role does not suffice. */
 export function requireRole({ name, role }: Actor, from: Role): void {
   if (!mayAct(role, from))
     throw new Problem(403, 'forbidden', `This needs the role ${from}; ${name} has the role ${role}.`);
 }
 
-/** As the promise, but a refused operation is a problem. */
+/** The promise's result; a refused operation becomes a problem. */
 async function orProblem<T>(done: Promise<T>): Promise<T> {
   return await done.catch((error: unknown) => {
     throw asProblem(error);
@@ -74,16 +74,16 @@ async function answerInSteps(
   } catch (error) {
     const problem = asProblem(error);
     const told = lines.fail(problem instanceof Problem ? problem : internalError());
-    // The server answers what was not told of, and logs what is no refusal.
+    // The server answers errors not reported yet, and logs those that are not refusals.
     if (!told || !(problem instanceof Problem)) throw problem;
   }
 }
 
-/** Far beyond what any request needs: the largest is a message with its fields. */
+/** Far beyond any real request: the largest is a message with its fields. */
 const JSON_LIMITS = { maxDepth: 32, maxValues: 100_000 };
 
 /**
- * Throws 415 for a body that does not say it is JSON. A form of another site can send other types without asking first;
+ * Throws 415 for a body not declared as JSON. A form on another site can send other types without a preflight, but
  * never this one.
  */
 export function requireJson({ headers }: Pick<Exchange, 'headers'>): void {
@@ -94,13 +94,13 @@ export function requireJson({ headers }: Pick<Exchange, 'headers'>): void {
   });
 }
 
-/** Reads a JSON body. Throws the problems 415, 413, 400 and 503, and what reading a body throws. */
+/** Reads a JSON body. Throws the problems 415, 413, 400 and 503, and those of reading a body. */
 export async function readJson(exchange: Exchange, maxBytes: number, budget: Share): Promise<unknown> {
   requireJson(exchange);
   return parseJson(await readWholeBody(exchange, { maxBytes, budget }), JSON_LIMITS);
 }
 
-/** What a refusal of an operation is over HTTP; its code is the problem's. */
+/** The HTTP status of an operation's refusal; its code is the problem's. */
 const STATUSES: Readonly<Record<OperationErrorCode, number>> = {
   invalid: 400,
   not_found: 404,
@@ -109,7 +109,7 @@ const STATUSES: Readonly<Record<OperationErrorCode, number>> = {
   forbidden: 403,
 };
 
-/** A refused operation as the problem that tells of it; anything else as it is. */
+/** A refused operation as a problem; any other error unchanged. */
 export function asProblem(error: unknown): unknown {
   if (!(error instanceof OperationError)) return error;
   return new Problem(STATUSES[error.code], error.code, error.message);

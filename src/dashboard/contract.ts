@@ -4,41 +4,41 @@ import type { Topic } from '../operations/operation.ts';
 import type { ResultOf } from '../operations/table.ts';
 
 /**
- * What the dashboard's page and its server say to each other besides operations, which are asked for by
- * `POST /api/call/<operation>`. This file and `src/operations` are all that `web/` may see, as types.
+ * What the dashboard's page and server exchange besides operations, which are called by `POST /api/call/<operation>`.
+ * Only this file and `src/operations` are visible to `web/`, as types.
  */
 
-/** `GET /api/session`: who asks, as far as is known. */
+/** `GET /api/session`: the user, as far as known. */
 export type SessionView =
-  /** Nobody has claimed the dashboard yet: it wants the set-up link. */
+  /** Nobody has claimed the dashboard yet: the set-up link is needed. */
   | { readonly state: 'setup' }
   | { readonly state: 'anonymous' }
-  /** The password was right; a code of the second factor is wanted. */
+  /** The password was right; a code of the second factor is needed. */
   | { readonly state: 'second_factor' }
   | {
       readonly state: 'signed_in';
       readonly version: string;
       readonly user: SessionUser;
-      /** Idle for so long, the session ends. */
+      /** The session ends after this idle time. */
       readonly idleMs: number;
       /** How to reach the API, as far as the server knows: for examples to paste. */
       readonly apiUrl: string | null;
       readonly smtp: { readonly host: string; readonly port: number } | null;
-      /** First steps that were taken, or skipped. */
+      /** First steps taken, or skipped. */
       readonly firstSteps: FirstSteps;
     };
 
-/** The one who is signed in. */
+/** The signed-in user. */
 export interface SessionUser {
   readonly name: string;
   readonly role: Role;
   readonly secondFactor: boolean;
   readonly recoveryCodesLeft: number;
-  /** The id of the session that asks. */
+  /** The id of the current session. */
   readonly session: string;
 }
 
-/** How far someone is on the guided path. */
+/** The user's progress on the guided path. */
 export interface FirstSteps {
   readonly skipped: boolean;
   readonly hasKey: boolean;
@@ -46,14 +46,14 @@ export interface FirstSteps {
   readonly hasRelay: boolean;
 }
 
-/** What a user is called when signing in. */
+/** A new user's name. */
 const newName = z
   .string()
   .regex(
     /^[a-z0-9][a-z0-9._@-]{0,63}$/,
     'must be 1 to 64 of a-z 0-9 . _ @ -, beginning with a letter or digit',
   );
-/** Code points may take two units each. */
+/** A code point may take two units. */
 const password = z.string().max(2 * MAX_PASSWORD);
 const token = z.string().max(100);
 const code = z.string().max(50);
@@ -61,9 +61,9 @@ const nothing = z.strictObject({});
 
 /** The request of each `POST /api/session/<name>`. A refusal is a problem (RFC 9457). */
 export const SESSION_REQUESTS = {
-  /** By the token of a set-up link: chooses a password (and, first of all, a name), and signs in. */
+  /** Uses the token of a set-up link: chooses a password (and, the very first time, a name), and signs in. */
   setup: z.strictObject({ token, name: newName.nullable(), password }),
-  /** What a set-up link is for, before it is used. */
+  /** The purpose of a set-up link, before it is used. */
   link: z.strictObject({ token }),
   login: z.strictObject({ name: z.string().max(200), password }),
   /** A code of the second factor, or a recovery code. */
@@ -74,16 +74,16 @@ export const SESSION_REQUESTS = {
   totp_begin: z.strictObject({ password }),
   totp_confirm: z.strictObject({ code }),
   totp_remove: z.strictObject({ password }),
-  /** The sessions of the one who asks, whatever their role; the one used last first. */
+  /** The user's own sessions, for every role; the most recently used first. */
   sessions: nothing,
-  /** Ends one of them; 0 where it has ended already, or is somebody else's. */
+  /** Ends one of them; 0 if it has ended already, or is another user's. */
   end_session: z.strictObject({ id: z.string().max(64) }),
-  /** Ends every other session of the one who asks. */
+  /** Ends all other sessions of the user. */
   sign_out_others: nothing,
   first_steps: z.strictObject({ skipped: z.boolean() }),
 };
 
-/** The answers that are not a {@link SessionView}. */
+/** The answers other than a {@link SessionView}. */
 interface OtherAnswers {
   readonly link: { readonly name: string | null; readonly expiresAt: string };
   /** The secret in base32, and the same as an `otpauth:` URL and as rows of a QR code, `1` for black. */
@@ -95,7 +95,6 @@ interface OtherAnswers {
   readonly sign_out_others: { readonly ended: number };
 }
 
-/** The name of a call. */
 export type CallName = keyof typeof SESSION_REQUESTS;
 
 /** `POST /api/session/<name>`: requests and answers. */
@@ -108,8 +107,8 @@ export type SessionCalls = {
 
 /** `GET /api/events`: the data of an event `hint`. */
 export interface Hint {
-  /** What may have changed: the page asks again for what it shows of it. */
+  /** What may have changed: the page reloads what it shows of it. */
   readonly topics: readonly Topic[];
-  /** Messages it is about, when they are few. */
+  /** The messages concerned, if they are few. */
   readonly ids?: readonly string[];
 }

@@ -12,40 +12,40 @@ export const EXPORT_FORMATS = ['csv', 'json'] as const;
 /** See {@link EXPORT_FORMATS}. */
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-/** A file of a message. Its name and type were written by a stranger. */
+/** A file of a message. Its name and type come from a stranger. */
 export interface DownloadedPart {
   readonly filename: string;
   readonly bytes: Uint8Array;
 }
 
-/** What can be downloaded, as the dashboard's routes see it. Refusals are `OperationError` or `Problem`. */
+/** The available downloads, as used by the dashboard's routes. Refusals are `OperationError` or `Problem`. */
 export interface Downloads {
   /** A message as it is sent. */
   source(id: string): Promise<StreamedBody>;
   /** A file of a message, by its number in the preview. */
   part(id: string, number: number): Promise<DownloadedPart>;
-  /** A document that shows what a message says, and can do nothing; and the policy it is to be shown under. */
+  /** An inert document that shows a message's text, and the policy for it. */
   document(id: string): Promise<{ readonly html: string; readonly policy: string }>;
-  /** What a query finds, piece by piece; who exported what is written down. */
+  /** The result of a query, piece by piece; records who exported it. */
   export(
     actor: Actor,
     request: { readonly query: string; readonly format: ExportFormat },
     signal: AbortSignal,
   ): Promise<AsyncIterable<Uint8Array>>;
-  /** A backup of the data directory's own folder, by its name; who took it is written down. */
+  /** A backup from the data directory's own folder, by its name; records who took it. */
   backup(actor: Actor, name: string): Promise<StreamedBody>;
 }
 
-/** Characters of a name that is offered. */
+/** Most characters of a suggested name. */
 const MAX_NAME = 150;
-/** A run at the end is tried from its beginning alone: from each of it, a long name would take the square of its length. */
+/** Tries a run at the end only from its beginning: otherwise a long name would take quadratic time. */
 const NOT_AT_ENDS = /^[. ]+|(?<![. ])[. ]+$/g;
-/** Names that are devices on Windows, whatever their ending. */
+/** Names of devices on Windows, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
 /**
- * `Content-Disposition` for a download (RFC 6266, RFC 8187) under a name that a stranger may have written: without a path,
- * without controls or direction marks that would hide its ending, and never empty. `fallback` is a name of ours.
+ * `Content-Disposition` for a download (RFC 6266, RFC 8187) under a name that may come from a stranger: without a path,
+ * without controls or direction marks that could hide its extension, and never empty. `fallback` is a name of ours.
  */
 export function attachmentHeader(name: string, fallback: string): string {
   const safe = safeName(name) ?? fallback;
@@ -63,16 +63,16 @@ function safeName(name: string): string | null {
   return DEVICE.test(short) ? `_${short}` : short;
 }
 
-/** Keeps the ending, which says what the file is. */
+/** Keeps the extension, which says what the file is. */
 function shortened(name: string): string {
   const characters = [...name];
   if (characters.length <= MAX_NAME) return name;
   const ending = /\.[\p{L}\p{N}]{1,10}$/u.exec(name)?.[0] ?? '';
-  // What was in the middle is at the end now.
+  // The former middle is at the end now.
   return `${characters.slice(0, MAX_NAME - ending.length).join('')}${ending}`.replace(NOT_AT_ENDS, '');
 }
 
-/** RFC 8187 §3.2.1: what `encodeURIComponent` leaves and the grammar does not. */
+/** RFC 8187 §3.2.1: characters that `encodeURIComponent` leaves and the grammar forbids. */
 function encodeExtended(text: string): string {
   return encodeURIComponent(text).replace(
     /['()*]/g,
@@ -85,7 +85,7 @@ export interface DownloadDeps {
   readonly downloads: Downloads;
 }
 
-/** One request for something to download. */
+/** A request for a download. */
 interface DownloadVisit {
   readonly exchange: Exchange;
   readonly content: DownloadDeps;
@@ -93,13 +93,13 @@ interface DownloadVisit {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** A path, and its answer for a signed-in user. */
+/** A path, and its handler for a signed-in user. */
 interface DownloadRoute {
   readonly path: string;
   readonly answer: (visit: DownloadVisit, actor: Actor) => Promise<void>;
 }
 
-/** A file's type is a stranger's word: nothing is told, so that nothing is done with it but to be kept. */
+/** A file's type is a stranger's claim: this one makes browsers only save the file. */
 const UNKNOWN_TYPE = 'application/octet-stream';
 
 const EXPORT_TYPES: Readonly<Record<ExportFormat, string>> = {
@@ -107,7 +107,7 @@ const EXPORT_TYPES: Readonly<Record<ExportFormat, string>> = {
   json: 'application/json; charset=utf-8',
 };
 
-/** Everything that can be downloaded, and previews. */
+/** All downloads, and previews. */
 export const DOWNLOADS: readonly DownloadRoute[] = [
   open('/api/messages/{id}/source', 'viewer', answerSource),
   open('/api/messages/{id}/parts/{number}', 'viewer', answerPart),
@@ -164,7 +164,7 @@ async function answerExport({ exchange, content }: DownloadVisit, actor: Actor):
     for await (const piece of pieces) if (!(await flow.pass(piece))) return;
     flow.end();
   } catch (error) {
-    // A part must not look like the whole.
+    // A part must not pass for the whole.
     flow.cut();
     throw error;
   }

@@ -5,14 +5,13 @@ import type { Flow } from '../http/stream.ts';
 import type { HintFeed } from './hints.ts';
 import type { Visitors } from './visitors.ts';
 
-/** `GET /api/events`: who listens to hints, until they or their session go. */
+/** `GET /api/events`: streams of hints, until the client or its session ends. */
 
-/** Streams of one session. A page needs one for all its tabs. */
+/** Most streams of one session. A page needs one for all its tabs. */
 export const MAX_STREAMS_OF_SESSION = 8;
-/** A page that leaves so much unread is cut off; it comes back and is told what it missed. */
+/** A page with this many unread bytes is cut off; it reconnects and gets what it missed. */
 const MAX_UNREAD_BYTES = 64 * 1024;
 
-/** What streams are made of. */
 export interface EventStreamOptions {
   readonly feed: Pick<HintFeed, 'add' | 'streams'>;
   readonly visitors: Pick<Visitors, 'onEnded'>;
@@ -23,7 +22,7 @@ export interface EventStreamOptions {
 /** The streams that are open. */
 export class EventStreams {
   readonly #options: EventStreamOptions;
-  /** How each session's streams are ended. */
+  /** Functions that end each session's streams. */
   readonly #open = new Map<string, Set<() => void>>();
   readonly #unsubscribe: () => void;
   #closed = false;
@@ -33,12 +32,15 @@ export class EventStreams {
     this.#unsubscribe = options.visitors.onEnded((sessionId) => this.#end(sessionId));
   }
 
-  /** Answers with hints until the client, its session or the server goes. Throws 429 for one stream too many, 503 at the end. */
+  /**
+   * Sends hints until the client, its session or the server ends. Throws 429 for one stream too many, 503 while
+   * closing.
+   */
   answer(exchange: Exchange, actor: Actor): void {
     const session = actor.sessionId ?? '';
     this.#requireRoom(session);
     const flow = exchange.flow(200, 'text/event-stream', {
-      // Proxies that gather answers would hold hints back.
+      // Proxies that buffer answers would delay hints.
       'X-Accel-Buffering': 'no',
     });
     if (flow === null) return;
@@ -61,7 +63,7 @@ export class EventStreams {
     });
   }
 
-  /** Ends every stream, and takes no more. */
+  /** Ends every stream, and accepts no more. */
   close(): void {
     this.#closed = true;
     this.#unsubscribe();
@@ -89,7 +91,7 @@ function give(flow: Flow, bytes: Uint8Array): void {
   if (flow.unread > MAX_UNREAD_BYTES) flow.cut();
 }
 
-/** Node joins repeated ones, which then are no id. */
+/** Node joins repeated headers, which make no valid id. */
 function lastEventId(header: string | string[] | undefined): string | null {
   return header === undefined ? null : String(header);
 }

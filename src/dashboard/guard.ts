@@ -2,7 +2,7 @@ import { clientAddress, type Exchange } from '../http/exchange.ts';
 import { Problem } from '../http/problem.ts';
 import { type CidrSet, isOwnHost, type OwnHosts } from '../lib/network.ts';
 
-/** Who may speak to the dashboard's port, and by what name. */
+/** Who may use the dashboard's port, and under which host names. */
 export interface GuardSettings extends OwnHosts {
   /** `webui.allowed_cidrs` */
   readonly allowedCidrs: CidrSet;
@@ -10,7 +10,7 @@ export interface GuardSettings extends OwnHosts {
   readonly trustedProxies: CidrSet;
 }
 
-/** Where a request comes from. Throws the 403 problem when the source is not allowed. */
+/** The source of a request. Throws the 403 problem if it is not allowed. */
 export function requireSource(exchange: Exchange, settings: GuardSettings): string {
   const source = clientAddress(exchange, settings.trustedProxies);
   if (!settings.allowedCidrs.contains(source))
@@ -23,8 +23,8 @@ export function requireSource(exchange: Exchange, settings: GuardSettings): stri
 }
 
 /**
- * The host a request is for, port included, as it may stand in a URL. Throws the 421 problem for a name that is
- * not ours: a page of another site must not reach us under its own name (DNS rebinding).
+ * The requested host with its port, as in a URL. Throws the 421 problem for a name that is not ours: a page of another
+ * site must not reach us under its own name (DNS rebinding).
  */
 export function requireOwnHost(exchange: Exchange, settings: GuardSettings): string {
   const host = (exchange.headers.host ?? '').toLowerCase();
@@ -39,7 +39,7 @@ export function requireOwnHost(exchange: Exchange, settings: GuardSettings): str
 
 /**
  * Throws the 403 problem unless a request that changes something comes from a page of ours: its browser says so by
- * `Origin` or `Sec-Fetch-Site`, and all that it says must agree. `host` is what {@link requireOwnHost} gave.
+ * `Origin` or `Sec-Fetch-Site`, and both must agree if present. `host` comes from {@link requireOwnHost}.
  */
 export function requireOwnOrigin({ headers }: Pick<Exchange, 'headers'>, host: string): void {
   const { origin } = headers;
@@ -57,7 +57,7 @@ export function requireOwnOrigin({ headers }: Pick<Exchange, 'headers'>, host: s
   );
 }
 
-/** Throws the 403 problem for what a page of another origin embeds or fetches: those may look at nothing here. */
+/** Throws the 403 problem for requests embedded or fetched by a page of another origin: it may read nothing here. */
 export function refuseForeignFetch({ headers }: Pick<Exchange, 'headers'>): void {
   const site = headers['sec-fetch-site'];
   if (site === undefined || site === 'same-origin' || site === 'none') return;
@@ -68,12 +68,12 @@ function isOrigin(origin: string, host: string): boolean {
   return withoutPort(origin.toLowerCase()) === withoutPort(`https://${host}`);
 }
 
-/** Browsers leave out the port that goes without saying. */
+/** Browsers omit the default port. */
 function withoutPort(origin: string): string {
   return origin.replace(/:443$/, '');
 }
 
-/** Header fields by which a browser keeps others out, and a message's contents in. */
+/** Headers by which a browser shuts out others, and locks in a message's contents. */
 
 /** In every answer. No HSTS: it would break the plain API on the same host. */
 const EVERYWHERE: readonly (readonly [name: string, value: string])[] = [
@@ -84,15 +84,18 @@ const EVERYWHERE: readonly (readonly [name: string, value: string])[] = [
 ];
 
 /**
- * For a page, too: windows of other origins that opened it, or that it opened, cannot reach it. Where a policy says `sandbox`,
- * browsers refuse this.
+ * For pages as well: windows of other origins that opened it, or that it opened, cannot access it. Browsers refuse this
+ * under a policy with `sandbox`.
  */
 export const PAGE_OPENER: readonly [name: string, value: string] = [
   'Cross-Origin-Opener-Policy',
   'same-origin',
 ];
 
-/** The policy of the page: its own scripts, styles and pictures, frames of its own for previews, and nothing from elsewhere. */
+/**
+ * The policy of the page: its own scripts, styles and pictures, its own frames for previews, and nothing from
+ * elsewhere.
+ */
 export const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -107,10 +110,10 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The policy of everything else, should a browser take it for a page. */
+/** The policy of everything else, in case a browser takes it for a page. */
 export const BARE_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
-/** Adds what every answer has. */
+/** Adds the headers of every answer. */
 export function harden(exchange: Exchange): void {
   for (const [name, value] of EVERYWHERE) exchange.setHeader(name, value);
 }

@@ -5,7 +5,7 @@ import type { Topic } from '../operations/operation.ts';
 import { OPERATIONS, operationNamed } from '../operations/table.ts';
 import type { Hint } from './contract.ts';
 
-/** What may look different after something has happened. */
+/** What may look different after each type of event. */
 const OF_EVENTS: Readonly<Record<Event['type'], readonly Topic[]>> = {
   accepted: ['messages', 'queue'],
   attempted: ['messages', 'queue', 'relays'],
@@ -30,7 +30,7 @@ const OF_EVENTS: Readonly<Record<Event['type'], readonly Topic[]>> = {
 const INBOX = 'inbox';
 const CAPTURED: readonly Topic[] = [...OF_EVENTS.attempted, 'inbox'];
 
-/** What an event may have changed. */
+/** The topics that an event may have changed. */
 function topicsOfEvent(event: Event): readonly Topic[] {
   if (event.type === 'operated') return topicsOfOperation(event.operation);
   return event.type === 'attempted' && event.relay === INBOX ? CAPTURED : OF_EVENTS[event.type];
@@ -42,7 +42,7 @@ function topicsOfOperation(name: string): readonly Topic[] {
   return [...(own?.touches ?? []), ...OF_EVENTS.operated];
 }
 
-/** How often what a topic is about may have changed on this node since it started: what differs for others is news. */
+/** How often each topic may have changed on this node since its start: a different count is news for other nodes. */
 export interface TopicCounts {
   readonly counts: () => Readonly<Partial<Record<Topic, number>>>;
   readonly stop: Unsubscribe;
@@ -58,48 +58,46 @@ export function countTopics(events: Events): TopicCounts {
 }
 
 /**
- * Hints of what may have changed, for every open page at once. Events only note their topics; a few times a second what was
- * noted becomes one piece of bytes, which every stream is given. So what an event costs does not grow with the streams, and
- * what a stream costs does not grow with the events.
+ * Tells every open page what may have changed. Events only note their topics; a few times a second these are serialized
+ * once, and every stream gets the same bytes. So the cost of an event does not grow with the number of streams, nor
+ * that of a stream with the number of events.
  */
 
-/** A stream that takes hints. Must not throw, and must not wait. */
+/** A stream that receives hints. Must not throw, and must not wait. */
 export interface HintStream {
   /** Sends bytes; the same ones go to every stream. */
   send(bytes: Uint8Array): void;
 }
 
-/** What a feed is made of. */
 export interface HintFeedOptions {
   readonly events: Events;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-/** Hints are at least so far apart: four a second. */
+/** The least time between hints: four a second. */
 export const HINT_MS = 250;
-/** A stream without hints is sent something so often, so that no proxy cuts it. */
+/** How often a stream without hints is sent something, so that no proxy cuts it. */
 export const HEARTBEAT_MS = 15_000;
-/** Hints that can be made up for: at least four minutes of them, when something happens all the time. */
+/** Hints that can be repeated to a stream: at least four minutes of them, under constant events. */
 export const MAX_REMEMBERED = 1000;
-/** Messages named by one hint; more are not named at all. */
+/** Most messages named in one hint; with more, none is named. */
 const MAX_IDS = 20;
-/** How soon a page that lost its stream comes back. */
+/** How soon a page reconnects its lost stream. */
 const RETRY_MS = 2000;
 
-/** A hint that was sent. */
 interface Remembered {
   readonly number: number;
   readonly topics: readonly Topic[];
 }
 
-/** Where the streams are given what happens. */
+/** Distributes hints to the streams. */
 export class HintFeed {
   readonly #clock: Clock;
   readonly #streams = new Set<HintStream>();
   readonly #stopping = new AbortController();
   readonly #unsubscribe: () => void;
-  /** Tells the ids of this process from those of one before. */
+  /** Distinguishes this process's ids from those of earlier ones. */
   readonly #run: string;
   readonly #topics = new Set<Topic>();
   readonly #ids = new Set<string>();
@@ -114,7 +112,6 @@ export class HintFeed {
     this.#unsubscribe = events.on((event) => this.#hear(event));
   }
 
-  /** Streams that are open. */
   get streams(): number {
     return this.#streams.size;
   }
@@ -128,8 +125,8 @@ export class HintFeed {
   }
 
   /**
-   * Gives a stream all hints from now on, until the returned function is called; before them what was missed since the id
-   * that it saw last, or `reset` where that is no longer known. Null for a stream that begins.
+   * Sends a stream all hints from now on, until the returned function is called; before them those missed since its
+   * last id, or `reset` if that is unknown. Null for a new stream.
    */
   add(stream: HintStream, lastEventId: string | null): () => void {
     stream.send(this.#welcome(lastEventId));
@@ -138,7 +135,7 @@ export class HintFeed {
     return () => void this.#streams.delete(stream);
   }
 
-  /** Listens to nothing any more. */
+  /** Stops listening. */
   stop(): void {
     this.#unsubscribe();
     this.#stopping.abort();
@@ -177,7 +174,7 @@ export class HintFeed {
     this.#beating = false;
   }
 
-  /** What a stream begins with. An id without data is remembered by browsers, and tells the page of nothing. */
+  /** The beginning of a stream. Browsers remember an id without data, and tell the page nothing. */
   #welcome(lastEventId: string | null): Buffer {
     const begin = `retry: ${RETRY_MS}\n${this.#id()}\n`;
     if (lastEventId === null) return Buffer.from(begin);
@@ -188,7 +185,7 @@ export class HintFeed {
     return Buffer.from(topics.length === 0 ? begin : `retry: ${RETRY_MS}\n${this.#hint({ topics })}`);
   }
 
-  /** The number of an id after which nothing was forgotten; null for any other. */
+  /** The number of an id since which no hint was forgotten; null for any other. */
   #numberOf(id: string): number | null {
     const [, run, digits] = /^([0-9a-f]{12})-(\d{1,15})$/.exec(id) ?? [];
     const number = Number(digits);

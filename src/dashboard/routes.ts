@@ -19,11 +19,11 @@ import {
 import type { Site } from './site.ts';
 import type { Visitors } from './visitors.ts';
 
-/** What the answers are made of. */
+/** What the answers need. */
 export interface DashboardContent extends CallDeps, DownloadDeps {
   readonly health: Pick<Health, 'report'>;
   readonly metrics: Metrics;
-  /** Whether mail is accepted now; false from the moment the service is told to stop. */
+  /** Whether mail is accepted now; false as soon as the service is told to stop. */
   readonly ready: () => boolean;
   readonly visitors: Visitors;
   /** The built page. */
@@ -31,7 +31,7 @@ export interface DashboardContent extends CallDeps, DownloadDeps {
   readonly streams: EventStreams;
 }
 
-/** One request for what lies at a path. */
+/** A request for a path. */
 export interface Visit {
   readonly exchange: Exchange;
   readonly content: DashboardContent;
@@ -39,11 +39,11 @@ export interface Visit {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Who is let through to a path's answer. */
+/** Who may use a path. */
 export type Target =
-  /** Monitors, by whatever host name they know us (contract §1). */
+  /** Monitors, under any host name (contract §1). */
   | { readonly for: 'monitors'; readonly answer: (visit: Visit) => Promise<void> | void }
-  /** Anybody who asks by a name of ours. */
+  /** Anybody, under a host name of ours. */
   | { readonly for: 'anyone'; readonly answer: (visit: Visit) => Promise<void> | void }
   /** The signed-in user. */
   | { readonly for: 'users'; readonly answer: (visit: Visit, actor: Actor) => Promise<void> | void };
@@ -94,7 +94,7 @@ const ROUTER = new Router<Target>([
   })),
 ]);
 
-/** Answered from wherever they come: an orchestrator that is shut out would end the process. It learns one word. */
+/** Answered for every source: an orchestrator that is shut out would end the process. It learns one word. */
 const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
 /** Answers one request, or throws the problem that refuses it: source, path, method, host, origin, session, type. */
@@ -134,7 +134,7 @@ async function answerMatch(
   await target.answer(visit, actor);
 }
 
-/** Every other path is the page's own, or a file of it. */
+/** Every other path is the page's own, or one of its files. */
 async function answerPage(
   exchange: Exchange,
   settings: GuardSettings,

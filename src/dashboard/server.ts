@@ -16,22 +16,22 @@ import type { HintFeed } from './hints.ts';
 import { answerRequest, type DashboardContent } from './routes.ts';
 import { Site } from './site.ts';
 
-/** What the dashboard is made of. */
+/** What the dashboard needs. */
 export interface DashboardOptions extends Omit<DashboardContent, 'site' | 'streams' | 'budget'> {
   /** `webui.bind` and `webui.port`; see `HttpServerOptions`. */
   readonly hosts: readonly string[];
   readonly port: number;
   readonly certificate: Pick<Certificate, 'current' | 'onChange'>;
-  /** Read for every request, so that they apply live. */
+  /** Read for every request, so that changes apply live. */
   readonly settings: () => GuardSettings;
   /** Default: {@link DASHBOARD_LIMITS}. */
   readonly limits?: HttpLimits;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Is told of refused sources. */
+  /** Receives refused sources. */
   readonly events: Events;
-  /** Where the built page lies. */
+  /** The directory of the built page. */
   readonly siteDirectory: string;
   readonly feed: Pick<HintFeed, 'add' | 'streams'>;
   /** `webui.max_event_streams` */
@@ -40,13 +40,13 @@ export interface DashboardOptions extends Omit<DashboardContent, 'site' | 'strea
 
 /** The HTTPS server for operators and their tools. */
 export interface Dashboard {
-  /** Binds. Rejects with `ListenError`. Resolves to the port bound. */
+  /** Binds. Rejects with `ListenError`. Resolves to the bound port. */
   listen(): Promise<number>;
   /** As `HttpServer.close`. */
   close(signal?: AbortSignal): Promise<void>;
 }
 
-/** People with several connections each, and monitors; the largest requests are messages. */
+/** For people with several connections each, and monitors; the largest requests are messages. */
 export const DASHBOARD_LIMITS: HttpLimits = {
   maxConnections: 1024,
   headerTimeoutMs: 10_000,
@@ -59,10 +59,10 @@ export const DASHBOARD_LIMITS: HttpLimits = {
   maxUnsentBytes: 16 * 1024 * 1024,
 };
 
-/** Bytes of requests in memory, all together. */
+/** Bytes of all requests in memory. */
 const REQUEST_MEMORY = { capacity: 64 * 1024 * 1024, maxWaiters: 64 };
 
-/** Makes the dashboard; it listens once told to. */
+/** Makes the dashboard; it does not listen yet. */
 export function createDashboard(options: DashboardOptions): Dashboard {
   const { hosts, port, certificate, clock, random, log, visitors, feed } = options;
   const streams = new EventStreams({ feed, visitors, max: options.maxEventStreams });

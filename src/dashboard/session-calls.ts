@@ -22,23 +22,23 @@ import {
   type SessionView,
 } from './contract.ts';
 
-/** Who asks. */
+/** The caller. */
 export interface Caller {
   readonly visit: Visit;
-  /** The host name they reach us by. */
+  /** The host name that the browser used. */
   readonly host: string;
-  /** The token they came with, whatever it is worth. */
+  /** The presented token, valid or not. */
   readonly token: string | null;
-  /** Their session, if it is good. */
+  /** The caller's session, if valid. */
   readonly found: Found | null;
 }
 
-/** The result of a call: what changed of the session, if the answer is a view; else the answer itself. */
+/** The result of a call: the change of the session, if the answer is a view; otherwise the answer itself. */
 export type CallResult<Answer> =
-  /** Another session: its token is to be given. */
+  /** A new session, whose token is to be sent. */
   | { readonly kind: 'opened'; readonly opened: Opened }
   | { readonly kind: 'ended' }
-  /** The same session, seen anew. */
+  /** The same session, read again. */
   | { readonly kind: 'same' }
   | { readonly kind: 'answer'; readonly answer: Answer };
 
@@ -46,7 +46,9 @@ export type CallResult<Answer> =
 export interface CallDeps {
   readonly reception: Reception;
   readonly firstSteps: FirstStepsBook;
-  /** Answers to a host name from now on, by which the dashboard was claimed. Gives whether that changed anything. */
+  /**
+   * Adds the host name by which the dashboard was claimed to the allowed ones. Returns whether that changed anything.
+   */
   readonly allowHost: (host: string) => Promise<boolean>;
 }
 
@@ -58,7 +60,7 @@ type Calls = {
   ) => Promise<CallResult<SessionCalls[Name]['answer']>>;
 };
 
-/** Every call. They reject with `AccountRefusal`, `StoreError`. */
+/** All calls. They reject with `AccountRefusal`, `StoreError`. */
 export const CALLS: Calls = {
   link: async ({ token }, _caller, { reception }) => {
     const link = await findLink(reception, token);
@@ -67,7 +69,7 @@ export const CALLS: Calls = {
   },
   setup: async (request, { visit, token, host }, { reception, allowHost }) => {
     const { opened, isFirst } = await setUp(reception, request, visit, token);
-    // Only then: a later link does not make an administrator, and must not open the guard to a name of its holder's choice.
+    // Only then: a later link makes no administrator, and must not let its holder choose an allowed host name.
     if (isFirst && (await allowHost(host)))
       await reception.note({ action: 'allowHost', user: opened.user.name, subject: host }, visit);
     return { kind: 'opened', opened };
@@ -150,18 +152,18 @@ function answer<Answer>(value: Answer): { readonly kind: 'answer'; readonly answ
   return { kind: 'answer', answer: value };
 }
 
-/** Their session, where it goes all the way. Throws `AccountRefusal`. */
+/** The caller's fully signed-in session. Throws `AccountRefusal`. */
 function signedIn({ found }: Caller): Found {
   if (found?.session.stage !== 'full') throw signedOut();
   return found;
 }
 
-/** The call that goes by a name; null: there is none. */
+/** The call with this name; null if there is none. */
 export function callOf(name: string): CallName | null {
   return (Object.keys(SESSION_REQUESTS) as CallName[]).find((known) => known === name) ?? null;
 }
 
-/** The request of a call. Throws the problem 400, which never repeats what was sent. */
+/** Validates the request of a call. Throws the problem 400, which never repeats the input. */
 export function readRequest<Name extends CallName>(name: Name, body: unknown): SessionCalls[Name]['request'] {
   const parsed = SESSION_REQUESTS[name].safeParse(body);
   if (parsed.success) return parsed.data as SessionCalls[Name]['request'];
@@ -174,12 +176,12 @@ export function readRequest<Name extends CallName>(name: Name, body: unknown): S
   throw new Problem(400, 'invalid', `${first?.pointer ?? '/'}: ${first?.detail ?? 'is wrong'}.`, { errors });
 }
 
-/** What is told of this installation to those who are signed in. */
+/** Facts about this installation for signed-in users. */
 export interface Surroundings {
   readonly version: string;
   /** `webui.session_timeout_minutes` */
   readonly idleMs: () => number;
-  /** How the API and the SMTP listener are reached by someone who reaches us by this host name. */
+  /** How a user of this host name reaches the API and the SMTP listener. */
   readonly pointers: (host: string) => Pointers;
   readonly firstSteps: FirstStepsBook;
   /** Whether anybody has chosen a password yet. */
@@ -192,13 +194,13 @@ export interface Pointers {
   readonly smtp: { readonly host: string; readonly port: number } | null;
 }
 
-/** How far the installation is on the guided path. */
+/** The installation's progress on the guided path. */
 export interface FirstStepsBook {
   read(): Promise<FirstSteps>;
   skip(skipped: boolean): Promise<void>;
 }
 
-/** What `GET /api/session` says to someone with this session, who reaches us by this host name. */
+/** The answer to `GET /api/session` for this session and host name. */
 export async function sessionView(
   found: Found | null,
   host: string,

@@ -9,14 +9,14 @@ import { withoutUrlEscapes } from '../lib/decode.ts';
 import { BARE_POLICY, PAGE_OPENER, PAGE_POLICY } from './guard.ts';
 
 /**
- * The dashboard's page: the files that `npm run web` built. What is served is looked up in a list of what lies there, so that
- * no path can lead elsewhere. Files are read and compressed when they are asked for first, and kept; a new build shows at once.
+ * Serves the dashboard's page: the files built by `npm run web`. A path is looked up in the list of these files, so
+ * that it cannot lead elsewhere. Files are read and compressed on first use, and cached; a new build shows at once.
  */
 
-/** Files of a build, and bytes of one: far more than there are. */
+/** Most files of a build, and bytes of one: far more than there are. */
 const MAX_FILES = 1000;
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
-/** What is smaller gains nothing by being compressed. */
+/** Smaller files gain nothing from compression. */
 const MIN_COMPRESSED_BYTES = 1024;
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -34,27 +34,26 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 /** Compressed already. */
 const DENSE = new Set(['.ico', '.png', '.woff2']);
-/** A year: names have a hash of what they hold. */
+/** A year: names contain a hash of the content. */
 const FOREVER = 'public, max-age=31536000, immutable';
 
 type Coding = 'br' | 'gzip';
 
-/** A file in memory. */
 interface Loaded {
   readonly bytes: Buffer;
   readonly etag: string;
   readonly coded: Map<Coding, Promise<Buffer>>;
 }
 
-/** A build: what lies there, and what of it has been read. */
+/** A build: its files, and those already read. */
 interface Build {
-  /** Of `index.html`, which every build writes anew. */
+  /** The stamp of `index.html`, which every build rewrites. */
   readonly stamp: string;
   readonly paths: ReadonlySet<string>;
   readonly loaded: Map<string, Promise<Loaded>>;
 }
 
-/** What would only be mistyped: answered with the page, a monitor would take it for well. */
+/** Paths that can only be mistakes: if the page answered them, a monitor would take it for healthy. */
 const NO_PAGE = /^\/(?:(?:assets|api|v3|preview|health|metrics|livez|readyz)(?:\/|$)|\.|\/)|\0/i;
 
 const compressBrotli = promisify(brotliCompress);
@@ -65,12 +64,12 @@ export class Site {
   readonly #directory: string;
   #build: Build | null = null;
 
-  /** `directory`: where `npm run web` puts its build. */
+  /** `directory`: the output of `npm run web`. */
   constructor(directory: string) {
     this.#directory = resolve(directory);
   }
 
-  /** Answers for a path: a file of that name, else the page. Throws 404 for an asset that there is not. */
+  /** Answers a path: with the file of that name, otherwise the page. Throws 404 for a missing asset. */
   async answer(exchange: Exchange): Promise<void> {
     const build = await this.#current();
     const path = withoutUrlEscapes(exchange.path);
@@ -89,7 +88,7 @@ export class Site {
     exchange.setHeader('Cache-Control', type === '.html' ? 'no-store' : isAsset ? FOREVER : 'no-cache');
     const coding = codingFor(exchange.headers['accept-encoding'], file, type);
     exchange.setHeader('Vary', 'Accept-Encoding');
-    // Each coding is a representation of its own (RFC 9110 §8.8.3.3).
+    // Each content coding is a separate representation (RFC 9110 §8.8.3.3).
     const etag = coding === null ? `"${file.etag}"` : `"${file.etag}-${coding}"`;
     if (exchange.headers['if-none-match'] === etag) return exchange.empty(304, { ETag: etag });
     const body = coding === null ? file.bytes : await compressed(file, coding);
@@ -99,7 +98,7 @@ export class Site {
     });
   }
 
-  /** The build that lies there now; null when there is none. */
+  /** The current build; null if there is none. */
   async #current(): Promise<Build | null> {
     const stamp = await stampOf(join(this.#directory, 'index.html'));
     if (stamp === null) this.#build = null;
@@ -113,7 +112,7 @@ export class Site {
     if (known !== undefined) return known;
     const loaded = load(join(this.#directory, path));
     build.loaded.set(path, loaded);
-    // While a new build is being written, a file may be gone for a moment.
+    // During a new build, a file may be missing for a moment.
     loaded.catch(() => build.loaded.delete(path));
     return loaded;
   }
@@ -126,7 +125,7 @@ function answerMissing(exchange: Exchange): void {
   });
 }
 
-/** Whether a path without a file is one of the page's own. */
+/** Whether a path without a file belongs to the page. */
 function isPage(path: string): boolean {
   return !NO_PAGE.test(path);
 }
@@ -155,8 +154,8 @@ async function load(file: string): Promise<Loaded> {
 }
 
 /**
- * The best coding that a client takes; null for none. The page itself is small and goes as it is, so that nobody has to find out
- * whether something in it could be guessed by its length (BREACH).
+ * The best content coding that a client accepts; null for none. The page itself is small and never compressed, so that
+ * the question of guessing its content by length (BREACH) does not arise.
  */
 function codingFor(accepted: string | undefined, { bytes }: Loaded, type: string): Coding | null {
   if (type === '.html' || DENSE.has(type) || bytes.length < MIN_COMPRESSED_BYTES) return null;
@@ -183,7 +182,7 @@ function compressed(file: Loaded, coding: Coding): Promise<Buffer> {
   return made;
 }
 
-/** What a browser is shown where the dashboard's page was not built: what to do, and what works without it. */
+/** Shown where the dashboard's page was not built: what to do, and what works without it. */
 const SITE_MISSING = `<!doctype html>
 <html lang="en">
 <head>

@@ -18,36 +18,38 @@ import {
   sessionView,
 } from './session-calls.ts';
 
-/** Those who use the dashboard, as its routes see them. */
+/** The users of the dashboard, as its routes see them. */
 export interface Visitors {
-  /** Who asks, by the session's cookie; null for nobody who is signed in. Counts as use of the session. */
+  /** The actor of the session in the cookie; null if nobody is signed in. Counts as use of the session. */
   actorOf(exchange: Exchange): Promise<Actor | null>;
   /** Answers `GET /api/session`. */
   show(exchange: Exchange): Promise<void>;
   /** Answers `POST /api/session/<name>`. The caller has checked host, origin and content type. */
   answer(exchange: Exchange, name: string): Promise<void>;
-  /** Is told of sessions that end, so that what they hold open can be closed, until the returned function is called. */
+  /**
+   * Calls the listener with the ids of sessions that end, so that what they hold open can be closed, until the returned
+   * function is called.
+   */
   onEnded(listener: (sessionId: string) => void): () => void;
 }
 
-/** What visitors are received with. */
 export interface VisitorsOptions extends CallDeps, Surroundings {
   readonly reception: Reception;
-  /** Names this installation in its cookie: letters and digits. */
+  /** Identifies this installation in its cookie: letters and digits. */
   readonly instance: string;
   /** `webui.trusted_proxies` */
   readonly trustedProxies: () => CidrSet;
 }
 
-/** Requests that the page makes by itself say so with this header: they keep no session alive. */
+/** A header of the page's own background requests: they keep no session alive. */
 const BY_ITSELF = 'waybill-background';
-/** Browsers open it again by themselves, and cannot add a header. */
+/** Browsers reconnect it by themselves, and cannot add a header. */
 const EVENTS = '/api/events';
 const MAX_REQUEST_BYTES = 16 * 1024;
-/** Bytes of requests in memory, all together; each source has its share of them. */
+/** Bytes of all requests in memory; each source has its share. */
 const REQUEST_MEMORY = { capacity: 1024 * 1024, maxWaiters: 64 };
 
-/** HTTP's word for each refusal. */
+/** The HTTP status of each refusal. */
 const STATUSES: Readonly<Record<RefusalCode, number>> = {
   sign_in_refused: 401,
   code_refused: 401,
@@ -63,7 +65,7 @@ const STATUSES: Readonly<Record<RefusalCode, number>> = {
   second_factor_missing: 409,
 };
 
-/** Those who use the dashboard, as its routes see them, by sessions in cookies. */
+/** The users of the dashboard, by the session in a cookie. */
 export function createVisitors(options: VisitorsOptions): Visitors {
   const { reception, trustedProxies } = options;
   const cookie = new SessionCookie(options.instance);
@@ -85,7 +87,7 @@ export function createVisitors(options: VisitorsOptions): Visitors {
     const request = readRequest(name, body);
     const token = cookie.read(exchange);
     const caller: Caller = { visit, token, host: hostOf(exchange), found: await findOf(exchange, token) };
-    // Sound because name and request belong together, which the type of the table cannot say.
+    // Sound because name and request belong together, which the table's type cannot express.
     const call = CALLS[name] as (
       request: SessionCalls[Name]['request'],
       caller: Caller,
@@ -128,7 +130,7 @@ function isUse({ headers, path }: Exchange): boolean {
   return headers[BY_ITSELF] === undefined && path !== EVENTS;
 }
 
-/** The name, without a port, by which we were reached; the routes have looked at it. */
+/** The host name that the browser used, without a port; the routes have checked it. */
 function hostOf({ headers }: Exchange): string {
   return (headers.host ?? '').toLowerCase().replace(/:\d{1,5}$/, '');
 }
@@ -148,8 +150,8 @@ async function asProblems<T>(done: Promise<T>): Promise<T> {
 }
 
 /**
- * The cookie that carries a session's token. `__Host-` holds it to this very host over TLS, whole; the instance's own name
- * keeps two installations on one host apart, since cookies ignore ports.
+ * The cookie with a session's token. `__Host-` binds it to exactly this host over TLS; the instance's name separates
+ * two installations on one host, since cookies ignore ports.
  */
 export class SessionCookie {
   readonly #name: string;
@@ -158,7 +160,7 @@ export class SessionCookie {
     this.#name = `__Host-waybill-${instance}`;
   }
 
-  /** The token that a request carries; null without one. */
+  /** The token in a request's cookie; null without one. */
   read({ headers }: Pick<Exchange, 'headers'>): string | null {
     for (const pair of (headers.cookie ?? '').split(';')) {
       const [name, value] = pair.trim().split('=', 2);
@@ -167,12 +169,12 @@ export class SessionCookie {
     return null;
   }
 
-  /** Has the browser keep a token until it is closed. */
+  /** Makes the browser keep a token until it is closed. */
   give(exchange: Pick<Exchange, 'setHeader'>, token: string): void {
     exchange.setHeader('Set-Cookie', `${this.#name}=${token}; ${ATTRIBUTES}`);
   }
 
-  /** Has the browser forget it. */
+  /** Makes the browser delete it. */
   take(exchange: Pick<Exchange, 'setHeader'>): void {
     exchange.setHeader('Set-Cookie', `${this.#name}=; ${ATTRIBUTES}; Max-Age=0`);
   }
