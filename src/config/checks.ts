@@ -7,10 +7,10 @@ import { heloFault } from './names.ts';
 import type { Config, SettingKey } from './schema.ts';
 import type { Effective } from './sources.ts';
 
-/** A body and the message made of it are both in memory while a request is handled. */
+/** A body and the message made from it are both in memory during a request. */
 const COPIES_IN_FLIGHT = 2;
 
-/** What is wrong between settings that are each right by themselves; `faultyRelays`: names whose definition is not. */
+/** Contradictions between settings that are each valid; `faultyRelays`: names of relays with faulty definitions. */
 export function checkTogether(
   config: Config,
   effective: readonly Effective[],
@@ -46,8 +46,8 @@ export function checkTogether(
 }
 
 /**
- * Each row of `listener.sources` needs a name of its own, and a range that no earlier row has taken from it, and from
- * which somebody may send.
+ * Each row of `listener.sources` needs a unique name, and a range that no earlier row covers and that is allowed to
+ * send.
  */
 function checkSources({ listener }: Config, effective: readonly Effective[]): Fault[] {
   const key: SettingKey = 'listener.sources';
@@ -72,7 +72,7 @@ function checkSources({ listener }: Config, effective: readonly Effective[]): Fa
   });
 }
 
-/** Where relays are declared, as faults name it. */
+/** Where relays are declared, in the words of faults. */
 const PLACES = { builtin: 'built in', file: 'file', stored: 'stored relay' } as const satisfies Record<
   Relay['origin'],
   string
@@ -95,7 +95,7 @@ function checkRelays(
   faults.push(...config.relays.flatMap((relay) => heloFault(relay, config, effective) ?? []));
   const chosen = effective.find((setting) => setting.key === key);
   const source = chosen?.source ?? 'default';
-  // What is wrong with a relay has been told of it.
+  // The relay's own faults were reported already.
   if (faultyRelays.includes(config.delivery.defaultRelay)) return faults;
   if (!names.includes(config.delivery.defaultRelay)) {
     const rule = unknownRule('relay', config.delivery.defaultRelay, names);
@@ -119,23 +119,20 @@ function reportRelayFaults(
   return [{ key, value: showValue(reportRelay), rule: unknownRule('relay', reportRelay, names), source }];
 }
 
-/** A listener's ports, and the addresses it has them on. */
+/** A listener's ports, and their addresses. */
 interface Claim {
   readonly key: SettingKey;
   readonly ports: readonly (number | null)[];
   readonly bind: readonly string[];
 }
 
-/** A setting that asks for a port that is asked for already, and the rule it breaks. */
+/** A setting that claims a port already claimed, and the rule it breaks. */
 interface PortFlaw {
   readonly key: SettingKey;
   readonly rule: string;
 }
 
-/**
- * Every port that is asked for twice. 0 is another one each time, and on addresses that have nothing in common a port
- * may be two.
- */
+/** Every port claimed twice. 0 is a new port each time, and on disjoint addresses a port may be used twice. */
 function portFlaws({ api, webui, listener }: Config): PortFlaw[] {
   const { ports, implicitTlsPorts, bind } = listener;
   const claims: readonly Claim[] = [
@@ -151,7 +148,7 @@ function portFlaws({ api, webui, listener }: Config): PortFlaw[] {
   ]);
 }
 
-/** The ports of `claim` that another listener has been given before. */
+/** The ports of `claim` already assigned to another listener. */
 function clashes(claim: Claim, earlier: Claim): PortFlaw[] {
   const { key } = claim;
   const shared = [...new Set(claim.ports)].filter((port) => port && earlier.ports.includes(port));
@@ -165,18 +162,21 @@ function isList(key: SettingKey): boolean {
   return key.endsWith('ports');
 }
 
-/** Whether the same port of two addresses, each of a list, cannot be bound twice. */
+/** Whether the same port cannot be bound on two addresses, each from a list. */
 function meet(a: string, ofA: Claim, b: string, ofB: Claim): boolean {
   return a === b || covers(a, ofA, b) || covers(b, ofB, a);
 }
 
-/** Whether `host` means every address, `other` among them. `::` takes IPv4 too, unless its list has some (`bindAll`). */
+/**
+ * Whether `host` means every address, including `other`. `::` includes IPv4, unless its list has IPv4 addresses
+ * (`bindAll`).
+ */
 function covers(host: string, { bind }: Claim, other: string): boolean {
   if (host === '0.0.0.0') return isIPv4(other);
   return host === '::' && (isIPv6(other) || !bind.some((address) => isIPv4(address)));
 }
 
-/** What is listed more than once. */
+/** The ports listed more than once. */
 function repeated(ports: readonly (number | null)[]): readonly (number | null)[] {
   return [...new Set(ports.filter((port, index) => port && ports.indexOf(port) < index))];
 }

@@ -5,18 +5,18 @@ import type { StoredDomain } from '../store/registry.ts';
 import type { Fault } from './fault.ts';
 import { sealedUnder, type Vault } from './secrets.ts';
 
-/** What the store keeps of domains, opened. */
+/** The stored domains, with their keys decrypted. */
 export interface OpenedDomains {
   readonly domains: readonly SendingDomain[];
-  /** Names of those that have a key which signs, or will, and does not open with the present `secret.key`. */
+  /** Names of domains with an active or waiting key that the present `secret.key` does not open. */
   readonly unreadable: readonly string[];
-  /** Rows that cannot be read at all. */
+  /** Faults of rows that cannot be read at all. */
   readonly faults: readonly Fault[];
 }
 
 const TIME = z.int().min(0);
 
-/** A domain's row, without its name and its keys' secrets. */
+/** A domain's row, without its name and its private keys. */
 const DEFINITION = z.object({
   since: TIME,
   keys: z.array(
@@ -33,7 +33,7 @@ const DEFINITION = z.object({
 
 const SECRETS = z.record(z.string(), z.string());
 
-/** Opens stored domains. A key that does not open stays, without its private half. */
+/** Opens stored domains. A key that cannot be opened stays, without its private half. */
 export function openDomains(stored: readonly StoredDomain[], vault: Vault | null): OpenedDomains {
   const domains: SendingDomain[] = [];
   const unreadable: string[] = [];
@@ -59,8 +59,8 @@ export function openDomains(stored: readonly StoredDomain[], vault: Vault | null
 }
 
 /**
- * A domain as it is stored. What of its keys cannot be opened now stays as it was sealed in `before`, the row that is
- * replaced: the right key may come back.
+ * A domain in its stored form. Keys that cannot be opened now stay as sealed in `before`, the row being replaced: the
+ * right key may come back.
  */
 export function sealDomain(domain: SendingDomain, vault: Vault, before: StoredDomain | null): StoredDomain {
   const { name, since, keys } = domain;
@@ -77,7 +77,7 @@ export function sealDomain(domain: SendingDomain, vault: Vault, before: StoredDo
   };
 }
 
-/** Names of domains with a key that signs, or will, and was sealed under another key than the vault's. */
+/** Names of domains with an active or waiting key that was sealed under another key than the vault's. */
 export function foreignDomains(stored: readonly StoredDomain[], vault: Vault): readonly string[] {
   return stored.filter((row) => isForeign(row, vault)).map(({ name }) => name);
 }
@@ -90,7 +90,7 @@ function isForeign(row: StoredDomain, vault: Vault): boolean {
   });
 }
 
-/** To whom a sealed key belongs. No relay has a name with a colon in it. */
+/** The owner of a sealed key. No relay's name contains a colon. */
 function keyOwner(domain: string, selector: string): string {
   return `dkim:${domain}:${selector}`;
 }

@@ -1,23 +1,23 @@
-/** Something wrong with the configuration. A start with faults is refused, one line for each. */
+/** A fault of the configuration. The server refuses to start with faults, and prints one line for each. */
 export interface Fault {
-  /** The key, such as `api.port` or `relays[0].host`; the file's path when it cannot be read as a whole. */
+  /** The key, such as `api.port` or `relays[0].host`; the file's path if it cannot be read as a whole. */
   readonly key: string;
-  /** The offending value as JSON; null when there is none to show, or when it is secret. */
+  /** The offending value as JSON; null if there is none to show, or if it is secret. */
   readonly value: string | null;
-  /** What is wrong, as a phrase that follows the key and the value. */
+  /** The rule it breaks, as a phrase that follows the key and the value. */
   readonly rule: string;
-  /** Where it was said, such as `environment WAYBILL_API__PORT`. */
+  /** The source, such as `environment WAYBILL_API__PORT`. */
   readonly source: string;
 }
 
 const MAX_SHOWN = 100;
-/** Of a key, a rule and a source each: what is longer was written by mistake, or by somebody who means harm. */
+/** Most characters of a key, a rule or a source: longer ones are mistakes, or malicious. */
 const MAX_PIECE = 500;
 
-/** What would move a terminal's cursor, or break the line: a name that was written by mistake may hold anything. */
+/** Would move a terminal's cursor, or break the line: a mistaken name may contain anything. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
 
-/** A fault as the line that is shown: bounded, with `\uXXXX` in the place of what cannot be printed. */
+/** A fault as one line: bounded, with `\uXXXX` in place of unprintable characters. */
 export function formatFault(fault: Fault): string {
   const [key, rule, source] = [
     shortKey(fault),
@@ -32,14 +32,14 @@ export function formatFault(fault: Fault): string {
 }
 
 /**
- * A value for a fault's `value`: JSON on one line, shortened. Only for the value of one field or setting that is
- * no secret: what stands where a whole section or relay should may hold a password.
+ * A value for a fault's `value`: JSON on one line, shortened. Only for the value of one field or setting that is not
+ * secret: a value in place of a whole section or relay may contain a password.
  */
 export function showValue(value: unknown): string {
   return shortened(JSON.stringify(value) ?? String(value), MAX_SHOWN);
 }
 
-/** The key of a fault, for a log: somebody may have written a name of any length. */
+/** The key of a fault, for a log: a name may have any length. */
 export function shortKey({ key }: Fault): string {
   return shortened(key, MAX_PIECE);
 }
@@ -48,19 +48,19 @@ function shortened(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
-/** `rule` for a name that does not exist, with the nearest one that does, or else with the `choice` there is. */
+/** `rule` for a name that does not exist, with the nearest one that does, otherwise with the possible `choice`. */
 export function unknownRule(what: string, name: string, known: readonly string[], choice = ''): string {
   const near = nearest(name, known);
   if (near === null) return choice === '' ? `no such ${what}` : `no such ${what}; there are ${choice}`;
   return `no such ${what}; did you mean ${near}?`;
 }
 
-/** The known name at most three edits, and at most half its length, away from `name`; null when there is none. */
+/** The known name nearest to `name`, at most three edits and half its length away; null if there is none. */
 export function nearest(name: string, known: readonly string[]): string | null {
   let best: string | null = null;
   let bestDistance = Math.min(4, Math.floor(name.length / 2) + 1);
   for (const candidate of known) {
-    // So many edits it takes at least; and measuring the others would cost as much as the name is long.
+    // The difference in length is a lower bound of edits, and measuring such candidates would take as long as the name.
     if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
     const distance = editDistance(name, candidate);
     if (distance < bestDistance) {

@@ -11,34 +11,34 @@ import { SETTINGS } from './settings.ts';
 import type { Origin, Sources } from './sources.ts';
 import { readYaml } from './yaml.ts';
 
-/** A value someone gave for a setting, not yet looked at. */
+/** A setting's value as given, not validated yet. */
 export interface Given {
   readonly raw: unknown;
   readonly origin: Origin;
   readonly source: string;
 }
 
-/** What the sources say: the winning value of each setting that was given, and every relay's definition. */
+/** The contents of the sources: the winning value of each setting given, and every relay's definition. */
 export interface Gathered {
   readonly given: ReadonlyMap<SettingKey, Given>;
   readonly relays: readonly RelaySource[];
-  /** The rules of routing; null where nobody gave any. */
+  /** The routing rules; null if no source has any. */
   readonly routes: RoutesSource | null;
   readonly faults: readonly Fault[];
-  /** Names of `WAYBILL_*` variables that are not ours. */
+  /** Names of unknown `WAYBILL_*` variables. */
   readonly ignored: readonly string[];
 }
 
-/** Variables of ours that are not settings. */
+/** Our variables that are not settings. */
 const OTHER_VARIABLES = ['WAYBILL_DATA', 'WAYBILL_CONFIG', 'WAYBILL_ADMIN_PASSWORD'];
 const PREFIX = 'WAYBILL_';
 const FILE_SUFFIX = '_file';
-/** Unknown names that are compared with the known ones. */
+/** Unknown names to compare with the known ones. */
 const MAX_SUGGESTIONS = 20;
-/** `api`, `webui`, …: where settings stand in the file. */
+/** `api`, `webui`, …: the sections of settings in the file. */
 const SECTIONS = [...new Set(SETTING_KEYS.flatMap((key) => key.split('.').slice(0, 1)))];
 
-/** Under which the rules of routing are stored among the settings, as JSON. */
+/** The key of the stored routing rules among the settings, as JSON. */
 export const STORED_ROUTES = 'routes';
 
 /** Reads the sources in rising order of precedence: stored, file, environment. */
@@ -105,10 +105,10 @@ class Gatherer implements Gathered {
 
   #takeSection(section: string, body: unknown, source: string): void {
     if (section === 'relays') this.#takeFileRelays(body, source);
-    // Its mere presence says that the table is the file's.
+    // Its mere presence means that the file has the table.
     else if (section === 'routes') this.routes = { raw: emptyAsList(body), origin: 'file', source };
     else if (isRecord(body)) this.#takeSettings(section, body, source);
-    // Its value is not shown: where a whole section should be, a password may stand.
+    // Its value is not shown: in place of a whole section there may be a password.
     else if (SECTIONS.includes(section))
       this.faults.push({ key: section, value: null, rule: 'must be a map of settings', source });
     else this.#refuseName('section', section, [...SECTIONS, 'relays', 'routes'], source);
@@ -134,7 +134,7 @@ class Gatherer implements Gathered {
     else this.#refuseKey(key, source);
   }
 
-  /** Takes the text of the file that `x_file` names as the value of `x`. */
+  /** Uses the text of the file named by `x_file` as the value of `x`. */
   #takeSecret(key: string, target: SettingKey, path: unknown, origin: Origin, source: string): void {
     if (typeof path !== 'string') {
       this.faults.push({ key, value: null, rule: 'must be a path', source });
@@ -158,7 +158,7 @@ class Gatherer implements Gathered {
     const named = Map.groupBy(names, (name) => name);
     for (const [index, raw] of list.entries()) {
       const name: unknown = names[index];
-      // A name says more than a place in the list, unless it is none, or that of several.
+      // A name says more than an index, unless it is invalid, or not unique.
       const isNamed = typeof name === 'string' && RELAY_NAME.test(name);
       const isOne = isNamed && named.get(name)?.length === 1;
       this.#addRelay(raw, isOne ? `relays.${name}` : `relays[${index}]`, 'file', source);
@@ -180,7 +180,7 @@ class Gatherer implements Gathered {
     this.#refuseName('setting', key, SETTING_KEYS, source);
   }
 
-  /** Comparing a name with all known ones takes time, and a file may hold thousands. */
+  /** Comparing a name with all known ones takes time, and a file may contain thousands. */
   #refuseName(what: string, key: string, known: readonly string[], source: string): void {
     const compared = this.#refused < MAX_SUGGESTIONS ? known : [];
     this.#refused += 1;
@@ -188,12 +188,12 @@ class Gatherer implements Gathered {
   }
 }
 
-/** A section that says nothing reads as an empty map, also where a list is meant. */
+/** An empty section reads as an empty map, even where a list is expected. */
 function emptyAsList(body: unknown): unknown {
   return isRecord(body) && Object.keys(body).length === 0 ? [] : body;
 }
 
-/** The setting `x` that a key `x_file` stands for; null when there is none. */
+/** The setting `x` behind a key `x_file`; null if there is none. */
 function fileTarget(key: string): SettingKey | null {
   const target = key.endsWith(FILE_SUFFIX) ? key.slice(0, -FILE_SUFFIX.length) : '';
   return isSettingKey(target) ? target : null;

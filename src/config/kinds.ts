@@ -2,54 +2,54 @@ import { isIP } from 'node:net';
 import { parseMailbox } from '../domain/mailbox.ts';
 import { parseCidrs } from '../lib/network.ts';
 
-/** What is wrong within a value. */
+/** A fault inside a value. */
 export interface Flaw {
-  /** Where, as it follows the key: `[2].name`; empty for the value as a whole. */
+  /** Its place, as a suffix of the key: `[2].name`; empty for the value as a whole. */
   readonly place: string;
-  /** What stands there; undefined when nothing does. */
+  /** The value there; undefined if there is none. */
   readonly value: unknown;
-  /** What is wrong, as a phrase that follows key and value. */
+  /** The rule it breaks, as a phrase that follows key and value. */
   readonly rule: string;
 }
 
-/** `relay`: the name of one; `list`: of single values, one a line; `json`: anything else that is no single value. */
+/** `relay`: the name of one; `list`: of single values, one a line; `json`: any other compound value. */
 export const FORM_KINDS = ['boolean', 'integer', 'text', 'choice', 'relay', 'list', 'json'] as const;
 
-/** What a form shows a value with. */
+/** How a form shows a value. */
 export interface FormKind {
   readonly kind: (typeof FORM_KINDS)[number];
-  /** Of kind `choice`. */
+  /** For kind `choice`. */
   readonly choices: readonly string[];
-  /** Of kind `integer`, and of a list of such: the least and the most. */
+  /** For kind `integer`, and for a list of integers: the least and the most. */
   readonly range: readonly [min: number, max: number] | null;
-  /** Of kind `list`: of what kind its items are. */
+  /** For kind `list`: the kind of its items. */
   readonly items: FormKind['kind'] | null;
-  /** How a number is written with another unit than its own, such as `30s, 5m or 2h`; null where it is not. */
+  /** Examples of a number with another unit, such as `30s, 5m or 2h`; null if units are not allowed. */
   readonly examples: string | null;
   /** May be without a value. */
   readonly nullable: boolean;
-  /** What holds without a value, in a few words; null where nobody wrote them down. */
+  /** The effect of no value, in a few words; null if undocumented. */
   readonly none: string | null;
 }
 
-/** The form of a kind without choices that must have a value. */
+/** The form of a required value without choices. */
 export function formOf(kind: FormKind['kind']): FormKind {
   return { kind, choices: [], range: null, items: null, examples: null, nullable: false, none: null };
 }
 
-/** What the value of a setting may be. The rule is a phrase that completes "must be …". */
+/** The valid values of a setting. The rule is a phrase that completes "must be …". */
 export interface Kind<T> {
   readonly rule: string;
-  /** What a number counts; null when it is no measure. */
+  /** The unit of a number; null if it has none. */
   readonly unit: string | null;
   readonly form: FormKind;
   /** The value, or undefined when `raw` breaks the rule. */
   read(raw: unknown): T | undefined;
-  /** What is wrong within `raw`, which breaks the rule; for kinds whose rule does not say enough. Never empty. */
+  /** The faults inside `raw`, which breaks the rule; for kinds whose rule does not say enough. Never empty. */
   readonly flaws?: (raw: unknown) => readonly Flaw[];
-  /** What text from the environment stands for, to be given to `read`. */
+  /** Converts text from the environment, to be passed to `read`. */
   fromText(text: string): unknown;
-  /** The value as it would stand in the configuration file; absent where it is as there. */
+  /** The value in the form of the configuration file; absent if unchanged. */
   inFile?(value: T): unknown;
 }
 
@@ -61,20 +61,20 @@ const MAX_ITEMS = 1000;
 
 /** Sizes and times as people write them: a whole number and a unit, such as `500GiB` or `2h`. */
 
-/** What a unit of sizes stands for, in bytes. Powers of two are called so: `MB` is a million. */
+/** Units of size, in bytes. Powers of two have their own names: `MB` is a million. */
 const SIZES: Readonly<Record<string, number>> = {
   ...{ B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 },
   ...{ KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 },
 };
 
-/** What a unit of time stands for, in ms. */
+/** Units of time, in ms. */
 const TIMES: Readonly<Record<string, number>> = {
   ...{ ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 },
 };
 
 interface Measure {
   readonly units: Readonly<Record<string, number>>;
-  /** What one of the setting's own unit is in the least of `units`. */
+  /** One of the setting's own unit, in the smallest of `units`. */
   readonly one: number;
   readonly examples: string;
 }
@@ -88,7 +88,7 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   days: { units: TIMES, one: 86_400_000, examples: '7d or 48h' },
 };
 
-/** A whole number in a range, both ends included; a size or a time may be a text with a unit, too. */
+/** A whole number in a range, bounds included; a size or a time may also be a text with a unit. */
 export function integer(min: number, max: number, unit: string | null = null): Kind<number> {
   const top = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
   const rule = `a whole number ${top}`;
@@ -110,7 +110,7 @@ export function integer(min: number, max: number, unit: string | null = null): K
   };
 }
 
-/** A size in bytes, without an upper end. */
+/** A size in bytes, without an upper limit. */
 export function bytes(min: number): Kind<number> {
   return integer(min, Number.MAX_SAFE_INTEGER, 'bytes');
 }
@@ -188,8 +188,8 @@ export const cidr: Kind<string> = {
 };
 
 /**
- * The given kind, or null; an empty text in the environment means null. `none` tells in a few words what holds then, as
- * it would stand in the place of a value.
+ * The given kind, or null; an empty text in the environment means null. `none` says in a few words what null means, for
+ * display in place of a value.
  */
 export function orNull<T>(kind: Kind<T>, none: string | null = null): Kind<T | null> {
   return {
@@ -202,12 +202,12 @@ export function orNull<T>(kind: Kind<T>, none: string | null = null): Kind<T | n
   };
 }
 
-/** Of the value as a whole, null would do. */
+/** For the value as a whole, null is valid too. */
 function orNullToo(flaw: Flaw): Flaw {
   return flaw.place === '' ? { ...flaw, rule: `${flaw.rule}, or null` } : flaw;
 }
 
-/** What is wrong with `raw`, which `kind` does not take, where `place` is. */
+/** The faults of `raw`, which `kind` refuses, at `place`. */
 export function flawsOf(kind: Kind<unknown>, raw: unknown, place: string): readonly Flaw[] {
   const flaws = kind.flaws?.(raw) ?? [{ place: '', value: raw, rule: `must be ${kind.rule}` }];
   return flaws.map((flaw) => ({ ...flaw, place: place + flaw.place }));
@@ -240,7 +240,7 @@ export function listOf<T>(kind: Kind<T>, minItems = 0, maxItems = MAX_ITEMS): Ki
   };
 }
 
-/** Those of each item that has some; else of the list itself. */
+/** The faults of the items; if there are none, of the list itself. */
 function flawsOfItems(
   kind: Kind<unknown>,
   raw: unknown,
@@ -271,12 +271,12 @@ function listFromText(line: string, kind: Kind<unknown>): unknown {
 
 const WRITTEN = /^(\d{1,15}) ?([A-Za-z]{1,3})$/;
 
-/** Whether what is counted in this unit may be written with another. */
+/** Whether a number in this unit may be written with another one. */
 function isMeasure(unit: string | null): unit is string {
   return unit !== null && Object.hasOwn(MEASURES, unit);
 }
 
-/** How many of `unit` a text comes to; undefined where it is no measure, or no whole number of them. */
+/** A text's value in `unit`; undefined if it is invalid, or not a whole number of them. */
 function readMeasure(text: string, unit: string): number | undefined {
   const measure = MEASURES[unit];
   const [, digits = '', name = ''] = WRITTEN.exec(text) ?? [];
@@ -285,7 +285,7 @@ function readMeasure(text: string, unit: string): number | undefined {
   return Number.isSafeInteger(count) ? count : undefined;
 }
 
-/** What may stand in the place of a plain number of this unit, as the end of a rule. */
+/** The alternatives to a plain number of this unit, as the end of a rule. */
 function measureRule(unit: string): string {
   const { units = {}, examples = '' } = MEASURES[unit] ?? {};
   return `${unit}, or a whole number of ${unit} with a unit (${Object.keys(units).join(', ')}), such as ${examples}`;

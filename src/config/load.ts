@@ -11,7 +11,7 @@ import type { Config } from './schema.ts';
 import { createVault, loadKey, sealedUnder, type Vault } from './secrets.ts';
 import type { OpenedRelay, Sources } from './sources.ts';
 
-/** What the store keeps of the configuration, as its registry gives it. */
+/** The stored part of the configuration, as returned by the registry. */
 export interface StoredRows {
   readonly settings: ReadonlyMap<string, string>;
   readonly relays: readonly StoredRelay[];
@@ -29,19 +29,19 @@ export interface LoadOptions {
   readonly random: Random;
 }
 
-/** What file and environment are found by. */
+/** What locates file and environment. */
 export type OutsideOptions = Pick<LoadOptions, 'dataDir' | 'configFile' | 'environment'>;
 
 /** A configuration with the vault that opens its secrets; the vault is null exactly if a fault says why. */
 export interface Loaded extends Resolution {
-  /** Where the configuration file lies, or would. */
+  /** The path of the configuration file, existing or not. */
   readonly configFile: string;
   readonly vault: Vault | null;
-  /** Lanes and relays that an operator holds back: no configuration, but kept and put into force beside it. */
+  /** Lanes and relays held by an operator: not configuration, but stored and applied beside it. */
   readonly holds: ReadonlyMap<string, HoldKind>;
 }
 
-/** What the store keeps before anything was set at run time. */
+/** The stored part before anything was set at run time. */
 export const NOTHING_STORED: StoredRows = { settings: new Map(), relays: [], holds: [], domains: [] };
 
 const CONFIG_FILE = 'waybill.yaml';
@@ -54,14 +54,14 @@ export function dataDirectory(option: string | undefined, environment: Sources['
 }
 
 /**
- * Reads the machine's side of the configuration and resolves it. Makes the key that seals stored passwords if
- * it is missing from the data directory, which must exist. Never throws: what cannot be read is a fault.
+ * Reads the machine's side of the configuration and resolves it. Makes the key that seals stored passwords if it is
+ * missing from the data directory, which must exist. Never throws: anything unreadable is a fault.
  */
 export function loadConfig(options: LoadOptions): Loaded {
   const { dataDir, random } = options;
   const faults: Fault[] = [];
   const { configFile, sources: withoutStored } = outsideSources(options, faults);
-  // Where the key lies is itself configured, but never by the store, whose secrets it opens.
+  // The key's path is itself configured, but never by the store, whose secrets the key opens.
   const { keyFile } = resolve(withoutStored).config.secrets;
   const vault = openVault(keyFile, dataDir, random, faults);
   if (keyFile !== null && vault !== null) faults.push(...foreignKeyFaults(keyFile, vault, options.stored));
@@ -81,7 +81,7 @@ export function loadConfig(options: LoadOptions): Loaded {
   };
 }
 
-/** What file and environment say by themselves, whether or not there is a data directory. Never throws. */
+/** The configuration of file and environment alone, with or without a data directory. Never throws. */
 function resolveOutside(options: OutsideOptions): Resolution {
   const faults: Fault[] = [];
   const resolution = resolve(outsideSources(options, faults).sources);
@@ -97,12 +97,14 @@ function outsideSources(
   return { configFile: path, sources: { environment: options.environment, file, stored, readSecret } };
 }
 
-/** Text of a secret's file without the end of its last line. Throws when it cannot be read. */
+/** Text of a secret's file without its last line end. Throws if it cannot be read. */
 function readSecret(path: string): string {
   return readBounded(path).replace(/\r?\n$/, '');
 }
 
-/** `--config`, else `WAYBILL_CONFIG`, else `waybill.yaml` in the data directory, which alone may be missing. */
+/**
+ * `--config`, otherwise `WAYBILL_CONFIG`, otherwise `waybill.yaml` in the data directory, which alone may be missing.
+ */
 function readConfigFile(options: OutsideOptions, faults: Fault[]): { path: string; file: Sources['file'] } {
   const { dataDir, configFile, environment } = options;
   let path = join(dataDir, CONFIG_FILE);
@@ -128,7 +130,7 @@ function openVault(keyFile: string | null, dataDir: string, random: Random, faul
   }
 }
 
-/** A key that was named must be the one the store's secrets were sealed under; a lost own one is survivable. */
+/** A named key must be the one that sealed the store's secrets; the loss of our own key is survivable. */
 function foreignKeyFaults(keyFile: string, vault: Vault, stored: StoredRows): Fault[] {
   const relays = stored.relays.filter(({ secret }) => secret !== null && sealedUnder(secret) !== vault.keyId);
   const foreign = [
@@ -152,13 +154,13 @@ function openRelay(relay: StoredRelay, vault: Vault | null): OpenedRelay {
   return { name, definition, disabled, password, unreadable: secret !== null && password === null };
 }
 
-/** An environment variable, or the text of the file that its `_FILE` twin names. Throws when that cannot be read. */
+/** An environment variable, or the text of the file named by its `_FILE` twin. Throws if that cannot be read. */
 export function variable(environment: Sources['environment'], name: string): string | undefined {
   const path = environment[`${name}_FILE`];
   return environment[name] ?? (path === undefined ? undefined : readSecret(path));
 }
 
-/** Whether `path` itself is not there, rather than something in the way of it. */
+/** Whether `path` itself is missing, rather than something on the way to it. */
 function isMissing(error: unknown, path: string): boolean {
   return (
     error instanceof Error &&
@@ -174,15 +176,15 @@ function readBounded(path: string): string {
   return readFileSync(path, 'utf8');
 }
 
-/** What must be known before the store can be read, whose settings the rest is made of. */
+/** What must be known before the store, which has other settings, can be read. */
 interface EarlyConfig {
   readonly database: Config['database'];
   readonly node: Config['node'];
-  /** What is wrong with these. Others show when everything is read. */
+  /** Faults of these. Others show once everything is read. */
   readonly faults: readonly Fault[];
 }
 
-/** Reads what file and environment say of the store. */
+/** Reads the store's location from file and environment. */
 export function earlyConfig(options: OutsideOptions): EarlyConfig {
   const { config, faults } = resolveOutside(options);
   const { database, node } = config;

@@ -5,15 +5,15 @@ import { type Fault, showValue } from './fault.ts';
 import type { Config } from './schema.ts';
 import type { Effective } from './sources.ts';
 
-/** Names that are nobody's own (RFC 6761). */
+/** Names that belong to nobody (RFC 6761). */
 const NOBODYS = ['localhost', 'localdomain', 'invalid'];
-/** Names that mean nothing outside of a network (RFC 6762, RFC 8375). */
+/** Names without meaning outside of a network (RFC 6762, RFC 8375). */
 const INTERNAL = ['local', 'internal', 'lan', 'home.arpa'];
 
 /**
- * What is wrong with the name that an `mx` relay gives in EHLO: recipients' servers refuse who has no full name of
- * its own, so such a relay does not start. Null for other types and for good names. One that delivers within a network
- * (`allow_private`) may have a name of that network.
+ * The fault of the EHLO name of an `mx` relay: recipients' servers refuse clients without a full name of their own, so
+ * such a relay does not start. Null for other types and for valid names. A relay that delivers within a network
+ * (`allow_private`) may use a name of that network.
  */
 export function heloFault(relay: Relay, config: Config, effective: readonly Effective[]): Fault | null {
   if (relay.mx === null) return null;
@@ -29,7 +29,7 @@ export function heloFault(relay: Relay, config: Config, effective: readonly Effe
   return { key: 'server.hostname', value, rule: cure, source: whence };
 }
 
-/** Whether a name is one that others can look up; with `inside`, others of the same network. */
+/** Whether others can look a name up; with `inside`, others in the same network. */
 export function isFullName(name: string, inside = false): boolean {
   const lower = name.toLowerCase();
   if (!lower.includes('.') || isIP(lower) !== 0) return false;
@@ -37,15 +37,15 @@ export function isFullName(name: string, inside = false): boolean {
   return !refused.some((ending) => lower === ending || lower.endsWith(`.${ending}`));
 }
 
-/** Asked once: it is needed for every message, and changes with a restart at most. */
+/** Read once: it is needed for every message, and changes at most with a restart. */
 const MACHINE = hostname();
 
-/** The name this server goes by: `server.hostname`, else the machine's. */
+/** This server's name: `server.hostname`, otherwise the machine's. */
 export function serverName(config: Pick<Config, 'server'>): string {
   return config.server.hostname ?? MACHINE;
 }
 
-/** Whose mail `<postmaster>` is while `server.postmaster` names nobody: an address of this server's own. */
+/** The recipient of mail to `<postmaster>` while `server.postmaster` is unset: an address of this server. */
 export function localPostmaster(config: Pick<Config, 'server'>): string {
   return `postmaster@${serverName(config)}`;
 }

@@ -1,4 +1,4 @@
-/** What is wrong between fields of a relay that are each right by themselves. */
+/** Contradictions between fields of a relay that are each valid. */
 import { isIPv6 } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { INBOX, microsoftTokenUrl, type OAuthGrant, type OAuthSettings } from '../domain/relay.ts';
@@ -46,12 +46,12 @@ export function clashFaults(source: RelaySource, values: RelayValues): Fault[] {
   ];
 }
 
-/** Whether the relay may connect to addresses that are not of the Internet. */
+/** Whether the relay may connect to addresses outside the Internet. */
 export function mayBePrivate(source: RelaySource, { name, allow_private }: RelayValues): boolean {
   return allow_private ?? source.privateRelays?.includes(name) ?? false;
 }
 
-/** Fields that only other types of relay have. */
+/** Faults of fields that only other types of relay have. */
 function foreignFaults(source: RelaySource, values: RelayValues): Fault[] {
   const { type } = values;
   return RELAY_FIELDS.flatMap((row) => {
@@ -61,7 +61,7 @@ function foreignFaults(source: RelaySource, values: RelayValues): Fault[] {
   });
 }
 
-/** Values that only other types of relay take. */
+/** Faults of values that only other types of relay accept. */
 function narrowFaults(source: RelaySource, values: RelayValues): Fault[] {
   const { type } = values;
   return RELAY_FIELDS.flatMap(({ name, byType }) => {
@@ -91,7 +91,7 @@ function smtpFaults(source: RelaySource, { type, tls, username, password }: Rela
   return faults;
 }
 
-/** An address to connect from that the family forbids would never be used. */
+/** A source address outside the allowed family would never be used. */
 function familyFaults(source: RelaySource, { ip_family, source_ips }: RelayValues): Fault[] {
   return source_ips.flatMap((address, index) => {
     const family = isIPv6(address) ? 'ipv6' : 'ipv4';
@@ -109,7 +109,7 @@ function urlFaults(source: RelaySource, values: RelayValues): Fault[] {
   });
 }
 
-/** What is wrong with a URL of a relay that may speak to the Internet alone. Names are looked up later, at each connection. */
+/** The fault of a URL of a relay limited to the Internet. Names are checked later, at each connection. */
 function publicFaults(source: RelaySource, name: RelayFieldName, url: string): Fault[] {
   const { protocol, hostname } = new URL(url);
   const cure = `only with allow_private, ${FILE_ONLY}, or for a stored relay with its name in delivery.private_relays`;
@@ -134,18 +134,18 @@ function limitFaults(source: RelaySource, values: RelayValues): Fault[] {
   return faults;
 }
 
-/** What the rule of a field says of a value, with the nearest one that is right where there is one. */
+/** A field's rule for a value, with the nearest valid one if there is one. */
 export function ruleFor({ name, kind }: RelayRow, value: unknown, known: readonly string[]): string {
   const near = name === 'type' && typeof value === 'string' ? nearest(value, known) : null;
   return `must be ${kind.rule}${near === null ? '' : `; did you mean ${near}?`}`;
 }
 
-/** How a smarthost signs in, as its definition says it: by password, or by access tokens (OAuth 2.0). */
+/** How a smarthost authenticates, by its definition: by password, or by access tokens (OAuth 2.0). */
 
-/** What a service account's file has instead. */
+/** Fields that a service account's file replaces. */
 const CLIENT_FIELDS = ['client_id', 'secret', 'refresh_token'] as const;
 
-/** What is wrong with how a smarthost of checked fields signs in. */
+/** Faults of a smarthost's authentication, whose fields were checked. */
 function oauthFaults(source: RelaySource, values: RelayValues): Fault[] {
   if (values.type !== 'smtp') return [];
   const { auth, username, password } = values;
@@ -169,7 +169,7 @@ function oauthFaults(source: RelaySource, values: RelayValues): Fault[] {
   return [...faults, ...missingFaults(source, values), ...presetFaults(source, values)];
 }
 
-/** What must be there for a grant. A secret that is elsewhere may be any of them. */
+/** Missing fields of a grant. A secret stored elsewhere may be any of them. */
 function missingFaults(source: RelaySource, values: RelayValues): Fault[] {
   const { preset, service_account, client_id, secret, refresh_token, token_url } = values;
   const missing = (name: RelayFieldName, why: string) =>
@@ -214,7 +214,7 @@ function presetFaults(source: RelaySource, values: RelayValues): Fault[] {
   return faults;
 }
 
-/** How the tokens of a checked definition are got; null where it signs in otherwise. */
+/** The OAuth settings of a checked definition; null if it authenticates otherwise. */
 export function oauthOf(values: RelayValues, allowPrivate: boolean): OAuthSettings | null {
   const { type, auth, preset, tenant, token_url, scope } = values;
   if (type !== 'smtp' || auth !== 'xoauth2') return null;
@@ -229,7 +229,7 @@ export function oauthOf(values: RelayValues, allowPrivate: boolean): OAuthSettin
   };
 }
 
-/** Secrets that are missing cannot be read: such a relay is kept, and rests. */
+/** Missing secrets are those that cannot be read: such a relay is kept, and rests. */
 function grantOf(values: RelayValues): OAuthGrant {
   const { client_id, secret, refresh_token, service_account, subject, username, preset } = values;
   if (client_id === null || service_account !== null) {
@@ -247,33 +247,36 @@ function grantOf(values: RelayValues): OAuthGrant {
   return { kind: 'client_credentials', clientId: client_id, secret: secret ?? '' };
 }
 
-/** A definition, where it stands, and how to read what it points to. */
+/** A definition, its place, and how to read files it refers to. */
 export interface RelaySource {
   readonly raw: unknown;
-  /** Where it stands, such as `relays[0]`. */
+  /** Its place, such as `relays[0]`. */
   readonly key: string;
   readonly source: string;
   readonly origin: 'file' | 'stored';
   /** A secret file's text; throws with a message when it cannot be read. */
   readonly readSecret: (path: string) => string;
-  /** Names of relays that may connect to private addresses although their definition cannot say so; absent: none. */
+  /** Names of relays that may connect to private addresses although their definition cannot allow it; absent: none. */
   readonly privateRelays?: readonly string[];
-  /** It has a secret, which is not here: it may be missing. The present key does not open it, or it is yet to be given. */
+  /**
+   * It has a secret, but not here, so the field may be missing: the present key does not open it, or it is yet to be
+   * given.
+   */
   readonly secretElsewhere?: boolean;
 }
 
-/** What is wrong at a place in the definition. `value` is what stands there; undefined where it is not to be shown. */
+/** A fault at a place in the definition. `value` is the value there; undefined if it must not be shown. */
 export function relayFault(source: RelaySource, suffix: string, value: unknown, rule: string): Fault {
   const shown = value === undefined ? null : showValue(value);
   return { key: source.key + suffix, value: shown, rule, source: source.source };
 }
 
-/** What is wrong with a field; its value is shown unless it is a secret, or may hold one. */
+/** A fault of a field; its value is shown unless it is a secret, or may contain one. */
 export function fieldFault(source: RelaySource, name: RelayFieldName, value: unknown, rule: string): Fault {
   return relayFault(source, `.${name}`, isShown(name, value) ? value : undefined, rule);
 }
 
-/** What has a user name or a query in front of or behind it may be a URL with a secret. */
+/** Text with a user name or a query may be a URL with a secret. */
 function isShown(name: RelayFieldName, value: unknown): boolean {
   const { secret, url } = relayField(name);
   if (secret) return false;

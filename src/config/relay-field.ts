@@ -1,68 +1,68 @@
 import type { Kind } from './kinds.ts';
 import type { DeclaredType } from './relay-types.ts';
 
-/** The part of a form that a field is shown in; all but `main` are folded. */
+/** The groups of fields in a form; all but `main` are folded. */
 export const FIELD_GROUPS = ['main', 'oauth', 'connection', 'limits', 'warmup'] as const;
 
 /** See {@link FIELD_GROUPS}. */
 export type FieldGroup = (typeof FIELD_GROUPS)[number];
 
-/** The option of the command line that gives a field. A secret's names a file, and has `-file` behind its name. */
+/** The command-line option of a field. A secret's option names a file, and ends in `-file`. */
 interface FieldOption {
-  /** What follows the flag, such as `<host>`; empty for a switch. */
+  /** The argument of the flag, such as `<host>`; empty for a switch. */
   readonly value: string;
   readonly help: string;
-  /** In the place of the flag that the field's name makes, such as `--no-verify`. */
+  /** Replaces the flag derived from the field's name, such as `--no-verify`. */
   readonly flag?: string;
-  /** Whose option it is, where that is more than the field's types, or not all of them. */
+  /** The types that the option is for, if they differ from the field's. */
   readonly whose?: string;
 }
 
-/** What one type says otherwise of a field than the others. */
+/** Differences of a field for one type. */
 interface OfType {
   readonly label?: string;
   readonly group?: FieldGroup;
-  /** What a form tells of it, where the field's own meaning speaks of all types. */
+  /** The text in a form, where the field's own covers all types. */
   readonly meaning?: string;
-  /** The type takes fewer values. */
+  /** Fewer values are valid. */
   readonly kind?: Kind<unknown>;
 }
 
-/** What a row says of a field besides its value. */
+/** The properties of a field besides its value. */
 interface FieldFacts {
   readonly label: string;
   readonly group: FieldGroup;
-  /** Sentences for people: what it does. */
+  /** Its effect, in sentences for people. */
   readonly meaning: string;
-  /** The types that it means something to; absent: all of them. */
+  /** The types that use it; absent: all of them. */
   readonly types?: readonly DeclaredType[];
-  /** The types that cannot do without it. */
+  /** The types that require it. */
   readonly requiredFor?: readonly DeclaredType[];
   readonly byType?: Readonly<Partial<Record<DeclaredType, OfType>>>;
-  /** What null stands for, where that differs by type. */
+  /** The meaning of null, if it differs by type. */
   readonly usual?: Readonly<Record<DeclaredType, unknown>>;
-  /** Absent: no option gives it. */
+  /** Absent: it has no option. */
   readonly option?: FieldOption;
-  /** The secret is bound to it: another value sends the secret elsewhere, or protects it otherwise on the way. */
+  /** The secret is bound to it: another value would send the secret elsewhere, or protect it differently on the way. */
   readonly binds?: true;
-  /** Never shown, and given apart from the definition or as the path of a file, `x_file`. */
+  /** Never shown, and given separately from the definition or as the path of a file, `x_file`. */
   readonly secret?: true;
-  /** With type `smtp`, it means something with `auth: xoauth2` alone. */
+  /** For type `smtp`, it applies only with `auth: xoauth2`. */
   readonly oauth?: true;
-  /** A URL, which may hold a secret, and which only relays with `allow_private` may have of a private address. */
+  /** A URL, which may contain a secret, and may have a private address only with `allow_private`. */
   readonly url?: true;
-  /** Only the configuration file may have it. */
+  /** Only allowed in the configuration file. */
   readonly fileOnly?: true;
 }
 
-/** One field of a relay's definition: a row of the table that parsing, errors, options, forms and docs come from. */
+/** One field of a relay's definition: a row of the table from which parsing, errors, options, forms and docs derive. */
 export interface RelayField<T> extends FieldFacts {
   readonly kind: Kind<T>;
-  /** Undefined: must be given. */
+  /** Undefined: required. */
   readonly fallback: T | undefined;
 }
 
-/** A row, whose facts stay known to the types that are made from the table. */
+/** A row whose exact type is kept, for the types derived from the table. */
 export function field<T, const F extends FieldFacts>(
   kind: Kind<T>,
   fallback: NoInfer<T> | undefined,

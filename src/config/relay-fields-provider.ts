@@ -21,10 +21,10 @@ import {
 } from './relay-types.ts';
 
 const SES_REGION = /^[a-z]{2}(-[a-z]+){1,3}-\d{1,2}$/;
-/** Types whose endpoint is the provider's, unless said otherwise. */
+/** Types with the provider's own endpoint as the default. */
 const ENDPOINT_TYPES = PROVIDER_TYPES.filter((type) => type !== 'webhook');
 
-/** The fields of relays that speak to providers over HTTPS, or to a smarthost with a provider's OAuth. */
+/** The fields of relays that use a provider's API over HTTPS, or a smarthost with a provider's OAuth. */
 export const PROVIDER_FIELDS = {
   region: field(
     orNull(matching('a region such as eu-west-1, or with type mailgun us or eu', /^[a-z0-9-]{1,32}$/)),

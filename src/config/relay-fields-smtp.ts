@@ -4,13 +4,13 @@ import { field } from './relay-field.ts';
 import { printable } from './relay-kinds.ts';
 import { GOOGLE_TOKEN_URL, SMTP_TYPES } from './relay-types.ts';
 
-/** What null stands for. */
+/** The meaning of null. */
 export const SUBMISSION_PORT = 587;
-/** What null stands for with implicit TLS. */
+/** The meaning of null with implicit TLS. */
 export const IMPLICIT_TLS_PORT = 465;
-/** What null stands for with type `mx`. */
+/** The meaning of null for type `mx`. */
 export const SMTP_PORT = 25;
-/** Most attempts at once to one recipient domain, unless said otherwise. */
+/** The default for the most attempts at once to one recipient domain. */
 export const USUAL_PER_DOMAIN = 20;
 
 const MAX_SOURCE_IPS = 100;

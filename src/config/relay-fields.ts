@@ -13,13 +13,13 @@ import {
 } from './relay-types.ts';
 import { type Camel, camelCase } from './schema.ts';
 
-/** Percent of a day's recipients that are kept for mail of high priority, unless said otherwise. */
+/** The default share of a day's recipients reserved for mail of high priority, in percent. */
 const USUAL_RESERVE = 5;
 
 const MAX_PER_DAY = 1_000_000_000;
 const MAX_WARM_UP_DAYS = 366;
 
-/** How much a relay of any type takes. */
+/** The limits of a relay of any type. */
 const LIMIT_FIELDS = {
   max_concurrency: field(orNull(integer(1, 10_000)), null, {
     label: 'Concurrency',
@@ -106,7 +106,7 @@ const TABLE = {
 type Fields = typeof TABLE;
 /** The name of a field. */
 export type RelayFieldName = keyof Fields;
-/** Every field's value. */
+/** The values of all fields. */
 export type RelayValues = {
   readonly [K in RelayFieldName]: Fields[K] extends RelayField<infer T> ? T : never;
 };
@@ -119,7 +119,6 @@ export interface RelayRow extends RelayField<unknown> {
 /** The fields of a relay, in the order in which they are documented. */
 export const RELAY_FIELDS: readonly RelayRow[] = Object.keys(TABLE).filter(isFieldName).map(relayField);
 
-/** The field of that name. */
 export function relayField(name: RelayFieldName): RelayRow {
   return { name, ...TABLE[name] };
 }
@@ -128,17 +127,17 @@ function isFieldName(name: string): name is RelayFieldName {
   return Object.hasOwn(TABLE, name);
 }
 
-/** Whether a field means something to a type. */
+/** Whether a type uses a field. */
 export function isFor({ types }: RelayRow, type: string): boolean {
   return types === undefined || types.some((known) => known === type);
 }
 
-/** Whether no type to which a field means something can do without it. */
+/** Whether every type that uses a field requires it. */
 export function isAlwaysRequired({ types, requiredFor }: RelayRow): boolean {
   return types !== undefined && requiredFor?.length === types.length;
 }
 
-/** A field that is never shown. */
+/** The name of a field that is never shown. */
 export type SecretField = {
   [K in RelayFieldName]: Fields[K] extends { readonly secret: true } ? K : never;
 }[RelayFieldName];
@@ -151,9 +150,9 @@ export function isSecret(name: RelayFieldName): name is SecretField {
   return 'secret' in TABLE[name];
 }
 
-/** The types of a field that not all of them have. */
+/** The types of a field that only some types have. */
 type TypesOf<F> = F extends { readonly types: readonly (infer D)[] } ? D : never;
-/** What only some types have, `D` among them; how a smarthost gets its tokens is apart. */
+/** Fields that only some types have, `D` among them, except those of a smarthost's OAuth. */
 type OwnName<D extends DeclaredType> = {
   [K in RelayFieldName]: D extends TypesOf<Fields[K]>
     ? [D, Fields[K]] extends ['smtp', { readonly oauth: true }]
@@ -162,9 +161,9 @@ type OwnName<D extends DeclaredType> = {
     : never;
 }[RelayFieldName];
 
-/** What only some types of relay have, by the names that code has for them: `max_per_domain` is `maxPerDomain`. */
+/** The values that only some types have, under their names in code: `max_per_domain` is `maxPerDomain`. */
 type OwnValues<D extends DeclaredType> = { readonly [K in OwnName<D> as Camel<K>]: RelayValues[K] };
-/** What every type of relay has besides name and type, as {@link OwnValues}. */
+/** The values that every type has besides name and type, named like {@link OwnValues}. */
 type LimitValues = { readonly [K in keyof typeof LIMIT_FIELDS as Camel<K>]: RelayValues[K] };
 
 /** The values that only some types have, this one among them. */
@@ -172,7 +171,7 @@ export function ownValues<D extends DeclaredType>(type: D, values: RelayValues):
   const own = RELAY_FIELDS.filter(
     (row) => row.types !== undefined && isFor(row, type) && !(type === 'smtp' && row.oauth),
   );
-  // Sound because the type says of the table what the filter does.
+  // Sound because the type computes from the table what the filter does.
   return inCamelCase(own, values) as OwnValues<D>;
 }
 

@@ -1,4 +1,4 @@
-/** What the values of relays' fields may be, beyond the kinds that settings have. */
+/** Kinds of values in relays' fields, beyond those of settings. */
 import { createPrivateKey } from 'node:crypto';
 import { dayOf } from '../domain/quota.ts';
 import { type Kind, text } from './kinds.ts';
@@ -7,13 +7,13 @@ const MAX_SECRET = 1024;
 const MAX_URL = 2048;
 const DAY = /^(\d{4})-(\d\d)-(\d\d)$/;
 
-/** A name or password of a next hop. */
+/** A user name or password for a next hop. */
 export function printable(what: string): Kind<string> {
   const rule = `${what} of 1 to ${MAX_SECRET} characters without control characters`;
   return text(rule, (raw) => raw.length > 0 && raw.length <= MAX_SECRET && !/[\x00-\x1f\x7f]/.test(raw));
 }
 
-/** What goes into a header field of HTTP, or signs what goes there. */
+/** Text for an HTTP header field, or the key that signs one. */
 export const secretText: Kind<string> = text(
   `1 to ${MAX_SECRET} visible ASCII characters without blanks`,
   (raw) => raw.length <= MAX_SECRET && /^[\x21-\x7e]+$/.test(raw),
@@ -25,8 +25,8 @@ export function matching(rule: string, pattern: RegExp): Kind<string> {
 }
 
 /**
- * An address of the web without what could hide something: no user, no query, no fragment. Whether it may be plain HTTP
- * is a matter of `allow_private`.
+ * A web address without hidden parts: no user, no query, no fragment. `allow_private` decides whether it may be plain
+ * HTTP.
  */
 export const webAddress: Kind<string> = text(
   `a URL such as https://api.example.com, of at most ${MAX_URL} characters, without user name, password, query and fragment`,
@@ -48,42 +48,42 @@ export const utcDay: Kind<string> = text(
   (raw) => DAY.test(raw) && wallOf(raw) !== null,
 );
 
-/** Whole days since the epoch of a text that {@link utcDay} has taken. */
+/** Whole days since the epoch of a valid {@link utcDay}. */
 export function dayNumber(day: string): number {
   return dayOf(wallOf(day) ?? 0);
 }
 
 function wallOf(day: string): number | null {
   const wall = Date.parse(`${day}T00:00:00Z`);
-  // The thirtieth of February is no day, whatever a lenient parser makes of it.
+  // 30 February is not a day, even if a lenient parser accepts it.
   return Number.isNaN(wall) || new Date(wall).toISOString().slice(0, day.length) !== day ? null : wall;
 }
 
-/** What an authorization server knows a client by. */
+/** A client's id at an authorization server. */
 export const clientId: Kind<string> = text('1 to 255 visible ASCII characters without blanks', (raw) =>
   /^[\x21-\x7e]{1,255}$/.test(raw),
 );
 
-/** What the ids of Microsoft's applications look like. */
+/** The form of the ids of Microsoft's applications. */
 export const APPLICATION_ID = 'an id of the form 00000000-0000-0000-0000-000000000000';
 
-/** Whether a client's id is one of Microsoft's applications. */
+/** Whether a client's id has the form of a Microsoft application's. */
 export function isApplicationId(raw: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(raw);
 }
 
-/** A refresh token: Microsoft's are of some 1,500 characters. */
+/** A refresh token: Microsoft's have some 1,500 characters. */
 export const refreshToken: Kind<string> = text('1 to 4096 visible ASCII characters without blanks', (raw) =>
   /^[\x21-\x7e]{1,4096}$/.test(raw),
 );
 
-/** What a token is for (RFC 6749 §3.3). */
+/** The scope of a token (RFC 6749 §3.3). */
 export const scope: Kind<string> = text(
   '1 to 1024 visible ASCII characters, with blanks between scopes',
   (raw) => /^(?=.{1,1024}$)[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(raw),
 );
 
-/** What of a service account's file is used. */
+/** The used members of a service account's file. */
 export interface ServiceAccount {
   readonly client_email: string;
   readonly private_key_id: string | null;
@@ -99,7 +99,7 @@ export const serviceAccount: Kind<string> = text(
   (raw) => raw.length <= MAX_ACCOUNT && serviceAccountIn(raw) !== null,
 );
 
-/** Reads it; null where it is none. */
+/** Parses it; null if it is invalid. */
 export function serviceAccountIn(raw: string): ServiceAccount | null {
   try {
     const { type, client_email, private_key, private_key_id }: Record<string, unknown> = JSON.parse(raw);

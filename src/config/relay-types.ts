@@ -1,7 +1,7 @@
-/** The types of relay that can be declared, and what is usual for each. */
+/** The types of relay that can be declared, and their defaults. */
 import type { ProviderType } from '../domain/relay.ts';
 
-/** The types that are spoken to over HTTPS. */
+/** The types with an API over HTTPS. */
 export const PROVIDER_TYPES = [
   'ses',
   'mailgun',
@@ -20,9 +20,9 @@ export const RELAY_TYPES = [...SMTP_TYPES, ...PROVIDER_TYPES] as const;
 /** One of them. */
 export type DeclaredType = (typeof RELAY_TYPES)[number];
 
-/** Most attempts at once over HTTPS, unless said otherwise. */
+/** The default for the most attempts at once over HTTPS. */
 const PROVIDER_CONCURRENCY = 10;
-/** Most attempts at once, by type, unless said otherwise. */
+/** The defaults for the most attempts at once, by type. */
 export const USUAL_CONCURRENCY: Readonly<Record<DeclaredType, number>> = {
   smtp: 20,
   mx: 100,
@@ -31,14 +31,14 @@ export const USUAL_CONCURRENCY: Readonly<Record<DeclaredType, number>> = {
   postmark: PROVIDER_CONCURRENCY,
   sendgrid: PROVIDER_CONCURRENCY,
   resend: PROVIDER_CONCURRENCY,
-  // What Exchange Online works on at once for a mailbox; it refuses more.
+  // Exchange Online's limit of concurrent requests for a mailbox; it refuses more.
   graph: 4,
   webhook: PROVIDER_CONCURRENCY,
 };
 
-/** Most recipients in one transaction of SMTP, unless said otherwise. */
+/** The default for the most recipients in one SMTP transaction. */
 export const USUAL_RECIPIENTS = 100;
-/** Most recipients that a provider takes in one request: more cannot be asked for. */
+/** The most recipients that a provider accepts in one request, and so the highest setting. */
 export const MOST_RECIPIENTS: Readonly<Record<ProviderType, number>> = {
   ses: 50,
   mailgun: 1000,
@@ -49,11 +49,11 @@ export const MOST_RECIPIENTS: Readonly<Record<ProviderType, number>> = {
   webhook: 1000,
 };
 
-/** Where Microsoft's tokens are asked for, unless said otherwise. */
+/** The default authority for Microsoft's tokens. */
 export const MICROSOFT_AUTHORITY = 'https://login.microsoftonline.com';
-/** Where Google's are. */
+/** The default token endpoint of Google. */
 export const GOOGLE_TOKEN_URL = 'https://oauth2.googleapis.com/token';
-/** What a smarthost's tokens are for, by preset, unless said otherwise. */
+/** The default scopes of a smarthost's tokens, by preset. */
 export const PRESET_SCOPES = {
   microsoft: 'https://outlook.office365.com/.default',
   google: 'https://mail.google.com/',
@@ -68,19 +68,19 @@ export const PUBLIC_ENDPOINTS = {
   graph: 'https://graph.microsoft.com/v1.0',
 } as const;
 
-/** Where SES listens in a region. */
+/** The endpoint of SES in a region. */
 export function sesEndpoint(region: string): string {
   return `https://email.${region}.amazonaws.com`;
 }
 
-/** Whether a type is spoken to over HTTPS. */
+/** Whether a type uses an API over HTTPS. */
 export function isProviderType(type: string): type is ProviderType {
   return PROVIDER_TYPES.some((known) => known === type);
 }
 
 /**
- * The steps of a warm-up unless others are given, in recipients a day: fifty on the first day, twice as many with each
- * further one, until a hundred thousand.
+ * The default steps of a warm-up, in recipients a day: fifty on the first day, doubling every day up to a hundred
+ * thousand.
  */
 export const USUAL_WARM_UP: readonly number[] = [
   50, 100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 51_200, 100_000,

@@ -42,15 +42,15 @@ import {
 } from './relay-types.ts';
 
 const FIELD_NAMES: readonly string[] = RELAY_FIELDS.map(({ name }) => name);
-/** Every name a definition may use. */
+/** Every name allowed in a definition. */
 const ACCEPTED_NAMES = [...FIELD_NAMES, ...SECRET_FIELDS.map(fileField)];
 
-/** A relay, or what is wrong with its definition. */
+/** A relay, or the faults of its definition. */
 export type RelayReading =
   | { readonly relay: Relay }
   | { readonly relay: null; readonly faults: readonly Fault[] };
 
-/** The limits of the built-in inbox: local, so wide. */
+/** The limits of the built-in inbox, which is local and so wide. */
 const INBOX_LIMITS: RelayLimits = {
   maxConcurrency: 16,
   maxRatePerSecond: 0,
@@ -59,7 +59,7 @@ const INBOX_LIMITS: RelayLimits = {
   ...{ maxPerDay: 0, reservePercent: 0, warmUp: null },
 };
 
-/** The relay that is always there: it captures mail locally. */
+/** The relay that always exists: it captures mail locally. */
 export const BUILTIN_INBOX: Relay = {
   name: INBOX,
   type: 'inbox',
@@ -71,7 +71,7 @@ export const BUILTIN_INBOX: Relay = {
   provider: null,
 };
 
-/** Reads one definition, as it stands in the file, in the store or on the command line. */
+/** Reads one definition, as written in the file, in the store or on the command line. */
 export function readRelay(source: RelaySource): RelayReading {
   const { raw } = source;
   if (!isRecord(raw)) return refuse([relayFault(source, '', undefined, 'must be a map of fields')]);
@@ -80,7 +80,7 @@ export function readRelay(source: RelaySource): RelayReading {
     .map((name) => relayFault(source, `.${name}`, undefined, unknownRule('field', name, ACCEPTED_NAMES)));
   const values = readFields(source, raw, faults);
   if (!isComplete(values)) return refuse(faults);
-  // What lies in a file that cannot be read is given: one message is enough for one fault.
+  // An unreadable file counts as given: one fault is enough.
   const secretElsewhere =
     source.secretElsewhere === true ||
     SECRET_FIELDS.some((name) => raw[fileField(name)] !== undefined && !values[name]);
@@ -108,7 +108,7 @@ function readFields(
   return values;
 }
 
-/** The text of the file that `x_file` names, as the value of `x`. */
+/** The text of the file named by `x_file`, as the value of `x`. */
 function secretOf(
   name: SecretField,
   source: RelaySource,
@@ -131,7 +131,7 @@ function secretOf(
   }
 }
 
-/** Whether every field was given or has a fallback. */
+/** Whether every field was given or has a default. */
 function isComplete(values: Partial<RelayValues>): values is RelayValues {
   return FIELD_NAMES.every((name) => Object.hasOwn(values, name));
 }
@@ -153,7 +153,7 @@ function limitsOf(values: RelayValues): RelayLimits {
   return {
     ...limits,
     maxConcurrency: limits.maxConcurrency ?? USUAL_CONCURRENCY[type],
-    // For most providers a message is whole or not at all: it must not be cut where they would take it.
+    // Most providers accept a message as a whole or not at all: it must not be split if they would take it.
     maxRecipients: limits.maxRecipients ?? taken,
     reservePercent: quotaReservePercent,
     warmUp:
@@ -163,7 +163,7 @@ function limitsOf(values: RelayValues): RelayLimits {
   };
 }
 
-/** Whoever may change relays at run time may not reach what only this machine can. */
+/** A user who may change relays at run time must not reach what only this machine can. */
 function smarthostOf(
   values: RelayValues,
   origin: RelaySource['origin'],
@@ -203,11 +203,11 @@ function refuse(faults: readonly Fault[]): RelayReading {
   return { relay: null, faults };
 }
 
-/** How the provider of a checked definition is spoken to; null for types that speak SMTP. */
+/** The provider settings of a checked definition; null for SMTP types. */
 function providerOf(values: RelayValues, allowPrivate: boolean): ProviderSettings | null {
   const { type } = values;
   if (!isProviderType(type)) return null;
-  // Missing only where it cannot be read: such a relay is kept, and rests.
+  // Missing only if it cannot be read: such a relay is kept, and rests.
   const secret = values.secret ?? '';
   const at = (usual: string) => ({ endpoint: bare(values.endpoint ?? usual), allowPrivate, secret });
   switch (type) {
@@ -231,7 +231,7 @@ function providerOf(values: RelayValues, allowPrivate: boolean): ProviderSetting
     }
     case 'webhook': {
       const { url, ...own } = ownValues(type, values);
-      // The whole URL, whose last slash may matter.
+      // The whole URL, whose trailing slash may matter.
       return { ...own, type, endpoint: url ?? '', allowPrivate, secret };
     }
     default:
@@ -239,7 +239,7 @@ function providerOf(values: RelayValues, allowPrivate: boolean): ProviderSetting
   }
 }
 
-/** A base URL, to which paths are added. */
+/** A base URL, to which paths are appended. */
 function bare(url: string): string {
   return url.replace(/\/+$/, '');
 }

@@ -7,14 +7,14 @@ import type { Config, SettingKey } from './schema.ts';
 import { SETTINGS } from './settings.ts';
 import type { Effective } from './sources.ts';
 
-/** Keys whose value differs. Relays are live and compared by whoever runs them. */
+/** Keys with a changed value. Relays apply live and are compared by the engine. */
 export function changedSettings(before: readonly Effective[], after: readonly Effective[]): SettingKey[] {
   return differing(before, after).map(({ key }) => key);
 }
 
 /**
- * What is in force when `next` was loaded into a service that was started with `started`: settings that need a restart
- * stay as they were at the start, and wait in `pending`.
+ * The configuration in force after `next` was loaded into a service started with `started`: settings that need a
+ * restart stay as they were at the start, and wait in `pending`.
  */
 export function afterReload(started: Loaded, next: Loaded): Loaded {
   const old = new Map(started.effective.map((setting) => [setting.key, setting]));
@@ -22,7 +22,7 @@ export function afterReload(started: Loaded, next: Loaded): Loaded {
   const effective = next.effective.map(kept);
   const pending = differing(effective, next.effective);
   const config: Config = { ...next.config, ...nest(effective) };
-  // What is wrong by itself is told as it is; else what was right together must be so with what stays, too.
+  // Faults of `next` itself are returned; otherwise it must also fit the settings that stay.
   const faults = next.faults.length > 0 ? next.faults : togetherFaults(config, effective, pending);
   return { ...next, config, effective, pending, faults };
 }
@@ -43,7 +43,7 @@ function waits({ key }: Effective): boolean {
   return SETTINGS[key].applies === 'restart';
 }
 
-/** Those of `after` that have another value than before. */
+/** The settings of `after` with a changed value. */
 function differing(before: readonly Effective[], after: readonly Effective[]): Effective[] {
   const old = new Map(before.map(({ key, value }) => [key, value]));
   return after.filter(({ key, value }) => !isDeepStrictEqual(value, old.get(key)));

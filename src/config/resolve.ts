@@ -12,20 +12,20 @@ import type { Setting } from './setting.ts';
 import { SETTINGS } from './settings.ts';
 import type { Effective, OpenedRelay, Sources } from './sources.ts';
 
-/** What the sources come to. */
+/** The result of combining the sources. */
 export interface Resolution {
-  /** With the default in the place of every faulty value: if there are faults, to be shown, not started with. */
+  /** With the default in place of every faulty value: if there are faults, only for display, not to start with. */
   readonly config: Config;
   readonly faults: readonly Fault[];
   /** Every setting, in the table's order. */
   readonly effective: readonly Effective[];
-  /** After a reload, what settings that need a restart would be after one, where that differs; else empty. */
+  /** After a reload, the values that settings needing a restart would get, where they differ; otherwise empty. */
   readonly pending: readonly Effective[];
-  /** Names of `WAYBILL_*` variables that mean nothing to us. */
+  /** Names of unknown `WAYBILL_*` variables. */
   readonly ignored: readonly string[];
 }
 
-/** Puts the sources together: environment over file over stored settings over default. */
+/** Combines the sources: environment over file over stored settings over default. */
 export function resolve(sources: Sources): Resolution {
   const { given, relays: definitions, routes, faults: earlier, ignored } = gather(sources);
   const faults = [...earlier];
@@ -39,7 +39,7 @@ export function resolve(sources: Sources): Resolution {
     return [];
   });
   const list = routes ?? NO_ROUTES;
-  // What was stored was right when it was published; that a relay is gone since then must not keep a server down.
+  // Stored rules were valid when published; a relay removed since then must not keep a server down.
   const named = list.origin === 'file' ? definitions.map(declaredName) : null;
   const { rules, faults: routeFaults } = readRoutes(list, named);
   faults.push(...routeFaults);
@@ -50,7 +50,7 @@ export function resolve(sources: Sources): Resolution {
     routes: rules,
     routesOrigin: routes?.origin ?? 'stored',
     unreadableRelays: stored.relays.filter((relay) => relay.unreadable).map((relay) => relay.name),
-    // Nothing of a domain is a setting: whoever reads the store adds them.
+    // Domains are not settings: the reader of the store adds them.
     ...{ domains: [], unreadableDomains: [] },
   };
   const good = new Set(config.relays.map(({ name }) => name));
@@ -88,7 +88,7 @@ function readSetting(key: SettingKey, given: Given | undefined, faults: Fault[])
   return fallback;
 }
 
-/** What of a configuration the settings are. */
+/** The part of a configuration that consists of settings. */
 type SettingValues = Omit<
   Config,
   'relays' | 'routes' | 'routesOrigin' | 'unreadableRelays' | 'domains' | 'unreadableDomains'
@@ -105,11 +105,11 @@ export function nest(effective: readonly Effective[]): SettingValues {
     values[camelCase(name)] = value;
     sections[section] = values;
   }
-  // Sound because every key of the table is there, each with a value that its own kind has read.
+  // Sound because every key of the table is present, each with a value that its own kind has read.
   return sections as unknown as SettingValues;
 }
 
-/** The name a definition has, right or wrong: what is wrong with a relay is told once, not again of each rule. */
+/** The declared name, valid or not: a relay's fault is reported once, not again for each rule. */
 function declaredName({ raw }: RelaySource): string {
   return isRecord(raw) && typeof raw['name'] === 'string' ? raw['name'] : '';
 }

@@ -3,7 +3,7 @@ import type { Config, SettingKey } from './schema.ts';
 import { ROLES, type Role } from './settings-database.ts';
 import type { Effective } from './sources.ts';
 
-/** The ports that a node's roles ask for; null for one that is switched off, or is not this node's to have. */
+/** The ports that a node's roles require; null for one that is switched off, or not this node's. */
 export interface NodePorts {
   readonly api: number | null;
   readonly apiTls: number | null;
@@ -12,7 +12,7 @@ export interface NodePorts {
   readonly smtpTls: readonly number[];
 }
 
-/** What this node does: `node.roles`, of which SMTP needs a port as well. In the order of the table. */
+/** This node's roles: `node.roles`, of which SMTP also needs a port. In the table's order. */
 export function rolesOf({ node, listener }: Pick<Config, 'node' | 'listener'>): readonly Role[] {
   const hasPort = listener.ports.length + listener.implicitTlsPorts.length > 0;
   return ROLES.filter((role) => node.roles.includes(role) && (role !== 'smtp' || hasPort));
@@ -36,7 +36,7 @@ export function portsOf({
   };
 }
 
-/** Over a database of its own a node is the only one: nobody does what it leaves out. */
+/** With its own database a node is the only one: nobody does what it leaves out. */
 export function roleFaults({ database, node }: Config, effective: readonly Effective[]): Fault[] {
   const idle = ROLES.filter((role) => !node.roles.includes(role));
   if (database.url !== '' || idle.length === 0) return [];

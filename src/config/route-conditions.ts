@@ -5,7 +5,7 @@ import type { Condition, RouteMatch, TimeWindow } from '../domain/route-match.ts
 import { parseCidrs } from '../lib/network.ts';
 import { bytes, cidr, flawsOf, formOf, type Kind, text } from './kinds.ts';
 
-/** Times of the week as rules of routing write them: `mon-fri 08:00-18:00`, `22:00-06:00`, `sat,sun`; always UTC. */
+/** Times of the week in routing rules: `mon-fri 08:00-18:00`, `22:00-06:00`, `sat,sun`; always UTC. */
 
 /** In the order of `TimeWindow.days`. */
 const DAYS: readonly string[] = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
@@ -15,7 +15,7 @@ const WINDOW =
 const HOUR = 60;
 const DAY = 24 * HOUR;
 
-/** Reads a time of the week; null when it is none. */
+/** Parses a time of the week; null if it is invalid. */
 export function parseTimeWindow(text: string): TimeWindow | null {
   const match = WINDOW.exec(text.trim().toLowerCase().replace(/ +/g, ' '));
   if (match === null || text.trim() === '') return null;
@@ -28,13 +28,13 @@ export function parseTimeWindow(text: string): TimeWindow | null {
   return from === null || to === null || from === DAY || from === to ? null : { days: weekdays, from, to };
 }
 
-/** A time of the week as it would be written. */
+/** A time of the week in its written form. */
 export function formatTimeWindow({ days, from, to }: TimeWindow): string {
   const hours = `${clockOf(from)}-${clockOf(to)}`;
   return days.length === 0 ? hours : `${days.map((day) => DAYS[day] ?? '').join(',')} ${hours}`;
 }
 
-/** The days of a list of days and ranges of them, in the week's order; a range may go beyond Saturday. */
+/** The days of a list of days and ranges, in the week's order; a range may wrap past Saturday. */
 function parseDays(text: string): number[] | null {
   const chosen = new Set<number>();
   for (const part of text.split(',')) {
@@ -48,7 +48,7 @@ function parseDays(text: string): number[] | null {
   return [...chosen].sort((a, b) => a - b);
 }
 
-/** Minutes since midnight, up to 24:00; null when there is no such time. */
+/** Minutes since midnight, up to 24:00; null for an invalid time. */
 function minuteOf(hours = '', minutes = ''): number | null {
   const minute = Number(hours) * HOUR + Number(minutes);
   return Number(minutes) < HOUR && minute <= DAY ? minute : null;
@@ -59,7 +59,7 @@ function clockOf(minute: number): string {
   return `${two(Math.floor(minute / HOUR))}:${two(minute % HOUR)}`;
 }
 
-/** The conditions of a rule of routing, as `routes:` writes them. */
+/** The conditions of a routing rule, as written in `routes:`. */
 
 /** Most values of one condition. */
 const MAX_VALUES = 1000;
@@ -68,14 +68,14 @@ const MAX_VALUES = 1000;
 export interface ConditionField {
   /** A member of {@link RouteMatch}. */
   readonly condition: Condition;
-  /** Of one value. */
+  /** The kind of one value. */
   readonly kind: Kind<unknown>;
   readonly meaning: string;
-  /** Whether there may be several values, of which one must hold. */
+  /** Whether there may be several values, of which one must match. */
   readonly several: boolean;
-  /** What a match holds of values that `kind` has read. Empty for what it cannot hold. */
+  /** The match for values that `kind` has read. Empty for values that a match cannot express. */
   readonly toMatch: (values: readonly unknown[]) => RouteMatch;
-  /** The values as they would be written; empty when the match does not have the condition. */
+  /** The values in their written form; empty if the match lacks the condition. */
   readonly values: (match: RouteMatch) => readonly unknown[];
 }
 
@@ -170,7 +170,7 @@ export const CONDITION_FIELDS = {
   },
 } as const satisfies Readonly<Record<string, ConditionField>>;
 
-/** The name of a condition as it is written. */
+/** The written name of a condition. */
 export type ConditionName = keyof typeof CONDITION_FIELDS;
 
 /** Every name of a condition. */
@@ -181,7 +181,7 @@ export function isConditionName(name: string): name is ConditionName {
   return Object.hasOwn(CONDITION_FIELDS, name);
 }
 
-/** What is wrong within the value of one condition, and where in it; or what it adds to a match. */
+/** Adds one condition's value to a match, or returns its faults and their places. */
 export function readCondition(
   name: ConditionName,
   raw: unknown,
@@ -207,7 +207,7 @@ function word(condition: WordCondition, kind: Kind<string>, meaning: string): Co
   };
 }
 
-/** Text that `convert` brings into its one form, or (null) refuses. */
+/** Text that `convert` normalises, or (null) refuses. */
 function converted(rule: string, convert: (raw: string) => string | null): Kind<string> {
   const read = (raw: unknown) => (typeof raw === 'string' ? (convert(raw) ?? undefined) : undefined);
   return { rule, unit: null, form: formOf('text'), read, fromText: (line) => line };

@@ -17,7 +17,7 @@ import {
   readCondition,
 } from './route-conditions.ts';
 
-/** The rules of routing: `routes:` of the configuration file, and the same list when it is stored. */
+/** The routing rules: `routes:` of the configuration file, and the same list as stored. */
 
 /** Most rules of a table. */
 const MAX_RULES = 500;
@@ -25,34 +25,34 @@ const MAX_RULES = 500;
 const MAX_GROUP = 16;
 
 const RULE_NAME = /^[a-z0-9_-]{1,64}$/;
-/** Decisions that are no rule's are told and stored under these. */
+/** Names used in records for decisions that no rule made. */
 const TAKEN_NAMES: readonly string[] = [...BUILT_IN_RULES, MANUAL_RULE, AMBIGUOUS_RULE, 'default'];
 const MEMBERS = ['name', 'match', 'via'];
 const WEIGHED_MEMBERS = ['relay', 'weight'];
 const weightKind = integer(1, 1_000_000);
 
-/** A list of rules, and where it stands. */
+/** A list of rules, and its source. */
 export interface RoutesSource {
   readonly raw: unknown;
   readonly origin: 'file' | 'stored';
   readonly source: string;
 }
 
-/** A rule as it stands in the configuration file. */
+/** A rule in the form of the configuration file. */
 export interface RuleDefinition {
   readonly name: string;
   readonly match: Readonly<Record<string, unknown>>;
   readonly via: readonly (string | WeightedRelay)[];
 }
 
-/** What a list of rules comes to. */
+/** The result of reading a list of rules. */
 export interface RoutesReading {
   /** Those without faults. */
   readonly rules: readonly RouteRule[];
   readonly faults: readonly Fault[];
 }
 
-/** Reads a list of rules; `relays` are the names of the relays there are; null where any name will do. */
+/** Reads a list of rules; `relays` are the names of existing relays; null accepts any name. */
 export function readRoutes({ raw, source }: RoutesSource, relays: readonly string[] | null): RoutesReading {
   const reader = new Reader(source, relays === null ? null : [INBOX, ...relays]);
   if (!Array.isArray(raw) || raw.length > MAX_RULES)
@@ -61,7 +61,7 @@ export function readRoutes({ raw, source }: RoutesSource, relays: readonly strin
   return reader;
 }
 
-/** A rule as it would stand in the configuration file: every condition a list, but for sizes. */
+/** A rule in the form of the configuration file: every condition a list, except sizes. */
 export function ruleDefinition({ name, match, via, order }: RouteRule): RuleDefinition {
   const conditions: Record<string, unknown> = {};
   for (const condition of conditionsOf(match)) {
@@ -78,7 +78,7 @@ class Reader implements RoutesReading {
   readonly faults: Fault[] = [];
   readonly #source: string;
   readonly #relays: readonly string[] | null;
-  /** Places of rules by their names. */
+  /** Indexes of rules by their names. */
   readonly #names = new Map<string, number>();
   /** The first rule that matches everything. */
   #last: number | null = null;
@@ -106,7 +106,7 @@ class Reader implements RoutesReading {
     this.rules.push({ name, match, ...group });
   }
 
-  /** Notes that something is wrong at a place of the list. */
+  /** Records a fault at a place of the list. */
   refuse(place: string, value: unknown, rule: string): void {
     const shown = value === undefined ? null : showValue(value);
     this.faults.push({ key: `routes${place}`, value: shown, rule, source: this.#source });

@@ -8,7 +8,7 @@ type Table = typeof SETTINGS;
 /** The key of a setting, such as `api.port`. */
 export type SettingKey = keyof Table;
 
-/** `max_connections` as code has it: `maxConnections`. */
+/** The name in code of `max_connections`: `maxConnections`. */
 export type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : S;
@@ -20,21 +20,21 @@ type Values = {
 };
 
 /**
- * The configuration in force. `api.rate_limit_per_key` of the table is `api.rateLimitPerKey` here; units are
- * those of the key's name.
+ * The configuration in force. `api.rate_limit_per_key` of the table is `api.rateLimitPerKey` here; units are those in
+ * the key's name.
  */
 export interface Config extends Values {
   /** Every relay: the built-in inbox first, then those of the file, then stored ones. */
   readonly relays: readonly Relay[];
-  /** The rules of routing: the file's, else the stored ones. */
+  /** The routing rules: the file's, otherwise the stored ones. */
   readonly routes: readonly RouteRule[];
-  /** Where the rules are changed. */
+  /** Where the rules can be changed. */
   readonly routesOrigin: 'file' | 'stored';
   /** Relays whose stored password cannot be read with the present key. */
   readonly unreadableRelays: readonly string[];
-  /** Every domain that mail is sent from, by name, with its keys opened. */
+  /** Every sending domain, by name, with its keys decrypted. */
   readonly domains: readonly SendingDomain[];
-  /** Domains with a key that cannot be read with the present one: nothing is signed by that key. */
+  /** Domains with a key that the present secret key cannot open: that key signs nothing. */
   readonly unreadableDomains: readonly string[];
 }
 

@@ -4,15 +4,15 @@ import { makeFile } from '../lib/files.ts';
 import type { Random } from '../lib/random.ts';
 
 /**
- * Passwords at rest. A sealed secret is `v1.<key id>.<nonce>.<ciphertext and tag>`, AES-256-GCM, bound to the
- * name of what it belongs to, so that one relay's password cannot be passed off as another's. The key id says
- * whether a secret that does not open was sealed under another key.
+ * Passwords at rest. A sealed secret is `v1.<key id>.<nonce>.<ciphertext and tag>`, AES-256-GCM, bound to its owner's
+ * name, so that one relay's password cannot be passed off as another's. The key id shows whether a secret that does not
+ * open was sealed under another key.
  */
 export interface Vault {
-  /** Names the key, without giving anything of it away. */
+  /** Identifies the key without revealing anything of it. */
   readonly keyId: string;
   seal(secret: string, owner: string): string;
-  /** The secret; null when it was sealed under another key, for another owner, or was tampered with. */
+  /** The secret; null if it was sealed under another key or for another owner, or was tampered with. */
   open(sealed: string, owner: string): string | null;
 }
 
@@ -22,7 +22,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_TEXT = /^[0-9a-f]{64}$/;
 
-/** The id of the key a secret was sealed under; null when `sealed` is no sealed secret. */
+/** The id of the key that sealed a secret; null if `sealed` is not a sealed secret. */
 export function sealedUnder(sealed: string): string | null {
   const [version, keyId] = sealed.split('.');
   return version === VERSION && keyId !== undefined ? keyId : null;
@@ -50,8 +50,8 @@ export function createVault(key: Uint8Array, random: Random): Vault {
 }
 
 /**
- * Reads the key's file, or makes it (mode 0600, on stable storage) if it is missing and `create` is set. There is never a file
- * without its key, not even after a power cut: no later start could go on.
+ * Reads the key's file, or makes it (mode 0600, on stable storage) if it is missing and `create` is set. There is never
+ * a file without a complete key, even after a power failure: no later start could succeed.
  */
 export function loadKey(path: string, random: Random, create: boolean): Uint8Array {
   if (create && lstatSync(path, { throwIfNoEntry: false }) === undefined)

@@ -1,6 +1,6 @@
 import type { Kind } from './kinds.ts';
 
-/** The parts of the settings, each of which shows some of them. */
+/** The groups in which settings are shown. */
 export const SETTING_GROUPS = [
   ...(['http-api', 'smtp', 'certificate', 'delivery'] as const),
   ...(['retention', 'security', 'limits', 'server'] as const),
@@ -9,33 +9,35 @@ export const SETTING_GROUPS = [
 /** See {@link SETTING_GROUPS}. */
 export type SettingGroup = (typeof SETTING_GROUPS)[number];
 
-/** A setting as it is written down, before it has its place in the table. */
+/** A setting as declared, before it has its place in the table. */
 export interface SettingRow<T> {
   readonly kind: Kind<T>;
   readonly fallback: T;
-  /** Sentences for people: what it does. */
+  /** Its effect, in sentences for people. */
   readonly meaning: string;
-  /** Whether a change holds at once or needs a restart. */
+  /** Whether a change takes effect at once or needs a restart. */
   readonly applies: 'live' | 'restart';
-  /** Masked wherever it is shown, and may be given as a file's path in `<key>_file`. */
+  /** Masked wherever shown, and may be given as a file's path in `<key>_file`. */
   readonly secret: boolean;
-  /** How much of everything is taken, or how slow clients may be: left as it is by most, and shown folded. */
+  /** A limit or time-out that most leave unchanged, so it is shown folded. */
   readonly seldom: boolean;
-  /** Only the file and the environment may set it: who may change settings at run time may not change this one. */
+  /**
+   * Only the file and the environment may set it: users who may change settings at run time may not change this one.
+   */
   readonly notStored?: boolean;
 }
 
 /** Where and how a setting is shown. */
 export interface Place {
-  /** What its key says, in words: `Rate limit per key`. */
+  /** Its key in words: `Rate limit per key`. */
   readonly label: string;
   readonly group: SettingGroup;
 }
 
-/** One setting: a row of the table that parsing, errors, forms, docs and `waybill config` come from. */
+/** One setting: a row of the table from which parsing, errors, forms, docs and `waybill config` derive. */
 export type Setting<T> = SettingRow<T> & Place;
 
-/** A setting whose change holds at once. */
+/** A setting whose change takes effect at once. */
 export function live<T>(
   kind: Kind<T>,
   fallback: NoInfer<T>,
@@ -62,7 +64,7 @@ export function inGroup<R extends Readonly<Record<string, SettingRow<unknown>>>>
   rows: R,
 ): { readonly [K in keyof R]: R[K] & Place } {
   const placed = Object.entries(rows).map(([key, row]) => [key, { ...row, group, label: labelOf(key) }]);
-  // Sound because each row is as it was, and has its place besides.
+  // Sound because each row is unchanged, with its place added.
   return Object.fromEntries(placed) as { readonly [K in keyof R]: R[K] & Place };
 }
 

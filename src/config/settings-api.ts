@@ -3,7 +3,7 @@ import { live, restart } from './setting.ts';
 
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
-/** A body is one text in memory, and Node's texts end at 512 MiB. */
+/** A body is one string in memory, and Node's strings end at 512 MiB. */
 const MAX_BODY = 500 * MIB;
 /** Loopback and private ranges: RFC 1918, unique local and link-local IPv6. */
 const LOCAL = [

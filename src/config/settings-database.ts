@@ -1,7 +1,7 @@
 import { choice, integer, listOf, orNull, path, text } from './kinds.ts';
 import { restart, type SettingRow } from './setting.ts';
 
-/** What a node can do for the others. */
+/** The roles of a node. */
 export const ROLES = ['api', 'smtp', 'delivery', 'webui'] as const;
 
 /** See {@link ROLES}. */
@@ -12,7 +12,7 @@ const databaseUrl = text(
   (raw) => raw === '' || (/^postgres(ql)?:\/\//.test(raw) && URL.canParse(withHost(raw))),
 );
 
-/** Where it is reached by a socket, `?host=/run/postgresql` says so, and nothing stands before the path. */
+/** A socket is given as `?host=/run/postgresql`, with nothing before the path. */
 function withHost(url: string): string {
   return url.replace(/^(\w+:\/\/(?:[^@/]*@)?)\//, '$1localhost/');
 }
@@ -26,7 +26,7 @@ const nodeName = text('a name of letters, digits, dots and hyphens, at most 63',
   /^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$/.test(raw),
 );
 
-/** The settings of where facts are kept, and of being one node of several. */
+/** The settings for where facts are stored, and for running several nodes. */
 export const DATABASE_SETTINGS = {
   'database.url': outside(
     restart(
@@ -83,7 +83,7 @@ export const DATABASE_SETTINGS = {
   ),
 };
 
-/** What is needed before the store can be read cannot lie in it. */
+/** A setting needed before the store can be read cannot be stored there. */
 function outside<T>(setting: SettingRow<T>): SettingRow<T> {
   return { ...setting, notStored: true };
 }

@@ -24,7 +24,7 @@ import { live, restart } from './setting.ts';
 /** One member of a row. */
 export interface SourceField<T> {
   readonly kind: Kind<T>;
-  /** Undefined: must be given. */
+  /** Undefined: required. */
   readonly fallback: T | undefined;
   readonly meaning: string;
 }
@@ -82,7 +82,7 @@ const sources: Kind<readonly NamedSource[]> = {
   inFile: (rows) => rows.map(sourceDefinition),
 };
 
-/** A row as it would stand in the configuration. */
+/** A row in the form of the configuration. */
 function sourceDefinition(source: NamedSource): Values {
   const { name, cidr: range, senderDomains, ratePerMinute, tags } = source;
   return { name, cidr: range, sender_domains: senderDomains, rate_per_minute: ratePerMinute, tags };
@@ -124,7 +124,7 @@ function fromJson(line: string): unknown {
   }
 }
 
-/** As addresses have it: lower case, in A-labels. */
+/** In the form of addresses: lower case, in A-labels. */
 function canonical(given: string): string {
   return parseDomain(given) ?? given;
 }

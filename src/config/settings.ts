@@ -21,7 +21,7 @@ import { API_SETTINGS } from './settings-api.ts';
 import { DATABASE_SETTINGS } from './settings-database.ts';
 import { LISTENER_SETTINGS } from './settings-listener.ts';
 
-/** More would only make a failure slower. */
+/** More would only delay a failure. */
 const MAX_SERVERS = 8;
 
 /** The address of a server, with or without a port. */

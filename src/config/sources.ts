@@ -1,20 +1,20 @@
 import type { SettingKey } from './schema.ts';
 
-/** Everything a configuration is made from, already read. */
+/** The inputs of a configuration, already read. */
 export interface Sources {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The configuration file; null when there is none. */
+  /** The configuration file; null if there is none. */
   readonly file: { readonly path: string; readonly text: string } | null;
-  /** What was set at run time: settings by key with values as JSON, and relays. */
+  /** Values set at run time: settings by key with values as JSON, and relays. */
   readonly stored: {
     readonly settings: ReadonlyMap<string, string>;
     readonly relays: readonly OpenedRelay[];
   };
-  /** Text of a file that a setting points to, without its last line's end. Throws when it cannot be read. */
+  /** Text of a file that a setting refers to, without its last line end. Throws if it cannot be read. */
   readonly readSecret: (path: string) => string;
 }
 
-/** A stored relay with its secret opened. */
+/** A stored relay with its secret decrypted. */
 export interface OpenedRelay {
   readonly name: string;
   /** JSON of the definition, without its password. */
@@ -25,7 +25,7 @@ export interface OpenedRelay {
   readonly unreadable: boolean;
 }
 
-/** Which source a value came from. A later one in this order goes before an earlier one. */
+/** The source of a value. A later one in this order overrides an earlier one. */
 export type Origin = 'default' | 'stored' | 'file' | 'environment';
 
 /** One setting's value in force. */

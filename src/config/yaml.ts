@@ -11,25 +11,25 @@ import {
 } from 'yaml';
 import { readError } from '../lib/error.ts';
 
-/** What a text says, null if nothing; or every fault that is found in it, as rules. */
+/** The value of a text, null if it is empty; or all faults found in it, as rules. */
 export type ReadYaml =
   | { readonly ok: true; readonly root: unknown }
   | { readonly ok: false; readonly rules: readonly string[] };
 
-/** Each is resolved among all anchors: more than anybody writes, and soon done. */
+/** Resolving each one searches all anchors: this many are more than anybody writes, and still fast. */
 const MAX_ALIASES = 100;
-/** Nodes around a node, pairs of maps too: far more than any setting has. */
+/** Levels of nesting, counting pairs of maps: far more than any setting has. */
 const MAX_DEPTH = 64;
 /** Keys of all maps together: far more than there are settings, relays and rules. */
 const MAX_KEYS = 20_000;
 const TOO_MANY_KEYS = `has more than ${MAX_KEYS} keys; remove some`;
 const TOO_DEEP = 'is nested too deeply';
-/** What the engine says when calls have gone too deep. */
+/** The engine's message for calls nested too deeply. */
 const OUT_OF_STACK = /call stack|stack overflow/i;
 
 const LONE_CR = /\r(?!\n)/;
 
-/** Reads YAML in time that grows as the text does: what the library compares with everything is looked at here. */
+/** Reads YAML in linear time: checks that the library makes by comparing everything with everything are made here. */
 export function readYaml(text: string): ReadYaml {
   try {
     return readDocument(text);
@@ -40,7 +40,7 @@ export function readYaml(text: string): ReadYaml {
 }
 
 function readDocument(text: string): ReadYaml {
-  // The library looks at each run of them once from each of its places.
+  // The library scans each run of them once from each of its positions.
   const lone = LONE_CR.exec(text);
   if (lone !== null) {
     const line = text.slice(0, lone.index).split('\n').length;
@@ -50,22 +50,22 @@ function readDocument(text: string): ReadYaml {
   const lines = new LineCounter();
   const document = parseDocument(text, { logLevel: 'error', uniqueKeys: false, lineCounter: lines });
   const rules = document.errors.map(({ message }) => message);
-  // The library goes into each level by a call, and takes what that throws for errors of the text, mostly.
+  // The library recurses into each level, and mostly reports the resulting exception as a fault of the text.
   if (rules.some((rule) => OUT_OF_STACK.test(rule))) return { ok: false, rules: [TOO_DEEP] };
   const [first] = document.errors;
-  // What else it finds mostly comes of the first.
+  // Further faults mostly follow from the first.
   if (first !== undefined) return { ok: false, rules: [inPlainWords(first, document.errors, text)] };
   rules.push(...faultsOfNodes(document, lines));
   if (rules.length > 0) return { ok: false, rules };
   try {
-    // Throws for an alias of nothing, and for aliases of aliases that come to more than could be meant.
+    // Throws for an alias without an anchor, and for aliases of aliases that expand too far.
     return { ok: true, root: document.toJS() };
   } catch (error) {
     return { ok: false, rules: [`cannot be read: ${readError(error)}`] };
   }
 }
 
-/** Whether more values stand behind a colon than there may be keys: found ten times as fast as by reading it all. */
+/** Whether there are more values after colons than keys allowed: ten times as fast as parsing everything. */
 function hasTooManyColons(text: string): boolean {
   let colons = 0;
   for (const token of new Lexer().lex(text)) {
@@ -75,7 +75,10 @@ function hasTooManyColons(text: string): boolean {
   return false;
 }
 
-/** Keys that stand twice in a map; too many keys; what is nested too deeply; too many aliases, and such as stand within what they stand for. */
+/**
+ * Faults of nodes: repeated keys in a map, too many keys, too deep nesting, too many aliases, and aliases inside their
+ * own anchors.
+ */
 function faultsOfNodes(document: Document.Parsed, lines: LineCounter): string[] {
   const found: string[] = [];
   const anchored = new Map<string, Node>();
@@ -111,7 +114,7 @@ function faultsOfNodes(document: Document.Parsed, lines: LineCounter): string[] 
   return found;
 }
 
-/** Where the keys stand that another of the map made a value of before. */
+/** The positions of keys that already occurred in the same map. */
 function repeatedKeys({ items }: YAMLMap): number[] {
   const seen = new Set<unknown>();
   const repeated: number[] = [];
@@ -138,7 +141,7 @@ function inPlainWords(error: YAMLParseError, all: readonly YAMLParseError[], tex
     case 'MULTILINE_IMPLICIT_KEY':
       return `${at}: expected a colon and a blank after the name, as in "port: 8025"`;
     case 'BLOCK_AS_IMPLICIT_KEY': {
-      // With a line of more than one key under it that line is indented too deeply; else there are two keys in this line.
+      // If a line with several keys follows, that line is indented too deeply; otherwise this line has two keys.
       const under = all.find(({ code }) => code === 'MULTILINE_IMPLICIT_KEY')?.linePos?.[1]?.line ?? line;
       return under > line
         ? wrongIndentation(lines, under)
@@ -156,7 +159,7 @@ function inPlainWords(error: YAMLParseError, all: readonly YAMLParseError[], tex
   }
 }
 
-/** The library's words, with the place in front as in ours. */
+/** The library's words, after the place as in ours. */
 function inItsWords({ message }: YAMLParseError, at: string): string {
   const [words = ''] = message.split('\n', 1);
   return `${at}: ${words.replace(/ at line \d+, column \d+:?$/, '')}`;
@@ -167,7 +170,7 @@ function unclosed({ message }: YAMLParseError): string {
   return `expected ${bracket === '}' ? ', or }: a { further up' : ', or ]: a [ further up'} is not closed`;
 }
 
-/** That a line begins where none may, and where it could: as deep as a line above that it may belong to. */
+/** Says that a line is wrongly indented, and where it could begin: as deep as a line above that it may belong to. */
 function wrongIndentation(lines: readonly string[], from: number): string {
   const isBlank = (content: string) => /^\s*(#|$)/.test(content);
   const line =
@@ -183,7 +186,7 @@ function wrongIndentation(lines: readonly string[], from: number): string {
     const content = lines[above - 1] ?? '';
     if (isBlank(content)) continue;
     const columns = columnsBefore(content);
-    // What stands behind the hyphen of a list is a level of its own.
+    // The text after a list's hyphen is a level of its own.
     const behind = /^ *(- +)\S/.exec(content)?.[1]?.length ?? 0;
     for (const level of behind > 0 ? [columns + behind, columns] : [columns])
       if (level < least) {
@@ -195,7 +198,7 @@ function wrongIndentation(lines: readonly string[], from: number): string {
   return `line ${line}, column ${own + 1}: is indented by ${own} ${own === 1 ? 'space' : 'spaces'}, like no line above that it could belong to${expected}`;
 }
 
-/** More levels are not told. */
+/** Most levels to mention. */
 const MAX_LEVELS = 3;
 
 function columnsBefore(content = ''): number {
