@@ -4,15 +4,15 @@ import { ArchiveError } from '../backup/tar.ts';
 import { startThread } from '../lib/thread.ts';
 import { workerUrl } from './wire.ts';
 
-/** What the thread of a backup says. */
+/** The messages of a backup's thread. */
 export type BackupMessage =
   | { readonly kind: 'step'; readonly step: PhaseStep }
   | { readonly kind: 'taken'; readonly backup: TakenBackup }
   | { readonly kind: 'failed'; readonly message: string };
 
 /**
- * Takes a backup in a thread of its own, which ends with it. Breaks it off when `signal` aborts. Throws `ArchiveError`,
- * whatever went wrong.
+ * Takes a backup in a thread of its own, which ends with it. Interrupts it when `signal` aborts. Throws `ArchiveError`
+ * for every failure.
  */
 export async function backUpInThread(
   task: BackupTask,

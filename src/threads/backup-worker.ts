@@ -4,9 +4,9 @@ import { systemClock } from '../lib/clock.ts';
 import { systemRandom } from '../lib/random.ts';
 import type { BackupMessage } from './backup-client.ts';
 
-/** Takes one backup and ends: summing and copying would stop whoever shares the thread. */
+/** Takes one backup and ends: hashing and copying would block anything else in the thread. */
 
-/** Bytes a second that are read and written, so that mail has most of the disk. */
+/** Bytes read and written per second, so that most of the disk's time is left for mail. */
 const BYTES_PER_SECOND = 64 * 1024 * 1024;
 
 const port = parentPort;

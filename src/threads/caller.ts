@@ -11,24 +11,24 @@ import {
   type WireCall,
 } from './wire.ts';
 
-/** How a thread is started and how much may wait for it. */
+/** How to start a thread, and how much may wait for it. */
 export interface CallerOptions {
   readonly url: URL;
   /** Passed to the thread at its start. */
   readonly data: unknown;
   readonly clock: Pick<Clock, 'mono'>;
-  /** Told once, when the thread can do nothing any more: it ended unasked, or its store failed for good. */
+  /** Called once, when the thread can do nothing any more: it ended unexpectedly, or its store failed for good. */
   readonly onDeath: (error: StoreError) => void;
   /** Calls beyond this many waiting are rejected with `store_busy`. */
   readonly maxWaitingCalls: number;
-  /** So are those beyond this many bytes of arguments. */
+  /** So are calls beyond this many bytes of arguments. */
   readonly maxWaitingBytes: number;
 }
 
-/** A thread keeps little and throws much away: a small nursery is enough, and holds less memory. */
+/** A thread keeps little and discards much: a small young generation suffices, and uses less memory. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 12 };
 
-/** A call that travels by itself. */
+/** A call that is sent alone. */
 interface LoneCall {
   readonly call: WireCall;
   readonly pending: Pending;
@@ -40,8 +40,8 @@ interface Pending {
 }
 
 /**
- * Calls a thread. While one batch of calls is under way the next ones gather, and leave together when its
- * answers come: the busier the thread, the larger the batches, without any timer.
+ * Calls a thread. While one batch of calls is under way, the next one gathers, and is sent when the answers arrive: the
+ * busier the thread, the larger the batches, without any timer.
  */
 export class Caller {
   readonly #worker: Worker;
@@ -52,10 +52,10 @@ export class Caller {
   #waitingPending: Pending[] = [];
   #waitingBytes = 0;
   readonly #lone: LoneCall[] = [];
-  /** Whether the next lone call goes before what waits to go together. */
+  /** Whether the next lone call goes before the gathered batch. */
   #loneFirst = false;
   #sent: Pending[] = [];
-  /** When the first batch was sent since one was answered by the store (monotonic ms); null when none was. */
+  /** When the first batch was sent since the store last answered one (monotonic ms); null if none was. */
   #waitingSince: number | null = null;
   #departing = false;
   #ready = false;
@@ -63,7 +63,7 @@ export class Caller {
   #closing = false;
   #batches = 0;
 
-  /** Starts the thread; rejects with what kept it from opening. */
+  /** Starts the thread; rejects with the error that kept it from opening. */
   static async start(options: CallerOptions): Promise<Caller> {
     const caller = new Caller(options);
     await caller.#opened.promise;
@@ -96,8 +96,8 @@ export class Caller {
   }
 
   /**
-   * Calls a verb that takes its time: by itself, so that no other call waits for its answer, and in turn with the
-   * others, so that one which comes meanwhile waits for this one and no further.
+   * Calls a slow verb: alone, so that no other call waits for its answer, and in turn with the others, so that a call
+   * that arrives meanwhile waits for this one only.
    */
   callAlone(verb: string, args: readonly unknown[]): Promise<unknown> {
     if (this.#ended !== null) return Promise.reject(this.#ended);
@@ -108,14 +108,14 @@ export class Caller {
     });
   }
 
-  /** How many batches were answered. */
+  /** Number of answered batches. */
   get batches(): number {
     return this.#batches;
   }
 
   /**
-   * How long what was sent has been waiting for the store, in ms; 0 when nothing is. That it is unavailable is no answer of
-   * the store: what comes next waits as long already.
+   * How long the oldest sent batch has waited for the store, in ms; 0 if none waits. An unavailable store counts as no
+   * answer, since the next batch has waited as long already.
    */
   waitingMs(): number {
     return this.#waitingSince === null ? 0 : this.#options.clock.mono() - this.#waitingSince;
@@ -137,7 +137,7 @@ export class Caller {
     return this.#waiting.length === 0 && this.#lone.length === 0;
   }
 
-  /** Lets the calls of the current turn gather before the first of them leaves. */
+  /** Gathers the calls of the current turn before the first of them is sent. */
   #scheduleDeparture(): void {
     if (this.#departing || this.#sent.length > 0 || this.#isEmpty) return;
     this.#departing = true;
@@ -229,7 +229,7 @@ function settleCall(pending: Pending, answer: WireAnswer | undefined): StoreErro
   return error;
 }
 
-/** Whether the store itself has answered, be it with a refusal. */
+/** Whether the store itself has answered, even by a refusal. */
 function isOfStore(answer: WireAnswer): boolean {
   return answer.ok || answer.error.code !== 'store_unavailable';
 }

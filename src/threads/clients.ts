@@ -9,7 +9,7 @@ import { Caller } from './caller.ts';
 import { Lists } from './lists.ts';
 import { workerUrl } from './wire.ts';
 
-/** See `CallerOptions`; the limits have defaults that a busy server stays far under. */
+/** See `CallerOptions`; a busy server stays far below the default limits. */
 interface ThreadOptions {
   /** The database file. */
   readonly path: string;
@@ -19,13 +19,13 @@ interface ThreadOptions {
   readonly maxWaitingBytes?: number;
 }
 
-/** Default limits of what may wait for a thread. */
+/** Default limits of the calls that wait for a thread. */
 export const WAITING_LIMITS = { maxWaitingCalls: 20_000, maxWaitingBytes: 64 * 1024 * 1024 } as const;
 
-/** The stores of the thread that writes. Closing the store ends it. */
+/** The stores of the writing thread. Closing the store ends it. */
 export interface StoreThread extends WritingStores, StoreWriter {}
 
-/** Starts the store thread, which opens, makes or migrates the database. Rejects with `StoreError`. */
+/** Starts the store thread, which opens, creates or migrates the database. Rejects with `StoreError`. */
 export async function startStoreThread({ path, ...options }: ThreadOptions): Promise<StoreThread> {
   const url = workerUrl('store-worker');
   const caller = await Caller.start({ ...WAITING_LIMITS, ...options, url, data: { path } });
@@ -38,8 +38,8 @@ export async function startStoreThread({ path, ...options }: ThreadOptions): Pro
 }
 
 /**
- * Starts the cold thread over a database that the store thread has opened before. Closing the views ends it;
- * to be done before the store is closed. Rejects with `StoreError`.
+ * Starts the cold thread over a database that the store thread has opened. Closing the views ends it; do that before
+ * closing the store. Rejects with `StoreError`.
  */
 export async function startViewsThread({ path, ...options }: ThreadOptions): Promise<Views> {
   const url = workerUrl('views-worker');

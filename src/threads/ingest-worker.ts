@@ -1,4 +1,4 @@
-/** An ingest thread: the ports that take mail, and all that is decided before a message is handed to the engine. */
+/** An ingest thread: the ports that accept mail, and all that is decided before a message goes to the engine. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { createMailListeners } from '../app/mail-listeners.ts';
 import { type MailListeners, sharedLimitsOf } from '../app/mail-parts.ts';
@@ -14,7 +14,7 @@ import { RemoteIntake } from './ingest/remote-intake.ts';
 import { remoteRooms, type StepsHeard } from './ingest/remote-rooms.ts';
 import { SharedCrowd, SharedUnits } from './ingest/shared-counts.ts';
 
-/** Events that happen in this thread are told of in the other; those of the other are heard while somebody listens. */
+/** Passes events of this thread to the other one, and receives those of the other while somebody listens. */
 class SharedEvents extends Events {
   readonly #tell: (note: FromIngest) => void;
   #listeners = 0;
@@ -37,7 +37,7 @@ class SharedEvents extends Events {
     };
   }
 
-  /** Something has happened in the other thread. */
+  /** An event of the other thread. */
   hear(event: Event): void {
     super.emit(event);
   }
@@ -54,7 +54,7 @@ class IngestThread implements IngestVerbs {
   readonly #shared: ReturnType<typeof createShared>;
   readonly #listeners: MailListeners;
   readonly #live: { config: IngestStart['config'] };
-  /** Resolves when time is what it should be. */
+  /** Resolves once the clock is set. */
   readonly #timed: Promise<void>;
   #state: IngestState = { suspension: null, ready: true, webuiPort: null };
 

@@ -4,24 +4,27 @@ import type { FoundSlice } from '../store/sqlite/slices.ts';
 import { StoreError } from '../store/store.ts';
 import { askerOf, type FoundPage, type ListPage, type ListQuery, type SearchQuery } from '../store/views.ts';
 
-/** How many lists may be under way; of one asker, and in all. Beyond, they are refused with `store_busy`. */
+/** Most lists under way, of one asker and in total; further ones are refused with `store_busy`. */
 export interface ListsLimits {
   readonly maxLists: number;
   readonly maxListsPerAsker: number;
 }
 
-/** A list is under way for a tenth of a second of the thread's time at the very most, and holds one page. */
+/** A list takes at most a tenth of a second of the thread's time, and holds one page. */
 const LIMITS: ListsLimits = { maxLists: 256, maxListsPerAsker: 64 };
 
-/** A search that has had the thread for so long begins no further slice: with its last one, that is under a tenth of a second. */
+/**
+ * A search that has used the thread for this long starts no further slice: with the last one, it stays under a tenth of
+ * a second.
+ */
 const MAX_SEARCH_MS = 70;
 
-/** Searches are operators'. */
+/** Searches count as operators'. */
 const OPERATORS = '';
 
 /**
- * Makes pages of slices, of which one at a time is in the thread: a list that looks at everything makes others
- * wait for one slice, and lists of one asker, for a turn.
+ * Assembles pages from slices, one of which is in the thread at a time: a long list makes others wait for one slice,
+ * and lists of the same asker for a turn.
  */
 export class Lists {
   readonly #slice: (request: SliceRequest) => Promise<ListSlice>;
@@ -44,12 +47,12 @@ export class Lists {
     this.#limits = limits;
   }
 
-  /** A page, as `Views.list` promises it. Rejects with `StoreError`. */
+  /** A page, as `Views.list` promises. Rejects with `StoreError`. */
   async list(query: ListQuery): Promise<ListPage> {
     return await this.#page(askerOf(query), new Paging(query), this.#slice);
   }
 
-  /** A page, as `Views.search` promises it. Rejects with `StoreError`. */
+  /** A page, as `Views.search` promises. Rejects with `StoreError`. */
   async search(query: SearchQuery): Promise<FoundPage> {
     let behind = 0;
     let tookMs = 0;
@@ -104,15 +107,15 @@ export class Lists {
 }
 
 /**
- * Lets one work at a time, in turns that are fair by owner: whoever has much to do waits for their own turns, not
- * everybody for theirs. Among the works of one owner, the one that came first has the next turn.
+ * Runs one job at a time, in turns that are fair by owner: an owner with many jobs waits for its own turns, and does
+ * not delay the others. Jobs of one owner run in order of arrival.
  */
 export class Turns {
-  /** By owner, who waits; the owner whose turn is next comes first. */
+  /** The waiting jobs by owner; the owner whose turn is next comes first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #taken = false;
 
-  /** Does the work when its turn comes; answers or rejects as the work does. */
+  /** Runs the job when its turn comes; settles as the job does. */
   async run<T>(owner: string, work: () => Promise<T>): Promise<T> {
     if (this.#taken) await this.#wait(owner);
     this.#taken = true;
@@ -131,7 +134,7 @@ export class Turns {
     });
   }
 
-  /** Hands the turn on; it stays taken, so that nobody comes between. */
+  /** Passes the turn on without freeing it, so that nobody cuts in. */
   #pass(): void {
     const [first] = this.#waiting;
     if (first === undefined) {

@@ -5,14 +5,14 @@ import { type FromThread, packError, type ToThread, type WireAnswer, type WireCa
 
 /** What a thread does once it is open. */
 export interface Service {
-  /** Answers calls that came together, each in its place. */
+  /** Answers a batch of calls, in order. */
   answer(calls: readonly WireCall[]): WireAnswer[];
   close(): void;
 }
 
 /**
- * Serves the thread that started this one until it says close. A service that cannot open is reported, not
- * thrown; whatever is thrown later ends the thread, and with it the process.
+ * Serves the thread that started this one until it says close. A service that cannot open is reported, not thrown; a
+ * later error ends the thread, and with it the process.
  */
 export function serve(open: () => Service): void {
   const port = parentPort;

@@ -7,19 +7,19 @@ import { createViews, type ViewVerbs } from '../store/sqlite/views.ts';
 import { packAnswer, serve } from './thread.ts';
 import { unpackArgs, type WireCall } from './wire.ts';
 
-/** Often enough to keep the log short, seldom enough that pages written often are copied once. */
+/** Often enough to keep the log short, rarely enough that frequently written pages are copied once. */
 const CHECKPOINT_INTERVAL_MS = 1000;
 
-/** After this long a slice of a list lets others have their turn. */
+/** After this long a slice of a list gives way to others. */
 const SLICE_MS = 10;
 
-/** The cold thread: reads, and between them the checkpoints. */
+/** The cold thread: reads, and checkpoints in between. */
 serve(() => {
   const { path } = workerData as { readonly path: string };
   const db = openReader(path, openBetterSqlite3);
   const views = createViews(db, { startSlice });
   const closing = new AbortController();
-  // A checkpoint that fails is thrown on purpose: nobody awaits the loop, so it ends the thread.
+  // A failed checkpoint throws on purpose: nobody awaits the loop, so it ends the thread.
   void checkpointUntil(closing.signal);
   return {
     answer: (calls) => calls.map((call) => packAnswer(read(call))),

@@ -7,13 +7,13 @@ import type { Rooms } from './line.ts';
 import { type PackedSubmission, unpackSubmission } from './messages.ts';
 import type { OpenedContent } from './remote-rooms.ts';
 
-/** Contents that one ingest thread may have open at once; beyond it, the one that was read from longest ago is closed. */
+/** Contents that one ingest thread may have open at once; beyond it, the least recently read is closed. */
 const MAX_OPEN_CONTENTS = 2_000;
 
 /** The operations that one ingest thread waits for, by its number for the call. */
 export type CallsUnderWay = Map<number, AbortController>;
 
-/** What one ingest thread may ask of the service: {@link IngestRooms}, as far as values can travel. */
+/** What one ingest thread may ask of the service: {@link IngestRooms}, as far as values can be sent. */
 export function engineRooms(
   rooms: IngestRooms,
   calls: CallsUnderWay,
@@ -54,7 +54,7 @@ function servedAdmin(
   };
 }
 
-/** Gives contents piece by piece, as they are asked for. */
+/** Returns contents piece by piece, on demand. */
 function servedContents(spool: Pick<Spool, 'read'>): object {
   const open = new Map<number, SpoolContent>();
   const begun = new Map<number, Iterator<Uint8Array> | AsyncIterator<Uint8Array>>();
@@ -77,13 +77,13 @@ function servedContents(spool: Pick<Spool, 'read'>): object {
     next: async (handle: number): Promise<Uint8Array | null> => {
       const content = open.get(handle);
       if (content === undefined) throw new Error('this content is open no longer');
-      // Deleted and set again: the map's order is that of the last reading.
+      // Deleted and set again, so that the map's order is that of the last read.
       open.delete(handle);
       open.set(handle, content);
       const pieces = begun.get(handle) ?? piecesOf(content);
       begun.set(handle, pieces);
       const { done, value } = await pieces.next();
-      // A piece may be part of a larger buffer, which would travel with it.
+      // A piece may be part of a larger buffer, which would be sent along.
       return done === true ? null : new Uint8Array(value);
     },
     close,

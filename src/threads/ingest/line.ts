@@ -5,7 +5,7 @@ import { ListenError } from '../../lib/listen.ts';
 import { SpoolError } from '../../spool/spool.ts';
 import { StoreError } from '../../store/store.ts';
 
-/** What can be asked at the other end, by room and verb. Whoever asks is a thread of this process, and trusted. */
+/** What the other end can be asked, by room and verb. The caller is a thread of this process, and trusted. */
 export type Rooms = Readonly<Record<string, object>>;
 
 /** A port, or the worker that it leads to. */
@@ -25,7 +25,7 @@ type Answer =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly fault: WireFault };
 
-/** Everything that gathered in one turn of the event loop: one message, whatever its number. */
+/** Everything gathered in one turn of the event loop: one message, however much it is. */
 interface Parcel {
   readonly notes: unknown[];
   readonly asks: Ask[];
@@ -38,8 +38,8 @@ interface Pending {
 }
 
 /**
- * The way between an ingest thread and the one that delivers. Either end asks and answers, and tells what needs no answer.
- * What was told before something was asked is heard before it.
+ * The connection between an ingest thread and the delivering thread. Either end asks and answers, and sends notes that
+ * need no answer. A note sent before a call is heard before it.
  */
 export class Line<Told, Heard> {
   readonly #port: Port;
@@ -60,7 +60,7 @@ export class Line<Told, Heard> {
     port.on('message', (parcel) => this.#receive(parcel));
   }
 
-  /** Asks the other end. Rejects with what it rejects with, made whole, or with what has ended the line. */
+  /** Asks the other end. Rejects with the other end's error, restored, or with what ended the line. */
   ask(
     room: string,
     verb: string,
@@ -77,24 +77,24 @@ export class Line<Told, Heard> {
     });
   }
 
-  /** Tells the other end something. */
+  /** Sends the other end a note. */
   tell(note: Told): void {
     this.#parcel.notes.push(note);
     this.#leave();
   }
 
-  /** Resolves when everything that was asked has been answered. */
+  /** Resolves when every call is answered. */
   async idle(): Promise<void> {
     while (this.#pending.size > 0) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve;
       });
-      // Who was answered may have more to ask.
+      // An answer may lead to another call.
       await yieldToLoop();
     }
   }
 
-  /** The other end is gone: rejects what was asked, and all that will be. */
+  /** The other end is gone: rejects all calls, pending and future. */
   end(error: Error): void {
     this.#ended ??= error;
     for (const { reject } of this.#pending.values()) reject(error);
@@ -102,7 +102,7 @@ export class Line<Told, Heard> {
     this.#onIdle?.();
   }
 
-  /** What comes in the same turn goes in the same message. */
+  /** What arrives in the same turn goes in the same message. */
   #leave(): void {
     if (this.#leaving) return;
     this.#leaving = true;
@@ -117,8 +117,8 @@ export class Line<Told, Heard> {
   }
 
   /**
-   * A value that cannot travel is a bug, of which those hear whom it concerns: the threads, and what gathered beside it, go on,
-   * each by itself and in its order.
+   * A value that cannot be sent is a bug, reported to its caller alone: the threads continue, and so does the rest of
+   * the message, each part alone and in order.
    */
   #post(parcel: Parcel, transfer: readonly Transferable[]): void {
     if (this.#posts(parcel, transfer) === null) return;
@@ -133,7 +133,7 @@ export class Line<Told, Heard> {
     }
   }
 
-  /** Null when it is on its way. */
+  /** Null if it was sent. */
   #posts(parcel: Parcel, transfer: readonly Transferable[] = []): WireFault | null {
     try {
       this.#port.postMessage(parcel, transfer);
@@ -170,7 +170,7 @@ export class Line<Told, Heard> {
   }
 }
 
-/** All verbs of a room at the other end, each of which must give a promise. */
+/** All verbs of a room at the other end, each of which must return a promise. */
 export function remote<Room extends object>(
   ask: (room: string, verb: string, args: readonly unknown[]) => Promise<unknown>,
   room: string,
@@ -188,7 +188,7 @@ function emptyParcel(): Parcel {
   return { notes: [], asks: [], answers: [] };
 }
 
-/** An error as it travels between threads: classes do not survive the way. */
+/** An error as sent between threads: classes do not survive structured cloning. */
 type WireFault =
   | { readonly kind: 'store'; readonly code: StoreError['code']; readonly message: string }
   | { readonly kind: 'spool'; readonly code: SpoolError['code']; readonly message: string }
@@ -204,7 +204,7 @@ type WireFault =
     }
   | { readonly kind: 'bug'; readonly message: string };
 
-/** Packs an error. One that nobody expects keeps its stack, for the log. */
+/** Packs an error. An unexpected one keeps its stack, for the log. */
 function packFault(error: unknown): WireFault {
   if (error instanceof StoreError) return { kind: 'store', code: error.code, message: error.message };
   if (error instanceof SpoolError) return { kind: 'spool', code: error.code, message: error.message };
@@ -219,7 +219,7 @@ function packFault(error: unknown): WireFault {
   return { kind: 'bug', message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
 
-/** Makes the error whole again. */
+/** Restores the error. */
 function unpackFault(fault: WireFault): Error {
   switch (fault.kind) {
     case 'store':

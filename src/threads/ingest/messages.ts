@@ -7,21 +7,21 @@ import type { KeyAndCertificate } from '../../tls/self-signed.ts';
 
 /** What an ingest thread is started with. */
 export interface IngestStart {
-  /** What it is called where rates are exchanged. */
+  /** Its name where rates are exchanged. */
   readonly name: string;
   readonly config: Config;
   readonly tls: KeyAndCertificate | null;
   /** See `SharedCrowd`. */
   readonly crowd: SharedArrayBuffer;
-  /** Bytes of messages that are coming in; see `SharedUnits`. */
+  /** Bytes of incoming messages; see `SharedUnits`. */
   readonly units: SharedArrayBuffer;
-  /** Time is the database's: it is asked of the other thread. */
+  /** Time is the database's: the other thread is asked for it. */
   readonly sharesTime: boolean;
 }
 
-/** What an ingest thread looks at with every message, as it was a moment ago. */
+/** What an ingest thread checks for every message, as it was a moment ago. */
 export interface IngestState {
-  /** Why nobody's mail is taken; null when it is. */
+  /** Why no mail is accepted; null if it is. */
   readonly suspension: Suspension | null;
   /** See `IngestDeps`. */
   readonly ready: boolean;
@@ -31,28 +31,28 @@ export interface IngestState {
 /** What is remembered of sources, see `IngestShared`. */
 export type Deed = 'completed' | 'spokeHttp';
 
-/** A source was met in one of the threads. */
+/** A source was seen in one of the threads. */
 interface SourceNote {
   readonly kind: 'source';
   readonly deed: Deed;
   readonly group: string;
 }
 
-/** What the thread that delivers tells an ingest thread. */
+/** What the delivering thread tells an ingest thread. */
 export type ToIngest =
   | SourceNote
   | { readonly kind: 'config'; readonly config: Config }
   | { readonly kind: 'tls'; readonly tls: KeyAndCertificate }
   | { readonly kind: 'state'; readonly state: IngestState }
   | { readonly kind: 'event'; readonly event: Event }
-  /** A step of an operation that takes its time. */
+  /** A progress step of a long operation. */
   | { readonly kind: 'step'; readonly call: number; readonly step: unknown }
-  /** The service stops: who only waits is answered. */
+  /** The service stops: callers that only wait are answered. */
   | { readonly kind: 'stopping' }
-  /** What has not ended by now is broken off. */
+  /** What has not ended by now is interrupted. */
   | { readonly kind: 'deadline' };
 
-/** What an ingest thread tells the thread that delivers. */
+/** What an ingest thread tells the delivering thread. */
 export type FromIngest =
   | SourceNote
   | {
@@ -67,20 +67,20 @@ export type FromIngest =
   /** Nobody waits for the end of this operation any more. */
   | { readonly kind: 'abort'; readonly call: number };
 
-/** What can be asked of an ingest thread, in its only room, `ingest`. */
+/** What an ingest thread can be asked, in its only room, `ingest`. */
 export interface IngestVerbs {
   listenApi(port: number, isTls: boolean): Promise<number>;
   listenSmtp(hosts: readonly string[], port: number, implicitTls: boolean): Promise<number>;
-  /** Resolves when what was told before is heeded. */
+  /** Resolves when all earlier notes have taken effect. */
   heed(): Promise<void>;
   /** Stops accepting, and resolves when nothing is under way any more. */
   close(): Promise<void>;
 }
 
-/** Contents above this go to the other thread as they are, instead of as a copy, in bytes. */
+/** Contents larger than this, in bytes, are moved to the other thread rather than copied. */
 const COPIED_BYTES = 16 * 1024;
 
-/** A submission as it travels between threads: its contents are one piece. */
+/** A submission as sent between threads: its contents are one piece. */
 export interface PackedSubmission {
   readonly facts: Omit<Submission, 'content'>;
   readonly content: Omit<Content, 'chunks'>;
@@ -88,8 +88,8 @@ export interface PackedSubmission {
 }
 
 /**
- * Packs a submission. Its pieces are copied once: most of them are parts of larger buffers, which would travel whole. Adds to
- * `transfer` what is to be moved instead of copied again.
+ * Packs a submission. Its pieces are copied once: most are parts of larger buffers, which would be sent whole. Adds to
+ * `transfer` what should be moved rather than copied again.
  */
 export function packSubmission(submission: Submission, transfer: ArrayBuffer[]): PackedSubmission {
   const { content, ...facts } = submission;
@@ -104,7 +104,7 @@ export function packSubmission(submission: Submission, transfer: ArrayBuffer[]):
   return { facts, content: rest, bytes };
 }
 
-/** Makes it whole again. */
+/** Restores the submission. */
 export function unpackSubmission({ facts, content, bytes }: PackedSubmission): Submission {
   const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return { ...facts, content: { ...content, chunks: [chunk] } };

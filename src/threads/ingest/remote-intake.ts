@@ -15,12 +15,12 @@ import type { Line } from './line.ts';
 import type { FromIngest, IngestState, ToIngest } from './messages.ts';
 import { packSubmission } from './messages.ts';
 
-/** How long it is believed that a key has too much queued, in ms, after a message of it was refused for that. */
+/** How long a key's queue is believed to be full after a message of it was refused for that, in ms. */
 const BELIEVE_MS = 1_000;
-/** Keys of which that is believed at once; of more, the oldest is asked again. */
+/** Most keys remembered as full; beyond it, the oldest is asked about again. */
 const MAX_FULL_KEYS = 1_000;
 
-/** What it stands on. */
+/** What it needs. */
 export interface RemoteIntakeDeps {
   readonly line: Line<FromIngest, ToIngest>;
   readonly state: () => IngestState;
@@ -28,7 +28,7 @@ export interface RemoteIntakeDeps {
   readonly random: Random;
 }
 
-/** The engine's door, seen from an ingest thread. */
+/** The engine's intake, as seen from an ingest thread. */
 export class RemoteIntake implements Intake {
   readonly #deps: RemoteIntakeDeps;
   readonly #nextId: () => string;

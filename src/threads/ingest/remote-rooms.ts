@@ -10,7 +10,7 @@ import type { FromIngest, ToIngest } from './messages.ts';
 
 type EngineLine = Line<FromIngest, ToIngest>;
 
-/** The rest of the service as an ingest thread sees it: what is asked there is answered by the thread that delivers. */
+/** The rest of the service as an ingest thread sees it: the delivering thread answers all calls. */
 export function remoteRooms(
   line: EngineLine,
   intake: Intake,
@@ -30,7 +30,7 @@ export function remoteRooms(
   };
 }
 
-/** Who is told of the steps of an operation, by the number of its call. */
+/** The progress listeners of operations, by the number of the call. */
 export type StepsHeard = Map<number, AdminProgress['tell']>;
 
 function remoteAdmin(line: EngineLine, steps: StepsHeard, config: () => Config): AdminDoor {
@@ -42,7 +42,7 @@ function remoteAdmin(line: EngineLine, steps: StepsHeard, config: () => Config):
       const abort = () => line.tell({ kind: 'abort', call });
       steps.set(call, tell);
       try {
-        // Begun before it can be aborted: of two that leave in one message, what is told is heard first.
+        // Begun before it can be aborted: within one message, notes are heard before calls.
         await line.ask('admin', 'begin', [call]);
         if (signal.aborted) abort();
         signal.addEventListener('abort', abort, { once: true });
@@ -56,7 +56,7 @@ function remoteAdmin(line: EngineLine, steps: StepsHeard, config: () => Config):
   };
 }
 
-/** A content that was opened at the other end. */
+/** Contents opened at the other end. */
 export interface OpenedContent {
   readonly handle: number;
   readonly sizeBytes: number;

@@ -3,15 +3,17 @@ import type { Units } from '../../lib/budget.ts';
 import { sourceGroup } from '../../lib/network.ts';
 
 /**
- * Places for the counts of sources. Two sources may share one, and then share what one of them may have: with 1,000
- * sources connected, of a new one in 65 chances one.
+ * Slots for the counts of sources. Two sources may share a slot, and then share one source's limit: with 1,000 sources
+ * connected, that happens to one new source in 65.
  */
 const PLACES = 65_536;
-/** The count of all, and a number that nobody outside knows, so that nobody can choose with whom to share a place. */
+/** The total, and a secret number, so that nobody can choose with whom to share a slot. */
 const TOTAL = PLACES;
 const SEED = PLACES + 1;
 
-/** Connections of all threads, counted in memory that they share: a limit holds exactly, whoever takes a connection. */
+/**
+ * Connections of all threads, counted in shared memory: a limit holds exactly, whichever thread accepts a connection.
+ */
 export class SharedCrowd implements Crowd {
   readonly #counts: Int32Array;
 
@@ -52,18 +54,21 @@ export class SharedCrowd implements Crowd {
   }
 }
 
-/** The memory of a {@link SharedCrowd}; `seed` is any whole number of 32 bits. */
+/** The memory of a {@link SharedCrowd}; `seed` is any 32-bit integer. */
 export function crowdBuffer(seed: number): SharedArrayBuffer {
   const buffer = new SharedArrayBuffer((PLACES + 2) * Int32Array.BYTES_PER_ELEMENT);
   new Int32Array(buffer)[SEED] = seed;
   return buffer;
 }
 
-/** How often units were given, as a 32-bit number on which threads can wait; and behind it, as one of 64 bits, how many are free. */
+/**
+ * How often units were given back, as a 32-bit number on which threads can wait; after it, how many are free, as a
+ * 64-bit number.
+ */
 const GIVEN = 0;
 const FREE = 1;
 
-/** Units of a budget that several threads take from. */
+/** Units of a budget that several threads share. */
 export class SharedUnits implements Units {
   readonly #given: Int32Array;
   readonly #free: BigInt64Array;
@@ -99,7 +104,7 @@ export class SharedUnits implements Units {
   };
 }
 
-/** The memory of {@link SharedUnits}, of which all are free. */
+/** The memory of {@link SharedUnits}, all of them free. */
 export function unitsBuffer(capacity: number): SharedArrayBuffer {
   const buffer = new SharedArrayBuffer(2 * BigInt64Array.BYTES_PER_ELEMENT);
   new BigInt64Array(buffer)[FREE] = BigInt(capacity);

@@ -18,12 +18,12 @@ import { Line, remote } from './line.ts';
 import type { FromIngest, IngestStart, IngestState, IngestVerbs, ToIngest } from './messages.ts';
 import { crowdBuffer, SharedCrowd, SharedUnits, unitsBuffer } from './shared-counts.ts';
 
-/** How often it is looked whether the threads should know of something new, in ms. */
+/** How often to check whether the threads need news, in ms. */
 const LOOK_MS = 50;
-/** How long after the deadline a thread may take to break off what is left, in ms. */
+/** How long after the deadline a thread may take to interrupt what is left, in ms. */
 const CLOSE_MS = 1_000;
 
-/** What the threads that take mail are made of. */
+/** What the ingest threads need. */
 export interface IngestThreadsParts {
   readonly live: { readonly config: Config };
   readonly rooms: IngestRooms;
@@ -37,11 +37,11 @@ export interface IngestThreadsParts {
   readonly log: Log;
   /** Aborts when the service stops. */
   readonly signal: AbortSignal;
-  /** Told once when a thread has died. */
+  /** Called once when a thread has died. */
   readonly onDeath: (error: Error & { readonly code: string }) => void;
 }
 
-/** A thread that took mail ended unasked: connections are lost, and the process must end. */
+/** An ingest thread ended unexpectedly: its connections are lost, and the process must end. */
 class IngestThreadError extends Error {
   readonly code = 'ingest_thread_died';
   constructor(cause: unknown) {
@@ -52,7 +52,7 @@ class IngestThreadError extends Error {
   }
 }
 
-/** Starts `threads.ingest` threads, which take no port yet. */
+/** Starts `threads.ingest` threads, which do not listen yet. */
 export function startIngestThreads(parts: IngestThreadsParts): MailListeners {
   return new IngestThreads(parts);
 }
@@ -63,7 +63,7 @@ class IngestThreads implements MailListeners {
   readonly #crowd: SharedCrowd;
   readonly #units: SharedUnits;
   #closing = false;
-  /** What the threads were told last. */
+  /** The configuration last sent to the threads. */
   #config: Config;
   #state = '';
 
@@ -125,14 +125,17 @@ class IngestThreads implements MailListeners {
     deadline.addEventListener('abort', late, { once: true });
     if (deadline.aborted) late();
     const closed = Promise.allSettled(this.#threads.map(({ verbs }) => verbs.close()));
-    // A thread that is stuck is ended all the same.
+    // A thread that hangs is terminated.
     await Promise.race([closed, this.#longAfter(deadline)]);
     deadline.removeEventListener('abort', late);
     this.#closing = true;
     await Promise.all(this.#threads.map((thread) => thread.end()));
   }
 
-  /** The first one has the port before the others ask for it: nobody else can take it from them, so that all have it, or none. */
+  /**
+   * The first thread binds the port before the others ask for it: no other program can take it in between, so all
+   * threads get it, or none.
+   */
   async #listenAll(listen: (verbs: IngestVerbs) => Promise<number>): Promise<void> {
     const [first, ...others] = this.#threads;
     if (first !== undefined) await listen(first.verbs);
@@ -156,7 +159,7 @@ class IngestThreads implements MailListeners {
     }
   }
 
-  /** Tells the threads of another configuration, and of mail that may not come in or may again. */
+  /** Tells the threads of a new configuration, and whether mail is accepted. */
   #inform(): void {
     const { config } = this.#parts.live;
     if (config !== this.#config) this.#tellAll({ kind: 'config', config });
@@ -168,7 +171,7 @@ class IngestThreads implements MailListeners {
   }
 }
 
-/** What one thread may cause in the others. */
+/** What one thread may trigger in the others. */
 interface Neighbours {
   readonly tellOthers: (note: ToIngest) => void;
   readonly died: (error: unknown) => void;
@@ -221,7 +224,7 @@ class IngestThread {
   }
 
   #hear(note: FromIngest): void {
-    // The events of its lines have their names where they were written.
+    // Its log lines were already published as events where they were written.
     const { log: destination, events } = this.#parts;
     switch (note.kind) {
       case 'log':
@@ -242,7 +245,7 @@ class IngestThread {
     }
   }
 
-  /** Passes on what readers wait for, while some do. */
+  /** Forwards the events that readers wait for, while there are any. */
   #listen(isListening: boolean): void {
     this.#unsubscribe?.();
     this.#unsubscribe = isListening
@@ -252,8 +255,8 @@ class IngestThread {
 }
 
 /**
- * A port that nobody has on these addresses: the one asked for, or for 0 any. The threads share it among themselves, and so could
- * another program of the same user that does likewise; so it is first asked for without sharing. Rejects with `ListenError`.
+ * A port that is free on these addresses: the given one, or any for 0. The threads share it, and another program of the
+ * same user could share it too; so it is first bound without sharing. Rejects with `ListenError`.
  */
 async function freePort(hosts: readonly string[], port: number): Promise<number> {
   const { servers, port: free } = await bindAll(
@@ -266,16 +269,16 @@ async function freePort(hosts: readonly string[], port: number): Promise<number>
   return free;
 }
 
-/** Seconds of which it is kept what each thread let through: all of them ask several times a second. */
+/** How many seconds of each thread's admissions are kept: every thread asks several times a second. */
 const KEPT_SECONDS = 10;
 
 interface Units extends Omit<RateUnits, 'units' | 'second'> {
   readonly byThread: Map<string, number>;
 }
 
-/** Where the ingest threads of one process tell each other what they let through. Units are whole numbers, as the cluster's. */
+/** Where the ingest threads of one process exchange what they admitted. Units are whole numbers, like the cluster's. */
 export class RateBook implements Pick<Cluster, 'exchangeRates'> {
-  /** By second, and in it by window and key. */
+  /** By second, then by window and key. */
   readonly #seconds = new Map<number, Map<string, Units>>();
 
   async exchangeRates(thread: string, mine: readonly RateUnits[], sinceSecond: number): Promise<RateUnits[]> {
