@@ -26,7 +26,10 @@ function readOptions() {
   const number = { type: 'string' } as const;
   return parseArgs({
     options: {
-      ...{ pairs: number, seconds: number, messages: number, deep: number },
+      pairs: number,
+      seconds: number,
+      messages: number,
+      deep: number,
       quick: { type: 'boolean', default: false },
       since: { type: 'string' },
       records: { type: 'string', default: RECORDS },
@@ -61,7 +64,11 @@ async function main(): Promise<void> {
     if (results.some(({ samples }) => samples.length === 0)) process.exitCode = 1;
     if (!isWorthKeeping(scenario, results)) continue;
     appendRecord(options.records, {
-      ...{ at: new Date().toISOString(), machine, effort, scenario: scenario.name, results },
+      at: new Date().toISOString(),
+      machine,
+      effort,
+      scenario: scenario.name,
+      results,
     });
     if (options.records === RECORDS) writePage();
   }

@@ -168,11 +168,13 @@ class Service implements App {
     if (firstRun.kind === 'faulty') throw new ConfigurationError([firstRun.fault]);
     const operations = this.#operations(storage, live, work, words, reception);
     const door = announced(createDoor({ operations, journal: storage.journal, clock, log }), this.#events);
+    // biome-ignore format: names alone, then what is made here
     this.#listeners = await createListeners({
-      ...{ storage, live, ...work, log, clock, random, version, node, dataDir, words, operations, door },
-      ...{ reception, notes: await readNotes(storage.registry, live.loaded.vault?.keyId ?? null, random) },
+      storage, live, ...work, log, clock, random, version, node, dataDir, words, operations, door, reception,
+      notes: await readNotes(storage.registry, live.loaded.vault?.keyId ?? null, random),
       events: this.#events,
-      ...{ onFailure, failed: () => failure.failed },
+      onFailure,
+      failed: () => failure.failed,
       ready: () => !this.#leaving && engine.intake.suspended(null) === null && this.#reachesStore(),
       signal: this.#stopping.signal,
     });
@@ -257,7 +259,13 @@ class Service implements App {
     for (const name of first.ignored) log.debug('config.ignored', { variable: name });
     const live = new LiveConfig({
       ...this.#options,
-      ...{ first, stored, revision, firstRevision, publish, log, signal: this.#stopping.signal },
+      first,
+      stored,
+      revision,
+      firstRevision,
+      publish,
+      log,
+      signal: this.#stopping.signal,
       onChange: async (config, ways) => {
         log.configure(config.log);
         if (this.#work === null) return;
@@ -302,10 +310,18 @@ class Service implements App {
   ): Operations {
     const { dataDir, clock, random } = this.#options;
     return createLocalOperations({
-      ...{ ...storage, clock, random, intake: engine.intake, acts: engine.acts, queue },
+      ...storage,
+      clock,
+      random,
+      intake: engine.intake,
+      acts: engine.acts,
+      queue,
       collection: engine.collection,
       foundWell: (relay) => engine.relays.foundWell(relay),
-      ...{ words, reception, dataDir, running: true },
+      words,
+      reception,
+      dataDir,
+      running: true,
       resolution: () => live.loaded,
       faults: () => live.faults,
       reload: () => live.reload(),
@@ -322,7 +338,8 @@ class Service implements App {
     return {
       version: this.#options.version,
       node: { id: self.id, name: self.name },
-      ...{ certificate, webuiPort: ports.webui },
+      certificate,
+      webuiPort: ports.webui,
       health: () => health.report(),
       denied: () => deniedOfAll(this.#denied.list(), nodes.reports()),
       takeBackDenied: this.#denied.takeBack,

@@ -63,7 +63,14 @@ function row(name: string, files: readonly SourceFile[]): string {
 }
 
 const heads = [
-  ...['where', 'files', 'lines', 'median', 'longest', `under ${SMALL}`, 'imported by one file', 'interfaces'],
+  'where',
+  'files',
+  'lines',
+  'median',
+  'longest',
+  `under ${SMALL}`,
+  'imported by one file',
+  'interfaces',
   'exports used by one file',
 ];
 const within = (folder: string) => product.filter(({ path }) => path.startsWith(`${folder}/`));

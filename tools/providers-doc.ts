@@ -74,7 +74,11 @@ const SECTIONS: readonly (readonly [string, ProviderSettings, readonly string[]]
   [
     'Microsoft Graph',
     {
-      ...{ ...BASE, type: 'graph', tenant: 'example.com', clientId: 'client', mailbox: 'out@example.com' },
+      ...BASE,
+      type: 'graph',
+      tenant: 'example.com',
+      clientId: 'client',
+      mailbox: 'out@example.com',
       authority: 'https://login.example',
     },
     [

@@ -72,11 +72,27 @@ export async function fillQueue(store: Store, backlog: Backlog, ref: ContentRef)
       const recipient = { address, kind: 'to', notify: null, orcpt: null } as const;
       const way = { relay: backlog.relay, lane, rule: null, group: [backlog.relay] };
       return {
-        ...{ id: newId(), createdAt: now, keyId: null, test: false, source: 'api', sourceAddress: null },
-        ...{ reversePath: 'a@example.com', ret: null, envid: null, reportable: false },
+        id: newId(),
+        createdAt: now,
+        keyId: null,
+        test: false,
+        source: 'api',
+        sourceAddress: null,
+        reversePath: 'a@example.com',
+        ret: null,
+        envid: null,
+        reportable: false,
         header: { from: 'a@example.com', subject: 'bench', messageId: '<bench@example.com>' },
-        ...{ tags: [], metadata: {}, sizeBytes: ref.length, flags: FLAGS, priority: 'normal' },
-        ...{ sendAt: null, expiresAt: now + DAY_MS, content: ref, idempotency: null, routeTable: 1 },
+        tags: [],
+        metadata: {},
+        sizeBytes: ref.length,
+        flags: FLAGS,
+        priority: 'normal',
+        sendAt: null,
+        expiresAt: now + DAY_MS,
+        content: ref,
+        idempotency: null,
+        routeTable: 1,
         deliveries: [{ recipient, ...way, dueAt: now, fence: null }],
       };
     });

@@ -17,8 +17,11 @@ export interface Machine {
 const GIB = 1024 ** 3;
 /** A run adds its records and draws the page while it goes on. */
 const WRITTEN = [
-  ...['bench/results', 'docs/benchmarks.md', 'docs/images/benchmarks.svg'],
-  ...['docs/evidence.jsonl', 'docs/evidence.md'],
+  'bench/results',
+  'docs/benchmarks.md',
+  'docs/images/benchmarks.svg',
+  'docs/evidence.jsonl',
+  'docs/evidence.md',
 ];
 
 /** This machine, and the commit that is checked out. */
@@ -26,7 +29,11 @@ export function describeMachine(): Machine {
   const cpu = /^model name\s*:\s*(.*)$/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1] ?? 'unknown';
   const memoryGiB = Math.round(os.totalmem() / GIB);
   return {
-    ...{ cpu, cores: os.availableParallelism(), node: process.version, kernel: os.release(), memoryGiB },
+    cpu,
+    cores: os.availableParallelism(),
+    node: process.version,
+    kernel: os.release(),
+    memoryGiB,
     commit: commitHere(),
   };
 }

@@ -49,7 +49,9 @@ export function besidePostfix(
     sides: [
       { name: 'Waybill', missing: smtpSourceMissing, run: (options) => run(startWaybill, options) },
       {
-        ...{ name: 'Postfix', missing: postfixMissing, isCompiled: true },
+        name: 'Postfix',
+        missing: postfixMissing,
+        isCompiled: true,
         run: (options) => run(startPostfix, options),
       },
     ],

@@ -55,8 +55,12 @@ export const clientsSmtp: Scenario = {
   targets: [
     ...targets(),
     {
-      ...{ metric: 'messagesPerSecond', of: 'ratio', atLeast: 1.3, aim: 2 },
-      ...{ by: sideName('Waybill', 1), to: sideName('Postfix', 1) },
+      metric: 'messagesPerSecond',
+      of: 'ratio',
+      atLeast: 1.3,
+      aim: 2,
+      by: sideName('Waybill', 1),
+      to: sideName('Postfix', 1),
     },
   ],
   compares: comparisons('Postfix'),
@@ -79,8 +83,11 @@ function sides(peer: string, make: (name: string, clients: number) => Side): rea
 
 function targets(): Target[] {
   return STEPS.map(([more, fewer]) => ({
-    ...{ metric: 'messagesPerSecond', of: 'ratio', atLeast: 1 },
-    ...{ by: sideName('Waybill', more), to: sideName('Waybill', fewer) },
+    metric: 'messagesPerSecond',
+    of: 'ratio',
+    atLeast: 1,
+    by: sideName('Waybill', more),
+    to: sideName('Waybill', fewer),
   }));
 }
 

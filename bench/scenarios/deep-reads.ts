@@ -52,8 +52,10 @@ async function run(options: RunOptions, stored: number): Promise<Sample> {
   const { peakBytes } = waybill.usage();
   await waybill.stop();
   return {
-    ...{ statusP50Ms: status.quantile(0.5), statusP99Ms: status.quantile(0.99) },
-    ...{ listP50Ms: list.quantile(0.5), listP99Ms: list.quantile(0.99) },
+    statusP50Ms: status.quantile(0.5),
+    statusP99Ms: status.quantile(0.99),
+    listP50Ms: list.quantile(0.5),
+    listP99Ms: list.quantile(0.99),
     peakMemoryMiB: peakBytes / MIB,
   };
 }

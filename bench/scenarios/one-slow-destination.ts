@@ -41,8 +41,11 @@ async function run(options: RunOptions, slow: number): Promise<Sample> {
   const hop = await startSlowHop(sink.port);
   try {
     await makeBacklog(path.join(options.directory, 'data'), {
-      ...{ messages: each * DESTINATIONS, lanes: DESTINATIONS, relay: RELAY },
-      ...{ held: true, sizeBytes: SIZE_BYTES },
+      messages: each * DESTINATIONS,
+      lanes: DESTINATIONS,
+      relay: RELAY,
+      held: true,
+      sizeBytes: SIZE_BYTES,
     });
     const system = await startConfigured(options, configuration(sink.port, dns.port), [RELAY]);
     await untilQuiet(system);
@@ -57,7 +60,9 @@ async function run(options: RunOptions, slow: number): Promise<Sample> {
 function startSlowHop(port: number) {
   const late = (reply: string) => () => ({ after: sleep(SLOWNESS_MS), reply });
   return startSmtpSink({
-    ...{ host: SLOW_HOST, port, keep: 'count' },
+    host: SLOW_HOST,
+    port,
+    keep: 'count',
     script: {
       CONNECT: late('220 slow.example'),
       EHLO: late('250 slow.example'),

@@ -73,7 +73,12 @@ export function createReception(deps: ReceptionDeps): Reception {
   const sessions = new Sessions(deps);
   const suspicions = new SuspicionBook((suspicion) => noteSuspicion(deps, suspicion));
   return {
-    ...{ accounts, clock, random, box, sessions, suspicions },
+    accounts,
+    clock,
+    random,
+    box,
+    sessions,
+    suspicions,
     passwords: deps.passwords ?? new Passwords(random),
     throttle: new Throttle(),
     keep: async (signal) =>

@@ -90,8 +90,14 @@ export class Sessions {
     const token = newToken(random);
     const now = clock.wall();
     const session: Session = {
-      ...{ hash: hashSecret(token), id: newSessionId(random), user: user.name, stage },
-      ...{ createdAt: now, lastSeenAt: now, offered: null, sourceAddress: visit.sourceAddress },
+      hash: hashSecret(token),
+      id: newSessionId(random),
+      user: user.name,
+      stage,
+      createdAt: now,
+      lastSeenAt: now,
+      offered: null,
+      sourceAddress: visit.sourceAddress,
       expiresAt: now + (stage === 'full' ? maxMs : Math.min(maxMs, SECOND_FACTOR_MS)),
       agent: plainAgent(visit.agent),
     };

@@ -35,7 +35,8 @@ export async function logIn(
     { guess: 'password', account, user: user?.name ?? null, visit },
     () => isPassword(reception, password, user, visit),
     {
-      ...{ code: 'sign_in_refused', message: 'The name or the password is wrong.' },
+      code: 'sign_in_refused',
+      message: 'The name or the password is wrong.',
       halfWay: user !== null && user.secondFactor !== null,
     },
   );

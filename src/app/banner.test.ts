@@ -9,7 +9,11 @@ const WELL: HealthCheck = { name: 'disk', status: 'healthy', detail: 'There is e
 const FULL: HealthCheck = { name: 'disk', status: 'critical', detail: 'The disk is full.' };
 const HELD: HealthCheck = { name: 'restored', status: 'degraded', detail: 'Mail is held.' };
 const FAULT: PortFault = {
-  ...{ key: 'listener.ports', port: 25, reason: 'no_privilege', set: false, fallback: 2525 },
+  key: 'listener.ports',
+  port: 25,
+  reason: 'no_privilege',
+  set: false,
+  fallback: 2525,
 };
 const PORT_25 = /Port 25 of listener\.ports is not bound/g;
 

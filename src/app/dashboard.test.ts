@@ -6,7 +6,12 @@ import type { Topic } from '../operations/operation.ts';
 import { tellNewsOfOthers } from './dashboard.ts';
 
 const OTHER: NodeStatus = {
-  ...{ id: 'b-1', name: 'b', roles: [], version: '1.0.0', lastSeenAt: 0, missing: false },
+  id: 'b-1',
+  name: 'b',
+  roles: [],
+  version: '1.0.0',
+  lastSeenAt: 0,
+  missing: false,
 };
 
 function told(news: Readonly<Record<string, number>>): ToldReport {

@@ -50,12 +50,26 @@ export function dashboard(
   const feed = new HintFeed({ events, clock, random });
   void tellNewsOfOthers({ nodes: parts.nodes, feed, clock, signal: parts.signal });
   const downloads = createDownloads({
-    ...{ storage, words, backupDirectory: join(dataDir, 'backups') },
+    storage,
+    words,
+    backupDirectory: join(dataDir, 'backups'),
     export: createExport(parts),
-    ...{ journal: storage.journal, clock },
+    journal: storage.journal,
+    clock,
   });
   const server = createDashboard({
-    ...{ port, certificate, health, metrics, clock, random, log, events, ready, door, feed, downloads },
+    port,
+    certificate,
+    health,
+    metrics,
+    clock,
+    random,
+    log,
+    events,
+    ready,
+    door,
+    feed,
+    downloads,
     visitors: dashboardVisitors(parts, bound),
     siteDirectory: SITE,
     maxMessageBytes: () => live.config.api.maxMessageBytes,
@@ -167,7 +181,9 @@ const MAX_HOSTS = 100;
 function dashboardVisitors(parts: Parts, bound: BoundPorts): Visitors {
   const { reception, notes, live, version } = parts;
   return createVisitors({
-    ...{ reception, version, instance: notes.instance },
+    reception,
+    version,
+    instance: notes.instance,
     trustedProxies: () => cidrs(live.config.webui.trustedProxies),
     idleMs: () => sessionLimits(live.config).idleMs,
     pointers: (host) => pointersFor(host, bound),

@@ -11,7 +11,10 @@ test('the journal forgets what is older than the setting says, in batches, at on
   const { journal, store } = openSqlite(':memory:');
   const entry = (at: number) => ({
     ...({ at, actorKind: 'command', actor: '', sourceAddress: null } as const),
-    ...{ action: 'hold', subject: String(at), before: null, after: null },
+    action: 'hold',
+    subject: String(at),
+    before: null,
+    after: null,
   });
   const now = clock.wall();
   await journal.record(Array.from({ length: 1200 }, () => entry(now - 10 * DAY_MS)));

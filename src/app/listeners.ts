@@ -71,7 +71,9 @@ export async function createListeners(parts: ListenerParts): Promise<Listeners> 
     },
     reloadCertificate: async () => certificate?.reload(),
     configured: async () => mail?.configured(),
-    ...{ health: observation.health, certificate, ports: bound },
+    health: observation.health,
+    certificate,
+    ports: bound,
     close: async (deadline) => {
       await Promise.all([mail?.close(deadline), webui?.close(deadline)]);
       certificate?.stop();
@@ -93,11 +95,23 @@ function mailListeners(
   const webuiPort = () => bound.webui;
   if (live.config.threads.ingest > 1) {
     const state = () => ({
-      ...{ suspension: engine.intake.suspended(null), ready: ready(), webuiPort: webuiPort() },
+      suspension: engine.intake.suspended(null),
+      ready: ready(),
+      webuiPort: webuiPort(),
     });
     const { onFailure: onDeath } = parts;
     return startIngestThreads({
-      ...{ live, rooms, others, tls, state, events, clock, random, log, signal, onDeath },
+      live,
+      rooms,
+      others,
+      tls,
+      state,
+      events,
+      clock,
+      random,
+      log,
+      signal,
+      onDeath,
     });
   }
   const { keyring } = storage;
@@ -137,7 +151,11 @@ function ingestRooms(parts: ListenerParts): IngestRooms {
   const { intake, acts } = engine;
   const { views, spool, keyring } = storage;
   return {
-    ...{ intake, acts, spool, views, keyring },
+    intake,
+    acts,
+    spool,
+    views,
+    keyring,
     readWords: readWordsOf(parts),
     admin: adminForApi(parts.door, () => live.config.api.maxMessageBytes),
     outlook: outlookOf({ views, clock, queue: parts.queue, resolution: () => live.loaded }),

@@ -24,7 +24,11 @@ function setUp(yaml = '') {
   const ended = new AbortController();
   onTestFinished(() => ended.abort());
   const live = new LiveConfig({
-    ...{ ...sources, clock, log, firstRevision: 1, signal: ended.signal },
+    ...sources,
+    clock,
+    log,
+    firstRevision: 1,
+    signal: ended.signal,
     first: { ...loadConfig({ ...sources, stored: NOTHING_STORED }), routesVersion: 2 },
     stored: async () => store.stored,
     revision: async () => {

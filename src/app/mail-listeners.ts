@@ -93,7 +93,14 @@ function apiServer(
     },
   };
   return createHttpServer({
-    ...{ hosts, port, tls, limits, clock, random, log, handler },
+    hosts,
+    port,
+    tls,
+    limits,
+    clock,
+    random,
+    log,
+    handler,
     sharesPort: crowd !== null,
     plainOnTls: (path) => onDashboardOnly(path, webuiPort()),
   });

@@ -58,7 +58,11 @@ export function observe(
   const spool = cluster === null ? storage.spool : { space: () => volumeOf(parts.dataDir) };
   const health = new Health(
     {
-      ...{ clock, views, spool, relays, certificateExpiresAt },
+      clock,
+      views,
+      spool,
+      relays,
+      certificateExpiresAt,
       store: () => ({ failed: failed(), waitingMs: writer.waitingMs() }),
       ports: () => portsStatus(live.config, bound),
       nodes: () => nodes.nodes(),
@@ -75,7 +79,11 @@ export function observe(
     { version, engine: cluster === null ? 'sqlite' : 'postgres' },
   );
   const metrics = createMetrics({
-    ...{ version, counters, relays, certificateExpiresAt, ...incoming },
+    version,
+    counters,
+    relays,
+    certificateExpiresAt,
+    ...incoming,
     startedAt: clock.wall(),
     now: () => clock.wall(),
     snapshot: () => health.snapshot(),

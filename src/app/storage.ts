@@ -102,8 +102,15 @@ async function openInDirectory({ dataDir, clock, onFailure }: StorageOptions): P
     // Relays and domains themselves reveal a lost key.
     const holdSecretKey = async () => {};
     return {
-      ...{ ...parts, registry, views: viewsBehind(written, views), spool, writer: thread },
-      ...{ cluster: null, written, holdSecretKey, close },
+      ...parts,
+      registry,
+      views: viewsBehind(written, views),
+      spool,
+      writer: thread,
+      cluster: null,
+      written,
+      holdSecretKey,
+      close,
     };
   } catch (error) {
     await close();

@@ -57,12 +57,18 @@ export function createWork(parts: WorkParts): Work {
   const nodes = createNodesSight(storage.cluster, self, clock);
   const engine: Engine = createEngine({
     ...storage,
-    ...{ clock, random, events, signer, node },
+    clock,
+    random,
+    events,
+    signer,
+    node,
     settings: engineSettingsOf(() => live.loaded),
     self: { ...self, report: () => ownReport(engine, parts) },
   });
   const transports: TransportParts = {
-    ...{ clock, random, log },
+    clock,
+    random,
+    log,
     dns: createMailDns(() => live.config, bound, clock, random),
     resign: (original, converted) => signer.resign(original, converted),
     memory: new Budget(PROVIDER_MEMORY),
@@ -100,7 +106,10 @@ interface OwnKnowledge {
 function ownReport({ relays, queue }: Engine, known: OwnKnowledge): string {
   const { denied, history, topics, clock } = known;
   return writeReport({
-    ...{ relays: relayStates(relays, clock), lanes: queue.lanes() },
-    ...{ denied: denied.list(), happenings: history.newest(), news: topics.counts() },
+    relays: relayStates(relays, clock),
+    lanes: queue.lanes(),
+    denied: denied.list(),
+    happenings: history.newest(),
+    news: topics.counts(),
   });
 }

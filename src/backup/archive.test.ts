@@ -20,7 +20,11 @@ import { openSecrets, sealSecrets } from './sealed-secrets.ts';
 import { BLOCK_BYTES, paddingOf, readTarHeader, tarHeader } from './tar.ts';
 
 const MANIFEST = manifestText({
-  ...{ version: '1.0.0', createdAt: '2026-11-22T00:00:00.000Z', messages: 0, segments: 0, bytes: 0 },
+  version: '1.0.0',
+  createdAt: '2026-11-22T00:00:00.000Z',
+  messages: 0,
+  segments: 0,
+  bytes: 0,
   withSecretKey: false,
 });
 

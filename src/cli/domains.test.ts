@@ -7,8 +7,15 @@ const T = '2026-11-22T00:00:00.000Z';
 
 function key(selector: string, change: Partial<DomainKeyView>): DomainKeyView {
   return {
-    ...{ selector, algorithm: 'rsa-sha256', state: 'signing', createdAt: T, activeSince: T },
-    ...{ retiredAt: null, recordUntil: null, unreadable: false, ...change },
+    selector,
+    algorithm: 'rsa-sha256',
+    state: 'signing',
+    createdAt: T,
+    activeSince: T,
+    retiredAt: null,
+    recordUntil: null,
+    unreadable: false,
+    ...change,
   };
 }
 
@@ -38,7 +45,9 @@ test('keys that wait leave those that sign alone', () => {
 test('what is found of all domains alike is told once', () => {
   const address = ok('address 192.0.2.1', 'Is mail.example.com.');
   const checked = ['a.test', 'b.test'].map((name) => ({
-    ...{ name, switchedTo: [], findings: [warn('SPF', `Of ${name}.`, 'do'), address] },
+    name,
+    switchedTo: [],
+    findings: [warn('SPF', `Of ${name}.`, 'do'), address],
   }));
   const text = checkedText(checked, 80);
   expect(text.match(/Is mail[.]example[.]com/g)).toHaveLength(1);

@@ -23,8 +23,12 @@ const update = (...options: readonly string[]) => here.json(['keys', 'update', '
 
 test('a key is changed by what is given, and keeps the rest', async () => {
   expect(await update('--name', 'till', '--content-days', '0')).toMatchObject({
-    ...{ name: 'till', contentDays: 0, rateLimit: 5, cidrs: ['192.0.2.0/24'] },
-    ...{ senderDomains: ['a.example'], scopes: ['messages:send', 'messages:read'] },
+    name: 'till',
+    contentDays: 0,
+    rateLimit: 5,
+    cidrs: ['192.0.2.0/24'],
+    senderDomains: ['a.example'],
+    scopes: ['messages:send', 'messages:read'],
   });
 });
 
@@ -32,7 +36,11 @@ test('words take back what options gave', async () => {
   await update('--expires', '90d', '--content-days', '3');
   const words = ['--rate', 'default', '--expires', 'never', '--content-days', 'default'];
   expect(await update(...words, '--anywhere', '--any-sender')).toMatchObject({
-    ...{ rateLimit: null, expiresAt: null, contentDays: null, cidrs: [], senderDomains: [] },
+    rateLimit: null,
+    expiresAt: null,
+    contentDays: null,
+    cidrs: [],
+    senderDomains: [],
   });
 });
 
@@ -48,7 +56,8 @@ test('a list that is given several times is put in the place of the one there wa
     '::2',
   ];
   expect(await update(...lists)).toMatchObject({
-    ...{ scopes: ['messages:read', 'messages:read_all'], cidrs: ['::1', '::2'] },
+    scopes: ['messages:read', 'messages:read_all'],
+    cidrs: ['::1', '::2'],
   });
 });
 

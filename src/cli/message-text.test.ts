@@ -56,7 +56,12 @@ const DELIVERED: Attempt = {
 /** What is known of a connection that nobody answered, by a version that gathered less. */
 const REFUSED: Attempt = {
   ...DELIVERED,
-  ...{ number: 1, address: null, localAddress: null, tls: null, security: null, dns: [] },
+  number: 1,
+  address: null,
+  localAddress: null,
+  tls: null,
+  security: null,
+  dns: [],
   timings: {
     ...TIMINGS,
     queueMs: null,

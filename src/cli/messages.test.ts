@@ -145,9 +145,18 @@ test('attempts are shown a recipient a line, what peers wrote made harmless', ()
   const timings = { ...none, connectMs: 1, transferMs: 2, totalMs: 12 };
   const result = { class: 'transient', code: 451, enhancedCode: '4.7.1', providerMessageId: null } as const;
   const attempt = {
-    ...{ number: 1, startedAt: '2026-11-20T00:00:00.000Z', relay: 'out', host: 'mx.example.net' },
-    ...{ address: '192.0.2.1', localAddress: null, tls: null, security: null, dns: [] },
-    ...{ reused: false, timings, steps: [] },
+    number: 1,
+    startedAt: '2026-11-20T00:00:00.000Z',
+    relay: 'out',
+    host: 'mx.example.net',
+    address: '192.0.2.1',
+    localAddress: null,
+    tls: null,
+    security: null,
+    dns: [],
+    reused: false,
+    timings,
+    steps: [],
     results: [
       { ...result, recipient: 'ann@example.net', outcome: 'deferred' as const, reply: 'wait\u001b[2J' },
     ],
@@ -202,13 +211,16 @@ test('a list goes on over pages without messages until it finds one, and tells a
 
 test('a list stays narrow, whatever is in it', () => {
   const message = {
-    ...{ id: 'msg_1', status: 'queued', createdAt: '2026-11-20T00:00:00.000Z', outcome: null, relay: null },
-    ...{ from: `"${'n'.repeat(90)}" <a@example.org>`, subject: '\u{1f4ee}'.repeat(200) },
-    ...{
-      to: Array.from({ length: 999 }, (_, index) => `u${index}@example.com`),
-      cc: ['c@example.com'],
-      bcc: [],
-    },
+    id: 'msg_1',
+    status: 'queued',
+    createdAt: '2026-11-20T00:00:00.000Z',
+    outcome: null,
+    relay: null,
+    from: `"${'n'.repeat(90)}" <a@example.org>`,
+    subject: '\u{1f4ee}'.repeat(200),
+    to: Array.from({ length: 999 }, (_, index) => `u${index}@example.com`),
+    cc: ['c@example.com'],
+    bcc: [],
   };
   const [, line = ''] = pageText({ messages: [message], next: null } as never).split('\n');
   expect(line).toContain('  u0@example.com and 999 more  ');

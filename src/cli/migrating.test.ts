@@ -45,8 +45,15 @@ test('steps are told by table where they take long', () => {
 
 test('differences are named, and how many more there are', () => {
   const found: Migrated = {
-    ...{ from: '/srv/mail', to: 'postgres://db/mail', resumed: false, tables: [], statuses: {} },
-    ...{ contents: 0, contentBytes: 0, lostContents: 0, differences: ['holds a: missing'] },
+    from: '/srv/mail',
+    to: 'postgres://db/mail',
+    resumed: false,
+    tables: [],
+    statuses: {},
+    contents: 0,
+    contentBytes: 0,
+    lostContents: 0,
+    differences: ['holds a: missing'],
     differing: MAX_NAMED + 2,
   };
   const text = migratedText(found, 'postgres', '/srv/mail');

@@ -207,8 +207,10 @@ function actCommand(
   return withSelection(shell).action(async (options: ActOptions) => {
     if (options.restored) return await decideRestored(context, options, 'cancel');
     const request = {
-      ...{ act, selection: selectionOf(options) },
-      ...{ toRelay: options.toRelay ?? null, dryRun: options.dryRun ?? false },
+      act,
+      selection: selectionOf(options),
+      toRelay: options.toRelay ?? null,
+      dryRun: options.dryRun ?? false,
     };
     await withOperations(context, options, {}, async (operations) => {
       const sum = await actOnAll(request, operations, context);

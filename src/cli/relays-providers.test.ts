@@ -173,7 +173,9 @@ test('a secret comes apart from the definition, and that of a stored relay is ne
       await expect(added).rejects.toThrow(`Give a secret separately from the definition: ${secret}`);
     }
     const again = operations.addRelay({
-      ...{ definition: { name: 'pm', ...elsewhere }, secret: null, makeDefault: false },
+      definition: { name: 'pm', ...elsewhere },
+      secret: null,
+      makeDefault: false,
     });
     await expect(again).rejects.toThrow('relay.secret: must be given');
   } finally {

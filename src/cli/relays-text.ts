@@ -46,7 +46,8 @@ export function detailText(relay: RelayDetail): string {
   return [
     relayTable([relay], null),
     ...(fields.length === 0 ? [] : ['', 'Definition:', ...fields]),
-    ...['', `Secret: ${hasSecret ? 'stored' : 'none'}`],
+    '',
+    `Secret: ${hasSecret ? 'stored' : 'none'}`,
     `Rules: ${rules.length === 0 ? 'none' : rules.join(', ')}`,
     ...(happened.length === 0 ? [] : ['', 'Since the server started:', ...happened]),
   ].join('\n');

@@ -172,7 +172,10 @@ describe.each([{ running: true }, { running: false }])(
     test('a stored relay is disabled and enabled again; others are held back instead', async () => {
       await here.waybill([...RELAY, '--default']);
       expect(await here.json(['relays', 'disable', 'out'])).toMatchObject({
-        ...{ name: 'out', disabled: true, changed: true, isDefault: true },
+        name: 'out',
+        disabled: true,
+        changed: true,
+        isDefault: true,
       });
       expect((await here.waybill(['relays', 'disable', 'out'])).out).toContain('already disabled');
       expect((await here.waybill(['relays', 'list'])).out).toMatch(/out \(default\).* disabled +0/);

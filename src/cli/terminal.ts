@@ -162,7 +162,7 @@ export class Exit extends Error {
   }
 }
 
-/** How a command is given a secret: never as an argument, which others on the machine could read. */
+// How a command is given a secret: never as an argument, which others on the machine could read.
 
 /** The file name that means the standard input. */
 const STANDARD_INPUT = '-';

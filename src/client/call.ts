@@ -232,7 +232,7 @@ class Deadline {
   }
 }
 
-/** When a call is made again, how long to wait before, and what a failed try may have done. Pure but for the dice. */
+// When a call is made again, how long to wait before, and what a failed try may have done. Pure but for the dice.
 
 /** Answers that may be another one soon: overload, time-outs, a server on its way up or down. */
 const PASSING_STATUSES = [408, 429, 502, 503, 504];
@@ -279,7 +279,7 @@ export function readRetryAfter(text: string | null, wallMs: number): number | nu
   return Number.isNaN(at) ? null : Math.max(0, at - wallMs);
 }
 
-/** Why a request had no answer, from what `fetch` threw: platforms hide it in causes of causes. */
+// Why a request had no answer, from what `fetch` threw: platforms hide it in causes of causes.
 
 /** What a request's failure means. */
 interface Loss {

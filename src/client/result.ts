@@ -114,7 +114,7 @@ export function failed(error: ClientError): Result<never> {
   return { ok: false, error };
 }
 
-/** What callers give, told apart from what can be sent; types alone do not hold where programs are JavaScript. */
+// What callers give, told apart from what can be sent; types alone do not hold where programs are JavaScript.
 
 /** What was given cannot be sent. The message names it, says the rule, and how to do it right. */
 export class InputFault extends Error {

@@ -9,11 +9,17 @@ const VAULT = createVault(new Uint8Array(32).fill(1), seededRandom(1));
 const OTHER = createVault(new Uint8Array(32).fill(2), seededRandom(2));
 
 const KEY: DomainKey & { privateKey: string } = {
-  ...{ selector: 's1', algorithm: 'ed25519-sha256', publicKey: 'cHVi', privateKey: 'cHJpdmF0ZQ==' },
-  ...{ createdAt: 5, activeSince: 5, retiredAt: null },
+  selector: 's1',
+  algorithm: 'ed25519-sha256',
+  publicKey: 'cHVi',
+  privateKey: 'cHJpdmF0ZQ==',
+  createdAt: 5,
+  activeSince: 5,
+  retiredAt: null,
 };
 const DOMAIN: SendingDomain = {
-  ...{ name: 'example.com', since: 5 },
+  name: 'example.com',
+  since: 5,
   keys: [KEY, { ...KEY, selector: 's2', retiredAt: 7, privateKey: null }],
 };
 

@@ -8,7 +8,8 @@ import { resolve } from './resolve.ts';
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const ACCOUNT = JSON.stringify({
-  ...{ type: 'service_account', client_email: 'a@b.example' },
+  type: 'service_account',
+  client_email: 'a@b.example',
   private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
 });
 

@@ -59,17 +59,29 @@ const HOSTNAME =
 const MAX_TEXT = 4096;
 const MAX_ITEMS = 1000;
 
-/** Sizes and times as people write them: a whole number and a unit, such as `500GiB` or `2h`. */
+// Sizes and times as people write them: a whole number and a unit, such as `500GiB` or `2h`.
 
 /** Units of size, in bytes. Powers of two have their own names: `MB` is a million. */
 const SIZES: Readonly<Record<string, number>> = {
-  ...{ B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 },
-  ...{ KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 },
+  B: 1,
+  kB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  TB: 1e12,
+  KiB: 2 ** 10,
+  MiB: 2 ** 20,
+  GiB: 2 ** 30,
+  TiB: 2 ** 40,
 };
 
 /** Units of time, in ms. */
 const TIMES: Readonly<Record<string, number>> = {
-  ...{ ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 },
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  min: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
 };
 
 interface Measure {
@@ -97,7 +109,8 @@ export function integer(min: number, max: number, unit: string | null = null): K
     { place: '', value: raw, rule: `must be ${rule} ${measureRule(measured ?? '')}` },
   ];
   return {
-    ...{ rule, unit },
+    rule,
+    unit,
     form: { ...formOf('integer'), range: [min, max], examples: MEASURES[unit ?? '']?.examples ?? null },
     read: (raw) => {
       const value = measured !== null && typeof raw === 'string' ? readMeasure(raw, measured) : raw;
@@ -141,7 +154,9 @@ export function text<T extends string = string>(
   const isGood = (raw: unknown): raw is T =>
     typeof raw === 'string' && raw.length <= MAX_TEXT && accepts(raw);
   return {
-    ...{ rule, unit: null, form: formOf('text') },
+    rule,
+    unit: null,
+    form: formOf('text'),
     read: (raw) => (isGood(raw) ? raw : undefined),
     fromText: (line) => line,
   };

@@ -7,16 +7,22 @@ import { readRelay } from './relays.ts';
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const PEM = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 const ACCOUNT = JSON.stringify({
-  ...{ type: 'service_account', project_id: 'mail', private_key_id: 'key-1', private_key: PEM },
-  ...{ client_email: 'mailer@mail.iam.gserviceaccount.example', token_uri: 'https://evil.example/token' },
+  type: 'service_account',
+  project_id: 'mail',
+  private_key_id: 'key-1',
+  private_key: PEM,
+  client_email: 'mailer@mail.iam.gserviceaccount.example',
+  token_uri: 'https://evil.example/token',
 });
 const EDWARDS = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 const FILES: Readonly<Record<string, string>> = { account: ACCOUNT, refresh: '1//refresh', secret: 's3cret' };
 
 function read(raw: Record<string, unknown>, extra: object = {}) {
   const reading = readRelay({
-    ...{ raw: { name: 'out', type: 'smtp', host: 'smtp.example.com', ...raw }, key: 'relays[0]' },
-    ...{ source: 'file', origin: 'file' },
+    raw: { name: 'out', type: 'smtp', host: 'smtp.example.com', ...raw },
+    key: 'relays[0]',
+    source: 'file',
+    origin: 'file',
     readSecret: (path) => FILES[path] ?? '',
     ...extra,
   });
@@ -25,11 +31,17 @@ function read(raw: Record<string, unknown>, extra: object = {}) {
 
 const XOAUTH2 = { auth: 'xoauth2', username: 'sender@contoso.example' };
 const MICROSOFT = {
-  ...{ ...XOAUTH2, preset: 'microsoft', tenant: 'contoso.example' },
-  ...{ client_id: '11111111-2222-3333-4444-555555555555', secret: 's3cret' },
+  ...XOAUTH2,
+  preset: 'microsoft',
+  tenant: 'contoso.example',
+  client_id: '11111111-2222-3333-4444-555555555555',
+  secret: 's3cret',
 };
 const GOOGLE = {
-  ...{ ...XOAUTH2, preset: 'google', client_id: '1-x.apps.googleusercontent.com', secret: 's3cret' },
+  ...XOAUTH2,
+  preset: 'google',
+  client_id: '1-x.apps.googleusercontent.com',
+  secret: 's3cret',
   refresh_token: '1//refresh',
 };
 const SERVICE = { ...XOAUTH2, preset: 'google', service_account: ACCOUNT };
@@ -39,7 +51,9 @@ test.each<[object, object]>([
   [
     MICROSOFT,
     {
-      ...{ preset: 'microsoft', tenant: 'contoso.example', allowPrivate: false },
+      preset: 'microsoft',
+      tenant: 'contoso.example',
+      allowPrivate: false,
       tokenUrl: 'https://login.microsoftonline.com/contoso.example/oauth2/v2.0/token',
       scope: 'https://outlook.office365.com/.default',
       grant: { kind: 'client_credentials', clientId: MICROSOFT.client_id, secret: 's3cret' },
@@ -48,9 +62,12 @@ test.each<[object, object]>([
   [
     GOOGLE,
     {
-      ...{ tokenUrl: 'https://oauth2.googleapis.com/token', scope: 'https://mail.google.com/' },
+      tokenUrl: 'https://oauth2.googleapis.com/token',
+      scope: 'https://mail.google.com/',
       grant: {
-        ...{ kind: 'refresh_token', clientId: GOOGLE.client_id, secret: 's3cret' },
+        kind: 'refresh_token',
+        clientId: GOOGLE.client_id,
+        secret: 's3cret',
         refreshToken: '1//refresh',
       },
     },
@@ -61,8 +78,11 @@ test.each<[object, object]>([
       // Not what the file says: whoever has it changed could have signatures sent elsewhere.
       tokenUrl: 'https://oauth2.googleapis.com/token',
       grant: {
-        ...{ kind: 'service_account', account: 'mailer@mail.iam.gserviceaccount.example', keyId: 'key-1' },
-        ...{ privateKey: PEM, subject: 'sender@contoso.example' },
+        kind: 'service_account',
+        account: 'mailer@mail.iam.gserviceaccount.example',
+        keyId: 'key-1',
+        privateKey: PEM,
+        subject: 'sender@contoso.example',
       },
     },
   ],

@@ -140,7 +140,7 @@ export function ruleFor({ name, kind }: RelayRow, value: unknown, known: readonl
   return `must be ${kind.rule}${near === null ? '' : `; did you mean ${near}?`}`;
 }
 
-/** How a smarthost authenticates, by its definition: by password, or by access tokens (OAuth 2.0). */
+// How a smarthost authenticates, by its definition: by password, or by access tokens (OAuth 2.0).
 
 /** Fields that a service account's file replaces. */
 const CLIENT_FIELDS = ['client_id', 'secret', 'refresh_token'] as const;

@@ -8,7 +8,10 @@ const SECRET = 'SG.very-secret';
 
 function read(raw: Record<string, unknown>, extra: object = {}) {
   const reading = readRelay({
-    ...{ raw: { name: 'out', secret: SECRET, ...raw }, key: 'relays[0]', source: 'file', origin: 'file' },
+    raw: { name: 'out', secret: SECRET, ...raw },
+    key: 'relays[0]',
+    source: 'file',
+    origin: 'file',
     readSecret: () => SECRET,
     ...extra,
   });
@@ -18,13 +21,19 @@ function read(raw: Record<string, unknown>, extra: object = {}) {
 const SES = { type: 'ses', region: 'eu-west-1', access_key_id: 'AKIAIOSFODNN7EXAMPLE' };
 const MAILGUN = { type: 'mailgun', domain: 'mg.example.com' };
 const GRAPH = {
-  ...{ type: 'graph', tenant: 'contoso.onmicrosoft.com' },
+  type: 'graph',
+  tenant: 'contoso.onmicrosoft.com',
   client_id: '11111111-2222-3333-4444-555555555555',
 };
 const WEBHOOK = { type: 'webhook', url: 'https://hooks.example.com/mail/' };
 const LEAST = {
-  ...{ ses: SES, mailgun: MAILGUN, graph: GRAPH, webhook: WEBHOOK },
-  ...{ postmark: { type: 'postmark' }, sendgrid: { type: 'sendgrid' }, resend: { type: 'resend' } },
+  ses: SES,
+  mailgun: MAILGUN,
+  graph: GRAPH,
+  webhook: WEBHOOK,
+  postmark: { type: 'postmark' },
+  sendgrid: { type: 'sendgrid' },
+  resend: { type: 'resend' },
 } as const;
 
 const COMMON = { allowPrivate: false, secret: SECRET };
@@ -50,14 +59,18 @@ test.each([
     {
       endpoint: 'https://graph.microsoft.com/v1.0',
       authority: 'https://login.microsoftonline.com',
-      ...{ tenant: GRAPH.tenant, clientId: GRAPH.client_id, mailbox: null },
+      tenant: GRAPH.tenant,
+      clientId: GRAPH.client_id,
+      mailbox: null,
     },
   ],
   [{ ...GRAPH, mailbox: 'out@contoso.com' }, { mailbox: 'out@contoso.com' }],
   [WEBHOOK, { endpoint: 'https://hooks.example.com/mail/' }],
 ])('a definition says how a provider is spoken to: %j', (raw, settings) => {
   expect(read(raw)).toMatchObject({
-    ...{ type: raw.type, smtp: null, mx: null },
+    type: raw.type,
+    smtp: null,
+    mx: null,
     limits: { maxConcurrency: raw.type === 'graph' ? 4 : 10 },
     provider: { type: raw.type, ...COMMON, ...settings },
   });

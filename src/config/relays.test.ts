@@ -17,8 +17,12 @@ function read(raw: unknown, secret = 'pw') {
 }
 
 const LIMITS = {
-  ...{ maxRatePerSecond: 0, maxMessageBytes: 0, maxRecipients: 100 },
-  ...{ maxPerDay: 0, reservePercent: 5, warmUp: null },
+  maxRatePerSecond: 0,
+  maxMessageBytes: 0,
+  maxRecipients: 100,
+  maxPerDay: 0,
+  reservePercent: 5,
+  warmUp: null,
 };
 const GOOD = { name: 'out', type: 'smtp', host: 'smtp.example.net' };
 
@@ -71,14 +75,25 @@ test('type mx needs no host, and has port 25, opportunistic TLS and no private h
 
 test('type mx may be given all that it knows', () => {
   const given = {
-    ...{ port: 2525, tls: 'required', allow_private: true, max_per_domain: 5, max_concurrency: 7 },
-    ...{ helo: 'out.example.net', source_ips: ['192.0.2.1', '192.0.2.2'], ip_family: 'ipv4' },
+    port: 2525,
+    tls: 'required',
+    allow_private: true,
+    max_per_domain: 5,
+    max_concurrency: 7,
+    helo: 'out.example.net',
+    source_ips: ['192.0.2.1', '192.0.2.2'],
+    ip_family: 'ipv4',
   };
   expect(read({ ...MX, ...given })).toMatchObject({
     limits: { maxConcurrency: 7 },
     mx: {
-      ...{ port: 2525, tls: 'required', allowPrivate: true, maxPerDomain: 5 },
-      ...{ helo: 'out.example.net', sourceIps: ['192.0.2.1', '192.0.2.2'], ipFamily: 'ipv4' },
+      port: 2525,
+      tls: 'required',
+      allowPrivate: true,
+      maxPerDomain: 5,
+      helo: 'out.example.net',
+      sourceIps: ['192.0.2.1', '192.0.2.2'],
+      ipFamily: 'ipv4',
     },
   });
 });

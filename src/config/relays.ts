@@ -56,7 +56,9 @@ const INBOX_LIMITS: RelayLimits = {
   maxRatePerSecond: 0,
   maxMessageBytes: 0,
   maxRecipients: 1000,
-  ...{ maxPerDay: 0, reservePercent: 0, warmUp: null },
+  maxPerDay: 0,
+  reservePercent: 0,
+  warmUp: null,
 };
 
 /** The relay that always exists: it captures mail locally. */

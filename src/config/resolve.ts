@@ -51,7 +51,8 @@ export function resolve(sources: Sources): Resolution {
     routesOrigin: routes?.origin ?? 'stored',
     unreadableRelays: stored.relays.filter((relay) => relay.unreadable).map((relay) => relay.name),
     // Domains are not settings: the reader of the store adds them.
-    ...{ domains: [], unreadableDomains: [] },
+    domains: [],
+    unreadableDomains: [],
   };
   const good = new Set(config.relays.map(({ name }) => name));
   const faultyRelays = definitions.map(declaredName).filter((name) => !good.has(name));

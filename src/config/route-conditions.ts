@@ -59,7 +59,7 @@ function clockOf(minute: number): string {
   return `${two(Math.floor(minute / HOUR))}:${two(minute % HOUR)}`;
 }
 
-/** The conditions of a routing rule, as written in `routes:`. */
+// The conditions of a routing rule, as written in `routes:`.
 
 /** Most values of one condition. */
 const MAX_VALUES = 1000;
@@ -199,7 +199,10 @@ export function readCondition(
 
 function word(condition: WordCondition, kind: Kind<string>, meaning: string): ConditionField {
   return {
-    ...{ condition, kind, meaning, several: true },
+    condition,
+    kind,
+    meaning,
+    several: true,
     toMatch: (given) => ({
       [condition]: new Set(given.map((value) => addressKey(String(value)).toLowerCase())),
     }),

@@ -5,8 +5,11 @@ import type { OpenedRelay, Sources } from './sources.ts';
 
 const FIELDS = { name: 'api', type: 'resend', endpoint: 'http://127.0.0.1:9' };
 const STORED: OpenedRelay = {
-  ...{ name: 'api', definition: JSON.stringify(FIELDS), disabled: false },
-  ...{ password: 're_key', unreadable: false },
+  name: 'api',
+  definition: JSON.stringify(FIELDS),
+  disabled: false,
+  password: 're_key',
+  unreadable: false,
 };
 const DEFAULT: Readonly<Record<string, string>> = { 'delivery.default_relay': '"api"' };
 const PERMIT = { WAYBILL_DELIVERY__PRIVATE_RELAYS: 'api' };

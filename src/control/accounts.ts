@@ -167,7 +167,10 @@ function done(answer: UserAnswer, name: string, { sessions }: Reception): void {
 
 function userView(user: User): UserView {
   return {
-    ...{ name: user.name, role: user.role, disabled: user.disabled, sessions: user.sessions },
+    name: user.name,
+    role: user.role,
+    disabled: user.disabled,
+    sessions: user.sessions,
     hasPassword: user.passwordHash !== null,
     secondFactor: user.secondFactor !== null,
     createdAt: formatTimestamp(user.createdAt),
@@ -177,7 +180,10 @@ function userView(user: User): UserView {
 
 function sessionRow({ id, user, sourceAddress, agent, ...times }: Session): SessionRow {
   return {
-    ...{ id, name: user, sourceAddress, agent },
+    id,
+    name: user,
+    sourceAddress,
+    agent,
     createdAt: formatTimestamp(times.createdAt),
     lastSeenAt: formatTimestamp(times.lastSeenAt),
     expiresAt: formatTimestamp(times.expiresAt),

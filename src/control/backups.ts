@@ -72,7 +72,11 @@ async function backUp(
   const path = file ?? join(backupFolder(dataDir), nameAt(now));
   const layout = layoutOf(dataDir);
   const task = {
-    ...{ database: layout.database, spool: layout.spool, file: path, version: version(), createdAt: now },
+    database: layout.database,
+    spool: layout.spool,
+    file: path,
+    version: version(),
+    createdAt: now,
     secrets: passphrase === null ? null : { passphrase, files: secretFiles(deps) },
   };
   // Taken before the database is copied: everything it refers to then stays until the end.
@@ -82,7 +86,12 @@ async function backUp(
     const taken = await backUpInThread(task, (step) => progress.tell(step), progress.signal);
     const { sizeBytes, messages, withSecretKey, damaged } = taken;
     const view: BackupView = {
-      ...{ name: basename(path), path, sizeBytes, createdAt: formatTimestamp(now), messages, withSecretKey },
+      name: basename(path),
+      path,
+      sizeBytes,
+      createdAt: formatTimestamp(now),
+      messages,
+      withSecretKey,
       verified: damaged === 0,
       ...(damaged === 0 ? {} : { damaged }),
     };
@@ -108,12 +117,13 @@ function nameAt(now: number): string {
 function secretFiles({ dataDir, resolution }: LocalDeps): { name: string; path: string }[] {
   const { config } = resolution();
   const own = ['tls.key', 'tls.crt', 'tls-uploaded.pem', 'waybill.yaml'].map((name) => ({
-    ...{ name, path: join(dataDir, name) },
+    name,
+    path: join(dataDir, name),
   }));
   return [{ name: 'secret.key', path: config.secrets.keyFile ?? join(dataDir, 'secret.key') }, ...own];
 }
 
-/** Backups in the data directory's own folder, and the note of the last backup taken anywhere. */
+// Backups in the data directory's own folder, and the note of the last backup taken anywhere.
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}\.tar$/;
 /** Names under which `takeBackup` writes an unfinished one. */

@@ -31,8 +31,10 @@ function settingViews({ effective, pending }: Loaded): SettingView[] {
     const written = kind.inFile?.(value) ?? value;
     if (Array.isArray(written) && written.some(isRecord))
       return written.map((row: unknown, index) => ({
-        ...{ key: `${key}[${index}]`, value: row },
-        ...{ source, applies },
+        key: `${key}[${index}]`,
+        value: row,
+        source,
+        applies,
       }));
     const shown = (plain: unknown) => (secret && plain !== '' ? MASK : plain);
     const waiting = pending.find((other) => other.key === key);
@@ -58,7 +60,9 @@ export function relayFields(relay: Relay): Readonly<Record<string, unknown>> {
   const { type, limits, smtp, mx, provider } = relay;
   const { reservePercent, warmUp, ...others } = limits;
   const settings: Readonly<Record<string, unknown>> = {
-    ...{ type, ...others, quotaReservePercent: reservePercent },
+    type,
+    ...others,
+    quotaReservePercent: reservePercent,
     ...(warmUp !== null && { warmupStart: dayText(warmUp.startDay), warmupPerDay: warmUp.perDay }),
     ...(smtp !== null && { auth: null, ...smtp, ...oauthSettings(smtp) }),
     ...mx,
@@ -87,6 +91,7 @@ function routeRows({ config, configFile }: Loaded): SettingView[] {
   return config.routes.map((rule, index) => ({
     key: `routes[${index}]`,
     value: ruleDefinition(rule),
-    ...{ source, applies: 'live' },
+    source,
+    applies: 'live',
   }));
 }

@@ -70,7 +70,7 @@ function opened(row: StoredDomain, vault: Parameters<typeof openDomains>[1]): Se
   return domain;
 }
 
-/** Periodic work on a domain: new keys sign once their records are visible, old ones are removed. */
+// Periodic work on a domain: new keys sign once their records are visible, old ones are removed.
 
 /** What that work needs. */
 export interface MindingDeps extends BookDeps {

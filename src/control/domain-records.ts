@@ -106,7 +106,7 @@ function noteOf(key: DomainKey): string {
     : 'new: it signs once this record is visible';
 }
 
-/** The senders of a domain's mail here, as SPF sees them: our addresses, and the relays' providers. */
+// The senders of a domain's mail here, as SPF sees them: our addresses, and the relays' providers.
 
 /** What a domain's SPF record should allow. */
 export interface Senders {

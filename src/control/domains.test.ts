@@ -8,10 +8,17 @@ import { zoneLine } from './domain-records.ts';
 
 const NAME = 'example.com';
 const add = (more: Partial<RequestOf<'addDomain'>> = {}): RequestOf<'addDomain'> => ({
-  ...{ name: NAME, algorithm: 'ed25519', selector: null, ...more },
+  name: NAME,
+  algorithm: 'ed25519',
+  selector: null,
+  ...more,
 });
 const rotate = (more: Partial<RequestOf<'rotateDomain'>> = {}): RequestOf<'rotateDomain'> => ({
-  ...{ name: NAME, algorithm: null, selector: null, now: false, ...more },
+  name: NAME,
+  algorithm: null,
+  selector: null,
+  now: false,
+  ...more,
 });
 
 describe('a new domain', () => {
@@ -76,10 +83,8 @@ describe('rotation', () => {
     publishRecords(dns, keyRecords(rotated, 'waiting'));
     expect((await operations.checkDomains({ name: null }))[0]?.switchedTo).toEqual(['b']);
     expect(domain(NAME)?.keys.map(({ selector, privateKey }) => [selector, privateKey === null])).toEqual([
-      ...[
-        ['a', false],
-        ['b', false],
-      ],
+      ['a', false],
+      ['b', false],
     ]);
     const [row] = await deps.registry.domains();
     expect(Object.keys(JSON.parse(row?.secrets ?? '{}')).sort()).toEqual(['a', 'b']);

@@ -179,8 +179,12 @@ function keyViewOf(key: DomainKey): DomainKeyView {
   const until = recordUntil(key);
   const time = (ms: number | null) => (ms === null ? null : formatTimestamp(ms));
   return {
-    ...{ selector, algorithm, state: keyState(key) },
-    ...{ createdAt: formatTimestamp(createdAt), activeSince: time(activeSince), retiredAt: time(retiredAt) },
+    selector,
+    algorithm,
+    state: keyState(key),
+    createdAt: formatTimestamp(createdAt),
+    activeSince: time(activeSince),
+    retiredAt: time(retiredAt),
     recordUntil: time(until),
     unreadable: retiredAt === null && privateKey === null,
   };

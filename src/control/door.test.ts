@@ -15,8 +15,13 @@ const ADA: Actor = { kind: 'user', name: 'ada', role: 'admin', sourceAddress: '1
 const SECRET = 'hunter2-is-planted-here';
 const DEFINITION = { name: 'out', type: 'smtp', host: 'mail.example', username: 'u' };
 const KEY = {
-  ...{ name: 'shop', test: false, scopes: ['messages:send'], rateLimit: null, expiresAt: null },
-  ...{ cidrs: [], senderDomains: [] },
+  name: 'shop',
+  test: false,
+  scopes: ['messages:send'],
+  rateLimit: null,
+  expiresAt: null,
+  cidrs: [],
+  senderDomains: [],
 };
 
 let here: Installation;
@@ -39,9 +44,14 @@ describe('what is done', () => {
   test('is written down with who, from where, on what, and how it was before and after', async () => {
     await opened.door.call(ADA, 'addRelay', { definition: DEFINITION, secret: SECRET, makeDefault: true });
     expect(await newest()).toMatchObject({
-      ...{ actor: 'ada', actorKind: 'user', sourceAddress: '192.0.2.7', action: 'addRelay', subject: 'out' },
+      actor: 'ada',
+      actorKind: 'user',
+      sourceAddress: '192.0.2.7',
+      action: 'addRelay',
+      subject: 'out',
       words: 'Added a relay',
-      ...{ before: null, after: { definition: DEFINITION, hasSecret: true, disabled: false } },
+      before: null,
+      after: { definition: DEFINITION, hasSecret: true, disabled: false },
     });
     await opened.door.call(ADA, 'switchRelay', { name: 'out', disabled: true });
     expect(await newest()).toMatchObject({ before: { disabled: false }, after: { disabled: true } });
@@ -51,8 +61,13 @@ describe('what is done', () => {
   test('of the command line has no name', async () => {
     await opened.operations.hold({ target: 'inbox', kind: 'pause' });
     expect(await newest()).toMatchObject({
-      ...{ actor: '', actorKind: 'command', sourceAddress: null, action: 'hold', subject: 'inbox' },
-      ...{ before: null, after: { target: 'inbox', kind: 'pause' } },
+      actor: '',
+      actorKind: 'command',
+      sourceAddress: null,
+      action: 'hold',
+      subject: 'inbox',
+      before: null,
+      after: { target: 'inbox', kind: 'pause' },
     });
   });
 
@@ -79,7 +94,11 @@ describe('what is done', () => {
   test('by reading alone is not written down', async () => {
     await opened.door.call(ADA, 'relays', {});
     await opened.door.call(ADA, 'activity', {
-      ...{ actor: null, action: null, subject: null, limit: 1, before: null },
+      actor: null,
+      action: null,
+      subject: null,
+      limit: 1,
+      before: null,
     });
     expect(await activity()).toEqual([]);
   });

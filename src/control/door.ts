@@ -132,7 +132,7 @@ function askedOf(request: unknown): Asked {
     : {};
 }
 
-/** The form in which states are kept in the activity: without secrets, and short. */
+// The form in which states are kept in the activity: without secrets, and short.
 
 /** Replaces values that are never kept. */
 const MASK = '********';

@@ -60,7 +60,7 @@ export function engineSettings({ config, holds, routesVersion }: InForce): Engin
   };
 }
 
-/** Published routing tables: numbered and kept, so that past decisions can be explained. */
+// Published routing tables: numbered and kept, so that past decisions can be explained.
 
 /** A configuration in force, with the version of its routing table. */
 export interface InForce extends Loaded {

@@ -31,7 +31,9 @@ afterEach(() => stores.store.close());
 function operations() {
   const { store, views, keyring } = stores;
   const deps = {
-    ...{ views, keyring, random: seededRandom(1) },
+    views,
+    keyring,
+    random: seededRandom(1),
     clock: { wall: () => now },
     acts: {
       discard: async (ids: readonly string[]) => (await store.discard(ids, at())).filter(Boolean).length,

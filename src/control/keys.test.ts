@@ -5,8 +5,13 @@ import type { RequestOf } from '../operations/table.ts';
 import type { Offline } from './offline.ts';
 
 const KEY: RequestOf<'createKey'> = {
-  ...{ name: 'shop', test: false, scopes: ['messages:send', 'messages:read'], rateLimit: 7 },
-  ...{ expiresAt: null, cidrs: ['192.0.2.0/24'], senderDomains: ['shop.example'] },
+  name: 'shop',
+  test: false,
+  scopes: ['messages:send', 'messages:read'],
+  rateLimit: 7,
+  expiresAt: null,
+  cidrs: ['192.0.2.0/24'],
+  senderDomains: ['shop.example'],
 };
 
 let here: Installation;

@@ -153,7 +153,10 @@ async function cancelMailOf(key: ApiKey, justRevoked: boolean, deps: LocalDeps):
   let before: string | null = null;
   do {
     const query: ListQuery = {
-      ...{ owner: { keyId: key.id }, statuses: NOT_FINAL, before, limit: CANCEL_BATCH },
+      owner: { keyId: key.id },
+      statuses: NOT_FINAL,
+      before,
+      limit: CANCEL_BATCH,
     };
     const page: ListPage = await views.list(query);
     const answers = await Promise.all(page.messages.map(({ id }) => acts.cancel(id)));
@@ -170,7 +173,8 @@ async function rotateKey(request: RequestOf<'rotateKey'>, deps: LocalDeps): Prom
   const overlapUntil = deps.clock.wall() + OVERLAP_MS;
   if (await deps.keyring.rotate(key.id, hashSecret(secret), prefix, overlapUntil))
     return {
-      ...{ key: keyView({ ...key, prefix }), secret },
+      key: keyView({ ...key, prefix }),
+      secret,
       oldSecretUntil: formatTimestamp(Math.min(overlapUntil, key.expiresAt ?? overlapUntil)),
     };
   throw new OperationError(

@@ -66,7 +66,9 @@ describe('an address and a port are this server', () => {
     const isOwn = ownOf('listener: { bind: ["192.0.2.7", "2001:db8::7"], ports: [25] }\n', { smtp: [25] });
     expect(isOwn('127.0.0.1', 25)).toBe(false);
     expect([isOwn('192.0.2.7', 25), isOwn('2001:db8::7', 25), isOwn('::ffff:192.0.2.7', 25)]).toEqual([
-      ...[true, true, true],
+      true,
+      true,
+      true,
     ]);
     const isOwnOverIpv4 = ownOf('listener: { bind: ["0.0.0.0"], ports: [25] }\n', { smtp: [25] });
     expect([isOwnOverIpv4('127.0.0.1', 25), isOwnOverIpv4('::1', 25)]).toEqual([true, false]);

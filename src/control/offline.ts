@@ -71,7 +71,10 @@ export async function openOffline(given: OfflineOptions): Promise<Offline> {
     const engine = openEngine(stores, () => loaded, options);
     const previewer = new Previewer(options.clock);
     const reception = createReception({
-      ...{ ...stores, ...options, log: silentLog, box: () => loaded.vault },
+      ...stores,
+      ...options,
+      log: silentLog,
+      box: () => loaded.vault,
       limits: () => sessionLimits(loaded.config),
     });
     const local = createLocalOperations({
@@ -173,7 +176,15 @@ function openEngine(
   const keysOf = createSigningKeys();
   const signer = new MailSigner({ keys: () => keysOf(loaded().config.domains), clock, log: silentLog });
   const engine = createEngine({
-    ...{ store, views, spool, clock, random, events, settings, node: NODE, signer },
+    store,
+    views,
+    spool,
+    clock,
+    random,
+    events,
+    settings,
+    node: NODE,
+    signer,
   });
   for (const relay of loaded().config.relays) engine.relays.put(relay, NO_TRANSPORT);
   return engine;

@@ -65,7 +65,9 @@ async function overview(deps: LocalDeps): Promise<Overview> {
   const aheadMs = last === undefined ? 0 : messageIdTime(last.id) - now;
   return {
     time: formatTimestamp(now),
-    ...{ today, lastWeek, last5m },
+    today,
+    lastWeek,
+    last5m,
     queue: {
       ...spool,
       queuedBytes,

@@ -80,7 +80,9 @@ function readJob({ act, selection, toRelay, dryRun }: RequestOf<'actOnQueue'>, d
       `${act} acts on mail that is ${POSSIBLE[act].join(' or ')}, not ${wrong}.`,
     );
   return {
-    ...{ act, selection, dryRun },
+    act,
+    selection,
+    dryRun,
     statuses: new Set(statuses.length > 0 ? statuses : USUAL[act]),
     target: toRelay === null ? null : readRelay(toRelay, deps),
     now: deps.clock.wall(),

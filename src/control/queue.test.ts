@@ -17,14 +17,14 @@ import { type Loaded, loadConfig } from '../config/load.ts';
 import { NO_EVIDENCE } from '../domain/attempt.ts';
 import { localReply, type Outcome } from '../domain/outcome.ts';
 import { settle } from '../domain/settle.ts';
-import type { Acts } from '../engine/contract.ts';
-import { IDLE, type LaneFigures } from '../engine/contract.ts';
+import { type Acts, IDLE, type LaneFigures } from '../engine/contract.ts';
 import { systemClock } from '../lib/clock.ts';
 import { systemRandom } from '../lib/random.ts';
 import type { QueueOperations, Selection } from '../operations/queue.ts';
 import type { RequestOf } from '../operations/table.ts';
 import type { AcceptDelivery, AcceptRecord } from '../store/accepting.ts';
 import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
+import { storedRows } from './in-force.ts';
 import { type QueueDeps, queueOperations } from './queue.ts';
 
 /** The queue's operations over a real store and a real configuration; the engine's acts are the store's verbs. */
@@ -60,7 +60,8 @@ beforeEach(async () => {
   await load();
   expect(loaded.faults).toEqual([]);
   const deps: QueueDeps = {
-    ...{ views: stores.views, registry: stores.registry, journal: stores.journal, acts: storeActs() },
+    ...stores,
+    acts: storeActs(),
     queue: { ...IDLE, lanes: () => figures },
     clock: { ...systemClock, wall: () => now },
     resolution: () => ({ ...loaded, routesVersion: 2 }),
@@ -77,13 +78,7 @@ afterEach(async () => {
 });
 
 async function load(): Promise<void> {
-  const { registry } = stores;
-  const [settings, relays, holds] = await Promise.all([
-    registry.settings(),
-    registry.relays(),
-    registry.holds(),
-  ]);
-  const stored = { settings, relays, holds, domains: [] };
+  const stored = await storedRows(stores.registry);
   loaded = loadConfig({ dataDir: folder, environment: {}, stored, random: systemRandom });
 }
 
@@ -144,9 +139,9 @@ async function attempt(outcome: Outcome): Promise<void> {
   await store.releaseLanes([lease], stamp);
 }
 
+// biome-ignore format: nothing in any of them
 const NOTHING: Selection = {
-  ...{ lane: null, relay: null, statuses: [], tag: null },
-  ...{ to: null, from: null, olderThanSeconds: null, all: false },
+  lane: null, relay: null, statuses: [], tag: null, to: null, from: null, olderThanSeconds: null, all: false,
 };
 const ALL: Selection = { ...NOTHING, all: true };
 
@@ -160,7 +155,10 @@ async function act(
   let cursor: string | null = null;
   do {
     const part = await queue.actOnQueue({
-      ...{ act: what, selection: { ...NOTHING, ...selection }, toRelay: null, dryRun: false },
+      act: what,
+      selection: { ...NOTHING, ...selection },
+      toRelay: null,
+      dryRun: false,
       ...more,
       cursor,
     });
@@ -196,8 +194,17 @@ describe('the queue', () => {
       ['inbox', 0],
     ]);
     expect(view.lanes[0]).toEqual({
-      ...{ lane: 'direct/example.com', relay: 'direct', state: 'ready', restsUntil: null, waiting: 2 },
-      ...{ processing: 0, inFlight: 0, concurrency: null, oldestSeconds: 90, perMinute: 0, lastReply: null },
+      lane: 'direct/example.com',
+      relay: 'direct',
+      state: 'ready',
+      restsUntil: null,
+      waiting: 2,
+      processing: 0,
+      inFlight: 0,
+      concurrency: null,
+      oldestSeconds: 90,
+      perMinute: 0,
+      lastReply: null,
     });
     expect(view.totals).toEqual({ waiting: 3, processing: 0, inFlight: 0, oldestSeconds: 90, perMinute: 0 });
     expect(await lanesNow('direct')).toEqual([['direct/example.com', 'ready', 2]]);
@@ -212,16 +219,18 @@ describe('the queue', () => {
   test('shows beside it what the engine knows of a lane, idle ones left out', async () => {
     const lastReply = { code: 421, enhanced: '4.3.2', text: 'Going down', at: T0 };
     const lane: LaneFigures = {
-      ...{
-        lane: 'direct/example.com',
-        restCause: null,
-        relay: 'direct',
-        inFlight: 1,
-        inHand: 2,
-        perMinute: 30,
-        lastReply,
-      },
-      ...{ state: 'open', restsUntil: T0 + 5_000, held: null, concurrency: 7, spent: false },
+      lane: 'direct/example.com',
+      restCause: null,
+      relay: 'direct',
+      inFlight: 1,
+      inHand: 2,
+      perMinute: 30,
+      lastReply,
+      state: 'open',
+      restsUntil: T0 + 5_000,
+      held: null,
+      concurrency: 7,
+      spent: false,
     };
     const idle = { inFlight: 0, inHand: 0, perMinute: 0, state: 'closed', restsUntil: null } as const;
     figures = [{ ...lane, state: 'closed', restsUntil: null, spent: true }];
@@ -230,13 +239,11 @@ describe('the queue', () => {
     const [row, ...others] = (await queue.queue({ relay: 'direct' })).lanes;
     expect(others).toEqual([]);
     expect(row).toMatchObject({
-      ...{
-        state: 'resting',
-        restsUntil: '2026-11-20T12:00:35.000Z',
-        inFlight: 1,
-        concurrency: 7,
-        perMinute: 30,
-      },
+      state: 'resting',
+      restsUntil: '2026-11-20T12:00:35.000Z',
+      inFlight: 1,
+      concurrency: 7,
+      perMinute: 30,
       lastReply: { code: 421, enhancedCode: '4.3.2', reply: 'Going down', at: '2026-11-20T12:00:30.000Z' },
     });
   });
@@ -246,7 +253,11 @@ describe('a hold', () => {
   test('is on a relay with all its lanes, or on one lane, until it is let go', async () => {
     await accept({ deliveries: [direct('a@example.com'), to('c@example.net')] });
     expect(await queue.hold({ target: 'out', kind: 'pause' })).toEqual({
-      ...{ target: 'out', kind: 'pause', changed: true, waiting: 1, processing: 0 },
+      target: 'out',
+      kind: 'pause',
+      changed: true,
+      waiting: 1,
+      processing: 0,
     });
     expect(loaded.holds).toEqual(new Map([['out', 'pause']]));
     expect(await queue.hold({ target: 'out', kind: 'pause' })).toMatchObject({ changed: false });
@@ -295,7 +306,9 @@ describe('a selection', () => {
     ['all conditions together', { relay: 'direct', tag: 'news', olderThanSeconds: 60, statuses: ['queued'] }],
   ])('by %s finds what is meant, and nothing else', async (_name, selection) => {
     const meant = await accept({
-      ...{ tags: ['news'], reversePath: 'news@example.org', deliveries: [direct('ann@example.com')] },
+      tags: ['news'],
+      reversePath: 'news@example.org',
+      deliveries: [direct('ann@example.com')],
     });
     now += HOUR;
     const other = await accept({ createdAt: now, deliveries: [to('bob@example.net')] });
@@ -334,9 +347,7 @@ describe('retrying', () => {
     expect(await act('retry', { statuses: ['failed'], relay: 'backup' })).toMatchObject({ matched: 0 });
     expect(await act('retry', { statuses: ['failed'], tag: 'other' })).toMatchObject({ matched: 0 });
     expect(await act('retry', { statuses: ['failed', 'retrying'], relay: 'out', tag: 'news' })).toMatchObject(
-      {
-        ...{ matched: 1, acted: 1, calls: 2 },
-      },
+      { matched: 1, acted: 1, calls: 2 },
     );
     expect(await statesOf(failed)).toEqual(['queued']);
   });

@@ -174,7 +174,9 @@ async function hold(request: RequestOf<'hold'>, deps: QueueDeps): Promise<HoldVi
     ({ lane }) => target === relay || lane === target,
   );
   return {
-    ...{ target, kind, changed },
+    target,
+    kind,
+    changed,
     waiting: lanes.reduce((sum, { waiting }) => sum + waiting, 0),
     processing: lanes.reduce((sum, { processing }) => sum + processing, 0),
   };

@@ -36,7 +36,10 @@ test('who does not answer is told as that, after a minute', async () => {
   const { ok, steps } = await advanceUntil(clock, 1000, trial);
   expect([ok, steps]).toEqual([false, told]);
   expect(steps.at(-1)).toEqual({
-    ...{ name: 'timeout', ok: false, code: 'timeout', atMs: 60_000 },
+    name: 'timeout',
+    ok: false,
+    code: 'timeout',
+    atMs: 60_000,
     detail: 'No answer came within 60 s.',
   });
 });

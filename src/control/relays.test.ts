@@ -92,7 +92,11 @@ describe('a stored relay', () => {
 
   test('that signs in by OAuth has several secrets, sealed, and needs them anew where they would go elsewhere', async () => {
     const google = {
-      ...{ type: 'smtp', host: 'smtp.gmail.com', username: 'a@b.example', auth: 'xoauth2', preset: 'google' },
+      type: 'smtp',
+      host: 'smtp.gmail.com',
+      username: 'a@b.example',
+      auth: 'xoauth2',
+      preset: 'google',
       client_id: 'client',
     };
     const secret = { secret: 'client-secret', refresh_token: 'refresh-token' };
@@ -125,8 +129,14 @@ describe('a stored relay', () => {
 
   test('of Microsoft’s needs its secret anew with another tenant', async () => {
     const definition = {
-      ...{ name: 'm365', type: 'smtp', host: 'smtp.office365.com', username: 'a@b.example', auth: 'xoauth2' },
-      ...{ preset: 'microsoft', tenant: 'b.example', client_id: '11111111-2222-3333-4444-555555555555' },
+      name: 'm365',
+      type: 'smtp',
+      host: 'smtp.office365.com',
+      username: 'a@b.example',
+      auth: 'xoauth2',
+      preset: 'microsoft',
+      tenant: 'b.example',
+      client_id: '11111111-2222-3333-4444-555555555555',
     };
     const { operations } = opened;
     await operations.addRelay({ definition, secret: 'client-secret', makeDefault: false });

@@ -250,7 +250,10 @@ async function relayDetail({ name }: RequestOf<'removeRelay'>, deps: LocalDeps):
 function limitsOf({ limits, mx }: Relay): LimitsView {
   const { maxConcurrency, maxRatePerSecond, maxRecipients, maxMessageBytes } = limits;
   return {
-    ...{ maxConcurrency, maxRatePerSecond, maxRecipients, maxMessageBytes },
+    maxConcurrency,
+    maxRatePerSecond,
+    maxRecipients,
+    maxMessageBytes,
     maxPerDomain: mx?.maxPerDomain ?? null,
   };
 }

@@ -265,7 +265,11 @@ function factsOf(message: MessageRecord, recipient: string, keyName: string | nu
   return {
     recipient,
     reversePath: envelopeFrom,
-    ...{ tags, keyId, keyName, sizeBytes, test },
+    tags,
+    keyId,
+    keyName,
+    sizeBytes,
+    test,
     sourceAddress: null,
     now: Math.max(createdAt, sendAt ?? 0),
   };

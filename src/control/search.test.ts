@@ -49,7 +49,11 @@ describe('the operations on all mail', () => {
     const story = await operations.messageStory({ id });
     expect(story).toMatchObject({
       record: { id, subject: 'Story', recipients: [{ address: 'ann@example.net', status: 'queued' }] },
-      ...{ attempts: [], moreAttempts: false, key: null, sourceAddress: null, captured: false },
+      attempts: [],
+      moreAttempts: false,
+      key: null,
+      sourceAddress: null,
+      captured: false,
       ways: [{ recipient: 'ann@example.net', rule: null, group: ['inbox'] }],
       content: { kept: true, until: null },
       may: { retry: false, cancel: true, resend: true },
@@ -85,7 +89,9 @@ describe('the operations on all mail', () => {
 
   it('tells the figures of the first page, and figures over time', async () => {
     expect(await operations.overview({})).toMatchObject({
-      ...{ empty: true, lastWeek: null, failures: [] },
+      empty: true,
+      lastWeek: null,
+      failures: [],
       banners: [{ code: 'captured', level: 'info' }],
     });
     const failed = await submit('Lost');

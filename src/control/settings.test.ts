@@ -36,15 +36,17 @@ describe('settings', () => {
     const rows = await opened.operations.settings({});
     expect(rows.map(({ key }) => key)).toEqual(Object.keys(SETTINGS));
     expect(await rowOf('log.level')).toMatchObject({
-      ...{
-        label: 'Level',
-        group: 'server',
-        seldom: false,
-        kind: 'choice',
-        choices: ['debug', 'info', 'warn', 'error'],
-        nullable: false,
-      },
-      ...{ value: 'info', defaultValue: 'info', origin: 'default', locked: null, applies: 'live' },
+      label: 'Level',
+      group: 'server',
+      seldom: false,
+      kind: 'choice',
+      choices: ['debug', 'info', 'warn', 'error'],
+      nullable: false,
+      value: 'info',
+      defaultValue: 'info',
+      origin: 'default',
+      locked: null,
+      applies: 'live',
     });
     expect(await rowOf('webui.port')).toMatchObject({ kind: 'integer', nullable: true, none: 'off' });
     expect(await rowOf('api.allowed_cidrs')).toMatchObject({ kind: 'list' });
@@ -135,12 +137,10 @@ describe('settings', () => {
     if (refused === null) return await expect(asked).resolves.toHaveLength(1);
     const [key = ''] = Object.keys(values);
     await expect(asked).rejects.toMatchObject({
-      ...{
-        code: 'refused',
-        message: expect.stringContaining(
-          `${key}: would lock you out, because you are connected through ${refused}`,
-        ),
-      },
+      code: 'refused',
+      message: expect.stringContaining(
+        `${key}: would lock you out, because you are connected through ${refused}`,
+      ),
     });
     expect(await rowOf(key)).toMatchObject({ origin: 'default' });
     await putAs(COMMAND_LINE, values);
@@ -155,7 +155,7 @@ describe('settings', () => {
   });
 
   test('of the API do not shut out the key that asks, nor does a source that is added', async () => {
-    const key: Actor = { ...{ kind: 'key', name: 'ops', role: 'admin' }, ...FROM };
+    const key: Actor = { kind: 'key', name: 'ops', role: 'admin', ...FROM };
     const asked = putAs(key, { 'api.allowed_cidrs': ['10.0.0.0/8'] });
     await expect(asked).rejects.toThrow('api.allowed_cidrs: would lock you out');
     await putAs(key, { 'webui.allowed_cidrs': ['10.0.0.0/8'] });

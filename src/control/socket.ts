@@ -32,10 +32,8 @@ export function socketAddress(dataDir: string): SocketAddress {
   return { path: `/proc/self/fd/${folder}/${SOCKET}`, release: () => closeSync(folder) };
 }
 
-/**
- * Streamed answers over the control socket (`application/x-ndjson`): a line `{"step": …}` for each step as it happens,
- * then one line `{"result": …}` or `{"error": …}`. An operation without steps is answered at once, as plain JSON.
- */
+// Streamed answers over the control socket (`application/x-ndjson`): a line `{"step": …}` for each step as it happens,
+// then one line `{"result": …}` or `{"error": …}`. An operation without steps is answered at once, as plain JSON.
 
 /** The media type of a streamed answer. */
 export const STREAM_TYPE = 'application/x-ndjson';

@@ -67,7 +67,9 @@ function envelopeOf({ from, to, notify, ret, envid }: RequestOf<'submitRaw'>): T
   return {
     reversePath: { mailbox, ...plain, utf8: true, ret, envid },
     forwardPaths: to.map((address, place) => ({
-      ...{ mailbox: mailboxOf(`to/${place}`, address), notify, orcpt: null },
+      mailbox: mailboxOf(`to/${place}`, address),
+      notify,
+      orcpt: null,
     })),
   };
 }

@@ -47,17 +47,24 @@ async function system(deps: LocalDeps): Promise<SystemView> {
   ]);
   const { rss, heapUsed } = process.memoryUsage();
   return {
-    ...{ version: server.version, nodeVersion: process.version, hostname: hostname(), pid: process.pid },
+    version: server.version,
+    nodeVersion: process.version,
+    hostname: hostname(),
+    pid: process.pid,
     node: server.node,
     platform: `${process.platform} ${process.arch}`,
-    ...{ startedAt: health.startedAt, uptimeSeconds: health.uptimeSeconds, dataDir },
+    startedAt: health.startedAt,
+    uptimeSeconds: health.uptimeSeconds,
+    dataDir,
     memory: { residentBytes: rss, heapBytes: heapUsed },
     storage: {
       databaseBytes: figures.databaseBytes,
       queuedBytes: figures.queuedBytes,
       keptBytes: figures.sentBytes,
       capturedBytes: figures.capturedBytes,
-      ...{ spoolBytes, freeBytes: health.disk.freeBytes, totalBytes: health.disk.totalBytes },
+      spoolBytes,
+      freeBytes: health.disk.freeBytes,
+      totalBytes: health.disk.totalBytes,
     },
     ports: { ...health.smtp, api: health.api, webui: server.webuiPort },
     lastBackup: backup,

@@ -23,8 +23,18 @@ afterEach(() => stores.store.close());
 
 const OUT = { name: 'out', origin: 'stored' } as Relay;
 const LANE: LaneFigures = {
-  ...{ lane: 'out', relay: 'out', inFlight: 0, concurrency: 1, inHand: 0, perMinute: 0 },
-  ...{ lastReply: null, state: 'closed', restsUntil: null, restCause: null, spent: false, held: null },
+  lane: 'out',
+  relay: 'out',
+  inFlight: 0,
+  concurrency: 1,
+  inHand: 0,
+  perMinute: 0,
+  lastReply: null,
+  state: 'closed',
+  restsUntil: null,
+  restCause: null,
+  spent: false,
+  held: null,
 };
 
 const untried = async (lanes: readonly LaneFigures[] = [LANE], relay = OUT) => [
@@ -34,8 +44,14 @@ const untried = async (lanes: readonly LaneFigures[] = [LANE], relay = OUT) => [
 const tested = (after: object) =>
   stores.journal.record([
     {
-      ...{ at: T0, actorKind: 'command', actor: '', sourceAddress: null, action: 'testRelay' },
-      ...{ subject: 'out', before: null, after: JSON.stringify(after) },
+      at: T0,
+      actorKind: 'command',
+      actor: '',
+      sourceAddress: null,
+      action: 'testRelay',
+      subject: 'out',
+      before: null,
+      after: JSON.stringify(after),
     },
   ]);
 

@@ -73,7 +73,7 @@ function withoutPort(origin: string): string {
   return origin.replace(/:443$/, '');
 }
 
-/** Headers by which a browser shuts out others, and locks in a message's contents. */
+// Headers by which a browser shuts out others, and locks in a message's contents.
 
 /** In every answer. No HSTS: it would break the plain API on the same host. */
 const EVERYWHERE: readonly (readonly [name: string, value: string])[] = [

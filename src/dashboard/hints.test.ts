@@ -38,8 +38,14 @@ function idIn(texts: readonly string[]): string {
 }
 
 const accepted = (messageId: string): Event => ({
-  ...{ type: 'accepted', messageId, keyId: null, requestId: null, source: 'api' },
-  ...{ recipients: 1, sizeBytes: 1, durationMs: 1 },
+  type: 'accepted',
+  messageId,
+  keyId: null,
+  requestId: null,
+  source: 'api',
+  recipients: 1,
+  sizeBytes: 1,
+  durationMs: 1,
 });
 
 test('what an event costs does not grow with the streams, nor a stream with the events', async () => {

@@ -57,11 +57,9 @@ export function countTopics(events: Events): TopicCounts {
   return { counts: () => ({ ...counts }), stop };
 }
 
-/**
- * Tells every open page what may have changed. Events only note their topics; a few times a second these are serialized
- * once, and every stream gets the same bytes. So the cost of an event does not grow with the number of streams, nor
- * that of a stream with the number of events.
- */
+// Tells every open page what may have changed. Events only note their topics; a few times a second these are serialized
+// once, and every stream gets the same bytes. So the cost of an event does not grow with the number of streams, nor
+// that of a stream with the number of events.
 
 /** A stream that receives hints. Must not throw, and must not wait. */
 export interface HintStream {

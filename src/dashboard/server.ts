@@ -68,7 +68,9 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   const streams = new EventStreams({ feed, visitors, max: options.maxEventStreams });
   const content = {
     ...options,
-    ...{ streams, site: new Site(options.siteDirectory), budget: new Budget(REQUEST_MEMORY) },
+    streams,
+    site: new Site(options.siteDirectory),
+    budget: new Budget(REQUEST_MEMORY),
   };
   const server: HttpServer = createHttpServer({
     hosts,

@@ -108,7 +108,11 @@ export const CALLS: Calls = {
     const all = await reception.sessions.list(user.name);
     return answer(
       all.map(({ id, user: name, sourceAddress, agent, createdAt, lastSeenAt, expiresAt }) => ({
-        ...{ id, name, sourceAddress, agent, current: id === session.id },
+        id,
+        name,
+        sourceAddress,
+        agent,
+        current: id === session.id,
         createdAt: formatTimestamp(createdAt),
         lastSeenAt: formatTimestamp(lastSeenAt),
         expiresAt: formatTimestamp(expiresAt),

@@ -139,7 +139,7 @@ function readKey(hex: string): KeyObject | null {
   }
 }
 
-/** The public key of a certificate, as the bytes in it. */
+// The public key of a certificate, as the bytes in it.
 
 const SEQUENCE = 0x30;
 const VERSION = 0xa0;
@@ -186,7 +186,7 @@ function elementAt(bytes: Uint8Array, start: number, limit: number): Element | n
   return contents + length <= limit ? { tag, start, contents, end: contents + length } : null;
 }
 
-/** DANE for SMTP (RFC 7672): whether a host's records require TLS with a matching certificate. */
+// DANE for SMTP (RFC 7672): whether a host's records require TLS with a matching certificate.
 
 /**
  * DANE's requirement for the connection to a host.

@@ -65,7 +65,7 @@ function inTurn(first: readonly string[] = [], second: readonly string[] = []): 
   return [...new Set(pairs.flat())].filter((address) => address !== undefined);
 }
 
-/** The hosts that accept mail for a domain, in the order in which they are tried (RFC 5321 §5.1). */
+// The hosts that accept mail for a domain, in the order in which they are tried (RFC 5321 §5.1).
 
 /** One host to try. */
 export interface MxHost {

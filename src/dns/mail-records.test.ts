@@ -46,7 +46,12 @@ describe("a key's record", () => {
 
 describe('a DMARC policy', () => {
   const PLAIN = {
-    ...{ policy: 'none', below: null, percent: 100, reportTo: [], isAssumed: false, isSuffix: false },
+    policy: 'none',
+    below: null,
+    percent: 100,
+    reportTo: [],
+    isAssumed: false,
+    isSuffix: false,
   };
   test.each<[string, unknown]>([
     ['v=DMARC1; p=none', PLAIN],

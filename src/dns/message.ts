@@ -160,7 +160,7 @@ function u16(...values: readonly number[]): Buffer {
   return Buffer.from(values.flatMap((value) => [value >> 8, value & 0xff]));
 }
 
-/** The answer in a response: follows aliases, limits times to live, distinguishes negative answers (RFC 2308). */
+// The answer in a response: follows aliases, limits times to live, distinguishes negative answers (RFC 2308).
 
 /** The longest chain of aliases to follow, within an answer and over several. */
 export const MAX_ALIASES = 10;

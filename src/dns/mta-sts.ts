@@ -89,7 +89,7 @@ function flaw(reason: string): StsPolicyResult {
   return { ok: false, reason };
 }
 
-/** The MTA-STS policies of recipient domains: fetched, cached, renewed (RFC 8461 §3, §5). */
+// The MTA-STS policies of recipient domains: fetched, cached, renewed (RFC 8461 §3, §5).
 
 /** Fetches a domain's policy file. Never rejects. `text` of a failure is fit for a log line. */
 export type PolicyFetch = (

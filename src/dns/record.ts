@@ -115,7 +115,7 @@ function ipv6Text(octets: Buffer): string {
   return URL.parse(`http://[${groups.join(':')}]/`)?.hostname.slice(1, -1) ?? groups.join(':');
 }
 
-/** Reads the bytes of a DNS message with every bound checked (RFC 1035 §4.1). */
+// Reads the bytes of a DNS message with every bound checked (RFC 1035 §4.1).
 
 /** A malformed message. Thrown by {@link WireReader}, caught where a message is parsed. */
 export class Malformed extends Error {}

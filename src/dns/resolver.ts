@@ -55,7 +55,7 @@ export interface Resolver {
   resolve<T extends RecordType>(name: string, type: T, signal: AbortSignal): Promise<DnsAnswer<T>>;
 }
 
-/** Replies for mail that the DNS, or its silence, keeps from being delivered. */
+// Replies for mail that the DNS, or its silence, keeps from being delivered.
 
 /** Mail cannot be delivered: never (`rejected`), or not now (`deferred`). */
 export interface DnsRefusal {
@@ -85,7 +85,7 @@ export function unanswered(
     : deferred(answer.cause, '4.4.3', text);
 }
 
-/** Domain names as text: lower case, without the trailing dot; anything but letters, digits, `-` and `_` is escaped. */
+// Domain names as text: lower case, without the trailing dot; anything but letters, digits, `-` and `_` is escaped.
 
 /** RFC 1035 §2.3.4: 255 octets on the wire leave this many characters. */
 const MAX_NAME = 253;

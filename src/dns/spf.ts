@@ -134,7 +134,12 @@ class Walker {
 
   async node(domain: string): Promise<SpfNode> {
     const flawed = (kind: SpfFlaw['kind'], detail: string, text = ''): SpfNode => ({
-      ...{ domain, flaw: { kind, detail }, text, terms: [], redirect: null, redirectUnknown: false },
+      domain,
+      flaw: { kind, detail },
+      text,
+      terms: [],
+      redirect: null,
+      redirectUnknown: false,
     });
     const answer = await this.#resolver.resolve(domain, 'TXT', this.#signal);
     if (answer.kind === 'failed') return flawed('unknown', answer.text);
@@ -205,7 +210,7 @@ class Walker {
   }
 }
 
-/** The grammar of SPF records (RFC 7208 §4.6, §5, §7): one invalid term anywhere invalidates the record. */
+// The grammar of SPF records (RFC 7208 §4.6, §5, §7): one invalid term anywhere invalidates the record.
 
 /** The result of a matching mechanism. */
 export type SpfQualifier = 'pass' | 'fail' | 'softfail' | 'neutral';

@@ -4,8 +4,13 @@ import { type AlignmentFacts, alignmentOf } from './alignment.ts';
 import type { DomainKey, SendingDomain } from './domain-keys.ts';
 
 const KEY: DomainKey = {
-  ...{ selector: 's1', algorithm: 'ed25519-sha256', publicKey: 'p', privateKey: 'secret' },
-  ...{ createdAt: 1, activeSince: 2, retiredAt: null },
+  selector: 's1',
+  algorithm: 'ed25519-sha256',
+  publicKey: 'p',
+  privateKey: 'secret',
+  createdAt: 1,
+  activeSince: 2,
+  retiredAt: null,
 };
 
 function domain(name: string, ...keys: readonly Partial<DomainKey>[]): SendingDomain {
@@ -159,7 +164,11 @@ describe('by type of relay', () => {
     const verdict = dkim === 'aligned' ? 'aligned' : 'depends_on_provider';
     const own = (value: string) => (value === 'by_provider' ? null : 'example.com');
     expect(alignmentOf(signed, type)).toMatchObject({
-      ...{ verdict, dkim, spf, dkimDomain: own(dkim), spfDomain: own(spf) },
+      verdict,
+      dkim,
+      spf,
+      dkimDomain: own(dkim),
+      spfDomain: own(spf),
     });
   });
 

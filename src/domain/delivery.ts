@@ -64,10 +64,8 @@ export function isFinal(status: MessageStatus): boolean {
   return status === 'delivered' || status === 'failed';
 }
 
-/**
- * What a person's act does to a delivery, by its state (contract §3.3). A delivered one is never changed, and an
- * attempt under way ends on its own: a peer may be taking the message at this moment.
- */
+// What a person's act does to a delivery, by its state (contract §3.3). A delivered one is never changed, and an
+// attempt under way ends on its own: a peer may be taking the message at this moment.
 
 /** Cancelling: the delivery fails, or is marked so that it fails unless its attempt succeeds, or stays as it is. */
 export function whenCancelled(state: DeliveryState): 'fails' | 'is_marked' | 'stays' {

@@ -19,8 +19,14 @@ const T = Date.UTC(2026, 10, 22, 1);
 
 function key(selector: string, more: Partial<DomainKey> = {}): DomainKey {
   return {
-    ...{ selector, algorithm: 'rsa-sha256', publicKey: 'pub', privateKey: 'priv', createdAt: T },
-    ...{ activeSince: T, retiredAt: null, ...more },
+    selector,
+    algorithm: 'rsa-sha256',
+    publicKey: 'pub',
+    privateKey: 'priv',
+    createdAt: T,
+    activeSince: T,
+    retiredAt: null,
+    ...more,
   };
 }
 
@@ -36,10 +42,8 @@ test('new keys wait while others sign, and sign in their place once they are swi
   const after = switched(rotated, T + 5);
   expect(shown(after)).toEqual(['a retired', 'b retired', 'c signing']);
   expect(after.keys.map(({ activeSince, retiredAt }) => [activeSince, retiredAt])).toEqual([
-    ...[
-      [T, T + 5],
-      [T, T + 5],
-    ],
+    [T, T + 5],
+    [T, T + 5],
     [T + 5, null],
   ]);
 });
@@ -47,7 +51,8 @@ test('new keys wait while others sign, and sign in their place once they are swi
 test('new keys sign at once when that is wanted, and when no other can', () => {
   expect(shown(withNewKeys(domain(key('a')), [waits('b')], T, true))).toEqual(['a retired', 'b signing']);
   expect(shown(withNewKeys(domain(), [waits('a'), waits('b')], T, false))).toEqual([
-    ...['a signing', 'b signing'],
+    'a signing',
+    'b signing',
   ]);
   const blind = domain(key('a', { privateKey: null }));
   expect(shown(withNewKeys(blind, [waits('b')], T, false))).toEqual(['a retired!', 'b signing']);

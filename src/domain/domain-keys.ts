@@ -100,7 +100,7 @@ export function selectorLetter(algorithm: DkimAlgorithm): string {
   return algorithm === 'rsa-sha256' ? 'r' : 'e';
 }
 
-/** Sending domains, and the keys that sign for them (RFC 6376). */
+// Sending domains, and the keys that sign for them (RFC 6376).
 
 /** The algorithm of a key: `rsa-sha256` with 2048 bits or more, or `ed25519-sha256` (RFC 8463). */
 export type DkimAlgorithm = 'rsa-sha256' | 'ed25519-sha256';

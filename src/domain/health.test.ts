@@ -171,7 +171,12 @@ test.each([
 });
 
 const spent: HealthFacts['spent'][number] = {
-  ...{ relay: 'smart', allowance: 3, warming: false, begins: null, waiting: 2, latenessMs: 6 * MINUTE },
+  relay: 'smart',
+  allowance: 3,
+  warming: false,
+  begins: null,
+  waiting: 2,
+  latenessMs: 6 * MINUTE,
 };
 
 test.each<[string, Partial<typeof spent>, string, string]>([

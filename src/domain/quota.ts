@@ -72,7 +72,7 @@ export function mostAtOnce(
 /** The share of an allowance from which on an operator is warned. */
 export const QUOTA_ALERT = 0.8;
 
-/** Relays whose quota for today is used up, and the mail that waits for them. */
+// Relays whose quota for today is used up, and the mail that waits for them.
 
 /** A relay whose quota for today (UTC) is used up, except for the part reserved for high priority. */
 export interface SpentRelay {

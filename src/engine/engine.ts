@@ -138,8 +138,12 @@ function roomsOf(deps: EngineDeps) {
   const reports = new Reports({ ...parts, relays, newId: () => accept.newId() });
   const dispatch = new Dispatch(
     {
-      ...{ ...parts, reports, want, fellIll: (lane) => divert.fellIll(lane) },
-      ...{ outOfReach: (lane) => leases.shun(lane), gotWell: () => divert.stir() },
+      ...parts,
+      reports,
+      want,
+      fellIll: (lane) => divert.fellIll(lane),
+      outOfReach: (lane) => leases.shun(lane),
+      gotWell: () => divert.stir(),
     },
     lanes,
     relays,
@@ -172,15 +176,21 @@ function roomsOf(deps: EngineDeps) {
   const quotas = new QuotaWatch({ ...parts, relays, renewed });
   const collection = new Collection();
   const sweep = new Sweep(parts, {
-    ...{ dispatch, leases, gate, room, reports, membership },
+    dispatch,
+    leases,
+    gate,
+    room,
+    reports,
+    membership,
     ...upkeepOf(parts, collection),
   });
   const taking = deps.taking ?? takingApart(deps.spool, deps.store);
   const accept = new Accept({ ...parts, taking }, { relays, dispatch, leases, gate, room });
   const acting = new Acting(parts, dispatch, leases, redecide);
+  // biome-ignore format: names alone
   return {
-    ...{ lanes, gate, room, relays, dispatch, leases, membership },
-    ...{ news, divert, redecide, quotas, collection, sweep, accept, acting, waysChanged },
+    lanes, gate, room, relays, dispatch, leases, membership, news,
+    divert, redecide, quotas, collection, sweep, accept, acting, waysChanged,
   };
 }
 

@@ -21,12 +21,23 @@ const GOOGLES_HOST = 'aspmx.l.google.com';
 
 function relayOf(name: string, presets: boolean | null, maxPerDay = 0): Relay {
   const mx = {
-    ...{ helo: null, sourceIps: [], ipFamily: 'any' as const, port: 25, tls: 'opportunistic' as const },
-    ...{ allowPrivate: false, maxPerDomain: 20, presets: presets === true },
+    helo: null,
+    sourceIps: [],
+    ipFamily: 'any' as const,
+    port: 25,
+    tls: 'opportunistic' as const,
+    allowPrivate: false,
+    maxPerDomain: 20,
+    presets: presets === true,
   };
   const limits = {
-    ...{ maxConcurrency: 40, maxRatePerSecond: 0, maxMessageBytes: 0, maxRecipients: 10 },
-    ...{ maxPerDay, reservePercent: 0, warmUp: null },
+    maxConcurrency: 40,
+    maxRatePerSecond: 0,
+    maxMessageBytes: 0,
+    maxRecipients: 10,
+    maxPerDay,
+    reservePercent: 0,
+    warmUp: null,
   };
   const rest = { origin: 'file' as const, disabled: false, smtp: null, provider: null };
   return presets === null

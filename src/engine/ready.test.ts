@@ -6,25 +6,21 @@ import { type Job, ReadyQueue } from './ready.ts';
 function job(messageId: string, priority: Priority): Job {
   const flags = { eightBit: false, utf8: false, dotStuffing: false };
   const unit: Unit = {
-    ...{
-      messageId,
-      priority,
-      flags,
-      lane: 'out',
-      fence: 1,
-      relay: 'out',
-      reversePath: '',
-      ret: null,
-      envid: null,
-    },
-    ...{
-      content: { segment: 1, offset: 0, length: 1 },
-      sizeBytes: 1,
-      test: false,
-      reportable: false,
-      createdAt: 0,
-      deliveries: [],
-    },
+    messageId,
+    priority,
+    flags,
+    lane: 'out',
+    fence: 1,
+    relay: 'out',
+    reversePath: '',
+    ret: null,
+    envid: null,
+    content: { segment: 1, offset: 0, length: 1 },
+    sizeBytes: 1,
+    test: false,
+    reportable: false,
+    createdAt: 0,
+    deliveries: [],
   };
   return { unit, content: null };
 }

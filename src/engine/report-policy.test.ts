@@ -19,8 +19,12 @@ function delivery(index: number, notify: string | null, delayReported = false): 
 function unit(deliveries: readonly UnitDelivery[], more: Partial<Unit> = {}): Unit {
   return {
     messageId: 'msg_1',
-    ...{ lane: 'out', fence: 1, relay: 'out' },
-    ...{ reversePath: 'a@x.test', ret: null, envid: null },
+    lane: 'out',
+    fence: 1,
+    relay: 'out',
+    reversePath: 'a@x.test',
+    ret: null,
+    envid: null,
     content: { segment: 1, offset: 0, length: 1 },
     sizeBytes: 1,
     flags: { eightBit: false, utf8: false, dotStuffing: false },
@@ -34,7 +38,11 @@ function unit(deliveries: readonly UnitDelivery[], more: Partial<Unit> = {}): Un
 }
 
 const WAITS: Omit<Transition, 'state' | 'outcome'> = {
-  ...{ nextAttemptAt: null, next: null, reply: REPLY, providerMessageId: null, possibleDuplicate: false },
+  nextAttemptAt: null,
+  next: null,
+  reply: REPLY,
+  providerMessageId: null,
+  possibleDuplicate: false,
 };
 const ENDS: Readonly<Record<string, readonly [Transition['state'], Transition['outcome'], Outcome]>> = {
   rejected: ['failed', 'rejected', { kind: 'rejected', reply: REPLY }],

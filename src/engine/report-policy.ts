@@ -81,7 +81,9 @@ export function owedByExpiry(message: ExpiringMessage): Owed | null {
         action: 'failed',
         expired: true,
         reply: lastReply(delivery),
-        ...{ host: null, triedAt: null, triedUntil: delivery.expiresAt },
+        host: null,
+        triedAt: null,
+        triedUntil: delivery.expiresAt,
       },
     })),
   );

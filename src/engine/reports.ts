@@ -220,13 +220,24 @@ function submissionOf(
     envelope: {
       reversePath: '',
       recipients: [{ address: to, kind: 'to', notify: 'NEVER', orcpt: null }],
-      ...{ ret: null, envid: null },
+      ret: null,
+      envid: null,
     },
     content,
     header: { from, subject, messageId },
-    ...{ tags: [], metadata: {}, sendAt: null, priority: 'normal', source: 'report' },
-    ...{ sourceAddress: null, requestId: null, keyId: null, keyName: null },
-    ...{ reportable: false, signing: 'any', test: false, idempotency: null },
+    tags: [],
+    metadata: {},
+    sendAt: null,
+    priority: 'normal',
+    source: 'report',
+    sourceAddress: null,
+    requestId: null,
+    keyId: null,
+    keyName: null,
+    reportable: false,
+    signing: 'any',
+    test: false,
+    idempotency: null,
   };
 }
 

@@ -90,7 +90,11 @@ function factsOf(submission: Submission, recipient: string, now: number): RouteF
   return {
     recipient,
     reversePath: envelope.reversePath,
-    ...{ tags, keyId, keyName, sourceAddress, test },
+    tags,
+    keyId,
+    keyName,
+    sourceAddress,
+    test,
     sizeBytes: content.sizeBytes,
     now: Math.max(now, sendAt ?? 0),
   };

@@ -213,10 +213,8 @@ function toAddress(hop: string): string {
   return isIP(bare) === 0 ? 'unknown' : normaliseAddress(bare);
 }
 
-/**
- * Answers in lines (`application/x-ndjson`): `{"step": …}` for each step of the work as it happens, then one line
- * `{"result": …}` or `{"error": …}`, the error being a problem.
- */
+// Answers in lines (`application/x-ndjson`): `{"step": …}` for each step of the work as it happens, then one line
+// `{"result": …}` or `{"error": …}`, the error being a problem.
 
 const TYPE = 'application/x-ndjson';
 /** What a client may leave unread before it is dropped. */

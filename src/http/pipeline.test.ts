@@ -122,7 +122,9 @@ test('a server that closes answers what is at work, all of it, and begins nothin
   const answers = await client.closed;
   expect(pathsIn(answers)).toEqual([0, 1, 2]);
   expect(answers.match(/^Connection: .*$/gim)).toEqual([
-    ...['Connection: keep-alive', 'Connection: keep-alive', 'Connection: close'],
+    'Connection: keep-alive',
+    'Connection: keep-alive',
+    'Connection: close',
   ]);
   expect(begun).toHaveLength(3);
   await closed;

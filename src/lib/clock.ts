@@ -39,7 +39,7 @@ export const systemClock: Clock = {
     }),
 };
 
-/** Points in time as text: RFC 3339, always UTC with milliseconds when we write it. */
+// Points in time as text: RFC 3339, always UTC with milliseconds when we write it.
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 

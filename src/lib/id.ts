@@ -90,11 +90,9 @@ function increment(bytes: Uint8Array): void {
   }
 }
 
-/**
- * The text of an API key (contract §9): `wb_live_` or `wb_test_`, 43 characters base62 (256 random bits), and
- * 6 characters base62 of CRC-32 over all that stands before them. The checksum tells a typo from an unknown
- * key without asking the store, and lets scanners find leaked keys without false alarms.
- */
+// The text of an API key (contract §9): `wb_live_` or `wb_test_`, 43 characters base62 (256 random bits), and
+// 6 characters base62 of CRC-32 over all that stands before them. The checksum tells a typo from an unknown
+// key without asking the store, and lets scanners find leaked keys without false alarms.
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BASE = BigInt(BASE62.length);

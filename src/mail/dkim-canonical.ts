@@ -183,23 +183,36 @@ class RelaxedBody {
   }
 }
 
-/**
- * Selects the header fields to sign (RFC 6376 §5.4). Each name is listed once more than it occurs, so that none can be
- * added without breaking the signature: readers differ in which of two they show.
- */
+// Selects the header fields to sign (RFC 6376 §5.4). Each name is listed once more than it occurs, so that none can be
+// added without breaking the signature: readers differ in which of two they show.
 
 /**
  * Signed even if absent: adding one would change whom the message is from, who gets the reply, its subject, or how its
  * body is read.
  */
 const ALWAYS = [
-  ...['from', 'to', 'cc', 'reply-to', 'subject', 'date', 'message-id'],
-  ...['mime-version', 'content-type', 'content-transfer-encoding'],
+  'from',
+  'to',
+  'cc',
+  'reply-to',
+  'subject',
+  'date',
+  'message-id',
+  'mime-version',
+  'content-type',
+  'content-transfer-encoding',
 ];
 /** Signed if present. Mailing lists add them to mail they pass on, which must not break the signature. */
 const WHERE_PRESENT = new Set([
-  ...['sender', 'in-reply-to', 'references', 'feedback-id'],
-  ...['list-id', 'list-help', 'list-subscribe', 'list-unsubscribe', 'list-unsubscribe-post'],
+  'sender',
+  'in-reply-to',
+  'references',
+  'feedback-id',
+  'list-id',
+  'list-help',
+  'list-subscribe',
+  'list-unsubscribe',
+  'list-unsubscribe-post',
 ]);
 /** All of these are signed too. */
 const FAMILIES = /^(?:content|list)-[!-9;-~]+$/;

@@ -153,11 +153,9 @@ export function parseContentType(text: string, maxLength: number = MAX_LENGTH): 
   return REST.test(text.slice(at)) ? { type: type.toLowerCase(), parameters } : null;
 }
 
-/**
- * The authors that a message claims, to judge whether its client may claim them. Programs read odd text differently:
- * some decode encoded words before they look for addresses, some do not know nested comments, some no backslash in
- * quotes. Every author that any program may find must be in the result; in doubt there is no result.
- */
+// The authors that a message claims, to judge whether its client may claim them. Programs read odd text differently:
+// some decode encoded words before they look for addresses, some do not know nested comments, some no backslash in
+// quotes. Every author that any program may find must be in the result; in doubt there is no result.
 
 /** From may name several authors; more than this is not genuine. */
 export const MAX_AUTHORS = 50;

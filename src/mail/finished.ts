@@ -239,7 +239,7 @@ function fault(field: string | null, code: string, detail: string): MessageFault
   return { field, code, detail };
 }
 
-/** Reads the lines of a finished message composed by somebody else (RFC 5322 §2.1, §2.3; RFC 5321 §2.3.8). */
+// Reads the lines of a finished message composed by somebody else (RFC 5322 §2.1, §2.3; RFC 5321 §2.3.8).
 
 const LF = 0x0a;
 const CR = 0x0d;

@@ -199,10 +199,8 @@ function behind(chunks: readonly Buffer[], length: number): readonly Buffer[] {
   });
 }
 
-/**
- * Addresses as programs on this machine write them, where a user's name alone is an address: `root`, `root (Cron
- * Daemon)`, `Jane <jane>`. Parses RFC 5322 address lists, comments and groups included; refuses nothing.
- */
+// Addresses as programs on this machine write them, where a user's name alone is an address: `root`, `root (Cron
+// Daemon)`, `Jane <jane>`. Parses RFC 5322 address lists, comments and groups included; refuses nothing.
 
 /** A field's value with complete addresses, and the list of them. */
 export interface WholeAddresses {

@@ -230,7 +230,7 @@ function checkKind({ type }: Entity): void {
   if (type === 'multipart/report') throw new Refused('message_part');
 }
 
-/** What a stored message's header says, in the terms of such an API: addresses, subject, all other fields. */
+// What a stored message's header says, in the terms of such an API: addresses, subject, all other fields.
 
 /** A header that can be rebuilt. Names of mailboxes are decoded. */
 export interface MessageHeader {

@@ -193,7 +193,7 @@ function percentDecoded(text: string): Buffer {
   return Buffer.from(latin1, 'latin1');
 }
 
-/** The decoded body of a part: bytes, or text (RFC 2045 §6, RFC 2046 §4.1). */
+// The decoded body of a part: bytes, or text (RFC 2045 §6, RFC 2046 §4.1).
 
 /** Names of ASCII, the default charset (RFC 2046 §4.1.2). */
 const ASCII_NAMES: ReadonlySet<string> = new Set(['us-ascii', 'ascii', 'ansi_x3.4-1968', 'iso646-us']);
@@ -244,10 +244,8 @@ function* decoded(bytes: Buffer, charset: string): Sliced<string> {
   }
 }
 
-/**
- * Why a message cannot be rebuilt from its parts with the same meaning. It can if only its encoding would change:
- * transfer encodings, charsets that become UTF-8, boundaries, folding, the order of header fields.
- */
+// Why a message cannot be rebuilt from its parts with the same meaning. It can if only its encoding would change:
+// transfer encodings, charsets that become UTF-8, boundaries, folding, the order of header fields.
 
 /** A reason; {@link UNREBUILDABLE} has its words. */
 export type Unrebuildable = keyof typeof UNREBUILDABLE;

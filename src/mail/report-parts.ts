@@ -48,7 +48,7 @@ export interface Report {
   readonly returned: Returned;
 }
 
-/** The returned part of the original message (RFC 6522 §3, part 3), and what the report says of it. */
+// The returned part of the original message (RFC 6522 §3, part 3), and what the report says of it.
 
 /** The beginning of a stored message: all of it, or enough for the largest returned part. */
 export interface Beginning {
@@ -134,7 +134,7 @@ function toldOf(header: Buffer): Omit<Returned, 'part'> {
   };
 }
 
-/** The machine-readable part of a report: message/delivery-status (RFC 3464 §2). Always ASCII. */
+// The machine-readable part of a report: message/delivery-status (RFC 3464 §2). Always ASCII.
 
 /** Characters of a peer's reply to include. */
 const MAX_REPLY = 500;

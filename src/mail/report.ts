@@ -119,7 +119,7 @@ function shown(text: string, most: number): string {
   return line.length <= most ? line : `${[...line].slice(0, most).join('')}…`;
 }
 
-/** Writes delivery status notifications (RFC 3461, 3464, 6522; RFC 6533 for non-ASCII addresses). */
+// Writes delivery status notifications (RFC 3461, 3464, 6522; RFC 6533 for non-ASCII addresses).
 
 /** A report, ready to be sent. */
 export interface ComposedReport {

@@ -16,15 +16,41 @@ const FOLD = /\r\n(?=[\t ])/g;
 const NON_ASCII = /[^\0-\x7f]/;
 /** Fields with addresses, whose names may be encoded (RFC 2047 §5 rule 3). A List-Id has the same syntax. */
 const PHRASES = new Set([
-  ...['from', 'sender', 'reply-to', 'to', 'cc', 'bcc'],
-  ...['resent-from', 'resent-sender', 'resent-reply-to', 'resent-to', 'resent-cc', 'resent-bcc'],
-  ...['disposition-notification-to', 'list-id', 'return-receipt-to', 'errors-to'],
+  'from',
+  'sender',
+  'reply-to',
+  'to',
+  'cc',
+  'bcc',
+  'resent-from',
+  'resent-sender',
+  'resent-reply-to',
+  'resent-to',
+  'resent-cc',
+  'resent-bcc',
+  'disposition-notification-to',
+  'list-id',
+  'return-receipt-to',
+  'errors-to',
 ]);
 /** Fields in which only comments are free text. */
 const STRUCTURED = new Set([
-  ...['received', 'return-path', 'date', 'resent-date', 'message-id', 'resent-message-id', 'in-reply-to'],
-  ...['references', 'mime-version', 'content-transfer-encoding', 'content-id', 'authentication-results'],
-  ...['dkim-signature', 'arc-seal', 'arc-message-signature', 'arc-authentication-results'],
+  'received',
+  'return-path',
+  'date',
+  'resent-date',
+  'message-id',
+  'resent-message-id',
+  'in-reply-to',
+  'references',
+  'mime-version',
+  'content-transfer-encoding',
+  'content-id',
+  'authentication-results',
+  'dkim-signature',
+  'arc-seal',
+  'arc-message-signature',
+  'arc-authentication-results',
 ]);
 const MIME = new Set(['content-type', 'content-disposition']);
 /** RFC 2047 §2: characters of one encoded word, and of its delimiters. */
@@ -112,10 +138,8 @@ function foldAt(line: string): number {
   return -1;
 }
 
-/**
- * Converts structured fields to ASCII: names and comments become encoded words; only the domain of an address may be
- * non-ASCII.
- */
+// Converts structured fields to ASCII: names and comments become encoded words; only the domain of an address may be
+// non-ASCII.
 
 const SEPARATOR = /[,;:]/;
 const BLANK = /[\t ]/;

@@ -92,7 +92,7 @@ function* boundaryLines(body: Buffer, boundary: string): Sliced<BoundaryLine[]> 
   return lines;
 }
 
-/** Encodes the body of a part that an older server does not accept as it is (RFC 2045 §6). */
+// Encodes the body of a part that an older server does not accept as it is (RFC 2045 §6).
 
 /** The encodings of a body. */
 export type LeafEncoding = 'quoted-printable' | 'base64';

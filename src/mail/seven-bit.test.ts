@@ -51,8 +51,14 @@ test('only the parts that need it are changed; boundaries, preamble and order st
   const plain = ['--b b', 'Content-Type: text/plain', '', 'as it is', '--b bx', 'is no boundary'];
   const close = ['--b b--', 'epilogue'];
   const parts = [
-    ...['--b b  ', 'Content-Type: application/x-thing', 'Content-Transfer-Encoding: binary', '', 'ü'],
-    ...['--b b', '', 'ü'],
+    '--b b  ',
+    'Content-Type: application/x-thing',
+    'Content-Transfer-Encoding: binary',
+    '',
+    'ü',
+    '--b b',
+    '',
+    'ü',
   ];
   expect(convert([...before, 'preamble', ...plain, ...parts, ...close])).toEqual([
     'Content-Type: multipart/mixed; boundary="b b"',
@@ -60,11 +66,16 @@ test('only the parts that need it are changed; boundaries, preamble and order st
     '',
     'preamble',
     ...plain,
-    ...['--b b  ', 'Content-Type: application/x-thing', 'Content-Transfer-Encoding: base64', '', 'w7w='],
+    '--b b  ',
+    'Content-Type: application/x-thing',
+    'Content-Transfer-Encoding: base64',
+    '',
+    'w7w=',
     '--b b',
     'Content-Transfer-Encoding: quoted-printable',
     'Content-Type: text/plain; charset=utf-8',
-    ...['', '=C3=BC'],
+    '',
+    '=C3=BC',
     ...close,
   ]);
 });
@@ -99,13 +110,27 @@ test('a part of a digest is a message unless it says otherwise', () => {
   const quotedPrintable = 'Content-Transfer-Encoding: quoted-printable';
   expect(convert([...before, '', ...inner, '', '<p>ü</p>', ...note, '', 'ü', '--b--'])).toEqual([
     ...before,
-    ...['', `Subject: ${coded('größe')}`, ...inner.slice(1), quotedPrintable, '', '<p>=C3=BC</p>', ''],
-    ...[...note, quotedPrintable, '', '=C3=BC', '--b--'],
+    '',
+    `Subject: ${coded('größe')}`,
+    ...inner.slice(1),
+    quotedPrintable,
+    '',
+    '<p>=C3=BC</p>',
+    '',
+    ...note,
+    quotedPrintable,
+    '',
+    '=C3=BC',
+    '--b--',
   ]);
   const encoded = 'Content-Transfer-Encoding: base64';
   expect(convert([...before, encoded, '', 'QUJD'.repeat(300), '--b--'], ALL)).toEqual([
     ...before,
-    ...[encoded, '', ...Array<string>(15).fill('QUJD'.repeat(19)), 'QUJD'.repeat(15), '--b--'],
+    encoded,
+    '',
+    ...Array<string>(15).fill('QUJD'.repeat(19)),
+    'QUJD'.repeat(15),
+    '--b--',
   ]);
 });
 
@@ -207,7 +232,15 @@ test('the headers of parts are headers too', () => {
 test('what is signed is not changed: as it is where that will do, else refused', () => {
   const signed = (body: string) => [
     'Content-Type: multipart/signed; boundary=b; protocol="application/pgp-signature"',
-    ...['', '--b', '', body, '--b', 'Content-Type: application/pgp-signature', '', 'xyz', '--b--'],
+    '',
+    '--b',
+    '',
+    body,
+    '--b',
+    'Content-Type: application/pgp-signature',
+    '',
+    'xyz',
+    '--b--',
   ];
   expect(convert(signed('plain'))).toEqual(signed('plain'));
   expect(convert(['Subject: ü', ...signed('plain')])).toEqual([`Subject: ${coded('ü')}`, ...signed('plain')]);
@@ -226,8 +259,19 @@ test.each([
   [
     'a multipart within one of the same boundary',
     [
-      ...['Content-Type: multipart/mixed; boundary=b', '', '--b'],
-      ...['Content-Type: multipart/mixed; boundary=b', '', '--b', '', 'x', '--b--', '--b', '', 'ü', '--b--'],
+      'Content-Type: multipart/mixed; boundary=b',
+      '',
+      '--b',
+      'Content-Type: multipart/mixed; boundary=b',
+      '',
+      '--b',
+      '',
+      'x',
+      '--b--',
+      '--b',
+      '',
+      'ü',
+      '--b--',
     ],
   ],
   ['a part of a message', ['Content-Type: message/partial; id=x', '', 'ü']],

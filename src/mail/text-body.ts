@@ -57,7 +57,7 @@ function isShortLined(text: string): boolean {
   return true;
 }
 
-/** The same for text of many megabytes: in slices and without a string for each line. */
+// The same for text of many megabytes: in slices and without a string for each line.
 
 const LF = 0x0a;
 const CR = 0x0d;

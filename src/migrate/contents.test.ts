@@ -31,7 +31,10 @@ async function rowsWith(entries: readonly (SpoolEntry | null)[]): Promise<Row[]>
     const [ref] = entry === null ? [] : await from.append([entry]);
     const place = ref ?? { segment: null, offset: null, length: null };
     const fields: Record<string, string | number | null> = {
-      ...{ id: entry?.messageId ?? 'msg_without', eight_bit: 0, utf8: 0, dot_stuffing: 0 },
+      id: entry?.messageId ?? 'msg_without',
+      eight_bit: 0,
+      utf8: 0,
+      dot_stuffing: 0,
       ...place,
     };
     rows.push(Object.keys(MESSAGES.columns).map((column) => fields[column] ?? null));

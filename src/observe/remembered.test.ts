@@ -7,7 +7,10 @@ import { createLog, LogRing, MAX_LINES } from './log.ts';
 import { MAX_DENIED, MAX_HAPPENINGS, rememberDenied, rememberRelays, tallyDenials } from './remembered.ts';
 
 const denied = (sourceAddress: string, rest: Partial<Extract<Event, { type: 'denied' }>> = {}): Event => ({
-  ...{ type: 'denied', reason: 'relay_not_allowed', sourceAddress, count: 1 },
+  type: 'denied',
+  reason: 'relay_not_allowed',
+  sourceAddress,
+  count: 1,
   ...rest,
 });
 

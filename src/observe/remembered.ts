@@ -42,7 +42,10 @@ export function rememberDenied(events: Events, clock: Pick<Clock, 'wall'>): Deni
     const now = clock.wall();
     const known = tallies.get(name);
     tallies.set(name, {
-      ...{ sourceAddress, reason, port, lastAt: now },
+      sourceAddress,
+      reason,
+      port,
+      lastAt: now,
       count: (known?.count ?? 0) + count,
       firstAt: known?.firstAt ?? now,
     });

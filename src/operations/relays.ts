@@ -191,7 +191,12 @@ const RELAY = look<RelayDetail>(
   'relay',
   ({ name, definition }) => ({ name: name ?? (isRecord(definition) ? definition['name'] : undefined) }),
   ({ name, type, definition, hasSecret, disabled, isDefault }) => ({
-    ...{ name, type, definition, hasSecret, disabled, isDefault },
+    name,
+    type,
+    definition,
+    hasSecret,
+    disabled,
+    isDefault,
   }),
 );
 

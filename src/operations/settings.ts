@@ -98,7 +98,11 @@ const CERTIFICATE = look<CertificateView>(
   'certificate',
   () => ({}),
   ({ origin, subject, names, validUntil, fingerprint }) => ({
-    ...{ origin, subject, names, validUntil, fingerprint },
+    origin,
+    subject,
+    names,
+    validUntil,
+    fingerprint,
   }),
 );
 

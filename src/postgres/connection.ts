@@ -23,7 +23,13 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Parameters of the address that are TLS's: read here, because node-postgres takes `prefer` and `require` for `verify-full`. */
 const TLS_PARAMETERS: ReadonlySet<string> = new Set([
-  ...['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'uselibpqcompat'],
+  'ssl',
+  'sslmode',
+  'sslrootcert',
+  'sslcert',
+  'sslkey',
+  'sslnegotiation',
+  'uselibpqcompat',
 ]);
 
 const BIGINT = types.builtins.INT8;

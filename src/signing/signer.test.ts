@@ -191,8 +191,12 @@ describe('signed again', () => {
 
   test('signs no field that was not signed before', async () => {
     const added = [
-      ...['Sender: m@evil.test', 'References: <1@evil.test>', 'Content-Language: en'],
-      ...['List-Unsubscribe: <https://evil.test/>', 'List-Evil: 1', 'Feedback-ID: evil'],
+      'Sender: m@evil.test',
+      'References: <1@evil.test>',
+      'Content-Language: en',
+      'List-Unsubscribe: <https://evil.test/>',
+      'List-Evil: 1',
+      'Feedback-ID: evil',
     ];
     const original = await signed(domains);
     const more = Buffer.from(

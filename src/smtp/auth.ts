@@ -155,10 +155,8 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-/**
- * Removes secrets from a server's answers before they are recorded: a server may repeat the password or token, perhaps
- * altered.
- */
+// Removes secrets from a server's answers before they are recorded: a server may repeat the password or token, perhaps
+// altered.
 
 /** A match of this many characters of a secret gives enough of it away; of a shorter secret, all must match. */
 const TELLING = 12;

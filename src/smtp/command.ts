@@ -103,7 +103,7 @@ function checkedPath(address: string): string {
   return address;
 }
 
-/** Values of RFC 3461's parameters of MAIL and RCPT. */
+// Values of RFC 3461's parameters of MAIL and RCPT.
 
 const XTEXT = /^(?:[!-*,-<>-~]|\+[0-9A-F]{2})+$/;
 const NOTIFY = /^(?:NEVER|(?:SUCCESS|FAILURE|DELAY)(?:,(?:SUCCESS|FAILURE|DELAY)){0,2})$/;
@@ -153,7 +153,7 @@ function hex(character: string): string {
   return `+${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
 }
 
-/** The command lines of an envelope, with the parameters that the peer supports and the message needs. */
+// The command lines of an envelope, with the parameters that the peer supports and the message needs.
 
 /** Whether an envelope requires SMTPUTF8 (RFC 6531 §3.2). Domains are A-labels, so only local parts matter. */
 export function hasUtf8Address({ reversePath, recipients }: Envelope): boolean {
@@ -218,7 +218,7 @@ export class EnvelopeLines {
   }
 }
 
-/** The content of a message between 354 and the final dot (RFC 5321 §4.5.2). */
+// The content of a message between 354 and the final dot (RFC 5321 §4.5.2).
 
 const CR = 13;
 const LF = 10;

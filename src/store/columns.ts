@@ -42,7 +42,7 @@ export function groupOf(column: string | null): string[] {
   return column === null ? [] : column.split(',');
 }
 
-/** How deliveries end while they wait, without an attempt. */
+// How deliveries end while they wait, without an attempt.
 
 const ENDED = {
   state: 'failed',

@@ -51,7 +51,7 @@ export interface Tally {
   readonly count: number;
 }
 
-/** The outcome of attempts whose process never reported back. See `Store.reclaim`. */
+// The outcome of attempts whose process never reported back. See `Store.reclaim`.
 
 const UNKNOWN: Outcome = {
   kind: 'unknown',

@@ -80,7 +80,9 @@ class IngestThread implements IngestVerbs {
     const news = (deed: Deed) => (group: string) => tell({ kind: 'source', deed, group });
     const shared = createShared(
       {
-        ...{ keyring: rooms.keyring, clock, log },
+        keyring: rooms.keyring,
+        clock,
+        log,
         others: member('keyRates'),
         threads: {
           sources: member('sourceRates'),
@@ -97,7 +99,13 @@ class IngestThread implements IngestVerbs {
     this.#shared = shared;
     this.#listeners = createMailListeners(
       {
-        ...{ live, rooms, shared, events, clock, log, signal },
+        live,
+        rooms,
+        shared,
+        events,
+        clock,
+        log,
+        signal,
         random: systemRandom,
         crowd: new SharedCrowd(start.crowd),
         webuiPort: () => this.#state.webuiPort,

@@ -55,8 +55,16 @@ describeWith(['openssl'], 'openssl', () => {
       writeFileSync(file, make().cert);
       const at = String(Date.UTC(2027, 0) / 1000);
       const output = execFileSync('openssl', [
-        ...['verify', '-x509_strict', '-partial_chain', '-purpose', 'sslserver', '-attime', at],
-        ...['-trusted', file, file],
+        'verify',
+        '-x509_strict',
+        '-partial_chain',
+        '-purpose',
+        'sslserver',
+        '-attime',
+        at,
+        '-trusted',
+        file,
+        file,
       ]);
       expect(output.toString()).toContain('OK');
     } finally {

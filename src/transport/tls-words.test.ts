@@ -3,7 +3,8 @@ import { noTlsText } from './tls-words.ts';
 
 const raw = (code: string, reason: string) =>
   Object.assign(new Error(`40FD:error:0A00:SSL routines:f:${reason}:../deps/openssl/ssl/a.c:77:\n`), {
-    ...{ code, reason },
+    code,
+    reason,
   });
 
 test.each([

@@ -308,6 +308,9 @@ describeWith(POSTGRES_PROGRAMS, 'nodes over one PostgreSQL', () => {
 });
 
 const KEEP_ALL = {
-  ...{ contentAgeMs: HOUR, contentMaxBytes: 1e9, capturedAgeMs: HOUR, capturedMaxBytes: 1e9 },
+  contentAgeMs: HOUR,
+  contentMaxBytes: 1e9,
+  capturedAgeMs: HOUR,
+  capturedMaxBytes: 1e9,
   recordAgeMs: 1e12,
 };

@@ -153,6 +153,9 @@ const SESSION: Omit<Session, 'id'> = {
 const WAITING = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'waybill'`;
 
 const NOTHING_KEPT = {
-  ...{ contentAgeMs: 0, contentMaxBytes: 0, capturedAgeMs: 0, capturedMaxBytes: 0 },
+  contentAgeMs: 0,
+  contentMaxBytes: 0,
+  capturedAgeMs: 0,
+  capturedMaxBytes: 0,
   recordAgeMs: 1e12,
 };

@@ -177,7 +177,10 @@ describeWith(POSTGRES_PROGRAMS, 'plans over PostgreSQL', () => {
 });
 
 const KEEP_ALL = {
-  ...{ contentAgeMs: 1e12, contentMaxBytes: 1e12, capturedAgeMs: 1e12, capturedMaxBytes: 1e12 },
+  contentAgeMs: 1e12,
+  contentMaxBytes: 1e12,
+  capturedAgeMs: 1e12,
+  capturedMaxBytes: 1e12,
   recordAgeMs: 1e12,
 };
 

@@ -43,7 +43,8 @@ describeWith(POSTGRES_PROGRAMS, 'contents and facts taken together', () => {
     const facts = message(change);
     const { content } = entryOf(text);
     return {
-      ...{ messageId: facts.id, content },
+      messageId: facts.id,
+      content,
       wish: { keyId: facts.keyId, sizeBytes: content.sizeBytes, idempotency: facts.idempotency },
       record: (ref) => ({ ...facts, content: ref, sizeBytes: content.sizeBytes }),
     };

@@ -66,7 +66,12 @@ async function fill(folder: string): Promise<Written[]> {
     apply: async () => ({ bytes: 0, messages: [] }),
   };
   const logged = new LoggedStore({
-    ...{ ...stores, applying: behind, log: spool, spool, clock: new ManualClock(), behind: UNLESS_ASKED },
+    ...stores,
+    applying: behind,
+    log: spool,
+    spool,
+    clock: new ManualClock(),
+    behind: UNLESS_ASKED,
   });
   const store = logged.asStore();
   const lease = await takeLane(store);

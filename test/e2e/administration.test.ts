@@ -24,7 +24,10 @@ listener: { ports: [] }
 afterEach(() => service.stop());
 
 const letter = (to: string[] = ['ann@example.net']) => ({
-  ...{ from: 'a@example.com', to, subject: 'Hello', text: 'hi' },
+  from: 'a@example.com',
+  to,
+  subject: 'Hello',
+  text: 'hi',
 });
 const activity = (action: string) =>
   operations.activity({ actor: null, action, subject: null, limit: 10, before: null });
@@ -61,7 +64,9 @@ describe('settings', () => {
     expect((await service.client.post(letter())).status).toBe(403);
     const [denied] = await operations.denials({});
     expect(denied).toMatchObject({
-      ...{ sourceAddress: '127.0.0.1', reason: 'source_not_allowed', count: 1 },
+      sourceAddress: '127.0.0.1',
+      reason: 'source_not_allowed',
+      count: 1,
       setting: 'api.allowed_cidrs',
     });
     await operations.allowSource({ setting: 'api.allowed_cidrs', cidr: '127.0.0.1' });
@@ -109,8 +114,10 @@ test('a relay that is changed keeps the mail that waits for it, and sends it', a
   await operations.retryMessage({ id });
   expect(await service.client.end(id)).toMatchObject({ status: 'delivered', relay: 'out' });
   expect((await activity('updateRelay')).entries[0]).toMatchObject({
-    ...{ subject: 'out', actorKind: 'command' },
-    ...{ before: { definition: { port: 1 } }, after: { definition: { port: sink.port } } },
+    subject: 'out',
+    actorKind: 'command',
+    before: { definition: { port: 1 } },
+    after: { definition: { port: sink.port } },
   });
 });
 
@@ -184,9 +191,17 @@ test('no answer of the running server, and no line of its log, has a secret', as
   await operations.resetPassword({ name: 'admin', password: `${planted} ${planted}` }).catch(() => {});
   await service.client.send(letter());
   const answers = [
-    ...[operations.relays({}), operations.relay({ name: 'out' }), operations.configuration({})],
-    ...[operations.settings({}), operations.certificate({}), operations.system({}), operations.health({})],
-    ...[operations.denials({}), operations.listKeys({}), operations.users({}), operations.doctor({})],
+    operations.relays({}),
+    operations.relay({ name: 'out' }),
+    operations.configuration({}),
+    operations.settings({}),
+    operations.certificate({}),
+    operations.system({}),
+    operations.health({}),
+    operations.denials({}),
+    operations.listKeys({}),
+    operations.users({}),
+    operations.doctor({}),
     operations.testRelay({ name: 'out', to: null, unsaved: null }),
     operations.logTail({ level: 'debug', contains: '', after: null, limit: 1000 }),
     operations.activity({ actor: null, action: null, subject: null, limit: 200, before: null }),

@@ -56,7 +56,10 @@ function emptyInstallation(context: TestContext): Installation {
 }
 
 const letter = (subject: string, to = 'b@example.net') => ({
-  ...{ from: 'a@example.com', to: [to], subject, text: `${subject} ${'.'.repeat(2000)}` },
+  from: 'a@example.com',
+  to: [to],
+  subject,
+  text: `${subject} ${'.'.repeat(2000)}`,
 });
 
 const SCOPES = ['send', 'read', 'content'].flatMap((name) => ['--scope', `messages:${name}`]);

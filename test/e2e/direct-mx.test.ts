@@ -40,7 +40,12 @@ relays: [{ name: direct, type: mx, port: ${sink.port}, allow_private: true }]
 
     const list = await service.installation.run('relays', 'list', '--json');
     expect((JSON.parse(list.stdout) as RelayView[]).at(-1)).toMatchObject({
-      ...{ name: 'direct', type: 'mx', host: null, port: sink.port, tls: 'opportunistic', isDefault: true },
+      name: 'direct',
+      type: 'mx',
+      host: null,
+      port: sink.port,
+      tls: 'opportunistic',
+      isDefault: true,
     });
     const tried = await service.installation.run('relays', 'test', 'direct', '--to', 'x@one.test', '--json');
     const { ok, steps } = JSON.parse(tried.stdout.trim().split('\n').at(-1) ?? '') as RelayTest;

@@ -75,10 +75,14 @@ test('a domain is added, published, checked and rotated, and its mail signed acc
     expect(await signedWith()).toEqual(['twoe', 'twor']);
     const shown = await detail('show', NAME);
     expect(shown.keys.map(({ selector, state }) => `${selector} ${state}`)).toEqual([
-      ...['oner retired', 'onee retired', 'twor signing', 'twoe signing'],
+      'oner retired',
+      'onee retired',
+      'twor signing',
+      'twoe signing',
     ]);
     expect(keyRecords(shown, 'retired').map(({ note }) => note)).toEqual([
-      ...[expect.stringContaining('must stay until'), expect.stringContaining('must stay until')],
+      expect.stringContaining('must stay until'),
+      expect.stringContaining('must stay until'),
     ]);
     // An RSA key's PKCS #8 begins with these octets, an Ed25519 key's with those: neither stands anywhere in plain.
     for (const file of readdirSync(service.installation.dataDir).filter((name) =>
@@ -115,12 +119,10 @@ test('without a server the same commands work, and wrong ones are refused', {
   }
   const added = await domains('add', 'Bücher.Example', '--algorithm', 'ed25519');
   expect([added.code, added.stdout]).toEqual([
-    ...[
-      0,
-      expect.stringMatching(
-        /wb[0-9]{8}e\._domainkey\.xn--bcher-kva\.example\. 3600 IN TXT "v=DKIM1; k=ed25519; p=/,
-      ),
-    ],
+    0,
+    expect.stringMatching(
+      /wb[0-9]{8}e\._domainkey\.xn--bcher-kva\.example\. 3600 IN TXT "v=DKIM1; k=ed25519; p=/,
+    ),
   ]);
   expect((await domains('add', 'xn--bcher-kva.example')).code).toBe(1);
   const list = JSON.parse((await domains('list', '--json')).stdout) as DomainView[];

@@ -33,7 +33,11 @@ relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${port}, tls: none }]
 }
 
 const letter = (subject: string, to = 'b@example.net', text = subject) => ({
-  ...{ from: 'a@example.com', to: [to], subject, text, tags: ['moved'] },
+  from: 'a@example.com',
+  to: [to],
+  subject,
+  text,
+  tags: ['moved'],
 });
 
 describeWith(POSTGRES_PROGRAMS, 'an installation', () => {

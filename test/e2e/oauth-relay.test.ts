@@ -26,10 +26,12 @@ function tokenServer({ path, body }: ApiRequest): ApiAct {
 test('mail waits while there is no token, goes by a relay that has one, and no secret is shown', async () => {
   const tokens = await ProviderApi.start({ answer: tokenServer });
   const sink = await startSmtpSink({
-    ...{ tls: 'starttls', certificate: createCertificate({ hosts: ['127.0.0.1'] }) },
+    tls: 'starttls',
+    certificate: createCertificate({ hosts: ['127.0.0.1'] }),
     bearer: {
       takes: (user, token) => user === USER && token === TOKEN,
-      ...{ challenge: GMAIL_CHALLENGE, refusal: GMAIL_REFUSED },
+      challenge: GMAIL_CHALLENGE,
+      refusal: GMAIL_REFUSED,
     },
   });
   onTestFinished(() => sink.close());
@@ -62,9 +64,25 @@ relays:
   for (const [name, text] of Object.entries(files))
     writeFileSync(join(installation.dataDir, name), `${text}\n`);
   const described = [
-    ...['--type', 'smtp', '--host', '127.0.0.1', '--port', String(sink.port), '--no-verify'],
-    ...['--username', USER, '--auth', 'xoauth2', '--preset', 'google', '--client-id', 'client'],
-    ...['--token-url', `${tokens.url}/google`, '--secret-file', join(installation.dataDir, 'secret')],
+    '--type',
+    'smtp',
+    '--host',
+    '127.0.0.1',
+    '--port',
+    String(sink.port),
+    '--no-verify',
+    '--username',
+    USER,
+    '--auth',
+    'xoauth2',
+    '--preset',
+    'google',
+    '--client-id',
+    'client',
+    '--token-url',
+    `${tokens.url}/google`,
+    '--secret-file',
+    join(installation.dataDir, 'secret'),
   ];
   const half = await installation.run('relays', 'add', 'gmail', ...described);
   expect([half.code, half.stderr]).toEqual([

@@ -150,7 +150,9 @@ test('a wrong secret is told in the words of the provider, and fails no mail', a
   expect([tried.code, tried.stdout]).toEqual([1, expect.stringMatching(/failed.*invalid/)]);
   const asJson = await installation.run('relays', 'test', 'pm', '--json');
   expect(JSON.parse(asJson.stdout.trim().split('\n').at(-1) ?? '').steps.at(-1)).toMatchObject({
-    ...{ name: 'CHECK', ok: false, code: 'provider_10' },
+    name: 'CHECK',
+    ok: false,
+    code: 'provider_10',
   });
   const doctor = await installation.run('doctor');
   expect(doctor.stdout).toContain('waybill relays test pm');

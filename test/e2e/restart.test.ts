@@ -45,7 +45,10 @@ describe.concurrent('the process', { timeout: 180_000 }, () => {
       const { sink, service } = await install(context, 'shutdown: { grace_seconds: 3600 }');
       sink.script = { [verb]: HANG };
       const id = await service.client.send({
-        ...{ from: 'a@example.com', to: 'hanging@example.net', subject: 'hanging', text },
+        from: 'a@example.com',
+        to: 'hanging@example.net',
+        subject: 'hanging',
+        text,
       });
       await sink.until(() => sink.commands.some(({ line }) => line.startsWith(verb)));
       expect(await service.server.end('SIGTERM')).toBe(0);

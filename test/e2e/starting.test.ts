@@ -64,7 +64,11 @@ log: { level: loud }
     expect(JSON.parse(readFileSync(join(installation.dataDir, 'runtime.json'), 'utf8'))).toEqual({
       pid: expect.any(Number),
       version: expect.stringMatching(/^\d/),
-      ...{ api, apiTls, webui, smtp, smtpTls },
+      api,
+      apiTls,
+      webui,
+      smtp,
+      smtpTls,
     });
     await server.printed(new RegExp(`http://localhost:${api}\n`));
     expect((await fetch(`http://127.0.0.1:${api}/api/v1/ready`)).status).toBe(200);

@@ -95,7 +95,8 @@ describe('TLS', { timeout: 40_000 }, () => {
     expect(await post(tlsPort, key)).toBe(202);
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const plain = await fetch(`${server.api}/api/v1/messages`, {
-      ...{ method: 'POST', headers },
+      method: 'POST',
+      headers,
       body: JSON.stringify(LETTER),
     });
     expect(plain.status).toBe(202);

@@ -70,8 +70,15 @@ const said = textOf('no ', 'such key: ', '', ...ALL_SECRETS);
 const telling = fc
   .record(
     {
-      ...{ message: said, Message: said, detail: said, error_description: said, id: said, __type: said },
-      ...{ name: said, code: said, ErrorCode: fc.constantFrom(10, 406) },
+      message: said,
+      Message: said,
+      detail: said,
+      error_description: said,
+      id: said,
+      __type: said,
+      name: said,
+      code: said,
+      ErrorCode: fc.constantFrom(10, 406),
       error: fc.oneof(said, fc.record({ code: said, message: said })),
       errors: fc.array(fc.record({ message: said, field: said }), { minLength: 1, maxLength: 2 }),
     },

@@ -37,7 +37,8 @@ test('an argument of MAIL is refused, or written as a command that reads the sam
     if (mailbox === undefined || / /.test(mailbox) || (sizeBytes ?? 0) > 2 ** 53) return false;
     const written = mailCommand(mailbox, {
       ...(sizeBytes === null ? {} : { sizeBytes }),
-      ...{ eightBit: body === '8BITMIME', utf8 },
+      eightBit: body === '8BITMIME',
+      utf8,
       ...(ret === null ? {} : { ret }),
       ...(envid === null ? {} : { envid }),
     });

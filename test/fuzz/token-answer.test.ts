@@ -14,7 +14,9 @@ const SECRET = 'client~secret?VALUE';
 const REFRESH = 'refresh~token/VALUE';
 const NEXT = 'another~refresh/VALUE';
 const FORMS = [SECRET, REFRESH, NEXT].flatMap((secret) => [
-  ...[secret, Buffer.from(secret).toString('base64'), encodeURIComponent(secret)],
+  secret,
+  Buffer.from(secret).toString('base64'),
+  encodeURIComponent(secret),
   new URLSearchParams([['', secret]]).toString().slice(1),
 ]);
 const GRANT: OAuthGrant = { kind: 'refresh_token', clientId: 'c', secret: SECRET, refreshToken: REFRESH };
@@ -25,12 +27,11 @@ const member = fc.oneof(said, fc.constantFrom(null, 0, -1, 1e308, '', '60', '1e9
 const telling = fc
   .record(
     {
-      ...{
-        access_token: fc.oneof(member, fc.constant('eyJ0.x')),
-        refresh_token: fc.oneof(member, fc.constant(NEXT)),
-      },
-      ...{ token_type: fc.oneof(member, fc.constant('Bearer')), expires_in: fc.oneof(member, fc.nat(5_000)) },
-      ...{ error: fc.oneof(fc.constantFrom('invalid_grant', 'invalid_client'), member) },
+      access_token: fc.oneof(member, fc.constant('eyJ0.x')),
+      refresh_token: fc.oneof(member, fc.constant(NEXT)),
+      token_type: fc.oneof(member, fc.constant('Bearer')),
+      expires_in: fc.oneof(member, fc.nat(5_000)),
+      error: fc.oneof(fc.constantFrom('invalid_grant', 'invalid_client'), member),
       error_description: member,
     },
     { requiredKeys: [] },

@@ -43,7 +43,9 @@ test(`${SENDERS} uploads of 25 MB at once, and a good client among them`, { time
       'small messages of another meanwhile': small,
     },
     {
-      ...{ 'MiB at most': most, 'MiB before': idleMiB, 'open files after': siege.vitals.files },
+      'MiB at most': most,
+      'MiB before': idleMiB,
+      'open files after': siege.vitals.files,
       'ms of the slowest small message': slowestMs,
     },
   );

@@ -15,7 +15,10 @@ const CONTENT = Buffer.from(`Subject: large\r\n\r\n${LINE.repeat(Math.floor(LARG
 const BASE64 = 'eHh4'.repeat(Math.floor(LARGE / 4) - 100);
 const JSON_BODY = Buffer.from(
   JSON.stringify({
-    ...{ from: FROM, to: TO, subject: 'large', text: 'x' },
+    from: FROM,
+    to: TO,
+    subject: 'large',
+    text: 'x',
     attachments: [{ filename: 'large.bin', content: BASE64 }],
   }),
 );

@@ -14,7 +14,10 @@ const OWN_POSTGRESQL = join(
 );
 /** Administrators' programs are there, and Debian's PostgreSQL, but not in every user's PATH. */
 const SYSTEM_FOLDERS = [
-  ...['/usr/sbin', '/sbin', '/usr/local/sbin', '/usr/lib/postgresql/15/bin'],
+  '/usr/sbin',
+  '/sbin',
+  '/usr/local/sbin',
+  '/usr/lib/postgresql/15/bin',
   OWN_POSTGRESQL,
 ];
 

@@ -98,7 +98,8 @@ async function runOnce({ step, count, before }: Next): Promise<number> {
   const skipped = join(folder, 'skipped');
   const passed = await runTests(step.files, {
     ...environment,
-    ...{ WAYBILL_TOLD: file, WAYBILL_SKIPPED: skipped },
+    WAYBILL_TOLD: file,
+    WAYBILL_SKIPPED: skipped,
   });
   const seconds = Math.round((performance.now() - begun) / 1000);
   const [told, missing] = [linesOf(file), linesOf(skipped)];
@@ -110,7 +111,10 @@ async function runOnce({ step, count, before }: Next): Promise<number> {
   const run: Run = {
     at: at.toISOString(),
     step: step.name,
-    ...{ count, before, seconds, passed },
+    count,
+    before,
+    seconds,
+    passed,
     machine: describeMachine(),
     command,
     told: told.map((line) => JSON.parse(line) as Told),

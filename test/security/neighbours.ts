@@ -48,7 +48,9 @@ export async function createNeighbours(): Promise<Neighbours> {
     run([...inside, 'ip', 'link', 'set', 'eth0', 'up']);
   }
   return {
-    ...{ address: ADDRESSES.server, server: atServer, stranger: atStranger },
+    address: ADDRESSES.server,
+    server: atServer,
+    stranger: atStranger,
     end: () => {
       for (const network of [server, stranger]) network.kill('SIGKILL');
     },

@@ -41,8 +41,12 @@ const STORED: readonly { readonly name: string; readonly define: (url: string, p
   {
     name: 'graph',
     define: (endpoint) => ({
-      ...{ type: 'graph', tenant: 'example.com', client_id: '00000000-0000-4000-8000-000000000000' },
-      ...{ mailbox: 'sender@example.org', authority: endpoint, endpoint },
+      type: 'graph',
+      tenant: 'example.com',
+      client_id: '00000000-0000-4000-8000-000000000000',
+      mailbox: 'sender@example.org',
+      authority: endpoint,
+      endpoint,
     }),
   },
   { name: 'webhook', define: (endpoint) => ({ type: 'webhook', url: `${endpoint}/hook` }) },

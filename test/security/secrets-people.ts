@@ -130,7 +130,11 @@ function requests(id: string): Partial<Record<OperationName, object>> {
     checkMessage: { message: { from: 'a@example.com', to: 'b@out.test', text: 'hi' } },
     submit: { message: { from: 'a@example.com', to: 'b@out.test', text: 'hi' } },
     submitRaw: {
-      ...{ from: 'a@example.com', to: ['b@out.test'], notify: null, ret: null, envid: null },
+      from: 'a@example.com',
+      to: ['b@out.test'],
+      notify: null,
+      ret: null,
+      envid: null,
       content: Buffer.from('From: a@example.com\r\nSubject: hi\r\n\r\nhi\r\n').toString('base64'),
     },
     messageContent: { id },

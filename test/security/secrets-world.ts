@@ -62,7 +62,13 @@ export async function startSecretsWorld(
   const hop = await startTalkativeHop(readFileSync(password, 'utf8').trim());
   const installation = new Installation('');
   const world = {
-    ...{ book, folder, installation, hop, provider, secret, secretFile },
+    book,
+    folder,
+    installation,
+    hop,
+    provider,
+    secret,
+    secretFile,
     traces: new Traces(),
     operations: inShape(createControlClient(installation.dataDir)),
     end: async () => {
@@ -153,7 +159,9 @@ export async function askDashboard(
   const host = `localhost:${port}`;
   const { cookie = null, body } = options;
   const headers = {
-    ...{ host, origin: `https://${host}`, 'content-type': 'application/json' },
+    host,
+    origin: `https://${host}`,
+    'content-type': 'application/json',
     ...(cookie === null ? {} : { cookie }),
   };
   const method = body === undefined ? 'GET' : 'POST';

@@ -45,22 +45,28 @@ relays:
 
 /** Some of the places that must have been looked at. */
 const PLACES = [
-  ...['log', 'events', 'mail', 'smtp answers', 'process: cmdline', 'process: programs it ran'],
-  ...[
-    'backup: open.tar',
-    'backup: sealed.tar',
-    'restored: waybill.db',
-    'data: waybill.db',
-    'data: runtime.json',
-  ],
-  ...[
-    'dashboard: /health',
-    'dashboard: /metrics',
-    'dashboard: /api/call/activity',
-    'dashboard: /api/call/logTail',
-  ],
-  ...['dashboard: /api/export?format=csv', 'api: POST /api/v1/messages', 'api: on a failing disk'],
-  ...['commands: serve', 'commands: doctor', 'commands: relays test graph', 'commands: revoke by the secret'],
+  'log',
+  'events',
+  'mail',
+  'smtp answers',
+  'process: cmdline',
+  'process: programs it ran',
+  'backup: open.tar',
+  'backup: sealed.tar',
+  'restored: waybill.db',
+  'data: waybill.db',
+  'data: runtime.json',
+  'dashboard: /health',
+  'dashboard: /metrics',
+  'dashboard: /api/call/activity',
+  'dashboard: /api/call/logTail',
+  'dashboard: /api/export?format=csv',
+  'api: POST /api/v1/messages',
+  'api: on a failing disk',
+  'commands: serve',
+  'commands: doctor',
+  'commands: relays test graph',
+  'commands: revoke by the secret',
 ];
 
 /** Starts the run's service. `tokens` are those that a provider has given it; `spied`, what programs that it ran were given. */
@@ -207,7 +213,9 @@ describeWith(['strace'], 'secrets', () => {
     expect(traces.places).toEqual(expect.arrayContaining(PLACES));
     expect(tokens.length).toBeGreaterThan(0);
     tell('secrets of a run of the whole service', {
-      ...{ secrets: book.names.length, places: traces.places.length, 'given away': 0 },
+      secrets: book.names.length,
+      places: traces.places.length,
+      'given away': 0,
     });
   });
 });

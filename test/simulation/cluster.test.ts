@@ -134,8 +134,10 @@ test('smarthosts are shared out, each to one node, also to one that comes later'
   const names = ['one', 'two', 'three'];
   const relays = names.map((name) => smarthost(name));
   const rules = names.map((relay) => ({
-    ...{ name: relay, match: { recipientDomain: new Set([`${relay}.example`]) } },
-    ...{ via: [{ relay, weight: 1 }], order: 'given' as const },
+    name: relay,
+    match: { recipientDomain: new Set([`${relay}.example`]) },
+    via: [{ relay, weight: 1 }],
+    order: 'given' as const,
   }));
   const routing = { version: 2, rules, defaultRelay: 'one', postmaster: null };
   const world = new PaceWorld({ relays, cluster: true, settings: { routing } });

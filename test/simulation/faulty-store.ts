@@ -204,6 +204,17 @@ function callOver({ life, time, dice, faults, watch, seen }: FaultyStoreParts): 
 
 /** Without room nothing is written; what is only read, or lets go, goes on. */
 const NEEDS_ROOM: ReadonlySet<string> = new Set([
-  ...['accept', 'claim', 'begin', 'settle', 'release', 'reclaim', 'expire', 'cancel', 'requeue', 'reassign'],
-  ...['acquireLanes', 'renewLanes', 'index'],
+  'accept',
+  'claim',
+  'begin',
+  'settle',
+  'release',
+  'reclaim',
+  'expire',
+  'cancel',
+  'requeue',
+  'reassign',
+  'acquireLanes',
+  'renewLanes',
+  'index',
 ]);

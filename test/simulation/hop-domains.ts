@@ -108,8 +108,12 @@ export function domainsTransport(parts: DomainsParts): Transport {
     fetch: async () => ({ kind: 'failed', text: 'there are none' }),
   });
   const finder = new HostFinder({
-    ...{ settings: relay.mx, policies, random, sources: new SourceAddresses(relay.mx) },
-    ...{ ownNames: ['relay.example'], isOwn: () => false },
+    settings: relay.mx,
+    policies,
+    random,
+    sources: new SourceAddresses(relay.mx),
+    ownNames: ['relay.example'],
+    isOwn: () => false,
   });
   const resolver = new SimulatedDns(parts);
   return {

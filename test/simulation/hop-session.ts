@@ -34,9 +34,23 @@ export interface HopFaults {
 
 /** A world without trouble. */
 export const HEALTHY: HopFaults = {
-  ...{ refuseConnection: 0, ignoreConnection: 0, refuseGreeting: 0, deferHello: 0, rejectHello: 0 },
-  ...{ deferSender: 0, rejectSender: 0, defer: 0, reject: 0, deferData: 0, rejectData: 0 },
-  ...{ deferAfterDot: 0, rejectAfterDot: 0, close: 0, dropBeforeDot: 0, dropAfterDot: 0, dawdle: 0 },
+  refuseConnection: 0,
+  ignoreConnection: 0,
+  refuseGreeting: 0,
+  deferHello: 0,
+  rejectHello: 0,
+  deferSender: 0,
+  rejectSender: 0,
+  defer: 0,
+  reject: 0,
+  deferData: 0,
+  rejectData: 0,
+  deferAfterDot: 0,
+  rejectAfterDot: 0,
+  close: 0,
+  dropBeforeDot: 0,
+  dropAfterDot: 0,
+  dawdle: 0,
 };
 
 /** A relay that nobody can connect to. */

@@ -120,7 +120,8 @@ async function startDirect(maxConcurrency: number, maxPerDomain: number, slowMs 
   const mx = { helo: null, sourceIps: [], ipFamily: 'any', port: 25, tls: 'opportunistic' } as const;
   const { deliver, connections, close } = hop.transportOf(life, 'direct');
   const transport: Transport = {
-    ...{ connections, close },
+    connections,
+    close,
     deliver: async (job, signal) => {
       if (job.envelope.recipients[0]?.address.endsWith('@slow.example')) await life.sleep(slowMs);
       return deliver(job, signal);

@@ -90,7 +90,9 @@ class History {
     this.replayed += await replay(log, inner.applying);
     this.#expectSame();
     const logged = new LoggedStore({
-      ...{ ...inner, log, spool: { append: async () => [], decided() {} } },
+      ...inner,
+      log,
+      spool: { append: async () => [], decided() {} },
       clock: { sleep: () => new Promise(() => {}) },
       behind: { facts: this.#below(3) === 0 ? 1 : this.#below(60), ms: Number.POSITIVE_INFINITY },
     });

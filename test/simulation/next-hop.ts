@@ -198,7 +198,9 @@ class Client {
     if (kind === 'refused')
       throw connectFailure(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }), HOST, PORT);
     const opening = new Opening({
-      ...{ hostname: 'relay.example', tls: 'none', credentials: null },
+      hostname: 'relay.example',
+      tls: 'none',
+      credentials: null,
       peer: { host: 'next.example', port: 25 },
     });
     for (;;) {

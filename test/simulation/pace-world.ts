@@ -102,7 +102,13 @@ export class PaceWorld {
     const base = { store: this.#storeOf(life, way), views: this.views, spool: this.#spool };
     const self = { name, roles, version: '1', startedAt: life.wall(), report: () => '{}' };
     const engine = createEngine({
-      ...{ ...base, clock: life, random, events, node: name, self, signer: NO_SIGNER },
+      ...base,
+      clock: life,
+      random,
+      events,
+      node: name,
+      self,
+      signer: NO_SIGNER,
       cluster: this.#options.cluster === true ? overWay(this.cluster.door(), way) : null,
       settings: () => this.#settings,
     });
@@ -244,8 +250,10 @@ function submissionTo(token: string, mail: Mail): Submission {
   const { priority = 'normal', sendAt = null } = mail;
   const base = submissionNamed(token, 1);
   const recipients = addressesOf(mail).map((address) => ({
-    ...{ address, kind: 'to' as const },
-    ...{ notify: null, orcpt: null },
+    address,
+    kind: 'to' as const,
+    notify: null,
+    orcpt: null,
   }));
   return { ...base, priority, sendAt, envelope: { ...base.envelope, recipients } };
 }
@@ -273,8 +281,14 @@ export function wholeOnly(name: string, limits: Partial<RelayLimits> = {}): Rela
 /** A relay that delivers directly. */
 export function direct(name: string, limits: Partial<RelayLimits>, mx: Partial<MxSettings> = {}): Relay {
   const settings: MxSettings = {
-    ...{ helo: null, sourceIps: [], ipFamily: 'any', port: 25, tls: 'opportunistic', allowPrivate: false },
-    ...{ maxPerDomain: 20, presets: true },
+    helo: null,
+    sourceIps: [],
+    ipFamily: 'any',
+    port: 25,
+    tls: 'opportunistic',
+    allowPrivate: false,
+    maxPerDomain: 20,
+    presets: true,
     ...mx,
   };
   return { ...smarthost(name, limits), type: 'mx', mx: settings };

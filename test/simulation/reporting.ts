@@ -23,12 +23,10 @@ export const REJECTED: Outcome = {
 export const DEFERRED: Outcome = { kind: 'deferred', reply: localReply('smtp_reply', '4.7.1', 'Greylisted') };
 const TAKEN: Outcome = {
   kind: 'delivered',
-  ...{
-    captured: false,
-    reply: localReply('smtp_reply', '2.0.0', 'Ok'),
-    providerMessageId: null,
-    dsnPassed: false,
-  },
+  captured: false,
+  reply: localReply('smtp_reply', '2.0.0', 'Ok'),
+  providerMessageId: null,
+  dsnPassed: false,
 };
 
 /** A message that the hop was given. */
@@ -76,7 +74,10 @@ export function letter(
   more: Partial<Submission> = {},
 ): Submission {
   const recipients = Object.entries(names).map(([name, notify]) => ({
-    ...{ address: `${name}@example.net`, kind: 'to' as const, notify, orcpt: null },
+    address: `${name}@example.net`,
+    kind: 'to' as const,
+    notify,
+    orcpt: null,
   }));
   const base = submissionNamed('letter', 1);
   return {

@@ -46,13 +46,21 @@ const STEPS_A_TURN = 16;
 const MAX_STEPS = 4_000_000;
 
 const MX: MxSettings = {
-  ...{ helo: null, sourceIps: [], ipFamily: 'any', port: 25, tls: 'opportunistic', allowPrivate: true },
-  ...{ maxPerDomain: 2, presets: false },
+  helo: null,
+  sourceIps: [],
+  ipFamily: 'any',
+  port: 25,
+  tls: 'opportunistic',
+  allowPrivate: true,
+  maxPerDomain: 2,
+  presets: false,
 };
 const DIRECT: Relay = { ...relayNamed('direct'), type: 'mx', mx: MX };
 const THIRD = relayNamed('third');
 const RELAYS: readonly Relay[] = [
-  ...[relayNamed('out'), relayNamed('other'), DIRECT],
+  relayNamed('out'),
+  relayNamed('other'),
+  DIRECT,
   { ...THIRD, limits: { ...THIRD.limits, maxPerDay: 60, reservePercent: 20 } },
 ];
 const DIRECT_RULE: RouteRule = {
@@ -241,7 +249,11 @@ class World implements Nodes {
       store: faultyStore({ ...world, inner: this.#store, faults: this.#troubles.store, watch, limits, seen }),
       spool: faultySpool({ ...world, inner: this.#spool, faults: this.#troubles.spool, note }),
       views: this.#views,
-      ...{ clock: life, random, events, node: name, signer: NO_SIGNER },
+      clock: life,
+      random,
+      events,
+      node: name,
+      signer: NO_SIGNER,
       cluster: this.#nodeCount === 1 ? null : this.#doorOf(life),
       self: { name, roles: ['delivery'], version: '1', startedAt: life.wall(), report: () => '{}' },
       settings: () => this.#troubles.settings,

@@ -23,7 +23,11 @@ const FIXED: Clock = { wall: () => SIGNED_AT, mono: () => 0, sleep: async () => 
 export function domainKey(selector: string, algorithm: DkimAlgorithm): DomainKey {
   const pair = algorithm === 'rsa-sha256' ? rsaPair() : generateKeyPairSync('ed25519');
   return {
-    ...{ selector, algorithm, createdAt: 1, activeSince: 1, retiredAt: null },
+    selector,
+    algorithm,
+    createdAt: 1,
+    activeSince: 1,
+    retiredAt: null,
     publicKey: publicPart(pair.publicKey, algorithm),
     privateKey: pair.privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
   };

@@ -9,8 +9,13 @@ export const T = Date.UTC(2026, 10, 22);
 const forever = new AbortController().signal;
 /** A key that signs. */
 export const KEY: DomainKey = {
-  ...{ selector: 's1', algorithm: 'rsa-sha256', publicKey: 'cHVibGlj', privateKey: 'cHJpdg==' },
-  ...{ createdAt: T, activeSince: T, retiredAt: null },
+  selector: 's1',
+  algorithm: 'rsa-sha256',
+  publicKey: 'cHVibGlj',
+  privateKey: 'cHJpdg==',
+  createdAt: T,
+  activeSince: T,
+  retiredAt: null,
 };
 
 /** What a check is given. */

@@ -47,7 +47,9 @@ export async function domainDesk(): Promise<DomainDesk> {
   let loaded = await load();
   const clock = new ManualClock();
   const deps: DomainDeps = {
-    ...{ registry, clock, random: systemRandom },
+    registry,
+    clock,
+    random: systemRandom,
     resolution: () => ({ ...loaded, routesVersion: 2 }),
     reload: async () => {
       loaded = await load();

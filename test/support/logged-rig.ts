@@ -36,7 +36,9 @@ export async function openLoggedRig(
   const inner = openSqlite(':memory:');
   const disk = withoutFlushes();
   const spool = await openSegmentSpool({
-    ...{ directory: join(folder, 'spool'), files: disk.files, onFailure() {} },
+    directory: join(folder, 'spool'),
+    files: disk.files,
+    onFailure() {},
   });
   await replay(spool, inner.applying);
   const clock = new ManualClock();

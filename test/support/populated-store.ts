@@ -95,9 +95,19 @@ async function fillRegistry({ registry, keyring, store }: Populated): Promise<vo
   for (const name of ['shop', 'news'])
     await keyring.create(
       {
-        ...{ id: `key_${name}`, name, mode: 'live', prefix: 'wb_live_a', scopes: ['messages:send'] },
-        ...{ createdAt: T0, lastUsedAt: null, expiresAt: null, revokedAt: null, rateLimit: 7 },
-        ...{ cidrs: ['192.0.2.0/24'], senderDomains: ['example.com'], contentDays: null },
+        id: `key_${name}`,
+        name,
+        mode: 'live',
+        prefix: 'wb_live_a',
+        scopes: ['messages:send'],
+        createdAt: T0,
+        lastUsedAt: null,
+        expiresAt: null,
+        revokedAt: null,
+        rateLimit: 7,
+        cidrs: ['192.0.2.0/24'],
+        senderDomains: ['example.com'],
+        contentDays: null,
       },
       name.padEnd(64, '0'),
     );
@@ -119,16 +129,30 @@ async function fillAccounts({ accounts, journal }: Populated): Promise<void> {
   await accounts.putSecondFactor('ada', { sealed: 'sealed', step: 5, recoveryHashes: ['a'.repeat(64)] });
   await accounts.addSession(
     {
-      ...{ hash: 'e'.repeat(64), id: 'ses_1', user: 'ada', stage: 'full', createdAt: T0, lastSeenAt: T0 },
-      ...{ expiresAt: T0 + DAY, sourceAddress: '::1', agent: 'curl', offered: null, tries: 0 },
+      hash: 'e'.repeat(64),
+      id: 'ses_1',
+      user: 'ada',
+      stage: 'full',
+      createdAt: T0,
+      lastSeenAt: T0,
+      expiresAt: T0 + DAY,
+      sourceAddress: '::1',
+      agent: 'curl',
+      offered: null,
     },
     { passwordHash: '$argon2id$ada', limit: 5, replaces: null },
   );
   for (let i = 0; i < 3; i++)
     await journal.record([
       {
-        ...{ at: T0 + i, actorKind: 'user', actor: 'ada', sourceAddress: '::1', action: 'putSetting' },
-        ...{ subject: 'delivery.default_relay', before: null, after: '"out"' },
+        at: T0 + i,
+        actorKind: 'user',
+        actor: 'ada',
+        sourceAddress: '::1',
+        action: 'putSetting',
+        subject: 'delivery.default_relay',
+        before: null,
+        after: '"out"',
       },
     ]);
   await journal.forgetEntries(T0 + 1, 1);

@@ -45,7 +45,13 @@ const GOOD_MACHINE: Machine = {
 
 /** The ports of a server that runs as it should by default. */
 export const BOUND: RuntimePorts = {
-  ...{ pid: 7, version: '1.0.0', api: 8025, apiTls: null, webui: 8420, smtp: [25, 587], smtpTls: [] },
+  pid: 7,
+  version: '1.0.0',
+  api: 8025,
+  apiTls: null,
+  webui: 8420,
+  smtp: [25, 587],
+  smtpTls: [],
 };
 
 /** Premises on which nothing is wrong, changed as wished. `file` is the text of the configuration file. */

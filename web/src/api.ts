@@ -170,10 +170,8 @@ async function problemOf(response: Response): Promise<Problem> {
   }
 }
 
-/**
- * Whether somebody is there. A page fetches by itself what has changed; were that use of the session, one left open would
- * never end by its idle time. So what is asked while nobody touched the page for a while says so.
- */
+// Whether somebody is there. A page fetches by itself what has changed; were that use of the session, one left open would
+// never end by its idle time. So what is asked while nobody touched the page for a while says so.
 
 /** The name of the header; the server goes by its presence alone. */
 const BY_ITSELF = 'waybill-background';

@@ -48,8 +48,11 @@ export async function examineInstallation(options: ExaminationOptions): Promise<
     bound: running ? readRuntime(layoutOf(dataDir).runtime) : null,
     machine: realMachine(clock),
     resolver: freshResolver({
-      ...{ config: () => loaded.config, clock, random: options.random },
-      ...{ timeoutMs: DNS_TIMEOUT_MS, attempts: 1 },
+      config: () => loaded.config,
+      clock,
+      random: options.random,
+      timeoutMs: DNS_TIMEOUT_MS,
+      attempts: 1,
     }),
     probe: (settings, signal) => probeSmarthost(settings, { hostname, clock }, signal),
     probeProvider: (settings, signal) =>

@@ -4,8 +4,13 @@ import type { DomainKey } from '../../domain/domain-keys.ts';
 import { domainsCheck } from './identity.ts';
 
 const KEY: DomainKey = {
-  ...{ selector: 's1', algorithm: 'ed25519-sha256', publicKey: 'cHVi', privateKey: 'cHJpdg==' },
-  ...{ createdAt: 1, activeSince: 2, retiredAt: null },
+  selector: 's1',
+  algorithm: 'ed25519-sha256',
+  publicKey: 'cHVi',
+  privateKey: 'cHJpdg==',
+  createdAt: 1,
+  activeSince: 2,
+  retiredAt: null,
 };
 const forever = new AbortController().signal;
 

@@ -47,7 +47,11 @@ function wantedPorts({ loaded, bound }: Premises): WantedPort[] {
       ? []
       : [
           {
-            ...{ key, hosts, port, set: isSet(key), isBound: bound === null ? null : isThere(port, has) },
+            key,
+            hosts,
+            port,
+            set: isSet(key),
+            isBound: bound === null ? null : isThere(port, has),
             had: has.flatMap((other) => other ?? []),
           },
         ];

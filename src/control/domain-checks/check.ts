@@ -65,7 +65,7 @@ function tell(domain: string, key: DomainKey, { kind, detail }: Sight): Finding 
       );
 }
 
-/** `waybill domains check`: checks domains in the DNS, with the line to paste for each fault. */
+// `waybill domains check`: checks domains in the DNS, with the line to paste for each fault.
 
 /** How long a check of all domains may take: less than the caller will wait. */
 const LIMIT_MS = 60_000;
@@ -93,8 +93,11 @@ export async function checkDomains(name: string | null, deps: DomainDeps): Promi
   const asked = domains.filter((domain) => name === null || domain.name === name).slice(0, MAX_CHECKED);
   const all = limited(deps, LIMIT_MS);
   const resolver = freshResolver({
-    ...{ config: () => deps.resolution().config, clock, random: deps.random },
-    ...{ timeoutMs: DNS_TIMEOUT_MS, attempts: 2 },
+    config: () => deps.resolution().config,
+    clock,
+    random: deps.random,
+    timeoutMs: DNS_TIMEOUT_MS,
+    attempts: 2,
   });
   // A domain's policy must not lead into the local network.
   const fetchPolicy = createPolicyFetch({ resolver, clock, isAllowed: isPublicAddress });

@@ -73,7 +73,10 @@ export const mtaStsCheck: DomainCheck = async ({ domain: { name }, resolver, fet
   const record = publish(zoneLine(`_mta-sts.${name}`, `v=STSv1; id=${day}`));
   const file = [
     `serve, at https://mta-sts.${name}/.well-known/mta-sts.txt:`,
-    ...['version: STSv1', 'mode: testing', ...hosts.map((host) => `mx: ${host}`), 'max_age: 604800'],
+    'version: STSv1',
+    'mode: testing',
+    ...hosts.map((host) => `mx: ${host}`),
+    'max_age: 604800',
   ].join('\n');
   const meant = answer.kind === 'found' && answer.records.some((text) => /^v=STSv1/.test(text));
   if (!meant)

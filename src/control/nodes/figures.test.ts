@@ -16,8 +16,18 @@ const OUT: RelayStatus = {
   refusal: null,
 };
 const LANE: LaneFigures = {
-  ...{ lane: 'out', relay: 'out', inFlight: 1, concurrency: 5, inHand: 2, perMinute: 10 },
-  ...{ lastReply: null, state: 'closed', restsUntil: null, spent: false, restCause: null, held: null },
+  lane: 'out',
+  relay: 'out',
+  inFlight: 1,
+  concurrency: 5,
+  inHand: 2,
+  perMinute: 10,
+  lastReply: null,
+  state: 'closed',
+  restsUntil: null,
+  spent: false,
+  restCause: null,
+  held: null,
 };
 const REPLY = { code: 250, enhanced: null, text: 'ok', at: 10 };
 
@@ -77,7 +87,12 @@ test('one lane is looked up on all nodes, and is what the list of all says of it
 
 test('refusals of one source for one reason are added up, the last first', () => {
   const denied = (sourceAddress: string, count: number, firstAt: number, lastAt: number): DeniedTally => ({
-    ...{ sourceAddress, reason: 'unauthorized', port: 'api', count, firstAt, lastAt },
+    sourceAddress,
+    reason: 'unauthorized',
+    port: 'api',
+    count,
+    firstAt,
+    lastAt,
   });
   const other = { ...denied('192.0.2.1', 9, 1, 9), reason: 'scope_missing' };
   const own = [denied('192.0.2.1', 2, 3, 5), denied('192.0.2.2', 1, 6, 6)];
@@ -90,7 +105,11 @@ test('refusals of one source for one reason are added up, the last first', () =>
 
 test('what happened to a relay is told of all nodes, the newest first, within its bound', () => {
   const happening = (at: number, lane: string): LaneHappening => ({
-    ...{ at, lane, kind: 'rested', pauseMs: 1, cause: null },
+    at,
+    lane,
+    kind: 'rested',
+    pauseMs: 1,
+    cause: null,
   });
   const reports = [{ ...NOTHING, happenings: [happening(9, 'mx/a.example'), happening(8, 'out')] }];
   expect(happeningsOfAll([happening(5, 'mx/b.example')], reports, 'mx')).toEqual([

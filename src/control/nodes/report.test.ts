@@ -9,8 +9,19 @@ const AT = Date.UTC(2026, 10, 20, 11, 15);
 function lane(name: string, figures: Partial<LaneFigures> = {}): LaneFigures {
   const [relay = ''] = name.split('/');
   return {
-    ...{ lane: name, relay, inFlight: 0, concurrency: 5, inHand: 0, perMinute: 0, lastReply: null },
-    ...{ state: 'closed', restsUntil: null, spent: false, held: null, restCause: null, ...figures },
+    lane: name,
+    relay,
+    inFlight: 0,
+    concurrency: 5,
+    inHand: 0,
+    perMinute: 0,
+    lastReply: null,
+    state: 'closed',
+    restsUntil: null,
+    spent: false,
+    held: null,
+    restCause: null,
+    ...figures,
   };
 }
 
@@ -24,8 +35,12 @@ test('what a node knows is read as it was written', () => {
     lanes: [lane('mx/example.org', { inFlight: 2, inHand: 3, lastReply: reply('ok'), restsUntil: AT })],
     denied: [
       {
-        ...{ sourceAddress: '192.0.2.7', reason: 'unauthorized', port: 'api', count: 4 },
-        ...{ firstAt: AT, lastAt: AT + 1 },
+        sourceAddress: '192.0.2.7',
+        reason: 'unauthorized',
+        port: 'api',
+        count: 4,
+        firstAt: AT,
+        lastAt: AT + 1,
       },
     ],
     happenings: [{ at: AT, lane: 'out', kind: 'rested', pauseMs: 1000, cause: 'connection_refused' }],
@@ -66,8 +81,12 @@ test('a report is never longer than a beat takes, however much there is to tell'
       lane(`mx/${index}.example.org`, { inHand: index + 1, lastReply: reply(long) }),
     ),
     denied: many.map((index) => ({
-      ...{ sourceAddress: `2001:db8::${index}`, reason: 'unauthorized', port: null, count: 1 },
-      ...{ firstAt: AT, lastAt: AT },
+      sourceAddress: `2001:db8::${index}`,
+      reason: 'unauthorized',
+      port: null,
+      count: 1,
+      firstAt: AT,
+      lastAt: AT,
     })),
     happenings: many.map(() => ({ at: AT, lane: 'out', kind: 'rested', pauseMs: 1, cause: long })),
     news: {},

@@ -97,21 +97,33 @@ const refusal = z.string().nullable().default(null);
 const lane = z
   .object({
     lane: z.string(),
-    ...{ inFlight: count, concurrency: count, inHand: count, perMinute: count },
+    inFlight: count,
+    concurrency: count,
+    inHand: count,
+    perMinute: count,
     lastReply: z
       .object({ code: z.int().nullable(), enhanced: z.string().nullable(), text: z.string(), at: z.number() })
       .nullable(),
-    ...{ state, restsUntil: z.number().nullable(), spent: z.boolean() },
+    state,
+    restsUntil: z.number().nullable(),
+    spent: z.boolean(),
     restCause: z.string().nullable().default(null),
   })
   .transform((told) => ({ ...told, relay: relayOfLane(told.lane), held: null }));
 const denied = z.object({
-  ...{ sourceAddress: z.string(), reason: z.string(), port: z.enum(['api', 'webui']).nullable() },
-  ...{ count, firstAt: z.number(), lastAt: z.number() },
+  sourceAddress: z.string(),
+  reason: z.string(),
+  port: z.enum(['api', 'webui']).nullable(),
+  count,
+  firstAt: z.number(),
+  lastAt: z.number(),
 });
 const happening = z.object({
-  ...{ at: z.number(), lane: z.string(), kind: z.enum(['rested', 'recovered']) },
-  ...{ pauseMs: z.number().nullable(), cause: z.string().nullable() },
+  at: z.number(),
+  lane: z.string(),
+  kind: z.enum(['rested', 'recovered']),
+  pauseMs: z.number().nullable(),
+  cause: z.string().nullable(),
 });
 
 /** A list in another version's format is read as empty. */

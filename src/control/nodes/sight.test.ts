@@ -16,8 +16,16 @@ const REPORT: NodeReport = {
 function other(lastSeenAt: number): ClusterNode {
   const report = writeReport(REPORT);
   return {
-    ...{ id: 'b-2', name: 'b', roles: ['delivery'], version: '1.0.1', startedAt: 0, sharesWith: null },
-    ...{ number: 1, lastSeenAt, report, lanes: 0 },
+    id: 'b-2',
+    name: 'b',
+    roles: ['delivery'],
+    version: '1.0.1',
+    startedAt: 0,
+    sharesWith: null,
+    number: 1,
+    lastSeenAt,
+    report,
+    lanes: 0,
   };
 }
 

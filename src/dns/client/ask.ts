@@ -167,7 +167,7 @@ export async function within<T>(
   }
 }
 
-/** One query over UDP, from its own socket and port. */
+// One query over UDP, from its own socket and port.
 
 /** Stray datagrams to ignore; more are an attempt to guess the id. */
 const MAX_STRAYS = 8;
@@ -218,7 +218,7 @@ function hasId({ id }: Query, bytes: Buffer): boolean {
   return bytes.length >= 2 && bytes.readUInt16BE(0) === id;
 }
 
-/** One query over TCP (RFC 7766), on its own connection. */
+// One query over TCP (RFC 7766), on its own connection.
 
 /** Octets of the length prefix of a message. */
 const PREFIX = 2;

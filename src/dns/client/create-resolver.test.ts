@@ -187,7 +187,7 @@ test('so many questions are on the wire at once, so many wait, and more fail at 
   expect(await ask('one-more.test', 'MX')).toBe('nxdomain');
 });
 
-/** How long the resolver remembers, and how much. */
+// How long the resolver remembers, and how much.
 
 const DAY_MS = 86_400_000;
 

@@ -35,7 +35,7 @@ function keyOf({ address, port }: Endpoint): string {
   return `${address} ${port}`;
 }
 
-/** The system's DNS servers (resolv.conf(5)). */
+// The system's DNS servers (resolv.conf(5)).
 
 const DNS_PORT = 53;
 const RESOLV_CONF = '/etc/resolv.conf';

@@ -111,7 +111,11 @@ class IngestApi {
   #report({ status, code }: Problem, { requestId, over }: Exchange, sourceAddress: string): void {
     if (status === 401 || status === 403 || status === 429)
       this.#deps.events.emit({
-        ...{ type: 'denied', reason: code, sourceAddress, requestId, count: 1 },
+        type: 'denied',
+        reason: code,
+        sourceAddress,
+        requestId,
+        count: 1,
         ...(code === 'source_not_allowed' ? { port: 'api' } : {}),
       });
     // The server has already reported a request that turned out to be malformed HTTP.
@@ -161,17 +165,25 @@ function rateLimited(verdict: RateVerdict): Problem {
   });
 }
 
-/**
- * Cross-origin requests (the Fetch standard's CORS protocol), for pages of the origins in `api.cors_origins` only. The
- * browser's own credentials, such as cookies, are never allowed: a page supplies its key itself.
- */
+// Cross-origin requests (the Fetch standard's CORS protocol), for pages of the origins in `api.cors_origins` only. The
+// browser's own credentials, such as cookies, are never allowed: a page supplies its key itself.
 
 const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-request-id, from, to, if-none-match';
 /** Headers that a page may read besides those that browsers always expose. */
 const ANSWER_HEADERS = [
-  ...['location', 'link', 'retry-after', 'allow', 'idempotency-replayed', 'x-request-id'],
-  ...['etag', 'content-disposition'],
-  ...['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'ratelimit-policy', 'ratelimit'],
+  'location',
+  'link',
+  'retry-after',
+  'allow',
+  'idempotency-replayed',
+  'x-request-id',
+  'etag',
+  'content-disposition',
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'ratelimit-policy',
+  'ratelimit',
 ].join(', ');
 /** How long a browser may cache a preflight; a changed setting applies everywhere after that. */
 const MAX_AGE_SECONDS = 600;

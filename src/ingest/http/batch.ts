@@ -226,7 +226,7 @@ function malformedMessage({ status, code, detail }: Problem, index: number): Pro
   return new Problem(status, code, place, { errors: [{ pointer: `/messages/${index}`, code, detail }] });
 }
 
-/** The frame of a batch: `{"messages": [ … ]}` and nothing else. */
+// The frame of a batch: `{"messages": [ … ]}` and nothing else.
 
 const NAME = 'messages';
 const SHAPE = '{"messages": [ … ]}';

@@ -105,7 +105,7 @@ function tooManyRecipients(maxRecipients: number) {
   return { code: 'too_many_recipients', detail };
 }
 
-/** The rules for each field that is neither an address nor an attachment (contract §2). */
+// The rules for each field that is neither an address nor an attachment (contract §2).
 
 /** Subject and bodies. */
 export function checkBody(fields: Fields, faults: Faults): void {

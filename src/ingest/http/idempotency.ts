@@ -72,7 +72,7 @@ function inProgress(): Problem {
   );
 }
 
-/** The digests that repeats are compared by (contract §2: `Idempotency-Key`). */
+// The digests that repeats are compared by (contract §2: `Idempotency-Key`).
 
 /** Longer texts are compared by their digest. */
 const INLINE_CHARACTERS = 64 * 1024;

@@ -45,7 +45,7 @@ export function nextLink(
   return { Link: `<${path}?${next}>; rel="next"` };
 }
 
-/** `GET /api/v1/messages`: the caller's messages, newest first, page by page (contract §3.2). */
+// `GET /api/v1/messages`: the caller's messages, newest first, page by page (contract §3.2).
 
 /** What the endpoint needs. */
 interface ListDeps {
@@ -86,7 +86,7 @@ function digestOf(filter: Pick<ListQuery, 'owner' | 'statuses' | 'filter'>): str
   return createHash('sha256').update(JSON.stringify(filter)).digest('base64url').slice(0, 16);
 }
 
-/** The parameters of `GET /api/v1/messages` (contract §3.2). */
+// The parameters of `GET /api/v1/messages` (contract §3.2).
 
 const DEFAULT_LIMIT = 20;
 /** The longest tag and the longest subject. */

@@ -58,7 +58,7 @@ export const queueActSchema = z.object({
   cursor: z.string().nullable(),
 }).describe('What was done to a part of a selection.');
 
-/** What answers show of routes, described once for the API's description. */
+// What answers show of routes, described once for the API's description.
 
 /** A relay of a group. */
 // biome-ignore format: a table
@@ -89,7 +89,7 @@ export const routeExplanationSchema = z.object({
   relay: z.string().nullable().describe('The relay that would be tried first; null: it would wait for a route.'),
 }).describe('Where mail would go, and why.');
 
-/** What answers show of captured mail, described once for the API's description. */
+// What answers show of captured mail, described once for the API's description.
 
 /** A captured message with its text. */
 // biome-ignore format: a table

@@ -58,10 +58,8 @@ export const RAW_PARAMETERS = {
   dryRun: { schema: z.boolean().default(false), fromText: asBoolean, code: 'type', rule: 'true or false', meaning: 'Check everything and store nothing.', example: 'true' },
 };
 
-/**
- * `POST /api/v1/messages/raw` (contract §2): a finished message, delivered as it is. Only Bcc is removed, and Received,
- * a missing Date and a missing Message-ID are added.
- */
+// `POST /api/v1/messages/raw` (contract §2): a finished message, delivered as it is. Only Bcc is removed, and Received,
+// a missing Date and a missing Message-ID are added.
 
 /** Separates the message's faults from the parameters': `/message/From`. */
 const MESSAGE_POINTER = '/message';

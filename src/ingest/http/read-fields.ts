@@ -121,7 +121,7 @@ function unsupported(types: readonly string[]): Problem {
   });
 }
 
-/** Requests whose path says everything. Many clients send `{}` with every POST, so that is accepted too. */
+// Requests whose path says everything. Many clients send `{}` with every POST, so that is accepted too.
 
 /** `{}` needs two. */
 const MAX_BYTES = 1024;
@@ -153,7 +153,7 @@ function refuseOtherTypes({ headers }: Exchange): void {
   });
 }
 
-/** Texts for messages and bodies that are too large (contract §5: 413). */
+// Texts for messages and bodies that are too large (contract §5: 413).
 
 /** Base64 in lines of 76 characters: four characters for three bytes, and CRLF after each line. */
 const BASE64_GROWTH = 1.37;

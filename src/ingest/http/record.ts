@@ -111,7 +111,7 @@ function optionalTime(ms: number | null): string | undefined {
   return ms === null ? undefined : formatTimestamp(ms);
 }
 
-/** `GET /api/v1/messages/{id}`: the message's status, now or, with `?wait=`, when it is final. */
+// `GET /api/v1/messages/{id}`: the message's status, now or, with `?wait=`, when it is final.
 
 const MAX_WAIT_SECONDS = 60;
 /** Some ends raise no event: a message may expire, or another node may settle it. So waiting readers also poll. */

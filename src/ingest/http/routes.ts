@@ -100,7 +100,7 @@ function answerReady(exchange: Exchange, isReady: boolean): void {
   exchange.text(isReady ? 200 : 503, isReady ? 'ready\n' : 'not ready\n');
 }
 
-/** `GET /api/v1/messages/{id}/content`: the message's bytes as they are sent (contract §3.1). */
+// `GET /api/v1/messages/{id}/content`: the message's bytes as they are sent (contract §3.1).
 
 /** What the endpoint needs. */
 interface ContentDeps {

@@ -144,10 +144,8 @@ function base64Rule(text: string): string {
   return `${rule}: encode the file's bytes, not its text.`;
 }
 
-/**
- * What can still be checked of a JSON submission with schema faults: a list's valid elements, an attachment's other
- * properties. So all faults are reported at once (contract §5).
- */
+// What can still be checked of a JSON submission with schema faults: a list's valid elements, an attachment's other
+// properties. So all faults are reported at once (contract §5).
 
 type Path = readonly PropertyKey[];
 
@@ -217,7 +215,7 @@ function goodProperties(value: unknown, paths: readonly Path[]): unknown {
   return Object.fromEntries(faulty.has('content') ? [...good, ['content', '']] : good);
 }
 
-/** The schema's issues of a submission, in the API's terms: the rule, and how the field is written. */
+// The schema's issues of a submission, in the API's terms: the rule, and how the field is written.
 
 type IssuePath = readonly PropertyKey[];
 

@@ -144,7 +144,10 @@ export class Answering {
       if ('reply' in renewed) return renewed;
       const content = { chunks, sizeBytes, dotStuffing };
       const built = buildSubmission(envelope, content, this.#origin, {
-        ...{ id, protocol, requestId: this.#requestId, limits: options.limits },
+        id,
+        protocol,
+        requestId: this.#requestId,
+        limits: options.limits,
         now: deps.clock.wall(),
         hello: hello?.name ?? '',
         hostname: options.hostname,

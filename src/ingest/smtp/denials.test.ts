@@ -32,8 +32,10 @@ class World {
 test('a refusal is told at once, with its source and its session', () => {
   const world = new World();
   world.denials.tell({
-    ...{ type: 'denied', reason: 'relay_not_allowed' },
-    ...{ sourceAddress: SOURCE, requestId: 'r-1' },
+    type: 'denied',
+    reason: 'relay_not_allowed',
+    sourceAddress: SOURCE,
+    requestId: 'r-1',
   });
   expect(world.told).toEqual([{ reason: 'relay_not_allowed', source: SOURCE, count: 1, requestId: 'r-1' }]);
 });

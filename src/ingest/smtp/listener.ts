@@ -52,7 +52,8 @@ class Listener implements SmtpListener {
     this.#secureContext = tls === null ? null : contextOf(tls);
     this.#nextRequestId = createRequestIds(deps.random);
     this.#context = {
-      ...{ deps, options },
+      deps,
+      options,
       policy: new Policy(deps, options),
       connections: new Connections(deps.clock, options, deps.crowd ?? new OwnCrowd()),
       denials: new Denials(deps.events, deps.clock),

@@ -165,19 +165,29 @@ describe('instructions act', () => {
 
   test('for a key, whose messages these are', () =>
     expect(submit(text, { ...KEYED, source: SOURCE })).toMatchObject({
-      ...{ keyId: 'key_1', tags: ['a'], metadata: { n: 'v' }, priority: 'high' },
+      keyId: 'key_1',
+      tags: ['a'],
+      metadata: { n: 'v' },
+      priority: 'high',
       idempotency: { key: 'k', hash: submit(`${text}other\r\n`, KEYED).idempotency?.hash },
     }));
 
   test('for a named source, whose tags are added', () =>
     expect(submit(text, NAMED)).toMatchObject({
-      ...{ keyId: 'source:printers', tags: ['a', 'paper'], metadata: { n: 'v' }, priority: 'high' },
+      keyId: 'source:printers',
+      tags: ['a', 'paper'],
+      metadata: { n: 'v' },
+      priority: 'high',
       idempotency: { key: 'k' },
     }));
 
   test('for nobody else', () =>
     expect(submit(text)).toMatchObject({
-      ...{ keyId: null, tags: [], metadata: {}, priority: 'normal', idempotency: null },
+      keyId: null,
+      tags: [],
+      metadata: {},
+      priority: 'normal',
+      idempotency: null,
     }));
 
   test('and a faulty one refuses the message of those alone', () => {

@@ -218,7 +218,7 @@ export class ContentScanner {
   }
 }
 
-/** The remainder of a chunk with bytes left out or inserted. */
+// The remainder of a chunk with bytes left out or inserted.
 
 /** Bytes that may be inserted before the copy must grow. */
 const SPARE = 64;

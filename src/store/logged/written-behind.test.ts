@@ -37,7 +37,10 @@ class Database implements Applying {
       for (let turn = 0; turn < 5; turn++) await Promise.resolve();
     };
     this.calls.push({
-      ...{ facts, from: from?.offset, end: end.offset, keyIds },
+      facts,
+      from: from?.offset,
+      end: end.offset,
+      keyIds,
       answer: async (use = NOTHING) => {
         resolve(use);
         await heard();

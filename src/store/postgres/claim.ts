@@ -101,7 +101,12 @@ export function unitHeadOf(row: MessageRow): Omit<Unit, 'lane' | 'fence' | 'rela
   if (segment === null || offset === null || length === null)
     throw new StoreError('store_bug', `message ${row.id} waits without contents`);
   return {
-    ...{ reversePath, ret, envid, sizeBytes, test, reportable },
+    reversePath,
+    ret,
+    envid,
+    sizeBytes,
+    test,
+    reportable,
     messageId: row.id,
     content: { segment, offset, length },
     flags: { eightBit, utf8, dotStuffing },
@@ -114,7 +119,9 @@ export function unitHeadOf(row: MessageRow): Omit<Unit, 'lane' | 'fence' | 'rela
 export function unitDeliveryOf(row: DeliveryRow): UnitDelivery {
   const { index, expiresAt, delayReported, address, kind, notify, orcpt } = row;
   return {
-    ...{ index, expiresAt, delayReported },
+    index,
+    expiresAt,
+    delayReported,
     attempts: row.attempts - row.attemptsBefore,
     dueAt: row.dueAt ?? 0,
     group: groupOf(row.routeGroup),

@@ -87,7 +87,17 @@ function messageRow(record: AcceptRecord, leased: readonly boolean[], now: numbe
   const { id, keyId, createdAt, expiresAt, test, source, sourceAddress, reversePath, ret, envid, sizeBytes } =
     record;
   return {
-    ...{ id, keyId, createdAt, expiresAt, test, source, sourceAddress, reversePath, ret, envid, sizeBytes },
+    id,
+    keyId,
+    createdAt,
+    expiresAt,
+    test,
+    source,
+    sourceAddress,
+    reversePath,
+    ret,
+    envid,
+    sizeBytes,
     ...counts,
     ...content,
     ...flags,
@@ -120,7 +130,13 @@ function deliveryRow(
 ): DeliveryRow {
   const { address, kind, notify, orcpt } = recipient;
   return {
-    ...{ index, lane, relay, address, kind, notify, orcpt },
+    index,
+    lane,
+    relay,
+    address,
+    kind,
+    notify,
+    orcpt,
     message: record.id,
     state: leased ? 'processing' : 'queued',
     priority: rankOf(record.priority),

@@ -24,9 +24,21 @@ function recipientOf(row: DeliveryRow): RecipientRecord {
   const { index, address, kind, state, outcome, relay, lane, attempts, providerMessageId } = row;
   const { lastCode, lastEnhanced, lastReply, dueAt, routeRule: rule, routeGroup } = row;
   return {
-    ...{ index, address, kind, state, outcome, relay, lane, attempts, providerMessageId },
-    ...{ lastCode, lastEnhanced, lastReply, dueAt },
-    ...{ rule, group: groupOf(routeGroup) },
+    index,
+    address,
+    kind,
+    state,
+    outcome,
+    relay,
+    lane,
+    attempts,
+    providerMessageId,
+    lastCode,
+    lastEnhanced,
+    lastReply,
+    dueAt,
+    rule,
+    group: groupOf(routeGroup),
   };
 }
 
@@ -35,8 +47,20 @@ function messageOf(row: MessageRow, recipients: readonly RecipientRecord[]): Mes
   const { sizeBytes, eightBit, utf8, dotStuffing, source, test, attempts, possibleDuplicate } = row;
   const { segment, offset, length } = row;
   return {
-    ...{ id, keyId, status, createdAt, updatedAt, statusAt, finalAt, deliveredAt, expiresAt },
-    ...{ sizeBytes, source, test, attempts, possibleDuplicate },
+    id,
+    keyId,
+    status,
+    createdAt,
+    updatedAt,
+    statusAt,
+    finalAt,
+    deliveredAt,
+    expiresAt,
+    sizeBytes,
+    source,
+    test,
+    attempts,
+    possibleDuplicate,
     ...summarizeRecipients(recipients),
     sendAt: row.notBefore,
     envelopeFrom: row.reversePath,

@@ -85,7 +85,7 @@ function columnOf(field: string): string {
   return `"${field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}"`;
 }
 
-/** The tables that verbs read and write as rows; the migrations document their columns. */
+// The tables that verbs read and write as rows; the migrations document their columns.
 
 /** A message. */
 export interface MessageRow {
@@ -267,11 +267,9 @@ export const ATTEMPTS = new Table<AttemptRow>('attempts', {
   results: 'text',
 });
 
-/**
- * How to look up messages that may be in the past. Its tables are partitioned by day, and plans are made before any id
- * is known. When it runs the plan, the server derives the days from the lowest and the highest id, and leaves out all
- * others. It cannot derive that from a list.
- */
+// How to look up messages that may be in the past. Its tables are partitioned by day, and plans are made before any id
+// is known. When it runs the plan, the server derives the days from the lowest and the highest id, and leaves out all
+// others. It cannot derive that from a list.
 
 /** The condition that the column is one of the ids, for a statement whose first parameters are {@link spanned}. */
 export function among(column: string): string {

@@ -218,7 +218,9 @@ async function counts(
 ): Promise<ReadonlyMap<CountedEvent, readonly number[]>> {
   const { period, from, count, relay } = range;
   const rows = await db.rows<{ start: number; event: CountedEvent; count: number }>(COUNTS, [
-    ...[period, from, from + count],
+    period,
+    from,
+    from + count,
     relay ?? '',
   ]);
   return countsOf(

@@ -31,7 +31,13 @@ const CODES: Readonly<Record<number, StoreErrorCode>> = {
 
 /** better-sqlite3's names for the same codes. */
 const NAMES: Readonly<Record<string, number>> = {
-  ...{ BUSY, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB },
+  BUSY,
+  READONLY,
+  IOERR,
+  CORRUPT,
+  FULL,
+  CANTOPEN,
+  NOTADB,
   IOERR_SHMSIZE,
 };
 

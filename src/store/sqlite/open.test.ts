@@ -13,11 +13,20 @@ const ANY = { tag: null, to: null, from: null, subject: null, since: null, until
 /** Enough for all contents. */
 const ROOM = { contentMaxBytes: 1e9, capturedMaxBytes: 1e9 };
 const FORGET_ALL = {
-  ...{ contentAgeMs: 0, contentMaxBytes: 0, capturedAgeMs: 0, capturedMaxBytes: 0, recordAgeMs: 0 },
+  contentAgeMs: 0,
+  contentMaxBytes: 0,
+  capturedAgeMs: 0,
+  capturedMaxBytes: 0,
+  recordAgeMs: 0,
 };
 const ACT: Omit<NewJournalEntry, 'at'> = {
   actorKind: 'user',
-  ...{ actor: 'bert', sourceAddress: null, action: 'signOut', subject: '', before: null, after: null },
+  actor: 'bert',
+  sourceAddress: null,
+  action: 'signOut',
+  subject: '',
+  before: null,
+  after: null,
 };
 const FIXTURES = new URL('./fixtures/', import.meta.url);
 
@@ -277,7 +286,9 @@ describe('migrations', () => {
     const at = { node: 'b', now: 1_795_176_100_000 };
     expect((await views.figures(at.now)).restored).toBe(1);
     expect(await store.decideRestored('resume', at.now + 1, 9, at)).toEqual({
-      ...{ count: 1, lanes: ['out'], more: false },
+      count: 1,
+      lanes: ['out'],
+      more: false,
     });
     expect((await views.figures(at.now)).restored).toBe(0);
     const [, held] = (await views.list(EVERYTHING)).messages;

@@ -22,7 +22,11 @@ import { openSqlite, type SqliteStores } from './open.ts';
 import { holdRestored } from './restored.ts';
 
 const KEEP_NOTHING = {
-  ...{ contentAgeMs: 0, contentMaxBytes: 0, capturedAgeMs: 0, capturedMaxBytes: 0, recordAgeMs: 0 },
+  contentAgeMs: 0,
+  contentMaxBytes: 0,
+  capturedAgeMs: 0,
+  capturedMaxBytes: 0,
+  recordAgeMs: 0,
 };
 
 let folder: string;

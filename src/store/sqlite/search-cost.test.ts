@@ -27,7 +27,10 @@ function openArchive(count: number) {
   const { db, seen } = watched(inner);
   const views = createViews(db);
   const ask = (text: string, change: Partial<SearchQuery> = {}): SearchQuery => ({
-    ...{ query: parseQuery(text).query, after: null, before: null, limit: 20 },
+    query: parseQuery(text).query,
+    after: null,
+    before: null,
+    limit: 20,
     ...change,
   });
   /** Rows read, and statements run. */

@@ -330,7 +330,14 @@ type FactsRow = [
 function factsOf(row: FactsRow, recipients: MailFacts['recipients']): MailFacts {
   const [id, status, keyId, test, from, reversePath, subject, messageId, tags] = row;
   return {
-    ...{ id, status, keyId, from, reversePath, subject, messageId, recipients },
+    id,
+    status,
+    keyId,
+    from,
+    reversePath,
+    subject,
+    messageId,
+    recipients,
     test: test === 1,
     tags: fromJson<string[]>(tags),
   };

@@ -21,7 +21,9 @@ export function engineRooms(
 ): Rooms {
   const { intake, views, acts, keyring } = rooms;
   return {
-    ...{ views, acts, keyring },
+    views,
+    acts,
+    keyring,
     intake: {
       accept: (packed: readonly PackedSubmission[]) => intake.accept(packed.map(unpackSubmission)),
       plan: (packed: PackedSubmission) => intake.plan(unpackSubmission(packed)),

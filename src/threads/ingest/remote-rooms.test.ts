@@ -34,7 +34,10 @@ function overLine(parts: { readonly [room in keyof IngestRooms]?: object }) {
   const state = () => ({ suspension: null, ready: true, webuiPort: null });
   const intake: Intake = new RemoteIntake({ line, state, clock, random: seededRandom(1) });
   const { config } = loadConfig({
-    ...{ dataDir: '/', environment: {}, stored: NOTHING_STORED, random: seededRandom(1) },
+    dataDir: '/',
+    environment: {},
+    stored: NOTHING_STORED,
+    random: seededRandom(1),
   });
   return { rooms: remoteRooms(line, intake, steps, () => config), calls, clock };
 }

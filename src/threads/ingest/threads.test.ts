@@ -21,7 +21,12 @@ function start(tls: KeyAndCertificate | null = null, keyring: object = {}) {
   const listeners = startIngestThreads({
     live: loadConfig({ dataDir: tmpdir(), environment: ENVIRONMENT, stored: NOTHING_STORED, random }),
     rooms: { intake: {}, admin: {}, spool: {}, keyring } as IngestRooms,
-    ...{ tls, random, clock: systemClock, log: silentLog, events: new Events(), others: null },
+    tls,
+    random,
+    clock: systemClock,
+    log: silentLog,
+    events: new Events(),
+    others: null,
     state: () => ({ suspension: null, ready: true, webuiPort: null }),
     signal: ended.signal,
     onDeath: (error) => died.push(error),

@@ -201,7 +201,9 @@ class IngestThread {
     this.#line = new Line<ToIngest, FromIngest>(
       this.#worker,
       {
-        ...{ ...rooms, keyRates: book.keys, sourceRates: book.sources },
+        ...rooms,
+        keyRates: book.keys,
+        sourceRates: book.sources,
         time: { now: () => parts.clock.wall() },
       },
       (note) => this.#hear(note),

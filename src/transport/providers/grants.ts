@@ -96,7 +96,9 @@ function assertionOf(
     iss: account,
     sub: subject,
     ...(scope !== null && { scope }),
-    ...{ aud: url, iat, exp: iat + ASSERTION_SECONDS },
+    aud: url,
+    iat,
+    exp: iat + ASSERTION_SECONDS,
   };
   const signed = [header, claims]
     .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))

@@ -140,7 +140,12 @@ export function findingOf(provider: Provider, { answer, phrase, secrets, now }: 
       ? { good: true, code: '', text: said }
       : { good: false, code: 'provider_bad_answer', text: `${said}: ${NOT_THEIRS}` };
   const { reply } = judge(provider.answers, {
-    ...{ answer, phrase, isWhole: true, facts: provider.read(answer), secrets, now },
+    answer,
+    phrase,
+    isWhole: true,
+    facts: provider.read(answer),
+    secrets,
+    now,
   });
   const restMs = restOf(answer.headers['retry-after'], now);
   const wait = restMs === null ? '' : `; it asks to wait ${Math.ceil(restMs / 1000)} s`;
@@ -151,7 +156,7 @@ export function findingOf(provider: Provider, { answer, phrase, secrets, now }: 
 const NOT_THEIRS =
   'not an answer of this provider, so something else is there or in between: correct endpoint, or ask your network administrator';
 
-/** An answer, for an operator: the peer's own words and our table's note. Pure. */
+// An answer, for an operator: the peer's own words and our table's note. Pure.
 
 /** Characters of a redirect's target to show. */
 const MAX_TARGET = 200;

@@ -52,11 +52,9 @@ export const MEMORY_WAIT_MS = 20 * SECOND;
 /** A message, its request and the intermediate forms together take this many times its bytes. */
 export const MEMORY_FACTOR = 3;
 
-/**
- * Header fields that are commands to a provider: they choose its streams, address pools and settings, or make it drop
- * the message. Only the operator may give these, in the relay's settings. A message with one is refused, and another
- * relay may take it; removing the field would silently change what the client sends.
- */
+// Header fields that are commands to a provider: they choose its streams, address pools and settings, or make it drop
+// the message. Only the operator may give these, in the relay's settings. A message with one is refused, and another
+// relay may take it; removing the field would silently change what the client sends.
 
 /** The beginnings of such fields' names, in lower case, by provider. */
 export const STEERING_PREFIXES: Readonly<Record<ProviderType, readonly string[]>> = {

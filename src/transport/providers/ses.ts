@@ -157,7 +157,7 @@ function digestOf(body: readonly Uint8Array[]): string {
   return sum.digest('hex');
 }
 
-/** SES's view of our account (GetAccount): whether it may send, to whom, and how much. */
+// SES's view of our account (GetAccount): whether it may send, to whom, and how much.
 
 /** The finding in the answer to GetAccount; null if it is not SES's answer. */
 function readAccount(answer: HttpAnswer): CheckFinding | null {
@@ -196,7 +196,7 @@ function quotaOf(quota: unknown): { readonly text: string; readonly isUsedUp: bo
   return { text: `${sent} of ${max} sent in the last 24 hours${end}`, isUsedUp };
 }
 
-/** AWS Signature Version 4 for one request, in its `Authorization` header. */
+// AWS Signature Version 4 for one request, in its `Authorization` header.
 
 interface SigV4 {
   readonly method: string;

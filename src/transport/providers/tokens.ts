@@ -131,7 +131,10 @@ export function smarthostTokens(
   const connections = new Connections(1, { allowPrivate, resolve, clock, timeouts });
   const source = tokenSource(grant, { url, setting: 'token_url', scope });
   const call = callsOver({
-    ...{ connections, clock, timeouts, onStale: () => {} },
+    connections,
+    clock,
+    timeouts,
+    onStale: () => {},
     secret: () => source.secrets,
   });
   const tokens = new Tokens({ source, call, clock });
@@ -183,7 +186,7 @@ function assertionsIn({ body }: ProviderRequest): readonly string[] {
   return assertion === null ? [] : [assertion];
 }
 
-/** Why a token endpoint gives no token, and what to do about it: codes of Microsoft Entra, errors of Google. */
+// Why a token endpoint gives no token, and what to do about it: codes of Microsoft Entra, errors of Google.
 
 interface TokenCause {
   /** Microsoft's `AADSTS…`; otherwise the `error` of RFC 6749 §5.2. */

@@ -95,7 +95,15 @@ export function actsOver(open: OpenSubject) {
   };
 
   return {
-    ...{ show, statesOf, cancel, requeue, begin, attempted, settle, leased, mixed },
+    show,
+    statesOf,
+    cancel,
+    requeue,
+    begin,
+    attempted,
+    settle,
+    leased,
+    mixed,
     get subject() {
       return subject;
     },

@@ -50,7 +50,11 @@ export function expiryContract(open: OpenSubject): void {
       });
       const nowhere = recipient({ relay: null, lane: null, group: [] });
       const record = message({
-        ...{ expiresAt: T0 + 1, ret: 'FULL', envid: 'e1', reportable: true, sendAt: T0 },
+        expiresAt: T0 + 1,
+        ret: 'FULL',
+        envid: 'e1',
+        reportable: true,
+        sendAt: T0,
         deliveries: [to, nowhere],
       });
       await subject.store.accept([record], at());

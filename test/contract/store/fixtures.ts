@@ -271,8 +271,18 @@ export async function read(views: Views, id: string) {
 /** A key that may send, called as its id is. */
 export function apiKey(id: string, rest: Partial<ApiKey> = {}): ApiKey {
   return {
-    ...{ id, name: id, mode: 'live', prefix: 'wb_live_abc', scopes: ['messages:send'], createdAt: T0 },
-    ...{ lastUsedAt: null, expiresAt: null, revokedAt: null, rateLimit: null, cidrs: [], senderDomains: [] },
+    id,
+    name: id,
+    mode: 'live',
+    prefix: 'wb_live_abc',
+    scopes: ['messages:send'],
+    createdAt: T0,
+    lastUsedAt: null,
+    expiresAt: null,
+    revokedAt: null,
+    rateLimit: null,
+    cidrs: [],
+    senderDomains: [],
     contentDays: null,
     ...rest,
   };

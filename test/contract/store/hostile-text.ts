@@ -46,14 +46,12 @@ export function hostileTextContract(open: OpenSubject): void {
       const { store, views } = subject;
       const address = `"${text.replaceAll(/["\\]/g, '')}"@example.net`;
       const hostile = message({
-        ...{
-          keyId: text,
-          sourceAddress: text,
-          reversePath: text,
-          envid: text,
-          tags: [text],
-          metadata: { [text]: text },
-        },
+        keyId: text,
+        sourceAddress: text,
+        reversePath: text,
+        envid: text,
+        tags: [text],
+        metadata: { [text]: text },
         header: { from: `${text} <a@example.com>`, subject: text, messageId: text },
         idempotency: { key: text, hash: text },
         deliveries: [

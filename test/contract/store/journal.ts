@@ -23,8 +23,11 @@ export function journalContract(open: OpenSubject): void {
 
     it('gives back what was written, newest first, across a restart', async () => {
       const full = entry('out', {
-        ...{ actorKind: 'user', actor: 'ada', sourceAddress: '192.0.2.7' },
-        ...{ before: '{"port":25}', after: '{"port":587}' },
+        actorKind: 'user',
+        actor: 'ada',
+        sourceAddress: '192.0.2.7',
+        before: '{"port":25}',
+        after: '{"port":587}',
       });
       await subject.journal.record([entry('first'), full]);
       await subject.journal.record([]);

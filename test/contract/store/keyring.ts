@@ -15,8 +15,12 @@ export function keyringContract(open: OpenSubject): void {
 
     it('writes what may change and leaves the rest, across a restart', async () => {
       const changed = {
-        ...{ name: 'store', scopes: ['messages:read' as const], rateLimit: 0, expiresAt: T0 + HOUR },
-        ...{ cidrs: ['192.0.2.0/24'], senderDomains: ['shop.example'] },
+        name: 'store',
+        scopes: ['messages:read' as const],
+        rateLimit: 0,
+        expiresAt: T0 + HOUR,
+        cidrs: ['192.0.2.0/24'],
+        senderDomains: ['shop.example'],
         contentDays: 3,
       } satisfies ChangeableKey;
       expect(await subject.keyring.update({ id: 'shop', ...changed })).toBe('updated');

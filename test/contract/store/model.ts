@@ -342,7 +342,10 @@ class World {
     const age = (choice % 4) * 50_000;
     const size = choice % 3 === 0 ? 500 : 1e9;
     const policy = {
-      ...{ contentAgeMs: age, contentMaxBytes: size, capturedAgeMs: age, capturedMaxBytes: size },
+      contentAgeMs: age,
+      contentMaxBytes: size,
+      capturedAgeMs: age,
+      capturedMaxBytes: size,
       recordAgeMs: 1e9,
     };
     await this.#subject.store.purge(policy, 1 + (choice % 5), at(this.#ms));

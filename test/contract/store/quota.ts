@@ -24,7 +24,10 @@ import {
 
 const TODAY = dayOf(T0);
 const NOTHING = {
-  ...{ contentAgeMs: DAY, contentMaxBytes: 1e9, capturedAgeMs: DAY, capturedMaxBytes: 1e9 },
+  contentAgeMs: DAY,
+  contentMaxBytes: 1e9,
+  capturedAgeMs: DAY,
+  capturedMaxBytes: 1e9,
   recordAgeMs: 1e12,
 };
 

@@ -50,7 +50,11 @@ export function reportContract(open: OpenSubject): void {
       expect(await subject.store.settle([settled], at(7))).toEqual([SETTLED]);
       const { message: kept, recipients } = await read(subject.views, record.id);
       expect(kept).toMatchObject({
-        ...{ status: 'queued', keyId: null, source: 'report', envelopeFrom: '', relay: 'back' },
+        status: 'queued',
+        keyId: null,
+        source: 'report',
+        envelopeFrom: '',
+        relay: 'back',
         content: record.content,
       });
       expect(recipients).toMatchObject([{ state: 'queued', relay: 'back', dueAt: T0 }]);

@@ -36,7 +36,9 @@ export function waitingContract(open: OpenSubject): void {
       let after: string | null = null;
       do {
         const page: Awaited<ReturnType<typeof subject.views.waiting>> = await subject.views.waiting({
-          ...{ lane, after, limit },
+          lane,
+          after,
+          limit,
         });
         pages.push([...page.deliveries]);
         after = page.next;
@@ -51,7 +53,9 @@ export function waitingContract(open: OpenSubject): void {
       const deliveries = [
         recipient({
           recipient: { address: 'to@example.net', kind: 'bcc', notify: null, orcpt: null },
-          ...{ rule: 'r1', group: ['out', 'spare'], dueAt: T0 + 3 },
+          rule: 'r1',
+          group: ['out', 'spare'],
+          dueAt: T0 + 3,
         }),
       ];
       const record = message({ deliveries, tags: ['a', 'b'], routeTable: 7, test: true, priority: 'high' });

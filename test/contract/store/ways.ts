@@ -49,7 +49,12 @@ export function wayContract(open: OpenSubject): void {
     const discovered = async (ms = 0) =>
       (await subject.store.acquireLanes([], 9, T0 + HOUR, at(ms))).map(({ lane }) => lane);
     const move = (record: AcceptRecord, change: Partial<Reassignment> = {}): Reassignment => ({
-      ...{ messageId: record.id, index: 0, fromLane: 'out', to: SPARE, rule: 'r2', group: ['spare', 'out'] },
+      messageId: record.id,
+      index: 0,
+      fromLane: 'out',
+      to: SPARE,
+      rule: 'r2',
+      group: ['spare', 'out'],
       ...change,
     });
 

@@ -13,7 +13,9 @@ function diskAfter(...deeds: readonly Deed[]): Disk {
 const make = (name: string): Deed => ({ kind: 'make', name, folder: false });
 const sync = (name: string): Deed => ({ kind: 'sync', name });
 const write = (name: string, offset: number, text: string): Deed => ({
-  ...{ kind: 'write', name, offset },
+  kind: 'write',
+  name,
+  offset,
   bytes: Buffer.from(text),
 });
 

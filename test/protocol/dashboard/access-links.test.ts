@@ -67,7 +67,10 @@ test('only while the first link is out do we answer to any host name, and its us
   expect((await one.call('setup', { token, ...NAME })).status).toBe(200);
   expect(state.hosts).toEqual(['waybill.lan']);
   expect((await journal())[0]).toMatchObject({
-    ...{ action: 'allowHost', actor: 'ann', subject: 'waybill.lan', sourceAddress: '192.0.2.7' },
+    action: 'allowHost',
+    actor: 'ann',
+    subject: 'waybill.lan',
+    sourceAddress: '192.0.2.7',
   });
   // The link was used: what is not among ours now is foreign.
   expect((await one.session()).status).toBe(421);

@@ -43,14 +43,19 @@ export async function startAccess() {
     hosts: [] as string[],
   };
   const reception = createReception({
-    ...{ accounts, journal, clock, random: systemRandom },
+    accounts,
+    journal,
+    clock,
+    random: systemRandom,
     log: { debug: write, info: write, warn: write, error: write },
     box: () => state.box,
     limits: () => state.limits,
     passwords: new Passwords(seededRandom(1), CHEAP),
   });
   const visitors = createVisitors({
-    ...{ reception, version: '1.0.0', instance: INSTANCE },
+    reception,
+    version: '1.0.0',
+    instance: INSTANCE,
     trustedProxies: () => cidrs('127.0.0.0/8'),
     idleMs: () => state.limits.idleMs,
     pointers: (host) => ({ apiUrl: `http://${host}:8025`, smtp: { host, port: 2525 } }),
@@ -80,7 +85,12 @@ export async function startAccess() {
     await kept;
   });
   return {
-    ...{ clock, reception, accounts, state, logged, dashboard },
+    clock,
+    reception,
+    accounts,
+    state,
+    logged,
+    dashboard,
     /** Somebody's browser, without cookies. */
     browser: (source = '192.0.2.7') => new Browser(dashboard.port, dashboard.certificate(), source),
     /** The token of a new set-up link. */
@@ -163,15 +173,13 @@ export class Browser {
 
   #options(method: string, path: string, headers: Readonly<Record<string, string>>) {
     return {
-      ...{
-        host: '127.0.0.1',
-        port: this.#port,
-        method,
-        path,
-        ca: this.#ca,
-        servername: 'localhost',
-        agent: false,
-      },
+      host: '127.0.0.1',
+      port: this.#port,
+      method,
+      path,
+      ca: this.#ca,
+      servername: 'localhost',
+      agent: false,
       headers: {
         host: this.host,
         origin: `https://${this.host}`,

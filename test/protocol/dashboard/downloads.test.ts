@@ -149,8 +149,13 @@ test('an export nobody waits for any more ends', async () => {
   const { port, certificate } = await startDashboard({ downloads: { export: async () => endless() } });
   const { request } = await import('node:https');
   const asked = request({
-    ...{ host: '127.0.0.1', port, ca: certificate(), servername: 'localhost', agent: false },
-    ...{ path: '/api/export?query=&format=csv', headers: COOKIE },
+    host: '127.0.0.1',
+    port,
+    ca: certificate(),
+    servername: 'localhost',
+    agent: false,
+    path: '/api/export?query=&format=csv',
+    headers: COOKIE,
   });
   asked.on('error', () => {});
   asked.on('response', (response) => response.once('data', () => asked.destroy()));

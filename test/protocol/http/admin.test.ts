@@ -21,7 +21,8 @@ const call = (operation: string, body: object, key: string | null = admin, heade
     method: 'POST',
     path: `/api/v1/admin/${operation}`,
     ...(key !== null && { key }),
-    ...{ body, headers },
+    body,
+    headers,
   });
 
 /** The lines of an answer that comes step by step. */

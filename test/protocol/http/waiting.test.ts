@@ -31,8 +31,18 @@ async function shown(id: string) {
 }
 
 const LANE: LaneFigures = {
-  ...{ lane: 'out', relay: 'out', inFlight: 0, concurrency: 1, inHand: 0, perMinute: 0 },
-  ...{ lastReply: null, state: 'closed', restsUntil: null, restCause: null, spent: false, held: null },
+  lane: 'out',
+  relay: 'out',
+  inFlight: 0,
+  concurrency: 1,
+  inHand: 0,
+  perMinute: 0,
+  lastReply: null,
+  state: 'closed',
+  restsUntil: null,
+  restCause: null,
+  spent: false,
+  held: null,
 };
 const rest = (ms: number) =>
   world.figures.set('out', { ...LANE, state: 'open', restsUntil: world.clock.wall() + ms });

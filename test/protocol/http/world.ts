@@ -120,7 +120,11 @@ function queueOf({ stores, intake, clock, figures }: World) {
   rmSync(dataDir, { recursive: true });
   expect(loaded.faults).toEqual([]);
   const parts = {
-    ...{ views, registry, journal, clock, acts: intake },
+    views,
+    registry,
+    journal,
+    clock,
+    acts: intake,
     queue: { lanes: () => [...figures.values()], lane: (name: string) => figures.get(name) ?? null },
     resolution: () => loaded,
     reload: async () => {
@@ -163,7 +167,14 @@ export class World extends IngestWorld {
     const { operations, outlook } = queueOf(this);
     const handler = createIngestApi(
       {
-        ...{ intake, views, shared, events, clock, random, log, signal },
+        intake,
+        views,
+        shared,
+        events,
+        clock,
+        random,
+        log,
+        signal,
         sending: () => this.sending,
         acts: intake,
         outlook,

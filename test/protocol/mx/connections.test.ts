@@ -10,7 +10,10 @@ test('two domains of one host share a connection', async () => {
   rig.route('b.test', { 'mx.test': '127.0.0.1' });
   expect((await rig.deliver({ to: ['x@a.test'] })).evidence.reused).toBe(false);
   expect((await rig.deliver({ to: ['x@b.test'] })).evidence).toMatchObject({
-    ...{ reused: true, host: 'mx.test', address: '127.0.0.1', security: { verdict: 'none' } },
+    reused: true,
+    host: 'mx.test',
+    address: '127.0.0.1',
+    security: { verdict: 'none' },
   });
   expect(rig.sink().connections).toBe(1);
 });

@@ -24,7 +24,10 @@ test('mail goes to the host of the lowest preference, and the answers used are k
   expect(result.evidence.timings.dnsMs).not.toBeNull();
   expect(result.evidence.dns).toEqual([
     {
-      ...{ name: 'example.net', type: 'MX', result: 'found', authenticated: false },
+      name: 'example.net',
+      type: 'MX',
+      result: 'found',
+      authenticated: false,
       answers: ['10 mx1.example.net', '20 mx2.example.net'],
     },
     { name: '_mta-sts.example.net', type: 'TXT', result: 'nxdomain', answers: [], authenticated: false },
@@ -188,7 +191,10 @@ test('SERVFAIL and silence of the DNS: later', async () => {
   const rig = await startMxRig();
   rig.dns.fault('example.net', SERVFAIL);
   expect(only(await rig.deliver())).toMatchObject({
-    ...{ kind: 'deferred', cause: 'dns_servfail', enhanced: '4.4.3', hopFailed: true },
+    kind: 'deferred',
+    cause: 'dns_servfail',
+    enhanced: '4.4.3',
+    hopFailed: true,
   });
   rig.dns.fault('silent.test', () => {});
   const delivery = rig.deliver({ to: ['a@silent.test'] });
@@ -245,7 +251,10 @@ test('private addresses are not connected to unless allowed: later by name, neve
   });
   for (const literal of ['[127.0.0.1]', '[IPv6:::ffff:127.0.0.1]', '[IPv6:::1]', '[0.0.0.0]'])
     expect(only(await rig.deliver({ to: [`a@${literal}`] }))).toMatchObject({
-      ...{ kind: 'rejected', cause: 'private_address', enhanced: '5.4.4', hopFailed: false },
+      kind: 'rejected',
+      cause: 'private_address',
+      enhanced: '5.4.4',
+      hopFailed: false,
     });
   expect(rig.sink().connections).toBe(0);
 });

@@ -37,7 +37,11 @@ test('where no host has it the mail is refused for good, by what the last one la
   const rig = await startWith({ '127.0.0.1': PLAIN, '127.0.0.2': PLAIN }, '127.0.0.1', '127.0.0.2');
   const result = await rig.deliver({ to: ['josé@example.net'] });
   expect(only(result)).toMatchObject({
-    ...{ kind: 'rejected', cause: 'no_smtputf8', enhanced: '5.6.7', hopBound: true, hopFailed: false },
+    kind: 'rejected',
+    cause: 'no_smtputf8',
+    enhanced: '5.6.7',
+    hopBound: true,
+    hopFailed: false,
   });
   expect(result.evidence.host).toBe('mx2.example.net');
 });
@@ -51,14 +55,18 @@ test('a host without any address has no say in that', async () => {
     exchanges.map((exchange, preference) => ({ preference, exchange })),
   );
   expect(only(await rig.deliver({ to: ['josé@example.net'] }))).toMatchObject({
-    ...{ kind: 'rejected', cause: 'no_smtputf8', hopBound: true },
+    kind: 'rejected',
+    cause: 'no_smtputf8',
+    hopBound: true,
   });
 });
 
 test('while a host that may have it is down the mail waits', async () => {
   const rig = await startWith({ '127.0.0.1': PLAIN }, '127.0.0.1', DOWN);
   expect(only(await rig.deliver({ to: ['josé@example.net'] }))).toMatchObject({
-    ...{ kind: 'deferred', cause: 'connect_refused', hopFailed: true },
+    kind: 'deferred',
+    cause: 'connect_refused',
+    hopFailed: true,
   });
 });
 
@@ -136,7 +144,10 @@ test('an attempt opens connections for a quarter of an hour, over all hosts and 
   }
   const result = await delivery;
   expect(only(result)).toMatchObject({
-    ...{ kind: 'deferred', cause: 'timeout_opening', enhanced: '4.4.1', hopFailed: true },
+    kind: 'deferred',
+    cause: 'timeout_opening',
+    enhanced: '4.4.1',
+    hopFailed: true,
   });
   expect(result.evidence.timings.totalMs).toBe(15 * MINUTE);
   expect(rig.sink('127.0.0.5').connections).toBe(0);

@@ -79,7 +79,11 @@ export async function startMxRig(options: MxRigOptions = {}): Promise<MxRig> {
   const transportOptions: MxTransportOptions = {
     relay: mxRelay({ port, ...options.mx }),
     hostname: 'client.example',
-    ...{ resolver, policies, clock, random: seededRandom(7), log: silentLog },
+    resolver,
+    policies,
+    clock,
+    random: seededRandom(7),
+    log: silentLog,
     isOwn: options.isOwn ?? (() => false),
     ...(options.timeouts ? { timeouts: options.timeouts } : {}),
     ...(options.pool ? { poolLimits: options.pool } : {}),
@@ -91,7 +95,11 @@ export async function startMxRig(options: MxRigOptions = {}): Promise<MxRig> {
     expect(transport.connections()).toBe(0);
   });
   return {
-    ...{ dns, transport, port, clock, options: transportOptions },
+    dns,
+    transport,
+    port,
+    clock,
+    options: transportOptions,
     sink: (address = '127.0.0.1') => {
       const sink = sinks.get(address);
       if (!sink) throw new Error(`no sink at ${address}`);
@@ -114,7 +122,12 @@ export async function startMxRig(options: MxRigOptions = {}): Promise<MxRig> {
 /** A relay of type `mx`. */
 function mxRelay(mx: Partial<MxSettings>): Relay {
   return {
-    ...{ name: 'direct', type: 'mx', origin: 'file', disabled: false, smtp: null, provider: null },
+    name: 'direct',
+    type: 'mx',
+    origin: 'file',
+    disabled: false,
+    smtp: null,
+    provider: null,
     limits: {
       maxConcurrency: 20,
       maxRatePerSecond: 0,
@@ -125,8 +138,14 @@ function mxRelay(mx: Partial<MxSettings>): Relay {
       warmUp: null,
     },
     mx: {
-      ...{ port: 25, tls: 'opportunistic', allowPrivate: true, maxPerDomain: 20, presets: false },
-      ...{ helo: null, sourceIps: [], ipFamily: 'any' },
+      port: 25,
+      tls: 'opportunistic',
+      allowPrivate: true,
+      maxPerDomain: 20,
+      presets: false,
+      helo: null,
+      sourceIps: [],
+      ipFamily: 'any',
       ...mx,
     },
   };

@@ -143,7 +143,9 @@ describe('MTA-STS', () => {
 });
 
 const tlsaOf = (certificate: Certificate, usage: number) => ({
-  ...{ usage, selector: 1, matchingType: 1 },
+  usage,
+  selector: 1,
+  matchingType: 1,
   data: createHash('sha256')
     .update(new X509Certificate(certificate.cert).publicKey.export({ type: 'spki', format: 'der' }))
     .digest('hex'),

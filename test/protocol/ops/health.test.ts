@@ -39,7 +39,10 @@ test('the report has exactly the shape of the contract', async () => {
     ],
     nodes: [
       {
-        ...{ id: 'n1', name: 'one', roles: ['api', 'smtp', 'delivery', 'webui'], version: '0.1.0' },
+        id: 'n1',
+        name: 'one',
+        roles: ['api', 'smtp', 'delivery', 'webui'],
+        version: '0.1.0',
         lastSeenAt: '2026-11-20T11:15:02.000Z',
       },
     ],

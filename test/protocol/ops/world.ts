@@ -29,7 +29,11 @@ export const FIGURES: Figures = {
 
 /** A quota of which something is left. */
 export const QUOTA: RelayQuota = {
-  ...{ allowance: 500, used: 12, warming: false, begins: null, spent: false },
+  allowance: 500,
+  used: 12,
+  warming: false,
+  begins: null,
+  spent: false,
 };
 
 /** The node that is asked. */

@@ -184,7 +184,10 @@ describe('an envelope that the header does not say', () => {
   ])('%s: nothing is sent, and another relay may', async (_, change) => {
     const rig = await start();
     expect(only(await rig.deliver({ ...MAIL, ...change }))).toMatchObject({
-      ...{ kind: 'rejected', hopBound: true, hopFailed: false, cause: 'envelope_differs' },
+      kind: 'rejected',
+      hopBound: true,
+      hopFailed: false,
+      cause: 'envelope_differs',
     });
     expect(sendings(rig)).toEqual([]);
   });

@@ -83,7 +83,9 @@ describe('over TLS', () => {
   ])('one that is %s will not', async (_what, bad) => {
     const rig = await startPlain({ api: { certificate: bad } });
     expect(only(await rig.deliver())).toMatchObject({
-      ...{ kind: 'deferred', cause: 'tls_failed', hopFailed: true },
+      kind: 'deferred',
+      cause: 'tls_failed',
+      hopFailed: true,
     });
     expect(rig.api.requests).toEqual([]);
   });

@@ -69,7 +69,10 @@ test.each([
 test('who can send is called by name', async () => {
   const last = await lastOf(SETTINGS.postmark, answerJson(200, { ID: 1, Name: 'Shop' }));
   expect(last).toEqual({
-    ...{ name: 'READY', ok: true, detail: 'Postmark (127.0.0.1) is ready for mail', atMs: 0 },
+    name: 'READY',
+    ok: true,
+    detail: 'Postmark (127.0.0.1) is ready for mail',
+    atMs: 0,
   });
 });
 
@@ -95,7 +98,9 @@ test('a port without TLS is told as one, without the words of a library', async 
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const rig = await startProvider({ ...SETTINGS.resend, endpoint: `https://127.0.0.1:${port}` });
   expect((await stepsOf(rig)).at(-1)).toMatchObject({
-    ...{ name: 'tls_failed', code: 'tls_failed', ok: false },
+    name: 'tls_failed',
+    code: 'tls_failed',
+    ok: false,
     detail: '127.0.0.1 does not use TLS on this port: correct the port',
   });
 });

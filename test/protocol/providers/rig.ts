@@ -30,7 +30,10 @@ export const SETTINGS: Readonly<Record<ProviderType, RigSettings>> = {
   sendgrid: { type: 'sendgrid' },
   resend: { type: 'resend' },
   graph: {
-    ...{ type: 'graph', tenant: 'example.com', clientId: 'client', mailbox: 'sender@example.org' },
+    type: 'graph',
+    tenant: 'example.com',
+    clientId: 'client',
+    mailbox: 'sender@example.org',
     authority: 'https://login.example',
   },
   webhook: { type: 'webhook', secret: 'c2VjcmV0LWZvci1kb2N1bWVudHM=' },
@@ -113,8 +116,11 @@ function logTo(lines: string[]): Log {
 /** Holds that an answer was taken for what its row of the table says. For one recipient. */
 export function expectMeaning(result: TransportResult, { meaning, enhanced }: AnswerRow): void {
   const kind = {
-    ...{ done: 'delivered', later: 'deferred', never: 'rejected' },
-    ...{ relay_ill: 'deferred', unknown: 'unknown' },
+    done: 'delivered',
+    later: 'deferred',
+    never: 'rejected',
+    relay_ill: 'deferred',
+    unknown: 'unknown',
   }[meaning];
   const { kind: got, hopFailed, hopBound, enhanced: said, text } = only(result);
   expect({ kind: got, hopBound, enhanced: said }).toEqual({ kind, hopBound: false, enhanced });

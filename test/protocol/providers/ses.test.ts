@@ -100,7 +100,9 @@ test.each(['Subject', 'LIST-ID', 'Return-Path', 'Thread-Index'])(
     const rig = await startProvider(SES, { api: { answer: refuseDuplicates } });
     const content = `${name}: a\r\nX-Other: a\r\n${name.toLowerCase()}: b\r\n\r\nHello.\r\n`;
     expect(only(await rig.deliver({ content }))).toMatchObject({
-      ...{ kind: 'rejected', hopBound: true, cause: 'header_repeated' },
+      kind: 'rejected',
+      hopBound: true,
+      cause: 'header_repeated',
     });
     expect(rig.api.connections).toBe(0);
   },

@@ -25,7 +25,10 @@ test.each([
     const content = `${HEAD}${field}\r\nX-After: 1\r\n\r\nHello.\r\n`;
     const result = await rig.deliver({ content });
     expect(only(result)).toMatchObject({
-      ...{ kind: 'rejected', hopBound: true, hopFailed: false, cause: 'steers_provider' },
+      kind: 'rejected',
+      hopBound: true,
+      hopFailed: false,
+      cause: 'steers_provider',
       text: expect.stringContaining(field.match(/x-other/i) ? name : (/^[^ \t:]+/.exec(field)?.[0] ?? '')),
     });
     expect(rig.api.connections).toBe(0);
@@ -43,7 +46,9 @@ test('a header too large to be looked through is refused', async () => {
   const rig = await startProvider(SETTINGS.ses);
   const content = `${`X-Fill: ${'a'.repeat(900)}\r\n`.repeat(1200)}X-SES-Source-Arn: x\r\n\r\nHello.\r\n`;
   expect(only(await rig.deliver({ content }))).toMatchObject({
-    ...{ kind: 'rejected', hopBound: true, cause: 'header_too_large' },
+    kind: 'rejected',
+    hopBound: true,
+    cause: 'header_too_large',
   });
 });
 

@@ -127,7 +127,10 @@ test('a provider may take the null reverse-path', async () => {
 
 test('a provider may take a message for some of its recipients', async () => {
   const read = (): ReturnType<Provider['read']> => ({
-    ...{ code: null, text: 'not for b', messageId: 'x', understood: true },
+    code: null,
+    text: 'not for b',
+    messageId: 'x',
+    understood: true,
     refused: ['B@x.test'],
   });
   const rig = await startPlain({}, { read });
@@ -233,7 +236,8 @@ describe('trying a relay out', () => {
     const rig = await startProvider({ type: 'mailgun', domain: 'mg.example.com' });
     rig.api.script.push({ kind: 'answer', status: 401, body: `Forbidden ${SECRET}` });
     expect(await stepsOf(rig)).toEqual([
-      ...['CONNECT', 'ASK'],
+      'CONNECT',
+      'ASK',
       'CHECK: 401 Forbidden … (means: The key is wrong, or belongs to another region)',
     ]);
     await rig.api.close();

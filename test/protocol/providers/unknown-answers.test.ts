@@ -29,8 +29,12 @@ describe.each(PROVIDER_TYPES)('%s', (type) => {
   const told = TELLING[type] ?? [413];
   const meaningOf = (answer: HttpAnswer) =>
     judge(provider.answers, {
-      ...{ answer, phrase: '', isWhole: true, facts: provider.read(answer) },
-      ...{ secrets: [], now: 0 },
+      answer,
+      phrase: '',
+      isWhole: true,
+      facts: provider.read(answer),
+      secrets: [],
+      now: 0,
     });
   const status = fc.integer({ min: 400, max: 499 }).filter((one) => !told.includes(one));
 

@@ -150,7 +150,9 @@ describe('every answer', () => {
 
 describe('a refusal', () => {
   const say = (status: number, type: string | null, body: string) => ({
-    ...{ kind: 'answer' as const, status, body },
+    kind: 'answer' as const,
+    status,
+    body,
     ...(type === null ? {} : { headers: { 'content-type': type } }),
   });
   test.each([
@@ -233,7 +235,9 @@ describe('nobody is led astray', () => {
     const endpoint = `https://${host}:${inner.port}/hook`;
     const guarded = await start({ resolve }, { endpoint, allowPrivate: false });
     expect(only(await guarded.deliver())).toMatchObject({
-      ...{ kind: 'deferred', hopFailed: true, cause: 'private_address' },
+      kind: 'deferred',
+      hopFailed: true,
+      cause: 'private_address',
     });
     expect((await guarded.transport.probe?.(new AbortController().signal))?.trouble === null).toBe(false);
     expect(inner.knocks()).toBe(0);

@@ -93,7 +93,10 @@ test('a source that repeats its refused messages is told in sums', async () => {
   expect(lines()).toHaveLength(MAX_TOLD);
   await world.clock.advance(10_000);
   expect(lines().at(-1)).toEqual({
-    ...{ code: 'bare_newline', reply: '550 5.6.11', source: '127.0.0.1', count: 5 },
+    code: 'bare_newline',
+    reply: '550 5.6.11',
+    source: '127.0.0.1',
+    count: 5,
   });
 });
 

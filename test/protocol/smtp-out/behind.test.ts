@@ -91,7 +91,10 @@ test.each(['signal', 'refused'] as const)(
     const stop = new AbortController();
     const { front, behind, wasEarly } = await two(rig, { [cause]: stop.signal }, () => stop.abort());
     expect([wasEarly, front.kind, behind.kind, behind.hopFailed]).toEqual([
-      ...[true, 'delivered', 'deferred', false],
+      true,
+      'delivered',
+      'deferred',
+      false,
     ]);
     expect(rig.sink.messages.some(({ to }) => to.includes(BEHIND))).toBe(false);
     expect(only(await rig.deliver()).kind).toBe('delivered');

@@ -7,8 +7,15 @@ import type { ProbeStep } from '../../../src/transport/transport.ts';
 /** A relay that was made at run time cannot be pointed at what only this machine reaches (design §11). */
 
 const SETTINGS: SmarthostSettings = {
-  ...{ host: '', port: 80, tls: 'none', verify: false, username: null, password: null },
-  ...{ helo: null, sourceIps: [], ipFamily: 'any' },
+  host: '',
+  port: 80,
+  tls: 'none',
+  verify: false,
+  username: null,
+  password: null,
+  helo: null,
+  sourceIps: [],
+  ipFamily: 'any',
 };
 
 async function stepsTo(settings: Partial<SmarthostSettings>): Promise<ProbeStep[]> {

@@ -14,12 +14,16 @@ export const SECRET = 'client~secret-Value.8Q';
 export const REFRESH = '1//0refresh-token-of-the-tests';
 export const MICROSOFT: OAuthGrant = { kind: 'client_credentials', clientId: 'client-id', secret: SECRET };
 export const GOOGLE: OAuthGrant = {
-  ...{ kind: 'refresh_token', clientId: 'client-id', secret: SECRET },
+  kind: 'refresh_token',
+  clientId: 'client-id',
+  secret: SECRET,
   refreshToken: REFRESH,
 };
 export const account = generateKeyPairSync('rsa', { modulusLength: 2048 });
 export const SERVICE: OAuthGrant = {
-  ...{ kind: 'service_account', account: 'mailer@project.iam.gserviceaccount.example', keyId: 'key-1' },
+  kind: 'service_account',
+  account: 'mailer@project.iam.gserviceaccount.example',
+  keyId: 'key-1',
   privateKey: account.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   subject: USER,
 };
@@ -57,8 +61,11 @@ export async function start(options: WorldOptions = {}): Promise<World> {
     },
   };
   const oauth: OAuthSettings = {
-    ...{ preset: null, tenant: null, tokenUrl: `${api.url}/tenant/oauth2/v2.0/token` },
-    ...{ scope: options.scope ?? null, allowPrivate: options.allowPrivate ?? true },
+    preset: null,
+    tenant: null,
+    tokenUrl: `${api.url}/tenant/oauth2/v2.0/token`,
+    scope: options.scope ?? null,
+    allowPrivate: options.allowPrivate ?? true,
     grant: options.grant ?? MICROSOFT,
   };
   const rig = await startRig({

@@ -44,7 +44,7 @@ function authLines({ sink }: World): string[] {
 describe('on the wire', () => {
   test('XOAUTH2 is sent as Microsoft documents it, byte for byte', async () => {
     const world = await start({
-      ...{ user: EXCHANGE_USER.user },
+      user: EXCHANGE_USER.user,
       api: { answer: () => answerJson(200, entraToken(EXCHANGE_USER.token)) },
     });
     expect(only(await world.deliver()).kind).toBe('delivered');
@@ -163,12 +163,15 @@ describe('the request', () => {
 
   test('by a refresh token is as Google documents it', async () => {
     const world = await start({
-      ...{ grant: GOOGLE, scope: 'https://mail.google.com/' },
+      grant: GOOGLE,
+      scope: 'https://mail.google.com/',
       api: { answer: () => answerJson(200, googleToken('ya29.token')) },
     });
     expect(only(await world.deliver()).kind).toBe('delivered');
     expect(formOf(world)).toEqual({
-      ...{ client_id: 'client-id', client_secret: SECRET, refresh_token: REFRESH },
+      client_id: 'client-id',
+      client_secret: SECRET,
+      refresh_token: REFRESH,
       grant_type: 'refresh_token',
     });
     expect(world.heard).toEqual([[USER, 'ya29.token']]);
@@ -184,8 +187,12 @@ describe('the request', () => {
     expect(read(header)).toEqual({ alg: 'RS256', typ: 'JWT', kid: 'key-1' });
     const iat = Math.floor(world.clock.wall() / 1000);
     expect(read(claims)).toEqual({
-      ...{ iss: 'mailer@project.iam.gserviceaccount.example', sub: USER, scope: 'https://mail.google.com/' },
-      ...{ aud: `${world.api.url}/tenant/oauth2/v2.0/token`, iat, exp: iat + 3600 },
+      iss: 'mailer@project.iam.gserviceaccount.example',
+      sub: USER,
+      scope: 'https://mail.google.com/',
+      aud: `${world.api.url}/tenant/oauth2/v2.0/token`,
+      iat,
+      exp: iat + 3600,
     });
     const signed = Buffer.from(`${header}.${claims}`);
     expect(verify('sha256', signed, account.publicKey, Buffer.from(signature, 'base64url'))).toBe(true);
@@ -204,7 +211,7 @@ describe('the request', () => {
 
 test('neither token nor secrets are in any record, whatever the peers repeat', async () => {
   const world = await start({
-    ...{ grant: SERVICE },
+    grant: SERVICE,
     api: { answer: () => answerJson(200, entraToken('the-token-of-this-test-0123456789')) },
     sink: { script: { RCPT: '550 5.1.1 you are the-token-of-this-test-0123456789' } },
   });
@@ -225,7 +232,11 @@ test('neither token nor secrets are in any record, whatever the peers repeat', a
 async function stepsOf(world: World): Promise<ProbeStep[]> {
   const clock = new ManualClock();
   const oauth: OAuthSettings = {
-    ...{ preset: null, tenant: null, tokenUrl: `${world.api.url}/token`, scope: null, allowPrivate: true },
+    preset: null,
+    tenant: null,
+    tokenUrl: `${world.api.url}/token`,
+    scope: null,
+    allowPrivate: true,
     grant: MICROSOFT,
   };
   const settings = {
@@ -247,7 +258,16 @@ test('a test tells of each step: the token asked for and got, with its life, and
   const world = await start();
   const steps = await stepsOf(world);
   expect(steps.map(({ name }) => name)).toEqual([
-    ...['TOKEN', 'TOKEN', 'CONNECT', 'GREETING', 'EHLO', 'STARTTLS', 'TLS', 'EHLO', 'AUTH', 'READY'],
+    'TOKEN',
+    'TOKEN',
+    'CONNECT',
+    'GREETING',
+    'EHLO',
+    'STARTTLS',
+    'TLS',
+    'EHLO',
+    'AUTH',
+    'READY',
   ]);
   const { host } = new URL(world.api.url);
   expect(steps.slice(0, 2).map(({ detail }) => detail)).toEqual([
@@ -265,7 +285,14 @@ test('a test in which the second token is taken ends well', async () => {
   const world = await start({ bearer: { takes: (_, token) => token === 'token-2' } });
   const steps = await stepsOf(world);
   expect(steps.flatMap(({ name }) => (/TOKEN|AUTH|READY/.test(name) ? [name] : []))).toEqual([
-    ...['TOKEN', 'TOKEN', 'AUTH', 'TOKEN', 'TOKEN', 'TOKEN', 'AUTH', 'READY'],
+    'TOKEN',
+    'TOKEN',
+    'AUTH',
+    'TOKEN',
+    'TOKEN',
+    'TOKEN',
+    'AUTH',
+    'READY',
   ]);
   expect(steps.at(-1)).toMatchObject({ name: 'READY', ok: true });
 });

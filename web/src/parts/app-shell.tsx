@@ -47,8 +47,17 @@ const GROUPS: readonly (readonly [label: string | null, ...places: (keyof typeof
 ];
 const FROM: Readonly<Partial<Record<keyof typeof JUMPS, Role>>> = { u: 'admin', a: 'admin' };
 const ICONS: Readonly<Record<keyof typeof JUMPS, LucideIcon>> = {
-  ...{ o: LayoutDashboard, m: Mails, q: ListOrdered, i: Inbox, r: Send, t: Route, d: Globe },
-  ...{ s: Settings, u: Users, a: Activity, y: ServerCog },
+  o: LayoutDashboard,
+  m: Mails,
+  q: ListOrdered,
+  i: Inbox,
+  r: Send,
+  t: Route,
+  d: Globe,
+  s: Settings,
+  u: Users,
+  a: Activity,
+  y: ServerCog,
 };
 
 /** What is around every page: the sidebar, or on phones a bar with a drawer; keys and help. */

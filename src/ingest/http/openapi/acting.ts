@@ -86,8 +86,16 @@ export const ADMINISTERING = {
 } satisfies Descriptions;
 
 const LANE = {
-  ...{ lane: 'inbox', relay: 'inbox', state: 'ready', restsUntil: null, waiting: 3, processing: 1 },
-  ...{ inFlight: 1, concurrency: 16, oldestSeconds: 12, perMinute: 40 },
+  lane: 'inbox',
+  relay: 'inbox',
+  state: 'ready',
+  restsUntil: null,
+  waiting: 3,
+  processing: 1,
+  inFlight: 1,
+  concurrency: 16,
+  oldestSeconds: 12,
+  perMinute: 40,
   lastReply: { code: 250, enhancedCode: '2.0.0', reply: 'Ok', at: '2026-11-20T11:15:00.123Z' },
 };
 

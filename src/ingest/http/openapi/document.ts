@@ -264,7 +264,7 @@ given. With an \`Idempotency-Key\` no message is accepted twice.
 **Limits** in this document are those of the default configuration; the operator may have set others.
 `.trim();
 
-/** Responses that several operations have in common get a name, so that the document says them once. */
+// Responses that several operations have in common get a name, so that the document says them once.
 
 /** An operation's responses by status. */
 type Responses = Readonly<Record<string, Json>>;

@@ -82,7 +82,7 @@ const mailgunFormSchema = z.strictObject(FIELDS).omit({ attachment: true, inline
   patternProperties: NAMED_FIELDS,
 });
 
-/** From zod's schemas to JSON Schema (draft 2020-12), as OpenAPI 3.1 has it. */
+// From zod's schemas to JSON Schema (draft 2020-12), as OpenAPI 3.1 has it.
 
 /** A schema, or another part of the document, as JSON. */
 export type Json = Readonly<Record<string, unknown>>;

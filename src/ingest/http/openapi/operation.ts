@@ -107,7 +107,7 @@ export const EMPTY_BODY: RequestBody = {
   },
 };
 
-/** Header fields of requests and answers that mean something to this API. */
+// Header fields of requests and answers that mean something to this API.
 
 interface HeaderRow {
   readonly description: string;

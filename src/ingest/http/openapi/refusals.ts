@@ -156,7 +156,7 @@ function mailgunContent(status: number, codes: readonly ProblemCode[], early: re
   };
 }
 
-/** One example of each refusal, made of the table of codes; the details of real ones name the field and figures. */
+// One example of each refusal, made of the table of codes; the details of real ones name the field and figures.
 
 /** Faults as they come with the codes that have them. */
 const FAULTS: Readonly<Partial<Record<ProblemCode, readonly Json[]>>> = {

@@ -73,7 +73,7 @@ function columnsOf(withNames: boolean, onEnd: (session: SessionRow) => void): re
   ];
 }
 
-/** What a browser calls itself, in words. */
+// What a browser calls itself, in words.
 
 const BROWSERS = [
   [/Edg(?:e|A|iOS)?\//, 'Edge'],

@@ -8,7 +8,12 @@ const finding = (name: string, status: Finding['status']): Finding => ({
   cure: null,
 });
 const record = (purpose: 'dkim' | 'spf' | 'dmarc', name: string) => ({
-  ...{ purpose, name, type: 'TXT' as const, value: '', zoneLine: '', note: '' },
+  purpose,
+  name,
+  type: 'TXT' as const,
+  value: '',
+  zoneLine: '',
+  note: '',
 });
 
 const FOUND = [

@@ -180,7 +180,7 @@ export function KeyChoice({
   );
 }
 
-/** What a check of the DNS found, beside the records that it is about. */
+// What a check of the DNS found, beside the records that it is about.
 
 /** A record to publish. */
 export type DnsRecord = ResultOf<'domain'>['records'][number];

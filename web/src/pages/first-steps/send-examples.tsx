@@ -82,7 +82,7 @@ function SmtpValues({
   );
 }
 
-/** Commands to paste that send a message. Whatever is put into them is quoted for a shell. */
+// Commands to paste that send a message. Whatever is put into them is quoted for a shell.
 
 /** What an example is made of. */
 export interface ExampleFacts {

@@ -76,7 +76,9 @@ describe('the life of a message', () => {
     const next = (record: object) => timelineOf(story({ status: 'retrying', attempts: 1, ...record })).at(-1);
     const resting = { nextAttemptAt: '2026-11-22T04:00:00.000Z', waitingFor: 'relay_resting' };
     expect(next(resting)).toMatchObject({
-      ...{ at: resting.nextAttemptAt, title: 'Next attempt', ahead: true },
+      at: resting.nextAttemptAt,
+      title: 'Next attempt',
+      ahead: true,
       detail: 'its next hop failed and is left alone',
     });
     expect(next({ waitingFor: 'relay_paused' })).toMatchObject({ at: null, detail: 'its relay is paused' });
@@ -90,7 +92,10 @@ describe('the life of a message', () => {
   it('counts outcomes where there are several recipients, and takes the worst for its mark', () => {
     const recipients = [{ address: 'a' }, { address: 'b' }];
     const results = ['delivered', 'rejected', 'delivered'].map((outcome) => ({
-      ...{ recipient: 'x', outcome, code: null, enhancedCode: null },
+      recipient: 'x',
+      outcome,
+      code: null,
+      enhancedCode: null,
       reply: outcome === 'rejected' ? 'No such user' : 'ok',
     }));
     const [, tried] = timelineOf(story({ recipients }, { attempts: [attempt(1, 'delivered', { results })] }));

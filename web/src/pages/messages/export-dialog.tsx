@@ -108,7 +108,7 @@ function saveBlob(blob: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
-/** A download whose rows are counted as they arrive. */
+// A download whose rows are counted as they arrive.
 
 /** How far an export is. */
 export interface ExportProgress {

@@ -48,8 +48,11 @@ export function readTerms(text: string): Term[] {
     const [, name = '', rest = ''] = NAMED.exec(written) ?? [];
     const token = asToken(name);
     return {
-      ...{ token, not, value: unquote(token === null ? written : rest) },
-      ...{ start: match.index, end: match.index + match[0].length },
+      token,
+      not,
+      value: unquote(token === null ? written : rest),
+      start: match.index,
+      end: match.index + match[0].length,
     };
   });
 }

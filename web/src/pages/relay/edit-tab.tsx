@@ -39,7 +39,8 @@ function EditForm({ form, relay }: { readonly form: RelayForm; readonly relay: R
     done: `${name} was changed`,
   });
   const factsOf = (field: string) => ({
-    ...{ key: field, unit: null },
+    key: field,
+    unit: null,
     ...form.fields.find((each) => each.name === field),
   });
   /** What a save would come to. */

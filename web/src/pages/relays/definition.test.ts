@@ -16,24 +16,25 @@ const field = (
   kind: RelayFormField['kind'],
   rest: Partial<RelayFormField> = {},
 ): RelayFormField => ({
-  ...{
-    name,
-    kind,
-    label: name,
-    choices: [],
-    items: null,
-    unit: null,
-    binds: false,
-    required: false,
-    meaning: '',
-    defaultValue: null,
-    group: 'main',
-  },
+  name,
+  kind,
+  label: name,
+  choices: [],
+  items: null,
+  unit: null,
+  binds: false,
+  required: false,
+  meaning: '',
+  defaultValue: null,
+  group: 'main',
   ...rest,
 });
 
 const FORM: RelayForm = {
-  ...{ type: 'smtp', title: 'SMTP', summary: '', help: [] },
+  type: 'smtp',
+  title: 'SMTP',
+  summary: '',
+  help: [],
   fields: [
     field('name', 'text', { required: true }),
     field('host', 'text', { required: true, binds: true }),
@@ -49,7 +50,11 @@ const FORM: RelayForm = {
 test('a definition leaves out what is empty or as by default, and never has the secret', () => {
   const drafts = {
     ...draftsOf(FORM, null),
-    ...{ name: 'out', host: ' smtp.example.net ', port: '587', password: 'x', warmup_per_day: ['50', '100'] },
+    name: 'out',
+    host: ' smtp.example.net ',
+    port: '587',
+    password: 'x',
+    warmup_per_day: ['50', '100'],
   };
   expect(definitionOf(FORM, drafts)).toEqual({
     definition: { type: 'smtp', name: 'out', host: 'smtp.example.net', port: 587, warmup_per_day: [50, 100] },

@@ -142,7 +142,7 @@ function GroupList({ group, relay }: Pick<Explanation, 'group' | 'relay'>) {
   );
 }
 
-/** What the explain box holds, and the parameters that it comes to. */
+// What the explain box holds, and the parameters that it comes to.
 
 /** What mail is described by. */
 export interface ExplainForm {
@@ -159,7 +159,14 @@ export interface ExplainForm {
 
 /** A box that nothing was written into yet. */
 export const NOTHING_ASKED: ExplainForm = {
-  ...{ from: '', to: '', tags: '', key: '', source: '', sourceAddress: '', sizeBytes: null, at: '' },
+  from: '',
+  to: '',
+  tags: '',
+  key: '',
+  source: '',
+  sourceAddress: '',
+  sizeBytes: null,
+  at: '',
 };
 
 /** The parameters of `GET /api/v1/routes/explain`. */

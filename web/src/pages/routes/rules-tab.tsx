@@ -43,7 +43,10 @@ export function RulesTab({ table, hand }: { readonly table: Table; readonly hand
     setEdited({
       rule: {
         id: `new-${crypto.randomUUID()}`,
-        ...{ name: freeRuleName(hand.drafts), match: {}, via: [], weighted: false },
+        name: freeRuleName(hand.drafts),
+        match: {},
+        via: [],
+        weighted: false,
       },
       isNew: true,
     });

@@ -2,7 +2,10 @@ import { expect, test } from 'vitest';
 import { draftOf, listChange, readDraft, type Setting, showSetting, splitList } from './setting-values.ts';
 
 const setting = (kind: Setting['kind'], value: unknown, rest: Partial<Setting> = {}) => ({
-  ...{ kind, value, nullable: false, items: null },
+  kind,
+  value,
+  nullable: false,
+  items: null,
   ...rest,
 });
 

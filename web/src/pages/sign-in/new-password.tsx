@@ -107,7 +107,7 @@ export function NewPasswordField({
   );
 }
 
-/** How hard a password is to guess, told in plain words. The server asks for the length alone. */
+// How hard a password is to guess, told in plain words. The server asks for the length alone.
 
 /** Fewer characters are refused. */
 const MIN_PASSWORD = 12;

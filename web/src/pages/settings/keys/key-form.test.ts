@@ -2,15 +2,31 @@ import { expect, test } from 'vitest';
 import { createRequest, dayAfter, formOf, type Key, keyState, NEW_KEY, updateRequest } from './key-form.ts';
 
 const KEY: Key = {
-  ...{ id: 'key_1', name: 'shop', mode: 'live', prefix: 'wb_live_abcd', scopes: ['messages:send'] },
-  ...{ createdAt: '2026-11-20T00:00:00.000Z', lastUsedAt: null, expiresAt: '2027-01-31T12:00:00.000Z' },
-  ...{ revokedAt: null, rateLimit: 10, cidrs: ['10.0.0.0/8'], senderDomains: [], contentDays: null },
+  id: 'key_1',
+  name: 'shop',
+  mode: 'live',
+  prefix: 'wb_live_abcd',
+  scopes: ['messages:send'],
+  createdAt: '2026-11-20T00:00:00.000Z',
+  lastUsedAt: null,
+  expiresAt: '2027-01-31T12:00:00.000Z',
+  revokedAt: null,
+  rateLimit: 10,
+  cidrs: ['10.0.0.0/8'],
+  senderDomains: [],
+  contentDays: null,
 };
 
 test('a new key is asked for with its last day as a whole', () => {
   expect(createRequest({ ...NEW_KEY, name: ' shop ', lastDay: '2027-01-31' })).toEqual({
-    ...{ name: 'shop', test: false, scopes: ['messages:send', 'messages:read'], rateLimit: null },
-    ...{ expiresAt: '2027-01-31T23:59:59.999Z', cidrs: [], senderDomains: [], contentDays: null },
+    name: 'shop',
+    test: false,
+    scopes: ['messages:send', 'messages:read'],
+    rateLimit: null,
+    expiresAt: '2027-01-31T23:59:59.999Z',
+    cidrs: [],
+    senderDomains: [],
+    contentDays: null,
   });
 });
 
@@ -21,7 +37,10 @@ test('a form that was not touched changes nothing', () => {
 test('only what was changed is asked for', () => {
   const form = { ...formOf(KEY), rateLimit: null, lastDay: '', senderDomains: ['example.com'] };
   expect(updateRequest(KEY, form)).toEqual({
-    ...{ key: 'key_1', rateLimit: null, expiresAt: null, senderDomains: ['example.com'] },
+    key: 'key_1',
+    rateLimit: null,
+    expiresAt: null,
+    senderDomains: ['example.com'],
   });
 });
 
