@@ -4,19 +4,19 @@
  * UTC. What does not apply is absent from an answer, or `null`; in what is sent, `null` equals absent.
  */
 
-/** How a message ended; `partial` when its recipients ended differently. */
+/** How a message ended; `partial` if its recipients ended differently. */
 export type MessageOutcome = 'accepted' | 'captured' | 'rejected' | 'expired' | 'cancelled' | 'no_route' | 'unknown' | 'bounced' | 'partial';
 
 /**
  * `scheduled`: its `sendAt`; `backoff`: the pause after an attempt; `turn`: it is due, and its relay has no room yet;
- * `relay_resting`: the next hop failed and is left alone; `relay_probing`: single attempts find out whether it is well
- * again; `relay_spent`: the relay has had what it may have today (UTC); `relay_paused`: an operator holds back the
- * relay, or its lane; `relay_disabled`, `relay_missing`: the relay is disabled, or there is none of that name;
- * `no_route`: there is no relay for it.
+ * `relay_resting`: the next hop failed, and delivery pauses; `relay_probing`: single attempts test whether it works
+ * again; `relay_spent`: the relay has used up its allowance for today (UTC); `relay_paused`: an operator holds the
+ * relay, or its lane; `relay_disabled`, `relay_missing`: the relay is disabled, or does not exist; `no_route`: no relay
+ * may carry it.
  */
 export type WaitingFor = 'scheduled' | 'backoff' | 'turn' | 'relay_resting' | 'relay_probing' | 'relay_spent' | 'relay_paused' | 'relay_disabled' | 'relay_missing' | 'no_route';
 
-/** Which mail goes first where not all may go at once. */
+/** Which mail is sent first when not all can be sent at once. */
 export type Priority = 'high' | 'normal' | 'bulk';
 
 /** Which header field a recipient came from. */
@@ -84,14 +84,15 @@ export interface SubmissionAttachment {
 }
 
 /**
- * Where a message or a recipient stands. `delivered` and `failed` are final. A message is `processing` if a recipient
- * is, else `retrying`, else `queued`; `delivered` only if every recipient is.
+ * The status of a message or a recipient. `delivered` and `failed` are final. A message is `processing` if a recipient
+ * is, otherwise `retrying` or `queued` in the same way; `delivered` only if every recipient is.
  */
 export type MessageStatus = 'queued' | 'processing' | 'delivered' | 'retrying' | 'failed';
 
 /**
- * How a recipient ended: `accepted` by the next hop, `captured` locally, `rejected` for good, `expired`, `cancelled`,
- * `no_route`, `unknown` (held: the next hop may have it), `bounced` after delivery (never yet: bounces are not read).
+ * How a recipient ended: `accepted` by the next hop, `captured` locally, `rejected` permanently, `expired`,
+ * `cancelled`, `no_route`, `unknown` (held: the next hop may have it), `bounced` after delivery (never at present:
+ * bounces are not read).
  */
 export type RecipientOutcome = 'accepted' | 'captured' | 'rejected' | 'expired' | 'cancelled' | 'no_route' | 'unknown' | 'bounced';
 
@@ -110,14 +111,14 @@ export interface Verdict {
   readonly message: string;
   /** It would only be captured locally. */
   readonly captured: boolean;
-  /** Of the message as it would be sent. */
+  /** Size of the message as it would be sent. */
   readonly sizeBytes: number;
   /** The envelope’s sender. */
   readonly from: string;
   readonly recipients: readonly VerdictRecipient[];
 }
 
-/** The way one recipient’s copy would take. All members are always there. */
+/** How one recipient’s copy would be sent. All members are always present. */
 export interface VerdictRecipient {
   readonly address: string;
   readonly type: RecipientType;
@@ -125,29 +126,29 @@ export interface VerdictRecipient {
   readonly relay: string | null;
   /** The routing rule that decided; null for the default relay. */
   readonly rule: string | null;
-  /** Null where nothing would be sent now. */
+  /** Null if nothing would be sent now. */
   readonly alignment: Alignment | null;
 }
 
 /** Whether a copy would align with the domain of its From, as DMARC asks. */
 export interface Alignment {
-  /** `aligned` if a signature or the reverse-path is, as far as names tell. */
+  /** `aligned` if a signature or the reverse-path aligns, judged by names alone. */
   readonly verdict: 'aligned' | 'not_aligned' | 'depends_on_provider';
-  /** Whether a signature of ours would align; `by_provider`: the provider signs instead. */
+  /** Whether our signature would align; `by_provider`: the provider signs instead. */
   readonly dkim: 'aligned' | 'none' | 'by_provider';
-  /** The domain that would sign; null where none of ours would. */
+  /** The signing domain; null if we would not sign. */
   readonly dkimDomain: string | null;
-  /** Whether the reverse-path aligns; whether SPF passes is not looked at. */
+  /** Whether the reverse-path aligns; whether SPF passes is not checked. */
   readonly spf: 'aligned' | 'not_aligned' | 'by_provider';
-  /** The domain that SPF would look at; null for the null reverse-path, and for the provider’s own. */
+  /** The domain that SPF would check; null for the null reverse-path, and for the provider’s own. */
   readonly spfDomain: string | null;
-  /** How it stands, and what to do about it, in one sentence. */
+  /** The verdict, and what to do about it, in one sentence. */
   readonly detail: string;
 }
 
-/** What became of each message of a batch. */
+/** The result for each message of a batch. */
 export interface BatchReceipt {
-  /** One for each message, in their order. */
+  /** One for each message, in order. */
   readonly results: readonly BatchItem[];
 }
 
@@ -174,12 +175,12 @@ export interface BatchChecked {
   readonly verdict: Verdict;
 }
 
-/** A message without its recipients’ detail. Members that do not apply are absent. */
+/** A message without details of its recipients. Members that do not apply are absent. */
 export interface MessageRecord {
   /** `msg_` and 26 characters. Ids sort by the time of acceptance. */
   readonly id: string;
   readonly status: MessageStatus;
-  /** What the first delivered recipient’s relay called it. */
+  /** The id that the first delivered recipient’s relay gave it. */
   readonly providerMessageId?: string;
   /** When the status last changed. */
   readonly timestamp: string;
@@ -190,9 +191,9 @@ export interface MessageRecord {
   readonly updatedAt: string;
   /** When it was first delivered. */
   readonly deliveredAt?: string;
-  /** When it is really tried next, for the recipient that is next; absent where nobody can tell. */
+  /** When the next recipient will actually be tried; absent if unknown. */
   readonly nextAttemptAt?: string;
-  /** What the recipient that is next waits for; absent when none waits. */
+  /** What the next recipient waits for; absent if none waits. */
   readonly waitingFor?: WaitingFor;
   readonly sendAt?: string;
   readonly from: string;
@@ -205,26 +206,26 @@ export interface MessageRecord {
   readonly sizeBytes: number;
   /** The Message-ID with its angle brackets. */
   readonly messageId: string;
-  /** The way it came in; `report`: written by the server to tell a sender. */
+  /** How it was submitted; `report`: written by the server to notify a sender. */
   readonly source: 'api' | 'smtp' | 'cli' | 'report';
   readonly priority: Priority;
-  /** The first delivered recipient’s, else the first recipient’s. */
+  /** The relay of the first delivered recipient, otherwise of the first recipient. */
   readonly relay?: string;
-  /** How often delivery was tried. */
+  /** Number of delivery attempts. */
   readonly attempts: number;
-  /** How it ended, when final; `partial` for mixed ends. */
+  /** How it ended, when final; `partial` for mixed outcomes. */
   readonly outcome?: MessageOutcome;
   readonly lastError?: LastError;
-  /** An attempt ended, and it is not known whether the next hop took the message. */
+  /** An attempt ended without knowing whether the next hop accepted the message. */
   readonly possibleDuplicate?: true;
 }
 
-/** A message and what became of each recipient. Members that do not apply are absent. */
+/** A message and the status of each recipient. Members that do not apply are absent. */
 export interface StatusRecord extends MessageRecord {
   readonly recipients: readonly RecipientRecord[];
 }
 
-/** What became of one recipient. All members are always there. */
+/** The status of one recipient. All members are always present. */
 export interface RecipientRecord {
   readonly address: string;
   readonly type: RecipientType;
@@ -237,26 +238,26 @@ export interface RecipientRecord {
   readonly lastCode: number | null;
   /** Enhanced status code (RFC 3463). */
   readonly lastEnhancedCode: string | null;
-  /** What the next hop said last. */
+  /** The next hop’s last reply. */
   readonly lastReply: string | null;
   /**
-   * When it is really tried next: the later of its due time and what its relay waits for. In the past for what is due
-   * and has not had its turn; null where nobody can tell.
+   * When it will actually be tried next: the later of its due time and the end of its relay’s wait. In the past if it
+   * is due and has not had its turn; null if unknown.
    */
   readonly nextAttemptAt: string | null;
-  /** Why it is not tried now; null unless it waits. */
+  /** What it waits for; null unless it waits. */
   readonly waitingFor: WaitingFor | null;
 }
 
 /** The newest failed or deferred answer. */
 export interface LastError {
-  /** A stable name of the cause, such as `smtp_reply` or `connect_refused`. */
+  /** A stable name for the cause, such as `smtp_reply` or `connect_refused`. */
   readonly code: string;
   readonly class: 'transient' | 'permanent' | 'unknown';
-  /** What the next hop said. Written by a stranger: show it as text only. */
+  /** The next hop’s reply. Written by a stranger: show it as plain text only. */
   readonly message: string;
   readonly recipient: string;
-  /** SMTP reply code or HTTP status; absent where the next hop said nothing. */
+  /** SMTP reply code or HTTP status; absent if the next hop did not answer. */
   readonly replyCode?: number;
   /** Enhanced status code (RFC 3463). */
   readonly enhancedCode?: string;
@@ -266,13 +267,13 @@ export interface LastError {
 export interface MessagesPage {
   /** Newest first. */
   readonly messages: readonly MessageRecord[];
-  /** A sparse filter may give fewer than `limit` messages, even none, and have more. */
+  /** With a sparse filter a page may have fewer than `limit` messages, even none, although there are more. */
   readonly hasMore: boolean;
-  /** Where the next page begins: its `cursor`; absent on the last one. */
+  /** The `cursor` of the next page; absent on the last one. */
   readonly nextCursor?: string;
 }
 
-/** One try to hand the message to a next hop. All members are always there. */
+/** One attempt to deliver the message to a next hop. All members are always present. */
 export interface Attempt {
   /** From 1, the oldest first. */
   readonly number: number;
@@ -284,9 +285,9 @@ export interface Attempt {
   readonly localAddress: string | null;
   /** Protocol and cipher; null without TLS. */
   readonly tls: string | null;
-  /** Null when nothing was decided before the connection failed, or the attempt is too old to tell. */
+  /** Null if nothing was decided before the connection failed, or the attempt was recorded by an older version. */
   readonly security: TransportSecurity | null;
-  /** Empty where the system’s resolver was asked. */
+  /** Empty if the system’s resolver was used. */
   readonly dns: readonly DnsLookup[];
   /** Over a connection that was already open. */
   readonly reused: boolean;
@@ -295,9 +296,9 @@ export interface Attempt {
   readonly results: readonly AttemptResult[];
 }
 
-/** Where the time went, in milliseconds; null for what did not happen, as with a reused connection. */
+/** Duration of each step, in milliseconds; null for a step that did not happen, as with a reused connection. */
 export interface AttemptTimings {
-  /** From being due, or accepted, to the begin of the attempt. */
+  /** From due time or acceptance to the start of the attempt. */
   readonly queueMs: number | null;
   readonly dnsMs: number | null;
   readonly connectMs: number | null;
@@ -311,7 +312,7 @@ export interface AttemptTimings {
   readonly totalMs: number;
 }
 
-/** What we said, secrets removed, and what came back. */
+/** What we sent, without secrets, and the reply. */
 export interface AttemptStep {
   readonly verb: string;
   readonly reply: string;
@@ -319,33 +320,33 @@ export interface AttemptStep {
   readonly atMs: number;
 }
 
-/** A question to the DNS that the attempt was decided by, and its answer. */
+/** A DNS query that decided the attempt, and its answer. */
 export interface DnsLookup {
   readonly name: string;
   /** `MX`, `A`, `AAAA`, `TXT` or `TLSA`. */
   readonly type: string;
   /** `found`, `nodata`, `nxdomain`, or why nothing is known. */
   readonly result: string;
-  /** Records as text; not more than some. Written by a stranger. */
+  /** Records as text, limited in number. Written by a stranger. */
   readonly answers: readonly string[];
-  /** The resolver vouches for it (DNSSEC). */
+  /** The resolver validated it (DNSSEC). */
   readonly authenticated: boolean;
 }
 
-/** What was decided about the security of the way to the host, and why. */
+/** The security of the connection to the host, and the policies behind it. */
 export interface TransportSecurity {
   /**
    * `verified`: the certificate is the host’s; `dane`: it matches a TLSA record; `unverified`: encrypted only; `none`:
-   * in clear; null: no session came about, so that no mail was sent.
+   * in clear; null: no session was opened, so no mail was sent.
    */
   readonly verdict: 'verified' | 'dane' | 'unverified' | 'none' | null;
-  /** What the recipient’s domain asks for by MTA-STS: `enforce`, `testing`, `none`; null: not looked at. */
+  /** The MTA-STS mode of the recipient’s domain: `enforce`, `testing`, `none`; null: not looked up. */
   readonly mtaSts: string | null;
-  /** What its TLSA records ask for: `usable`, `unusable`, `none`; null: not looked at. */
+  /** The state of its TLSA records: `usable`, `unusable`, `none`; null: not looked up. */
   readonly dane: string | null;
 }
 
-/** What the attempt did for one recipient. */
+/** The result of the attempt for one recipient. */
 export interface AttemptResult {
   readonly recipient: string;
   readonly outcome: 'delivered' | 'deferred' | 'rejected' | 'unknown';
@@ -361,9 +362,9 @@ export interface AttemptResult {
 export interface AttemptsPage {
   /** Oldest first. */
   readonly attempts: readonly Attempt[];
-  /** A page may have fewer than `limit` attempts, and more behind it. */
+  /** A page may have fewer than `limit` attempts although there are more. */
   readonly hasMore: boolean;
-  /** Where the next page begins: its `cursor`; absent on the last one. */
+  /** The `cursor` of the next page; absent on the last one. */
   readonly nextCursor?: string;
 }
 
@@ -378,15 +379,15 @@ export interface ItemProblem {
   /** `urn:waybill:problem:` and the code. */
   readonly type: string;
   readonly title: string;
-  /** The HTTP status; in a batch, what the message would have got by itself. */
+  /** The HTTP status; in a batch, the one that the message would have got on its own. */
   readonly status: number;
   /** For people: what is wrong, and what would be right. */
   readonly detail: string;
-  /** For programs. Stable; treat one that you do not know by its status. */
+  /** For programs. Stable; treat an unknown one by its status. */
   readonly code: string;
   /** The detail again, short. */
   readonly error: string;
-  /** Every faulty field: at most 1,000, or 100 of one in a batch. */
+  /** Every faulty field: at most 1,000, or 100 for one message of a batch. */
   readonly errors: readonly FieldFault[];
 }
 
@@ -394,7 +395,7 @@ export interface ItemProblem {
 export interface FieldFault {
   /** JSON pointer (RFC 6901) to the field, such as `/to/1`; a form’s field, a parameter or a header by its name. */
   readonly pointer: string;
-  /** What rule it breaks. */
+  /** The rule it breaks. */
   readonly code: string;
   /** For people: what is wrong, and what would be right. */
   readonly detail: string;

@@ -35,7 +35,7 @@ const messageIdSchema = z.string().meta({
 /** Which mail is sent first. */
 export const prioritySchema = z
   .enum(PRIORITIES)
-  .describe('Which mail goes first where not all may go at once.');
+  .describe('Which mail is sent first when not all can be sent at once.');
 
 /** Which header field a recipient came from. */
 export const recipientTypeSchema = z
@@ -46,27 +46,27 @@ export const recipientTypeSchema = z
 export const waitingForSchema = z
   .enum(WAITING_FOR)
   .describe(
-    '`scheduled`: its `sendAt`; `backoff`: the pause after an attempt; `turn`: it is due, and its relay has no room yet; `relay_resting`: the next hop failed and is left alone; `relay_probing`: single attempts find out whether it is well again; `relay_spent`: the relay has had what it may have today (UTC); `relay_paused`: an operator holds back the relay, or its lane; `relay_disabled`, `relay_missing`: the relay is disabled, or there is none of that name; `no_route`: there is no relay for it.',
+    '`scheduled`: its `sendAt`; `backoff`: the pause after an attempt; `turn`: it is due, and its relay has no room yet; `relay_resting`: the next hop failed, and delivery pauses; `relay_probing`: single attempts test whether it works again; `relay_spent`: the relay has used up its allowance for today (UTC); `relay_paused`: an operator holds the relay, or its lane; `relay_disabled`, `relay_missing`: the relay is disabled, or does not exist; `no_route`: no relay may carry it.',
   );
 
 /** The status of a message or a recipient. */
 export const messageStatusSchema = z
   .enum(MESSAGE_STATUSES)
   .describe(
-    'Where a message or a recipient stands. `delivered` and `failed` are final. A message is `processing` if a recipient is, else `retrying`, else `queued`; `delivered` only if every recipient is.',
+    'The status of a message or a recipient. `delivered` and `failed` are final. A message is `processing` if a recipient is, otherwise `retrying` or `queued` in the same way; `delivered` only if every recipient is.',
   );
 
 /** How a recipient ended. */
 export const recipientOutcomeSchema = z
   .enum(OUTCOMES)
   .describe(
-    'How a recipient ended: `accepted` by the next hop, `captured` locally, `rejected` for good, `expired`, `cancelled`, `no_route`, `unknown` (held: the next hop may have it), `bounced` after delivery (never yet: bounces are not read).',
+    'How a recipient ended: `accepted` by the next hop, `captured` locally, `rejected` permanently, `expired`, `cancelled`, `no_route`, `unknown` (held: the next hop may have it), `bounced` after delivery (never at present: bounces are not read).',
   );
 
 /** How a message ended. */
 export const messageOutcomeSchema = z
   .enum([...OUTCOMES, 'partial'])
-  .describe('How a message ended; `partial` when its recipients ended differently.');
+  .describe('How a message ended; `partial` if its recipients ended differently.');
 
 /** An accepted message. */
 // biome-ignore format: a table
@@ -79,12 +79,12 @@ export const receiptSchema = z.object({
 /** Whether a copy would align with the domain of its From. */
 // biome-ignore format: a table
 export const alignmentSchema = z.object({
-  verdict: z.enum(['aligned', 'not_aligned', 'depends_on_provider']).describe('`aligned` if a signature or the reverse-path is, as far as names tell.'),
-  dkim: z.enum(['aligned', 'none', 'by_provider']).describe('Whether a signature of ours would align; `by_provider`: the provider signs instead.'),
-  dkimDomain: z.string().nullable().describe('The domain that would sign; null where none of ours would.'),
-  spf: z.enum(['aligned', 'not_aligned', 'by_provider']).describe('Whether the reverse-path aligns; whether SPF passes is not looked at.'),
-  spfDomain: z.string().nullable().describe('The domain that SPF would look at; null for the null reverse-path, and for the provider’s own.'),
-  detail: z.string().describe('How it stands, and what to do about it, in one sentence.'),
+  verdict: z.enum(['aligned', 'not_aligned', 'depends_on_provider']).describe('`aligned` if a signature or the reverse-path aligns, judged by names alone.'),
+  dkim: z.enum(['aligned', 'none', 'by_provider']).describe('Whether our signature would align; `by_provider`: the provider signs instead.'),
+  dkimDomain: z.string().nullable().describe('The signing domain; null if we would not sign.'),
+  spf: z.enum(['aligned', 'not_aligned', 'by_provider']).describe('Whether the reverse-path aligns; whether SPF passes is not checked.'),
+  spfDomain: z.string().nullable().describe('The domain that SPF would check; null for the null reverse-path, and for the provider’s own.'),
+  detail: z.string().describe('The verdict, and what to do about it, in one sentence.'),
 }).describe('Whether a copy would align with the domain of its From, as DMARC asks.');
 
 /** One recipient of a dry run. */
@@ -94,8 +94,8 @@ export const verdictRecipientSchema = z.object({
   type: recipientTypeSchema,
   relay: z.string().nullable().describe('The relay that would be tried first; null: it would wait for a route.'),
   rule: z.string().nullable().describe('The routing rule that decided; null for the default relay.'),
-  alignment: alignmentSchema.nullable().describe('Null where nothing would be sent now.'),
-}).describe('The way one recipient’s copy would take. All members are always there.');
+  alignment: alignmentSchema.nullable().describe('Null if nothing would be sent now.'),
+}).describe('How one recipient’s copy would be sent. All members are always present.');
 
 /** The answer to a dry run. */
 // biome-ignore format: a table
@@ -103,7 +103,7 @@ export const verdictSchema = z.object({
   dryRun: z.literal(true),
   message: z.string(),
   captured: z.boolean().describe('It would only be captured locally.'),
-  sizeBytes: count.describe('Of the message as it would be sent.'),
+  sizeBytes: count.describe('Size of the message as it would be sent.'),
   from: z.string().describe('The envelope’s sender.'),
   recipients: z.array(verdictRecipientSchema),
 }).describe('The submission is valid. Nothing was stored, nothing will be sent.');
@@ -111,11 +111,11 @@ export const verdictSchema = z.object({
 /** The newest failed or deferred answer of a message. */
 // biome-ignore format: a table
 export const lastErrorSchema = z.object({
-  code: z.string().describe('A stable name of the cause, such as `smtp_reply` or `connect_refused`.'),
+  code: z.string().describe('A stable name for the cause, such as `smtp_reply` or `connect_refused`.'),
   class: z.enum(['transient', 'permanent', 'unknown']),
-  message: z.string().describe('What the next hop said. Written by a stranger: show it as text only.'),
+  message: z.string().describe('The next hop’s reply. Written by a stranger: show it as plain text only.'),
   recipient: z.string(),
-  replyCode: z.int().optional().describe('SMTP reply code or HTTP status; absent where the next hop said nothing.'),
+  replyCode: z.int().optional().describe('SMTP reply code or HTTP status; absent if the next hop did not answer.'),
   enhancedCode: z.string().optional().describe('Enhanced status code (RFC 3463).'),
 }).describe('The newest failed or deferred answer.');
 
@@ -124,14 +124,14 @@ export const lastErrorSchema = z.object({
 export const messageRecordSchema = z.object({
   id: messageIdSchema,
   status: messageStatusSchema,
-  providerMessageId: z.string().optional().describe('What the first delivered recipient’s relay called it.'),
+  providerMessageId: z.string().optional().describe('The id that the first delivered recipient’s relay gave it.'),
   timestamp: time.describe('When the status last changed.'),
   durationMs: count.optional().describe('From acceptance, or `sendAt`, to the final outcome; when final.'),
   createdAt: time.describe('When it was accepted.'),
   updatedAt: time,
   deliveredAt: time.optional().describe('When it was first delivered.'),
-  nextAttemptAt: time.optional().describe('When it is really tried next, for the recipient that is next; absent where nobody can tell.'),
-  waitingFor: waitingForSchema.optional().describe('What the recipient that is next waits for; absent when none waits.'),
+  nextAttemptAt: time.optional().describe('When the next recipient will actually be tried; absent if unknown.'),
+  waitingFor: waitingForSchema.optional().describe('What the next recipient waits for; absent if none waits.'),
   sendAt: time.optional(),
   from: z.string(),
   to: z.array(z.string()),
@@ -142,14 +142,14 @@ export const messageRecordSchema = z.object({
   metadata: z.record(z.string(), z.string()),
   sizeBytes: count,
   messageId: z.string().describe('The Message-ID with its angle brackets.'),
-  source: z.enum(SOURCES).describe('The way it came in; `report`: written by the server to tell a sender.'),
+  source: z.enum(SOURCES).describe('How it was submitted; `report`: written by the server to notify a sender.'),
   priority: prioritySchema,
-  relay: z.string().optional().describe('The first delivered recipient’s, else the first recipient’s.'),
-  attempts: count.describe('How often delivery was tried.'),
-  outcome: messageOutcomeSchema.optional().describe('How it ended, when final; `partial` for mixed ends.'),
+  relay: z.string().optional().describe('The relay of the first delivered recipient, otherwise of the first recipient.'),
+  attempts: count.describe('Number of delivery attempts.'),
+  outcome: messageOutcomeSchema.optional().describe('How it ended, when final; `partial` for mixed outcomes.'),
   lastError: lastErrorSchema.optional(),
-  possibleDuplicate: z.literal(true).optional().describe('An attempt ended, and it is not known whether the next hop took the message.'),
-}).describe('A message without its recipients’ detail. Members that do not apply are absent.');
+  possibleDuplicate: z.literal(true).optional().describe('An attempt ended without knowing whether the next hop accepted the message.'),
+}).describe('A message without details of its recipients. Members that do not apply are absent.');
 
 /** One recipient of a message. */
 // biome-ignore format: a table
@@ -163,29 +163,29 @@ export const recipientRecordSchema = z.object({
   providerMessageId: z.string().nullable(),
   lastCode: z.int().nullable().describe('SMTP reply code or HTTP status.'),
   lastEnhancedCode: z.string().nullable().describe('Enhanced status code (RFC 3463).'),
-  lastReply: z.string().nullable().describe('What the next hop said last.'),
-  nextAttemptAt: time.nullable().describe('When it is really tried next: the later of its due time and what its relay waits for. In the past for what is due and has not had its turn; null where nobody can tell.'),
-  waitingFor: waitingForSchema.nullable().describe('Why it is not tried now; null unless it waits.'),
-}).describe('What became of one recipient. All members are always there.');
+  lastReply: z.string().nullable().describe('The next hop’s last reply.'),
+  nextAttemptAt: time.nullable().describe('When it will actually be tried next: the later of its due time and the end of its relay’s wait. In the past if it is due and has not had its turn; null if unknown.'),
+  waitingFor: waitingForSchema.nullable().describe('What it waits for; null unless it waits.'),
+}).describe('The status of one recipient. All members are always present.');
 
 /** A message's status record. */
 export const statusRecordSchema = messageRecordSchema
   .extend({ recipients: z.array(recipientRecordSchema) })
-  .describe('A message and what became of each recipient. Members that do not apply are absent.');
+  .describe('A message and the status of each recipient. Members that do not apply are absent.');
 
 /** A page of messages. */
 // biome-ignore format: a table
 export const messagesPageSchema = z.object({
   messages: z.array(messageRecordSchema).describe('Newest first.'),
-  hasMore: z.boolean().describe('A sparse filter may give fewer than `limit` messages, even none, and have more.'),
-  nextCursor: z.string().optional().describe('Where the next page begins: its `cursor`; absent on the last one.'),
+  hasMore: z.boolean().describe('With a sparse filter a page may have fewer than `limit` messages, even none, although there are more.'),
+  nextCursor: z.string().optional().describe('The `cursor` of the next page; absent on the last one.'),
 }).describe('A page of messages.');
 
 /** One faulty field of a request. */
 // biome-ignore format: a table
 export const fieldFaultSchema = z.object({
   pointer: z.string().describe('JSON pointer (RFC 6901) to the field, such as `/to/1`; a form’s field, a parameter or a header by its name.'),
-  code: z.string().meta({ description: 'What rule it breaks.', enum: FIELD_CODES }),
+  code: z.string().meta({ description: 'The rule it breaks.', enum: FIELD_CODES }),
   detail: z.string().describe('For people: what is wrong, and what would be right.'),
 }).describe('One faulty field.');
 
@@ -194,11 +194,11 @@ export const fieldFaultSchema = z.object({
 export const itemProblemSchema = z.object({
   type: z.string().describe('`urn:waybill:problem:` and the code.'),
   title: z.string(),
-  status: z.int().describe('The HTTP status; in a batch, what the message would have got by itself.'),
+  status: z.int().describe('The HTTP status; in a batch, the one that the message would have got on its own.'),
   detail: z.string().describe('For people: what is wrong, and what would be right.'),
-  code: z.string().meta({ description: 'For programs. Stable; treat one that you do not know by its status.', enum: Object.keys(PROBLEMS) }),
+  code: z.string().meta({ description: 'For programs. Stable; treat an unknown one by its status.', enum: Object.keys(PROBLEMS) }),
   error: z.string().describe('The detail again, short.'),
-  errors: z.array(fieldFaultSchema).describe('Every faulty field: at most 1,000, or 100 of one in a batch.'),
+  errors: z.array(fieldFaultSchema).describe('Every faulty field: at most 1,000, or 100 for one message of a batch.'),
 }).describe('Why one message of a batch was refused.');
 
 /** A refusal. */
@@ -230,8 +230,8 @@ export const batchItemSchema = z
 
 /** The answer to a batch. */
 export const batchReceiptSchema = z
-  .object({ results: z.array(batchItemSchema).describe('One for each message, in their order.') })
-  .describe('What became of each message of a batch.');
+  .object({ results: z.array(batchItemSchema).describe('One for each message, in order.') })
+  .describe('The result for each message of a batch.');
 
 /** An accepted message, in Mailgun's shape. */
 export const mailgunReceiptSchema = z
