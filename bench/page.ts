@@ -53,7 +53,7 @@ says more about the machine than about the program. [How it is measured, and why
 Medians; in brackets the least and the most. Ratios are taken pair by pair. This page is drawn by \`node bench/page.ts\` from the
 newest record of each scenario in \`bench/results/runs.jsonl\`, and drawn anew by every \`npm run bench\`.`;
 
-const WHY = 'decisions/0002-where-the-time-goes.md#what-was-asked-for-and-not-reached-and-why-2026-11-23';
+const WHY = 'decisions/0002-where-the-time-goes.md#what-was-asked-for-and-not-reached-and-why-2026-11-24';
 
 function asked(measured: readonly Measured[]): string {
   const rows = measured.flatMap(({ scenario, summary }) =>
