@@ -23,7 +23,7 @@ import {
 
 const FILE_ONLY = 'in the configuration file only';
 
-/** See the top of this file. */
+/** The faults between fields of a relay that are each valid. */
 export function clashFaults(source: RelaySource, values: RelayValues): Fault[] {
   const { name, type } = values;
   const faults: Fault[] = [];

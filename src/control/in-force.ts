@@ -132,7 +132,7 @@ export async function storedRows(registry: Registry): Promise<StoredRows> {
   return { settings, relays, holds, domains };
 }
 
-/** Loads the configuration anew and puts it into force; what is faulty in it is given, and leaves the last good one. */
+/** Reloads the configuration. Returns its faults; with any, the last good configuration stays in force. */
 type Reloading = { readonly reload: () => Promise<readonly Fault[]> };
 
 /** Throws `refused` while the configuration is faulty: what is stored then would not come into force. */

@@ -61,7 +61,7 @@ export interface HealthReport {
     readonly listening: boolean;
     readonly configuredPorts: readonly number[];
     readonly listeningPorts: readonly number[];
-    /** The same as `configuredPorts`, for those who know it by its old name. */
+    /** The same as `configuredPorts`, under its old name. */
     readonly ports: readonly number[];
     readonly configuredTlsPorts: readonly number[];
     readonly listeningTlsPorts: readonly number[];

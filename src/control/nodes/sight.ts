@@ -28,7 +28,7 @@ export type OwnNode = Pick<NodeBeat, 'id' | 'name' | 'roles' | 'version'>;
 const LOOK_MS = 1_000;
 /** An answer older than this is stale, in ms. */
 const SILENT_MS = 2_000;
-/** After the database was silent every node beats anew: for this long none is called missing, in ms. */
+/** After the database was silent every node sends a new beat: for this long none is called missing, in ms. */
 const SETTLE_MS = 10_000;
 
 /** Watches the nodes of `cluster`; null: there is only this one. */
@@ -109,7 +109,7 @@ class ClusterSight implements NodesSight {
     }
   }
 
-  /** Whether a node that has not been heard of could have made itself heard. */
+  /** Whether a silent node has had the time to report. */
   #isSettled(): boolean {
     if (this.#wellSince === null || !this.#poll.answersWithin(SILENT_MS)) return false;
     return this.#clock.mono() - this.#wellSince >= SETTLE_MS;

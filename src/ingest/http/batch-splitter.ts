@@ -34,7 +34,7 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 /** RFC 8259 §2. */
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
-/** The messages stand in an array in an object. */
+/** The messages are in an array in an object. */
 const LIST_DEPTH = 2;
 
 /** Takes the bytes as they arrive, in chunks of any size. Throws problems 400. */

@@ -16,7 +16,7 @@ import type { SmtpDeps, SmtpOptions } from './options.ts';
 import { Policy } from './policy.ts';
 import { Session } from './session.ts';
 
-/** See the top of the file. */
+/** Accepts SMTP sessions on any number of ports. */
 export interface SmtpListener {
   readonly connections: number;
   /**

@@ -24,7 +24,7 @@ export interface Connection {
   destroy(): void;
 }
 
-/** See the file's comment. */
+/** The pool of one relay's connections. */
 export class Connections {
   readonly #max: number;
   readonly #terms: DialTerms;

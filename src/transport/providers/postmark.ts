@@ -82,7 +82,7 @@ const ANSWERS: readonly AnswerRow[] = [
   { status: 422, code: '429', meaning: 'relay_ill', enhanced: '4.7.1', note: 'Too many requests.' },
 ];
 
-/** Mail by Postmark. */
+/** The Postmark provider. */
 export function postmarkProvider(settings: PostmarkSettings): Provider {
   const headers = { accept: 'application/json', 'x-postmark-server-token': settings.secret };
   return {

@@ -37,7 +37,7 @@ interface TokenParts {
   readonly clock: Clock;
 }
 
-/** See the file's comment. */
+/** The access token of one relay, shared by all its attempts. */
 export class Tokens implements Omit<TokenDesk, 'close'> {
   readonly #parts: TokenParts;
   readonly #flights = new Flights<TokenResult>();

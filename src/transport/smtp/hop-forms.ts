@@ -53,7 +53,7 @@ export class HopForms {
     return this.#withoutChunks.has(host);
   }
 
-  /** Remembers that a host does not know BDAT, until the relay is set up anew. */
+  /** Remembers that a host does not know BDAT, until the relay is set up again. */
   chunksRefused(host: string): void {
     if (this.#withoutChunks.size >= MAX_HOSTS) this.#withoutChunks.clear();
     this.#withoutChunks.add(host);
