@@ -308,6 +308,11 @@ test(`no function has more than ${FUNCTION_MAX_LINES} lines, on the page ${WEB_F
   expect(long).toEqual([]);
 });
 
+test('no literal is spread into another only to lie on one line', () => {
+  const spread = files.flatMap((file) => file.nodes.filter(isSpreadLiteral).map((node) => where(file, node)));
+  expect(spread, 'write its members out, or: // biome-ignore format: the reason').toEqual([]);
+});
+
 test('generated documents and types are up to date', () => {
   expect(readFileSync(CLIENT_TYPES, 'utf8'), 'run: node tools/client-types.ts').toBe(clientTypes());
   expect(readFileSync(CONFIG_DOC, 'utf8'), 'run: node tools/config-doc.ts').toBe(configDoc());
@@ -330,6 +335,16 @@ function isBanned(node: Node): boolean {
   if (node.type !== 'MemberExpression') return false;
   const member = `${nameOf(node['object'])}.${nameOf(node['property'])}`;
   return BANNED_MEMBERS.includes(member) || nameOf(node['property']) === 'randomUUID';
+}
+
+/** `{ ...{ a, b } }`, `[...[a, b]]` and `<Field {...{ a, b }} />`. */
+function isSpreadLiteral({ type, properties, elements, attributes }: Node): boolean {
+  const members = [properties, elements, attributes].filter(Array.isArray).flat().filter(isNode);
+  const literal = type === 'ArrayExpression' ? 'ArrayExpression' : 'ObjectExpression';
+  return members.some((member) => {
+    const isSpread = member.type === 'SpreadElement' || member.type === 'JSXSpreadAttribute';
+    return isSpread && isNode(member['argument']) && member['argument'].type === literal;
+  });
 }
 
 function nameOf(value: unknown): string {

@@ -92,7 +92,11 @@ export function Select<Value extends string>({
         {control({ ...(typeof label === 'string' && { 'aria-label': label }) })}
       </div>
     );
-  return <Field {...{ label, hint, error, className }}>{control}</Field>;
+  return (
+    <Field label={label} hint={hint} error={error} className={className}>
+      {control}
+    </Field>
+  );
 }
 
 /** Shows what is of one name, or of every; a name that is gone stays until another is chosen. */
@@ -149,7 +153,7 @@ export function ListField({
     } else if (event.key === 'Backspace' && written === '') onChange(value.slice(0, -1));
   };
   return (
-    <Field {...{ label, hint, error, className }}>
+    <Field label={label} hint={hint} error={error} className={className}>
       {(ids) => (
         <div
           className={classNames(

@@ -88,7 +88,7 @@ export function TextField({
     readonly inset?: string | false;
   }) {
   return (
-    <Field {...{ label, hint, error, className }}>
+    <Field label={label} hint={hint} error={error} className={className}>
       {(ids) => (
         <div className="relative">
           <input
@@ -123,7 +123,7 @@ export function Textarea({
   readonly mono?: boolean;
 } & Omit<ComponentProps<'textarea'>, 'onChange' | 'value' | 'className' | 'id'>) {
   return (
-    <Field {...{ label, hint, error, className }}>
+    <Field label={label} hint={hint} error={error} className={className}>
       {(ids) => (
         <textarea
           {...input}

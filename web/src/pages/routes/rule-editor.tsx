@@ -137,10 +137,14 @@ function ConditionFields({
   return (
     <div className="flex items-start gap-1">
       <div className="min-w-0 flex-1">
-        {kind === 'list' && <ListField {...{ label, hint, error }} value={values} onChange={onChange} />}
+        {kind === 'list' && (
+          <ListField label={label} hint={hint} error={error} value={values} onChange={onChange} />
+        )}
         {kind === 'lines' && (
           <Textarea
-            {...{ label, hint, error }}
+            label={label}
+            hint={hint}
+            error={error}
             mono
             rows={Math.min(6, Math.max(2, values.length + 1))}
             spellCheck={false}
