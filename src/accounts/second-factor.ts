@@ -44,8 +44,7 @@ export async function offerFactor(reception: Reception, { session, user }: Found
 }
 
 /**
- * Enables the offered second factor by a first code. Returns the recovery codes, only this once. Rejects with
- * `AccountRefusal`.
+ * Enables the offered second factor by a first code. Returns the recovery codes, once. Rejects with `AccountRefusal`.
  */
 export async function takeUpFactor(
   reception: Reception,

@@ -76,9 +76,7 @@ export function totpCode(secret: Uint8Array, step: number, digits = DIGITS): str
   return String(number % 10 ** digits).padStart(digits, '0');
 }
 
-/**
- * The step around `now` that a code belongs to; null if there is none. The caller checks that it was not used before.
- */
+/** The step around `now` that a code belongs to; null if there is none. The caller checks for earlier use. */
 export function matchCode(secretBase32: string, code: string, now: number): number | null {
   if (!/^\d{6}$/.test(code)) return null;
   const secret = fromBase32(secretBase32);

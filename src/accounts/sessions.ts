@@ -65,10 +65,7 @@ interface Use {
   written: number;
 }
 
-/**
- * The sessions of signed-in users. Reading costs no commit: uses are gathered and stored once a minute. Errors are
- * `StoreError`.
- */
+/** The sessions of signed-in users. Reading costs no commit: uses are stored once a minute. Errors are `StoreError`. */
 export class Sessions {
   readonly #deps: SessionDeps;
   readonly #cache = new NewestMap<string, CacheEntry>(MAX_CACHED);

@@ -106,8 +106,8 @@ export interface SetUp {
 }
 
 /**
- * Sets a password by a set-up link, which is used up, and signs in; a second factor is still required. Rejects as
- * {@link logIn}.
+ * Sets a password by a set-up link, which is used up, and signs in, with a second factor if any. Rejects as {@link
+ * logIn}.
  */
 export async function setUp(
   reception: Reception,

@@ -94,10 +94,7 @@ interface ExportParts extends Pick<ExportDeps, 'queue' | 'clock'> {
   readonly live: Pick<LiveConfig, 'loaded'>;
 }
 
-/**
- * Exports the result of a query. The export is recorded before anything is read, because data leaves as soon as it
- * begins.
- */
+/** Exports the result of a query. Recorded before anything is read: data leaves as soon as the export begins. */
 function createExport({ storage, live, queue, clock }: ExportParts): Downloads['export'] {
   const { views, keyring, journal } = storage;
   return async (actor, request) => {

@@ -12,10 +12,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { type CidrSet, parseCidrs } from '../lib/network.ts';
 
-/**
- * How often the file, and other nodes' changes, are checked, in ms: a change takes effect within a second (contract
- * §12).
- */
+/** How often the file, and other nodes' changes, are checked, in ms: changes apply within a second (contract §12). */
 const LOOK_MS = 500;
 
 const FAULTY: HealthCheck = {

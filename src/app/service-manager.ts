@@ -104,9 +104,7 @@ function notify(
   });
 }
 
-/**
- * The interval of watchdog pings; null without a watchdog, or if it watches another process (sd_watchdog_enabled(3)).
- */
+/** The interval of watchdog pings; null without one, or if it watches another process (sd_watchdog_enabled(3)). */
 function pingEveryMs(environment: ServiceManagerOptions['environment']): number | null {
   const { WATCHDOG_USEC = '', WATCHDOG_PID = String(process.pid) } = environment;
   const micros = /^\d{1,15}$/.test(WATCHDOG_USEC) ? Number(WATCHDOG_USEC) : 0;

@@ -45,10 +45,7 @@ export function checkTogether(
   return [...faults, ...checkSources(config, effective), ...checkRelays(config, effective, faultyRelays)];
 }
 
-/**
- * Each row of `listener.sources` needs a unique name, and a range that no earlier row covers and that is allowed to
- * send.
- */
+/** Each row of `listener.sources` needs a unique name, and an allowed range that no earlier row covers. */
 function checkSources({ listener }: Config, effective: readonly Effective[]): Fault[] {
   const key: SettingKey = 'listener.sources';
   const source = effective.find((setting) => setting.key === key)?.source ?? 'default';
@@ -167,10 +164,7 @@ function meet(a: string, ofA: Claim, b: string, ofB: Claim): boolean {
   return a === b || covers(a, ofA, b) || covers(b, ofB, a);
 }
 
-/**
- * Whether `host` means every address, including `other`. `::` includes IPv4, unless its list has IPv4 addresses
- * (`bindAll`).
- */
+/** Whether `host` means every address, including `other`. `::` includes IPv4, unless its list has some (`bindAll`). */
 function covers(host: string, { bind }: Claim, other: string): boolean {
   if (host === '0.0.0.0') return isIPv4(other);
   return host === '::' && (isIPv6(other) || !bind.some((address) => isIPv4(address)));

@@ -102,9 +102,7 @@ function readSecret(path: string): string {
   return readBounded(path).replace(/\r?\n$/, '');
 }
 
-/**
- * `--config`, otherwise `WAYBILL_CONFIG`, otherwise `waybill.yaml` in the data directory, which alone may be missing.
- */
+/** `--config`, otherwise `WAYBILL_CONFIG`, otherwise `waybill.yaml` in the data directory, which may be missing. */
 function readConfigFile(options: OutsideOptions, faults: Fault[]): { path: string; file: Sources['file'] } {
   const { dataDir, configFile, environment } = options;
   let path = join(dataDir, CONFIG_FILE);

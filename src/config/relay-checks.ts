@@ -259,8 +259,7 @@ export interface RelaySource {
   /** Names of relays that may connect to private addresses although their definition cannot allow it; absent: none. */
   readonly privateRelays?: readonly string[];
   /**
-   * It has a secret, but not here, so the field may be missing: the present key does not open it, or it is yet to be
-   * given.
+   * It has a secret elsewhere, so the field may be missing: the present key does not open it, or it is yet to be given.
    */
   readonly secretElsewhere?: boolean;
 }

@@ -25,8 +25,7 @@ export function matching(rule: string, pattern: RegExp): Kind<string> {
 }
 
 /**
- * A web address without hidden parts: no user, no query, no fragment. `allow_private` decides whether it may be plain
- * HTTP.
+ * A web address without user, query and fragment, which could hide something. `allow_private` decides on plain HTTP.
  */
 export const webAddress: Kind<string> = text(
   `a URL such as https://api.example.com, of at most ${MAX_URL} characters, without user name, password, query and fragment`,

@@ -78,10 +78,7 @@ export function isProviderType(type: string): type is ProviderType {
   return PROVIDER_TYPES.some((known) => known === type);
 }
 
-/**
- * The default steps of a warm-up, in recipients a day: fifty on the first day, doubling every day up to a hundred
- * thousand.
- */
+/** The default steps of a warm-up, in recipients a day: fifty at first, doubling every day up to a hundred thousand. */
 export const USUAL_WARM_UP: readonly number[] = [
   50, 100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 51_200, 100_000,
 ];

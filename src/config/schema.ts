@@ -20,8 +20,8 @@ type Values = {
 };
 
 /**
- * The configuration in force. `api.rate_limit_per_key` of the table is `api.rateLimitPerKey` here; units are those in
- * the key's name.
+ * The configuration in force. `api.rate_limit_per_key` is `api.rateLimitPerKey` here; units are those in the key's
+ * name.
  */
 export interface Config extends Values {
   /** Every relay: the built-in inbox first, then those of the file, then stored ones. */

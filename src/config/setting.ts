@@ -21,9 +21,7 @@ export interface SettingRow<T> {
   readonly secret: boolean;
   /** A limit or time-out that most leave unchanged, so it is shown folded. */
   readonly seldom: boolean;
-  /**
-   * Only the file and the environment may set it: users who may change settings at run time may not change this one.
-   */
+  /** Only the file and the environment may set it: users who may change settings at run time may not. */
   readonly notStored?: boolean;
 }
 

@@ -76,8 +76,7 @@ function hasTooManyColons(text: string): boolean {
 }
 
 /**
- * Faults of nodes: repeated keys in a map, too many keys, too deep nesting, too many aliases, and aliases inside their
- * own anchors.
+ * Faults of nodes: repeated keys, too many keys, too deep nesting, too many aliases, aliases inside their own anchors.
  */
 function faultsOfNodes(document: Document.Parsed, lines: LineCounter): string[] {
   const found: string[] = [];

@@ -14,8 +14,7 @@ const CALL_TIMEOUT_MS = 120_000;
 const GREETING_TIMEOUT_MS = 30_000;
 
 /**
- * The operations of the server that runs on a data directory. A call without any answer for `timeoutMs` fails
- * (`unavailable`).
+ * The operations of the server on a data directory. A call without any answer for `timeoutMs` fails (`unavailable`).
  */
 export function createControlClient(dataDir: string, timeoutMs = CALL_TIMEOUT_MS): Operations {
   const entries = OPERATION_NAMES.map((name) => [

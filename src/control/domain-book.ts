@@ -26,10 +26,7 @@ type DomainChange = (domain: SendingDomain | null, count: number) => SendingDoma
 /** The last change of each store, under way or done. */
 const last = new WeakMap<Registry, Promise<unknown>>();
 
-/**
- * Changes a domain and applies the change. Returns it before and after. Whatever `change` throws, the domain stays as
- * it was.
- */
+/** Changes a domain and applies that. Returns it before and after. If `change` throws, the domain stays as it was. */
 export function changeDomain(
   name: string,
   change: DomainChange,

@@ -143,10 +143,7 @@ const HOST_INCLUDES: readonly (readonly [end: string, include: string])[] = [
   ['.gmail.com', '_spf.google.com'],
 ];
 
-/**
- * The senders, by the relays that are not disabled. `ownAddresses` are the machine's, for relays without source
- * addresses.
- */
+/** The senders, by the relays that are not disabled. `ownAddresses`: the machine's, for relays without their own. */
 export function sendersOf({ relays }: Pick<Config, 'relays'>, ownAddresses: readonly string[]): Senders {
   const active = relays.filter(({ disabled }) => !disabled);
   const direct = active.flatMap(({ mx }) => mx ?? []);

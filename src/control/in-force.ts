@@ -15,10 +15,7 @@ const DAY_MS = 24 * HOUR_MS;
 /** The share of the bytes in flight for messages that wait in memory for their delivery to begin. */
 const SHORT_WAY_SHARE = 0.25;
 
-/**
- * The engine's settings from what is in force. The engine asks for every message, so the result is rebuilt only after a
- * change.
- */
+/** The engine's settings from what is in force, rebuilt only after a change: the engine asks for every message. */
 export function engineSettingsOf(inForce: () => InForce): () => EngineSettings {
   let last: { readonly of: InForce; readonly settings: EngineSettings } | null = null;
   return () => {
@@ -118,10 +115,7 @@ export function sessionLimits({ webui }: Config): SessionLimits {
   };
 }
 
-/**
- * The stored part of the configuration. Loaded at every start, so it is separate from opening an installation without a
- * server.
- */
+/** The stored part of the configuration. Separate from opening an installation, because every start loads it. */
 export async function storedRows(registry: Registry): Promise<StoredRows> {
   const [settings, relays, holds, domains] = await Promise.all([
     registry.settings(),

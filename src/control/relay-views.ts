@@ -99,8 +99,7 @@ export const MAX_AGE = 'delivery.max_age_hours';
 const HOUR_MS = 3_600_000;
 
 /**
- * When a future warm-up begins (`now` in wall ms), and whether mail accepted now expires first; null for every other
- * relay.
+ * When a future warm-up begins (`now` in wall ms), and whether mail accepted now expires first; null for other relays.
  */
 export function warmUpBegins(
   { limits }: Pick<Relay, 'limits'>,

@@ -83,8 +83,8 @@ async function answerInSteps(
 const JSON_LIMITS = { maxDepth: 32, maxValues: 100_000 };
 
 /**
- * Throws 415 for a body not declared as JSON. A form on another site can send other types without a preflight, but
- * never this one.
+ * Throws 415 for a body not declared as JSON: forms on other sites send other types without a preflight, never this
+ * one.
  */
 export function requireJson({ headers }: Pick<Exchange, 'headers'>): void {
   const mediaType = parseMediaType(headers['content-type']);

@@ -32,10 +32,7 @@ export class EventStreams {
     this.#unsubscribe = options.visitors.onEnded((sessionId) => this.#end(sessionId));
   }
 
-  /**
-   * Sends hints until the client, its session or the server ends. Throws 429 for one stream too many, 503 while
-   * closing.
-   */
+  /** Sends hints until client, session or server ends. Throws 429 for one stream too many, 503 while closing. */
   answer(exchange: Exchange, actor: Actor): void {
     const session = actor.sessionId ?? '';
     this.#requireRoom(session);

@@ -92,10 +92,7 @@ export const PAGE_OPENER: readonly [name: string, value: string] = [
   'same-origin',
 ];
 
-/**
- * The policy of the page: its own scripts, styles and pictures, its own frames for previews, and nothing from
- * elsewhere.
- */
+/** The policy of the page: its own scripts, styles and pictures, its own frames for previews, nothing external. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

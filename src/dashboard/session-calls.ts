@@ -46,9 +46,7 @@ export type CallResult<Answer> =
 export interface CallDeps {
   readonly reception: Reception;
   readonly firstSteps: FirstStepsBook;
-  /**
-   * Adds the host name by which the dashboard was claimed to the allowed ones. Returns whether that changed anything.
-   */
+  /** Allows the host name by which the dashboard was claimed. Returns whether that changed anything. */
   readonly allowHost: (host: string) => Promise<boolean>;
 }
 

@@ -1,7 +1,4 @@
-/**
- * The TXT records that a domain publishes about its mail: DKIM keys (RFC 6376), DMARC (RFC 7489), TLS reports (RFC
- * 8460).
- */
+/** A domain's TXT records about its mail: DKIM keys (RFC 6376), DMARC (RFC 7489), TLS reports (RFC 8460). */
 
 /** The relevant tags of a key's record. */
 export interface DkimRecord {

@@ -6,9 +6,7 @@ import { isHostName, type Resolver } from './resolver.ts';
 
 /** The contents of a policy file. */
 export interface MtaStsPolicy {
-  /**
-   * `enforce`: no mail to a host that does not match, or without verified TLS. `testing` and `none` require nothing.
-   */
+  /** `enforce`: no mail to a host that does not match or lacks verified TLS. `testing` and `none` require nothing. */
   readonly mode: 'enforce' | 'testing' | 'none';
   /** Lower case; `*.` stands for exactly one label. Empty only with mode `none`. */
   readonly mx: readonly string[];

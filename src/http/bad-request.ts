@@ -21,8 +21,7 @@ const LONGEST_SINGLE = 'idempotency-key'.length;
 const HOST = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d*)?$/i;
 
 /**
- * The fault of a request's head: RFC 9110 and 9112 require these refusals, and Node does not make them. Null if there
- * is none.
+ * The fault of a request's head that RFC 9110 and 9112 want refused, and Node does not refuse. Null if there is none.
  */
 export function checkHead(request: IncomingMessage, limits: HeadLimits): Problem | null {
   const { rawHeaders, headers, httpVersion } = request;

@@ -24,9 +24,7 @@ export class RequestAborted extends Error {
 
 /** How long a request waits for its share of the budget before it is told to come back. */
 const BUDGET_WAIT_MS = 5000;
-/**
- * A body's first reservation, since an announced length may never arrive. A body of unknown length grows in such steps.
- */
+/** A body's first reservation: an announced length may never arrive. Bodies of unknown length grow in such steps. */
 const STEP_BYTES = 256 * 1024;
 
 /**
@@ -63,10 +61,7 @@ export function joinBody(chunks: readonly Buffer[]): Buffer {
   return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
 }
 
-/**
- * The declared length of the body; null if there is none. Throws 415, 501 and 413, which must precede any complaint
- * about the content.
- */
+/** The declared length of the body; null without one. Throws 415, 501 and 413, which precede faults of the content. */
 export function declaredLength(exchange: Exchange, options: SizeOptions): number | null {
   const { headers } = exchange;
   const encoding = headers['content-encoding'];
@@ -84,8 +79,7 @@ export function declaredLength(exchange: Exchange, options: SizeOptions): number
 }
 
 /**
- * Reserves bytes of the budget until the exchange ends, waiting a while for them. Throws the problem 503 when too much
- * is in flight.
+ * Reserves bytes until the exchange ends, waiting a while for them. Throws the problem 503 when too much is in flight.
  */
 export async function reserveBytes(exchange: Exchange, budget: Share, bytes: number): Promise<void> {
   const release = budget.tryAcquire(bytes) ?? (await waitForBudget(exchange, budget, bytes));

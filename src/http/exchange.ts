@@ -102,10 +102,7 @@ export class Exchange {
     this.#handling.whenOver(action);
   }
 
-  /**
-   * Runs `action` once when the answer has left, or nobody is there to take it: perhaps long after the exchange is
-   * over.
-   */
+  /** Runs `action` once when the answer has left, or has no taker: perhaps long after the exchange is over. */
   onSent(action: () => void): void {
     this.#answer.sent.whenOver(action);
   }

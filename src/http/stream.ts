@@ -111,9 +111,7 @@ export class Flow {
     return this.#parts.response.writableLength;
   }
 
-  /**
-   * Writes without waiting; nothing once the client has left. A caller that writes much should check {@link unread}.
-   */
+  /** Writes without waiting; nothing once the client has left. Callers that write much should check {@link unread}. */
   write(bytes: Uint8Array): void {
     if (this.#isDone()) return;
     const { response, unsent, connection } = this.#parts;

@@ -31,10 +31,7 @@ export function nearest(name: string, known: Iterable<string>): string | null {
 /** Names of one request to compare with the known ones: more than anybody mistypes at once. */
 const MAX_COMPARED = 20;
 
-/**
- * Makes the suggestions of one request. It stops after 20 names, successful or not: a request may have tens of
- * thousands.
- */
+/** Makes the suggestions of one request. It stops after 20 names: a request may have tens of thousands. */
 export class Suggester {
   #left = MAX_COMPARED;
 

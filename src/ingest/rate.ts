@@ -15,10 +15,7 @@ export interface RateVerdict {
   readonly limit: number;
   /** Requests left after this one. */
   readonly remaining: number;
-  /**
-   * Seconds until the oldest counted request leaves the window and `remaining` grows; when refused, until a request
-   * will pass.
-   */
+  /** Seconds until the oldest counted request leaves the window; when refused, until a request will pass. */
   readonly resetSeconds: number;
 }
 

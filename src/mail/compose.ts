@@ -17,9 +17,7 @@ import {
 import { encodeText } from './text-body.ts';
 import { formatDate } from './trace.ts';
 
-/**
- * A message from its author's point of view. Parsed and checked: see `checkHeader`, `checkSubject`, `checkAttachment`.
- */
+/** A message as its author sees it. Parsed and checked: see `checkHeader`, `checkSubject`, `checkAttachment`. */
 export interface Draft {
   readonly from: Mailbox;
   /** Each address of To and Cc is shown once. */

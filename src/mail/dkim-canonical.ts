@@ -17,14 +17,10 @@ const WHOLE_BYTES = 64 * 1024;
 const GATHERED = Buffer.allocUnsafeSlow(32 * 1024);
 /** Beyond this the gathered text is hashed: a line end, a blank, a bare CR and a byte may still follow. */
 const MOST_GATHERED = GATHERED.length - 8;
-/**
- * What the relaxed form changes in a field's value. No `\s`: in text of one character a byte it matches more blanks.
- */
+/** What the relaxed form changes in a value. No `\s`: in text of one character a byte it matches more blanks. */
 const BLANKS = /[\t ]+/g;
 const HAS_BLANKS_TO_CHANGE = /[\t\r]| {2}/;
-/**
- * What it changes in a body, except at its end. Searched for as bytes, which is faster than any expression over text.
- */
+/** What it changes in a body, except at its end. Searched for as bytes, which is faster than expressions over text. */
 const TO_CHANGE_IN_BODY = ['\t', '  ', ' \r\n'].map((text) => Buffer.from(text));
 /** Of those, the runs that become one blank, and the blanks dropped at line ends. */
 const RUNS = /[\t ]{2,}|\t/g;
@@ -186,10 +182,7 @@ class RelaxedBody {
 // Selects the header fields to sign (RFC 6376 §5.4). Each name is listed once more than it occurs, so that none can be
 // added without breaking the signature: readers differ in which of two they show.
 
-/**
- * Signed even if absent: adding one would change whom the message is from, who gets the reply, its subject, or how its
- * body is read.
- */
+/** Signed even if absent: adding one would change author, reply address, subject, or how the body is read. */
 const ALWAYS = [
   'from',
   'to',

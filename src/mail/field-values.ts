@@ -19,10 +19,7 @@ interface Run {
 
 const NO_RUN: Run = { charset: '', bytes: [] };
 
-/**
- * Most charsets of one text; words in further ones stay encoded. Looking up an unknown charset takes as long as a
- * thousand words.
- */
+/** Most charsets of one text; further words stay encoded. Looking up an unknown charset costs a thousand words. */
 const MAX_CHARSETS = 30;
 /** Decoders of known charsets, some two hundred names: making one takes longer than decoding a word. */
 const DECODERS = new Map<string, TextDecoder>();
@@ -50,10 +47,7 @@ export function decodeWords(text: string): string {
   return (shown + readRun(run) + text.slice(from)).replace(CONTROLS, ' ');
 }
 
-/**
- * The mailbox with its name decoded, in the form that libraries give to an API; without a name if nothing is left of
- * it.
- */
+/** The mailbox with its name decoded, as libraries give it to an API; without a name if nothing is left of it. */
 export function withDecodedName(mailbox: Mailbox): Mailbox {
   return mailbox.name === null ? mailbox : { ...mailbox, name: decodeWords(mailbox.name).trim() || null };
 }

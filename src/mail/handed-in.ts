@@ -166,9 +166,7 @@ function shownAuthor(value: string): string | null {
   return first === undefined ? null : shownMailbox(first);
 }
 
-/**
- * The first chunk if the header ends in it, or it is long enough to tell; otherwise as many joined chunks as needed.
- */
+/** The first chunk if the header ends in it, or it is long enough; otherwise as many joined chunks as needed. */
 function beginning(chunks: readonly Buffer[], length: number): Buffer {
   const [first = Buffer.alloc(0)] = chunks;
   if (chunks.length === 1 || first.length >= length || first.includes(BLANK_LINE)) return first;

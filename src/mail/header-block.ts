@@ -32,10 +32,7 @@ export type ReadHeader =
 const BLANK_LINE = Buffer.from('\r\n\r\n');
 const CRLF = '\r\n';
 const CRLF_LENGTH = CRLF.length;
-/**
- * The name that {@link readLooseHeader} gives to the line that separates messages in mailbox files. No field can have
- * it.
- */
+/** The name that {@link readLooseHeader} gives to a mailbox file's separator line. No field can have it. */
 export const MAILBOX_LINE = 'from ';
 /** Such a line has a sender and a time; a text that begins with "From now on" does not match. */
 const MAILBOX_LINE_TEXT = /^>?From \S+ .*\d\d:\d\d/;

@@ -272,9 +272,7 @@ const NOT_ASCII = /[^\0-\x7f]/;
 /** Control characters but the tab. */
 const UNWRITABLE = /[\0-\x08\x0a-\x1f\x7f]/;
 const LEFT_OUT_PREFIX = 'arc-';
-/**
- * Fields of a single part, which a rebuilt message does not have. `Content-Language` may be a message's field as well.
- */
+/** Fields of a single part, which a rebuilt message lacks. `Content-Language` may be a message's field as well. */
 const CONTENT_PREFIX = 'content-';
 const CONTENT_LANGUAGE = 'content-language';
 

@@ -134,9 +134,7 @@ const UNKNOWN: ContentType = { type: UNKNOWN_TYPE, parameters: [] };
 const MAX_FILENAME = 1024;
 const MAX_CONTENT_ID = 900;
 const NOT_IN_FILENAME = /[\p{Cc}/\\]/u;
-/**
- * Invisible characters, or those that change text direction: both can hide the extension, which tells what the file is.
- */
+/** Invisible characters, or those that change text direction: both can hide the extension, and so the file's type. */
 const HIDDEN_IN_FILENAME = /[\p{Bidi_Control}\p{Zl}\p{Zp}\u00ad\u200b\u2060-\u2064\ufeff]/u;
 const CONTENT_ID = /^<?([\x21-\x3b\x3d\x3f-\x7e]+)>?$/;
 const CR = 0x0d;

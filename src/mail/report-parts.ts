@@ -8,9 +8,7 @@ import { hasLeadingDot, isSevenBitLines, type Leaf } from './part.ts';
 import { addressLiteral, formatDate } from './trace.ts';
 import { encodeQuotedPrintable } from './transfer-encoding.ts';
 
-/**
- * The contents of a delivery status notification (RFC 3464): its part for programs, and what it returns of the message.
- */
+/** The contents of a delivery status notification (RFC 3464): its part for programs, and the returned message. */
 
 /** The action for a recipient (RFC 3464 §2.3.3). */
 export type ReportAction = 'failed' | 'delayed' | 'delivered' | 'relayed';

@@ -58,8 +58,7 @@ const MAX_WORD = 75;
 const UNKNOWN = ['=?unknown-8bit?Q?', '?='] as const;
 
 /**
- * Converts a field with bytes over 127, unless `eightBit` allows them, or with a line that is too long. `raw` is all
- * its lines.
+ * Converts a field with an overlong line, or with bytes over 127 unless `eightBit` allows them. `raw` is all its lines.
  */
 export function convertField(span: FieldSpan, raw: Buffer, eightBit: boolean): Buffer | FieldFault {
   const text = raw.toString('latin1');

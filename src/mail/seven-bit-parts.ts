@@ -170,9 +170,7 @@ function* hasNewBoundary(pieces: readonly Uint8Array[]): Sliced<boolean> {
   return false;
 }
 
-/**
- * The decoded body. `encoding` (lower case) must satisfy {@link isEncoding}. Null for base64 with invalid characters.
- */
+/** The decoded body. `encoding` (lower case) satisfies {@link isEncoding}. Null for base64 with invalid characters. */
 export function* decodeLeaf(body: Buffer, encoding: string): Sliced<Buffer | null> {
   if (encoding === 'base64') return yield* decodeBase64(body);
   return encoding === 'quoted-printable' ? yield* decodeQuotedPrintable(body) : body;

@@ -29,9 +29,7 @@ export function encodeBase64(bytes: Uint8Array): Uint8Array {
   return tail === '' && fullLines > 0 ? out.subarray(0, -2) : out;
 }
 
-/**
- * Copies the lines from number `first` up to, not including, `end`, adding line ends. A line is too short for `set`.
- */
+/** Copies the lines from `first` up to, not including, `end`, adding line ends. A line is too short for `set`. */
 function copyLines(from: Uint16Array, to: Uint16Array, first: number, end: number): void {
   let read = 0;
   let write = first * (LINE_PAIRS + 1);

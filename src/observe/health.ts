@@ -17,8 +17,7 @@ import { dueBesides, spentRelays } from './health-report.ts';
 import { Poll } from './poll.ts';
 
 /**
- * The sources of health. Every function answers at once from memory; only `views` and `spool` are polled in the
- * background.
+ * The sources of health. Functions answer at once from memory; only `views` and `spool` are polled in the background.
  */
 export interface HealthSources {
   readonly clock: Clock;

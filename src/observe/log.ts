@@ -36,8 +36,7 @@ export interface ServiceLog extends Log {
 }
 
 /**
- * Makes the log. Warnings and errors are flushed at once. No line ever shows more of a mail address than `addresses`
- * allows.
+ * Makes the log. Warnings and errors are flushed at once. No line shows more of a mail address than `addresses` allows.
  */
 export function createLog(options: LogOptions): ServiceLog {
   const { destination } = options;

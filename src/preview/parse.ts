@@ -137,10 +137,7 @@ export function linksIn({ html, text }: Pick<ParsedMessage, 'html' | 'text'>): F
   return [...found.values()];
 }
 
-/**
- * The `href` of each anchor, and the text that follows. Only the text of returned links is read, since there may be
- * many.
- */
+/** The `href` of each anchor, and the text that follows, which is read only for returned links: there may be many. */
 function* anchors(html: string): Generator<{ readonly url: string; readonly inner: string }> {
   for (const { start, end } of tagsOf(html)) {
     if (end - start > MAX_TAG || !/^<a\s/i.test(html.slice(start, start + 3))) continue;

@@ -60,8 +60,8 @@ export class PreviewError extends Error {
 }
 
 /**
- * The policy of a document made from a message: its own origin, no script, no form, no frame, nothing from anywhere
- * (design §11).
+ * The policy of a document made from a message: its own origin, no script, form or frame, nothing external (design
+ * §11).
  */
 export const DOCUMENT_POLICY =
   "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";

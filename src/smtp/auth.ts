@@ -2,9 +2,7 @@ import type { AuthMode } from '../domain/relay.ts';
 import { type Mechanism, mayGoAlong } from './command.ts';
 import type { SmtpReply } from './reply.ts';
 
-/**
- * AUTH from the client's side (RFC 4954): which mechanism to use, what to send, and what to do about a refusal. Pure.
- */
+/** AUTH from the client's side (RFC 4954): which mechanism to use, what to send, how to cure a refusal. Pure. */
 
 /** The credentials for AUTH. */
 export interface Credentials {
@@ -160,10 +158,7 @@ function base64(text: string): string {
 
 /** A match of this many characters of a secret gives enough of it away; of a shorter secret, all must match. */
 const TELLING = 12;
-/**
- * Shorter passwords may be ordinary words in answers. AUTH answers are searched for these too: little of use is lost
- * there.
- */
+/** Shorter passwords may be ordinary words. Answers to AUTH are searched for these too: little is lost there. */
 const SHORTEST = 8;
 /** Harmless answers remembered: most of a session are always the same. */
 const MAX_HARMLESS = 16;
@@ -176,10 +171,7 @@ export function withoutSecrets(reply: SmtpReply, credentials: Credentials | null
   return credentials === null ? reply : without(secretsOf(credentials), leftOut(credentials), reply);
 }
 
-/**
- * The same for all other answers of a session: some servers tell clients who they are. Does not search for short
- * passwords.
- */
+/** The same for all other answers: some servers tell clients who they are. Does not search for short passwords. */
 export function concealing(credentials: Credentials | null): (reply: SmtpReply) => SmtpReply {
   if (credentials === null || folded(credentials.secret).length < SHORTEST) return (reply) => reply;
   const secrets = secretsOf(credentials);

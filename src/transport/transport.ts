@@ -76,10 +76,7 @@ export interface TransportResult {
   /** One per recipient, in the envelope's order. */
   readonly outcomes: readonly Outcome[];
   readonly evidence: Evidence;
-  /**
-   * Set when the hop failed (no connection, TLS, AUTH, 421), not the message: the lane should pause before it tries
-   * anything else.
-   */
+  /** Set when the hop failed (no connection, TLS, AUTH, 421), not the message: the lane should pause. */
   readonly hopFailed: boolean;
   /** How long the hop asked us to pause (`Retry-After`), in ms; null when it did not. Only with `hopFailed`. */
   readonly restMs: number | null;

@@ -86,9 +86,7 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 /** The program itself, its threads, the database's cache, and memory in temporary use. */
 const BASE_BYTES = 300 * MIB;
-/**
- * Copies of each byte in flight: the message, its parsed or composed form, its form on the way to disk, and garbage.
- */
+/** Copies of each byte in flight: the message, its parsed or composed form, its form for the disk, and garbage. */
 const COPIES = 4;
 /** An idle connection, as in docs/operations.md. */
 const CONNECTION_BYTES = 7 * KIB;

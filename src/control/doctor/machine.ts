@@ -180,9 +180,7 @@ function dialogue(
 /** State of a socket that listens (include/net/tcp_states.h). */
 const LISTENING = '0A';
 
-/**
- * The process that listens on a TCP port, such as `master (process 812)`; null if there is none, or we may not know.
- */
+/** The process that listens on a TCP port, such as `master (process 812)`; null if there is none, or it is hidden. */
 export async function portOwner(port: number): Promise<string | null> {
   const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map(ownerText));
   const inodes = new Set(tables.flatMap((table) => listeners(table, port)));

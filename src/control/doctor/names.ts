@@ -89,9 +89,7 @@ function ownPublic({ machine }: NameFacts): readonly string[] {
   return machine.addresses().filter((address) => !isInside(address));
 }
 
-/**
- * The source addresses that others see: the configured ones, otherwise this machine's; behind NAT those of our name.
- */
+/** The source addresses that others see: those configured, otherwise this machine's; behind NAT those of our name. */
 function sendingAddresses(premises: NameFacts, named: readonly string[]): readonly string[] {
   const { relays } = premises.loaded.config;
   const configured = relays.flatMap(({ mx, smtp }) => (mx ?? smtp)?.sourceIps ?? []);

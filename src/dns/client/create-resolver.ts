@@ -129,9 +129,7 @@ function originOf(settings: ResolverSettings): string {
   return `${isTrusted(settings)} ${servers.join(' ')}`;
 }
 
-/**
- * Whether AD counts: it can be trusted only as far as the network path to the server, and on this host there is none.
- */
+/** Whether AD counts: it is as trustworthy as the network path to the server, and on this host there is none. */
 function isTrusted({ trustAd, servers }: ResolverSettings): boolean {
   if (trustAd !== 'auto') return trustAd === 'yes';
   return servers.length > 0 && servers.every(({ address }) => LOOPBACK.test(address));

@@ -191,8 +191,8 @@ function refuseRate(keyId: string, messages: number, { limiter, clock, options }
 }
 
 /**
- * If the disk or the store takes nothing, the fault lies in no single message: 503 for all. A full queue is reported
- * for each.
+ * If the disk or the store takes nothing, no single message is at fault: 503 for all. A full queue is reported for
+ * each.
  */
 function refuseAll(receipts: readonly (Receipt | Problem)[]): void {
   const [first] = receipts;

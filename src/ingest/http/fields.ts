@@ -71,9 +71,7 @@ export interface ReadFields {
   readonly whole?: string;
 }
 
-/**
- * Further faults are neither reported nor searched for: the answer to a hostile request must not outgrow the request.
- */
+/** Further faults are neither reported nor searched for: the answer to a hostile request must not outgrow it. */
 const MAX_TOLD = 1000;
 
 /** The reported faults, and one more if there are others; the rest is never computed. */

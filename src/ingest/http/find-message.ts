@@ -52,7 +52,7 @@ export async function readableId(text: string, key: ApiKey, views: Pick<Views, '
 }
 
 /**
- * The message with this id or Message-ID, if it exists and the key may see it; otherwise always throws the same 404.
+ * The message with this id or Message-ID, if it exists and the key may see it; otherwise throws always the same 404.
  */
 export async function findReadable(text: string, key: ApiKey, views: Findable): Promise<MessageDetail> {
   const detail = await views.message(await readableId(text, key, views));

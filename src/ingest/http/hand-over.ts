@@ -143,8 +143,7 @@ async function receiptOf(
 }
 
 /**
- * The receipt of an equal submission under this key, for repeats that could not be composed again; null if there is
- * none.
+ * The receipt of an equal submission under this key, for repeats that could not be composed again; null without one.
  */
 export async function findReceipt(
   keyId: string,

@@ -15,8 +15,8 @@ import { messageJson } from './record.ts';
 import { CAPTURED, type Watchers } from './watchers.ts';
 
 /**
- * `GET /api/v1/inbox/wait`: the newest captured message that a test looks for, as soon as it arrives, with its text,
- * links and codes.
+ * `GET /api/v1/inbox/wait`: the newest matching captured message, as soon as it arrives, with its text, links and
+ * codes.
  */
 
 const MAX_TIMEOUT_SECONDS = 60;

@@ -3,10 +3,7 @@ import { type FieldFault, Problem, pointerToken, quote } from '../../http/proble
 import { Suggester } from '../../http/suggest.ts';
 import { parseTimestamp } from '../../lib/clock.ts';
 
-/**
- * Reads query parameters by a table. The same table documents them for people and programs, so documentation and checks
- * cannot differ.
- */
+/** Reads query parameters by a table, which also documents them, so that documentation and checks cannot differ. */
 
 /** A row of a table: one parameter whose value, once read, is a `T`. */
 export interface Parameter<T> {

@@ -42,10 +42,7 @@ import {
   traceOf,
 } from './submission-context.ts';
 
-/**
- * The parameters of `POST /api/v1/messages/raw` (contract §2): the envelope and options, which are not part of the
- * message.
- */
+/** The parameters of `POST /api/v1/messages/raw` (contract §2): envelope and options, which are outside the message. */
 
 /** The table. Addresses, tags and times are checked as for any submission. */
 // biome-ignore format: a table
@@ -223,8 +220,8 @@ const NO_EMPTY_PATH =
 const IN_QUERY = ['from', 'to', 'tags', 'sendAt', 'priority', 'dryRun'] as const;
 
 /**
- * Reads the query and the request's own From and To. Their faults are reported with those of the rest of the request,
- * `others` first.
+ * Reads the query and the request's own From and To. Faults are reported with the rest of the request's, `others`
+ * first.
  */
 function readRawEnvelope(exchange: Exchange, others: readonly FieldFault[]): RawEnvelope {
   const query = readQuery(exchange);

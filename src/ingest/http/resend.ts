@@ -126,8 +126,7 @@ function renewed(
 }
 
 /**
- * How many fields we added on top at acceptance: our signatures, which cover the fields as they were, above our
- * Received.
+ * How many fields we put on top at acceptance: our signatures, which cover the fields as they were, above our Received.
  */
 function onTop(fields: readonly FieldSpan[]): number {
   const first = fields.findIndex(({ lowerName }) => lowerName !== 'dkim-signature');

@@ -67,9 +67,7 @@ function wholeFields(json: PartialJson): ReadFields {
   return { fields: toFields(json), faulty: NONE, faults: [], pointTo: pointIntoJson(NO_PLACES) };
 }
 
-/**
- * A body without its empty fields, or the body itself if none is empty; unknown fields stay, to be reported by name.
- */
+/** A body without its empty fields, or the body itself if none is empty; unknown fields stay, to be named in faults. */
 function withoutEmpty(body: object): object {
   const empty = new Set<string>(FIELD_NAMES.filter((name) => isEmpty(Reflect.get(body, name))));
   if (empty.size === 0) return body;
@@ -84,10 +82,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * Empty texts and lists are treated as absent, like `null` (contract §2), and so are empty headers and metadata; a
- * subject may be empty.
- */
+/** Empty texts, lists, headers and metadata count as absent, like `null` (contract §2); a subject may be empty. */
 function toFields(json: PartialJson): Fields {
   return {
     from: json.from || null,

@@ -1,10 +1,7 @@
 import { quote } from '../../http/problem.ts';
 import type { Suggester } from '../../http/suggest.ts';
 
-/**
- * The refusal of an unknown field. It names the intended field, whether that was mistyped or has another name at other
- * services.
- */
+/** The refusal of an unknown field. It names the intended field, be that mistyped or named as at another service. */
 
 /** Where the field was given, which decides the name of ours. */
 export type Dress = 'json' | 'form' | 'attachment';

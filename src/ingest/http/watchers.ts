@@ -37,9 +37,7 @@ export class Watchers {
     });
   }
 
-  /**
-   * Begins to watch a message, or {@link CAPTURED}. Null when too many wait already: the reader then answers at once.
-   */
+  /** Begins to watch a message, or {@link CAPTURED}. Null when too many wait already: the reader answers at once. */
   watch(messageId: string): Watch | null {
     if (this.#count >= this.#max || this.#signal.aborted) return null;
     this.#count++;

@@ -50,10 +50,7 @@ export class Answering {
     this.#origin = context.policy.origin(client);
   }
 
-  /**
-   * Takes a piece of the message. The next piece may follow only after it returns null; otherwise it returns why the
-   * message must end.
-   */
+  /** Takes a piece of the message. Null allows the next piece; otherwise it returns why the message must end. */
   take(piece: Buffer): Refusal | null | Promise<Refusal | null> {
     this.#bytesLeft -= piece.length;
     // Other clients' messages are measured earlier.

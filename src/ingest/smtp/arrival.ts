@@ -216,9 +216,7 @@ function secureServerSide(socket: Socket, secureContext: SecureContext): Handsha
   return { tls, secured };
 }
 
-/**
- * The same for STARTTLS on a socket already in use: bytes that follow the command in clear are dropped (RFC 3207 §6).
- */
+/** The same for STARTTLS on a socket in use: bytes that follow the command in clear are dropped (RFC 3207 §6). */
 export function upgrade(socket: Socket, secureContext: SecureContext): Handshake {
   for (const event of ['data', 'drain', 'end']) socket.removeAllListeners(event);
   socket.pause();

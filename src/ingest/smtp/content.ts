@@ -5,19 +5,13 @@ import { decline, type Refusal } from './refusal.ts';
 
 /** Memory for a message of unknown size at first; most are smaller. */
 const FIRST_BYTES = 16 * 1024;
-/**
- * A message grows bit by bit up to this part of its sender's share; beyond it, it gets room for the largest message.
- */
+/** A message grows bit by bit up to this part of its sender's share; then it gets room for the largest message. */
 const SMALL_PART = 400;
 /**
- * How long a message may wait to begin: less than the two minutes in which clients expect the 354 (RFC 5321
- * §4.5.3.2.5).
+ * How long a message may wait to begin: less than the two minutes that clients wait for the 354 (RFC 5321 §4.5.3.2.5).
  */
 const BEGIN_WAIT_MS = 60_000;
-/**
- * How long it may wait for more memory: less than the three minutes that clients allow for a piece (RFC 5321
- * §4.5.3.2.5).
- */
+/** How long it may wait for more memory: less than the three minutes allowed for a piece (RFC 5321 §4.5.3.2.5). */
 const MORE_WAIT_MS = 150_000;
 
 /**
@@ -154,9 +148,7 @@ const MAX_HELD_PACE = 10_000;
 const SLACK_SECONDS = 60;
 const SLACK_BYTES = 4096;
 
-/**
- * Measures the pace of a connection, second by second: a message must not be drawn out for ever, a byte now and then.
- */
+/** Measures the pace of a connection, second by second: nobody may draw out a message by a byte now and then. */
 export class ContentPace {
   #since: number;
   #bytes = 0;

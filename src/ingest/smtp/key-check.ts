@@ -33,10 +33,7 @@ export class KeyCheck {
   readonly #authenticator: Authenticator;
   readonly #clock: Clock;
   readonly #failures: AuthFailures;
-  /**
-   * By the key object found; dropped with the session that holds it. Kept here, so that nobody logs a secret by
-   * mistake.
-   */
+  /** By the key object found; dropped with its session. Kept here, so that nobody logs a secret by mistake. */
   readonly #proofs = new WeakMap<ApiKey, Proof>();
 
   constructor(authenticator: Authenticator, clock: Clock) {
@@ -59,9 +56,7 @@ export class KeyCheck {
     return keyId === undefined ? told : { ...told, keyId };
   }
 
-  /**
-   * The key as it is now; or why it is no longer valid, which ends the session: a session cannot authenticate twice.
-   */
+  /** The key as it is now; or why it is no longer valid, which ends the session: it cannot authenticate twice. */
   again(key: ApiKey, client: Client): ApiKey | Promise<ApiKey | Refusal> {
     const proof = this.#proofs.get(key);
     const isFresh = proof !== undefined && this.#clock.mono() - proof.checkedAt < BELIEVE_MS;

@@ -122,9 +122,7 @@ const MAX_LINE_BYTES = 1000;
 /** What a client may send ahead while it waits for an answer: the current chunk, and what the socket still delivers. */
 const MAX_WAITING_BYTES = 256 * 1024;
 
-/**
- * The receivers' options, from the listener's settings. One object serves all sessions: everything is read when used.
- */
+/** The receivers' options, from the listener's settings. One object serves all sessions, and is read at every use. */
 export class LiveReceiverOptions implements ReceiverOptions {
   readonly maxWaitingBytes = MAX_WAITING_BYTES;
   readonly startTls: boolean;

@@ -11,10 +11,7 @@ import type { MessageLimits, SmtpDeps, SmtpOptions } from './options.ts';
 import { type Client, maySendAs, type Origin, ownerIdOf } from './origin.ts';
 import { deny, type Refusal, senderNotAllowed, suspended } from './refusal.ts';
 
-/**
- * How long the greeting waits for a recent HTTP client, in ms: on a busy machine a request may lag its connection by
- * this much.
- */
+/** How long the greeting waits for a recent HTTP client, in ms: on a busy machine its request may come this late. */
 const HTTP_SOURCE_DELAY_MS = 250;
 
 /** Decides who may send what, from where and how often (contract §6, §9, §10). Its refusals say how to be let in. */

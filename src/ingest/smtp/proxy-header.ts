@@ -40,9 +40,7 @@ const COMMAND_AT = 12;
 const PROTOCOL_AT = 13;
 const LENGTH_AT = 14;
 const FIXED_BYTES = 16;
-/**
- * After the fixed part 2,048 bytes: addresses (216 at most) and TLVs, which are long when they describe a certificate.
- */
+/** After the fixed part 2,048 bytes: addresses (216 at most) and TLVs, long when they describe a certificate. */
 const MAX_HEADER = FIXED_BYTES + 2048;
 /** Version 2 with its two commands. */
 const LOCAL = 0x20;

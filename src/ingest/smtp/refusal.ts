@@ -26,10 +26,7 @@ export function decline(reason: string, code: number, enhanced: string, text: st
   return { reply: sessionReply(code, enhanced, text), denied: null, refused: reason };
 }
 
-/**
- * The refusal while nobody can send (contract §15): the queue or disk is full, the store unavailable, or the service
- * stopping.
- */
+/** The refusal while nobody can send (contract §15): queue or disk full, store unavailable, or service stopping. */
 export function suspended({ code, detail }: Suspension): Refusal {
   const text = detail.replace(/\.$/, '');
   switch (code) {

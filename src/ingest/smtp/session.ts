@@ -18,8 +18,7 @@ import type { Refusal } from './refusal.ts';
 const GOODBYE_MS = 5000;
 
 /**
- * One SMTP session over a socket: passes bytes to the receiver, its effects to the socket, its questions to {@link
- * Answering}.
+ * One SMTP session over a socket: bytes to the receiver, its effects to the socket, its questions to {@link Answering}.
  */
 export class Session implements Member {
   readonly #context: ListenerContext;

@@ -24,9 +24,7 @@ import {
 } from './origin.ts';
 import { decline, deny, type Refusal, senderNotAllowed } from './refusal.ts';
 
-/**
- * A message's content as received: CRLF lines, the last one ended, dots unstuffed, without NUL, bare CR and bare LF.
- */
+/** A message's content as received: CRLF lines, the last one ended, dots unstuffed; no NUL, bare CR or bare LF. */
 export interface ReceivedContent {
   readonly chunks: readonly Buffer[];
   readonly sizeBytes: number;

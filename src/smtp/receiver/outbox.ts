@@ -4,9 +4,7 @@ import { formatReply, type SessionReply, TOO_MANY_COMMANDS, TOO_MANY_ERRORS } fr
 /** Replies are gathered up to this many characters, so that a pipelined batch is answered in one write. */
 const MAX_GATHERED = 4096;
 
-/**
- * The output of a session: effects in order, replies between them, one open question; and counts of wasted commands.
- */
+/** The output of a session: effects in order, replies between them, one open question; and counts of waste. */
 export class Outbox {
   readonly #options: ReceiverOptions;
   readonly #effects: Effect[] = [];

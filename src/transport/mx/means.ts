@@ -49,10 +49,7 @@ const REMEMBERED_MS = 60_000;
 /** Addresses remembered; the oldest make room. */
 const MAX_ADDRESSES = 1000;
 
-/**
- * Addresses that were recently unreachable. Otherwise a host that is down would cost every message the time to find
- * that out.
- */
+/** Recently unreachable addresses. Otherwise a host that is down would cost every message the time to find that out. */
 export class Unreachable {
   readonly #clock: Clock;
   /** Until when (monotonic ms), the latest noted last. */

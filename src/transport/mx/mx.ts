@@ -88,7 +88,7 @@ class MxAttempt {
   /** Recently unreachable ways come after all others. */
   readonly #putOff: { readonly way: Way; readonly dane: string | null }[] = [];
   /**
-   * We are an MX ourselves: the hosts that follow are no nearer to the recipient, and mail would loop (RFC 5321 §5.1).
+   * We are an MX ourselves: the following hosts are no nearer to the recipient, and mail would loop (RFC 5321 §5.1).
    */
   #cameToUs = false;
 

@@ -1,6 +1,4 @@
-/**
- * The connections of one relay: a limited number, one request at a time over each, kept for the next one while idle.
- */
+/** The connections of one relay: a limited number, one request at a time over each, kept while idle for the next. */
 import type { Client } from 'undici';
 import { type DialTerms, dial } from './dial.ts';
 import { KEEP_ALIVE_MAX_MS, KEEP_ALIVE_MS, MAX_HEAD_BYTES } from './limits.ts';

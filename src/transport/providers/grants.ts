@@ -9,8 +9,7 @@ import { memberOf } from './provider.ts';
 const TOKEN = /^[A-Za-z0-9\-._~+/]{1,16384}=*$/;
 const REFRESH_TOKEN = /^[\x21-\x7e]{1,4096}$/;
 /**
- * The likely lifetime if the server states none (RFC 6749 §5.1). A token that ends earlier is refused, and renewed
- * then.
+ * The likely lifetime if the server states none (RFC 6749 §5.1). A token that ends earlier is refused, then renewed.
  */
 const USUAL_SECONDS = 3600;
 /** Lifetime of a service account's assertion: the longest that Google accepts. */

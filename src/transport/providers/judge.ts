@@ -3,10 +3,7 @@ import type { Reply } from '../../domain/outcome.ts';
 import { MAX_REST_MS } from './limits.ts';
 import type { AnswerFacts, AnswerRow, HttpAnswer, Meaning, Provider } from './provider.ts';
 
-/**
- * The meanings of HTTP's own statuses (RFC 9110 §15), for answers without a row in the provider's table. Every status
- * has one.
- */
+/** The meanings of HTTP's own statuses (RFC 9110 §15), where the provider's table has no row. Every status has one. */
 // biome-ignore format: a table
 export const COMMON_ANSWERS: readonly AnswerRow[] = [
   { status: '2xx', meaning: 'done', enhanced: '2.0.0', note: 'Accepted' },
@@ -188,10 +185,7 @@ function tellAnswer({ answer, phrase, facts, row, isMisread, secrets }: Told): s
   return `${said.slice(0, MAX_TEXT - tail.length)}${tail}`;
 }
 
-/**
- * The target of a redirect, as ` to …`; empty without one. User and query are left out: they may hold secrets such as a
- * session.
- */
+/** The target of a redirect, as ` to …`; empty without one. User and query may hold secrets, and are left out. */
 export function targetOf({ status, headers }: HttpAnswer, secrets: readonly string[]): string {
   const { location } = headers;
   if (status < 300 || status > 399 || location === undefined) return '';
@@ -225,10 +219,7 @@ export function plainText(text: string, secrets: readonly string[]): string {
     .slice(0, MAX_TEXT);
 }
 
-/**
- * Secrets in every form in which they may come back: bare, in base64, in a URL, in a form, as the credentials of a
- * request.
- */
+/** Every form in which secrets may come back: bare, in base64, in a URL, in a form, as credentials of a request. */
 export function formsOf(
   secrets: string | readonly string[],
   headers: Readonly<Record<string, string>>,

@@ -29,9 +29,7 @@ const MAX_RECIPIENTS = 50;
 /** Bytes converted to base64 at once: a multiple of three, so that the pieces can be joined. */
 const PIECE_BYTES = 768 * 1024;
 
-/**
- * Fields that may not appear twice (docs.aws.amazon.com/ses, "header fields"), except the signatures that we remove.
- */
+/** Fields that may not appear twice (docs.aws.amazon.com/ses, "header fields"), except signatures, which we remove. */
 const ONCE: ReadonlySet<string> = new Set(
   `accept-language acceptlanguage archived-at auto-submitted bounces-to comments content-alternative content-base
   content-class content-description content-disposition content-duration content-id content-language content-length
@@ -323,10 +321,7 @@ const TEXTS: readonly (readonly [code: string, text: RegExp, ours: string])[] = 
   ['BadRequestException', /^(?:illegal|missing|malformed|nested|invalid (?:email|address|domain|header)|domain (?:contains|starts|ends)|local (?:address|part)|user ?name|message length|recipient count)\b/i, 'InvalidMessage'],
 ];
 
-/**
- * The meanings of SES's answers. If the relay sets no configuration set, trouble with one concerns the sender's
- * identity.
- */
+/** The meanings of SES's answers. Without a configuration set, trouble with one concerns the sender's identity. */
 export function sesAnswers(configurationSet: string | null): readonly AnswerRow[] {
   const meaning = configurationSet === null ? 'later' : 'relay_ill';
   // biome-ignore format: a table

@@ -100,10 +100,7 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/**
- * Returns the failure, also after `limitMs`, so that the next can be tried; null: no such limit. Rejects when told to
- * stop.
- */
+/** Returns the failure, or one after `limitMs`, so that the next can be tried; null: no limit. Rejects when stopped. */
 function dialOne(
   { address, family }: Try,
   limitMs: number | null,

@@ -18,10 +18,7 @@ import { type TransactionEnd, transact } from './transaction.ts';
 const QUICK_REPLY_MS = 50;
 /** A hop that takes longer than this to answer a pipelined envelope, in ms, does not profit from it. */
 const QUICK_ENVELOPE_MS = 20;
-/**
- * After such a delay, or after a negative answer, nothing is pipelined for this long, in ms: the session has to end
- * with both.
- */
+/** After such a delay, or a negative answer, nothing is pipelined for this long, in ms: both end the session. */
 const PAUSE_MS = 10_000;
 /** The same for a hop that never answered a pipelined envelope, which cost that message the time-out of MAIL. */
 const LONG_PAUSE_MS = 24 * 3_600_000;

@@ -37,7 +37,7 @@ export interface TransactionSettings {
 }
 
 /**
- * Runs a transaction to its end. Throws, or rejects, only when the content cannot be read; the connection is then gone.
+ * Runs a transaction to its end. Throws, or rejects, only when the content cannot be read, and closes the connection.
  */
 export function transact(
   connection: SmtpConnection,
