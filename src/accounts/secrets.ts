@@ -42,8 +42,7 @@ export function readRecoveryCode(text: string): string | null {
   return plain.replace(/.{4}(?=.)/g, '$&-');
 }
 
-// Time-based codes (RFC 6238): HMAC-SHA-1, six digits, steps of 30 seconds, which is all that common authenticator apps
-// support.
+// Time-based codes (RFC 6238): HMAC-SHA-1, six digits, 30-second steps, all that common authenticator apps support.
 
 const STEP_MS = 30_000;
 const DIGITS = 6;

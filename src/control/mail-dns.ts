@@ -46,8 +46,7 @@ export function createMailDns(
     clock,
     random,
   });
-  // Whatever a relay allows: all domains' policies are fetched in the same way, and none may lead into the local
-  // network.
+  // Whatever a relay allows: all domains' policies are fetched alike, and none may lead into the local network.
   const fetch = createPolicyFetch({ resolver, clock, isAllowed: isPublicAddress });
   const policies = new MtaStsPolicies({ fetch, clock });
   return { resolver, policies, isOwn: ownAddresses(config, bound, clock) };

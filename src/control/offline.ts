@@ -97,8 +97,7 @@ export async function openOffline(given: OfflineOptions): Promise<Offline> {
       faultsWith: async (settings) =>
         loadConfig({ ...options, stored: { ...(await storedRows(stores.registry)), settings } }).faults,
       server: () => null,
-      // Without a running server to protect, the valid parts of a faulty configuration apply: it can be corrected
-      // piecemeal.
+      // With no running server to protect, the valid parts of a faulty configuration apply: it can be fixed piecemeal.
       reload: async () => {
         loaded = await load();
         return [];

@@ -137,8 +137,7 @@ function foldAt(line: string): number {
   return -1;
 }
 
-// Converts structured fields to ASCII: names and comments become encoded words; only the domain of an address may be
-// non-ASCII.
+// Converts structured fields to ASCII: names and comments become encoded words; of addresses only domains convert.
 
 const SEPARATOR = /[,;:]/;
 const BLANK = /[\t ]/;

@@ -41,8 +41,7 @@ export async function answerAdmin(call: Call, deps: AdminDeps): Promise<void> {
     lines.finish(await deps.admin.call(who, operation, request, lines));
   } catch (error) {
     const told = lines.fail(error instanceof Problem ? error : internalError());
-    // Once progress lines were sent, the error was reported in a line and needs no answer. Anything but a refusal is
-    // logged.
+    // After progress lines the error was reported in a line and needs no answer. Anything but a refusal is logged.
     if (!told || !(error instanceof Problem)) throw error;
   }
 }

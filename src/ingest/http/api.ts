@@ -104,9 +104,7 @@ class IngestApi {
     return this.#deps.shared.authenticator.authenticate(secret);
   }
 
-  /**
-   * Reports a refusal once: a 401, 403 or 429 as an event, for metrics and log; any other only in the log.
-   */
+  /** Reports a refusal once: a 401, 403 or 429 as an event, for metrics and log; any other only in the log. */
   #report({ status, code }: Problem, { requestId, over }: Exchange, sourceAddress: string): void {
     if (status === 401 || status === 403 || status === 429)
       this.#deps.events.emit({

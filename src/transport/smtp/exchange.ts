@@ -68,8 +68,7 @@ export class Exchange {
     const end = await this.#transact(connection, lent?.[1] ?? null, job, trace, signal);
     this.#heard(end, trace, lent?.[1] ?? null);
     if (!end.stillborn || !reused) return end;
-    // The server closed it while idle, or after its maximum of messages, as servers do; that says nothing about the hop
-    // or the message.
+    // The server closed it while idle or after its maximum of messages, which says nothing about hop or message.
     log.debug('smtp.connection_stale', { relay, code: end.outcomes[0]?.reply.cause });
     const fresh = await this.#takeFresh(way, job, trace, signal);
     return await this.#transact(fresh, null, job, trace, signal);
@@ -124,12 +123,10 @@ export class Exchange {
   #heard(end: TransactionEnd, { mailMs, replyMs }: Trace, behind: Behind | null): void {
     const wasOwn = behind?.isOwn === true;
     if (replyMs !== null) this.#replyMs = replyMs;
-    // It accepted the one in front, and then the connection failed for this one: it may have discarded the pipelined
-    // commands.
+    // It accepted the one in front, then the connection failed for this one: the hop may discard pipelined commands.
     const isUnheard = wasOwn && end.stillborn;
     const isIgnored = isUnheard && end.outcomes[0]?.reply.cause === 'timeout_mail';
-    // Everything was there before the message in front was acknowledged: a hop that is slow then is better off without
-    // pipelining.
+    // All was there before the message in front was acknowledged: a hop so slow is better off without pipelining.
     const isHeldBack = wasOwn && mailMs !== null && mailMs > QUICK_ENVELOPE_MS;
     const isRefused = replyMs !== null && end.session !== 'clean';
     if (isIgnored) this.#pause(LONG_PAUSE_MS);

@@ -166,8 +166,7 @@ class Transaction implements Follower, ContentSender {
       this.#envelopeAt = this.#settings.clock.mono();
       this.#trace.mailMs = Math.round(this.#envelopeAt - this.#begunAt);
     }
-    // Some servers limit the messages of a session, and say so in answer to the next MAIL. 4.3.1 means a lack of
-    // storage.
+    // Some servers limit the messages of a session, and say so at the next MAIL. 4.3.1 means a lack of storage.
     const saysSpent = reply.code === 452 && reply.enhanced !== '4.3.1';
     if (awaiting === 'mail' && saysSpent && this.#connection.transactions > 1) this.#spent = true;
     // A server that closes idle connections may have sent it just before this message began.
@@ -319,8 +318,7 @@ class Transaction implements Follower, ContentSender {
     else if (this.#contentBegun) this.#trace.transferMs = Math.round(now - this.#envelopeAt);
     if (this.#sender.chunkingRefused) this.#settings.forms.chunksRefused(this.#connection.host);
     const unheard = session === 'close' && !this.#answered && !this.#signal.aborted;
-    // A peer that disappears in mid-message may be choking on this very message; one that does so before hearing of it
-    // has failed.
+    // A peer that disappears in mid-message may choke on it; one that does so before hearing of it has failed.
     const hopFailed = this.#sender.hopFailed || unheard;
     this.#detach(left);
     this.#told.resolve({
