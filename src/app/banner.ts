@@ -129,7 +129,7 @@ type FirstRun =
   | { readonly kind: 'faulty'; readonly fault: Fault };
 
 /**
- * Lets whoever started the service, and nobody else, claim the dashboard: sets the environment's password if there is
+ * Lets the person who started the service, and nobody else, claim the dashboard: sets the environment's password if there is
  * one and none is set yet, otherwise makes a link. Rejects with `StoreError`.
  */
 export async function prepareFirstRun(

@@ -15,7 +15,7 @@ interface PasswordOptions extends CommonOptions {
 const FIRST_NAME = 'admin';
 const WHO = 'user (default: the administrator, if there is only one)';
 
-/** `waybill admin …`: ways into the dashboard for whoever owns the data directory. */
+/** `waybill admin …`: ways into the dashboard for the owner of the data directory. */
 export function adminCommand(context: Context): Command {
   const admin = new Command('admin').description(
     'set-up links, passwords and second factors of dashboard users, for the owner of the data directory',

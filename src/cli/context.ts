@@ -45,8 +45,8 @@ export function inheritOptions(from: Command, to: Command): void {
 }
 
 /**
- * A hook before an action that cannot do without these options. Commander's own rule comes before what is not known, and
- * so tells whoever writes `--form` that `--from` is missing.
+ * A hook before an action that needs these options. Commander checks its own rule before unknown options, and would
+ * answer `--form` with: `--from` is missing.
  */
 export function needing(...names: readonly string[]): (command: Command, acting: Command) => void {
   return (_, acting) => {

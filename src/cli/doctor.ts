@@ -8,7 +8,7 @@ import { type CommonOptions, type Context, command, print } from './context.ts';
 import { findingsText } from './findings-text.ts';
 import { DEFAULT_COLUMNS, Exit } from './terminal.ts';
 
-/** How long the server, or whoever has the data directory, is waited for: it is not well if it takes longer. */
+/** How long to wait for the server, or the process that holds the data directory. If it takes longer, it is not well. */
 const GREETING_MS = 1_000;
 /** What is told when it takes longer to open. */
 const NOT_OPENED = 'It did not open within a second: another process holds it, or the machine is too busy.';

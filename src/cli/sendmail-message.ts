@@ -9,7 +9,7 @@ import { Exit } from './terminal.ts';
 
 /** A message that is ready to be handed over. */
 export interface Handed {
-  /** CRLF lines, the last one ended. Bcc is in it still: whoever takes a message removes that. */
+  /** CRLF lines, the last one ended. It still has Bcc, which is removed when the message is accepted. */
   readonly content: Buffer;
   /** The reverse-path; empty for the null one. */
   readonly from: string;

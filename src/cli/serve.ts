@@ -36,7 +36,7 @@ export function serveCommand(context: Context): Command {
   });
 }
 
-/** Whoever watches over this process and asks to be told how it is; null where nobody does. */
+/** The service manager that wants to be told how this process is; null where there is none. */
 async function managerOf({ terminal, clock }: Context): Promise<ServiceManager | null> {
   const { environment } = terminal;
   if (!environment['NOTIFY_SOCKET']) return null;

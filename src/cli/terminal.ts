@@ -12,7 +12,7 @@ async function askUnseen(question: string): Promise<string | null> {
   const reader = createInterface({ input: stdin, output: nowhere, terminal: true, historySize: 0 });
   try {
     const answered = new Promise<string>((resolve) => {
-      // Whoever leaves without an answer has entered nothing.
+      // Leaving without an answer counts as entering nothing.
       reader.once('line', resolve).once('close', () => resolve(''));
     });
     // Not before the echo is off: what is typed ahead is not shown either.

@@ -18,7 +18,7 @@ export interface ActingDeps {
   readonly settings: () => EngineSettings;
 }
 
-/** Records operator acts, then tells whoever can continue because of them. */
+/** Records operator acts, then tells those who can continue because of them. */
 export class Acting implements Acts {
   readonly #deps: ActingDeps;
   readonly #dispatch: Dispatch;

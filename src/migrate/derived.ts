@@ -107,8 +107,8 @@ export function markOf<T extends MovedTo | MovedFrom>(value: string | null): T |
 }
 
 /**
- * Refuses (`store_moved`) what is being moved, was moved elsewhere, or has not come here whole. Whoever opens an
- * installation in order to work in it asks this first.
+ * Refuses (`store_moved`) what is being moved, was moved elsewhere, or has not arrived here whole. To be asked before any
+ * work in an installation that was opened.
  */
 export async function refuseMoved(registry: Pick<Registry, 'settings'>): Promise<void> {
   const settings = await registry.settings();

@@ -54,7 +54,7 @@ export async function migrate(task: MigrationTask): Promise<Migrated> {
   const verified = await verify(source, target, steps);
   if (verified.differing === 0) {
     const { id } = mark;
-    // The source first: at every moment one of the two is refused to whoever starts it.
+    // The source first: at every moment, one of the two refuses to start.
     await source.putNotes([movedTo({ id, to: target.name, done: true })]);
     await target.putNotes([noteOf({ ...mark, table: null, after: null, done: true })]);
   }

@@ -103,7 +103,7 @@ class PostgresSide implements Side {
   async write(shape: TableShape, rows: readonly Row[], note: Note): Promise<void> {
     if (shape === MESSAGES) await this.#makeDays(rows);
     await this.#database.transact(async (db) => {
-      // First: whoever goes on with the migration waits here for what a killed process still has under way.
+      // First: a resumed migration waits here for what a killed process still has under way.
       await putNote(db, note);
       await db.run(insertSql(shape), columnsOf(shape, rows));
       const tallies = new Tallies();

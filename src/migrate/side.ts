@@ -13,7 +13,7 @@ export interface Side {
 
   /** Why nothing may be moved from or to here now; null: nothing is in the way. */
   obstacle(): Promise<string | null>;
-  /** Takes back what whoever worked here last has left under way (`Store.reclaim`). */
+  /** Takes back what the last process here left under way (`Store.reclaim`). */
   takeBack(how: TakeBack): Promise<void>;
 
   /** The next rows behind a key, in the order of the keys; from the first on for null. */
@@ -43,7 +43,7 @@ export interface Note {
 
 /** How what is under way is settled. */
 export interface TakeBack {
-  /** The policy that the settings kept here come to. */
+  /** The policy of the settings that are kept here. */
   readonly policyOf: (registry: Registry) => Promise<SettlePolicy>;
   /** In [0, 1): the jitter of what is tried again. */
   readonly dice: number;

@@ -150,7 +150,7 @@ export const ACCOUNT_OPERATIONS = {
   resetPassword: operation({
     meaning: "Sets a password and ends the user's sessions; makes the first administrator if there is none.",
     access: changes({
-      words: 'Set a password anew',
+      words: 'Set a new password',
       subject: 'name',
       look: USER,
       hide: ['password'],

@@ -87,7 +87,7 @@ function modeOf(tls: ConnectionOptions['tls'], parameters: URLSearchParams, host
   if (mode === 'disable' || mode === 'verify-ca' || mode === 'verify-full') return mode;
   const ssl = parameters.get('ssl');
   if (mode === null && (ssl === '0' || ssl === 'false')) return 'disable';
-  // `allow` and `prefer` would go on in the clear with whoever says that they have no TLS.
+  // `allow` and `prefer` would continue in the clear with any server that claims to have no TLS.
   return mode !== null || ssl !== null || !isHere(host) ? 'require' : 'disable';
 }
 

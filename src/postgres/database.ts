@@ -103,7 +103,7 @@ export class Database {
       max: options.connections ?? CONNECTIONS,
       onConnect: (client) => this.#meet(client),
     });
-    // A connection that is lost says so to whoever uses it next; nobody else needs to hear of it.
+    // The next user of a lost connection gets the error; nobody else needs to hear of it.
     this.#pool.on('error', () => {});
     this.#pool.on('connect', (client) => client.on('error', () => {}));
   }
@@ -151,7 +151,7 @@ export class Database {
     return this.#isPooled;
   }
 
-  /** A connection outside of the pool, to be connected and ended by whoever asks; its errors are node-postgres'. */
+  /** A connection outside the pool, which the caller connects and ends; its errors are node-postgres'. */
   newClient(): Client {
     return new Client(this.#config);
   }

@@ -56,7 +56,7 @@ export class Listening {
           pause = FIRST_PAUSE_MS;
         });
       } catch {
-        // Whoever works with the database tells of its troubles; here it is only tried again.
+        // Those who work with the database report its troubles; this only tries again.
       }
       await clock.sleep(pause, signal);
       pause = Math.min(2 * pause, LAST_PAUSE_MS);

@@ -87,7 +87,7 @@ const END_IDLE = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 
 /** How often a transaction is tried that others made impossible: at once, then after 4 ms, then after twice as long each time. */
 const MAX_TRIES = 10;
-/** For how long a server that was lost is tried again, in ms, before whoever waits is told. */
+/** How long a lost server is tried again, in ms, before its callers are told. */
 const RECONNECT_MS = 5_000;
 const RECONNECT_PAUSE_MS = 100;
 
@@ -121,7 +121,7 @@ export async function untilDone<T>(
         continue;
       }
       if (!isLost(error) || progress.isInDoubt) throw error;
-      // Of a server that cannot be reached whoever asks hears at once; of one that was there, when it stays away.
+      // A server that never answered is reported at once; one that was lost, only when it stays away.
       const isFinal: boolean =
         lostAt === null ? !progress.isConnected : progress.hasBegun || clock.mono() - lostAt >= RECONNECT_MS;
       if (isFinal) throw error;

@@ -131,8 +131,8 @@ function readPrivateKey(secret: string, algorithm: DkimAlgorithm): KeyObject {
 
 /**
  * The keys to sign a message with: those of its author's domain, or of the nearest domain above it, which DMARC takes as well
- * (RFC 7489 §3.1.1). None where the message may not be signed: whoever submitted it may not send as each of its authors, or
- * who they are cannot be read for certain; a signature would vouch for them.
+ * (RFC 7489 §3.1.1). None where the message may not be signed: its submitter may not send as each of its authors, or the
+ * authors cannot be read for certain; a signature would vouch for them.
  */
 export function keysForAuthor(
   fields: readonly FieldSpan[],

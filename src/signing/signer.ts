@@ -130,8 +130,8 @@ export class MailSigner implements Signer {
   }
 
   /**
-   * The signatures of ours that hold. Whoever may not send from a domain can write a field that looks like one: what we have
-   * not signed before must not be signed now.
+   * Our signatures that hold. A sender who may not use a domain can write a field that looks like one: what we did not sign
+   * before must not be signed now.
    */
   async #signaturesOf(letter: Letter): Promise<Use[]> {
     const { keys } = this.#parts;

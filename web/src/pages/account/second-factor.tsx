@@ -180,7 +180,7 @@ export function SecondFactorCard() {
         <div className="flex flex-wrap gap-2">
           <Button
             icon={ShieldCheck}
-            label={user.secondFactor ? 'Set up anew' : 'Set up'}
+            label={user.secondFactor ? 'Set up again' : 'Set up'}
             onClick={() => setAsked('set-up')}
           />
           {user.secondFactor && (

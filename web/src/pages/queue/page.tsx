@@ -155,7 +155,7 @@ function WithoutRoute({
                   act: 'reroute',
                   selection: EVERYTHING,
                   toRelay: null,
-                  title: 'Route all that waits anew?',
+                  title: 'Reroute everything that waits?',
                 })
               }
             />
