@@ -2,26 +2,23 @@ import { readFileSync } from 'node:fs';
 import { type ClientConfig, types } from 'pg';
 import { StoreError } from '../store/store.ts';
 
-/** Which server is connected to, and how. */
+/** The server to connect to, and how. */
 export interface ConnectionOptions {
   /** `postgres://…`; its parameters are those of node-postgres and, for TLS, libpq's `sslmode` and its companions. */
   readonly url: string;
   /**
-   * Whether it is spoken to by TLS; `verified`: with a good certificate for its name. Null or absent: as `sslmode` of the
-   * address says; without one `off` for sockets and loopback addresses, and `required` for all others.
+   * Whether to use TLS; `verified`: with a valid certificate for its name. Null or absent: as the URL's `sslmode` says;
+   * without one `off` for sockets and loopback addresses, and `required` for all others.
    */
   readonly tls?: 'off' | 'required' | 'verified' | null;
-  /**
-   * PEM file of the authorities that its certificate may come from: one from elsewhere is refused. Null or absent: those of
-   * the machine, for `verified`.
-   */
+  /** PEM file of the only certificate authorities to trust. Null or absent: the machine's, for `verified`. */
   readonly tlsCaFile?: string | null;
 }
 
-/** How long it may take to connect, and to wait for a connection of the pool, in ms. */
+/** Time limit for connecting, and for waiting for a connection of the pool, in ms. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Parameters of the address that are TLS's: read here, because node-postgres takes `prefer` and `require` for `verify-full`. */
+/** The URL's TLS parameters: read here, because node-postgres treats `prefer` and `require` as `verify-full`. */
 const TLS_PARAMETERS: ReadonlySet<string> = new Set([
   'ssl',
   'sslmode',
@@ -35,8 +32,8 @@ const TLS_PARAMETERS: ReadonlySet<string> = new Set([
 const BIGINT = types.builtins.INT8;
 
 /**
- * A connection's configuration. Nothing of a session is set by it: a pooler refuses what it does not know. Throws
- * `StoreError` when a file that it names cannot be read.
+ * A connection's configuration. It sets no session parameters: a pooler refuses those that it does not know. Throws
+ * `StoreError` if a named file cannot be read.
  */
 export function clientConfigOf(options: ConnectionOptions): ClientConfig {
   const [base = '', query = ''] = options.url.split('?', 2);
@@ -68,7 +65,7 @@ function tlsOf(
   const caFile = named === 'system' ? null : named;
   const [certFile, keyFile] = [parameters.get('sslcert'), parameters.get('sslkey')];
   return {
-    // With authorities of its own, a certificate from elsewhere is a stranger's, whatever the mode (libpq does the same).
+    // With authorities given, a certificate from any other is refused, whatever the mode (libpq does the same).
     rejectUnauthorized: mode !== 'require' || caFile !== null,
     ...(mode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
     ...(caFile === null ? {} : { ca: read(caFile) }),
@@ -87,11 +84,11 @@ function modeOf(tls: ConnectionOptions['tls'], parameters: URLSearchParams, host
   if (mode === 'disable' || mode === 'verify-ca' || mode === 'verify-full') return mode;
   const ssl = parameters.get('ssl');
   if (mode === null && (ssl === '0' || ssl === 'false')) return 'disable';
-  // `allow` and `prefer` would continue in the clear with any server that claims to have no TLS.
+  // `allow` and `prefer` would continue in clear with any server that claims to have no TLS.
   return mode !== null || ssl !== null || !isHere(host) ? 'require' : 'disable';
 }
 
-/** The host that is connected to; a path is a socket's folder. */
+/** The host to connect to; a path is a socket's folder. */
 function hostOf(base: string, parameters: URLSearchParams): string {
   const named = parameters.get('host');
   if (named !== null) return named;
@@ -107,7 +104,7 @@ function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    // No cause: it is not the server that is missing.
+    // No cause: the server is not what is missing.
     throw new StoreError('store_unsuitable', `A file for the connection cannot be read: ${String(error)}`);
   }
 }

@@ -17,54 +17,54 @@ import {
 } from './session.ts';
 import { arrayText, holdable } from './text.ts';
 
-/** What a statement is given. Times and counts are numbers below 2⁵³. */
+/** Values of statements. Times and counts are numbers below 2⁵³. */
 export type SqlValue = string | number | boolean | null;
 
-/** A parameter: one value, bytes, or an array for a statement that treats many rows at once. */
+/** A parameter: one value, bytes, or an array for a statement on many rows. */
 export type Parameter = SqlValue | Uint8Array | readonly SqlValue[];
 
 /** Statements within one transaction. */
 export interface Queries {
-  /** The rows of a statement, whose columns are named as the fields of `Row`. */
+  /** The rows of a statement whose columns are named like the fields of `Row`. */
   rows<Row>(sql: string, parameters?: readonly Parameter[]): Promise<Row[]>;
-  /** Runs a statement; how many rows it changed. */
+  /** Runs a statement; returns how many rows it changed. */
   run(sql: string, parameters?: readonly Parameter[]): Promise<number>;
   /** Runs a text of several statements. */
   script(sql: string): Promise<void>;
   /**
-   * Runs a statement of a transaction whose answer nobody waits for: where it fails, the transaction does, at its end. What
-   * is asked later comes after it.
+   * Sends a statement whose answer nobody awaits: if it fails, the transaction fails at its end. Later statements come
+   * after it.
    */
   send(sql: string, parameters?: readonly Parameter[]): void;
 }
 
-/** How to reach the database, and how much of it. */
+/** How to connect to the database, and how many connections to use. */
 export interface DatabaseOptions extends ConnectionOptions {
-  /** The only schema that is used; absent: the first of the server's search path. */
+  /** The only schema to use; absent: the first of the server's search path. */
   readonly schema?: string;
   /** Most connections at once; default 8. */
   readonly connections?: number;
-  /** How long the server may work at a statement, in ms; default 20 s. Locks are waited for half as long. */
+  /** How long the server may work on a statement, in ms; default 20 s. It waits for locks half as long. */
   readonly statementTimeoutMs?: number;
-  /** Every statement works at a few rows, which it finds by an index whatever the server knows of the tables; default false. */
+  /** Every statement works on a few rows, found by an index whatever the server's statistics say; default false. */
   readonly byIndex?: boolean;
-  /** What waiting is measured by; default the machine's. */
+  /** Measures waiting; default the machine's. */
   readonly clock?: Pick<Clock, 'mono' | 'sleep'>;
 }
 
-/** What differs from the ordinary in a transaction. */
+/** Deviations from the defaults of a transaction. */
 export interface TransactOptions {
-  /** How long the server may work at each of its statements, or wait for a lock, in ms. */
+  /** How long the server may work on each of its statements, or wait for a lock, in ms. */
   readonly timeoutMs?: number;
   /**
-   * Told when it is committed but not yet flushed, where the server lets one know: others see it from then on, and wait
-   * for none of its locks. It is done when it is flushed as well.
+   * Called when it is committed but not yet flushed, if the server allows that: from then on others see it, and wait
+   * for none of its locks. The transaction resolves when it is flushed as well.
    */
   readonly committed?: () => void;
 }
 
 const CONNECTIONS = 8;
-/** Transactions that may wait or run; more are refused with `store_busy`. */
+/** Transactions that may wait or run; further ones are refused with `store_busy`. */
 export const MAX_PENDING = 1000;
 const STATEMENT_TIMEOUT_MS = 20_000;
 const WRITING = {
@@ -90,7 +90,7 @@ export class Database {
   #commits = 0;
   #closing: Promise<void> | null = null;
 
-  /** Connects to nothing yet. Throws `StoreError` when a file that the options name cannot be read. */
+  /** Does not connect yet. Throws `StoreError` if a file named by the options cannot be read. */
   constructor(options: DatabaseOptions) {
     this.#clock = options.clock ?? systemClock;
     const { statementTimeoutMs = STATEMENT_TIMEOUT_MS, schema = null, byIndex = false } = options;
@@ -98,28 +98,28 @@ export class Database {
     this.#config = { ...clientConfigOf(options), query_timeout: this.#settings.idleMs };
     this.#pool = new Pool({
       ...this.#config,
-      // Statements that are asked without waiting are sent so: a transaction takes two or three round trips, not twenty.
+      // Statements need not wait for each other's answers: a transaction takes two or three round trips, not twenty.
       pipeline: true,
       max: options.connections ?? CONNECTIONS,
       onConnect: (client) => this.#meet(client),
     });
-    // The next user of a lost connection gets the error; nobody else needs to hear of it.
+    // A lost connection reports itself to its next user; nobody else needs to hear of it.
     this.#pool.on('error', () => {});
     this.#pool.on('connect', (client) => client.on('error', () => {}));
   }
 
   /**
-   * Runs `work` in a transaction. What conflicts with others' transactions is rolled back and done again, and so is, once, what
-   * lost its connection and is known not to have happened: `work` must keep nothing outside of it.
+   * Runs `work` in a transaction. On a conflict with other transactions it is rolled back and run again, and so it is,
+   * once, if the connection was lost and it is known not to have happened: `work` must keep nothing outside of it.
    */
   transact<T>(work: (db: Queries) => Promise<T>, { timeoutMs, committed }: TransactOptions = {}): Promise<T> {
     const settings = timeoutMs === undefined ? null : settingsOf(timeoutMs, this.#settings);
     return this.#admit(() => this.#run({ ...WRITING, settings }, work, committed));
   }
 
-  /** Brings all that was committed before, by whomever, onto stable storage. */
+  /** Brings all earlier commits, of any session, onto stable storage. */
   async flush(): Promise<void> {
-    // Where it may not be asked for, no commit leaves it for later.
+    // Where the statement is not allowed, no commit leaves its flush for later.
     if (this.#mayFlush) await this.rows(FLUSH);
   }
 
@@ -144,30 +144,30 @@ export class Database {
   }
 
   /**
-   * Whether a pooler stands between, as the last connection showed: there are no sessions then, and nobody can listen. Known
-   * once anything was asked.
+   * Whether a pooler is in between, as the last connection showed: then there are no sessions, and listening is
+   * impossible. Known after the first statement.
    */
   get pooled(): boolean {
     return this.#isPooled;
   }
 
-  /** A connection outside the pool, which the caller connects and ends; its errors are node-postgres'. */
+  /** A connection outside of the pool, which the caller connects and ends; its errors are node-postgres'. */
   newClient(): Client {
     return new Client(this.#config);
   }
 
-  /** How many transactions were committed. */
+  /** Number of committed transactions. */
   get commits(): number {
     return this.#commits;
   }
 
-  /** For how long the oldest of what was asked has been waited for, in ms; 0 when nothing is. */
+  /** How long the oldest pending call has waited, in ms; 0 if there is none. */
   waitingMs(): number {
     for (const since of this.#pending.values()) return this.#clock.mono() - since;
     return 0;
   }
 
-  /** Finishes what was asked and closes; what comes later is refused with `store_closed`. */
+  /** Finishes the pending calls and closes; later calls are refused with `store_closed`. */
   close(): Promise<void> {
     this.#closing ??= Promise.allSettled(this.#pending.keys()).then(() => this.#pool.end());
     return this.#closing;
@@ -209,7 +209,7 @@ export class Database {
       const { client, session } = connection;
       const beginning = { ...terms, flushesLater: committed !== undefined && mayFlushLater(session) };
       progress.isConnected = true;
-      // What is asked before it is known to have begun comes after it, and fails where it does.
+      // Statements sent before BEGIN is answered come after it, and fail if it does.
       writeTogether(client);
       const begun = beginTransaction(client, session, beginning, this.#settings).then((number) => {
         progress.hasBegun = true;
@@ -248,7 +248,7 @@ export class Database {
   }
 }
 
-/** A connection while it is used. */
+/** A connection in use. */
 interface Connection {
   readonly client: PoolClient;
   readonly session: Session;
@@ -256,7 +256,7 @@ interface Connection {
   isUsable: boolean;
 }
 
-/** Whether the connection may be used again. One of which we do not know what it is doing is given up. */
+/** Whether the connection may be used again. One in an unknown state is discarded. */
 async function rollBack(client: PoolClient, error: unknown): Promise<boolean> {
   if (storeErrorOf(error).code === 'store_unavailable') return false;
   try {
@@ -268,14 +268,15 @@ async function rollBack(client: PoolClient, error: unknown): Promise<boolean> {
 }
 
 /**
- * Commits, once all that was sent is done. With `committed` that is told when others see it; the flush is asked for in the
- * same breath, and waited for. Where only that failed it rejects with `store_unavailable`: nothing of it may be done again.
+ * Commits, once everything sent is done. Calls `committed`, if given, when others see it; the flush is requested along
+ * with the commit, and awaited. If only the flush failed, it rejects with `store_unavailable`: nothing of it may be
+ * repeated.
  */
 async function commit(client: PoolClient, sent: Sent, committed?: () => void): Promise<void> {
   writeTogether(client);
   const ended = client.query('COMMIT');
   const flushed = committed === undefined ? null : client.query(FLUSH);
-  // Of a commit that fails nothing needs to be flushed.
+  // A failed commit needs no flush.
   flushed?.catch(() => {});
   await Promise.all([sent.all(), ended]);
   const { command } = await ended;
@@ -290,13 +291,13 @@ async function commit(client: PoolClient, sent: Sent, committed?: () => void): P
   }
 }
 
-/** A statement, and how long its answer is waited for, in ms. */
+/** A statement, and how long to wait for its answer, in ms. */
 interface TimedQuery extends QueryConfig {
   query_timeout?: number | undefined;
 }
 
 function queriesOver(client: PoolClient, { isOwn }: Session, sent: Sent, timeoutMs?: number): Queries {
-  // A parameter that is none throws at once: of what is sent, the server would hear nothing, and commit the rest.
+  // An invalid parameter throws at once: otherwise the server would never see that statement, and commit the rest.
   const query = (sql: string, parameters: readonly Parameter[] = []) => {
     writeTogether(client);
     const name = isOwn ? nameOf(sql) : undefined;
@@ -309,7 +310,7 @@ function queriesOver(client: PoolClient, { isOwn }: Session, sent: Sent, timeout
     return client.query(timed);
   };
   return {
-    // The statement names its columns as the type does.
+    // The statement names its columns like the type.
     rows: async <Row>(sql: string, parameters?: readonly Parameter[]) =>
       (await query(sql, parameters)).rows as Row[],
     run: async (sql, parameters) => (await query(sql, parameters)).rowCount ?? 0,
@@ -321,7 +322,7 @@ function queriesOver(client: PoolClient, { isOwn }: Session, sent: Sent, timeout
   };
 }
 
-/** Lets all that is asked until the present turn of the event loop is over go out in one piece. */
+/** Sends everything written in the present turn of the event loop in one piece. */
 function writeTogether({ connection: { stream } }: PoolClient): void {
   if (stream.writableCorked > 0) return;
   stream.cork();
@@ -343,7 +344,7 @@ function toHold(parameter: Parameter): string | number | boolean | Uint8Array | 
   return isArray ? arrayText(parameter) : parameter;
 }
 
-/** Statements whose answers nobody waits for, in the order in which they were sent. */
+/** Statements whose answers nobody awaits, in the order in which they were sent. */
 class Sent {
   readonly #answers: Promise<unknown>[] = [];
 
@@ -352,17 +353,17 @@ class Sent {
   }
 
   add(answer: Promise<unknown>): void {
-    // It is asked for at the end.
+    // `all` reports it.
     answer.catch(() => {});
     this.#answers.push(answer);
   }
 
-  /** Rejects as the first of them that failed. */
+  /** Rejects like the first that failed. */
   async all(): Promise<void> {
     await Promise.all(this.#answers);
   }
 
-  /** Waits for what may have failed because of one of them: rejects as that, then. */
+  /** Awaits what may have failed because of one of them: then it rejects like that one. */
   async orFirst<T>(answer: Promise<T>): Promise<T> {
     try {
       return await answer;

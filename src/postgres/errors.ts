@@ -1,12 +1,12 @@
 import { DatabaseError } from 'pg';
 import { StoreError, type StoreErrorCode } from '../store/store.ts';
 
-/** The store's word for SQLSTATEs (postgresql.org, appendix A), by code or else by class: its first two characters. */
+/** The store's codes for SQLSTATEs (postgresql.org, appendix A), by code or else by class: its first two characters. */
 const CODES: Readonly<Record<string, StoreErrorCode>> = {
   '08': 'store_unavailable', // connection
   '25006': 'store_unavailable', // the server became read-only: a standby
   '25P03': 'store_unavailable', // the server ended a transaction that stood idle
-  '28': 'store_unavailable', // not let in
+  '28': 'store_unavailable', // access denied
   '3D': 'store_unavailable', // no such database
   '53100': 'store_full',
   '53300': 'store_unavailable', // too many connections
@@ -15,27 +15,27 @@ const CODES: Readonly<Record<string, StoreErrorCode>> = {
   '57014': 'store_busy', // took too long
   '57': 'store_unavailable', // shut down, or not yet up
   '42501': 'store_unsuitable', // the user may not do that
-  '40': 'store_busy', // rolled back for the sake of others
+  '40': 'store_busy', // rolled back because of a conflict
   '58': 'store_failed', // the server's own files
   XX001: 'store_failed', // damaged data
   XX002: 'store_failed',
 };
 
-/** Rolled back because of what others did at the same time: it may well succeed when it is done again. */
+/** Rolled back because of concurrent transactions: a retry may well succeed. */
 const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01']);
 
-/** The server went, or has no room for another connection. */
+/** The server went away, or has no room for another connection. */
 const GONE: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '53300']);
 
-/** Errors of the client library that have no code: of a connection that was lost, or never made. */
+/** Errors of the client library without a code: the connection was lost, or never made. */
 const LOST = /connect|timeout|terminated|not queryable|^SASL/i;
 
-/** Codes of Node's for a certificate that is not good, or a peer that cannot do TLS. */
+/** Node's codes for an invalid certificate, or a peer without TLS. */
 const TLS = /CERT|ERR_SSL|ERR_TLS|^UNABLE_TO_|SELF_SIGNED|HOSTNAME_MISMATCH/;
 
 /**
- * The store's word for whatever went wrong: a `StoreError` as it is, the server's errors by their SQLSTATE, failures of
- * the network as a lost connection, anything else as a bug.
+ * The store error for any failure: a `StoreError` as it is, the server's errors by their SQLSTATE, network failures as
+ * a lost connection, anything else as a bug.
  */
 export function storeErrorOf(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
@@ -46,9 +46,9 @@ export function storeErrorOf(error: unknown): StoreError {
   return new StoreError(code, text, { cause: error });
 }
 
-/** What is wrong with a connection, and for what operators can do something about, where. */
+/** What is wrong with a connection, and where, if operators can do something about it. */
 function troubleOf(error: Error): string {
-  // Node tries several addresses of a name, and has no words for all of them together.
+  // Node tries all addresses of a name, and has no message for all of them together.
   const { message } = error instanceof AggregateError ? (error.errors.at(-1) ?? error) : error;
   if (isTlsError(error))
     return `PostgreSQL is not trusted: ${message} (database.tls and database.tls_ca_file say whom to trust)`;
@@ -57,14 +57,14 @@ function troubleOf(error: Error): string {
   return `PostgreSQL: ${message}`;
 }
 
-/** Whether the same transaction may succeed when it is done again at once. Nothing of it has happened. */
+/** Whether retrying the same transaction at once may succeed. Nothing of it has happened. */
 export function isConflict(error: unknown): boolean {
   return error instanceof DatabaseError && CONFLICTS.has(error.code ?? '');
 }
 
 /**
- * Whether a connection broke, or could not be made because nobody answers: another may be made in a moment. Not so when an
- * answer was waited for too long: the server may still be at it.
+ * Whether a connection broke, or could not be made because nobody answered: another may be made in a moment. Not after
+ * a time-out of an answer: the server may still be working.
  */
 export function isLost(error: unknown): boolean {
   if (error instanceof StoreError || !(error instanceof Error)) return false;

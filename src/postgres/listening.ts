@@ -2,27 +2,27 @@ import type { Client } from 'pg';
 import type { Clock } from '../lib/clock.ts';
 import type { Database } from './database.ts';
 
-/** A connection that was lost is made anew after so long, in ms, and after twice as long each time that fails, up to the last. */
+/** A lost connection is remade after this pause, in ms, which doubles with each failure, up to the maximum. */
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 5_000;
-/** How often one is asked whether it still stands, in ms: a network that fails tells nobody. */
+/** How often to check that a connection still works, in ms: a network failure is silent. */
 const PROBE_MS = 10_000;
 
 /** What listening takes. */
 export interface ListeningOptions {
   readonly database: Database;
   readonly clock: Pick<Clock, 'sleep'>;
-  /** Gives the name of the channel: letters, digits and underscores. */
+  /** Returns the name of the channel: letters, digits and underscores. */
   readonly channel: () => Promise<string>;
-  /** Told of everything that is notified. */
+  /** Called with every notification. */
   readonly heard: (payload: string) => void;
-  /** Told whenever a connection listens, for the first time and after each loss: what was notified before was missed. */
+  /** Called whenever a connection starts to listen, at first and after each loss: earlier notifications were missed. */
   readonly missed: () => void;
 }
 
 /**
- * Hears what is notified on a channel of the database (postgresql.org, NOTIFY), by a connection of its own, which is made
- * anew when it is lost. Behind a pooler nobody can listen, and nothing is heard.
+ * Receives notifications of a channel of the database (postgresql.org, NOTIFY), by a connection of its own, which is
+ * remade when it is lost. Behind a pooler listening is impossible, and nothing is received.
  */
 export class Listening {
   readonly #options: ListeningOptions;
@@ -34,7 +34,7 @@ export class Listening {
     void this.#run();
   }
 
-  /** The process of the server that serves the connection; null while there is none. */
+  /** The server process of the connection; null while there is none. */
   get process(): number | null {
     return this.#process;
   }
@@ -56,7 +56,7 @@ export class Listening {
           pause = FIRST_PAUSE_MS;
         });
       } catch {
-        // Those who work with the database report its troubles; this only tries again.
+        // Other users of the database report its failures; this only tries again.
       }
       await clock.sleep(pause, signal);
       pause = Math.min(2 * pause, LAST_PAUSE_MS);
@@ -86,7 +86,7 @@ export class Listening {
       }
     } finally {
       this.#process = null;
-      // One that was lost, or never made, has nothing to say about its end.
+      // The end of a lost or unmade connection tells nothing.
       client.end().catch(() => {});
     }
   }

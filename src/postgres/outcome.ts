@@ -3,29 +3,29 @@ import type { Clock } from '../lib/clock.ts';
 import { isConflict, isLost } from './errors.ts';
 import { FLUSH, RUN, setDurable } from './session.ts';
 
-/** What became of a transaction: `unknown` where the server cannot be asked, or cannot know. */
+/** The outcome of a transaction: `unknown` if the server cannot be asked, or cannot know. */
 export type Outcome = 'committed' | 'aborted' | 'unknown';
 
 /** A transaction whose COMMIT was not answered. */
 interface Doubt {
-  /** Its number, which is given anew only after a crash of the server. */
+  /** Its number, which is reused only after a crash of the server. */
   readonly xid: string;
   /** {@link Session.run} of the connection that it was on. */
   readonly run: string | null;
-  /** Its commit did not wait for its flush: it counts as committed once that is made up for. */
+  /** Its commit did not wait for its flush: it counts as committed once the flush is made up for. */
   readonly isUnflushed: boolean;
 }
 
-/** For how long the server is asked, in ms: it may be about to be there again. */
+/** How long to ask the server, in ms: it may be about to return. */
 const ASK_MS = 5_000;
 const ASK_TIMEOUT_MS = 2_000;
 const PAUSE_MS = 100;
-/** SQLSTATE of a number that no transaction has had yet: after a crash, of one that left nothing. */
+/** SQLSTATE for a number that no transaction has had yet: after a crash, its transaction left nothing. */
 const IN_THE_FUTURE = '22023';
 
 /**
- * Asks the server what became of a transaction, by connections of its own. One that still stands idle, because the server has
- * not noticed that we are gone, is ended, and with it the doubt.
+ * Asks the server for the outcome of a transaction, by connections of its own. A transaction that is still idle,
+ * because the server has not noticed our loss, is terminated, which settles it.
  */
 export async function outcomeOf(
   doubt: Doubt,
@@ -41,7 +41,7 @@ export async function outcomeOf(
   }
 }
 
-/** Null: not yet. Rejects when the server cannot be asked. */
+/** Null: not known yet. Rejects if the server cannot be asked. */
 async function ask({ xid, run, isUnflushed }: Doubt, config: ClientConfig): Promise<Outcome | null> {
   const times = { connectionTimeoutMillis: ASK_TIMEOUT_MS, query_timeout: ASK_TIMEOUT_MS };
   const client = new Client({ ...config, ...times });
@@ -54,7 +54,7 @@ async function ask({ xid, run, isUnflushed }: Doubt, config: ClientConfig): Prom
       await client.query(END_IDLE, [xid]);
       return null;
     }
-    // A number is given again if a crash lost all traces of the first to have it: then it is another's that was committed.
+    // A number is reused if a crash lost all traces of its first transaction: then another one's commit was found.
     if (answer?.status === 'committed') {
       if (run === null || answer.run !== run) return 'unknown';
       // A crash between the answer and this would end the session.
@@ -66,28 +66,28 @@ async function ask({ xid, run, isUnflushed }: Doubt, config: ClientConfig): Prom
     if (error instanceof DatabaseError && error.code === IN_THE_FUTURE) return 'aborted';
     throw error;
   } finally {
-    // Nobody waits for how it ends.
+    // Nobody waits for its end.
     client.end().catch(() => {});
   }
 }
 
 interface Answer {
-  /** Null when it is too long ago. */
+  /** Null if it is too long ago. */
   readonly status: 'in progress' | 'committed' | 'aborted' | null;
   readonly run: string | null;
 }
 
 const STATUS = `SELECT pg_xact_status($1::xid8) AS status, ${RUN} AS run`;
 
-/** One that is at work may be committing. */
+/** An active one may be committing. */
 const END_IDLE = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE backend_xid = $1::xid8::xid AND state LIKE 'idle in transaction%'`;
 
 /**
-
-/** How often a transaction is tried that others made impossible: at once, then after 4 ms, then after twice as long each time. */
+ * Most tries of a transaction that conflicts with others: at once, then after 4 ms, then after twice as long each time.
+ */
 const MAX_TRIES = 10;
-/** How long a lost server is tried again, in ms, before its callers are told. */
+/** How long to retry a lost server, in ms, before callers are told. */
 const RECONNECT_MS = 5_000;
 const RECONNECT_PAUSE_MS = 100;
 
@@ -101,8 +101,9 @@ export interface Progress {
 }
 
 /**
- * Does a transaction until it is done, or fails for good. Again is done what others made impossible, a few times; and, once,
- * what is known not to have happened because its connection was lost, if another can be made in a short time.
+ * Runs a transaction until it is done, or fails for good. Conflicts with others are retried a few times. A transaction
+ * that is known not to have happened because its connection was lost is retried once, if another connection can be made
+ * soon.
  */
 export async function untilDone<T>(
   once: (progress: Progress) => Promise<T>,
@@ -121,7 +122,7 @@ export async function untilDone<T>(
         continue;
       }
       if (!isLost(error) || progress.isInDoubt) throw error;
-      // A server that never answered is reported at once; one that was lost, only when it stays away.
+      // An unreachable server is reported at once; one that was reachable, when it stays away.
       const isFinal: boolean =
         lostAt === null ? !progress.isConnected : progress.hasBegun || clock.mono() - lostAt >= RECONNECT_MS;
       if (isFinal) throw error;
