@@ -1,29 +1,29 @@
-/** Gives back what was taken; calling it again does nothing. */
+/** Gives back what was taken; further calls do nothing. */
 export type Release = () => void;
 
-/** Units of a budget that are not out; threads may have them in common. */
+/** The free units of a budget; threads may share them. */
 export interface Units {
   readonly free: number;
-  /** Takes units if as many may go when so many are free: both at one moment, whatever other threads do. */
+  /** Takes units if `fits` accepts the number of free ones, atomically across threads. */
   take(units: number, fits: (free: number) => boolean): boolean;
   give(units: number): void;
-  /** Calls `look`, once, when another thread has given some; null where there is no other. */
+  /** Calls `look`, once, when another thread has given units back; null without other threads. */
   readonly onGiven: ((look: () => void) => void) | null;
 }
 
 /** What a {@link Budget} allows. */
 export interface BudgetLimits {
-  /** Units that may be out at once (bytes in flight, say). */
+  /** Most units taken at once (bytes in flight, for example). */
   readonly capacity: number;
-  /** Where they are counted: by this thread alone unless others take from the same. */
+  /** Where units are counted: in this thread alone unless it shares them. */
   readonly units?: Units;
-  /** How many wishes may wait; one more is refused at once. */
+  /** Most waiting requests; one more is refused at once. */
   readonly maxWaiters: number;
 }
 
-/** What one holder may take of a budget. */
+/** One holder's access to a budget. */
 export interface Share {
-  /** The most that this holder can ever have: a wish for more counts as one for that much. */
+  /** The most that this holder can ever have: a request for more counts as one for that much. */
   readonly most: number;
   /** Takes `units` if there is room for them now; else null. */
   tryAcquire(units: number): Release | null;
@@ -32,7 +32,7 @@ export interface Share {
 }
 
 interface Waiter {
-  /** Takes what is wished for, if it fits now. */
+  /** Takes the requested units, if they fit now. */
   readonly tryAgain: () => void;
 }
 
@@ -60,21 +60,21 @@ class OwnUnits implements Units {
   }
 }
 
-/** A holder may have so many times what it leaves free of the part that is not kept for small ones. */
+/** A holder may have this many times what it leaves free of the part that is not reserved for small holders. */
 const TIMES_FREE = 4;
-/** The part of the budget that is kept for holders with little, and how much of the budget is little. */
+/** The part of the budget reserved for small holders, and the part of the budget that counts as small. */
 const KEPT_PART = 64;
 const LITTLE_PART = 512;
 
 /**
- * A counted budget that holders share without anybody keeping the others from it. The rule: a holder gets what it
- * wishes for while it then has at most four times as much as is left free. So one holder has four fifths at most, and
- * the next four fifths of the rest. The last 64th is for those who then have no more than a 512th: a small wish is
- * granted at once, however many are greedy. There is no queue: of those who wait, whoever fits is served, the oldest
- * first, and a large wish holds up no small one.
+ * A counted budget shared by holders, none of which can exclude the others. The rule: a request is granted if the
+ * holder then has at most four times as much as is left free. So one holder has at most four fifths, and the next four
+ * fifths of the rest. The last 64th is for holders that then have at most a 512th: a small request is granted at once,
+ * however many holders are greedy. There is no queue: of the waiting requests, those that fit are granted, the oldest
+ * first, and a large one does not hold up small ones.
  *
- * Holders that have something and wait for more could wait for each other. So every wait must end by its signal: then
- * the first to give up makes room for the others.
+ * Holders that have units and wait for more could deadlock. So every wait must end by its signal: the first to give up
+ * makes room for the others.
  */
 export class Budget {
   readonly #capacity: number;
@@ -94,22 +94,22 @@ export class Budget {
     this.#little = Math.floor(limits.capacity / LITTLE_PART);
   }
 
-  /** Units not out now. */
+  /** Units that are free. */
   get free(): number {
     return this.#units.free;
   }
 
-  /** Units out now. */
+  /** Units that are taken. */
   get taken(): number {
     return this.#capacity - this.#units.free;
   }
 
-  /** How many wishes wait now. */
+  /** Number of waiting requests. */
   get waiting(): number {
     return this.#waiters.size;
   }
 
-  /** What `holder` may take. */
+  /** The holder's access. */
   share(holder: string): Share {
     const most = Math.floor(((this.#capacity - this.#kept) * TIMES_FREE) / (TIMES_FREE + 1));
     return {
@@ -164,7 +164,7 @@ export class Budget {
     };
   }
 
-  /** While somebody waits here, what other threads give is heard of. */
+  /** While a request waits here, listens for units that other threads give back. */
   #listen(): void {
     if (this.#units.onGiven === null || this.#isListening) return;
     this.#isListening = true;
@@ -173,7 +173,7 @@ export class Budget {
       for (const waiter of this.#waiters) waiter.tryAgain();
       if (this.#waiters.size > 0) this.#listen();
     });
-    // What was given before this was heard.
+    // Units may have been given back before this listened.
     for (const waiter of this.#waiters) waiter.tryAgain();
   }
 
@@ -185,8 +185,8 @@ export class Budget {
 }
 
 /**
- * Does work with a share of which nothing is given back before the work has ended: what it took stays in memory so
- * long, even when nobody waits for the outcome any more.
+ * Does work with a share whose units are given back only after the work has ended: its memory stays in use that long,
+ * even if nobody waits for the result any more.
  */
 export async function heldWhile<T>(share: Share, work: (share: Share) => Promise<T>): Promise<T> {
   let ended = false;
@@ -210,8 +210,8 @@ export async function heldWhile<T>(share: Share, work: (share: Share) => Promise
 const LEAST_BYTES = 64 * 1024;
 
 /**
- * Gives the memory of bytes back at once, where they have it to themselves; a later look at them finds nothing. For
- * what is large and surely of no use any more: as garbage it would wait until enough small values have come together.
+ * Frees the memory of bytes at once, if they own it; reading them later finds nothing. For large buffers that are
+ * surely no longer used: as garbage they would wait until enough small values have gathered.
  */
 export function giveBack(bytes: Uint8Array): void {
   const { buffer, byteLength } = bytes;
@@ -219,7 +219,7 @@ export function giveBack(bytes: Uint8Array): void {
   if (buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
-/** As {@link giveBack}, for each of these whose memory is not that of one to be kept as well. */
+/** Like {@link giveBack}, for each piece whose memory is not shared with one to keep. */
 export function giveBackAllBut(kept: readonly Uint8Array[], pieces: readonly Uint8Array[]): void {
   const large = pieces.filter(({ byteLength }) => byteLength >= LEAST_BYTES);
   if (large.length === 0) return;

@@ -1,9 +1,9 @@
 import { Stop, type StopSignal } from './stop.ts';
 
 /**
- * Time, passed in. This file and `random.ts` are the only server code that may ask the machine for the
- * time, set a timer or draw randomness; everything else receives a {@link Clock}, so that the whole
- * delivery engine runs under a virtual one.
+ * Time, injected. This file and `random.ts` are the only server code that may read the machine's clock, set a timer or
+ * draw randomness; everything else receives a {@link Clock}, so that the whole delivery engine can run under a virtual
+ * one.
  */
 export interface Clock {
   /** Wall-clock time in milliseconds since the Unix epoch: for due dates and records, never for time-outs. */
@@ -11,8 +11,8 @@ export interface Clock {
   /** Monotonic time in milliseconds from an arbitrary start: for leases, time-outs and durations. */
   mono(): number;
   /**
-   * Waits `ms` milliseconds of monotonic time, or until `signal` aborts. Resolves in both cases, never
-   * rejects: a caller that must tell them apart looks at the signal. The only way to wait.
+   * Waits `ms` milliseconds of monotonic time, or until `signal` aborts. Resolves in both cases, never rejects: check
+   * the signal to tell them apart. The only way to wait.
    */
   sleep(ms: number, signal?: StopSignal): Promise<void>;
 }
@@ -39,7 +39,7 @@ export const systemClock: Clock = {
     }),
 };
 
-// Points in time as text: RFC 3339, always UTC with milliseconds when we write it.
+// Timestamps as text: RFC 3339; ours are always UTC with milliseconds.
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
@@ -49,8 +49,8 @@ export function formatTimestamp(ms: number): string {
 }
 
 /**
- * Reads an RFC 3339 date-time with its offset; null when it is none, or no such day or time exists. Finer
- * fractions than milliseconds are cut off; a leap second counts as the second after it.
+ * Parses an RFC 3339 date-time with its offset; null if it is invalid, or no such day or time exists. Fractions finer
+ * than milliseconds are truncated; a leap second counts as the second after it.
  */
 export function parseTimestamp(text: string): number | null {
   const match = RFC3339.exec(text);
@@ -68,15 +68,15 @@ export function parseTimestamp(text: string): number | null {
 }
 
 /**
- * Long work in slices: it yields where everybody else may have a turn, and returns its result. What is short never
- * yields, and then costs no turn of the loop.
+ * Long work in slices: it yields where other work may run, and returns its result. Short work never yields, and so
+ * costs no turn of the loop.
  */
 export type Sliced<T> = Generator<undefined, T, undefined>;
 
-/** Bytes of text that are worked on before everybody else has a turn: a few milliseconds of the slowest work. */
+/** Bytes of text per slice: a few milliseconds of the slowest work. */
 export const SLICE_BYTES = 1024 * 1024;
 
-/** Does the work, giving the event loop a turn between its slices. Rejects with what the work throws. */
+/** Does the work, and lets the event loop run between its slices. Rejects with what the work throws. */
 export async function inSlices<T>(work: Sliced<T>): Promise<T> {
   let step = work.next();
   while (!step.done) {
@@ -86,7 +86,7 @@ export async function inSlices<T>(work: Sliced<T>): Promise<T> {
   return step.value;
 }
 
-/** Does the work without a pause, where nobody waits for a turn. */
+/** Does the work without a pause, if nobody waits for a turn. */
 export function atOnce<T>(work: Sliced<T>): T {
   let step = work.next();
   while (!step.done) step = work.next();

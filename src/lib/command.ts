@@ -1,22 +1,22 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { relative } from 'node:path';
 
-/** What the program is called by who reads this: compiled, it runs from a package that npm has installed. */
+/** How the reader calls the program: compiled, it runs from a package that npm has installed. */
 export const COMMAND = import.meta.url.endsWith('.ts') ? './waybill' : 'waybill';
 
-/** ` --data DIR`, as a command needs it that is pasted here; empty where it finds that directory without. */
+/** ` --data DIR`, for a command to be pasted here; empty if the command finds that directory without it. */
 export function dataOption(dataDir: string): string {
   return relative(process.cwd(), dataDir) === 'data' ? '' : ` --data ${shellWord(dataDir)}`;
 }
 
-/** Text as one word of a shell's command line, in quotes where it needs them. */
+/** Text as one word of a shell command, quoted if necessary. */
 export function shellWord(text: string): string {
   return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /**
- * Goes on as the owner of a directory, for the rest of the process, where root is at work in somebody else's: files that root
- * made there the service could not open. Throws the system's error where root may not do that.
+ * Continues as the owner of a directory, for the rest of the process, if root works in another user's directory: the
+ * service could not open files that root made there. Throws the system's error if root may not do that.
  */
 export function becomeOwnerOf(directory: string): void {
   if (process.geteuid?.() !== 0 || !existsSync(directory)) return;
@@ -27,18 +27,18 @@ export function becomeOwnerOf(directory: string): void {
   process.seteuid?.(uid);
 }
 
-/** A user of this machine; the name is null where /etc/passwd does not know it, as for those of other name services. */
+/** A user of this machine; the name is null if /etc/passwd does not have it, as for users of other name services. */
 export interface User {
   readonly uid: number;
   readonly name: string | null;
 }
 
-/** Whose a file or directory is. Throws the system's error. */
+/** The owner of a file or directory. Throws the system's error. */
 export function ownerOf(path: string): User {
   return userOf(statSync(path).uid);
 }
 
-/** As whom this process acts. */
+/** The user of this process. */
 export function ownUser(): User {
   return userOf(process.geteuid?.() ?? 0);
 }
@@ -48,7 +48,7 @@ export function userText({ uid, name }: User): string {
   return name === null ? `uid ${uid}` : `${name} (uid ${uid})`;
 }
 
-/** The words with which a command begins that this user is to run. */
+/** The words with which a command for this user begins. */
 export function sudoTo({ uid, name }: User): string {
   return uid === 0 ? 'sudo' : `sudo -u ${name ?? `'#${uid}'`}`;
 }

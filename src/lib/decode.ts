@@ -1,9 +1,9 @@
-/** Text from outside, decoded, or known not to be what it should. */
+/** Strict decoding of text from outside. */
 
 /**
- * Decodes base64 strictly (RFC 4648 §4): the standard alphabet, padding where it belongs, no line breaks, no
- * stray bits. Null when the text is anything else. Node's own decoder skips what it does not know; what it
- * skips is missing from the length; and it looks at the lower byte alone of what is not ASCII.
+ * Decodes base64 strictly (RFC 4648 §4): the standard alphabet, correct padding, no line breaks, no stray bits. Null
+ * for any other text. Node's own decoder skips unknown characters, which then are missing from the length, and reads
+ * only the lower byte of characters outside ASCII.
  */
 export function decodeBase64(text: string): Buffer | null {
   if (text.length % 4 !== 0 || text.includes('-') || text.includes('_')) return null;
@@ -15,7 +15,7 @@ export function decodeBase64(text: string): Buffer | null {
   return text.endsWith(lastGroup.toString('base64')) ? bytes : null;
 }
 
-/** The value of a JSON text; null when it is none. */
+/** The value of a JSON text; null if it is invalid. */
 export function decodeJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -24,7 +24,7 @@ export function decodeJson(text: string): unknown {
   }
 }
 
-/** Text without the escapes of a URL (RFC 3986 §2.1); as it is where they are malformed, or no UTF-8. */
+/** Text with URL escapes decoded (RFC 3986 §2.1); unchanged if they are malformed or not UTF-8. */
 export function withoutUrlEscapes(text: string): string {
   try {
     return decodeURIComponent(text);

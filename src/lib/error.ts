@@ -1,9 +1,9 @@
-/** The code that an error carries, as those of the system do (`ENOENT`); null without one. */
+/** The code of an error, such as the system's `ENOENT`; null without one. */
 export function errorCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error ? String(error.code) : null;
 }
 
-/** Why a file cannot be read, in words where they are known. */
+/** Why a file cannot be read, in words if they are known. */
 export function readError(error: unknown): string {
   const code = errorCode(error);
   if (code === 'ENOENT') return 'there is no such file';

@@ -3,16 +3,18 @@ import { dirname } from 'node:path';
 import { errorCode } from './error.ts';
 
 /**
- * Small files that only their owner may read, and that a crash or a power cut leaves as they were or as they shall be, whole:
- * each is written under another name, flushed, and only then given its own.
+ * Small files that only their owner may read. A crash or a power failure leaves them whole, either old or new: each is
+ * written under another name, flushed, and then renamed.
  */
 
-/** What file systems say that know no second name for a file. */
+/** Errors of file systems without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
-/** Makes a file; on stable storage when this returns. False: there is one, and it stays as it is. Throws the system's error. */
+/**
+ * Creates a file, on stable storage when this returns. False: it exists, and stays as it is. Throws the system's error.
+ */
 export function makeFile(path: string, text: string): boolean {
-  // Several processes may be about it.
+  // Several processes may be doing this.
   const draft = `${path}.${process.pid}.new`;
   writeFlushed(draft, text);
   try {
@@ -30,8 +32,8 @@ export function makeFile(path: string, text: string): boolean {
 }
 
 /**
- * Writes a file in place of the one of its name, if there is one; on stable storage when this returns. Nobody else may be
- * about it meanwhile. Throws the system's error.
+ * Writes a file, replacing an existing one; on stable storage when this returns. Nobody else may write it meanwhile.
+ * Throws the system's error.
  */
 export function replaceFile(path: string, text: string): void {
   const draft = `${path}.new`;

@@ -23,7 +23,7 @@ export function createIdSource(clock: Pick<Clock, 'wall'>, random: Random): () =
       lastMs = now;
       time = encodeTime(now);
       random.fill(tail);
-      // Room to count upwards within one millisecond without ever overflowing.
+      // Room to count upwards within one millisecond without overflow.
       tail[0] = (tail[0] ?? 0) & 0x7f;
     } else {
       increment(tail);
@@ -34,14 +34,14 @@ export function createIdSource(clock: Pick<Clock, 'wall'>, random: Random): () =
 
 /**
  * Makes names for submissions that have no id yet, for their `Received` and `Message-ID`: like ids, but without `msg_`,
- * since the engine gives the message an id of its own later and nobody should look for this one.
+ * since the engine later gives the message its own id and nobody should look for this one.
  */
 export function createTokenSource(clock: Pick<Clock, 'wall'>, random: Random): () => string {
   const next = createIdSource(clock, random);
   return () => next().slice('msg_'.length);
 }
 
-/** Whether `text` has the form of a message id. Says nothing about whether such a message exists. */
+/** Whether `text` has the form of a message id. It says nothing about the existence of such a message. */
 export function isMessageId(text: string): boolean {
   return MESSAGE_ID.test(text);
 }
@@ -54,8 +54,8 @@ export function messageIdTime(id: string): number {
 }
 
 /**
- * What every id of the time `ms` (milliseconds since the epoch) and later is at or above, and every earlier one
- * below. A time that no id can carry gives the nearest end.
+ * The least id of the time `ms` (milliseconds since the epoch): ids of that time and later are not below it, earlier
+ * ones are. A time outside the range of ids gives the nearest end.
  */
 export function messageIdFloor(ms: number): string {
   return `msg_${encodeTime(Math.min(Math.max(Math.ceil(ms), 0), 2 ** 48))}`;
@@ -90,9 +90,9 @@ function increment(bytes: Uint8Array): void {
   }
 }
 
-// The text of an API key (contract §9): `wb_live_` or `wb_test_`, 43 characters base62 (256 random bits), and
-// 6 characters base62 of CRC-32 over all that stands before them. The checksum tells a typo from an unknown
-// key without asking the store, and lets scanners find leaked keys without false alarms.
+// The text of an API key (contract §9): `wb_live_` or `wb_test_`, 43 characters base62 (256 random bits), and 6
+// characters base62 of the CRC-32 of everything before them. The checksum distinguishes a typo from an unknown key
+// without asking the store, and lets scanners find leaked keys without false alarms.
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BASE = BigInt(BASE62.length);
@@ -101,10 +101,10 @@ const SECRET_CHARACTERS = 43;
 const CHECKSUM_CHARACTERS = 6;
 const SHOWN_CHARACTERS = 'wb_live_'.length + 6;
 const SECRET = /^wb_(live|test)_[0-9A-Za-z]{49}$/;
-/** Wherever they stand, and whatever stands behind them. */
+/** Anywhere in a text, whatever follows. */
 const SECRETS = /wb_(live|test)_[0-9A-Za-z]{43,}/g;
 
-/** What can be told of a text offered as a key without asking the store. */
+/** What the form of an alleged key shows without asking the store. */
 export type SecretForm = 'well_formed' | 'checksum_wrong' | 'malformed';
 
 /** Makes a new secret. It is shown once and never stored. */
@@ -122,17 +122,17 @@ export function inspectSecret(text: string): SecretForm {
   return checksum(body) === text.slice(-CHECKSUM_CHARACTERS) ? 'well_formed' : 'checksum_wrong';
 }
 
-/** SHA-256 of a secret, hex: the only form of it that is kept. Fast is enough, the secret has 256 bits. */
+/** SHA-256 of a secret, hex: the only form that is stored. A fast hash is enough, since the secret has 256 bits. */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** The first characters of a secret: enough to recognise it by, useless to guess the rest. */
+/** The first characters of a secret: enough to recognize it, useless to guess the rest. */
 export function secretPrefix(secret: string): string {
   return secret.slice(0, SHOWN_CHARACTERS);
 }
 
-/** A text without the keys in it: only what each is recognised by stays. For what people paste where a name belongs. */
+/** A text without the keys in it: only their prefixes stay. For what people paste where a name belongs. */
 export function withoutKeys(text: string): string {
   return text.replaceAll(SECRETS, (secret) => `${secretPrefix(secret)}…`);
 }
@@ -151,7 +151,9 @@ function toBase62(number: bigint, length: number): string {
 const GOOD_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const PREFIX_BYTES = 9;
 
-/** Gives each request its id: the client's own if it is well formed (contract §5), else a prefix drawn once and a count. */
+/**
+ * Gives each request its id: the client's own if it is well formed (contract §5), else a prefix drawn once and a count.
+ */
 export function createRequestIds(random: Random): (inbound: string | undefined) => string {
   const prefix = Buffer.from(random.fill(new Uint8Array(PREFIX_BYTES))).toString('base64url');
   let count = 0;

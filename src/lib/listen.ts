@@ -1,8 +1,8 @@
 import { isIPv4, type Server } from 'node:net';
 
 /**
- * TLS as it is spoken on every port of ours: none of the versions that RFC 8996 takes out of use, and suites with forward
- * secrecy and authenticated encryption alone (RFC 9325 §4.2), so no CBC. Names of TLS 1.3 and 1.2, in our order.
+ * TLS on every port of ours: no versions deprecated by RFC 8996, and only suites with forward secrecy and authenticated
+ * encryption (RFC 9325 §4.2), so no CBC. Names of TLS 1.3 and 1.2, in our order.
  */
 export const TLS_RULES = {
   minVersion: 'TLSv1.2',
@@ -18,7 +18,7 @@ export const TLS_RULES = {
     'ECDHE-RSA-AES128-GCM-SHA256',
   ].join(':'),
 } as const;
-/** With port 0 the first address chooses; how often to choose anew when another address has that port taken. */
+/** With port 0 the first address chooses; how often to choose again if another address has that port taken. */
 const PORT_TRIES = 5;
 
 /** An address and port that could not be bound. */
@@ -51,18 +51,18 @@ const CODES: Readonly<Record<string, ListenErrorCode>> = {
   EAFNOSUPPORT: 'address_unavailable',
 };
 
-/** Servers that listen on the same port, one for each address. */
+/** Servers that listen on the same port, one per address. */
 export interface Bound<S extends Server> {
   readonly servers: readonly S[];
   readonly port: number;
 }
 
 /**
- * Binds a port on each of these addresses, by a server of its own; 0 takes a free one, the same on all. `::` takes IPv4
- * too, unless an IPv4 address is listed. Rejects with {@link ListenError}, and then has bound none.
+ * Binds a port on each of these addresses, with a server each; 0 takes a free one, the same on all. `::` includes IPv4,
+ * unless an IPv4 address is listed. Rejects with {@link ListenError}, and then has bound none.
  *
- * `onError` is told what goes wrong with a server afterwards, such as a connection that could not be accepted. With
- * `sharesPort`, others may bind the same port who say so too (SO_REUSEPORT): the kernel divides the connections among them.
+ * `onError` gets later errors of a server, such as a connection that could not be accepted. With `sharesPort`, others
+ * may bind the same port if they do the same (SO_REUSEPORT): the kernel distributes the connections among them.
  */
 export async function bindAll<S extends Server>(
   hosts: readonly string[],
@@ -100,14 +100,14 @@ async function bindEach<S extends Server>(
       servers.push(server);
     }
   } catch (error) {
-    // The port is free at once; who has connected meanwhile goes by himself.
+    // The port is free at once; clients that have connected meanwhile leave on their own.
     for (const server of servers) server.close();
     throw error;
   }
   return { servers, port: chosen };
 }
 
-/** Where a server is to listen, as `server.listen` takes it. */
+/** The place for `server.listen`. */
 interface Place {
   readonly host: string;
   readonly port: number;

@@ -12,5 +12,5 @@ export interface Log {
   error(event: string, fields?: LogFields): void;
 }
 
-/** A log that keeps nothing. */
+/** A log that discards everything. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

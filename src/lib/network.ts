@@ -2,11 +2,11 @@ import { BlockList, isIP, isIPv4 } from 'node:net';
 
 /** A set of address ranges (RFC 4632). */
 export interface CidrSet {
-  /** Whether an address (IPv4, IPv6 or IPv4-mapped) lies in one of the ranges. What is no address does not. */
+  /** Whether an address (IPv4, IPv6 or IPv4-mapped) is in one of the ranges. False for anything else. */
   contains(address: string): boolean;
 }
 
-/** What {@link parseCidrs} makes of a list: the set, or the first entry that is no range, and why. */
+/** The result of {@link parseCidrs}: the set, or the first invalid entry, and why. */
 export type CidrsResult =
   | { readonly ok: true; readonly cidrs: CidrSet }
   | { readonly ok: false; readonly entry: string; readonly reason: string };
@@ -24,8 +24,8 @@ const IPV4_MAPPED = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff);
 const WRITTEN_MAPPED = '::ffff:';
 
 /**
- * Parses addresses and ranges such as `10.0.0.0/8` or `fd00::/8`. A bare address is a range of one. Bits set
- * behind the prefix are refused: `10.1.2.3/8` is as likely meant to be one host as a network.
+ * Parses addresses and ranges such as `10.0.0.0/8` or `fd00::/8`. A bare address is a range of one. Bits set after the
+ * prefix are refused: `10.1.2.3/8` may as well mean one host as a network.
  */
 export function parseCidrs(list: readonly string[]): CidrsResult {
   const ranges: Range[] = [];
@@ -37,7 +37,7 @@ export function parseCidrs(list: readonly string[]): CidrsResult {
   return { ok: true, cidrs: { contains: remembered((address) => inAny(ranges, address)) } };
 }
 
-/** Whether two ranges have an address in common. What is no range has none. */
+/** Whether two ranges have an address in common. False for invalid ranges. */
 export function overlap(a: string, b: string): boolean {
   const first = parseRange(a);
   const second = parseRange(b);
@@ -45,20 +45,20 @@ export function overlap(a: string, b: string): boolean {
   return inRange(first, second.network) || inRange(second, first.network);
 }
 
-/** The family that an address is written in; null when it is none. */
+/** The family of an address; null if it is invalid. */
 export function familyOf(address: string): 4 | 6 | null {
   const family = isIP(address);
   return family === 4 || family === 6 ? family : null;
 }
 
-/** Whether two addresses of one family agree in their first `bits`, whatever is set behind. What is no address does not. */
+/** Whether two addresses of one family agree in their first `bits`. False for invalid addresses. */
 export function sameNetwork(a: string, b: string, bits: number): boolean {
   const [first, second] = [addressBytes(normaliseAddress(a)), addressBytes(normaliseAddress(b))];
   if (first === null || second?.length !== first.length || bits > first.length * 8) return false;
   return first.every((byte, i) => (byte & byteMask(bits, i)) === ((second[i] ?? 0) & byteMask(bits, i)));
 }
 
-/** Clients come back: the answers for the last addresses are kept. */
+/** Clients come back, so the answers for the last addresses are cached. */
 function remembered<T>(ask: (address: string) => T): (address: string) => T {
   let answers = new Map<string, T>();
   return (address) => {
@@ -72,11 +72,11 @@ function remembered<T>(ask: (address: string) => T): (address: string) => T {
 }
 
 /**
- * An address as it is compared and shown: an IPv4-mapped one, however it is written (`::ffff:192.0.2.1`,
- * `::ffff:c000:201`), is `192.0.2.1`, and a zone (`%eth0`) is left out.
+ * An address as compared and shown: an IPv4-mapped one in any form (`::ffff:192.0.2.1`, `::ffff:c000:201`) is
+ * `192.0.2.1`, and a zone (`%eth0`) is omitted.
  */
 export function normaliseAddress(address: string): string {
-  // As sockets write it, of which each connection brings one.
+  // As sockets write it, on every connection.
   if (address.startsWith(WRITTEN_MAPPED)) {
     const mapped = address.slice(WRITTEN_MAPPED.length);
     if (isIPv4(mapped)) return mapped;
@@ -88,15 +88,15 @@ export function normaliseAddress(address: string): string {
 }
 
 /**
- * What limits per source count by: an IPv4 address is itself, an IPv6 one its /64 (`2001:db8:0:1::/64`), for whoever
- * has one address of it has all. What is no address is itself.
+ * The unit of limits per source: an IPv4 address is itself, an IPv6 one its /64 (`2001:db8:0:1::/64`), since a client
+ * with one address of it has all. Anything else is itself.
  */
 export function sourceGroup(address: string): string {
   const plain = normaliseAddress(address);
   return plain.includes(':') ? networkOf(plain) : plain;
 }
 
-/** The /64 of an IPv6 address without a zone: asked several times for each connection and message. */
+/** The /64 of an IPv6 address without a zone: needed several times per connection and message. */
 const networkOf = remembered((address) => {
   const bytes = addressBytes(address);
   if (bytes === null) return address;
@@ -104,7 +104,7 @@ const networkOf = remembered((address) => {
   return `${groups.join(':')}::/64`;
 });
 
-/** The range, or why there is none. */
+/** The range, or why it is invalid. */
 function parseRange(entry: string): Range | string {
   const [, address = '', prefix] = CIDR.exec(entry) ?? [];
   const network = addressBytes(address);
@@ -122,7 +122,7 @@ function parseRange(entry: string): Range | string {
   return { network, bits };
 }
 
-/** What may be meant by a range of IPv4 with bits behind its prefix. */
+/** What an IPv4 range with bits after its prefix may mean. */
 function meantInstead(network: Uint8Array, bits: number): string {
   if (network.length !== 4) return '';
   const start = network.map((byte, i) => byte & byteMask(bits, i)).join('.');
@@ -153,7 +153,7 @@ function byteMask(bits: number, index: number): number {
   return (0xff << (8 - inByte)) & 0xff;
 }
 
-/** The 4 or 16 bytes of an address; null when it is none. */
+/** The 4 or 16 bytes of an address; null if it is invalid. */
 function addressBytes(address: string): Uint8Array | null {
   switch (isIP(address)) {
     case 4:
@@ -165,7 +165,7 @@ function addressBytes(address: string): Uint8Array | null {
   }
 }
 
-/** The bytes of what `isIP` has found to be IPv6 (RFC 4291 §2.2). */
+/** The bytes of an address that `isIP` has recognized as IPv6 (RFC 4291 §2.2). */
 function ipv6Bytes(address: string): Uint8Array {
   const [head = '', tail] = address.split('::');
   const front = groupBytes(head);
@@ -185,7 +185,7 @@ function groupBytes(groups: string): number[] {
   });
 }
 
-/** IPv4 that is nobody's on the Internet (IANA's registry of special-purpose addresses, RFC 6890). */
+/** IPv4 that is not public (IANA's registry of special-purpose addresses, RFC 6890). */
 const SPECIAL_IPV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -204,21 +204,21 @@ const SPECIAL_IPV4 = [
   '240.0.0.0/4',
 ];
 
-/** Within what is given out of IPv6, that which is not: IETF's own with Teredo, documentation, 6to4, SRv6. */
+/** The parts of allocated IPv6 that are not public: IETF's own with Teredo, documentation, 6to4, SRv6. */
 const SPECIAL_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '5f00::/16'];
 
-/** Global unicast (RFC 4291), and IPv4 behind NAT64 (RFC 6052), which is looked at as what it stands for. */
+/** Global unicast (RFC 4291), and IPv4 behind NAT64 (RFC 6052), which is judged by the embedded address. */
 const GIVEN_OUT_IPV6 = ['2000::/3', '64:ff9b::/96'];
 
 const given = setOf(GIVEN_OUT_IPV6);
 const special = setOf([...SPECIAL_IPV4, ...SPECIAL_IPV6, ...SPECIAL_IPV4.map(behindNat64)]);
 
 /**
- * Whether an address is of the Internet: not private, loopback, link-local, multicast, unspecified, reserved, or one
- * of these written as IPv6. What is no address is not public.
+ * Whether an address is public: not private, loopback, link-local, multicast, unspecified, reserved, or one of these
+ * embedded in IPv6. False for anything else.
  */
 export function isPublicAddress(address: string): boolean {
-  // A zone means nothing beyond this machine.
+  // A zone has no meaning beyond this machine.
   if (address.includes('%')) return false;
   const plain = normaliseAddress(address);
   const family = isIP(plain);
@@ -238,8 +238,8 @@ function setOf(ranges: readonly string[]): CidrSet {
 }
 
 /**
- * Addresses that only the neighbours of a machine have (RFC 3927, RFC 4291), and those at which clouds tell machines about
- * themselves, secrets too. No mail server has one.
+ * Link-local addresses (RFC 3927, RFC 4291), and those at which clouds serve machine metadata, including secrets. No
+ * mail server has one.
  */
 export const LINK_LOCAL = new BlockList();
 LINK_LOCAL.addSubnet('169.254.0.0', 16, 'ipv4');
@@ -259,8 +259,8 @@ const WITH_PORT = /^(?:\[([0-9a-fA-F:.]+)\]|([0-9.]+)):([1-9][0-9]{0,4})$/;
 const MAX_PORT = 65_535;
 
 /**
- * Reads `192.0.2.1`, `192.0.2.1:53`, `2001:db8::1` or `[2001:db8::1]:53`; without a port it is `defaultPort`. Null
- * when it is none of them.
+ * Parses `192.0.2.1`, `192.0.2.1:53`, `2001:db8::1` or `[2001:db8::1]:53`; without a port it is `defaultPort`. Null for
+ * anything else.
  */
 export function parseEndpoint(text: string, defaultPort: number): Endpoint | null {
   if (isIP(text) !== 0) return text.includes('%') ? null : { address: text, port: defaultPort };
@@ -269,19 +269,19 @@ export function parseEndpoint(text: string, defaultPort: number): Endpoint | nul
   return isGood && Number(port) <= MAX_PORT ? { address: v6 ?? v4 ?? '', port: Number(port) } : null;
 }
 
-/** The names that are ours. */
+/** The names of this server. */
 export interface OwnHosts {
   /** `webui.allowed_hosts` */
   readonly allowedHosts: readonly string[];
   /** `server.hostname` */
   readonly hostname: string;
-  /** A set-up link is out: its holder may come by a name that is not ours yet. */
+  /** A set-up link is open: its holder may use a name that is not configured yet. */
   readonly anyHost?: boolean;
 }
 
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+))(?::\d{1,5})?$/;
 
-/** Whether a host as in a URL, in lower case, with or without a port, is ours. Addresses are. */
+/** Whether the host of a URL, in lower case, with or without a port, is ours. Addresses are. */
 export function isOwnHost(host: string, { allowedHosts, hostname, anyHost = false }: OwnHosts): boolean {
   const [, address, name] = HOST.exec(host) ?? [];
   if (address !== undefined) return isIP(address) === 6;

@@ -1,4 +1,7 @@
-/** A map that holds the newest entries alone. What is set, or set again, is the newest; of more than `max` the oldest makes room. */
+/**
+ * A map of the newest entries only. An entry that is set, even again, is the newest; beyond `max`, the oldest is
+ * removed.
+ */
 export class NewestMap<K, V> extends Map<K, V> {
   readonly #max: number;
 

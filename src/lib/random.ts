@@ -1,19 +1,19 @@
 import { randomFillSync } from 'node:crypto';
 
-/** Randomness, passed in, so that a seeded history repeats itself. */
+/** Randomness, injected, so that a seeded run repeats itself. */
 export interface Random {
-  /** A number in [0, 1). For jitter and dice, not for secrets. */
+  /** A number in [0, 1). For jitter and choices, not for secrets. */
   next(): number;
   /** Fills and returns `target` with random bytes; the system's source is fit for secrets. */
   fill(target: Uint8Array): Uint8Array;
 }
 
-/** Random bytes are drawn from the system so many at a time: a call for ten costs as much as one for a thousand. */
+/** Random bytes are drawn from the system in batches: drawing ten costs as much as a thousand. */
 const POOL_BYTES = 4096;
 const pool = Buffer.alloc(POOL_BYTES);
 let used = POOL_BYTES;
 
-/** The machine's randomness. `fill` is cryptographically strong; no byte is given out twice. */
+/** The machine's randomness. `fill` is cryptographically strong; no byte is returned twice. */
 export const systemRandom: Random = {
   next: () => Math.random(),
   fill: (target) => {
@@ -29,7 +29,7 @@ export const systemRandom: Random = {
   },
 };
 
-/** A repeatable generator (mulberry32) for simulations and tests: the same seed, the same sequence. */
+/** A repeatable generator (mulberry32) for simulations and tests: the same seed gives the same sequence. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {

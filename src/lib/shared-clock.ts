@@ -2,28 +2,28 @@ import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import type { StopSignal } from './stop.ts';
 
-/** How often the others' time is asked for, in ms: less than clocks of machines drift apart in a day. */
+/** How often the other clock is read, in ms: machines' clocks drift less than this apart in a day. */
 const MEASURE_MS = 10_000;
-/** Answers asked for at a time; the quickest counts. */
+/** Answers per measurement; the quickest counts. */
 const SAMPLES = 3;
-/** Asked more at the start, when connections are still being made. */
+/** More at the start, while connections are still being made. */
 const FIRST_SAMPLES = 5;
-/** A larger error than this, in ms, is set right at once: due dates and leases must not be wrong for long. */
+/** A larger error than this, in ms, is corrected at once: due dates and leases must not be wrong for long. */
 const JUMP_MS = 1_000;
-/** A smaller one little by little: wall time is slower or faster by at most this part, and never goes back. */
+/** A smaller one is corrected gradually: wall time runs slower or faster by at most this part, and never goes back. */
 const SLEW = 0.05;
 
-/** One answer of who has the time that all go by. */
+/** One answer of the common clock. */
 interface Sample {
-  /** What our monotonic time lacks, in ms. */
+  /** The difference to our monotonic time, in ms. */
   readonly offset: number;
-  /** How wrong that may be, in ms, either way: half of what the question took. */
+  /** How wrong that may be, in ms, either way: half of the round trip. */
   readonly error: number;
 }
 
 /**
- * The machine's clock, until it {@link SharedClock.follow}s another: then its wall time is monotonic time plus an
- * offset that is measured, so that all who follow the same clock agree, whatever their machines say.
+ * The machine's clock, until it {@link SharedClock.follow}s another one: then its wall time is monotonic time plus a
+ * measured offset, so that all followers of one clock agree, whatever their machines say.
  */
 export class SharedClock implements Clock {
   readonly #machine: Clock;
@@ -52,7 +52,10 @@ export class SharedClock implements Clock {
     return this.#machine.sleep(ms, signal);
   }
 
-  /** Goes by another clock from now on: `ask` gives its wall time in ms. Rejects, and changes nothing, as `ask` does. */
+  /**
+   * Follows another clock from now on: `ask` returns its wall time in ms. Rejects, and changes nothing, if `ask`
+   * rejects.
+   */
   async follow(ask: () => Promise<number>): Promise<void> {
     const { offset } = await this.#sample(ask, FIRST_SAMPLES);
     this.#set(offset, offset);
@@ -60,22 +63,24 @@ export class SharedClock implements Clock {
   }
 
   /**
-   * Measures again, and sets right what is wrong. Returns by how many ms wall time jumped: 0 where the error was small,
-   * or may be one of measuring. Rejects as the other clock does.
+   * Measures again, and corrects the error. Returns by how many ms wall time jumped: 0 if the error was small, or may
+   * be one of measuring. Rejects like the other clock.
    */
   async measure(): Promise<number> {
     if (this.#ask === null) return 0;
     const { offset, error } = await this.#sample(this.#ask, SAMPLES);
     const now = this.#offsetAt(this.#machine.mono());
     const wrong = offset - now;
-    // The true offset is not further from the measured one than the error: what lies within may be right as it is.
+    // The true offset differs from the measured one by at most the error: an offset within may be right as it is.
     if (Math.abs(wrong) <= error) return 0;
     const isJump = Math.abs(wrong) > JUMP_MS;
     this.#set(isJump ? offset : now, offset);
     return isJump ? Math.round(wrong) : 0;
   }
 
-  /** Measures every few seconds until `signal` aborts. While the other does not answer, time goes on by itself. */
+  /**
+   * Measures every few seconds until `signal` aborts. While the other clock does not answer, time continues on its own.
+   */
   async keep(log: Log, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.sleep(MEASURE_MS, signal);
@@ -101,7 +106,7 @@ export class SharedClock implements Clock {
     return Math.abs(wrong) <= moved ? this.#target : this.#offset + Math.sign(wrong) * moved;
   }
 
-  /** The quickest of several answers: whatever the way there and back took, its middle is nearest to the truth. */
+  /** The quickest of several answers: the middle of its round trip is nearest to the truth. */
   async #sample(ask: () => Promise<number>, count: number): Promise<Sample> {
     let best: Sample | null = null;
     for (let asked = 0; best === null || asked < count; asked++) {

@@ -1,4 +1,4 @@
-/** Tells that something is to end before its time. An `AbortSignal` is one. */
+/** Tells that something should end early. An `AbortSignal` is one. */
 export interface StopSignal {
   readonly aborted: boolean;
   addEventListener(type: 'abort', listener: () => void): void;
@@ -6,8 +6,8 @@ export interface StopSignal {
 }
 
 /**
- * A stop signal and its trigger at a tenth of what an `AbortController` costs, for what is done thousands of times a second and
- * hardly ever ended early. Listeners are called in order, once; they must not throw.
+ * A stop signal and its trigger at a tenth of the cost of an `AbortController`, for what is done thousands of times a
+ * second and hardly ever ended early. Listeners are called in order, once; they must not throw.
  */
 export class Stop implements StopSignal {
   #aborted = false;
@@ -17,11 +17,11 @@ export class Stop implements StopSignal {
     return this.#aborted;
   }
 
-  /** Tells everybody; a second time it does nothing. */
+  /** Calls every listener; a second call does nothing. */
   abort(): void {
     if (this.#aborted) return;
     this.#aborted = true;
-    // Who is removed by one before is not told any more.
+    // A listener removed by an earlier one is not called.
     for (const listener of this.#listeners ?? []) listener();
     this.#listeners = null;
   }
@@ -37,7 +37,7 @@ export class Stop implements StopSignal {
   }
 }
 
-/** An `AbortSignal` that follows a stop signal, for those who need one. It listens as long as both live. */
+/** An `AbortSignal` that follows a stop signal. It listens as long as both live. */
 export function abortSignalOf(stop: StopSignal): AbortSignal {
   if (stop instanceof AbortSignal) return stop;
   const controller = new AbortController();
@@ -47,7 +47,7 @@ export function abortSignalOf(stop: StopSignal): AbortSignal {
   return controller.signal;
 }
 
-/** What is under way for somebody: several may wait for the same, and it ends early when nobody does. */
+/** Work under way: several callers may wait for it, and it ends early when none does. */
 interface Flight<T> {
   readonly end: AbortController;
   readonly result: Promise<T>;
@@ -64,8 +64,8 @@ export class Flights<T> {
   }
 
   /**
-   * The result of `work`, begun now unless it is under way for `key`. `work` never rejects, and ends soon after its
-   * signal, which aborts when all who wait for it have. A caller whose own `signal` aborts gets null at once.
+   * The result of `work`, which starts now unless it is under way for `key`. `work` never rejects, and ends soon after
+   * its signal, which aborts when all its callers have given up. A caller whose own `signal` aborts gets null at once.
    */
   async join(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T | null> {
     if (signal.aborted) return null;
@@ -91,7 +91,7 @@ export class Flights<T> {
     return flight;
   }
 
-  /** Ends what nobody waits for; the next caller begins anew. */
+  /** Ends work that nobody waits for; the next caller starts it anew. */
   #end(key: string, flight: Flight<T>): void {
     this.#forget(key, flight);
     flight.end.abort();

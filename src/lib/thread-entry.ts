@@ -1,4 +1,4 @@
-/** Where every thread begins: the module that it is for is imported once its compiled code can be found. */
+/** The entry of every thread: it imports the thread's module once compiled code can be found. */
 import { keepCompiledCode } from './thread.ts';
 
 keepCompiledCode();

@@ -11,23 +11,23 @@ export interface SigningKey {
   readonly domain: string;
   readonly selector: string;
   readonly algorithm: DkimAlgorithm;
-  /** Throws when it is not of its algorithm, or no key at all. */
+  /** Throws if it does not match its algorithm, or is no key at all. */
   privateKey(): KeyObject;
-  /** Throws as the other. */
+  /** Throws like the other. */
   publicKey(): KeyObject;
 }
 
 /** The keys of all domains. */
 export interface SigningKeys {
-  /** Those that sign now, by domain. Domains without any are not in it. */
+  /** The keys that sign now, by domain; domains without any are absent. */
   readonly active: ReadonlyMap<string, readonly SigningKey[]>;
-  /** One that signs or has signed; null for one that is not ours, or cannot be read. In lower case. */
+  /** A key that signs or has signed; null if it is not ours, or cannot be read. In lower case. */
   held(domain: string, selector: string): SigningKey | null;
 }
 
 /**
- * The keys that domains have. Each is read when it is first used and never again while it stays: there may be thousands, and a
- * reload of the configuration must cost nothing. To be called with the domains as they are now.
+ * Opens the domains' keys. Each is read at its first use and never again while it stays: there may be thousands, and a
+ * reload of the configuration must cost nothing. Call the result with the current domains.
  */
 export function createSigningKeys(): (domains: readonly SendingDomain[]) => SigningKeys {
   let last: readonly SendingDomain[] = [];
@@ -54,7 +54,7 @@ function keysOf(held: ReadonlyMap<string, OpenKey>): SigningKeys {
   return { active, held: (domain, selector) => held.get(nameOf(domain, selector)) ?? null };
 }
 
-/** Keys that did not change are those of before. */
+/** Reuses keys that did not change. */
 function openKeys(
   domains: readonly SendingDomain[],
   before: ReadonlyMap<string, OpenKey>,
@@ -70,7 +70,7 @@ function openKeys(
   return open;
 }
 
-/** Where its record stands in the DNS. */
+/** The DNS name of its record. */
 function nameOf(domain: string, selector: string): string {
   return `${selector}._domainkey.${domain}`;
 }
@@ -116,7 +116,7 @@ function isActive({ activeSince, retiredAt }: DomainKey): boolean {
   return activeSince !== null && retiredAt === null;
 }
 
-/** Weaker ones are not to be used any more (RFC 8301 §3.2 takes them from 1024 on). */
+/** Weaker keys should not be used any more (RFC 8301 §3.2 accepts them from 1024 on). */
 const MIN_RSA_BITS = 2048;
 
 function readPrivateKey(secret: string, algorithm: DkimAlgorithm): KeyObject {
@@ -130,9 +130,9 @@ function readPrivateKey(secret: string, algorithm: DkimAlgorithm): KeyObject {
 }
 
 /**
- * The keys to sign a message with: those of its author's domain, or of the nearest domain above it, which DMARC takes as well
- * (RFC 7489 §3.1.1). None where the message may not be signed: its submitter may not send as each of its authors, or the
- * authors cannot be read for certain; a signature would vouch for them.
+ * The keys to sign a message with: those of its author's domain, or of the nearest parent domain, which DMARC accepts
+ * as well (RFC 7489 §3.1.1). None if the message may not be signed: its submitter may not send as each of its authors,
+ * or the authors cannot be parsed reliably; a signature would vouch for them.
  */
 export function keysForAuthor(
   fields: readonly FieldSpan[],
@@ -153,12 +153,12 @@ export function keysForAuthor(
   return [];
 }
 
-/** No domains at all are none here, and not all of them. */
+/** An empty list allows no domain, and not all of them. */
 function isAmong(senderDomains: readonly string[], domain: string): boolean {
   return senderDomains.length > 0 && maySendFrom({ senderDomains }, domain);
 }
 
-/** A domain, and those above it. */
+/** A domain and its parents. */
 function* withParents(domain: string): Generator<string, void> {
   for (let name = domain; ; ) {
     yield name;

@@ -17,29 +17,29 @@ import { keysForAuthor, type SigningKey, type SigningKeys } from './keys.ts';
 
 /** What signing needs. */
 interface SignerParts {
-  /** The keys as they are now. Asked for every message. */
+  /** The current keys, read for every message. */
   readonly keys: () => SigningKeys;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 const SECOND_MS = 1000;
-/** How often a domain's trouble is told, in ms. */
+/** How often a domain's failure is logged, in ms. */
 const TELL_EVERY_MS = 60_000;
-/** Domains whose trouble is remembered. */
+/** Domains whose failures are remembered. */
 const MAX_TOLD = 1000;
-/** Signatures of a message that may be ours; we never made as many. */
+/** Most signatures of a message examined as ours; we never made as many. */
 const MAX_SIGNATURES = 8;
 const LOWER_NAME = SIGNATURE_NAME.toLowerCase();
 
-/** A key, since when a message is signed with it (Unix seconds), and the names of the fields that are. */
+/** A key, the time from which it signs a message (Unix seconds), and the names of the signed fields. */
 interface Use {
   readonly key: SigningKey;
   readonly time: number;
   readonly names: readonly string[];
 }
 
-/** Signs mail when it is accepted, and again what had to be converted for a hop. */
+/** Signs mail when it is accepted, and again after a conversion for a hop. */
 export class MailSigner implements Signer {
   readonly #parts: SignerParts;
   readonly #signing = new Signing();
@@ -79,9 +79,9 @@ export class MailSigner implements Signer {
   }
 
   /**
-   * Signs a converted message as `original` was: with the same keys and the same times, so that a repeat gives the same bytes.
-   * Only signatures of ours that hold are made anew, each for the fields that it was for: whatever was added since may be a
-   * stranger's. All others stay as they are. Never rejects.
+   * Signs a converted message like `original`: with the same keys and times, so that a repeat gives the same bytes.
+   * Only valid signatures of ours are remade, each for the same fields: a field added since may be a stranger's. All
+   * others stay as they are. Never rejects.
    */
   async resign(original: Uint8Array, converted: readonly Uint8Array[]): Promise<readonly Uint8Array[]> {
     let domain = '';
@@ -102,14 +102,14 @@ export class MailSigner implements Signer {
     }
   }
 
-  /** The letter with signatures on top, in place of those of the same keys; null when no key could be used. */
+  /** The letter with signatures on top, replacing those of the same keys; null if no key could be used. */
   async #signed(letter: Letter, uses: readonly Use[]): Promise<Uint8Array[] | null> {
     const plain = withoutFields(letter, isSignatureOf(letter, uses));
     const bodyHash = await inSlices(bodyHashOf(plain));
     const made: Promise<string>[] = [];
     let signable: Signable | null = null;
     for (const use of uses) {
-      // The same for all of them, when a message is signed for the first time.
+      // Computed once for all keys when a message is first signed.
       if (signable?.names !== use.names) signable = signableOf(plain, use.names, bodyHash);
       made.push(this.#field(use, signable));
     }
@@ -117,7 +117,7 @@ export class MailSigner implements Signer {
     return fields === '' ? null : [Buffer.from(fields, 'latin1'), ...plain.chunks];
   }
 
-  /** A signature as a field; '' when it cannot be made. */
+  /** A signature as a field; '' if it cannot be made. */
   async #field({ key, time }: Use, { names, bodyHash, signedText: text }: Signable): Promise<string> {
     const { algorithm, domain, selector } = key;
     try {
@@ -130,8 +130,8 @@ export class MailSigner implements Signer {
   }
 
   /**
-   * Our signatures that hold. A sender who may not use a domain can write a field that looks like one: what we did not sign
-   * before must not be signed now.
+   * Our valid signatures. Anyone, even without the right to send from a domain, can write a field that looks like one:
+   * what we have not signed before must not be signed now.
    */
   async #signaturesOf(letter: Letter): Promise<Use[]> {
     const { keys } = this.#parts;
@@ -154,7 +154,7 @@ export class MailSigner implements Signer {
     return uses.filter(({ key }, place) => uses.findIndex((other) => other.key === key) === place);
   }
 
-  /** Told once a minute for each domain. */
+  /** Logged once a minute for each domain. */
   #failed(domain: string, error: unknown): void {
     const { clock, log } = this.#parts;
     const now = clock.mono();
@@ -167,7 +167,7 @@ export class MailSigner implements Signer {
   }
 }
 
-/** Whether a field is a signature by one of these keys, good or bad. */
+/** Whether a field is a signature by one of these keys, valid or not. */
 function isSignatureOf(letter: Letter, uses: readonly Use[]): (field: FieldSpan) => boolean {
   return ({ lowerName, start, end }) => {
     if (lowerName !== LOWER_NAME) return false;
@@ -183,25 +183,25 @@ function lengthOf(chunks: readonly Uint8Array[]): number {
 }
 
 /**
- * Signatures by RSA under way at once. They are made in the pool of threads in which files are read and flushed as well, which has
- * four: with more, flushes would wait behind them. The mail that waits for one is bounded by the intake.
+ * RSA signatures under way at once. They use the thread pool that also reads and flushes files, and has four threads:
+ * with more, flushes would wait behind them. The intake limits the mail that waits for one.
  */
 export const MAX_UNDER_WAY = 3;
 
-/** Makes signatures: RSA's beside the event loop, a few at once. */
+/** Makes signatures: with RSA off the event loop, a few at once. */
 export class Signing {
   readonly #waiting: (() => void)[] = [];
   #underWay = 0;
 
-  /** How many are made now. */
+  /** Signatures under way. */
   get underWay(): number {
     return this.#underWay;
   }
 
-  /** The signature, base64. The same input always gets the same. Rejects when the key cannot be used. */
+  /** The signature, base64. The same input always gives the same one. Rejects if the key cannot be used. */
   async sign(key: SigningKey, input: Buffer): Promise<string> {
     const privateKey = key.privateKey();
-    // It costs less than the way to the pool and back, and mail that is accepted together stays together.
+    // It costs less than a turn through the pool, and mail accepted together stays together.
     if (key.algorithm === 'ed25519-sha256') return sign(null, digestOf(input), privateKey).toString('base64');
     if (this.#underWay >= MAX_UNDER_WAY) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#underWay += 1;
@@ -213,14 +213,14 @@ export class Signing {
       });
     } finally {
       const next = this.#waiting.shift();
-      // The place goes to the next that waits, without becoming free.
+      // The slot passes to the next in the queue without becoming free.
       if (next === undefined) this.#underWay -= 1;
       else next();
     }
   }
 }
 
-/** Whether a key made this signature (base64). False when the key cannot be used. */
+/** Whether a key made this signature (base64). False if the key cannot be used. */
 export function isSignedBy(key: SigningKey, input: Buffer, signature: string): boolean {
   try {
     const bytes = Buffer.from(signature, 'base64');
@@ -231,12 +231,12 @@ export function isSignedBy(key: SigningKey, input: Buffer, signature: string): b
   }
 }
 
-/** RFC 8463 §3: Ed25519 signs the sum of what is signed. */
+/** RFC 8463 §3: Ed25519 signs the hash. */
 function digestOf(input: Buffer): Buffer {
   return createHash('sha256').update(input).digest();
 }
 
-/** Headers are smaller (`MAX_HANDED_IN_HEADER`), but for what was put on top of them. */
+/** Headers are smaller (`MAX_HANDED_IN_HEADER`), except for what was put on top of them. */
 const MAX_HEADER_BYTES = 512 * 1024;
 const BLANK_LINE = Buffer.from('\r\n\r\n');
 const CRLF_LENGTH = 2;
@@ -244,12 +244,12 @@ const CRLF_LENGTH = 2;
 /** A message in its wire form, as signing sees it. */
 export interface Letter {
   readonly chunks: readonly Uint8Array[];
-  /** The header, one character for each byte. */
+  /** The header, one character per byte. */
   readonly text: string;
   readonly fields: readonly FieldSpan[];
 }
 
-/** What is signed of a letter, by any key. */
+/** The signed parts of a letter, for any key. */
 interface Signable {
   readonly names: readonly string[];
   /** Base64. */
@@ -257,7 +257,7 @@ interface Signable {
   readonly signedText: string;
 }
 
-/** Reads a letter's header, which may lie in several chunks; null when it is none, or too long. */
+/** Reads a letter's header, which may span several chunks; null if it is invalid or too long. */
 export function readLetter(chunks: readonly Uint8Array[]): Letter | null {
   const start = beginning(chunks);
   const end = start.indexOf(BLANK_LINE);
@@ -267,7 +267,7 @@ export function readLetter(chunks: readonly Uint8Array[]): Letter | null {
   return { chunks, text: text.slice(0, header.sizeBytes), fields: header.fields };
 }
 
-/** The first chunk where the header ends in it; else as much as a header may have. */
+/** The first chunk if the header ends in it; else as much as a header may have. */
 function beginning(chunks: readonly Uint8Array[]): Buffer {
   const first = viewOf(chunks[0] ?? new Uint8Array());
   if (chunks.length <= 1 || first.includes(BLANK_LINE)) return first;
@@ -281,7 +281,7 @@ function beginning(chunks: readonly Uint8Array[]): Buffer {
   return Buffer.concat(pieces, Math.min(length, MAX_HEADER_BYTES + CRLF_LENGTH));
 }
 
-/** The letter without some of its fields; the same where none is meant. */
+/** The letter without some of its fields; the same object if none is meant. */
 export function withoutFields(letter: Letter, isMeant: (field: FieldSpan) => boolean): Letter {
   const stay = letter.fields.filter((field) => !isMeant(field));
   if (stay.length === letter.fields.length) return letter;
@@ -291,7 +291,7 @@ export function withoutFields(letter: Letter, isMeant: (field: FieldSpan) => boo
   return { chunks: [Buffer.from(text, 'latin1'), ...rest], text, fields: kept?.fields ?? [] };
 }
 
-/** What stands behind the first `count` bytes. */
+/** What follows the first `count` bytes. */
 function skipped(chunks: readonly Uint8Array[], count: number): Uint8Array[] {
   const rest: Uint8Array[] = [];
   let left = count;
@@ -302,19 +302,19 @@ function skipped(chunks: readonly Uint8Array[], count: number): Uint8Array[] {
   return rest;
 }
 
-/** The names of all its fields that are to be signed. Throws for a letter with too many of them. */
+/** The names of all its fields to be signed. Throws for a letter with too many of them. */
 function allNames({ fields }: Letter): readonly string[] {
   const names = signedNames(fields);
   if (names === null) throw new Error('the header has too many fields to be signed');
   return names;
 }
 
-/** What is signed of a letter when these names are. */
+/** The signed parts of a letter for these names. */
 function signableOf(letter: Letter, names: readonly string[], bodyHash: string): Signable {
   return { names, bodyHash, signedText: signedText(letter.text, letter.fields, names) };
 }
 
-/** The sum of its body, base64. */
+/** The hash of its body, base64. */
 export function* bodyHashOf({ chunks, text }: Letter): Sliced<string> {
   const sum = yield* relaxedBodyHash(chunks, text.length + CRLF_LENGTH);
   return sum.toString('base64');

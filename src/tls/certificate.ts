@@ -11,10 +11,10 @@ import type { Random } from '../lib/random.ts';
 import { expiryOf, namesOfFiles, type PairReader, pairReader } from './pair.ts';
 import { createSelfSigned, type KeyAndCertificate } from './self-signed.ts';
 
-/** How often files are looked at, and the self-signed certificate's age. */
+/** How often the files, and the self-signed certificate's age, are checked. */
 const CHECK_MS = 2_000;
 
-/** Reads or makes the certificate and begins to watch it. Throws {@link CertificateError}. */
+/** Reads or makes the certificate and starts to watch it. Throws {@link CertificateError}. */
 export async function loadCertificate(options: CertificateOptions): Promise<Certificate> {
   const { files } = options;
   const source = files === null ? new OwnCertificate(options) : fileSource(files);
@@ -70,18 +70,18 @@ export class Certificate {
     return this.#expiresAt;
   }
 
-  /** Is told of every new pair, until the returned function is called. */
+  /** Calls the listener with every new pair, until the returned function is called. */
   onChange(listener: (pair: KeyAndCertificate) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Stops looking. */
+  /** Stops watching. */
   stop(): void {
     this.#stop.abort();
   }
 
-  /** Looks for a new one now: SIGHUP. One that is no good is logged, and the present one stays. */
+  /** Checks for a new one now: SIGHUP. An invalid one is logged, and the present one stays. */
   async reload(): Promise<void> {
     try {
       const loaded = await this.#source.read();
@@ -93,13 +93,13 @@ export class Certificate {
     }
   }
 
-  /** Keeps a pair that was checked in the place of the present one. Only where no file is configured. */
+  /** Stores a checked pair in place of the present one. Only if no file is configured. */
   async upload(pair: KeyAndCertificate): Promise<void> {
     await this.#source.upload(pair);
     await this.reload();
   }
 
-  /** Makes a new self-signed one, and forgets an uploaded one. Only where no file is configured. */
+  /** Makes a new self-signed one, and removes an uploaded one. Only if no file is configured. */
   async renew(): Promise<void> {
     await this.#source.renew();
     await this.reload();
@@ -122,7 +122,7 @@ export class Certificate {
     for (const listener of this.#listeners) listener(loaded.pair);
   }
 
-  /** It is used all the same: some clients do not look, and no certificate helps nobody. */
+  /** It is used all the same: some clients do not check, and having no certificate helps nobody. */
   #warnIfExpired(): void {
     if (this.#expiresAt > this.#clock.wall()) return;
     const name = this.#certFile === null ? 'tls.cert_file' : `tls.cert_file (${this.#certFile})`;
@@ -130,14 +130,14 @@ export class Certificate {
     this.#log.warn('certificate.expired', { message });
   }
 
-  /** Says it once, not every time the same fault is found. */
+  /** Logs a fault once, not every time it is found. */
   #complain(message: string): void {
     if (message !== this.#complaint) this.#log.warn('certificate.not_reloaded', { message });
     this.#complaint = message;
   }
 }
 
-/** Where the certificate comes from. */
+/** The source of the certificate. */
 export interface CertificateOptions {
   /** `tls.cert_file` and `tls.key_file`; null for an uploaded or self-signed certificate kept in `directory`. */
   readonly files: { readonly certFile: string; readonly keyFile: string } | null;
@@ -159,9 +159,9 @@ export interface LoadedPair {
   readonly origin: CertificateOrigin;
 }
 
-/** What gives the pair that is to be used, as often as it is asked. */
+/** Returns the pair to use, whenever it is asked. */
 export interface PairSource {
-  /** Rejects where there is none that can be used. */
+  /** Rejects if there is no usable one. */
   read(): Promise<LoadedPair>;
   /** See `Certificate.upload`. */
   upload(pair: KeyAndCertificate): Promise<void>;
@@ -169,15 +169,15 @@ export interface PairSource {
   renew(): Promise<void>;
 }
 
-/** Where an uploaded certificate lies in the data directory, with its key, and where the one that is made. */
+/** The files in the data directory of an uploaded certificate, with its key, and of the self-signed one. */
 export const UPLOADED_FILE = 'tls-uploaded.pem';
 export const SELF_SIGNED_FILE = 'tls.crt';
 const DAY_MS = 86_400_000;
-/** The longest that browsers take is 398 days. */
+/** Browsers accept at most 398 days. */
 const VALID_MS = 397 * DAY_MS;
 /** A self-signed certificate is replaced when this much of its life is left. */
 const RENEW_MS = 30 * DAY_MS;
-/** Machines of strangers may be a little behind. */
+/** Clients' clocks may be a little behind. */
 const BACKDATE_MS = DAY_MS;
 const MAX_ADDRESSES = 64;
 const DNS_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i;
@@ -185,8 +185,8 @@ const DNS_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a
 type OwnOptions = Omit<CertificateOptions, 'files'>;
 
 /**
- * The certificate that is kept in the data directory: one that was uploaded, else a self-signed one, which is made anew
- * before it ends. An uploaded pair lies in one file, so that it is replaced in one step.
+ * The certificate in the data directory: an uploaded one, else a self-signed one, which is renewed before it expires.
+ * An uploaded pair is one file, so that it is replaced in one step.
  */
 class OwnCertificate implements PairSource {
   readonly #options: OwnOptions;
@@ -238,7 +238,7 @@ class OwnCertificate implements PairSource {
     return pair;
   }
 
-  /** Says it once; the self-signed certificate is used meanwhile. */
+  /** Logs a fault once; the self-signed certificate is used meanwhile. */
   #complain(message: string, log: Log): void {
     if (message !== this.#complaint) log.warn('certificate.upload_unusable', { message });
     this.#complaint = message;
@@ -256,7 +256,7 @@ function isGoodFor(pair: KeyAndCertificate, host: string, now: number): boolean 
   return named !== undefined && validFromDate.getTime() <= now && validToDate.getTime() - now > RENEW_MS;
 }
 
-/** Names and addresses this machine can be reached by. */
+/** Names and addresses by which this machine can be reached. */
 function ownHosts(hostname: string): [string, ...string[]] {
   const name = DNS_NAME.test(hostname) || isIP(hostname) > 0 ? hostname : 'localhost';
   const addresses = Object.values(networkInterfaces())

@@ -6,7 +6,7 @@ import { ownUser, userText } from '../lib/command.ts';
 import { errorCode, readError } from '../lib/error.ts';
 import type { KeyAndCertificate } from './self-signed.ts';
 
-/** A certificate that cannot be used. The message names the setting or file, and says why. */
+/** An unusable certificate. The message names the setting or file, and says why. */
 class CertificateError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -23,7 +23,7 @@ export interface PairNames {
   readonly key: string;
 }
 
-/** Names for a pair that did not come in files. */
+/** Names for a pair that was not read from files. */
 const SETTINGS: PairNames = { cert: 'tls.cert_file', key: 'tls.key_file' };
 
 /** Names for the files of the settings. */
@@ -31,7 +31,7 @@ export function namesOfFiles(certFile: string, keyFile: string): PairNames {
   return { cert: `${SETTINGS.cert} (${certFile})`, key: `${SETTINGS.key} (${keyFile})` };
 }
 
-/** Makes the reader of two files; the same texts are judged once, however often they are read. */
+/** Makes the reader of two files; unchanged files are checked only once. */
 export function pairReader(
   certFile: string,
   keyFile: string,
@@ -65,7 +65,7 @@ export function certificatesIn(pem: string): string[] {
   return pem.match(BLOCK) ?? [];
 }
 
-/** What is wrong with a pair, naming the setting or file that is at fault; null when TLS can use it. */
+/** What is wrong with a pair, naming the setting or file at fault; null if TLS can use it. */
 export function faultOf(pair: KeyAndCertificate, names: PairNames = SETTINGS): string | null {
   const blocks = certificatesIn(pair.cert);
   if (blocks.length === 0)
@@ -89,7 +89,7 @@ export function faultOf(pair: KeyAndCertificate, names: PairNames = SETTINGS): s
   }
 }
 
-/** When the certificate that is shown ends, in wall ms. */
+/** When the pair's own certificate expires, in wall ms. */
 export function expiryOf(pair: KeyAndCertificate): number {
   return new X509Certificate(pair.cert).validToDate.getTime();
 }
@@ -114,10 +114,10 @@ function parseKey(pem: string, name: string): KeyObject | string {
   }
 }
 
-/** What is wrong with a pair that somebody wants to be used from now (wall ms) on; null when browsers could take it. */
+/** What is wrong with a pair to be used from now (wall ms) on; null if browsers would accept it. */
 export function uploadFault(pair: KeyAndCertificate, now: number): string | null {
   const fault = faultOf(pair);
-  // The words are those of the settings by which files are named.
+  // The text names the settings by which files are configured.
   if (fault !== null)
     return fault.replaceAll('tls.cert_file', 'certificate').replaceAll('tls.key_file', 'key');
   const chain = certificatesIn(pair.cert).map((pem) => new X509Certificate(pem));
@@ -137,7 +137,7 @@ export function uploadFault(pair: KeyAndCertificate, now: number): string | null
   return `certificate: number ${loose + 2} of ${chain.length} did not issue number ${loose + 1}; put each before its issuer`;
 }
 
-/** The names and addresses a certificate is good for. */
+/** The names and addresses that a certificate is valid for. */
 export function namesIn({ subjectAltName = '' }: X509Certificate): string[] {
   return subjectAltName
     .split(', ')

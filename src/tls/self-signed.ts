@@ -1,4 +1,4 @@
-/** Makes self-signed X.509 certificates (RFC 5280) in DER: one fixed form, so there is no need for a library. */
+/** Makes self-signed X.509 certificates (RFC 5280) in DER: one fixed form, so no library is needed. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { isIP, isIPv4 } from 'node:net';
 import type { Random } from '../lib/random.ts';
@@ -9,9 +9,9 @@ export interface KeyAndCertificate {
   readonly cert: string;
 }
 
-/** What a certificate says. */
+/** The contents of a certificate. */
 export interface SelfSignedOptions {
-  /** Host names and IP addresses it is good for; the first also names it. At least one. */
+  /** Its host names and IP addresses; the first is also its common name. At least one. */
   readonly hosts: readonly string[];
   /** Wall ms. */
   readonly notBefore: number;
@@ -52,10 +52,10 @@ const OID = {
 const SERIAL_BYTES = 16;
 /** RFC 5280 §A.1: ub-common-name. */
 const MAX_COMMON_NAME = 64;
-/** The year from which RFC 5280 §4.1.2.5 wants GeneralizedTime. */
+/** The year from which RFC 5280 §4.1.2.5 requires GeneralizedTime. */
 const GENERALIZED_FROM = Date.UTC(2050, 0);
 
-/** Makes a new P-256 key and a certificate that it signs. */
+/** Makes a new P-256 key and a certificate signed with it. */
 export function createSelfSigned(options: SelfSignedOptions): KeyAndCertificate {
   const pair = generateKeyPairSync('ec', {
     namedCurve: 'P-256',
