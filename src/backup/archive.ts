@@ -7,14 +7,14 @@ import { ArchiveError, BLOCK_BYTES, paddingOf, readTarHeader, type TarEntry, tar
 const PIECE_BYTES = 256 * 1024;
 const TOO_SHORT = 'The archive ends too early: it is incomplete.';
 
-/** Where in the archive a file lies. */
+/** The place of a file in the archive. */
 export interface PlacedEntry extends TarEntry {
   readonly offset: number;
 }
 
-/** What is done with the files of an archive as they are read. */
+/** Takes the files of an archive as they are read. */
 interface EntryTaker {
-  /** A file begins. What it gives takes the bytes. */
+  /** A file begins. The returned sink takes its bytes. */
   begin(entry: PlacedEntry): Promise<EntrySink | null>;
 }
 
@@ -25,8 +25,8 @@ export interface EntrySink {
 }
 
 /**
- * Reads an archive from its beginning to its end, and holds it to what a backup is: known names, each once, the
- * manifest first, the sums last and right, nothing behind them. Throws `ArchiveError`.
+ * Reads a whole archive, and checks that it is a backup: known names, each once, the manifest first, the checksums last
+ * and correct, nothing after them. Throws `ArchiveError`.
  */
 export async function readArchive(file: FileHandle, taker: EntryTaker, steps: Steps): Promise<PlacedEntry[]> {
   const entries: PlacedEntry[] = [];
@@ -110,7 +110,7 @@ async function checkEnd(file: FileHandle, at: number): Promise<void> {
 
 const WRITTEN_BYTES = 256 * 1024;
 
-/** Writes an archive, file by file, with the sum of each; nothing is kept in memory but the sums. */
+/** Writes an archive, file by file, with a checksum of each; keeps only the checksums in memory. */
 export class ArchiveWriter {
   readonly #file: FileHandle;
   readonly #mtime: number;
@@ -121,7 +121,7 @@ export class ArchiveWriter {
     this.#mtime = mtime;
   }
 
-  /** Makes the file, for its owner alone; it must not exist. `createdAt` is wall ms. */
+  /** Creates the file, readable by its owner only; it must not exist. `createdAt` is wall ms. */
   static async create(path: string, createdAt: number): Promise<ArchiveWriter> {
     return new ArchiveWriter(await open(path, 'wx', 0o600), createdAt / 1000);
   }
@@ -151,7 +151,7 @@ export class ArchiveWriter {
     await this.#end(name, size, hash.digest('hex'));
   }
 
-  /** Writes the sums and the end, and makes all of it durable. */
+  /** Writes the checksums and the end, and makes everything durable. */
   async finish(): Promise<void> {
     await this.addText(SUMS, sumsText(this.#sums));
     await this.#write(Buffer.alloc(2 * BLOCK_BYTES));

@@ -2,20 +2,20 @@ import { z } from 'zod';
 import { decodeJson } from '../lib/decode.ts';
 import { ArchiveError, shownName } from './tar.ts';
 
-/** What lies in a backup, by name, in this order: the manifest first, the sums last (docs/backup.md). */
+/** The files of a backup, by name, in this order: the manifest first, the checksums last (docs/backup.md). */
 export const MANIFEST = 'waybill-backup.json';
 export const DATABASE = 'waybill.db';
 export const SECRETS = 'secrets.json';
 export const SUMS = 'SHA256SUMS';
 const SEGMENT = /^spool\/\d{8,15}\.seg$/;
 
-/** Bytes that each of the small ones may have. */
+/** Most bytes of each small file. */
 const MAX_BYTES: Readonly<Record<string, number>> = {
   [MANIFEST]: 64 * 1024,
   [SECRETS]: 4 * 1024 * 1024,
   [SUMS]: 256 * 1024 * 1024,
 };
-/** Files in an archive: with 64 MiB each, 64 TiB of mail. */
+/** Most files in an archive: with 64 MiB each, 64 TiB of mail. */
 export const MAX_ENTRIES = 1_000_000;
 
 /** The name of a segment's file in an archive. */
@@ -28,7 +28,9 @@ function isSegment(name: string): boolean {
   return SEGMENT.test(name);
 }
 
-/** Refuses what no backup has: other names (and so paths that lead elsewhere), or files too large for what they are. */
+/**
+ * Refuses what no backup contains: other names (and so paths that lead elsewhere), and files too large for their kind.
+ */
 export function checkEntry(name: string, size: number): void {
   if (name !== MANIFEST && name !== DATABASE && name !== SECRETS && name !== SUMS && !isSegment(name))
     throw new ArchiveError(`${shownName(name)} is in the archive: no backup has that.`);
@@ -41,7 +43,7 @@ const FORMAT = 1;
 
 const manifestSchema = z.object({
   format: z.int(),
-  // Shown to people, so nothing else.
+  // Shown to people, so it may contain nothing else.
   version: z.string().regex(/^[\w.+-]{1,64}$/),
   createdAt: z.string(),
   messages: z.int().min(0),
@@ -50,15 +52,15 @@ const manifestSchema = z.object({
   withSecretKey: z.boolean(),
 });
 
-/** What a backup says of itself. */
+/** The contents of a backup's manifest. */
 export type Manifest = Omit<z.infer<typeof manifestSchema>, 'format'>;
 
-/** A manifest as it is written. */
+/** The text of a manifest. */
 export function manifestText(manifest: Manifest): string {
   return `${JSON.stringify({ format: FORMAT, ...manifest }, null, 2)}\n`;
 }
 
-/** Reads a manifest. Throws `ArchiveError`. */
+/** Parses a manifest. Throws `ArchiveError`. */
 export function readManifest(text: string): Manifest {
   const parsed = manifestSchema.safeParse(decodeJson(text));
   if (!parsed.success) throw new ArchiveError(`The ${MANIFEST} in the archive is not valid.`);
@@ -68,12 +70,12 @@ export function readManifest(text: string): Manifest {
   return manifest;
 }
 
-/** Sums as `sha256sum` writes and checks them. */
+/** Checksums as `sha256sum` writes and checks them. */
 export function sumsText(sums: ReadonlyMap<string, string>): string {
   return [...sums].map(([name, sum]) => `${sum}  ${name}\n`).join('');
 }
 
-/** Reads sums. Throws `ArchiveError`. */
+/** Parses checksums. Throws `ArchiveError`. */
 export function readSums(text: string): Map<string, string> {
   const sums = new Map<string, string>();
   for (const line of text.split('\n').slice(0, -1)) {
@@ -85,7 +87,7 @@ export function readSums(text: string): Map<string, string> {
   return sums;
 }
 
-/** Throws `ArchiveError` unless the sums are of exactly these files. */
+/** Throws `ArchiveError` unless the checksums are of exactly these files. */
 export function compareSums(stated: ReadonlyMap<string, string>, found: ReadonlyMap<string, string>): void {
   for (const [name, sum] of found) {
     if (stated.get(name) === undefined) throw new ArchiveError(`${name} in the archive has no sum.`);

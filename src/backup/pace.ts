@@ -1,31 +1,31 @@
 import type { Clock } from '../lib/clock.ts';
 
-/** How a backup's work is told of, paced and broken off. Counts are bytes. */
+/** Reporting, pacing and interrupting a backup's work. Counts are bytes. */
 export interface Steps {
-  /** So much has been done of the phase under way. Waits where that went too fast; throws when nobody waits any more. */
+  /** This many bytes of the phase are done. Waits if that went too fast; throws if nobody waits any more. */
   done(bytes: number): Promise<void>;
 }
 
-/** How far a phase is. */
+/** The progress of a phase. */
 export interface PhaseStep {
   readonly phase: 'database' | 'contents' | 'verify' | 'unpack' | 'mark';
   readonly doneBytes: number;
   readonly totalBytes: number;
 }
 
-/** What paces work. */
+/** How to pace work. */
 export interface PaceOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly tell: (step: PhaseStep) => void;
-  /** Bytes a second; null for as fast as it goes. */
+  /** Bytes per second; null for no limit. */
   readonly bytesPerSecond: number | null;
 }
 
-/** A step is told of so often. */
+/** How often progress is reported, in ms. */
 const TELL_EVERY_MS = 250;
 
-/** Begins a phase of so many bytes. */
+/** Begins a phase of this many bytes. */
 export function beginPhase(options: PaceOptions, phase: PhaseStep['phase'], totalBytes: number): Steps {
   const { clock, signal, tell, bytesPerSecond } = options;
   const startedAt = clock.mono();

@@ -27,20 +27,20 @@ import { STAGING, unfinished } from './unfinished.ts';
 /** A backup to be restored. */
 export interface RestoreTask {
   readonly file: string;
-  /** The data directory, absolute: empty, or not there yet. */
+  /** The data directory, absolute: empty, or missing. */
   readonly dataDir: string;
-  /** Opens the secrets in it; null leaves them out. */
+  /** Opens its secrets; null leaves them out. */
   readonly passphrase: string | null;
 }
 
-/** What came back. */
+/** The result of a restore. */
 export interface Restored {
   readonly manifest: Manifest;
   /** Recipients that wait for a decision. */
   readonly held: number;
-  /** Names of the secret files that were put back. */
+  /** Names of the restored secret files. */
   readonly secrets: readonly string[];
-  /** Secrets are in the archive, and no passphrase was given. */
+  /** The archive has secrets, and no passphrase was given. */
   readonly secretsLeft: boolean;
 }
 
@@ -48,8 +48,8 @@ const SPOOL = 'spool';
 const LOCK_FILES = ['lock.db', 'lock.db-journal', 'lock.pid'];
 
 /**
- * Restores a backup into an empty directory, and holds everything in it that was still to be sent. Leaves the directory
- * as it was when it fails. Throws `ArchiveError`, `DirectoryInUse`, `StoreError` or the system's error.
+ * Restores a backup into an empty directory, and holds everything in it that was not sent yet. Leaves the directory as
+ * it was if it fails. Throws `ArchiveError`, `DirectoryInUse`, `StoreError` or the system's error.
  */
 export async function restoreBackup(task: RestoreTask, pace: PaceOptions): Promise<Restored> {
   const { dataDir } = task;
@@ -72,7 +72,7 @@ export async function restoreBackup(task: RestoreTask, pace: PaceOptions): Promi
       return restored;
     } finally {
       try {
-        // Whoever has the lock next must not lose what is his.
+        // Before the lock is released: its next holder must not lose data.
         if (!done) await clear(dataDir, placed, made !== undefined);
       } finally {
         lock.release();
@@ -151,14 +151,14 @@ async function unpackSecrets(
   return [...files.keys()];
 }
 
-/** Brings the database to this program's schema and holds what was still to be sent. */
+/** Migrates the database to this program's schema and holds what was not sent yet. */
 function markDatabase(path: string, clock: Clock): number {
   const db = openDatabase(path);
   try {
     const held = holdRestored(db, clock.wall());
     forgetLog(db);
     forgetSessions(db);
-    // What is in the log goes into the file: that alone is moved.
+    // Moves the write-ahead log into the file, which alone is moved.
     db.exec('PRAGMA journal_mode = DELETE;');
     return held;
   } finally {
@@ -167,7 +167,7 @@ function markDatabase(path: string, clock: Clock): number {
 }
 
 /**
- * The database goes last: without it the directory is not taken for an installation that is whole. Adds to `placed` what has
+ * The database goes last: without it the directory does not pass for a whole installation. Adds to `placed` what is in
  * its place.
  */
 async function moveIntoPlace(dataDir: string, secrets: readonly string[], placed: string[]): Promise<void> {
@@ -195,7 +195,7 @@ async function syncFile(path: string): Promise<void> {
   }
 }
 
-/** Takes everything away again. There was nothing but what we made. */
+/** Removes everything again. The directory held only what we made. */
 async function clear(dataDir: string, placed: readonly string[], made: boolean): Promise<void> {
   for (const name of [...placed, STAGING, ...LOCK_FILES])
     await rm(join(dataDir, name), { recursive: true, force: true });

@@ -1,10 +1,12 @@
 import { statfs } from 'node:fs/promises';
 import { ArchiveError } from './tar.ts';
 
-/** What must stay free besides, so that a backup does not take the room that mail needs. */
+/** Free space to leave, so that a backup does not take the room that mail needs. */
 const MARGIN_BYTES = 256 * 1024 * 1024;
 
-/** Throws `ArchiveError` when a directory has not so much room. A volume that cannot be asked is taken to have it. */
+/**
+ * Throws `ArchiveError` if a directory has less room. A volume that does not tell its free space is assumed to have it.
+ */
 export async function refuseWithoutRoom(directory: string, bytes: number): Promise<void> {
   const volume = await statfs(directory).catch(() => null);
   if (volume === null) return;

@@ -5,10 +5,10 @@ import { decodeJson } from '../lib/decode.ts';
 import type { Random } from '../lib/random.ts';
 import { ArchiveError } from './tar.ts';
 
-/** Files that only go into a backup under a passphrase, by name. */
+/** Files that are only included under a passphrase, by name. */
 export type SecretFiles = ReadonlyMap<string, Buffer>;
 
-/** The names such files may have. */
+/** The possible names of such files. */
 const SECRET_NAMES = ['secret.key', 'tls.key', 'tls.crt', 'tls-uploaded.pem', 'waybill.yaml'] as const;
 
 /** About a quarter of a second, and 128 MiB, for each guess. */
@@ -19,7 +19,7 @@ const SALT_BYTES = 16;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHER = 'aes-256-gcm';
-/** Bound into the tag, so that a sealed text of another kind never passes for this one. */
+/** Bound into the tag, so that another kind of sealed text never passes for this one. */
 const PURPOSE = Buffer.from('waybill backup secrets 1');
 
 const base64 = z.base64().transform((text) => Buffer.from(text, 'base64'));
@@ -51,7 +51,7 @@ export async function sealSecrets(files: SecretFiles, passphrase: string, random
   return `${JSON.stringify({ cipher: CIPHER, kdf: { name: 'scrypt', ...COST }, ...sealed }, null, 2)}\n`;
 }
 
-/** Decrypts what {@link sealSecrets} made. Throws `ArchiveError`, also for a wrong passphrase. */
+/** Decrypts the result of {@link sealSecrets}. Throws `ArchiveError`, also for a wrong passphrase. */
 export async function openSecrets(sealed: string, passphrase: string): Promise<SecretFiles> {
   const parsed = sealedSchema.safeParse(decodeJson(sealed));
   if (!parsed.success) throw new ArchiveError('The secrets in the archive are not valid.');

@@ -14,39 +14,39 @@ import { refuseWithoutRoom } from './room.ts';
 import { sealSecrets } from './sealed-secrets.ts';
 import { ArchiveError } from './tar.ts';
 
-/** A backup to be taken. Nothing may remove or move what lies in the spool until it is done. */
+/** A backup to be taken. Nothing may remove or move contents in the spool until it is done. */
 export interface BackupTask {
   readonly database: string;
   readonly spool: string;
-  /** Where it goes, absolute; must not exist. */
+  /** The target, absolute; must not exist. */
   readonly file: string;
   readonly version: string;
   /** Wall ms. */
   readonly createdAt: number;
-  /** What goes along encrypted; null: no secret does. */
+  /** What is included encrypted; null: no secret is. */
   readonly secrets: {
     readonly passphrase: string;
-    /** Files by the names they have in the archive; one that is not there is left out. */
+    /** Files by their names in the archive; missing ones are left out. */
     readonly files: readonly { readonly name: string; readonly path: string }[];
   } | null;
 }
 
-/** A backup that was taken. */
+/** A finished backup. */
 export interface TakenBackup {
   readonly sizeBytes: number;
   readonly messages: number;
   readonly withSecretKey: boolean;
-  /** Contents that are damaged or missing where they were copied from. */
+  /** Contents that are damaged or missing at their source. */
   readonly damaged: number;
 }
 
-/** The thread that copies sleeps by this; see {@link copyDatabase}. */
+/** The copying thread sleeps by this; see {@link copyDatabase}. */
 const NAP = new Int32Array(new SharedArrayBuffer(4));
 const PAGE_BYTES = 4096;
 
 /**
- * Takes a backup, reads it back, and gives it its name only then. Removes what it has written when it fails. Throws
- * `ArchiveError`, `StoreError`, the system's error, or the signal's reason. Sleeps and sums in this thread.
+ * Takes a backup, reads it back, and only then gives it its name. Removes what it has written if it fails. Throws
+ * `ArchiveError`, `StoreError`, the system's error, or the signal's reason. Sleeps and hashes in this thread.
  */
 export async function takeBackup(task: BackupTask, pace: PaceOptions, random: Random): Promise<TakenBackup> {
   await refuseUnlessWritable(dirname(task.file));
@@ -88,7 +88,7 @@ async function refuseExisting(file: string): Promise<void> {
 
 async function copyFacts({ database }: BackupTask, copy: string, pace: PaceOptions): Promise<void> {
   await refuseWithoutRoom(dirname(copy), (await stat(database)).size);
-  // Made first, for its owner alone: SQLite would let the umask decide.
+  // Created first, readable by its owner only: SQLite would follow the umask.
   await (await open(copy, 'wx', 0o600)).close();
   const { clock, bytesPerSecond } = pace;
   const startedAt = clock.mono();
@@ -150,7 +150,7 @@ async function writeArchive(
   return { messages, withSecretKey };
 }
 
-/** Segments as they are now: what the database refers to was written before. One that is missing is left out. */
+/** Present sizes of segments: everything the database refers to was written before. A missing one is left out. */
 async function sizesOf(
   spool: string,
   segments: readonly number[],
@@ -176,11 +176,14 @@ async function readSecrets({ secrets }: BackupTask): Promise<Map<string, Buffer>
   return files;
 }
 
-/** Reads back what was written: the sums, and the bytes of everything referred to. Says how much of that is damaged. */
+/**
+ * Reads the written file back: the checksums, and the bytes of everything referred to. Returns how much of that is
+ * damaged.
+ */
 async function verify(part: string, facts: CopiedFacts, pace: PaceOptions): Promise<number> {
   return await withFile(part, async (file) => {
     const { size } = await file.stat();
-    // Once for the sums, once for what is referred to, which is less.
+    // Once for the checksums, once for what is referred to, which is less.
     const steps = beginPhase(pace, 'verify', size * 2);
     const entries = await readArchive(file, { begin: async () => null }, steps);
     return (await checkReferences(facts, file, entries, steps)).damaged;
@@ -203,14 +206,14 @@ async function syncDirectory(path: string): Promise<void> {
 const PIECE_BYTES = 256 * 1024;
 const PAGE = 1000;
 
-/** What was looked for. */
+/** The result of checking references. */
 export interface References {
   readonly checked: number;
-  /** Contents that are missing or not what was written. */
+  /** Contents that are missing or damaged. */
   readonly damaged: number;
 }
 
-/** Looks for the bytes of everything that a copied database refers to in the archive's segments. */
+/** Looks up the bytes of everything that a copied database refers to in the archive's segments. */
 async function checkReferences(
   facts: CopiedFacts,
   archive: FileHandle,
@@ -253,7 +256,7 @@ async function isWhole(
   return sum === header.checksum;
 }
 
-/** As many bytes as the archive has there, up to `length`. */
+/** The archive's bytes from there, up to `length`. */
 async function readAt(archive: FileHandle, position: number, length: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(length);
   let filled = 0;

@@ -1,9 +1,9 @@
-/** The headers of a tar archive (POSIX ustar) of plain files: text in, bytes out, and back. No I/O. */
+/** The headers of a tar archive (POSIX ustar) of plain files: formatting and parsing, without I/O. */
 
 /** Everything in a tar archive is a multiple of this. */
 export const BLOCK_BYTES = 512;
 
-/** What a header says of the file behind it. */
+/** The description of the file that follows a header. */
 export interface TarEntry {
   readonly name: string;
   readonly size: number;
@@ -17,12 +17,12 @@ const CHECKSUM_BYTES = 8;
 const TYPE_AT = 156;
 const MAGIC_AT = 257;
 const PREFIX_AT = 345;
-/** Sizes from here on do not fit into eleven octal digits: they are written in base 256, as GNU tar does. */
+/** Sizes from here on do not fit into eleven octal digits: they are written in base 256, like GNU tar. */
 const OCTAL_LIMIT = 8 ** 11;
 const BASE_256 = 0x80;
 const PLAIN_FILE = '0'.charCodeAt(0);
 
-/** A header for a plain file of its owner's alone. `mtime` is in seconds. */
+/** A header for a plain file with access for its owner only. `mtime` is in seconds. */
 export function tarHeader({ name, size }: TarEntry, mtime: number): Buffer {
   const header = Buffer.alloc(BLOCK_BYTES);
   if (Buffer.byteLength(name) > NAME_BYTES) throw new RangeError(`${name} is too long a name`);
@@ -42,7 +42,10 @@ export function tarHeader({ name, size }: TarEntry, mtime: number): Buffer {
   return header;
 }
 
-/** Reads a header; null for a block of zeros, which ends an archive. Throws `ArchiveError` for anything but a plain file. */
+/**
+ * Parses a header; null for a block of zeros, which ends an archive. Throws `ArchiveError` for anything but a plain
+ * file.
+ */
 export function readTarHeader(block: Buffer): TarEntry | null {
   if (block.every((byte) => byte === 0)) return null;
   const stated = octal(block.subarray(CHECKSUM_AT, CHECKSUM_AT + CHECKSUM_BYTES));
@@ -68,7 +71,7 @@ function readSize(block: Buffer): number | null {
   return size <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(size) : null;
 }
 
-/** The sum of the header's bytes, the sum itself counted as blanks. */
+/** The sum of the header's bytes, with the checksum field counted as blanks. */
 function checksumOf(block: Buffer): number {
   let sum = 0;
   for (const [at, byte] of block.entries())
@@ -86,7 +89,7 @@ function textOf(field: Buffer): string {
   return field.toString('latin1', 0, end < 0 ? field.length : end);
 }
 
-/** An archive that cannot be written, or that is not what it should be. The message is for an operator. */
+/** An archive that cannot be written, or is invalid. The message is for operators. */
 export class ArchiveError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -94,7 +97,7 @@ export class ArchiveError extends Error {
   }
 }
 
-/** A name out of an archive as it may be shown: whatever stands in it, nothing but printable ASCII. */
+/** A name from an archive, made safe to show: printable ASCII only. */
 export function shownName(name: string): string {
   return JSON.stringify(name).replace(
     /[^ -~]/g,

@@ -1,16 +1,19 @@
-/** What a restore leaves that was broken off. Loaded at every start, so apart from what restores. */
+/**
+ * Handles the remains of an interrupted restore. A file of its own, because it is loaded at every start and restoring
+ * is not.
+ */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DATABASE } from './contents.ts';
 import { ArchiveError } from './tar.ts';
 
-/** Everything is unpacked and checked here first; only what is whole goes to its place. */
+/** Everything is unpacked and checked here first; only a whole restore is moved to its place. */
 export const STAGING = '.restoring';
 
 /**
- * To be asked by whoever has taken a data directory, before anything else. Throws `ArchiveError` where a restore was killed
- * before all was in its place: a server would take what is there for an empty installation, and remove the contents that its
- * new database does not know. Removes what one left that was killed just after.
+ * Call this first after locking a data directory. Throws `ArchiveError` if a restore was killed before everything was
+ * in its place: a server would take it for an empty installation, and remove the contents that its new database does
+ * not know. Removes the remains of a restore that was killed just after.
  */
 export function refuseUnfinishedRestore(dataDir: string): void {
   const staging = join(dataDir, STAGING);

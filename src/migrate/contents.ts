@@ -3,12 +3,14 @@ import type { ContentRef } from '../domain/message.ts';
 import { type Spool, SpoolError } from '../spool/spool.ts';
 import { MESSAGES, type Row, reader } from './tables.ts';
 
-/** Contents that are held in memory at once, in bytes; a larger one goes alone. */
+/** Most contents held in memory, in bytes; a larger one goes alone. */
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
-/** Contents that are compared at once: up to 1 MiB of each are in memory, on both sides. */
+/** Contents compared at once: up to 1 MiB of each are in memory, on both sides. */
 export const COMPARED_AT_ONCE = 8;
 
-/** Where contents lie that were lost before they were moved: in no segment, as they cannot be read here either. */
+/**
+ * The place of contents that were lost before the migration: in no segment, so that they cannot be read here either.
+ */
 const NOWHERE = { segment: 0, offset: 0 };
 
 const id = reader<string>(MESSAGES, 'id');
@@ -26,14 +28,14 @@ export function contentOf(row: Row): ContentRef | null {
   return { segment: ref.segment, offset: ref.offset, length: ref.length };
 }
 
-/** Messages whose contents lie in another spool, and what that was told to keep for them. */
+/** Messages with their contents in the other spool, and the references that it holds for them. */
 export interface Moved {
   readonly rows: Row[];
-  /** To be told as decided when the rows were written, or were not. */
+  /** Report these as decided once the rows were written, or were not. */
   readonly refs: ContentRef[];
 }
 
-/** Copies the contents of messages, durably. Throws `SpoolError`, but for contents that are lost. */
+/** Copies the contents of messages, durably. Throws `SpoolError`, except for lost contents. */
 export async function moveContents(
   rows: readonly Row[],
   from: Pick<Spool, 'read'>,
@@ -73,7 +75,7 @@ export function placedAt(row: Row, place: { readonly segment: number; readonly o
   });
 }
 
-/** Rows in their order, so many at a time as their contents may be in memory. */
+/** Rows in order, in batches whose contents fit into memory. */
 function* batches(rows: readonly Row[]): Iterable<Row[]> {
   let batch: Row[] = [];
   let bytes = 0;
@@ -90,7 +92,7 @@ function* batches(rows: readonly Row[]): Iterable<Row[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** Contents whole; null: there are none, or they are lost. */
+/** Whole contents; null: there are none, or they are lost. */
 async function readBack(row: Row, from: Pick<Spool, 'read'>): Promise<Uint8Array[] | null> {
   const ref = contentOf(row);
   if (ref === null) return null;

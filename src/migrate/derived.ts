@@ -7,9 +7,9 @@ import type { Registry } from '../store/registry.ts';
 import { StoreError } from '../store/store.ts';
 import { DELIVERIES, MESSAGES, MOVED_FROM, MOVED_TO, type Row, reader } from './tables.ts';
 
-/** What stores keep by differences, as far as it follows from rows: found anew where they arrive. */
+/** The sums that stores maintain, as far as rows determine them: derived again at the target. */
 
-/** Where it is summed; the stores' own tallies are such. */
+/** Where to add; the stores' own tallies are such. */
 export interface Sums {
   gauge(name: GaugeName, difference: number): void;
   queue(keyId: string | null, messages: 1 | -1, bytes: number): void;
@@ -26,7 +26,7 @@ const messageTags = reader<string>(MESSAGES, 'tags');
 const deliveryLane = reader<string | null>(DELIVERIES, 'lane');
 const deliveryDueAt = reader<number | null>(DELIVERIES, 'due_at');
 
-/** Sums what follows from a message. */
+/** Adds what follows from a message. */
 export function sumMessage(row: Row, sums: Sums): void {
   const status = messageStatus(row);
   const length = messageLength(row);
@@ -39,14 +39,14 @@ export function sumMessage(row: Row, sums: Sums): void {
   if (segment !== null && length !== null) sums.segment(segment, 1, length);
 }
 
-/** A message's place in the index of tags. */
+/** A message's entry in the index of tags. */
 export interface Tagged {
   readonly keyId: string;
   readonly tag: string;
   readonly id: string;
 }
 
-/** The places of a message in the index of tags, in which tags stand as `tagOf` has them. */
+/** The entries of a message in the index of tags, with tags in the form of `tagOf`. */
 export function tagsOf(row: Row, tagOf: (tag: string) => string): Tagged[] {
   const tags = new Set(fromJson<string[]>(messageTags(row)).map(tagOf));
   const keyId = messageKey(row) ?? '';
@@ -61,8 +61,8 @@ export function waitingIn(row: Row): { readonly lane: string; readonly dueAt: nu
 }
 
 /**
- * A checksum of how much there is of each of any number of things, whatever the order in which they come: the sum over
- * all of their amount times 64 bits of the SHA-256 of their name, modulo 2⁶⁴.
+ * A checksum of the amounts of any number of things, independent of their order: the sum of each amount times 64 bits
+ * of the SHA-256 of its name, modulo 2⁶⁴.
  */
 export class AmountSum {
   #sum = 0n;
@@ -79,25 +79,25 @@ export class AmountSum {
   }
 }
 
-/** Left where something is moved from, so that it is not started by mistake. */
+/** The mark at the source, so that nobody starts it by mistake. */
 export interface MovedTo {
-  /** The migration's; also at its other end. */
+  /** The migration's id, equal at both ends. */
   readonly id: string;
-  /** Where to, by name. */
+  /** The target's name. */
   readonly to: string;
-  /** Everything is there, and found equal. */
+  /** Everything is there, and was found equal. */
   readonly done: boolean;
 }
 
-/** Left where something is moved to. */
+/** The mark at the target. */
 export interface MovedFrom {
   readonly id: string;
-  /** Where from, by name. */
+  /** The source's name. */
   readonly from: string;
   readonly done: boolean;
-  /** The table that is being copied; null: all are. */
+  /** The table being copied; null: all are done. */
   readonly table: string | null;
-  /** The key of its last row that was copied; null: none was. */
+  /** The key of its last copied row; null: none was copied. */
   readonly after: Row | null;
 }
 
@@ -107,8 +107,8 @@ export function markOf<T extends MovedTo | MovedFrom>(value: string | null): T |
 }
 
 /**
- * Refuses (`store_moved`) what is being moved, was moved elsewhere, or has not arrived here whole. To be asked before any
- * work in an installation that was opened.
+ * Refuses (`store_moved`) an installation that is being moved, was moved elsewhere, or has not all arrived. Call it
+ * first when opening an installation for work.
  */
 export async function refuseMoved(registry: Pick<Registry, 'settings'>): Promise<void> {
   const settings = await registry.settings();

@@ -15,30 +15,30 @@ import {
 } from './tables.ts';
 import { type Verified, verify } from './verify.ts';
 
-/** A migration between two sides that this process alone uses. */
+/** A migration between two sides that only this process uses. */
 export interface MigrationTask {
   readonly source: Side;
   readonly target: Side;
-  /** How what is under way at the source is settled. */
+  /** How to settle attempts that are in progress at the source. */
   readonly policyOf: TakeBack['policyOf'];
   readonly random: Random;
   readonly tell: (step: MigrationStep) => void;
 }
 
-/** What became of it: done where nothing differs. */
+/** The result: complete if nothing differs. */
 export interface Migrated extends Verified {
   readonly from: string;
   readonly to: string;
-  /** It was begun before, and went on. */
+  /** It continued an earlier run. */
   readonly resumed: boolean;
 }
 
 const ID_BYTES = 12;
 
 /**
- * Copies everything from one side to the other and compares the two. Nothing is removed from the source; it is marked, so
- * that it is not started by mistake. Stopped at any moment and begun again, it goes on where it was. Throws
- * `MigrationError` where it must not begin, else what the sides throw.
+ * Copies everything from one side to the other and compares the two. Removes nothing from the source, but marks it, so
+ * that nobody starts it by mistake. It can be stopped at any moment, and continues from there. Throws `MigrationError`
+ * if it must not begin, else the sides' errors.
  */
 export async function migrate(task: MigrationTask): Promise<Migrated> {
   const { source, target, policyOf, random } = task;
@@ -54,14 +54,14 @@ export async function migrate(task: MigrationTask): Promise<Migrated> {
   const verified = await verify(source, target, steps);
   if (verified.differing === 0) {
     const { id } = mark;
-    // The source first: at every moment, one of the two refuses to start.
+    // The source first: at every moment one of the two refuses to start.
     await source.putNotes([movedTo({ id, to: target.name, done: true })]);
     await target.putNotes([noteOf({ ...mark, table: null, after: null, done: true })]);
   }
   return { ...verified, from: source.name, to: target.name, resumed };
 }
 
-/** Lets an installation be worked with again that was moved, or was about to be. Says where to; null: nowhere. */
+/** Makes an installation usable again that was moved, or was about to be. Returns where to; null: nowhere. */
 export async function undo(source: Side): Promise<string | null> {
   const mark = markOf<MovedTo>(await source.note(MOVED_TO));
   if (mark === null) return null;
@@ -69,7 +69,7 @@ export async function undo(source: Side): Promise<string | null> {
   return mark.to;
 }
 
-/** Marks both sides, or finds that they are of one migration which goes on. */
+/** Marks both sides, or finds that both belong to one migration that continues. */
 async function begin({
   source,
   target,
@@ -116,19 +116,19 @@ function movedTo(mark: MovedTo): Note {
 const gaugeName = reader<string>(GAUGES, 'name');
 const gaugeValue = reader<number>(GAUGES, 'value');
 
-/** How often a message was flagged so; it says more than the messages that are kept. */
+/** How many messages were ever flagged; the remaining messages show fewer. */
 async function possibleDuplicates(source: Side): Promise<number> {
   const gauges = await source.page(GAUGES, null, 1_000);
   const row = gauges.find((one) => gaugeName(one) === 'possible_duplicates');
   return row === undefined ? 0 : gaugeValue(row);
 }
 
-/** Rows of a transaction; attempts and messages may be large. */
+/** Rows per transaction; attempts and messages may be large. */
 const PAGE_ROWS = 1_000;
 const LARGE_PAGE_ROWS = 200;
 const LARGE: ReadonlySet<string> = new Set(['messages', 'deliveries', 'attempts']);
 
-/** Copies everything that has not been copied yet, and notes with every page how far it is. */
+/** Copies everything that is not copied yet, and records the progress with every page. */
 async function copyAll(source: Side, target: Side, begun: MovedFrom, steps: Steps): Promise<void> {
   let mark = begun;
   for (const [place, shape] of COPIED.entries()) {
@@ -159,7 +159,10 @@ async function copyTable(
   }
 }
 
-/** The bytes first, then the facts that refer to them. What was not referred to when we were stopped is collected later. */
+/**
+ * First the contents, then the records that refer to them. Contents without records after an interruption are collected
+ * later.
+ */
 async function writePage(
   source: Side,
   target: Side,
@@ -176,7 +179,7 @@ async function writePage(
   }
 }
 
-/** The note that says how far a migration is. */
+/** The note that records the progress of a migration. */
 function noteOf(mark: MovedFrom): Note {
   return { name: MOVED_FROM, value: JSON.stringify(mark) };
 }

@@ -12,24 +12,24 @@ import { sumMessage, type Tagged, tagsOf, waitingIn } from './derived.ts';
 import { type Note, type Side, type TakeBack, takeAllBack } from './side.ts';
 import { DELIVERIES, MESSAGES, type Row, reader, type TableShape, type Value } from './tables.ts';
 
-/** What reaching a PostgreSQL takes. */
+/** How to reach a PostgreSQL database. */
 export interface PostgresPlace {
   readonly options: DatabaseOptions;
-  /** This process's name, another at every start. */
+  /** This process's name, new at every start. */
   readonly node: string;
   readonly clock: Clock;
-  /** The name of the secret key under which secrets are sealed here. */
+  /** The name of the secret key that seals secrets here. */
   readonly keyId: string;
 }
 
-/** Counting what a large table holds may take a while. */
+/** Counting a large table may take a while. */
 const STATEMENT_TIMEOUT_MS = 600_000;
-/** What is older than so many days lies in no part of a day: there are not to be too many of them. */
+/** Older days get no partitions of their own, to limit their number. */
 const MAX_DAYS = 400;
 
 /**
- * Opens facts and contents in a PostgreSQL, whose tables are made or migrated. Throws `SpoolError`, and `StoreError` also
- * where secrets are sealed under another key.
+ * Opens records and contents in a PostgreSQL database, after creating or migrating its tables. Throws `SpoolError`, and
+ * `StoreError` also if secrets are sealed under another key.
  */
 export async function openPostgresSide({ options, node, clock, keyId }: PostgresPlace): Promise<Side> {
   const stores = await openPostgres({ ...options, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
@@ -43,7 +43,7 @@ export async function openPostgresSide({ options, node, clock, keyId }: Postgres
   }
 }
 
-/** What it is called: where it is and what it is named there; no user, no password. */
+/** Its name: the place and the name of the database there; no user, no password. */
 function nameOf({ url, schema }: DatabaseOptions): string {
   const [base = '', query = ''] = url.split('?', 2);
   const [, named = '', database = ''] = /^[a-z]+:\/\/(?:[^/]*@)?([^/]*)(.*)$/i.exec(base) ?? [];
@@ -60,7 +60,7 @@ class PostgresSide implements Side {
   readonly #database: Database;
   readonly #partitions: Partitions;
   readonly #firstDay: number;
-  /** Days that have parts of their own. */
+  /** Days that have partitions. */
   readonly #days = new Set<number>();
 
   constructor(name: string, stores: PostgresStores, spool: Side['spool'], firstDay: number) {
@@ -103,7 +103,7 @@ class PostgresSide implements Side {
   async write(shape: TableShape, rows: readonly Row[], note: Note): Promise<void> {
     if (shape === MESSAGES) await this.#makeDays(rows);
     await this.#database.transact(async (db) => {
-      // First: a resumed migration waits here for what a killed process still has under way.
+      // First: a continued migration waits here for what a killed process still has in progress.
       await putNote(db, note);
       await db.run(insertSql(shape), columnsOf(shape, rows));
       const tallies = new Tallies();
@@ -117,7 +117,7 @@ class PostgresSide implements Side {
     await this.#database.transact(async (db) => {
       await db.run(SET_GAUGE, ['possible_duplicates', possibleDuplicates]);
       await db.rows(NEXT_ENTRY);
-      // Nobody does it for tables that are divided, and what is planned without it is planned for empty ones.
+      // Partitioned tables are not analyzed automatically, and plans made without it suit empty ones.
       await db.run(`ANALYZE ${ANALYZED.join(', ')}`);
     });
   }
@@ -142,7 +142,7 @@ class PostgresSide implements Side {
     await this.#stores.store.close();
   }
 
-  /** Retention drops the past by days: before anything of a day is there, its parts are. */
+  /** Retention drops the past by days, so a day's partitions are made before its rows. */
   async #makeDays(rows: readonly Row[]): Promise<void> {
     const days = new Set(rows.map((row) => dayOf(messageIdTime(messageId(row)))));
     const fresh = [...days].filter((day) => day >= this.#firstDay && !this.#days.has(day));
@@ -159,7 +159,7 @@ class PostgresSide implements Side {
     }
     const columns = [tags.map(({ keyId }) => keyId), tags.map(({ tag }) => tag), tags.map(({ id }) => id)];
     if (tags.length > 0) await db.run(INSERT_TAGS, columns);
-    // The sweep enters their words, those of the newest first.
+    // The sweep indexes their words, the newest first.
     await db.run(INSERT_PENDING, [rows.map(([id = null]) => id)]);
   }
 }
@@ -175,7 +175,7 @@ function neutral(value: Value | boolean | undefined): Value {
   return typeof value === 'boolean' ? Number(value) : (value ?? null);
 }
 
-/** The limit stands in the text: else the planner might take it for a tenth of the table, and sort all of it. */
+/** The limit is part of the text: otherwise the planner might assume a tenth of the table, and sort all of it. */
 function pageSql(shape: TableShape, further: boolean, limit: number): string {
   const columns = quoted(shape);
   const key = columns.slice(0, shape.keys);

@@ -4,27 +4,27 @@ import type { Registry } from '../store/registry.ts';
 import type { Stamp, Store } from '../store/store.ts';
 import type { Row, TableShape } from './tables.ts';
 
-/** Where a migration comes from or leads to, while this process alone is at work there. Errors are `StoreError`. */
+/** A source or target of a migration, which only this process uses meanwhile. Errors are `StoreError`. */
 export interface Side {
   readonly kind: 'sqlite' | 'postgres';
-  /** What it is called in messages: without a password. */
+  /** Its name in messages, without a password. */
   readonly name: string;
   readonly spool: Spool;
 
-  /** Why nothing may be moved from or to here now; null: nothing is in the way. */
+  /** Why nothing may be moved from or to here now; null: nothing prevents it. */
   obstacle(): Promise<string | null>;
-  /** Takes back what the last process here left under way (`Store.reclaim`). */
+  /** Takes back the work that earlier processes left in progress (`Store.reclaim`). */
   takeBack(how: TakeBack): Promise<void>;
 
-  /** The next rows behind a key, in the order of the keys; from the first on for null. */
+  /** The next rows after a key, in the order of the keys; null starts at the first. */
   page(shape: TableShape, after: Row | null, limit: number): Promise<Row[]>;
-  /** How many rows there are. */
+  /** Number of rows. */
   count(shape: TableShape): Promise<number>;
-  /** Adds rows, what follows from them, and a note of how far it is: all of it or nothing. */
+  /** Adds rows, what is derived from them, and a progress note: all of it or nothing. */
   write(shape: TableShape, rows: readonly Row[], note: Note): Promise<void>;
-  /** Does what remains when all rows are there; the number of messages ever flagged as possible duplicates is given. */
+  /** Finishes once all rows are there; sets the number of messages ever flagged as possible duplicates. */
   finish(possibleDuplicates: number): Promise<void>;
-  /** How a tag stands in the index of tags. */
+  /** The form of a tag in the index of tags. */
   tagOf(tag: string): string;
 
   /** The value of a note, JSON; null: there is none. */
@@ -35,24 +35,24 @@ export interface Side {
   close(): Promise<void>;
 }
 
-/** A note of the program to itself; a value of null removes it. */
+/** A note that the program keeps for itself; a null value removes it. */
 export interface Note {
   readonly name: string;
   readonly value: string | null;
 }
 
-/** How what is under way is settled. */
+/** How to settle work in progress. */
 export interface TakeBack {
-  /** The policy of the settings that are kept here. */
+  /** The policy of the settings stored here. */
   readonly policyOf: (registry: Registry) => Promise<SettlePolicy>;
-  /** In [0, 1): the jitter of what is tried again. */
+  /** In [0, 1): the jitter of retries. */
   readonly dice: number;
 }
 
-/** Deliveries that one transaction takes back. */
+/** Deliveries taken back in one transaction. */
 const TAKEN_BACK_AT_ONCE = 500;
 
-/** Takes back what is under way, of everybody; `now` asks the time (wall ms). */
+/** Takes back the work in progress of every node; `now` reads the clock (wall ms). */
 export async function takeAllBack(
   { store, registry }: { readonly store: Store; readonly registry: Registry },
   { policyOf, dice }: TakeBack,
@@ -66,7 +66,7 @@ export async function takeAllBack(
   }
 }
 
-/** What could not be moved; the message says why, and what to do. */
+/** Something that cannot be moved; the message says why, and what to do. */
 export class MigrationError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -74,7 +74,7 @@ export class MigrationError extends Error {
   }
 }
 
-/** How far a migration is with a table, in rows. */
+/** The progress of a migration in a table, in rows. */
 export interface MigrationStep {
   readonly phase: 'copy' | 'verify';
   readonly table: string;
@@ -82,7 +82,7 @@ export interface MigrationStep {
   readonly totalRows: number;
 }
 
-/** Tells of steps, table by table. */
+/** Reports steps, table by table. */
 export class Steps {
   readonly #source: Side;
   readonly #tell: (step: MigrationStep) => void;
@@ -94,7 +94,7 @@ export class Steps {
     this.#tell = tell;
   }
 
-  /** A table begins; of an empty one nothing is told. What an earlier run has done of it is not counted. */
+  /** Begins a table; an empty one is not reported. Rows done by an earlier run do not count. */
   async begin(phase: MigrationStep['phase'], shape: TableShape): Promise<void> {
     const totalRows = this.#totals.get(shape.name) ?? (await this.#source.count(shape));
     this.#totals.set(shape.name, totalRows);
@@ -102,7 +102,7 @@ export class Steps {
     if (totalRows > 0) this.#tell(this.#step);
   }
 
-  /** So many more rows are done. */
+  /** Adds finished rows. */
   done(rows: number): void {
     if (rows === 0) return;
     this.#step = { ...this.#step, doneRows: this.#step.doneRows + rows };

@@ -21,13 +21,13 @@ export interface SqlitePlaces {
 /** Transactions after which the write-ahead log is copied into the database. */
 const CHECKPOINT_EVERY = 50;
 
-/** Opens the database and the segments that lie in a data directory. Throws `StoreError`, `MigrationError`. */
+/** Opens the database and the segments in a data directory. Throws `StoreError`, `MigrationError`. */
 export async function openSqliteSource(places: SqlitePlaces, clock: Clock): Promise<Side> {
   if (!existsSync(places.database)) throw new MigrationError(`There is no database in ${places.name}.`);
   return await openSide(places, clock);
 }
 
-/** The same where nothing is yet, or what an earlier migration has begun. */
+/** The same for an empty directory, or one that an earlier run has begun. */
 export async function openSqliteTarget(places: SqlitePlaces, clock: Clock): Promise<Side> {
   const isNew = !existsSync(places.database);
   if (isNew && existsSync(places.spool) && readdirSync(places.spool).length > 0)
@@ -98,7 +98,7 @@ class SqliteSide implements Side {
 
   async page(shape: TableShape, after: Row | null, limit: number): Promise<Row[]> {
     const sql = this.#statement(pageSql(shape, after !== null));
-    // Of messages, the first part of the key is asked for twice.
+    // For messages, the query has the first part of the key twice.
     const behind = after === null ? [] : shape.ofMessages ? [...after.slice(0, 1), ...after] : after;
     return guarded(() => sql.all(...behind, limit));
   }
@@ -129,7 +129,7 @@ class SqliteSide implements Side {
   async finish(possibleDuplicates: number): Promise<void> {
     this.#transact(() => {
       this.#statement(SET_GAUGE).run('possible_duplicates', possibleDuplicates);
-      // The sweep enters their words, those of the newest first.
+      // The sweep indexes their words, the newest first.
       this.#statement(NOTHING_INDEXED).run();
     });
     guarded(() => checkpoint(this.#db));
@@ -216,7 +216,7 @@ function pageSql(shape: TableShape, further: boolean): string {
     ORDER BY ${key} LIMIT ?`;
 }
 
-/** By the ids of messages, not their numbers: from its place in the index of ids, each message by itself. */
+/** By message ids, not numbers: walks the index of ids, and reads each message by itself. */
 function pageOfMessagesSql(shape: TableShape, further: boolean): string {
   const [message = '', place = '', ...rest] = columnsOf(shape).map((column) => `part.${column}`);
   const where = further ? `WHERE messages.id >= ? AND (messages.id > ? OR ${place} > ?)` : '';

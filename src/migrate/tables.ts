@@ -1,8 +1,8 @@
 import { NOTE_PREFIX } from '../store/registry.ts';
 
-/** What is moved: tables by the names of PostgreSQL, and how SQLite's differ from them. */
+/** What is moved: tables by their PostgreSQL names, and how SQLite's differ from them. */
 
-/** A value as it is between two databases: a flag is 0 or 1. */
+/** A value between two databases: a boolean is 0 or 1. */
 export type Value = string | number | null;
 
 /** The values of a row, in the order of its table's columns. */
@@ -15,25 +15,25 @@ export interface TableShape {
   readonly name: string;
   /** Each with its type in PostgreSQL. */
   readonly columns: Readonly<Record<string, ColumnType>>;
-  /** So many columns, from the first on, are its key, by whose order it is read. */
+  /** The number of leading columns that are its key, by which it is sorted. */
   readonly keys: number;
   /** A condition in SQL that all its rows meet. */
   readonly only?: string;
-  /** Its first column is a message: its id; in SQLite its number, which is another everywhere. */
+  /** Its first column is a message: its id; in SQLite its number, which differs between databases. */
   readonly ofMessages?: true;
   readonly sqlite?: {
     readonly table?: string;
-    /** Names of columns that are others there. */
+    /** Columns with other names there. */
     readonly columns?: Readonly<Record<string, string>>;
   };
 }
 
 /** The note of an installation that was moved, or is being moved: where to. See `derived.ts`. */
 export const MOVED_TO = `${NOTE_PREFIX}moved_to`;
-/** The note of an installation that came from elsewhere, or is about to: where from, and how far it is. */
+/** The note of an installation that came from elsewhere, or is about to: where from, and the progress. */
 export const MOVED_FROM = `${NOTE_PREFIX}moved_from`;
 
-/** Where contents lie differs on both sides: that of a message is written anew. */
+/** The place of contents differs on both sides: each message gets a new one. */
 export const PLACE = ['segment', 'offset'];
 
 export const MESSAGES: TableShape = {
@@ -249,10 +249,10 @@ const SMALL: readonly TableShape[] = [
   },
 ];
 
-/** What is copied, in this order: what others refer to comes first. */
+/** What is copied, in this order: referenced rows come first. */
 export const COPIED: readonly TableShape[] = [MESSAGES, DELIVERIES, ATTEMPTS, ...SMALL];
 
-/** What follows from messages and deliveries, and is written with them. */
+/** Derived from messages and deliveries, and written with them. */
 export const GAUGES: TableShape = {
   name: 'gauges',
   keys: 1,
@@ -280,13 +280,13 @@ export const MESSAGE_TAGS: TableShape = {
   columns: { key_id: 'text', tag: 'text', id: 'text' },
 };
 
-/** Reads a column of a table's rows, of a type that the table's schema says. */
+/** Reads a column of a table's rows; the table's schema guarantees the type. */
 export function reader<T extends Value>(shape: TableShape, column: string): (row: Row) => T {
   const place = Object.keys(shape.columns).indexOf(column);
   return (row) => row[place] as T;
 }
 
-/** The leading columns of a row, by which it is found. */
+/** The leading columns of a row, which identify it. */
 export function keyOf(shape: TableShape, row: Row): Row {
   return row.slice(0, shape.keys);
 }

@@ -19,23 +19,23 @@ import {
   type TableShape,
 } from './tables.ts';
 
-/** What was compared, and what was found. */
+/** What was compared, and the result. */
 export interface Verified {
   readonly tables: readonly VerifiedTable[];
   /** Messages by their status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Contents that are the same on both sides, and their bytes. */
+  /** Contents that are equal on both sides, and their bytes. */
   readonly contents: number;
   readonly contentBytes: number;
-  /** Messages whose contents could be read on neither side. */
+  /** Messages whose contents can be read on neither side. */
   readonly lostContents: number;
-  /** What differs, in words: the first {@link MAX_NAMED}. */
+  /** Descriptions of the first {@link MAX_NAMED} differences. */
   readonly differences: readonly string[];
-  /** How many there are. */
+  /** Number of differences. */
   readonly differing: number;
 }
 
-/** A table as it was found at the source. */
+/** A table as found at the source. */
 export interface VerifiedTable {
   readonly table: string;
   readonly rows: number;
@@ -43,14 +43,14 @@ export interface VerifiedTable {
   readonly sha256: string;
 }
 
-/** Differences that are named; of more there is only the number. */
+/** Differences described in words; further ones are only counted. */
 export const MAX_NAMED = 50;
 const PAGE_ROWS = 500;
 
 const status = reader<string>(MESSAGES, 'status');
 const gaugeName = reader<string>(GAUGES, 'name');
 
-/** Compares row by row, and contents by their SHA-256, and what the target keeps by differences with what it follows from. */
+/** Compares rows one by one, contents by their SHA-256, and the target's sums with the rows that they derive from. */
 export async function verify(source: Side, target: Side, steps: Steps): Promise<Verified> {
   const verifier = new Verifier(source, target);
   const tables: VerifiedTable[] = [];
@@ -72,7 +72,7 @@ class Verifier {
   #contents = 0;
   #contentBytes = 0;
   #lost = 0;
-  /** Messages on both sides whose contents have still to be compared. */
+  /** Messages on both sides whose contents are still to be compared. */
   #pairs: (readonly [Row, Row])[] = [];
 
   constructor(source: Side, target: Side) {
@@ -91,7 +91,7 @@ class Verifier {
     };
   }
 
-  /** Both sides are read in the order of the keys, so that what only one has shows at its place. */
+  /** Reads both sides in the order of the keys, so that a row on one side alone shows at its place. */
   async table(shape: TableShape, steps: Steps): Promise<VerifiedTable> {
     const there = new Cursor(this.#target, shape);
     const hash = createHash('sha256');
@@ -143,7 +143,7 @@ class Verifier {
     await Promise.all(
       pairs.map(async ([mine, theirs]) => {
         const refs = [contentOf(mine), contentOf(theirs)] as const;
-        // A reference on one side alone was told of with the row.
+        // A reference on one side alone was reported with the row.
         if (refs[0] === null || refs[1] === null) return;
         const digests = [
           await digestOf(refs[0], this.#source.spool),
@@ -160,7 +160,7 @@ class Verifier {
     );
   }
 
-  /** Compares what the target keeps by differences with its own rows, which are equal to the source's by now. */
+  /** Compares the target's sums with its own rows, which equal the source's by now. */
   async derived(): Promise<void> {
     const kept = new DerivedSums();
     for await (const row of rowsOf(this.#target, GAUGES))
@@ -178,10 +178,10 @@ class Verifier {
   }
 }
 
-/** Gauges that say more than rows do. */
+/** Gauges that hold more than rows do. */
 const NOT_DERIVED: ReadonlySet<string> = new Set(['possible_duplicates', 'restored']);
 
-/** Sums of what stores keep by differences, each under the name of its table. */
+/** The sums that stores maintain, by table. */
 class DerivedSums implements Sums {
   readonly #sums = new Map<string, AmountSum>();
 
@@ -213,7 +213,7 @@ class DerivedSums implements Sums {
     this.#of(MESSAGE_TAGS.name).add(row.map(String), 1);
   }
 
-  /** Adds a row of such a table: its key, and so many amounts. */
+  /** Adds a row of such a table: its key and amounts. */
   add({ name }: TableShape, [key, ...amounts]: Row, count: number): void {
     for (const [place, amount] of amounts.slice(0, count).entries())
       this.#of(name).add([key ?? '', place], Number(amount));
@@ -231,7 +231,7 @@ class DerivedSums implements Sums {
   }
 }
 
-/** A table's rows one by one. */
+/** Reads a table's rows one by one. */
 class Cursor {
   readonly #rows: AsyncIterator<Row>;
   constructor(side: Side, shape: TableShape) {
@@ -255,7 +255,10 @@ async function* rowsOf(side: Side, shape: TableShape): AsyncIterable<Row> {
   }
 }
 
-/** A row as a line of JSON: what one database cannot hold is replaced on both sides, and contents may lie anywhere. */
+/**
+ * A row as a line of JSON: text that one database cannot hold is replaced on both sides, and the place of contents is
+ * left out.
+ */
 function lineOf(shape: TableShape, row: Row): string {
   const placed =
     shape === MESSAGES && contentOf(row) !== null ? placedAt(row, { segment: 0, offset: 0 }) : row;
@@ -274,7 +277,7 @@ function nameOf(shape: TableShape, row: Row): string {
   return keyOf(shape, row).join(' ');
 }
 
-/** In the order in which both databases give them: numbers by size, texts by their bytes. */
+/** The order in which both databases return keys: numbers by size, text by its bytes. */
 function compareKeys(a: Row, b: Row): number {
   for (const [place, one] of a.entries()) {
     const other = b[place] ?? null;
