@@ -22,7 +22,7 @@ export function refuseUnfinishedRestore(dataDir: string): void {
   rmSync(staging, { recursive: true });
 }
 
-/** What is told of it. */
+/** The refusal that tells of it. */
 export function unfinished(dataDir: string): ArchiveError {
   return new ArchiveError(
     `A restore into ${dataDir} was broken off, and what is there is not whole. Remove the directory, and restore again.`,
