@@ -160,7 +160,7 @@ describe('the certificate', () => {
       ['nothing', good.key, /no certificate in PEM form/],
     ];
     const expired = createCertificate({ hosts, expired: true });
-    for (const [certificate, key, why] of [...wrong, [expired.cert, expired.key, /it ended at/] as const])
+    for (const [certificate, key, why] of [...wrong, [expired.cert, expired.key, /it expired at/] as const])
       await expect(operations.putCertificate({ certificate, key })).rejects.toThrow(why);
     expect(await fingerprint()).toBe(before);
   });
