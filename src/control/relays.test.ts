@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
 import { loadConfig } from '../config/load.ts';
@@ -9,6 +10,7 @@ import { RELAY_TYPES } from '../config/relay-types.ts';
 import { systemClock } from '../lib/clock.ts';
 import { systemRandom } from '../lib/random.ts';
 import type { RelayOperations } from '../operations/relays.ts';
+import type { RouteOperations } from '../operations/routes.ts';
 import type { SettingsOperations } from '../operations/settings.ts';
 import type { Registry } from '../store/registry.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
@@ -16,6 +18,7 @@ import type { LocalDeps } from './deps.ts';
 import { storedRows } from './in-force.ts';
 import type { Offline } from './offline.ts';
 import { relayOperations } from './relays.ts';
+import { routeOperations } from './routes.ts';
 import { settingsOperations } from './settings.ts';
 
 const SMTP = { name: 'out', type: 'smtp', host: 'mail.example', username: 'u' };
@@ -236,7 +239,7 @@ test('a relay is shown and changed by the command line', async () => {
 
 /** An installation whose file is changed by somebody, so that the change which is asked for cannot come into force. */
 async function whileFileChanges(
-  change: (operations: RelayOperations & SettingsOperations) => Promise<unknown>,
+  change: (operations: RelayOperations & SettingsOperations & RouteOperations) => Promise<unknown>,
   prepare: (registry: Registry) => Promise<void> = async () => {},
 ) {
   const dataDir = mkdtempSync(join(tmpdir(), 'waybill-relays-'));
@@ -247,11 +250,16 @@ async function whileFileChanges(
     const loaded = loadConfig({ dataDir, environment: {}, stored, random: systemRandom });
     expect(loaded.faults).toEqual([]);
     const fault = { key: 'relays', value: null, rule: 'must be right', source: 'waybill.yaml' };
-    const faults = [[], [fault], []];
+    const rows = async () => [await registry.relays(), await registry.settings(), await registry.holds()];
+    const before = await rows();
+    let inForce = before;
     const deps = {
       registry,
       resolution: () => loaded,
-      reload: async () => faults.shift(),
+      reload: async () => {
+        inForce = await rows();
+        return isDeepStrictEqual(inForce, before) ? [] : [fault];
+      },
       views,
       journal,
       queue: { lanes: () => [], lane: () => null },
@@ -259,11 +267,9 @@ async function whileFileChanges(
       faultsWith: async () => [],
       server: () => null,
     } as unknown as LocalDeps;
-    const before = [await registry.relays(), await registry.settings(), await registry.holds()];
-    const done = change({ ...relayOperations(deps), ...settingsOperations(deps) });
+    const done = change({ ...relayOperations(deps), ...settingsOperations(deps), ...routeOperations(deps) });
     await expect(done).rejects.toThrow('must be right');
-    expect([await registry.relays(), await registry.settings(), await registry.holds()]).toEqual(before);
-    expect(faults).toEqual([]);
+    expect([await rows(), inForce]).toEqual([before, before]);
   } finally {
     await store.close();
     rmSync(dataDir, { recursive: true });
@@ -284,6 +290,13 @@ describe('what cannot come into force is taken back', () => {
   test('the removal of a relay, which is the default again, and its lanes held', () =>
     whileFileChanges(({ removeRelay }) => removeRelay({ name: 'direct' }), withDirect));
 
+  test('what a relay is changed to', () =>
+    whileFileChanges(
+      ({ updateRelay }) =>
+        updateRelay({ name: 'direct', definition: { ...DIRECT, max_per_domain: 5 }, secret: null }),
+      withDirect,
+    ));
+
   test('what a relay is switched to', () =>
     whileFileChanges(({ switchRelay }) => switchRelay({ name: 'direct', disabled: true }), withDirect));
 
@@ -292,4 +305,11 @@ describe('what cannot come into force is taken back', () => {
       ({ putSettings }) => putSettings({ values: { 'log.level': 'debug', 'api.max_tags': 5 } }),
       (registry) => registry.putSetting('log.level', '"warn"'),
     ));
+
+  test('routes, whether there were others or none', async () => {
+    const routes = [{ match: { tag: 'a' }, via: ['inbox'] }];
+    const publish = ({ publishRoutes }: RouteOperations) => publishRoutes({ routes });
+    await whileFileChanges(publish);
+    await whileFileChanges(publish, (registry) => registry.putSetting('routes', '[]'));
+  });
 });
