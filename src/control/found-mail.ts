@@ -1,7 +1,7 @@
 import type { ApiKey } from '../domain/key.ts';
 import type { MessageRecord } from '../domain/message.ts';
 import { type ParsedQuery, parseQuery } from '../domain/query.ts';
-import { type Findable, namedId } from '../ingest/http/find-message.ts';
+import { type Findable, messageNotFound, namedId } from '../ingest/http/find-message.ts';
 import { messageJson } from '../ingest/http/record.ts';
 import { isMessageId } from '../lib/id.ts';
 import { asOperationError, OperationError } from '../operations/call.ts';
@@ -26,13 +26,19 @@ export async function foundMessages(
   }));
 }
 
-/** The message with an id or a Message-ID, of any key. Throws `OperationError`; `hint` says what to do then. */
+/**
+ * The message with an id or a Message-ID, of any key. Throws `OperationError`, whose cause is the API's refusal; `hint`
+ * says what to do then.
+ */
 export async function findNamed(text: string, views: Findable, hint = ''): Promise<MessageDetail> {
   const id = await namedId(text, 'all', views).catch((error: unknown) => {
     throw asOperationError(error);
   });
   const detail = id === null ? null : await views.message(id);
-  if (detail === null) throw new OperationError('not_found', `There is no message ${text}.${hint}`);
+  if (detail === null)
+    throw new OperationError('not_found', `There is no message ${text}.${hint}`, {
+      cause: messageNotFound(),
+    });
   return detail;
 }
 

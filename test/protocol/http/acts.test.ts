@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { attempt, DEFERRED, DELIVERED, dropContents, REJECTED } from './deliver.ts';
 import { faultsOf, MAIL, World } from './world.ts';
 
@@ -218,6 +218,20 @@ describe.each(['cancel', 'retry'] as const)('%s', (name) => {
     expect((await world.stores.journal.entries(all)).entries).toMatchObject([
       { ...who, action: `${name}Message`, after: '{"error":"refused"}' },
       { ...who, action: `${name}Message` },
+    ]);
+  });
+  test("another key's message that is removed meanwhile is not there, as for its own key", async () => {
+    const path = await submit();
+    await attempt(world, DEFERRED);
+    const admin = await world.key({ scopes: ['messages:send', 'messages:read_all', 'admin'] });
+    const { views } = world.stores;
+    const found = await views.message(path.split('/').at(-1) ?? '');
+    vi.spyOn(views, 'message').mockResolvedValue(null).mockResolvedValueOnce(found);
+    const { status, json } = await act(path, name, admin);
+    expect([status, json['code'], json['detail']]).toEqual([
+      404,
+      'message_not_found',
+      'There is no such message.',
     ]);
   });
   test('of an id that does not exist is 404', async () => {
