@@ -46,20 +46,51 @@ describe('the document', () => {
   });
 });
 
+/**
+ * The scopes of which an endpoint asks for one, and the window it counts in. Written out here once more: one row in
+ * `endpoints.ts` decides both what is served and what is described.
+ */
+const ASKED: Readonly<Record<string, readonly [scopes: string, window: 'send' | 'read']>> = {
+  sendMessage: ['messages:send', 'send'],
+  sendBatch: ['messages:send', 'send'],
+  sendMessageAsMailgun: ['messages:send', 'send'],
+  sendRaw: ['messages:send', 'send'],
+  resendMessage: ['messages:send', 'send'],
+  listMessages: ['messages:read or messages:read_all', 'read'],
+  getMessage: ['messages:read or messages:read_all', 'read'],
+  listAttempts: ['messages:read or messages:read_all', 'read'],
+  getContent: ['messages:content', 'read'],
+  waitForCaptured: ['messages:read or messages:read_all', 'read'],
+  cancelMessage: ['messages:send', 'send'],
+  retryMessage: ['messages:send', 'send'],
+  getQueue: ['admin', 'read'],
+  pauseQueue: ['admin', 'send'],
+  drainQueue: ['admin', 'send'],
+  resumeQueue: ['admin', 'send'],
+  retrySelection: ['admin', 'send'],
+  cancelSelection: ['admin', 'send'],
+  rerouteSelection: ['admin', 'send'],
+  explainRoute: ['admin', 'read'],
+  callOperation: ['admin', 'send'],
+};
+
 describe('what is served', () => {
   test.each(OPERATIONS.map((operation) => [operation.operationId, operation] as const))(
-    '%s asks for the scopes that are described',
-    async (_, operation) => {
+    '%s asks for the scopes that are described, and counts in its window',
+    async (id, operation) => {
       const { access, method, path } = operation;
-      const secret = await world.key({ scopes: [] });
+      const secret = await world.key({ scopes: [], rateLimit: 1 });
       const answer = await world.ask({
         method,
         path,
         ...credentials(operation, secret),
       });
-      if (access === null) return expect(answer.status).toBe(200);
+      const [scopes, window] = ASKED[id] ?? [null, null];
+      expect(access?.scopes.join(' or ') ?? null).toBe(scopes);
+      if (scopes === null) return expect(answer.status).toBe(200);
       expect(answer.status).toBe(403);
-      expect(answer.text).toContain(`scope ${access.scopes.join(' or ')}.`);
+      expect(answer.text).toContain(`scope ${scopes}.`);
+      expect(answer.headers['ratelimit-policy']).toMatch(`"${window}";`);
       return undefined;
     },
   );
