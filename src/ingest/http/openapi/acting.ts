@@ -53,7 +53,7 @@ export const ADMINISTERING = {
     tag: 'Administering',
     summary: 'Do what the dashboard does',
     description:
-      'Every operation of the dashboard by its name, with the same request and result; docs/dashboard.md lists them. The activity records every change under the key’s name. With `Accept: application/x-ndjson` the answer comes line by line: `{"step": …}` for each step as it happens, then `{"result": …}` or `{"error": …}`, the error being a problem. A test key may administer nothing.',
+      'Every operation of the dashboard by its name, with the same request and result; docs/administering.md lists them. The activity records every change under the key’s name. With `Accept: application/x-ndjson` the answer comes line by line: `{"step": …}` for each step as it happens, then `{"result": …}` or `{"error": …}`, the error being a problem. A test key may administer nothing.',
     body: jsonBody({ type: 'object' }, 'The operation’s request; `{}` if it has no fields.', {
       hold: { summary: 'The request of `hold`', value: HOLD },
     }),
