@@ -1,6 +1,8 @@
 /** The OpenAPI document against the API: what it says is served, and what is served it says. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { messageRecordSchema } from '../../../src/ingest/http/answers.ts';
 import { describeApi, OPERATIONS } from '../../../src/ingest/http/openapi/document.ts';
+import { messageJson } from '../../../src/ingest/http/record.ts';
 import { cidrs } from '../../support/cidrs.ts';
 import { holdAgainst, isJson, member, schemaFaults } from '../../support/openapi.ts';
 import { credentials } from './send-example.ts';
@@ -123,6 +125,15 @@ describe('the schema of a submission', () => {
     }
     expect(unknown).toEqual([]);
   });
+});
+
+// The types cannot say it: a member that may be absent may also be forgotten.
+test('the schema of a message names every member that is written, and no other', async () => {
+  const { json } = await world.post(key, MAIL);
+  const detail = await world.stores.views.message(String(json['id']));
+  if (detail === null) throw new Error('the message is not there');
+  const written = messageJson(detail.message, { now: 0, lanes: new Map() });
+  expect(Object.keys(written).toSorted()).toEqual(Object.keys(messageRecordSchema.shape).toSorted());
 });
 
 describe('an answer that is not as described is found out', () => {
