@@ -45,6 +45,16 @@ delivery: { retry_first_seconds: 3600, retry_max_seconds: 3600 }
     await page.getByText('Delivered').first().waitFor();
   });
 
+  test('what is no number is said to be none', async () => {
+    const page = await dashboard.signedIn('/relays/out?tab=edit');
+    const port = page.getByLabel('Port');
+    await port.fill('smtp');
+    await page.getByRole('button', { name: 'Review and save' }).click();
+    await expect.poll(() => port.getAttribute('aria-invalid')).toBe('true');
+    await page.getByText('A whole number is needed.').waitFor();
+    expect(await port.inputValue()).toBe('smtp');
+  });
+
   test('a rule is added, rehearsed and published', async () => {
     const page = await dashboard.signedIn('/routes');
     await page.getByRole('button', { name: 'Add rule' }).click();

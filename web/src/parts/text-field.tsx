@@ -68,7 +68,7 @@ type InputProps = Omit<ComponentProps<'input'>, 'onChange' | 'value' | 'classNam
 
 const VERBATIM = { spellCheck: false, autoComplete: 'off', autoCapitalize: 'none' } as const;
 
-/** A line of text; `children` stand at its right end. */
+/** A line of text; its unit, or `children`, stand at its right end. */
 export function TextField({
   label,
   hint,
@@ -77,15 +77,14 @@ export function TextField({
   onChange,
   mono = false,
   verbatim = false,
-  inset,
+  unit = null,
   children,
   ...input
 }: FieldProps &
   InputProps & {
     readonly value: string;
     readonly onChange: (value: string) => void;
-    /** Room for what stands at the right end. */
-    readonly inset?: string | false;
+    readonly unit?: string | null;
   }) {
   return (
     <Field label={label} hint={hint} error={error} className={className}>
@@ -97,8 +96,18 @@ export function TextField({
             {...input}
             {...ids}
             onChange={({ target }) => onChange(target.value)}
-            className={classNames(INPUT, 'h-9', mono && 'font-mono text-sm', inset)}
+            className={classNames(
+              INPUT,
+              'h-9',
+              mono && 'font-mono text-sm',
+              unit !== null ? 'pr-20' : children !== undefined && 'pr-10',
+            )}
           />
+          {unit !== null && (
+            <span className="pointer-events-none absolute inset-y-0 right-3 flex items-center text-sm text-soft">
+              {unit}
+            </span>
+          )}
           {children}
         </div>
       )}
@@ -142,13 +151,12 @@ export function Textarea({
 export function NumberField({
   value,
   onChange,
-  unit,
   ...field
 }: FieldProps &
   InputProps & {
     readonly value: number | null;
     readonly onChange: (value: number | null) => void;
-    readonly unit?: string | null;
+    readonly unit?: string;
   }) {
   const [written, setWritten] = useState<string | null>(null);
   const shown =
@@ -157,15 +165,7 @@ export function NumberField({
     setWritten(text);
     onChange(/^\s*-?\d{1,15}\s*$/.test(text) ? Number(text) : null);
   };
-  return (
-    <TextField {...field} inputMode="numeric" value={shown} onChange={write} inset={unit != null && 'pr-20'}>
-      {unit != null && (
-        <span className="pointer-events-none absolute inset-y-0 right-3 flex items-center text-sm text-soft">
-          {unit}
-        </span>
-      )}
-    </TextField>
-  );
+  return <TextField {...field} inputMode="numeric" value={shown} onChange={write} />;
 }
 
 /** A password or key. Nothing that was stored is ever shown: an empty field keeps it. */
@@ -174,7 +174,7 @@ export function SecretField(
 ) {
   const [shown, setShown] = useState(false);
   return (
-    <TextField verbatim {...props} type={shown ? 'text' : 'password'} inset="pr-10">
+    <TextField verbatim {...props} type={shown ? 'text' : 'password'}>
       <IconButton
         icon={shown ? EyeOff : Eye}
         label={shown ? 'Hide' : 'Show'}

@@ -89,8 +89,8 @@ test('changes are told by their fields', () => {
 
 test('secrets have their fields, and what was not filled in is not sent', () => {
   expect(secretFields(FORM).map(({ name }) => name)).toEqual(['password']);
-  expect(secretsOf({ password: '', secret: 's' })).toEqual({ secret: 's' });
-  expect([secretsOf({}), secretsOf({ password: '' })]).toEqual([null, null]);
+  expect(secretsOf(FORM, { ...draftsOf(FORM, null), password: 's' })).toEqual({ password: 's' });
+  expect([secretsOf(FORM, {}), secretsOf(FORM, draftsOf(FORM, null))]).toEqual([null, null]);
 });
 
 test('a name is free', () => {

@@ -1,5 +1,5 @@
 import type { ResultOf } from '../../../../src/operations/table.ts';
-import { type Draft, readDraft, sameValue } from '../settings/setting-values.ts';
+import { type Draft, draftOf, readDraft, sameValue } from '../settings/setting-values.ts';
 
 /** What the form of a relay holds, and the definition that it comes to. */
 
@@ -23,26 +23,22 @@ export function secretFields({ fields }: RelayForm): readonly RelayFormField[] {
 }
 
 /** Secrets as they are sent: those that were filled in, by their fields; null where none was. */
-export function secretsOf(
-  secrets: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> | null {
-  const given = Object.entries(secrets).filter(([, value]) => value !== '');
+export function secretsOf(form: RelayForm, drafts: Drafts): Readonly<Record<string, string>> | null {
+  const given = secretFields(form).flatMap(({ name }) => {
+    const draft = drafts[name];
+    return typeof draft === 'string' && draft !== '' ? [[name, draft] as const] : [];
+  });
   return given.length === 0 ? null : Object.fromEntries(given);
 }
 
-/** What a form begins with: what the definition says, and for the rest the defaults. */
-export function draftsOf(form: RelayForm, definition: Definition | null): Drafts {
+/** What a form begins with: what the definition says, and for the rest the defaults. No secret is filled in. */
+export function draftsOf({ fields }: RelayForm, definition: Definition | null): Drafts {
   return Object.fromEntries(
-    plainFields(form).map((field) => [field.name, draftOfField(field, definition?.[field.name])]),
+    fields.map(({ name, kind, defaultValue }) => [
+      name,
+      draftOf({ kind, value: definition?.[name] ?? defaultValue }),
+    ]),
   );
-}
-
-function draftOfField({ kind, defaultValue }: RelayFormField, given: unknown): Draft {
-  const value = given ?? defaultValue;
-  if (kind === 'boolean') return typeof value === 'boolean' ? value : null;
-  if (value === null || value === undefined) return kind === 'list' ? [] : '';
-  if (kind === 'list') return Array.isArray(value) ? value.map(String) : [];
-  return kind === 'json' ? JSON.stringify(value) : String(value);
 }
 
 /** What a form comes to: a definition that leaves out what is as it would be without, and what cannot be read. */

@@ -1,10 +1,9 @@
 import { faultsOf } from '../../faults.ts';
-import { ListField, Select } from '../../parts/choice.tsx';
 import { Fold } from '../../parts/fold.tsx';
 import { Form, type FormInHand } from '../../parts/form.tsx';
-import { NumberField, SecretField, Textarea, TextField } from '../../parts/text-field.tsx';
+import { DraftField } from '../settings/draft-field.tsx';
 import { Meaning } from '../settings/setting-row.tsx';
-import { type Draft, shortUnit, showSetting } from '../settings/setting-values.ts';
+import { showSetting } from '../settings/setting-values.ts';
 import {
   type Definition,
   type Drafts,
@@ -24,9 +23,6 @@ const GROUPS = [
   ['warmup', 'Warm-up', 'For a new address: a little more each day.'],
 ] as const;
 
-/** Stands for no value in a list to choose from. */
-const USUAL = '';
-
 /** What a form comes to: the definition, and the secrets that were filled in. */
 interface Given {
   readonly definition: Definition;
@@ -35,11 +31,7 @@ interface Given {
 
 /** What is filled in, as it is asked for and tested. */
 export function givenBy(form: RelayForm, values: Drafts): Given {
-  const secrets = secretFields(form).map(({ name }) => [name, String(values[name] ?? '')]);
-  return {
-    definition: definitionOf(form, values).definition,
-    secret: secretsOf(Object.fromEntries(secrets)),
-  };
+  return { definition: definitionOf(form, values).definition, secret: secretsOf(form, values) };
 }
 
 /** The form of a type of relay, from a definition or from nothing. */
@@ -58,10 +50,7 @@ export function FilledRelay<Request, Result>({
   return (
     <Form
       {...rest}
-      initial={{
-        ...draftsOf(form, definition),
-        ...Object.fromEntries(secretFields(form).map(({ name }) => [name, ''])),
-      }}
+      initial={draftsOf(form, definition)}
       request={(values) => request(givenBy(form, values), values)}
       check={(values) => definitionOf(form, values).faults}
       sort={(error) => faultsOf(error, names, fieldOf)}
@@ -86,16 +75,25 @@ interface Props {
 
 /** The fields of a relay of one type: what is needed first, the rest folded. */
 export function RelayFields({ of: form, hand: { field, faults }, keepsSecret, fixedName }: Props) {
-  const fields = plainFields(form).filter(({ name }) => !(fixedName && name === 'name'));
-  const draw = (each: RelayFormField) => <FormField key={each.name} field={each} {...field(each.name)} />;
-  const inGroup = (group: RelayFormField['group']) => [
-    ...fields.filter((each) => each.group === group).map(draw),
-    ...secretFields(form)
+  const fields = [...plainFields(form), ...secretFields(form)].filter(
+    ({ name }) => !(fixedName && name === 'name'),
+  );
+  const inGroup = (group: RelayFormField['group']) =>
+    fields
       .filter((each) => each.group === group)
-      .map((each) => (
-        <RelaySecret key={each.name} field={each} keepsSecret={keepsSecret} {...field(each.name)} />
-      )),
-  ];
+      .map((each) => {
+        const { value: draft = null, ...bound } = field(each.name);
+        return (
+          <DraftField
+            key={each.name}
+            of={each}
+            {...wordsOf(each, keepsSecret)}
+            usual={usualOf(each)}
+            draft={draft}
+            {...bound}
+          />
+        );
+      });
   return (
     <>
       {inGroup('main')}
@@ -113,83 +111,22 @@ export function RelayFields({ of: form, hand: { field, faults }, keepsSecret, fi
   );
 }
 
-interface FieldProps {
-  readonly field: RelayFormField;
-  readonly value: Draft | undefined;
-  readonly onChange: (draft: Draft) => void;
-  readonly error: string | undefined;
+/** What stands around a field. */
+function wordsOf({ label, meaning, kind, required }: RelayFormField, keepsSecret: boolean) {
+  const hint = <Meaning text={meaning} />;
+  if (kind !== 'secret') return { label, hint, required };
+  return {
+    label,
+    hint: <>{hint} It is stored encrypted, and never shown again.</>,
+    required: required && !keepsSecret,
+    ...(keepsSecret && { placeholder: 'Kept as it is' }),
+  };
 }
 
-function RelaySecret({
-  field,
-  value,
-  onChange,
-  error,
-  keepsSecret,
-}: FieldProps & { readonly keepsSecret: boolean }) {
-  return (
-    <SecretField
-      label={field.label}
-      autoComplete="new-password"
-      required={field.required && !keepsSecret}
-      placeholder={keepsSecret ? 'Kept as it is' : ''}
-      value={String(value ?? '')}
-      onChange={onChange}
-      error={error}
-      hint={
-        <>
-          <Meaning text={field.meaning} /> It is stored encrypted, and never shown again.
-        </>
-      }
-    />
-  );
-}
-
-function FormField({ field, value: draft = null, onChange, error }: FieldProps) {
-  const { label, meaning, kind, name, choices, defaultValue, required, unit } = field;
-  const common = { label, hint: <Meaning text={meaning} />, error };
-  const text = typeof draft === 'string' ? draft : '';
-  const usual =
-    defaultValue === null ? 'As usual' : `As usual: ${showSetting(defaultValue, { key: name, unit })}`;
-  switch (kind) {
-    case 'boolean':
-      return (
-        <Select
-          {...common}
-          choices={[
-            { value: USUAL, label: usual },
-            { value: 'true', label: 'Yes' },
-            { value: 'false', label: 'No' },
-          ]}
-          value={draft === null ? USUAL : String(draft)}
-          onChange={(value) => onChange(value === USUAL ? null : value === 'true')}
-        />
-      );
-    case 'choice':
-      return (
-        <Select
-          {...common}
-          choices={[...(required ? [] : [{ value: USUAL, label: usual }]), ...choices]}
-          value={text}
-          onChange={onChange}
-        />
-      );
-    case 'integer':
-      return (
-        <NumberField
-          {...common}
-          unit={unit && shortUnit(unit)}
-          value={/^-?\d+$/.test(text) ? Number(text) : null}
-          onChange={(value) => onChange(value === null ? '' : String(value))}
-        />
-      );
-    case 'list':
-      return <ListField {...common} value={Array.isArray(draft) ? draft : []} onChange={onChange} />;
-    case 'json':
-      return <Textarea {...common} mono spellCheck={false} value={text} onChange={onChange} />;
-    default:
-      return <TextField {...common} required={required} verbatim value={text} onChange={onChange} />;
-  }
+/** What it is without a choice; null where there has to be one. */
+function usualOf({ name, unit, required, defaultValue }: RelayFormField): string | null {
+  if (required) return null;
+  return defaultValue === null ? 'As usual' : `As usual: ${showSetting(defaultValue, { key: name, unit })}`;
 }
 
 /** Where the credentials of a type of relay are found, and what else to know. */
