@@ -13,22 +13,22 @@ export interface JudgedAddress {
   readonly theirs: { readonly difference: Difference; readonly reading: string } | null;
 }
 
-/** The ways in which nodemailer reads otherwise; `docs/decisions/0004-address-disagreements.md` judges each. */
+/** The ways in which nodemailer reads differently; `docs/decisions/0004-address-disagreements.md` judges each. */
 export const DIFFERENCES = {
   unjudged:
-    'It looks neither at what stands in a local part or a domain nor at their length. We are right (RFC 5321 §4.1.2): the next hop would refuse it, or read another address.',
+    'It checks neither the characters of a local part or a domain nor their length. We are right (RFC 5321 §4.1.2): the next hop would refuse it, or read another address.',
   guess:
-    'It makes an address of a text that has none, or more than one. We are right (RFC 5322 §3.4): mail would go to whom nobody named, or not to all.',
+    'It makes an address of a text that has none, or more than one. We are right (RFC 5322 §3.4): mail would go to someone whom nobody named, or not to all.',
   group:
-    'It opens groups, takes semicolons for commas and drops source routes. It is right about groups (RFC 5322 §3.4), which we refuse all the same: their names would be lost.',
+    'It opens groups, reads semicolons as commas and drops source routes. It is right about groups (RFC 5322 §3.4), which we refuse all the same: their names would be lost.',
   comment:
-    'It takes comments for names, or drops them. It is right by the letter (RFC 5322 §3.2.2); people who write parentheses mean the name, and no comment reaches an envelope.',
+    'It reads comments as names, or drops them. It is right by the letter (RFC 5322 §3.2.2); people who write parentheses mean the name, and no comment reaches an envelope.',
   control:
-    'It drops control characters, or takes them for blanks. We are right (RFC 5321 §4.1.2): what looks like an attack is not to be mended.',
+    'It drops control characters, or reads them as blanks. We are right (RFC 5321 §4.1.2): what looks like an attack must not be repaired.',
   unquoted:
-    'It drops the quotes that a local part needs. We are right (RFC 5321 §4.1.2): without them it is no address.',
+    'It drops the quotes that a local part needs. We are right (RFC 5321 §4.1.2): without them it is not an address.',
   form: 'It leaves an address as it was written; we give each its one form. Both are right (RFC 5321 §2.4, RFC 5890 §2.3).',
-  name: 'It drops a name that is the address. Both are right; we show what was given.',
+  name: 'It drops a name that equals the address. Both are right; we show what was given.',
 } as const;
 
 /** A way of reading otherwise. */
