@@ -37,12 +37,6 @@ class Table<Row extends Readonly<Record<keyof Row & string, SqlValue>>> {
     return fields.map((field) => `${this.#name}.${columnOf(field)} AS "${field}"`).join(', ');
   }
 
-  /** Adds rows, in order; returns how many were added. `otherwise` says what to do with existing ones. */
-  async insert(db: Queries, rows: readonly Row[], otherwise = ''): Promise<number> {
-    if (rows.length === 0) return 0;
-    return db.run(`${this.#insertion} ${otherwise}`, arraysOf(rows, this.#fields));
-  }
-
   /** Adds rows, in order, as {@link Queries.send} does. */
   send(db: Queries, rows: readonly Row[]): void {
     if (rows.length > 0) db.send(this.#insertion, arraysOf(rows, this.#fields));
