@@ -1,9 +1,12 @@
+import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { dayOf } from '../../src/domain/quota.ts';
 import { openPostgres, type PostgresStores } from '../../src/store/postgres/open.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
+import { addPerson, sessionOf, signIn } from './store/accounts.ts';
 import {
+  apiKey,
   at,
   beginAll,
   DEFERRED,
@@ -18,6 +21,7 @@ import {
 } from './store/fixtures.ts';
 
 const NODES = ['a', 'b', 'c', 'd'];
+const WAITING = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'waybill'`;
 
 /** Several programs over one database, all at once. */
 describeWith(POSTGRES_PROGRAMS, 'nodes over one PostgreSQL', () => {
@@ -207,6 +211,31 @@ describeWith(POSTGRES_PROGRAMS, 'nodes over one PostgreSQL', () => {
       expect(answers.map((answer) => answer?.kind).sort()).toEqual(['done', 'last_admin']);
       // The one who is left makes room for the next two.
       await server.run('DELETE FROM users', url);
+    }
+  });
+
+  it('open no session under a password that another is changing', async () => {
+    const { accounts } = first;
+    await addPerson(accounts, 'ann');
+    const changing = new Client(url);
+    await changing.connect();
+    await changing.query(`BEGIN; UPDATE users SET password = 'another'`);
+    const answer = signIn(accounts, sessionOf('ann', 1));
+    await expect.poll(() => server.run(WAITING)).not.toHaveLength(0);
+    await changing.query('COMMIT');
+    await changing.end();
+    expect(await answer).toEqual({ kind: 'stale' });
+    expect(await accounts.sessions('ann', T0, 0)).toEqual([]);
+  });
+
+  it('give a name to one of the keys that all of them rename', async () => {
+    for (const id of NODES) await first.keyring.create(apiKey(id), `hash of ${id}`);
+    for (let turn = 0; turn < 10; turn++) {
+      const name = `shop ${turn}`;
+      const answers = await Promise.all(
+        nodes.map(({ keyring }, place) => keyring.update({ ...apiKey(NODES[place] ?? ''), name })),
+      );
+      expect(answers.sort()).toEqual(['taken', 'taken', 'taken', 'updated']);
     }
   });
 

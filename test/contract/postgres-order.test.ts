@@ -6,6 +6,7 @@ import { FORGOTTEN_MS } from '../../src/store/cluster.ts';
 import { openPostgres, type PostgresStores } from '../../src/store/postgres/open.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
+import { addPerson, sessionOf, signIn } from './store/accounts.ts';
 import {
   apiKey,
   at,
@@ -117,6 +118,36 @@ describeWith(POSTGRES_PROGRAMS, 'transactions of several nodes never wait for ea
     await ending.query('COMMIT');
     await ending.end();
     expect(await accounts.sessions('root', T0, 0)).toMatchObject([{ id: 'a', lastSeenAt: T0 + 5 }]);
+  });
+
+  it('when one signs in a user whom others change', async () => {
+    const { accounts } = first;
+    await addPerson(accounts, 'ann');
+    const again = async (work: (turn: number) => Promise<unknown>) => {
+      for (let turn = 0; turn < 40; turn++) await work(turn);
+    };
+    await Promise.all([
+      again((turn) => signIn(accounts, sessionOf('ann', turn))),
+      ...nodes.map((node) =>
+        again(() => node.accounts.setPassword('ann', { hash: 'ann-password', expected: null, keep: null })),
+      ),
+    ]);
+    expect(server.log).not.toContain('deadlock');
+  });
+
+  it('when they write to the same keys and settings, each in its own order', async () => {
+    const ids = Array.from({ length: 9 }, (_, place) => `key_${place}`);
+    for (const id of ids) await first.keyring.create(apiKey(id), `hash of ${id}`);
+    await Promise.all(
+      nodes.map(async ({ keyring, registry }, place) => {
+        const own = place % 2 === 0 ? ids : ids.toReversed();
+        for (let turn = 0; turn < 40; turn++) {
+          await keyring.touch(new Map(own.map((id) => [id, T0 + turn])));
+          await registry.putSettings(new Map(own.map((id) => [id, `${turn}`])));
+        }
+      }),
+    );
+    expect(server.log).not.toContain('deadlock');
   });
 
   it('when one changes a key whose use others record', async () => {
