@@ -10,7 +10,8 @@ export const MAX_CHECKED = 50;
 const selector = z
   .string()
   .regex(SELECTOR, 'must be one label of a domain name: 1 to 63 of a-z 0-9 -')
-  .nullable();
+  .nullable()
+  .describe('Null: made from the date. With two algorithms it is the beginning, and a letter follows.');
 
 const ALGORITHMS = ['rsa', 'ed25519', 'both'] as const;
 const algorithm = z.enum(ALGORITHMS);
@@ -125,7 +126,6 @@ export const DOMAIN_OPERATIONS = {
     request: z.strictObject({
       ...domainRequest.shape,
       algorithm,
-      /** Null: made of the day. With `both` it is the beginning, and a letter follows. */
       selector,
     }),
     result: domainDetail,

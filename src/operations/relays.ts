@@ -16,10 +16,13 @@ import {
 } from './operation.ts';
 
 const secrets = Object.fromEntries(SECRET_FIELDS.map((name) => [name, z.string()]));
-/** The secret of a definition, or by the names of their fields those of one that has several; null for none. */
-const secret = z.union([z.string(), z.strictObject(secrets).partial().readonly()]).nullable();
-/** A definition as in the configuration file, without its password or secret, which is given apart. */
-const definition = z.record(z.string(), z.unknown());
+const secret = z
+  .union([z.string(), z.strictObject(secrets).partial().readonly()])
+  .nullable()
+  .describe('The password or secret; if there are several, by the names of their fields; null for none.');
+const definition = z
+  .record(z.string(), z.unknown())
+  .describe('As in the configuration file, but without password and secrets.');
 
 const relayView = () =>
   z.strictObject({
@@ -245,14 +248,20 @@ export const RELAY_OPERATIONS = {
       hide: ['secret'],
       touches: RELAY_TOPICS,
     }),
-    request: z.strictObject({ definition, secret, makeDefault: z.boolean() }),
+    request: z.strictObject({
+      definition,
+      secret,
+      makeDefault: z.boolean().describe('Mail that no rule routes goes through it from now on.'),
+    }),
     result: relayView,
   }),
   checkRelay: operation({
     meaning: 'Checks a definition before its secret is asked for; stores nothing. Fails as adding it would.',
     access: READ,
-    /** `makeDefault` as for `addRelay`; null where it is only to be tried. */
-    request: z.strictObject({ definition, makeDefault: z.boolean().nullable() }),
+    request: z.strictObject({
+      definition,
+      makeDefault: z.boolean().nullable().describe('As for `addRelay`; null if it is only to be tested.'),
+    }),
     result: () =>
       z.strictObject({
         name: z.string(),
@@ -285,8 +294,7 @@ export const RELAY_OPERATIONS = {
     request: z.strictObject({
       name: z.string(),
       definition,
-      /** Null keeps the present one, where that is allowed. */
-      secret,
+      secret: secret.describe('Null keeps the present one, where that is allowed.'),
     }),
     result: relayView,
   }),
