@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { isRecord } from '../config/kinds.ts';
 import { mayAct, type Role } from '../domain/account.ts';
 import type { Clock } from '../lib/clock.ts';
 import { withoutKeys } from '../lib/id.ts';
@@ -127,9 +128,7 @@ function subjectOf(asked: Asked, { subject }: Audit): string {
 }
 
 function askedOf(request: unknown): Asked {
-  return typeof request === 'object' && request !== null && !Array.isArray(request)
-    ? Object.fromEntries(Object.entries(request))
-    : {};
+  return isRecord(request) ? { ...request } : {};
 }
 
 // The form in which states are kept in the activity: without secrets, and short.
@@ -189,10 +188,6 @@ function cleaned(value: unknown, hide: readonly string[], depth: number): unknow
 function cleanedField(name: string, field: unknown, hide: readonly string[], depth: number): unknown {
   const isSecret = hide.includes(name) || SECRET.test(name);
   return isSecret && typeof field !== 'boolean' && field !== null ? MASK : cleaned(field, [], depth + 1);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The caller of an operation. */

@@ -161,8 +161,3 @@ export function look<Result>(
   // Sound because the answer is always that of the operation named beside it.
   return { operation, request, show: show as Look['show'] };
 }
-
-/** Whether a value is a map of fields. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}

@@ -1,19 +1,10 @@
 import { z } from 'zod';
-import { FORM_KINDS } from '../config/kinds.ts';
+import { FORM_KINDS, isRecord } from '../config/kinds.ts';
 import { FIELD_GROUPS } from '../config/relay-field.ts';
 import { SECRET_FIELDS } from '../config/relay-fields.ts';
 import { LANE_STATES } from '../domain/lane.ts';
 import { fixed, text } from './command.ts';
-import {
-  changes,
-  isRecord,
-  look,
-  type OperationsOf,
-  operation,
-  READ,
-  type Shown,
-  type Topic,
-} from './operation.ts';
+import { changes, look, type OperationsOf, operation, READ, type Shown, type Topic } from './operation.ts';
 
 const secrets = Object.fromEntries(SECRET_FIELDS.map((name) => [name, z.string()]));
 const secret = z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { FORM_KINDS } from '../config/kinds.ts';
+import { FORM_KINDS, isRecord } from '../config/kinds.ts';
 import { SETTING_GROUPS } from '../config/setting.ts';
-import { changes, isRecord, look, type OperationsOf, operation, READ, type Shown } from './operation.ts';
+import { changes, look, type OperationsOf, operation, READ, type Shown } from './operation.ts';
 
 const key = z.string().max(100);
 /** More than there are settings. */
