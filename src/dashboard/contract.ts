@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MAX_PASSWORD, type Role } from '../domain/account.ts';
+import { userName } from '../operations/accounts.ts';
 import type { Topic } from '../operations/operation.ts';
 import type { ResultOf } from '../operations/table.ts';
 
@@ -46,13 +47,6 @@ export interface FirstSteps {
   readonly hasRelay: boolean;
 }
 
-/** A new user's name. */
-const newName = z
-  .string()
-  .regex(
-    /^[a-z0-9][a-z0-9._@-]{0,63}$/,
-    'must be 1 to 64 of a-z 0-9 . _ @ -, beginning with a letter or digit',
-  );
 /** A code point may take two units. */
 const password = z.string().max(2 * MAX_PASSWORD);
 const token = z.string().max(100);
@@ -62,7 +56,7 @@ const nothing = z.strictObject({});
 /** The request of each `POST /api/session/<name>`. A refusal is a problem (RFC 9457). */
 export const SESSION_REQUESTS = {
   /** Uses the token of a set-up link: chooses a password (and, the very first time, a name), and signs in. */
-  setup: z.strictObject({ token, name: newName.nullable(), password }),
+  setup: z.strictObject({ token, name: userName.nullable(), password }),
   /** The purpose of a set-up link, before it is used. */
   link: z.strictObject({ token }),
   login: z.strictObject({ name: z.string().max(200), password }),
