@@ -17,7 +17,7 @@ export interface Operation<
   readonly request: Request;
   /** There is a whole message in its request, which may be as large. */
   readonly takesMessage?: true;
-  /** The shape of its result: made only for tests, which hold answers to it. While serving there is its type alone. */
+  /** The shape of its result: built only for the documentation and for tests, which check answers against it. */
   readonly result: () => Result;
   /** The shape of the steps that it tells of on the way; nothing, where it tells of none. */
   readonly step?: () => Step;
