@@ -181,6 +181,25 @@ test('the system tells of itself, and the last lines of its log', async () => {
   expect(later.lines).toEqual([]);
 });
 
+test('operations that no other test holds to their records answer as those say', async () => {
+  const id = await service.client.send(letter());
+  await service.client.end(id);
+  expect(await operations.messagePreview({ id })).toMatchObject({ subject: 'Hello', text: 'hi\n' });
+  expect((await operations.messageDraft({ id })).message).toMatchObject({ subject: 'Hello' });
+  const out = { name: 'out', type: 'smtp', host: '127.0.0.1', port: 1, tls: 'none' };
+  await operations.addRelay({ definition: out, secret: null, makeDefault: true });
+  const released = await operations.releaseCaptured({ id, relay: 'out' });
+  expect(await service.client.record(released.id)).toMatchObject({ relay: 'out' });
+  const routes = [{ name: 'tagged', match: { tag: ['a'] }, via: ['inbox'] }];
+  const { version } = await operations.publishRoutes({ routes });
+  await operations.publishRoutes({ routes: [] });
+  expect(await operations.rollbackRoutes({ version })).toMatchObject({ rules: routes, inForce: true });
+  const { name } = await operations.backup({ file: null, passphrase: null });
+  expect(await operations.removeBackup({ name })).toMatchObject({ name, verified: true });
+  expect(await operations.backups({})).toEqual([]);
+  expect(await operations.decideRestored({ act: 'cancel' })).toEqual({ act: 'cancel', recipients: 0 });
+});
+
 test('no answer of the running server, and no line of its log, has a secret', async () => {
   const planted = 'planted1secret';
   const definition = { name: 'out', type: 'smtp', host: '127.0.0.1', port: 1, username: 'u' };
