@@ -34,6 +34,7 @@ function EditForm({ form, relay }: { readonly form: RelayForm; readonly relay: R
   const { name, hasSecret } = relay;
   const before = relay.definition ?? {};
   const [asked, setAsked] = useState<ReturnType<typeof changed> | null>(null);
+  const [saves, setSaves] = useState(0);
   const update = useAct('updateRelay', {
     quiet: true,
     done: `${name} was changed`,
@@ -53,6 +54,8 @@ function EditForm({ form, relay }: { readonly form: RelayForm; readonly relay: R
   return (
     <>
       <FilledRelay
+        // Without the secret again once that was stored; a changed definition begins the whole tab anew.
+        key={saves}
         of={form}
         definition={before}
         act={update}
@@ -101,7 +104,10 @@ function EditForm({ form, relay }: { readonly form: RelayForm; readonly relay: R
           onConfirm={() =>
             update.mutate(
               { name, definition: asked.after, secret: asked.secret },
-              { onSettled: () => setAsked(null) },
+              {
+                onSuccess: () => asked.changes.length === 0 && setSaves(saves + 1),
+                onSettled: () => setAsked(null),
+              },
             )
           }
           busy={update.isPending}
