@@ -337,14 +337,16 @@ function isBanned(node: Node): boolean {
   return BANNED_MEMBERS.includes(member) || nameOf(node['property']) === 'randomUUID';
 }
 
-/** `{ ...{ a, b } }`, `[...[a, b]]` and `<Field {...{ a, b }} />`. */
+/** `{ ...{ a, b } }`, `[...[a, b]]`, `[...([a, b] as const)]` and `<Field {...{ a, b }} />`. */
 function isSpreadLiteral({ type, properties, elements, attributes }: Node): boolean {
   const members = [properties, elements, attributes].filter(Array.isArray).flat().filter(isNode);
   const literal = type === 'ArrayExpression' ? 'ArrayExpression' : 'ObjectExpression';
-  return members.some((member) => {
-    const isSpread = member.type === 'SpreadElement' || member.type === 'JSXSpreadAttribute';
-    return isSpread && isNode(member['argument']) && member['argument'].type === literal;
-  });
+  return members.some((member) => /Spread/.test(member.type) && isLiteral(member['argument'], literal));
+}
+
+/** Also in parentheses, and with `as const`. */
+function isLiteral(node: unknown, type: string): boolean {
+  return isNode(node) && (node.type === type || isLiteral(node['expression'], type));
 }
 
 function nameOf(value: unknown): string {

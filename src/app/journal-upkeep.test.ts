@@ -10,7 +10,10 @@ test('the journal forgets what is older than the setting says, in batches, at on
   const clock = new ManualClock();
   const { journal, store } = openSqlite(':memory:');
   const entry = (at: number) => ({
-    ...({ at, actorKind: 'command', actor: '', sourceAddress: null } as const),
+    at,
+    actorKind: 'command' as const,
+    actor: '',
+    sourceAddress: null,
     action: 'hold',
     subject: String(at),
     before: null,

@@ -1,10 +1,8 @@
 import type { Kind } from './kinds.ts';
 
 /** The groups in which settings are shown. */
-export const SETTING_GROUPS = [
-  ...(['http-api', 'smtp', 'certificate', 'delivery'] as const),
-  ...(['retention', 'security', 'limits', 'server'] as const),
-] as const;
+// biome-ignore format: a table
+export const SETTING_GROUPS = ['http-api', 'smtp', 'certificate', 'delivery', 'retention', 'security', 'limits', 'server'] as const;
 
 /** See {@link SETTING_GROUPS}. */
 export type SettingGroup = (typeof SETTING_GROUPS)[number];

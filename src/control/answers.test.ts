@@ -33,6 +33,7 @@ const webhook = { name: 'hook', type: 'webhook', url: 'https://hook.example/' };
 const stored = { name: 'out', type: 'smtp', host: 'mail.example', username: 'u' };
 const nobody = { name: 'nobody' };
 const page = { limit: 10, before: null };
+const message = { from: 'a@example.com', to: ['b@example.net'], subject: 's', text: 't' };
 
 /** A request for every operation, such as goes well where that can be; those that are refused answer, too. */
 const REQUESTS: Partial<Record<OperationName, object>> = {
@@ -63,7 +64,7 @@ const REQUESTS: Partial<Record<OperationName, object>> = {
   routeTables: { limit: 10 },
   routeTable: { version: null },
   search: { query: 'planted', ...page },
-  submit: { message: { from: 'a@example.com', to: ['b@example.net'], subject: 's', text: 't' } },
+  submit: { message },
   messages: { statuses: [], filter: {}, ...page },
 };
 
@@ -99,4 +100,23 @@ test('no operation answers with a secret, nor does what is written down of it', 
   expect(entries.length).toBeGreaterThan(15);
   for (const hidden of [PLANTED, secret, 'PRIVATE KEY'])
     expect(JSON.stringify(entries)).not.toContain(hidden);
+});
+
+test('answers that are asked for nowhere else have the shape of their records', async () => {
+  const { operations } = opened;
+  const { id } = await operations.submit({ message });
+  expect(await operations.messagePreview({ id })).toMatchObject({ subject: 's', attachments: [] });
+  expect(await operations.messageDraft({ id })).toMatchObject({ message: { subject: 's' } });
+  expect(await operations.checkMessage({ message })).toMatchObject({ dryRun: true, captured: true });
+  const query: [string, string][] = [
+    ['from', 'a@example.com'],
+    ['to', 'b@example.net'],
+  ];
+  expect(await operations.explainRoute({ query })).toMatchObject({ relay: 'inbox' });
+  expect(await operations.decideRestored({ act: 'cancel' })).toEqual({ act: 'cancel', recipients: 0 });
+  const { name } = await operations.backup({ file: null, passphrase: null });
+  expect(await operations.removeBackup({ name })).toMatchObject({ name, verified: true });
+  const before = await operations.routeTable({ version: null });
+  await operations.publishRoutes({ routes: [{ name: 'all', match: {}, via: ['inbox'] }] });
+  expect(await operations.rollbackRoutes({ version: before.version })).toMatchObject({ rules: [] });
 });

@@ -28,14 +28,14 @@ test.each([
 
 test('of recipients that wait in one lane the one counts that comes due first', () => {
   const wait = (lane: string | null, dueAt: number | null) => ({
-    ...({
-      address: 'a@example.net',
-      kind: 'to',
-      relay: 'out',
-      providerMessageId: null,
-      outcome: null,
-    } as const),
-    ...({ state: dueAt === null ? 'processing' : 'retrying', lane, dueAt } as const),
+    address: 'a@example.net',
+    kind: 'to' as const,
+    relay: 'out',
+    providerMessageId: null,
+    outcome: null,
+    state: dueAt === null ? ('processing' as const) : ('retrying' as const),
+    lane,
+    dueAt,
   });
   const { waits } = summarizeRecipients([wait('out', 9), wait('out', 7), wait(null, 5), wait('spare', null)]);
   expect(waits).toEqual([

@@ -89,9 +89,10 @@ export interface Access {
 }
 
 /** What the pages of the dashboard show: each asks again for what it shows of a topic that may have changed. */
+// biome-ignore format: a table
 const TOPICS = [
-  ...(['messages', 'queue', 'inbox', 'relays', 'routes', 'domains'] as const),
-  ...(['keys', 'settings', 'users', 'activity', 'health', 'denials'] as const),
+  'messages', 'queue', 'inbox', 'relays', 'routes', 'domains',
+  'keys', 'settings', 'users', 'activity', 'health', 'denials',
 ] as const;
 
 /** See {@link TOPICS}. */

@@ -44,7 +44,10 @@ async function start(rules: readonly RouteRule[] = [], defaultRelay = 'out') {
 async function submit(engine: Engine, domains: readonly string[], sendAt: number | null = null) {
   const base = submissionNamed('t', 1);
   const recipients = domains.map((domain, index) => ({
-    ...({ address: `r${index}@${domain}`, kind: 'to', notify: null, orcpt: null } as const),
+    address: `r${index}@${domain}`,
+    kind: 'to' as const,
+    notify: null,
+    orcpt: null,
   }));
   const submission = { ...base, envelope: { ...base.envelope, recipients }, sendAt };
   const [answer] = await engine.intake.accept([submission]);

@@ -324,19 +324,20 @@ const LOAD_WHOLE = `SELECT ${DELIVERIES.columns} FROM deliveries WHERE ${among('
 const NOT_CAPTURED = `SELECT DISTINCT message AS id FROM deliveries
   WHERE ${among('message')} AND outcome <> 'captured'`;
 
+// biome-ignore format: a table
 const MESSAGE_CHANGES = [
-  ...(['status', 'queued', 'processing', 'retrying', 'delivered', 'failed', 'attempts', 'kept'] as const),
-  ...(['possibleDuplicate', 'lastError', 'updatedAt', 'statusAt', 'deliveredAt'] as const),
-  ...(['finalAt', 'expiresAt'] as const),
-];
+  'status', 'queued', 'processing', 'retrying', 'delivered', 'failed', 'attempts', 'kept',
+  'possibleDuplicate', 'lastError', 'updatedAt', 'statusAt', 'deliveredAt', 'finalAt', 'expiresAt',
+] as const;
 const updateMessages = MESSAGES.updater(['id'], MESSAGE_CHANGES);
 const updateOpenMessages = MESSAGES.updater(['id'], MESSAGE_CHANGES, OPEN_MESSAGE);
 
+// biome-ignore format: a table
 const DELIVERY_CHANGES = [
-  ...(['state', 'lane', 'relay', 'dueAt', 'expiresAt', 'fence', 'begunAt', 'cancelRequested'] as const),
-  ...(['attempts', 'attemptsBefore', 'delayReported', 'outcome', 'routeRule', 'routeGroup'] as const),
-  ...(['providerMessageId', 'lastCode', 'lastEnhanced', 'lastReply'] as const),
-];
+  'state', 'lane', 'relay', 'dueAt', 'expiresAt', 'fence', 'begunAt', 'cancelRequested',
+  'attempts', 'attemptsBefore', 'delayReported', 'outcome', 'routeRule', 'routeGroup',
+  'providerMessageId', 'lastCode', 'lastEnhanced', 'lastReply',
+] as const;
 const updateDeliveries = DELIVERIES.updater(['message', 'index'], DELIVERY_CHANGES);
 const updateOpenDeliveries = DELIVERIES.updater(['message', 'index'], DELIVERY_CHANGES, OPEN_DELIVERY);
 const updateBegun = DELIVERIES.updater(['message', 'index'], ['begunAt'], OPEN_DELIVERY);

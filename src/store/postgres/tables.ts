@@ -169,10 +169,11 @@ export const MESSAGES = new Table<MessageRow>('messages', {
 });
 
 /** The fields needed to decide on a message: those that change, and those that follow from them. */
+// biome-ignore format: a table
 export const LEDGER_FIELDS = [
-  ...(['id', 'keyId', 'status', 'queued', 'processing', 'retrying', 'delivered', 'failed'] as const),
-  ...(['attempts', 'kept', 'possibleDuplicate', 'lastError', 'updatedAt', 'statusAt'] as const),
-  ...(['deliveredAt', 'finalAt', 'notBefore', 'expiresAt', 'length'] as const),
+  'id', 'keyId', 'status', 'queued', 'processing', 'retrying', 'delivered', 'failed',
+  'attempts', 'kept', 'possibleDuplicate', 'lastError', 'updatedAt', 'statusAt',
+  'deliveredAt', 'finalAt', 'notBefore', 'expiresAt', 'length',
 ] as const satisfies readonly (keyof MessageRow)[];
 
 /** See {@link LEDGER_FIELDS}. */
