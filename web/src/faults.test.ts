@@ -16,7 +16,7 @@ test.each([
   ],
   ['api.bind = ["a: b","c…: must be a list (stored)', ['api', 'bind'], 'must be a list'],
 ])('reads %s', (line, path, text) => {
-  expect(readLines(line)).toMatchObject([{ path, text }]);
+  expect(readLines(line)).toEqual([{ path, key: line.split(/ = |: /)[0], text }]);
 });
 
 test('a sentence is about no field', () => {
@@ -27,11 +27,11 @@ test('a sentence is about no field', () => {
 
 test('faults come beside their fields, and the rest above the buttons', () => {
   const error = refused(
-    'name: must be printable\ncidrs.1: is no range\ncidrs.2: neither\nscopes: too few\nNothing was changed.',
+    'name: must be printable\ncidrs.1: is no range\ncidrs.2: neither\nscopes: too few\nmetadata/x: too long.\nNothing was changed.',
   );
   expect(faultsOf(error, ['name', 'cidrs'])).toEqual({
     fields: { name: 'Must be printable.', cidrs: 'Is no range. Neither.' },
-    rest: 'scopes: too few\nNothing was changed.',
+    rest: 'scopes: too few\nmetadata/x: too long.\nNothing was changed.',
   });
 });
 
