@@ -103,6 +103,34 @@ delivery: { retry_first_seconds: 3600, retry_max_seconds: 3600 }
     expect((await client.end(id)).attempts).toBe(2);
   });
 
+  test('what was begun as another message and left as it is closes without a question', async () => {
+    await dashboard.installation.run('queue', 'pause', 'out');
+    const page = await dashboard.signedIn(`/messages/${await client.send(LETTER)}`);
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('menuitem', { name: 'Edit and send again' }).click();
+    await page.getByRole('dialog').getByLabel('From').waitFor();
+    await dashboard.installation.run('queue', 'resume', 'out');
+    await page
+      .getByText(/^Delivered$/)
+      .first()
+      .waitFor({ state: 'attached' });
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+  });
+
+  test('attempts that cannot be fetched are told of', async () => {
+    const page = await dashboard.signedIn('/messages');
+    await page.route('**/api/call/messageStory', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), moreAttempts: true } });
+    });
+    const json = { title: 'Unavailable', status: 500, detail: 'The attempts are in a drawer.' };
+    await page.route('**/api/call/attempts', (route) => route.fulfill({ status: 500, json }));
+    await page.goto(`/messages/${await client.send(LETTER)}`);
+    await page.getByRole('button', { name: 'Show more attempts' }).click();
+    await page.getByText(json.detail).first().waitFor();
+  });
+
   test('a secret that was stored does not stay in its form', async () => {
     const page = await dashboard.signedIn('/relays?add=postmark');
     await page.locator('input[type=password]').fill('the-first-token');

@@ -76,6 +76,29 @@ describeWith(NEEDED, 'what pages say', () => {
     expect(await all.count()).toBe(0);
   });
 
+  test('further rows that cannot be fetched are told of, and not asked for over and over', async () => {
+    const page = await populated.dashboard.signedIn('/');
+    const json = { title: 'Unavailable', status: 500, detail: 'The rest is in a drawer.' };
+    let asked = 0;
+    await page.route('**/api/call/activity', async (route) => {
+      const { before } = route.request().postDataJSON() as { before: number | null };
+      if (before !== null) {
+        asked++;
+        return await route.fulfill({ status: 500, json });
+      }
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), next: 1 } });
+    });
+    await page.goto('/activity');
+    await page.getByRole('row').nth(1).waitFor();
+    await page.mouse.wheel(0, 100_000);
+    await page.getByText(json.detail).first().waitFor();
+    await page.waitForTimeout(1000);
+    expect(asked).toBe(1);
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await expect.poll(() => asked).toBe(2);
+  });
+
   test('the browser of a session is shown whole', async () => {
     for (const page of [wide, phone]) {
       await page.goto('/account');

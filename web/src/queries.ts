@@ -90,7 +90,8 @@ export function usePages<Name extends OperationName, Cursor extends string | num
     queryFn: ({ pageParam, signal }) => call(operation, request(pageParam as Cursor | null), signal),
     initialPageParam: null,
     getNextPageParam: (last) => next(last),
-    enabled,
+    // What was fetched by `load` alone is kept up to date, too.
+    enabled: ({ state }) => enabled || state.data !== undefined,
     meta: { topics },
     // As above: the library's type for it does not follow ours.
     ...(keep && { placeholderData: keepPreviousData as never }),
@@ -106,7 +107,11 @@ export function usePages<Name extends OperationName, Cursor extends string | num
     more: {
       has: query.hasNextPage,
       loading: query.isFetchingNextPage,
-      load: () => void query.fetchNextPage(),
+      failed: query.isFetchNextPageError,
+      load: () =>
+        void query
+          .fetchNextPage()
+          .then(({ error }) => error !== null && toast.error(error.message, error.requestId)),
     },
   };
 }

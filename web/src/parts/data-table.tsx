@@ -36,6 +36,8 @@ interface DataTableProps<Row> extends RowProps<Row> {
 export interface MoreRows {
   readonly has: boolean;
   readonly loading: boolean;
+  /** They could not be fetched: they are not asked for again by scrolling. */
+  readonly failed?: boolean;
   readonly load: () => void;
 }
 
@@ -101,7 +103,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           </Suspense>
         )}
       </table>
-      {more?.has && <LoadMore more={more} auto={shown.length < AUTO_LOAD_ROWS} />}
+      {more?.has && <LoadMore more={more} auto={shown.length < AUTO_LOAD_ROWS && !more.failed} />}
     </div>
   );
 }

@@ -52,7 +52,7 @@ const FIELDS = Object.keys(EMPTY_DRAFT);
 
 function Composer({
   title,
-  draft: first,
+  draft: begun,
   notes,
   onClose,
 }: {
@@ -61,6 +61,8 @@ function Composer({
   readonly notes: readonly string[];
   readonly onClose: () => void;
 }) {
+  // What it began with stays the same, however often its message is looked at.
+  const [first] = useState(begun);
   const [draft, setDraft] = useState(first);
   const [isLeaving, setLeaving] = useState(false);
   const navigate = useNavigate();

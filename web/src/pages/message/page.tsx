@@ -260,18 +260,17 @@ export function useStory(id: string) {
 
 /** Attempts behind those that come with the story, fetched page by page once they are asked for. */
 function useMoreAttempts(id: string, story: Story | undefined) {
-  const [asked, setAsked] = useState<string | null>(null);
   const own = String(story?.attempts.at(-1)?.number ?? 0);
   const { rows, query, more } = usePages('attempts', {
     request: (cursor: string | null) => ({ id, cursor: cursor ?? own }),
     rows: ({ attempts }) => attempts,
     next: ({ hasMore, nextCursor }) => (hasMore ? (nextCursor ?? null) : null),
-    enabled: asked === id,
+    enabled: false,
   });
   return {
     attempts: rows,
     has: (story?.moreAttempts ?? false) && (query.data === undefined || more.has),
     loading: query.isFetching,
-    load: asked === id ? more.load : () => setAsked(id),
+    load: more.load,
   };
 }
