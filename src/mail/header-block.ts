@@ -271,6 +271,9 @@ function closeField(
 }
 
 /** The value of the first field with this name (lower case); null without one. */
-export function fieldValue(fields: readonly FieldSpan[], lowerName: string): string | null {
+export function fieldValue(
+  fields: readonly Pick<FieldSpan, 'lowerName' | 'value'>[],
+  lowerName: string,
+): string | null {
   return fields.find((field) => field.lowerName === lowerName)?.value ?? null;
 }
