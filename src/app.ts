@@ -146,8 +146,9 @@ class Service implements App {
     if (early.faults.length > 0) throw new ConfigurationError(early.faults);
     const node = nodeId(early.node.name, random);
     const { database } = early;
+    const eventsKept = early.events.keep;
     const onFailure = broken.resolve;
-    const storage = await openStorage({ dataDir, database, node, clock, say, onFailure });
+    const storage = await openStorage({ dataDir, database, eventsKept, node, clock, say, onFailure });
     this.#storage = storage;
     const { live, log } = await this.#configure(storage);
     const failure = new MachineFailure(clock, log);

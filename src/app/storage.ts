@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { holdDirectory, layoutOf } from '../control/layout.ts';
+import type { EventsKept } from '../domain/event.ts';
 import type { SharedClock } from '../lib/shared-clock.ts';
 import { refuseMoved } from '../migrate/derived.ts';
 import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
@@ -43,6 +44,7 @@ export interface StorageOptions {
   /** Held by this process alone, wherever the facts are. */
   readonly dataDir: string;
   readonly database: Config['database'];
+  readonly eventsKept: EventsKept;
   /** This process's name, new at every start. */
   readonly node: string;
   /** Follows the database's time once that is open. */
@@ -78,14 +80,14 @@ async function openInPostgres(options: StorageOptions) {
   return { ...(await openPatiently(() => openSharedStorage(options), options)), written: async () => {} };
 }
 
-async function openInDirectory({ dataDir, clock, onFailure }: StorageOptions): Promise<Storage> {
+async function openInDirectory({ dataDir, eventsKept, clock, onFailure }: StorageOptions): Promise<Storage> {
   const layout = layoutOf(dataDir);
   const opened: { close(): Promise<void> }[] = [];
   const close = async () => {
     for (const part of opened.reverse()) await part.close();
   };
   try {
-    const thread = await startStoreThread({ path: layout.database, clock, onDeath: onFailure });
+    const thread = await startStoreThread({ path: layout.database, eventsKept, clock, onDeath: onFailure });
     opened.push(thread.store);
     await refuseMoved(thread.registry);
     const views = await startViewsThread({ path: layout.database, clock, onDeath: onFailure });

@@ -177,14 +177,20 @@ function readBounded(path: string): string {
 /** What must be known before the store, which has other settings, can be read. */
 interface EarlyConfig {
   readonly database: Config['database'];
+  readonly events: Config['events'];
   readonly node: Config['node'];
   /** Faults of these. Others show once everything is read. */
   readonly faults: readonly Fault[];
 }
 
-/** Reads the store's location from file and environment. */
+/** Reads the store's location, and what it keeps, from file and environment. */
 export function earlyConfig(options: OutsideOptions): EarlyConfig {
   const { config, faults } = resolveOutside(options);
-  const { database, node } = config;
-  return { database, node, faults: faults.filter(({ key }) => /^(database|node)\./.test(key)) };
+  const { database, events, node } = config;
+  return {
+    database,
+    events,
+    node,
+    faults: faults.filter(({ key }) => /^(database|events|node)\./.test(key)),
+  };
 }

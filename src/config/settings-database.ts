@@ -26,7 +26,7 @@ const nodeName = text('a name of letters, digits, dots and hyphens, at most 63',
   /^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$/.test(raw),
 );
 
-/** The settings for where facts are stored, and for running several nodes. */
+/** The settings for where facts are stored and which, and for running several nodes. */
 export const DATABASE_SETTINGS = {
   'database.url': outside(
     restart(
@@ -65,6 +65,13 @@ export const DATABASE_SETTINGS = {
       integer(1, 600, 'seconds'),
       20,
       'How long PostgreSQL may work on one statement before it cancels it, so that none of it has happened.',
+    ),
+  ),
+  'events.keep': outside(
+    restart(
+      choice('all', 'exceptional'),
+      'all',
+      'Which events are kept: `all`, or with `exceptional` none of mail that goes well: no `message.queued`, `message.delivered` and `message.captured`.',
     ),
   ),
   'node.name': outside(

@@ -251,6 +251,11 @@ export const SETTINGS = {
       365,
       'How long the activity (who did what) is kept. At most the newest 100,000 entries are kept.',
     ),
+    'retention.events_days': live(
+      integer(1, 36_500, 'days'),
+      30,
+      'How long events are kept. Those of a message go with its record at the latest.',
+    ),
     'retention.compact_below_percent': live(
       integer(0, 90, 'percent'),
       25,

@@ -49,6 +49,7 @@ export function engineSettings({ config, holds, routesVersion }: InForce): Engin
       capturedAgeMs: retention.capturedDays * DAY_MS,
       capturedMaxBytes: retention.capturedMaxBytes,
       recordAgeMs: retention.recordsDays * DAY_MS,
+      eventAgeMs: retention.eventsDays * DAY_MS,
     },
     compactBelowPercent: retention.compactBelowPercent,
     queue: { maxBytes: limits.maxQueuedBytes, maxMessagesPerKey: limits.maxQueuedPerKey },

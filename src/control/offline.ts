@@ -129,15 +129,16 @@ type Stores = Omit<SqliteStores, 'applying'> &
 
 /** Opens facts and contents: in the data directory, or in the configured PostgreSQL. */
 async function openStores(options: OfflineOptions & { readonly clock: SharedClock }): Promise<Stores> {
-  const { database, faults } = earlyConfig(options);
+  const { database, events, faults } = earlyConfig(options);
+  const eventsKept = events.keep;
   if (faults.length > 0) throw new OperationError('invalid', faults.map(formatFault).join('\n'));
   if (database.url !== '') {
     // Imported only here: most installations never need it.
     const { openSharedStorage } = await import('./shared-storage.ts');
-    return await openSharedStorage({ database, node: NODE, clock: options.clock });
+    return await openSharedStorage({ database, eventsKept, node: NODE, clock: options.clock });
   }
   const layout = layoutOf(options.dataDir);
-  const stores = openSqlite(layout.database);
+  const stores = openSqlite(layout.database, { eventsKept });
   try {
     await refuseMoved(stores.registry);
     const spool = await openSegmentSpool({ directory: layout.spool, onFailure() {} });

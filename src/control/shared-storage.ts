@@ -1,4 +1,5 @@
 import type { Config } from '../config/schema.ts';
+import type { EventsKept } from '../domain/event.ts';
 import type { SharedClock } from '../lib/shared-clock.ts';
 import { refuseMoved } from '../migrate/derived.ts';
 import type { DatabaseOptions } from '../postgres/database.ts';
@@ -18,6 +19,7 @@ export interface SharedStorage extends Omit<PostgresStores, 'database'> {
 /** What opening them needs. */
 export interface SharedStorageOptions {
   readonly database: Config['database'];
+  readonly eventsKept: EventsKept;
   /** This process's name, new at every start. */
   readonly node: string;
   /** Follows the database's time from here on, which all nodes share. */
@@ -27,7 +29,10 @@ export interface SharedStorageOptions {
 /** Opens the storage in PostgreSQL, whose tables are created or migrated. Throws `StoreError`, `SpoolError`. */
 export async function openSharedStorage(options: SharedStorageOptions): Promise<SharedStorage> {
   const { node, clock } = options;
-  const { database, ...stores } = await openPostgres(databaseOptions(options.database));
+  const { database, ...stores } = await openPostgres({
+    ...databaseOptions(options.database),
+    eventsKept: options.eventsKept,
+  });
   try {
     await refuseMoved(stores.registry);
     await clock.follow(() => stores.cluster.time());

@@ -5,6 +5,7 @@ import { holdable, indexable } from '../postgres/text.ts';
 import { openPostgresSpool } from '../spool/postgres/postgres-spool.ts';
 import { MISSING_MS } from '../store/cluster.ts';
 import { dayOf } from '../store/counting.ts';
+import { SEQUENCE_LEAP } from '../store/events.ts';
 import { openPostgres, type PostgresStores } from '../store/postgres/open.ts';
 import { Partitions } from '../store/postgres/partitions.ts';
 import { Tallies } from '../store/postgres/tallies.ts';
@@ -117,6 +118,7 @@ class PostgresSide implements Side {
     await this.#database.transact(async (db) => {
       await db.run(SET_GAUGE, ['possible_duplicates', possibleDuplicates]);
       await db.rows(NEXT_ENTRY);
+      await db.rows(NEXT_EVENT);
       // Partitioned tables are not analyzed automatically, and plans made without it suit empty ones.
       await db.run(`ANALYZE ${ANALYZED.join(', ')}`);
     });
@@ -205,7 +207,7 @@ function quoted({ columns }: TableShape): string[] {
   return Object.keys(columns).map((name) => `"${name}"`);
 }
 
-const ANALYZED = ['messages', 'deliveries', 'attempts', 'message_tags'];
+const ANALYZED = ['messages', 'deliveries', 'attempts', 'message_tags', 'events'];
 const READ_NOTE = 'SELECT value FROM settings WHERE name = $1 FOR UPDATE';
 const PUT_NOTE = `INSERT INTO settings (name, value) VALUES ($1, $2)
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
@@ -213,6 +215,8 @@ const SET_GAUGE = `INSERT INTO gauges (name, value) VALUES ($1, $2)
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
 const NEXT_ENTRY = `SELECT setval(pg_get_serial_sequence('journal', 'number'), coalesce(max(number), 0) + 1, false)
   FROM journal`;
+// Further than any sequence that the source has given, also to events that are gone.
+const NEXT_EVENT = `SELECT setval(pg_get_serial_sequence('events', 'seq'), coalesce(max(seq), 0) + ${SEQUENCE_LEAP}) FROM events`;
 const INSERT_TAGS = `INSERT INTO message_tags (key_id, tag, id)
   SELECT * FROM unnest($1::text[], $2::text[], $3::text[])`;
 const INSERT_PENDING = 'INSERT INTO pending_words (id) SELECT * FROM unnest($1::text[])';

@@ -6,6 +6,7 @@ import { Books } from '../store/sqlite/books.ts';
 import { checkpoint } from '../store/sqlite/connection.ts';
 import type { Driver, SqlValue, Statement } from '../store/sqlite/driver.ts';
 import { storeErrorOf } from '../store/sqlite/errors.ts';
+import { leapSequences } from '../store/sqlite/events.ts';
 import { openDatabase, openSqlite } from '../store/sqlite/open.ts';
 import { sumMessage, tagsOf, waitingIn } from './derived.ts';
 import { MigrationError, type Note, type Side, type TakeBack, takeAllBack } from './side.ts';
@@ -72,7 +73,7 @@ class SqliteSide implements Side {
     this.#path = database;
     this.#clock = clock;
     this.#db = db;
-    this.#books = new Books(db);
+    this.#books = new Books(db, 'all');
   }
 
   async obstacle(): Promise<string | null> {
@@ -92,7 +93,7 @@ class SqliteSide implements Side {
       await stores.store.close();
       this.#statements.clear();
       this.#db = openDatabase(this.#path);
-      this.#books = new Books(this.#db);
+      this.#books = new Books(this.#db, 'all');
     }
   }
 
@@ -104,7 +105,8 @@ class SqliteSide implements Side {
   }
 
   async count(shape: TableShape): Promise<number> {
-    const where = shape.only === undefined ? '' : `WHERE ${shape.only}`;
+    const only = onlyOf(shape);
+    const where = only === undefined ? '' : `WHERE ${only}`;
     const sql = this.#statement(`SELECT count(*) FROM ${tableOf(shape)} ${where}`);
     return guarded(() => Number(sql.get()?.[0] ?? 0));
   }
@@ -131,6 +133,7 @@ class SqliteSide implements Side {
       this.#statement(SET_GAUGE).run('possible_duplicates', possibleDuplicates);
       // The sweep indexes their words, the newest first.
       this.#statement(NOTHING_INDEXED).run();
+      leapSequences(this.#db, this.#clock.wall());
     });
     guarded(() => checkpoint(this.#db));
   }
@@ -202,6 +205,10 @@ function tableOf(shape: TableShape): string {
   return shape.sqlite?.table ?? shape.name;
 }
 
+function onlyOf({ only, sqlite }: TableShape): string | undefined {
+  return sqlite?.only ?? only;
+}
+
 function columnsOf({ columns, sqlite }: TableShape): string[] {
   return Object.keys(columns).map((name) => `"${sqlite?.columns?.[name] ?? name}"`);
 }
@@ -210,9 +217,13 @@ function pageSql(shape: TableShape, further: boolean): string {
   if (shape.ofMessages) return pageOfMessagesSql(shape, further);
   const columns = columnsOf(shape);
   const key = columns.slice(0, shape.keys).join(', ');
-  const conditions = [shape.only, further ? `(${key}) > (${marks(shape.keys)})` : undefined];
+  const { message } = shape.sqlite ?? {};
+  const read = columns.map((column) =>
+    column === `"${message}"` ? `(SELECT id FROM messages WHERE messages.seq = ${column})` : column,
+  );
+  const conditions = [onlyOf(shape), further ? `(${key}) > (${marks(shape.keys)})` : undefined];
   const where = conditions.filter((one) => one !== undefined).join(' AND ');
-  return `SELECT ${columns.join(', ')} FROM ${tableOf(shape)} ${where === '' ? '' : `WHERE ${where}`}
+  return `SELECT ${read.join(', ')} FROM ${tableOf(shape)} ${where === '' ? '' : `WHERE ${where}`}
     ORDER BY ${key} LIMIT ?`;
 }
 
@@ -228,7 +239,11 @@ function pageOfMessagesSql(shape: TableShape, further: boolean): string {
 function insertSql(shape: TableShape): string {
   const columns = columnsOf(shape);
   const list = `INSERT INTO ${tableOf(shape)} (${columns.join(', ')})`;
-  if (!shape.ofMessages) return `${list} VALUES (${marks(columns.length)})`;
+  const { message } = shape.sqlite ?? {};
+  const values = columns.map((column) =>
+    column === `"${message}"` ? '(SELECT seq FROM messages WHERE id = ?)' : '?',
+  );
+  if (!shape.ofMessages) return `${list} VALUES (${values.join(', ')})`;
   return `${list} SELECT seq, ${marks(columns.length - 1)} FROM messages WHERE id = ?`;
 }
 

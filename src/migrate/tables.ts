@@ -23,6 +23,10 @@ export interface TableShape {
   readonly ofMessages?: true;
   readonly sqlite?: {
     readonly table?: string;
+    /** The condition there. */
+    readonly only?: string;
+    /** A column that is a message: its id; there its number. */
+    readonly message?: string;
     /** Columns with other names there. */
     readonly columns?: Readonly<Record<string, string>>;
   };
@@ -129,6 +133,23 @@ const ATTEMPTS: TableShape = {
     results: 'text',
   },
   ofMessages: true,
+};
+
+/** Sequences stay as they are: readers go on where they were. */
+export const EVENTS: TableShape = {
+  name: 'events',
+  keys: 1,
+  columns: {
+    seq: 'bigint',
+    at: 'bigint',
+    type: 'integer',
+    message: 'text',
+    index: 'integer',
+    attempt: 'integer',
+    facts: 'text',
+  },
+  only: 'EXISTS (SELECT 1 FROM messages WHERE id = events.message)',
+  sqlite: { columns: { index: 'idx' }, message: 'message', only: 'message IS NOT NULL' },
 };
 
 const SMALL: readonly TableShape[] = [
@@ -250,7 +271,7 @@ const SMALL: readonly TableShape[] = [
 ];
 
 /** What is copied, in this order: referenced rows come first. */
-export const COPIED: readonly TableShape[] = [MESSAGES, DELIVERIES, ATTEMPTS, ...SMALL];
+export const COPIED: readonly TableShape[] = [MESSAGES, DELIVERIES, ATTEMPTS, EVENTS, ...SMALL];
 
 /** Derived from messages and deliveries, and written with them. */
 export const GAUGES: TableShape = {

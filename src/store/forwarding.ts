@@ -78,4 +78,5 @@ export const VIEWS: Readonly<Record<Exclude<keyof Views, 'close'>, true>> = {
   lanes: true,
   quotaUsed: true,
   waiting: true,
+  events: true,
 };

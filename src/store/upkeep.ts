@@ -22,13 +22,17 @@ export interface ReclaimAnswer {
   readonly more: boolean;
 }
 
-/** Retention (contract §12). Ages are ms since a message became final; sizes are the sum kept. */
+/**
+ * Retention (contract §12). Ages are ms since a message became final, of events since they happened; sizes are the sum
+ * kept. Events go with the record of their message at the latest.
+ */
 export interface PurgePolicy {
   readonly contentAgeMs: number;
   readonly contentMaxBytes: number;
   readonly capturedAgeMs: number;
   readonly capturedMaxBytes: number;
   readonly recordAgeMs: number;
+  readonly eventAgeMs: number;
 }
 
 /** See `Store.purge`. */

@@ -4,6 +4,7 @@ import type { MessageRecord, Priority, RecipientKind } from '../domain/message.t
 import type { OutcomeName } from '../domain/outcome.ts';
 import type { MailQuery } from '../domain/query.ts';
 import type { CountedEvent, Period } from './counting.ts';
+import type { EventPage, EventQuery } from './events.ts';
 
 /**
  * Reads for the API, the command line, health and metrics. A view sees whole transactions, up to the newest committed
@@ -58,6 +59,9 @@ export interface Views {
 
   /** A page of waiting deliveries, with all that routing needs. */
   waiting(query: WaitingQuery): Promise<WaitingPage>;
+
+  /** A page of the log of events. It shows no event while one with a smaller sequence may still appear. */
+  events(query: EventQuery): Promise<EventPage>;
 
   /** Closes the views. */
   close(): Promise<void>;

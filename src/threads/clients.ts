@@ -1,3 +1,4 @@
+import type { EventsKept } from '../domain/event.ts';
 import type { Clock } from '../lib/clock.ts';
 import { storesOver, viewsOver, type WritingStores } from '../store/sqlite/facade.ts';
 import type { ListSlice } from '../store/sqlite/paging.ts';
@@ -26,9 +27,13 @@ export const WAITING_LIMITS = { maxWaitingCalls: 20_000, maxWaitingBytes: 64 * 1
 export interface StoreThread extends WritingStores, StoreWriter {}
 
 /** Starts the store thread, which opens, creates or migrates the database. Rejects with `StoreError`. */
-export async function startStoreThread({ path, ...options }: ThreadOptions): Promise<StoreThread> {
+export async function startStoreThread({
+  path,
+  eventsKept,
+  ...options
+}: ThreadOptions & { readonly eventsKept?: EventsKept }): Promise<StoreThread> {
   const url = workerUrl('store-worker');
-  const caller = await Caller.start({ ...WAITING_LIMITS, ...options, url, data: { path } });
+  const caller = await Caller.start({ ...WAITING_LIMITS, ...options, url, data: { path, eventsKept } });
   const close = () => caller.close();
   return {
     ...storesOver((verb, args) => caller.call(verb, args), close),

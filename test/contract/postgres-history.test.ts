@@ -26,6 +26,7 @@ const KEEP: PurgePolicy = {
   capturedAgeMs: 3 * DAY,
   capturedMaxBytes: 1e9,
   recordAgeMs: 90 * DAY,
+  eventAgeMs: 90 * DAY,
 };
 const ENDLESS = T0 + 900 * DAY;
 /** When the day of `T0` is over, since that began. */
@@ -88,10 +89,14 @@ describeWith(POSTGRES_PROGRAMS, 'the past over PostgreSQL', () => {
     const other = await server.schema();
     const opened = await openPostgres({ url: other, allowUnsafe: true, daysAhead: 0 });
     expect(await partsOf('messages_gone', other)).toHaveLength(1);
-    await opened.store.purge({ ...KEEP, recordAgeMs: Number.MAX_SAFE_INTEGER }, 9, {
-      node: 'a',
-      now: ENDLESS,
-    });
+    await opened.store.purge(
+      { ...KEEP, recordAgeMs: Number.MAX_SAFE_INTEGER, eventAgeMs: Number.MAX_SAFE_INTEGER },
+      9,
+      {
+        node: 'a',
+        now: ENDLESS,
+      },
+    );
     expect(await partsOf('messages_gone', other)).toHaveLength(2);
     await opened.store.purge(KEEP, 9, { node: 'a', now: ENDLESS });
     expect(await partsOf('messages_gone', other), 'nothing was of the first').toHaveLength(1);

@@ -342,4 +342,5 @@ const KEEP_ALL = {
   capturedAgeMs: HOUR,
   capturedMaxBytes: 1e9,
   recordAgeMs: 1e12,
+  eventAgeMs: 1e12,
 };

@@ -189,4 +189,5 @@ const NOTHING_KEPT = {
   capturedAgeMs: 0,
   capturedMaxBytes: 0,
   recordAgeMs: 1e12,
+  eventAgeMs: 1e12,
 };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
 import { Database } from '../../src/postgres/database.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import { Partitions } from '../../src/store/postgres/partitions.ts';
@@ -60,8 +61,8 @@ describeWith(POSTGRES_PROGRAMS, 'plans over PostgreSQL', () => {
     await maker.store.close();
     // One connection, whose prepared statements can be asked about.
     database = new Database({ url, byIndex: true, connections: 1 });
-    store = storeOver(database, new Partitions(database, null), () => database.close());
-    views = viewsOver(database, {});
+    store = storeOver(database, new Partitions(database, null), 'all', () => database.close());
+    views = viewsOver(database, {}, systemClock);
     return () => store.close();
   });
 
@@ -182,6 +183,7 @@ const KEEP_ALL = {
   capturedAgeMs: 1e12,
   capturedMaxBytes: 1e12,
   recordAgeMs: 1e12,
+  eventAgeMs: 1e12,
 };
 
 function nodesOf(node: PlanNode): PlanNode[] {

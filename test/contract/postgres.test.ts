@@ -196,6 +196,7 @@ describeWith(POSTGRES_PROGRAMS, 'the store over PostgreSQL', () => {
       capturedAgeMs: 0,
       capturedMaxBytes: 0,
       recordAgeMs: 0,
+      eventAgeMs: 0,
     };
     await stores.store.purge(policy, 9, at(DAY));
     expect(await server.run('SELECT id FROM message_tags', url)).toHaveLength(1);

@@ -3,7 +3,7 @@ import { openPostgres, type PostgresOptions, type PostgresStores } from '../../s
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
 import { storeContract } from './store/contract.ts';
-import type { ListLimits, Subject } from './store/fixtures.ts';
+import type { Subject, SubjectOptions } from './store/fixtures.ts';
 
 describeWith(POSTGRES_PROGRAMS, 'PostgreSQL', () => {
   let server: Postgres;
@@ -39,8 +39,9 @@ class Subjects {
   }
 
   /** Whether a store with these limits can be opened now. */
-  isFree({ maxExamined }: ListLimits): boolean {
-    return !this.#isOpen && maxExamined === this.#options.maxExamined;
+  isFree({ maxExamined, eventsKept }: SubjectOptions): boolean {
+    const { maxExamined: hasExamined, eventsKept: hasKept } = this.#options;
+    return !this.#isOpen && maxExamined === hasExamined && eventsKept === hasKept;
   }
 
   async open(): Promise<Subject> {
@@ -79,4 +80,4 @@ class Subjects {
 
 const EMPTY = `TRUNCATE messages, deliveries, attempts, message_tags, message_words, pending_words, idempotency, lanes, depths, segments, counters, gauges,
   key_queues, keys, key_secrets, relays, settings, holds, route_tables, quotas, domains, journal,
-  users, recovery_codes, sessions, setup_links`;
+  users, recovery_codes, sessions, setup_links, events`;

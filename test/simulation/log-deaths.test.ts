@@ -339,20 +339,26 @@ function dump(path: string): Record<string, unknown[]> {
       .map(([name]) => name)
       .filter((name) => name !== 'log_mark');
     return Object.fromEntries(
-      tables.map((table) => [
-        table,
-        db
-          .prepare<[], (string | number | null)[]>(`SELECT * FROM "${table}"`)
+      tables.map((table) => {
+        const rows = db.prepare<[], (string | number | null)[]>(
+          SELECTION[table] ?? `SELECT * FROM "${table}"`,
+        );
+        const texts = rows
           .all()
           .filter((row) => !isNothing(table, row))
-          .map((row) => JSON.stringify(row))
-          .toSorted(),
-      ]),
+          .map((row) => JSON.stringify(row));
+        return [table, table === 'events' ? texts : texts.toSorted()];
+      }),
     );
   } finally {
     db.close();
   }
 }
+
+/** The log writes finished messages together: the events of each are in their order, but not those of all. */
+const SELECTION: Readonly<Record<string, string>> = {
+  events: 'SELECT message, type, at, idx, attempt, facts FROM events ORDER BY message, seq',
+};
 
 function isNothing(table: string, row: readonly (string | number | null)[]): boolean {
   return (table === 'gauges' || table === 'key_queues') && row[1] === 0;

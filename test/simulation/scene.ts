@@ -43,6 +43,7 @@ export const SETTINGS: EngineSettings = {
     capturedAgeMs: 7 * 24 * 60 * MINUTE,
     capturedMaxBytes: 1e9,
     recordAgeMs: 90 * 24 * 60 * MINUTE,
+    eventAgeMs: 90 * 24 * 60 * MINUTE,
   },
   compactBelowPercent: 25,
   queue: { maxBytes: null, maxMessagesPerKey: 1_000_000 },

@@ -85,6 +85,7 @@ async function end(store: Store, count: number): Promise<void> {
       capturedAgeMs: DAY,
       capturedMaxBytes: 1e9,
       recordAgeMs: 90 * DAY,
+      eventAgeMs: 90 * DAY,
     },
     1,
     at(HOUR),

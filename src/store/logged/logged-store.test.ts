@@ -292,7 +292,7 @@ test.each<[string, (store: Store) => Promise<unknown>]>([
 });
 
 describe('a log that failed', () => {
-  const AGES = { contentAgeMs: HOUR, capturedAgeMs: HOUR, recordAgeMs: HOUR };
+  const AGES = { contentAgeMs: HOUR, capturedAgeMs: HOUR, recordAgeMs: HOUR, eventAgeMs: HOUR };
   const SIZES = { contentMaxBytes: 1, capturedMaxBytes: 1 };
   const VERBS: { readonly [Name in Exclude<keyof Store, 'close'>]: (store: Store) => Promise<unknown> } = {
     accept: (store) => store.accept([fresh()], at()),

@@ -47,7 +47,7 @@ export function settleDelivery(
   cause: 'settle' | 'reclaim',
 ): void {
   delivery.row.attempts++;
-  change(work, delivery, transition, kind, cause);
+  change(work, delivery, transition, kind, cause, delivery.message.attempts + 1);
 }
 
 /** Fails a waiting delivery as expired. */
@@ -108,11 +108,13 @@ function change(
   transition: Transition,
   kind: LastError['class'],
   cause: TransitionCause,
+  attempt: number | null = null,
 ): void {
   const { message, row } = delivery;
   const { reply, next, outcome, state } = transition;
   const { relay } = row;
   work.ledger.move(delivery, state, cause, work.at, next === null ? row.lane : next.lane);
+  work.events.moved(message.row.id, row.index, attempt, transition, relay, work.at.now);
   row.relay = next === null ? relay : next.relay;
   row.outcome = outcome;
   row.dueAt = transition.nextAttemptAt;

@@ -5,6 +5,7 @@ import type { AcceptDelivery, AcceptRecord } from '../accepting.ts';
 import { fromGroup, rankOf } from '../columns.ts';
 import { gaugeOf } from '../counting.ts';
 import type { Stamp } from '../store.ts';
+import type { EventLog } from './events.ts';
 import type { Lanes } from './lanes.ts';
 import { DELIVERIES, type DeliveryRow, MESSAGES, type MessageRow } from './tables.ts';
 import type { Tallies } from './tallies.ts';
@@ -14,14 +15,16 @@ export class Desk {
   readonly #db: Queries;
   readonly #lanes: Lanes;
   readonly #tallies: Tallies;
+  readonly #events: EventLog;
   readonly #messages: MessageRow[] = [];
   readonly #deliveries: DeliveryRow[] = [];
   readonly #tags: { readonly keyId: string; readonly tag: string; readonly id: string }[] = [];
 
-  constructor(db: Queries, lanes: Lanes, tallies: Tallies) {
+  constructor(db: Queries, lanes: Lanes, tallies: Tallies, events: EventLog) {
     this.#db = db;
     this.#lanes = lanes;
     this.#tallies = tallies;
+    this.#events = events;
   }
 
   /** Takes in a message. Returns for each delivery whether it took the short way; those lanes must be locked. */
@@ -77,6 +80,7 @@ export class Desk {
     tallies.queue(keyId, 1, content.length);
     tallies.segment(content.segment, 1, content.length);
     tallies.count('received', at);
+    this.#events.queued(record.id, at.now);
   }
 }
 

@@ -1,8 +1,9 @@
-import type { Database, Queries } from '../../postgres/database.ts';
+import type { EventsKept } from '../../domain/event.ts';
+import type { Database } from '../../postgres/database.ts';
 import { storeErrorOf } from '../../postgres/errors.ts';
 import { StoreError } from '../store.ts';
 import { SegmentLost, writeContents } from './contents.ts';
-import { type Call, lockFor, Work } from './work.ts';
+import { booksOver, type Call, lockFor, Work } from './work.ts';
 
 /** Calls, and deliveries in them, that may wait; further ones are refused with `store_busy`. */
 export const MAX_WAITING = 5_000;
@@ -25,6 +26,7 @@ interface Waiting extends Call<() => void> {
  */
 export class Gatherer {
   readonly #database: Pick<Database, 'transact'>;
+  readonly #eventsKept: EventsKept;
   readonly #idle: (() => void)[] = [];
   #waiting: Waiting[] = [];
   #weight = 0;
@@ -32,8 +34,9 @@ export class Gatherer {
   #unflushed = 0;
   #closed = false;
 
-  constructor(database: Pick<Database, 'transact'>) {
+  constructor(database: Pick<Database, 'transact'>, eventsKept: EventsKept = 'all') {
     this.#database = database;
+    this.#eventsKept = eventsKept;
   }
 
   /** Runs a call, together with other waiting ones; resolves when it is committed. */
@@ -108,9 +111,14 @@ export class Gatherer {
 
   /** Never rejects: each call gets its answer or its error. */
   async #run(calls: readonly Waiting[], committed?: () => void): Promise<void> {
+    const [first] = calls;
+    if (first === undefined) return;
     try {
       const options = committed === undefined ? {} : { committed };
-      const told = await this.#database.transact((db) => runTogether(db, calls), options);
+      const told = await this.#database.transact(
+        (db) => runTogether(new Work(db, first.at, booksOver(db, this.#eventsKept)), calls),
+        options,
+      );
       for (const tell of told) tell();
     } catch (thrown) {
       const error = storeErrorOf(thrown);
@@ -122,12 +130,9 @@ export class Gatherer {
   }
 }
 
-async function runTogether(db: Queries, calls: readonly Waiting[]): Promise<(() => void)[]> {
-  const [first] = calls;
-  if (first === undefined) return [];
-  const work = new Work(db, first.at);
+async function runTogether(work: Work, calls: readonly Waiting[]): Promise<(() => void)[]> {
   const contents = calls.flatMap((call) => call.contents ?? []);
-  await Promise.all([writeContents(db, contents), lockFor(work, calls)]);
+  await Promise.all([writeContents(work.db, contents), lockFor(work, calls)]);
   const told = calls.map((call) => call.decide(work.as(call.at)));
   await work.write();
   return told;

@@ -1,3 +1,5 @@
+import type { EventsKept } from '../../domain/event.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { Database, type DatabaseOptions } from '../../postgres/database.ts';
 import type { Cluster } from '../cluster.ts';
 import { StoreError } from '../store.ts';
@@ -13,6 +15,8 @@ import { viewsOver } from './views.ts';
 
 /** Deviations from the defaults. */
 export interface PostgresOptions extends DatabaseOptions, ListLimits {
+  /** Which events are kept; default: all. */
+  readonly eventsKept?: EventsKept;
   /** The steps of the schema. */
   readonly migrations?: readonly Migration[];
   /** Accepts a server that may lose what it committed: only for tests and measurements. */
@@ -66,8 +70,8 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     throw error;
   }
   return {
-    store: storeOver(database, partitions, close),
-    views: viewsOver(reading, options),
+    store: storeOver(database, partitions, options.eventsKept ?? 'all', close),
+    views: viewsOver(reading, options, options.clock ?? systemClock),
     ...plainStores(database),
     cluster,
     writer: { commits: () => database.commits, waitingMs: () => database.waitingMs() },

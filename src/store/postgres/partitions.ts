@@ -70,6 +70,7 @@ export class Partitions {
       if ((day + 1) * DAY_MS > finalBefore) break;
       const found = await this.#database.transact((db) => ended(db, day, finalBefore));
       if (found === null) continue;
+      await this.#dropEvents(day);
       const dropped = await this.#unlessBusy(() =>
         this.#database.transact((db) => drop(db, day, finalBefore)),
       );
@@ -78,6 +79,13 @@ export class Partitions {
       break;
     }
     return null;
+  }
+
+  /** The events of a day's messages go first, some at a time: nobody waits for that. */
+  async #dropEvents(day: number): Promise<void> {
+    const { floor, ceiling } = boundsOf(day);
+    const drop = () => this.#database.transact((db) => db.run(DROP_EVENTS, [floor, ceiling, EVENTS_AT_ONCE]));
+    while ((await drop()) === EVENTS_AT_ONCE);
   }
 
   async #unlessBusy<T>(work: () => Promise<T>): Promise<T | null> {
@@ -158,6 +166,10 @@ function partOf(table: string, day: number): string {
 // Of one table only: a day has all its partitions or none.
 const PARTS = `SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
   WHERE inhparent = 'messages_gone'::regclass ORDER BY relname`;
+
+const EVENTS_AT_ONCE = 10_000;
+const DROP_EVENTS = `DELETE FROM events WHERE seq IN (
+  SELECT seq FROM events WHERE message >= $1 AND message < $2 LIMIT $3)`;
 
 const ANY_IN_REST = `SELECT ${PAST.map(
   ([table, id]) => `EXISTS (SELECT 1 FROM ${table}_rest WHERE ${id} >= $1 AND ${id} < $2)`,

@@ -179,6 +179,7 @@ const DELETE_TAGS = `DELETE FROM message_tags USING unnest($1::text[], $2::text[
 const DELETE_RECORDS = [
   `DELETE FROM attempts WHERE ${among('message')}`,
   `DELETE FROM deliveries WHERE ${among('message')}`,
+  `DELETE FROM events WHERE ${among('message')}`,
   // A node that is indexing its words holds it here until it is done.
   `DELETE FROM pending_words WHERE ${among('id')}`,
   `DELETE FROM message_words WHERE ${among('id')}`,

@@ -14,7 +14,7 @@ type Columns<Row> = { readonly [Field in keyof Row]: SqlType };
  * A table whose rows are read as objects, and written by one statement however many there are: each parameter is a
  * column's array. The column of the field `dueAt` is `due_at`.
  */
-class Table<Row extends Readonly<Record<keyof Row & string, SqlValue>>> {
+export class Table<Row extends Readonly<Record<keyof Row & string, SqlValue>>> {
   /** The columns of a SELECT that returns `Row`s. */
   readonly columns: string;
   readonly #name: string;

@@ -1,4 +1,5 @@
 import { whenCancelled, whenRetried } from '../../domain/delivery.ts';
+import type { EventsKept } from '../../domain/event.ts';
 import type { LaneLease } from '../../domain/lane.ts';
 import type { Database, Queries } from '../../postgres/database.ts';
 import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } from '../accepting.ts';
@@ -6,10 +7,11 @@ import type { CancelAnswer, RequeueAnswer, RequeueRequest } from '../acting.ts';
 import { fromGroup } from '../columns.ts';
 import { BYTES_GAUGE } from '../counting.ts';
 import type { Reassignment, Stamp, Store } from '../store.ts';
-import type { ContentPlace, Relocation, SegmentUse } from '../upkeep.ts';
+import type { ContentPlace, PurgeAnswer, PurgePolicy, Relocation, SegmentUse } from '../upkeep.ts';
 import { cancelDelivery, isWaiting, markCancelled, requeue as requeueDelivery } from './changes.ts';
 import { claim } from './claim.ts';
 import { type Contents, type TakesContents, weightOf } from './contents.ts';
+import { purgeEvents } from './events.ts';
 import { Gatherer } from './gatherer.ts';
 import type { Partitions } from './partitions.ts';
 import { purge, purgeFigures } from './purge.ts';
@@ -17,28 +19,32 @@ import { beginCall, releaseCall, settleCall } from './settle.ts';
 import { expire, expiring, reclaim } from './sweep.ts';
 import type { MessageRow } from './tables.ts';
 import { indexWords } from './words.ts';
-import { type Call, Repeats, Room, Work } from './work.ts';
+import { booksOver, type Call, Repeats, Room, Work } from './work.ts';
 
 /** The store, with what only this one can do. */
 export interface PostgresStore extends Store, TakesContents {}
+
+/** Runs a verb in a transaction of its own. */
+type Within = <T>(at: Stamp, verb: (work: Work) => Promise<T>) => Promise<T>;
 
 /** The store over a database. Calls that come per message share transactions; every other verb has its own. */
 export function storeOver(
   database: Database,
   partitions: Partitions,
+  eventsKept: EventsKept,
   close: () => Promise<void>,
 ): PostgresStore {
-  const within = <T>(at: Stamp, verb: (work: Work) => Promise<T>): Promise<T> =>
+  const within: Within = (at, verb) =>
     database.transact(async (db) => {
-      const work = new Work(db, at);
+      const work = new Work(db, at, booksOver(db, eventsKept));
       const answer = await verb(work);
       await work.write();
       return answer;
     });
-  const gatherer = new Gatherer(database);
+  const gatherer = new Gatherer(database, eventsKept);
   // Apart from the rest: a slot of the next hop idles until its attempt is marked as begun. That changes no figures, so
   // it need not wait for those who do.
-  const marks = new Gatherer(database);
+  const marks = new Gatherer(database, eventsKept);
   return {
     accept: (batch, at, limits) => gatherer.ask(acceptCall(batch, at, limits)),
     acceptWith: (contents, batch, at, limits) => gatherer.ask(acceptCall(batch, at, limits, contents)),
@@ -54,17 +60,7 @@ export function storeOver(
     requeue: (requests, at) => within(at, (work) => requeue(work, requests)),
     reassign: (moves, at) => within(at, (work) => reassign(work, moves)),
     discard: (ids, at) => within(at, (work) => discard(work, ids)),
-    purge: async (policy, limit, at) => {
-      await partitions.prepare(at.now);
-      const answer = await within(at, (work) => purge(work, policy, limit));
-      const moreFigures = await within(at, (work) => purgeFigures(work, limit));
-      const dropped = await partitions.dropOldest(at.now - policy.recordAgeMs, at.now);
-      return {
-        contents: answer.contents,
-        records: answer.records + (dropped ?? 0),
-        more: answer.more || moreFigures || dropped !== null,
-      };
-    },
+    purge: (...args) => purgeAll(within, partitions, ...args),
     acquireLanes: (wanted, limit, leaseUntil, at, except = []) =>
       within(at, async ({ lanes }) =>
         lanes.grant([...wanted, ...(await lanes.due(limit, at.now, except))], leaseUntil, at),
@@ -90,6 +86,26 @@ export function storeOver(
       await Promise.all([gatherer.idle(), marks.idle()]);
       await close();
     },
+  };
+}
+
+/** The verb `purge`, in several transactions. */
+async function purgeAll(
+  within: Within,
+  partitions: Partitions,
+  policy: PurgePolicy,
+  limit: number,
+  at: Stamp,
+): Promise<PurgeAnswer> {
+  await partitions.prepare(at.now);
+  const { contents, records, more } = await within(at, (work) => purge(work, policy, limit));
+  const events = await within(at, ({ db }) => purgeEvents(db, at.now - policy.eventAgeMs, limit));
+  const moreFigures = await within(at, (work) => purgeFigures(work, limit));
+  const dropped = await partitions.dropOldest(at.now - policy.recordAgeMs, at.now);
+  return {
+    contents,
+    records: records + (dropped ?? 0),
+    more: more || events >= limit || moreFigures || dropped !== null,
   };
 }
 

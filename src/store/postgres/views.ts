@@ -1,4 +1,5 @@
 import type { Attempt, AttemptResult, Evidence } from '../../domain/attempt.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Database, Queries } from '../../postgres/database.ts';
 import { IDEMPOTENCY_MS } from '../accepting.ts';
 import { fromJson, groupOf, priorityOf } from '../columns.ts';
@@ -19,6 +20,7 @@ import {
   type WaitingPage,
   type WaitingQuery,
 } from '../views.ts';
+import { eventsView } from './events.ts';
 import { FIRST_DUE } from './lanes.ts';
 import { Lists } from './list.ts';
 import { quotaUsed } from './quotas.ts';
@@ -27,7 +29,11 @@ import { type ListLimits, Searches } from './search.ts';
 import { ATTEMPTS, type AttemptRow } from './tables.ts';
 
 /** The views over connections of their own: no reader waits for a writer. */
-export function viewsOver(database: Database, limits: ListLimits): Views {
+export function viewsOver(
+  database: Database,
+  limits: ListLimits,
+  clock: Pick<Clock, 'mono' | 'sleep'>,
+): Views {
   const lists = new Lists(database, limits);
   const searches = new Searches(database, limits);
   return {
@@ -48,6 +54,7 @@ export function viewsOver(database: Database, limits: ListLimits): Views {
     lanes: (relay, limit) => lanes(database, relay, limit),
     quotaUsed: (day) => quotaUsed(database, day),
     waiting: (query) => database.inSnapshot((db) => waiting(db, query)),
+    events: eventsView(database, clock),
     close: () => database.close(),
   };
 }

@@ -1,3 +1,4 @@
+import type { EventsKept } from '../../domain/event.ts';
 import type { Queries } from '../../postgres/database.ts';
 import { holdable } from '../../postgres/text.ts';
 import {
@@ -10,6 +11,7 @@ import {
 import type { QuotaRefund, QuotaRequest, Stamp, UnitRef } from '../store.ts';
 import type { Contents } from './contents.ts';
 import { Desk } from './desk.ts';
+import { EventLog } from './events.ts';
 import { Lanes } from './lanes.ts';
 import { Ledger } from './ledger.ts';
 import { Quotas } from './quotas.ts';
@@ -28,6 +30,7 @@ interface Books {
   readonly quotas: Quotas;
   readonly desk: Desk;
   readonly tallies: Tallies;
+  readonly events: EventLog;
 }
 
 /** The books of a transaction, for a call with a stamp. */
@@ -41,8 +44,9 @@ export class Work implements Books {
   readonly quotas: Quotas;
   readonly desk: Desk;
   readonly tallies: Tallies;
+  readonly events: EventLog;
 
-  constructor(db: Queries, at: Stamp, books: Books = booksOver(db)) {
+  constructor(db: Queries, at: Stamp, books: Books) {
     this.db = db;
     this.at = at;
     this.lanes = books.lanes;
@@ -52,6 +56,7 @@ export class Work implements Books {
     this.quotas = books.quotas;
     this.desk = books.desk;
     this.tallies = books.tallies;
+    this.events = books.events;
   }
 
   /** The same books, for another call in the same transaction. */
@@ -65,21 +70,25 @@ export class Work implements Books {
     this.desk.write();
     this.quotas.write();
     await this.ledger.write();
+    this.events.write();
     this.tallies.write(this.db);
   }
 }
 
-function booksOver(db: Queries): Books {
+/** What a transaction works with, which is empty when it begins. */
+export function booksOver(db: Queries, eventsKept: EventsKept): Books {
   const lanes = new Lanes(db);
   const tallies = new Tallies();
+  const events = new EventLog(db, eventsKept);
   return {
     lanes,
     tallies,
+    events,
     repeats: new Repeats(db),
     room: new Room(db),
     ledger: new Ledger(db, tallies),
     quotas: new Quotas(db),
-    desk: new Desk(db, lanes, tallies),
+    desk: new Desk(db, lanes, tallies, events),
   };
 }
 

@@ -1,5 +1,7 @@
+import type { EventsKept } from '../../domain/event.ts';
 import { Depths } from './depths.ts';
 import type { Driver } from './driver.ts';
+import { EventLog } from './events.ts';
 import { Leases } from './leases.ts';
 import { Ledger } from './ledger.ts';
 import { Quotas } from './quotas.ts';
@@ -13,14 +15,16 @@ export class Books {
   readonly depths: Depths;
   readonly quotas: Quotas;
   readonly ledger: Ledger;
+  readonly events: EventLog;
 
-  constructor(db: Driver) {
+  constructor(db: Driver, eventsKept: EventsKept) {
     this.db = db;
     this.tallies = new Tallies(db);
     this.leases = new Leases(db);
     this.depths = new Depths(db, this.leases);
     this.quotas = new Quotas(db);
     this.ledger = new Ledger(db, this.tallies, this.depths);
+    this.events = new EventLog(db, eventsKept);
   }
 
   /** Writes what is still in memory; the last step before a commit, and before a read that may depend on it. */

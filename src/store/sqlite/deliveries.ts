@@ -200,6 +200,8 @@ export class Deliveries {
       message.seq,
       index,
     );
+    const attempt = attempts === 0 ? null : message.attempts + 1;
+    this.#books.events.moved(message.seq, index, attempt, transition, relay, at.now);
     if (transition.outcome === 'captured') message.captured++;
     if (transition.state === 'delivered') message.deliveredAt ??= at.now;
     else message.lastError = lastErrorOf(reply, kind, address);

@@ -91,7 +91,7 @@ class FinishedWriter {
   /** Writes a message accepted at `acceptedAt`, as the verbs would have left it. */
   write(record: AcceptRecord, acceptedAt: Stamp, { settlement, at }: Finished): void {
     const { attempt, transitions } = settlement;
-    const { tallies } = this.#books;
+    const { tallies, events } = this.#books;
     const ending = endingOf(record, settlement, at);
     const seq = this.#inserter.insertEnded(record, acceptedAt, ending);
     this.#attempts.append({ seq, attempts: 0 }, attempt, false, at);
@@ -99,10 +99,12 @@ class FinishedWriter {
     if (gauge !== null) tallies.gauge(gauge, 1);
     tallies.gauge(BYTES_GAUGE[ending.kept], record.content.length);
     if (ending.status === 'delivered' || ending.status === 'failed') tallies.count(ending.status, at);
-    for (const [place, { state }] of transitions.entries()) {
-      const relay = record.deliveries[settlement.unit.indexes[place] ?? 0]?.relay;
-      if (relay !== undefined && relay !== null)
-        tallies.count(state === 'delivered' ? 'relay_delivered' : 'relay_failed', at, 1, relay);
+    for (const [place, transition] of transitions.entries()) {
+      const index = settlement.unit.indexes[place] ?? 0;
+      const relay = record.deliveries[index]?.relay ?? null;
+      events.moved(seq, index, 1, transition, relay, at.now);
+      if (relay !== null)
+        tallies.count(transition.state === 'delivered' ? 'relay_delivered' : 'relay_failed', at, 1, relay);
     }
   }
 }

@@ -63,7 +63,7 @@ export class Inserter {
       const transition = ending.byIndex.get(index);
       if (transition !== undefined) insertEndedDelivery(this.#sql, seq, index, record, delivery, transition);
     }
-    this.#receive(record, at);
+    this.#receive(seq, record, at);
     return seq;
   }
 
@@ -86,12 +86,12 @@ export class Inserter {
       else depths.enter(delivery.lane, delivery.dueAt);
       insertDelivery(this.#sql, seq, index, record, delivery, short);
     }
-    this.#receive(record, at);
+    this.#receive(seq, record, at);
   }
 
   /** What follows from accepting a message, whatever its progress. */
-  #receive(record: AcceptRecord, at: Stamp): void {
-    const { tallies } = this.#books;
+  #receive(seq: number, record: AcceptRecord, at: Stamp): void {
+    const { tallies, events } = this.#books;
     for (const tag of record.tags) this.#sql.tag.run(record.keyId ?? '', tag, record.id);
     if (record.idempotency !== null) {
       const { key, hash } = record.idempotency;
@@ -99,6 +99,7 @@ export class Inserter {
     }
     tallies.segment(record.content.segment, 1, record.content.length);
     tallies.count('received', at);
+    events.queued(seq, at.now);
   }
 }
 

@@ -18,6 +18,7 @@ const FORGET_ALL = {
   capturedAgeMs: 0,
   capturedMaxBytes: 0,
   recordAgeMs: 0,
+  eventAgeMs: 0,
 };
 const ACT: Omit<NewJournalEntry, 'at'> = {
   actorKind: 'user',
@@ -274,7 +275,13 @@ describe('migrations', () => {
     expect(await store.index(99), 'five from before, one after').toEqual({ indexed: 6, more: false });
     const day = 86_400_000;
     const at = (days: number) => ({ node: 'b', now: 1_795_176_031_000 + days * day });
-    const policy = { ...FORGET_ALL, contentAgeMs: 0, capturedAgeMs: 0, recordAgeMs: 900 * day };
+    const policy = {
+      ...FORGET_ALL,
+      contentAgeMs: 0,
+      capturedAgeMs: 0,
+      recordAgeMs: 900 * day,
+      eventAgeMs: 900 * day,
+    };
     // Those of the key with 30 days stay, and so does what is held; of the other key, one was captured.
     expect(await store.purge({ ...policy, ...ROOM }, 99, at(1))).toMatchObject({ contents: 1, records: 0 });
     expect(await store.purge({ ...policy, ...ROOM }, 99, at(31))).toMatchObject({ contents: 4, records: 0 });

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import type { EventsKept } from '../../domain/event.ts';
 import { StoreError } from '../store.ts';
 import type { Views } from '../views.ts';
 import { openWriter } from './connection.ts';
@@ -17,6 +18,8 @@ export interface SqliteOptions {
   readonly migrations?: readonly Migration[];
   /** How many records a page of a list may examine: at least a few times what a page shows. */
   readonly maxExamined?: number;
+  /** Which events are kept; default: all. */
+  readonly eventsKept?: EventsKept;
   /** How many of them a slice of the page examines. */
   readonly sliceRecords?: number;
 }
@@ -44,7 +47,7 @@ export function openDatabase(path: string, options: SqliteOptions = {}) {
  */
 export function openSqlite(path: string, options: SqliteOptions = {}): SqliteStores {
   const db = openDatabase(path, options);
-  const writer = new Writer(db);
+  const writer = new Writer(db, options.eventsKept);
   const views = createViews(db, options);
   const call: Call<Verbs> = async (verb, args) => {
     const answer = writer.commit([{ verb, args }])[0];

@@ -6,6 +6,7 @@ import type { Stamp } from '../store.ts';
 import type { PurgeAnswer, PurgePolicy } from '../upkeep.ts';
 import type { Books } from './books.ts';
 import type { Driver } from './driver.ts';
+import { EventPurge } from './events.ts';
 import { WordIndex } from './word-index.ts';
 
 const DAY_MS = 86_400_000;
@@ -18,6 +19,7 @@ export function purgeVerb(books: Books) {
   const sql = preparePurge(books.db);
   const contentsOf = new ContentPurge(books, sql);
   const words = new WordIndex(books.db);
+  const events = new EventPurge(books.db);
   return (policy: PurgePolicy, limit: number, at: Stamp): PurgeAnswer => {
     books.tallies.flush();
     let contents = contentsOf.byAge('sent', policy.contentAgeMs, limit, at);
@@ -25,10 +27,11 @@ export function purgeVerb(books: Books) {
     contents += contentsOf.bySize('sent', policy.contentMaxBytes, limit - contents);
     contents += contentsOf.bySize('captured', policy.capturedMaxBytes, limit - contents);
     const records = purgeRecords(at.now - policy.recordAgeMs, limit - contents);
+    const forgotten = events.byAge(at.now - policy.eventAgeMs, limit);
     const repeats = sql.idempotency.run(at.now - IDEMPOTENCY_MS, limit);
     books.closeOff();
     books.quotas.prune(dayOf(at.now) - KEEP_QUOTA_DAYS, limit);
-    const more = Math.max(contents + records, repeats) >= limit;
+    const more = Math.max(contents + records, forgotten, repeats) >= limit;
     if (!more) sql.emptyQueues.run();
     books.leases.prune(at.now);
     return { contents, records, more };
@@ -42,6 +45,7 @@ export function purgeVerb(books: Books) {
         if (rule !== 'gone') contentsOf.giveUp(rule, row);
         for (const tag of fromJson<string[]>(tags)) sql.deleteTag.run(keyId ?? '', tag, id);
         words.remove(seq);
+        events.ofMessage(seq);
         for (const table of sql.deleteRecords) table.run(seq);
         removed++;
       }

@@ -27,6 +27,7 @@ const KEEP_NOTHING = {
   capturedAgeMs: 0,
   capturedMaxBytes: 0,
   recordAgeMs: 0,
+  eventAgeMs: 0,
 };
 
 let folder: string;
@@ -142,7 +143,7 @@ it('cancels it, and then retention does its work', async () => {
   expect(await states(ids['waiting']), 'was retried by hand').toEqual(['queued null']);
   expect(await states(ids['half'])).toEqual(['delivered accepted', 'failed rejected', 'failed cancelled']);
   await stores.store.cancel([ids['waiting'] ?? ''], at());
-  await stores.store.purge({ ...KEEP_NOTHING, recordAgeMs: 1e12 }, 99, at());
+  await stores.store.purge({ ...KEEP_NOTHING, recordAgeMs: 1e12, eventAgeMs: 1e12 }, 99, at());
   expect(await gauges()).toEqual({});
   expect(await stores.store.liveSegments([1])).toEqual(new Map([[1, 0]]));
 });

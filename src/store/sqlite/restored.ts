@@ -1,9 +1,19 @@
+import { EVENT_TYPES } from '../../domain/event.ts';
+import { localReply } from '../../domain/outcome.ts';
+import type { Transition } from '../../domain/settle.ts';
+import { CANCELLED } from '../columns.ts';
 import type { Stamp } from '../store.ts';
 import type { RestoredAct, RestoredAnswer } from '../upkeep.ts';
 import type { Books } from './books.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Driver } from './driver.ts';
+import { leapSequences } from './events.ts';
 import type { OpenMessage } from './ledger.ts';
+
+const CANCELLED_AFTER: Transition = {
+  ...CANCELLED,
+  reply: localReply('cancelled', '5.7.0', 'cancelled after a restore'),
+};
 
 /** Builds the verb `decideRestored`. */
 export function decideRestoredVerb(books: Books, deliveries: Deliveries) {
@@ -18,7 +28,7 @@ export function decideRestoredVerb(books: Books, deliveries: Deliveries) {
       if (isHeld !== 1) continue;
       const message = books.ledger.openSeq(seq);
       messages.add(message);
-      if (act === 'cancel') cancel(message, index);
+      if (act === 'cancel') cancel(message, index, at);
       else resume(message, index, expiresAt, lanes, at);
       count++;
     }
@@ -47,9 +57,12 @@ export function decideRestoredVerb(books: Books, deliveries: Deliveries) {
     if (delivery.lane !== null) lanes.add(delivery.lane);
   }
 
-  function cancel(message: OpenMessage, index: number): void {
+  function cancel(message: OpenMessage, index: number, at: Stamp): void {
     message.touched = true;
-    sql.cancel.run(message.seq, index);
+    const relay = deliveries.find(message, index)?.relay ?? null;
+    books.events.moved(message.seq, index, null, CANCELLED_AFTER, relay, at.now);
+    const { enhanced, text } = CANCELLED_AFTER.reply;
+    sql.cancel.run(enhanced, text, message.seq, index);
   }
 }
 
@@ -62,9 +75,9 @@ function prepareRestored(db: Driver) {
     ),
     forget: db.prepare<[seq: number, index: number]>('DELETE FROM restored WHERE message = ? AND idx = ?'),
     more: db.prepare<[seq: number], [1]>('SELECT 1 FROM restored WHERE message = ? LIMIT 1'),
-    cancel: db.prepare<[seq: number, index: number]>(
-      `UPDATE deliveries SET outcome = 'cancelled', last_code = NULL, last_enhanced = '5.7.0',
-         last_reply = 'cancelled after a restore' WHERE message = ? AND idx = ?`,
+    cancel: db.prepare<[enhanced: string | null, text: string, seq: number, index: number]>(
+      `UPDATE deliveries SET outcome = 'cancelled', last_code = NULL, last_enhanced = ?, last_reply = ?
+       WHERE message = ? AND idx = ?`,
     ),
   };
 }
@@ -86,9 +99,12 @@ export function holdRestored(db: Driver, now: number): number {
     db.prepare<[held: number]>(
       `INSERT INTO gauges VALUES ('restored', ?) ON CONFLICT DO UPDATE SET value = value + excluded.value`,
     ).run(held);
+    const tell = db.prepare<[now: number]>(TELL_HELD);
     const stamp = db.prepare<[now: number, now: number, now: number]>(HOLD_MESSAGES);
     db.exec(COUNT_FAILED);
     stamp.run(now, now, now);
+    leapSequences(db, now);
+    tell.run(now);
     db.exec(HOLD_DELIVERIES);
     db.exec(FORGET_WORK);
     db.exec('COMMIT');
@@ -105,14 +121,21 @@ const COUNT_FAILED = `INSERT INTO gauges
   SELECT 'failed_kept', count(*) FROM messages WHERE ${NOT_FINAL} AND length IS NOT NULL
   ON CONFLICT DO UPDATE SET value = value + excluded.value`;
 
+const HELD = `'held: it came back with a backup, and may have been sent since'`;
+
 const HOLD_MESSAGES = `UPDATE messages SET
     failed = failed + queued + retrying + processing, queued = 0, retrying = 0, processing = 0,
     status = 'failed', kept = iif(length IS NULL, 'gone', 'held'), updated_at = ?, status_at = ?, final_at = ?
   WHERE ${NOT_FINAL}`;
 
+const TELL_HELD = `INSERT INTO events (at, type, message, idx, facts)
+  SELECT ?, ${EVENT_TYPES['message.failed'].code}, message, idx,
+    json_patch(json_object('outcome', 'unknown', 'text', ${HELD}), json_object('relay', relay))
+  FROM deliveries WHERE state IN ('queued', 'retrying', 'processing') ORDER BY message, idx`;
+
 const HOLD_DELIVERIES = `UPDATE deliveries SET state = 'failed', outcome = 'unknown', due_at = NULL, fence = NULL,
     begun_at = NULL, cancel_requested = 0, last_code = NULL, last_enhanced = NULL,
-    last_reply = 'held: it came back with a backup, and may have been sent since'
+    last_reply = ${HELD}
   WHERE state IN ('queued', 'retrying', 'processing')`;
 
 /** The process that worked on it is gone. Fences keep rising. */

@@ -18,6 +18,7 @@ import {
 import { prepareFindIdempotency } from './accept.ts';
 import { type InSnapshot, snapshots } from './connection.ts';
 import type { Driver } from './driver.ts';
+import { eventsView } from './events.ts';
 import { type ListSlice, Paging, type SliceRequest } from './paging.ts';
 import { quotaUsedView } from './quotas.ts';
 import { figuresView, MESSAGE_COLUMNS, type MessageRow, messageOf } from './records.ts';
@@ -73,6 +74,7 @@ export function createViews(db: Driver, limits: ViewLimits = {}): ViewVerbs {
     lanes: lanesView(db),
     quotaUsed: quotaUsedView(db),
     waiting: waitingView(db, inSnapshot),
+    events: eventsView(db, inSnapshot),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { EventsKept } from '../../domain/event.ts';
 import { StoreError } from '../store.ts';
 import { Books } from './books.ts';
 import { assertDurable } from './connection.ts';
@@ -27,9 +28,9 @@ export class Writer {
   #durable = false;
   #failure: StoreError | null = null;
 
-  constructor(db: Driver) {
+  constructor(db: Driver, eventsKept: EventsKept = 'all') {
     this.#db = db;
-    this.#books = new Books(db);
+    this.#books = new Books(db, eventsKept);
     this.#verbs = createVerbs(this.#books);
   }
 

@@ -4,6 +4,7 @@ import { accountSessionContract } from './account-sessions.ts';
 import { accountContract } from './accounts.ts';
 import { cancelContract } from './cancel.ts';
 import { claimContract } from './claim.ts';
+import { eventContract, eventOptionContract } from './events.ts';
 import { expiryContract } from './expiry.ts';
 import type { OpenSubject } from './fixtures.ts';
 import { foreseeContract } from './foresee.ts';
@@ -32,6 +33,7 @@ export function storeContract(name: string, open: OpenSubject): void {
     readingContract(open);
     listContract(open);
     searchContract(open);
+    eventOptionContract(open);
     registryContract(open);
     journalContract(open);
     accountContract(open);
@@ -51,6 +53,7 @@ function mailPromises(open: OpenSubject): void {
   foreseeContract(open);
   claimContract(open);
   settleContract(open);
+  eventContract(open);
   quotaContract(open);
   wayContract(open);
   reportContract(open);

@@ -1,4 +1,5 @@
 import type { Attempt, Evidence } from '../../../src/domain/attempt.ts';
+import type { EventsKept } from '../../../src/domain/event.ts';
 import type { ApiKey } from '../../../src/domain/key.ts';
 import type { LaneLease } from '../../../src/domain/lane.ts';
 import { localReply, type Outcome } from '../../../src/domain/outcome.ts';
@@ -44,14 +45,15 @@ export interface Books {
   readonly capturedBytes: number;
 }
 
-/** How many records lists look at for a page, and for a slice of one. */
-export interface ListLimits {
+/** How many records lists look at for a page, and for a slice of one; and which events are kept. */
+export interface SubjectOptions {
   readonly maxExamined?: number;
   readonly sliceRecords?: number;
+  readonly eventsKept?: EventsKept;
 }
 
 /** An implementation: opens one empty store after another. */
-export type OpenSubject = (options?: ListLimits) => Promise<Subject>;
+export type OpenSubject = (options?: SubjectOptions) => Promise<Subject>;
 
 /** A Friday noon, far from any bucket's edge. */
 export const T0 = Date.UTC(2026, 10, 20, 12, 0, 30);

@@ -298,4 +298,5 @@ const KEEP_ALL = {
   capturedAgeMs: 9 * DAY,
   capturedMaxBytes: 1e9,
   recordAgeMs: 9 * DAY,
+  eventAgeMs: 9 * DAY,
 };

@@ -347,6 +347,7 @@ class World {
       capturedAgeMs: age,
       capturedMaxBytes: size,
       recordAgeMs: 1e9,
+      eventAgeMs: 1e9,
     };
     await this.#subject.store.purge(policy, 1 + (choice % 5), at(this.#ms));
   }

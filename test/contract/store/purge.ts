@@ -27,6 +27,7 @@ const KEEP: PurgePolicy = {
   capturedAgeMs: 3 * DAY,
   capturedMaxBytes: 1e9,
   recordAgeMs: 90 * DAY,
+  eventAgeMs: 90 * DAY,
 };
 
 /** What `purge` and the segment verbs promise. */
@@ -155,6 +156,7 @@ export function purgeContract(open: OpenSubject): void {
         capturedAgeMs: 0,
         capturedMaxBytes: 0,
         recordAgeMs: 0,
+        eventAgeMs: 0,
       };
       const answer = await subject.store.purge(nothing, 9, at(900 * DAY));
       expect(answer).toEqual({ contents: 0, records: 0, more: false });

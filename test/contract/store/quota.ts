@@ -29,6 +29,7 @@ const NOTHING = {
   capturedAgeMs: DAY,
   capturedMaxBytes: 1e9,
   recordAgeMs: 1e12,
+  eventAgeMs: 1e12,
 };
 
 /** What `begin`, `settle`, `release` and `purge` promise of quotas. */

@@ -241,4 +241,5 @@ const DROP_CONTENTS = {
   capturedAgeMs: 0,
   capturedMaxBytes: 0,
   recordAgeMs: 90 * DAY,
+  eventAgeMs: 90 * DAY,
 };

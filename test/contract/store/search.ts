@@ -251,6 +251,7 @@ export function searchContract(open: OpenSubject): void {
         capturedAgeMs: 0,
         capturedMaxBytes: 0,
         recordAgeMs: 0,
+        eventAgeMs: 0,
       };
       while ((await subject.store.purge(policy, 100, at(DAY))).more);
       expect(await search('gone')).toEqual([]);

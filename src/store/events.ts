@@ -1,0 +1,169 @@
+import type { Event, EventFacts, EventType } from '../domain/event.ts';
+
+/** The log of events as the views show it. */
+
+/**
+ * Where a log of events begins anew, after a restore or a move, its sequences leap this far: readers may have seen some
+ * that it does not know.
+ */
+export const SEQUENCE_LEAP = 1_000_000_000;
+
+/** Events lie in the order of their times except for this much, in ms: that of their transactions. */
+export const AT_SLACK_MS = 15 * 60_000;
+
+/** How many events a page may examine before it returns what it has. */
+export const MAX_EVENTS_EXAMINED = 5_000;
+
+/** Which events a page shows. Each condition that is not null must hold. */
+export interface EventQuery {
+  /** Whose messages' events; `all` for everyone's. */
+  readonly owner: { readonly keyId: string } | 'all';
+  /** Any of these; empty means every type. */
+  readonly types: readonly EventType[];
+  /** Of this message. */
+  readonly message: string | null;
+  /** Of recipients with this address, ASCII case ignored. */
+  readonly recipient: string | null;
+  /** Of messages with exactly this tag. */
+  readonly tag: string | null;
+  /** Happened at or after the first, and before the second wall time in ms. */
+  readonly since: number | null;
+  readonly until: number | null;
+  /**
+   * Oldest first, from above this sequence; or newest first, from below it (null: from the newest).
+   */
+  readonly from: { readonly after: number } | { readonly before: number | null };
+  readonly limit: number;
+}
+
+/**
+ * A page of events. It may have fewer than asked for, or none, while there are more: when it has examined
+ * {@link MAX_EVENTS_EXAMINED}.
+ */
+export interface EventPage {
+  readonly events: readonly Event[];
+  /**
+   * Where the next page starts: the last sequence that this one has examined. Oldest first it is always given, and no
+   * smaller than `after`; newest first it is null if there is nothing further.
+   */
+  readonly next: number | null;
+  /** There is, or may be, more. */
+  readonly more: boolean;
+}
+
+/** Whether an event meets the conditions of a query, except those on its place in the log. */
+export function isWanted({ type, at, message, recipient }: Event, query: EventQuery): boolean {
+  if (query.owner !== 'all' && message.keyId !== query.owner.keyId) return false;
+  if (query.types.length > 0 && !query.types.includes(type)) return false;
+  if (query.message !== null && message.id !== query.message) return false;
+  if (query.recipient !== null && !isSameAddress(recipient?.address, query.recipient)) return false;
+  if (query.tag !== null && !message.tags.includes(query.tag)) return false;
+  return (query.since === null || at >= query.since) && (query.until === null || at < query.until);
+}
+
+function isSameAddress(address: string | undefined, wanted: string): boolean {
+  return address?.toLowerCase() === wanted.toLowerCase();
+}
+
+/** A row of the log; its event is null if the row only holds its place, or its message is gone. */
+export interface EventRowRead {
+  readonly sequence: number;
+  readonly at: number;
+  readonly event: Event | null;
+}
+
+/** How many rows are read at once. */
+const SLICE = 500;
+
+/** Makes a page of rows that are read slice by slice. */
+export class EventPaging {
+  readonly #query: EventQuery;
+  readonly #start: number;
+  readonly #events: Event[] = [];
+  #place: number;
+  #examined = 0;
+
+  /** Reads on from `start`, a sequence. */
+  constructor(query: EventQuery, start: number) {
+    this.#query = query;
+    this.#start = start;
+    this.#place = start;
+  }
+
+  /** The sequence above, or below, which the next slice lies. */
+  get place(): number {
+    return this.#place;
+  }
+
+  /** How many rows the next slice has, unless there are no more. */
+  get wanted(): number {
+    return Math.min(SLICE, MAX_EVENTS_EXAMINED - this.#examined);
+  }
+
+  /** Adds a slice, in the order of the query. Returns the page once it is complete. */
+  add(rows: readonly EventRowRead[]): EventPage | null {
+    const { limit } = this.#query;
+    const isLast = rows.length < this.wanted;
+    for (const { sequence, at, event } of rows) {
+      if (isBeyond(at, this.#query)) return this.#end();
+      this.#place = sequence;
+      if (event !== null && isWanted(event, this.#query)) this.#events.push(event);
+      if (this.#events.length === limit) return { events: this.#events, next: sequence, more: true };
+    }
+    this.#examined += rows.length;
+    if (isLast) return this.#end();
+    return this.wanted > 0 ? null : { events: this.#events, next: this.#place, more: true };
+  }
+
+  #end(): EventPage {
+    const isForward = 'after' in this.#query.from;
+    return { events: this.#events, next: isForward ? Math.max(this.#place, this.#start) : null, more: false };
+  }
+}
+
+/** Whether an event is so far outside of the time asked for that none in it can follow. */
+function isBeyond(at: number, { from, since, until }: EventQuery): boolean {
+  if ('after' in from) return until !== null && at >= until + AT_SLACK_MS;
+  return since !== null && at < since - AT_SLACK_MS;
+}
+
+/**
+ * Finds where to start: the sequence above or below which all events lie that the query asks for. Yields sequences, and
+ * expects the first row at or after each: its sequence and time, or null. `ends`: those of the first and the last row.
+ */
+export function* startOf(
+  { from, since, until, message }: EventQuery,
+  ends: () => { readonly first: number; readonly last: number },
+): Generator<number, number, RowTime | null> {
+  if ('after' in from) {
+    if (since === null || message !== null) return from.after;
+    return Math.max(from.after, (yield* firstSince(since - AT_SLACK_MS, ends())) - 1);
+  }
+  const before = from.before ?? Number.MAX_SAFE_INTEGER;
+  if (until === null || message !== null) return before;
+  return Math.min(before, yield* firstSince(until + AT_SLACK_MS, ends()));
+}
+
+/** The sequence and time of a row. */
+export type RowTime = readonly [sequence: number, at: number];
+
+/** About the first sequence that happened at `at` or later: events lie nearly in the order of their times. */
+function* firstSince(
+  at: number,
+  { first, last }: { readonly first: number; readonly last: number },
+): Generator<number, number, RowTime | null> {
+  let low = first;
+  let high = last + 1;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const [sequence, time] = (yield middle) ?? [high, at];
+    if (time >= at) high = middle;
+    else low = sequence + 1;
+  }
+  return low;
+}
+
+/** The column form of an event's facts. */
+export function fromFacts(facts: EventFacts): string {
+  return JSON.stringify(facts);
+}
