@@ -14,6 +14,7 @@ import type { Transition } from '../../src/domain/settle.ts';
 import type { AcceptRecord } from '../../src/store/accepting.ts';
 import type { UnitRef } from '../../src/store/store.ts';
 import type { Views } from '../../src/store/views.ts';
+import { Story } from './events.ts';
 
 /** What an invariant found. */
 export class InvariantBroken extends Error {}
@@ -72,6 +73,8 @@ export class Watch {
   /** How many deliveries failed for want of time, and of those that nobody is told of how many failed. */
   expired = 0;
   failedUnsent = 0;
+  /** What events must tell. */
+  readonly story = new Story();
   /** Ids that were answered with 202. */
   readonly acknowledged = new Set<string>();
 
@@ -105,6 +108,7 @@ export class Watch {
     this.#unfinished.add(id);
     this.#statuses.set(id, 'queued');
     this.happened.received++;
+    this.story.stored(id);
     this.#states.set(
       id,
       deliveries.map(() => 'queued' as const),
@@ -172,7 +176,7 @@ export class Watch {
         const isOver = begunAt >= detail.message.expiresAt && !this.#untold.has(id);
         if (verb === 'settle' && old !== state && state === 'retrying' && isOver)
           throw new InvariantBroken(`${id}/${index} waits although its time was over when it was tried`);
-        if (old !== state) this.#changed(verb, place, old, state, now);
+        if (old !== state) this.#changed(verb, place, old, state, outcome, now);
         if (old !== state && state === 'failed' && outcome !== 'cancelled') this.#failed(place, outcome);
         if (verb === 'cancel') this.#cancelled(place, state);
         // Of a cancel and a retry the last one counts, also for what is under way.
@@ -265,10 +269,19 @@ export class Watch {
     if (!this.#begun.has(`${id}/${index}`)) this.#barred.add(name);
   }
 
-  #changed(verb: string, place: Place, from: DeliveryState, to: DeliveryState, now: number): void {
+  #changed(
+    verb: string,
+    place: Place,
+    from: DeliveryState,
+    to: DeliveryState,
+    outcome: OutcomeName | null,
+    now: number,
+  ): void {
     const { id, index, name } = place;
     // Taken back in the middle of an attempt: what came of it nobody knows.
     const hadBegun = from === 'processing' && this.#begun.delete(`${id}/${index}`);
+    const wasTried = verb === 'settle' || (hadBegun && verb === 'reclaim');
+    this.story.became(`${id}/${index}`, to, outcome, wasTried);
     if (hadBegun && verb === 'reclaim') this.#unsure.add(`${id}/${index}`);
     const marked = from === 'processing' && this.#marked.delete(`${id}/${index}`);
     if (marked && !isFinal(to)) throw new InvariantBroken(`${id}/${index} waits although it was cancelled`);

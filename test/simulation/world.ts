@@ -170,6 +170,7 @@ class World implements Nodes {
     await this.#settle(troubleMs);
     await this.#watch.ended(this.#hop.taken);
     await checkCounters(this.#views, this.#watch.happened, this.#watch.flagged, this.#wall());
+    await this.#watch.story.check(this.#views);
     await checkReports(this.#views, this.#spool, this.#watch.failed);
     await this.#store.close();
     return this.#history();
