@@ -5,6 +5,7 @@ import { deepDrain, deepThroughput } from './deep-queue.ts';
 import { deepReads } from './deep-reads.ts';
 import { dkimEd25519, dkimRsa } from './dkim.ts';
 import { drain, drainAfterOutage } from './drain.ts';
+import { events } from './events.ts';
 import { httpAccept, httpAcceptForm, httpAcceptForm1m, httpAcceptTls } from './http-accept.ts';
 import { httpToSmtp } from './http-to-smtp.ts';
 import { ingestThreads } from './ingest-threads.ts';
@@ -59,6 +60,7 @@ export const SCENARIOS: readonly Scenario[] = [
   dkimRsa,
   dkimEd25519,
   ...ingestThreads,
+  ...events,
   dashboards,
   dashboardPage,
   postgres,

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createControlClient } from '../../src/control/client.ts';
+import type { EventsKept } from '../../src/domain/event.ts';
 import type { Operations } from '../../src/operations/table.ts';
 import { countFlushes, traced } from '../measure/flushes.ts';
 import { usageOf } from '../measure/process-tree.ts';
@@ -36,15 +37,20 @@ const SCOPES = ['messages:send', 'messages:read', 'messages:read_all'].flatMap((
 
 /**
  * Starts `./waybill serve` with everything relayed to `relayPort` over at most 20 connections, as Postfix does; over the
- * PostgreSQL at `databaseUrl`, if there is one; taking mail on so many threads, if that is said.
+ * PostgreSQL at `databaseUrl`, if there is one; taking mail on so many threads, and keeping those events, if that is said.
  */
 export function startWaybill(
-  options: TakerOptions & { readonly databaseUrl?: string; readonly threads?: number },
+  options: TakerOptions & {
+    readonly databaseUrl?: string;
+    readonly threads?: number;
+    readonly eventsKept?: EventsKept;
+  },
 ): Promise<Waybill> {
-  const { relayPort, databaseUrl, threads = 1 } = options;
+  const { relayPort, databaseUrl, threads = 1, eventsKept = 'all' } = options;
   const database = databaseUrl === undefined ? '' : `database: { url: '${databaseUrl}' }\n`;
   const taking = threads === 1 ? '' : `threads: { ingest: ${threads} }\n`;
-  return startConfigured(options, `${configuration(relayPort)}${database}${taking}`, ['out']);
+  const events = `events: { keep: ${eventsKept} }\n`;
+  return startConfigured(options, `${configuration(relayPort)}${database}${taking}${events}`, ['out']);
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Event, EventFacts, EventType } from '../domain/event.ts';
 export const SEQUENCE_LEAP = 1_000_000_000;
 
 /** Events lie in the order of their times except for this much, in ms: that of their transactions. */
-export const AT_SLACK_MS = 15 * 60_000;
+const AT_SLACK_MS = 15 * 60_000;
 
 /** How many events a page may examine before it returns what it has. */
 export const MAX_EVENTS_EXAMINED = 5_000;
@@ -52,7 +52,7 @@ export interface EventPage {
 }
 
 /** Whether an event meets the conditions of a query, except those on its place in the log. */
-export function isWanted({ type, at, message, recipient }: Event, query: EventQuery): boolean {
+function isWanted({ type, at, message, recipient }: Event, query: EventQuery): boolean {
   if (query.owner !== 'all' && message.keyId !== query.owner.keyId) return false;
   if (query.types.length > 0 && !query.types.includes(type)) return false;
   if (query.message !== null && message.id !== query.message) return false;
