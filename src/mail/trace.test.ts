@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatDate, isDate, receivedHeader, type Trace } from './trace.ts';
+import { formatDate, isDate, parseDate, receivedHeader, type Trace } from './trace.ts';
 
 const trace = (partial: Partial<Trace>): string =>
   receivedHeader({
@@ -82,3 +83,69 @@ test.each([
   '1 Jan 2026 00:00:00 EST',
   'Fri, 20 Nov 2026 11:15:00 +0000\n',
 ])('%j is none', (text) => expect(isDate(text)).toBe(false));
+
+test.each([
+  ['Fri, 20 Nov 2026 11:15:00 +0000', '2026-11-20T11:15:00.000Z'],
+  ['Thu, 29 Apr 2009 00:00:00 -0000 (EST)', '2009-04-29T00:00:00.000Z'],
+  ['Thu, 8 Mar 2005 14:00:00 EDT', '2005-03-08T18:00:00.000Z'],
+  ['Mon,  1 Jul 2013 14:37:29 -0400 (EDT)', '2013-07-01T18:37:29.000Z'],
+  ['Tue, 28 Dec 2010 11:57:56 PST', '2010-12-28T19:57:56.000Z'],
+  ['Thu, 30 Dec 10 10:37:16 -0800', '2010-12-30T18:37:16.000Z'],
+  ['30 dec 1999 9:03 ut', '1999-12-30T09:03:00.000Z'],
+  ['Thu, 30 Dec 99 00:00:00 JST', '1999-12-30T00:00:00.000Z'],
+  ['Thu,\r\n 30 Dec 2010 (a day)\t19:48:55', '2010-12-30T19:48:55.000Z'],
+  ['Sunday, 06-Nov-94 08:49:37 GMT', '1994-11-06T08:49:37.000Z'],
+  ['31 Dec 2026 23:59:60 +05:30', '2026-12-31T18:30:00.000Z'],
+])('%j is read as %s', (text, instant) => {
+  const read = parseDate(text);
+  expect(read === null ? null : new Date(read).toISOString()).toBe(instant);
+});
+
+test.each([
+  '',
+  'yesterday',
+  '31 Feb 2026 10:00:00 +0000',
+  '0 Jan 2026 10:00:00 +0000',
+  '1 Foo 2026 10:00:00 +0000',
+  '1 Jan 2026 24:00:00 +0000',
+  '1 Jan 2026 10:60:00 +0000',
+  '1 Jan 2026 10:00:61 +0000',
+  '1 Jan 2026 10:00:00 +2400',
+  '1 Jan 1899 10:00:00 +0000',
+  '1 Jan 2026',
+  `1 Jan 2026 10:00:00 +0000${' '.repeat(200)}`,
+])('%j is not read as a date', (text) => expect(parseDate(text)).toBeNull());
+
+test('what we write as a date is read as the same second, whatever it is', () => {
+  const seconds = fc.integer({ min: Date.UTC(1900, 0, 1) / 1000, max: Date.UTC(9999, 0, 1) / 1000 });
+  fc.assert(fc.property(seconds, (second) => parseDate(formatDate(second * 1000)) === second * 1000));
+});
+
+test('any text is read as a date or not, in no time', () => {
+  const word = fc.constantFrom(
+    'Mon',
+    ',',
+    ' ',
+    '1',
+    '29',
+    'Feb',
+    '-',
+    '2026',
+    '10:00',
+    ':',
+    '(',
+    ')',
+    '+0000',
+    'EST',
+    '\t',
+  );
+  const started = performance.now();
+  fc.assert(
+    fc.property(fc.array(word, { maxLength: 60 }), (words) => {
+      const read = parseDate(words.join(''));
+      return read === null || Number.isSafeInteger(read);
+    }),
+    { numRuns: 2000 },
+  );
+  expect(performance.now() - started).toBeLessThan(3000);
+});

@@ -80,3 +80,59 @@ export function isDate(text: string): boolean {
   const isTime = Number(hour) < 24 && Number(minute) < 60 && Number(second) <= 60 && Number(zoneMinute) < 60;
   return exists && isRightWeekday && isTime;
 }
+
+/** Blanks and comments between two words of a date; comments do not nest there. */
+const BETWEEN = /[ \t\r\n]+|\([^()]*\)/g;
+/** With obsolete years and zones (RFC 5322 §4.3), dashes between day, month and year, and fractions of a second. */
+const LOOSE_DATE =
+  /^(?:[a-z]{3,9}\.?,? ?)?(\d{1,2})[ -]([a-z]{3})[a-z]*[ -](\d{2,4}),? (\d{1,2}):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)? ?(?:([+-])(\d\d):?(\d\d)|([a-z]{1,5}))?$/i;
+/** RFC 5322 §4.3: hours that the named zones are behind UTC. Any other name says nothing about the zone. */
+const ZONES_BEHIND: Readonly<Record<string, number>> = {
+  EDT: 4,
+  EST: 5,
+  CDT: 5,
+  CST: 6,
+  MDT: 6,
+  MST: 7,
+  PDT: 7,
+  PST: 8,
+};
+/** Characters of a date to read, comments included. */
+const MAX_DATE = 200;
+
+/**
+ * Reads a date-time that another program wrote, as leniently as it is unambiguous: wall time in ms, or null. An unknown
+ * zone counts as UTC; the weekday is not looked at.
+ */
+export function parseDate(text: string): number | null {
+  if (text.length > MAX_DATE) return null;
+  const match = LOOSE_DATE.exec(text.replace(BETWEEN, ' ').replace(/ {2,}/g, ' ').trim());
+  if (match === null) return null;
+  const number = (group: number) => Number(match[group] ?? '0');
+  const monthName = (match[2] ?? '').toLowerCase();
+  const month = MONTHS.findIndex((name) => name.toLowerCase() === monthName);
+  const day = number(1);
+  const year = fullYear(match[3] ?? '');
+  const date = new Date(0);
+  date.setUTCFullYear(year, month, day);
+  const [hour, minute, second, zoneHour, zoneMinute] = [
+    number(4),
+    number(5),
+    number(6),
+    number(8),
+    number(9),
+  ];
+  const exists = month >= 0 && year >= 1900 && date.getUTCDate() === day;
+  if (!exists || hour > 23 || minute > 59 || second > 60 || zoneHour > 23 || zoneMinute > 59) return null;
+  const behind = match[7] === '+' ? -1 : 1;
+  const named = (ZONES_BEHIND[(match[10] ?? '').toUpperCase()] ?? 0) * 60;
+  const minutes = hour * 60 + minute + named + behind * (zoneHour * 60 + zoneMinute);
+  return date.getTime() + (minutes * 60 + second) * 1000;
+}
+
+/** RFC 5322 §4.3: years of two or three digits. */
+function fullYear(digits: string): number {
+  const year = Number(digits);
+  if (digits.length === 2) return year + (year < 50 ? 2000 : 1900);
+  return digits.length === 3 ? year + 1900 : year;
+}
