@@ -52,7 +52,7 @@ export interface FeedbackMessage {
   readonly token: FeedbackToken | null;
   /** Our id, `msg_…`. */
   readonly id: string | null;
-  /** The id that the relay of a `webhook:` source gave it, or, over the API, any relay. */
+  /** The id that a relay gave it: the one of a `webhook:` source, otherwise any. */
   readonly providerMessageId: string | null;
   /** The Message-ID field, with its angle brackets. */
   readonly messageId: string | null;

@@ -195,11 +195,19 @@ const RETURNED: ReadonlySet<string> = new Set([
   'message/rfc822',
   'message/global',
   'text/rfc822-headers',
+  // Early drafts of RFC 5965.
+  'text/rfc822-header',
   'message/rfc822-headers',
   'message/global-headers',
 ]);
 const MESSAGE_ID = /<[^<>\s]{1,996}>/;
 const RETURN_PATH = /^<?([^<>\s]{0,320})>?$/;
+
+/** The fields of the returned message's header, among the parts of this level; null if nothing was returned. */
+export function returnedFields(parts: readonly ReportPart[], level: number): readonly FieldSpan[] | null {
+  const part = parts.find((each) => each.level === level && RETURNED.has(each.type));
+  return part === undefined ? null : readFields(part.body).fields;
+}
 
 /** What the header of the returned message says. */
 export interface ReturnedHeader {
