@@ -96,6 +96,9 @@ test('without a recipient the mailbox counts that the receiver wrote down, never
   const whom = (returned: string) => feedback('', returned)?.map(({ recipient }) => recipient);
   expect(whom('To: ann@y.test\nCc: bob@y.test')).toEqual([null]);
   expect(whom('To: ann@y.test\nDelivered-To: bob@y.test')).toEqual(['bob@y.test']);
+  expect(whom('X-Apparently-To: ann@y.test via 192.0.2.1; today\nDelivered-To: bob@y.test')).toEqual([
+    'ann@y.test',
+  ]);
   expect(whom('Delivered-To: bob@y.test\nX-HmXmrOriginalRecipient: ann@y.test')).toEqual(['ann@y.test']);
   expect(feedback('Original-Rcpt-To: cat@y.test', 'Delivered-To: bob@y.test')).toMatchObject([
     { recipient: 'cat@y.test' },
@@ -121,6 +124,10 @@ test.each([
   [
     'a bounce that returns a report',
     `Content-Type: multipart/report; boundary=c\n\n--c\nContent-Type: message/rfc822\n\n${report('')}\n--c--`,
+  ],
+  [
+    'a bounce from an address that sends complaints',
+    'From: staff@hotmail.com\nContent-Type: multipart/report; report-type=delivery-status; boundary=c\n\n--c\nContent-Type: message/rfc822\n\nMessage-ID: <1@x.test>\n--c--',
   ],
   ['a letter that quotes a report', `Subject: Fwd\n\n> ${report('').replaceAll('\n', '\n> ')}`],
   [

@@ -197,6 +197,7 @@ export const STEPS: readonly Step[] = [
     'handed-in',
     'message-parts',
     'mail-forms',
+    'feedback-report',
     'preview',
   ]),
   fuzzed('http', 'of requests: JSON, forms, queries, fields, searches', [
