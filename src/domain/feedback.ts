@@ -91,6 +91,8 @@ export interface Feedback {
    * the message's only recipient, or nobody in particular.
    */
   readonly recipient: string | null;
+  /** Other addresses that the same recipient may have in the message; tried in this order if `recipient` has no match. */
+  readonly alternatives?: readonly string[];
   /** The source named several recipients and means only one of them: an event for each, and nobody is suppressed. */
   readonly oneOfSeveral?: true;
   /** For `bounce` and `delayed`; {@link NO_FACTS} for others. */
