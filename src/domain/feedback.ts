@@ -87,8 +87,8 @@ export interface Feedback {
   readonly source: FeedbackSource;
   readonly message: FeedbackMessage;
   /**
-   * The address as the source wrote it, decoded. A token's number comes before it. Null if none was named: then it is
-   * the message's only recipient, or nobody in particular.
+   * The address as the source wrote it, decoded; null if none was named. A token's number comes before it. What leads
+   * to none of the message's recipients means the only one that it has, or nobody in particular.
    */
   readonly recipient: string | null;
   /** Other addresses that the same recipient may have in the message; tried in this order if `recipient` has no match. */
