@@ -10,6 +10,7 @@ import {
   useState,
 } from 'react';
 import { formatCount } from '../format.ts';
+import { StatusBadge } from './badge.tsx';
 import { Button } from './button.tsx';
 import { Checkbox } from './checkbox.tsx';
 import { classNames } from './class-names.ts';
@@ -249,7 +250,8 @@ interface Head<Row> extends Omit<TableColumn<Row>, 'cell' | 'sort' | 'headerHidd
   readonly sorts?: boolean;
 }
 
-function column<Row, Value extends string | number>(
+/** Any values of one kind, drawn alike, and a word for where there is none. */
+export function column<Row, Value extends string | number>(
   { sorts = false, ...head }: Head<Row>,
   read: (row: Row) => Value | null,
   draw: (value: Value) => ReactNode,
@@ -263,6 +265,20 @@ function column<Row, Value extends string | number>(
       return value === null ? <span className="text-faint">{none}</span> : draw(value);
     },
   };
+}
+
+/** Words as machines write them: names, addresses. */
+export function codeColumn<Row>(
+  head: Head<Row>,
+  code: (row: Row) => string | null,
+  none?: string,
+): TableColumn<Row> {
+  return column(head, code, (value) => <code className="font-mono text-sm break-all">{value}</code>, none);
+}
+
+/** States, in their colours. */
+export function statusColumn<Row>(head: Head<Row>, status: (row: Row) => string): TableColumn<Row> {
+  return column(head, status, (value) => <StatusBadge status={value} />);
 }
 
 /** Moments, and a word for where there is none. */

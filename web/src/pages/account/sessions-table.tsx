@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
-import { actsColumn, type Column, DataTable, timeColumn } from '../../parts/data-table.tsx';
+import { actsColumn, type Column, codeColumn, DataTable, timeColumn } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/states.tsx';
 
 /** A session that has not ended. */
@@ -50,10 +50,7 @@ function columnsOf(withNames: boolean, onEnd: (session: SessionRow) => void): re
         </span>
       ),
     },
-    {
-      header: 'From',
-      cell: ({ sourceAddress }) => <span className="font-mono text-sm break-all">{sourceAddress}</span>,
-    },
+    codeColumn({ header: 'From' }, ({ sourceAddress }) => sourceAddress),
     timeColumn({ header: 'Last seen', width: '6.5rem', sorts: true }, (row) => row.lastSeenAt),
     timeColumn({ header: 'Since', width: '6rem' }, ({ createdAt }) => createdAt),
     actsColumn(

@@ -3,10 +3,9 @@ import { KeyRound, RefreshCw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { ask } from '../../parts/ask.tsx';
-import { StatusBadge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Checkbox } from '../../parts/checkbox.tsx';
-import { type Column, DataTable, timeColumn } from '../../parts/data-table.tsx';
+import { type Column, codeColumn, DataTable, statusColumn, timeColumn } from '../../parts/data-table.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { Card, Page } from '../../parts/page.tsx';
 import { Fetched } from '../../parts/states.tsx';
@@ -101,16 +100,10 @@ export function DomainPage() {
 type Key = ResultOf<'domain'>['keys'][number];
 
 const COLUMNS: readonly Column<Key>[] = [
-  {
-    header: 'Selector',
-    width: 'minmax(0, 1.4fr)',
-    cell: ({ selector }) => <code className="font-mono text-sm break-all">{selector}</code>,
-  },
-  {
-    header: 'State',
-    card: 'aside',
-    cell: ({ state, unreadable }) => <StatusBadge status={unreadable ? 'unreadable' : state} />,
-  },
+  codeColumn({ header: 'Selector', width: 'minmax(0, 1.4fr)' }, ({ selector }) => selector),
+  statusColumn({ header: 'State', card: 'aside' }, ({ state, unreadable }) =>
+    unreadable ? 'unreadable' : state,
+  ),
   {
     header: 'Algorithm',
     cell: ({ algorithm }) => (algorithm === 'rsa-sha256' ? 'RSA' : 'Ed25519'),

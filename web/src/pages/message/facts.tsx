@@ -1,10 +1,9 @@
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
-import { StatusBadge } from '../../parts/badge.tsx';
 import { Copyable } from '../../parts/copy.tsx';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { type Column, countColumn, DataTable, statusColumn } from '../../parts/data-table.tsx';
 import { Card, entriesOf } from '../../parts/page.tsx';
 import { Bytes, DueAt, Duration, Said, Time } from '../../parts/values.tsx';
-import { replyText, type Story, waitingWords } from './timeline.ts';
+import { counted, replyText, type Story, waitingWords, wayIn } from './timeline.ts';
 
 /** What is known of a message, by name: narrow, names over values. */
 export function Facts({ story }: { readonly story: Story }) {
@@ -62,16 +61,8 @@ function people(name: string, list: readonly string[]): ReactNode {
   return list.length === 0 ? undefined : <LongList name={name} items={list} />;
 }
 
-const WAYS_IN: Readonly<Record<string, string>> = {
-  api: 'HTTP API',
-  smtp: 'SMTP',
-  cli: 'Command line',
-  report: 'Written here, as a report',
-};
-
 function came(source: string, address: string | null): string {
-  const way = WAYS_IN[source] ?? source;
-  return address === null ? way : `${way}, from ${address}`;
+  return address === null ? wayIn(source) : `${wayIn(source)}, from ${address}`;
 }
 
 function kept({ kept: isKept, until }: Story['content']): ReactNode {
@@ -94,7 +85,7 @@ export function RecipientTable({ story }: { readonly story: Story }) {
   return (
     <Card
       title={recipients.length === 1 ? 'Recipient' : 'Recipients'}
-      {...(recipients.length > 1 && { note: counted(recipients) })}
+      {...(recipients.length > 1 && { note: counted(recipients.map(({ status }) => status)) })}
       flush
     >
       <DataTable
@@ -105,13 +96,6 @@ export function RecipientTable({ story }: { readonly story: Story }) {
       />
     </Card>
   );
-}
-
-/** `8 delivered, 2 failed`. */
-function counted(recipients: readonly Recipient[]): string {
-  const counts = new Map<string, number>();
-  for (const { status } of recipients) counts.set(status, (counts.get(status) ?? 0) + 1);
-  return [...counts].map(([status, count]) => `${count} ${status}`).join(', ');
 }
 
 function columnsOf(captured: boolean): readonly Column<Recipient>[] {
@@ -127,23 +111,13 @@ function columnsOf(captured: boolean): readonly Column<Recipient>[] {
         </span>
       ),
     },
-    {
-      header: 'Status',
-      width: '6.75rem',
-      card: 'aside',
-      sort: ({ status }) => status,
-      cell: ({ status, outcome }) => (
-        <StatusBadge
-          status={
-            captured && status === 'delivered'
-              ? 'captured'
-              : status === 'failed'
-                ? (outcome ?? status)
-                : status
-          }
-        />
-      ),
-    },
+    statusColumn(
+      { header: 'Status', width: '6.75rem', card: 'aside', sorts: true },
+      ({ status, outcome }) => {
+        if (captured && status === 'delivered') return 'captured';
+        return status === 'failed' ? (outcome ?? status) : status;
+      },
+    ),
     {
       header: 'Relay',
       width: 'minmax(0, 5rem)',
@@ -162,12 +136,7 @@ function columnsOf(captured: boolean): readonly Column<Recipient>[] {
         />
       ),
     },
-    {
-      header: 'Attempts',
-      width: '4.25rem',
-      align: 'end',
-      cell: ({ attempts }) => attempts,
-    },
+    countColumn({ header: 'Attempts', width: '4.25rem' }, ({ attempts }) => attempts),
     {
       header: 'Next',
       width: '4.75rem',

@@ -28,6 +28,11 @@ const WAYS_IN: Readonly<Record<string, string>> = {
   report: 'as a report of our own',
 };
 
+/** How a message came, in words. */
+export function wayIn(source: string): string {
+  return WAYS_IN[source] ?? `by ${source}`;
+}
+
 /** A point of which only what is special is said. */
 function point(
   key: string,
@@ -57,7 +62,7 @@ function accepted({ record, key, sourceAddress }: Story): Happening {
     sourceAddress !== null && `from ${sourceAddress}`,
     record.possibleDuplicate && 'may have been sent twice',
   ].filter(Boolean);
-  return point('accepted', `Accepted ${WAYS_IN[record.source] ?? `by ${record.source}`}`, 'accepted', {
+  return point('accepted', `Accepted ${wayIn(record.source)}`, 'accepted', {
     at: record.createdAt,
     detail: who.length > 0 ? who.join(', ') : null,
   });
@@ -81,7 +86,7 @@ function tried(attempt: Attempt, { record, captured }: Story): Happening {
   const isTaken = captured && mark === 'delivered';
   const title = isTaken
     ? 'Taken by the local inbox'
-    : `Attempt ${number} by ${place}: ${many ? summary(results) : (OUTCOMES[mark] ?? mark)}`;
+    : `Attempt ${number} by ${place}: ${many ? counted(results.map(({ outcome }) => OUTCOMES[outcome] ?? outcome)) : (OUTCOMES[mark] ?? mark)}`;
   return point(`attempt ${number}`, title, isTaken ? 'captured' : mark, {
     at: startedAt,
     detail: [replyOf(results), formatDuration(timings.totalMs)].filter(Boolean).join(' · '),
@@ -103,10 +108,9 @@ function worst(outcomes: readonly string[]): string {
   return SEVERITY.find((outcome) => outcomes.includes(outcome)) ?? outcomes[0] ?? 'unknown';
 }
 
-function summary(results: Attempt['results']): string {
-  const counts = new Map<string, number>();
-  for (const { outcome } of results) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-  return [...counts].map(([outcome, count]) => `${count} ${OUTCOMES[outcome] ?? outcome}`).join(', ');
+/** How often each word is there: `8 delivered, 2 failed`. */
+export function counted(words: readonly string[]): string {
+  return [...Map.groupBy(words, (word) => word)].map(([word, all]) => `${all.length} ${word}`).join(', ');
 }
 
 /** What the next hop said: of the worst result, with its codes unless they stand in it. */

@@ -1,5 +1,4 @@
-import { StatusBadge } from '../../parts/badge.tsx';
-import type { Column } from '../../parts/data-table.tsx';
+import { type Column, statusColumn } from '../../parts/data-table.tsx';
 import { bareAddress, Said, Time } from '../../parts/values.tsx';
 import type { FoundMessage } from './steady-list.ts';
 
@@ -38,16 +37,9 @@ export const MESSAGE_COLUMNS: readonly Column<FoundMessage>[] = [
       </span>
     ),
   },
-  {
-    header: 'Status',
-    width: '7.5rem',
-    card: 'aside',
-    cell: ({ status, outcome, captured }) => (
-      <StatusBadge
-        status={captured && status === 'delivered' ? 'captured' : (shownOutcome(outcome) ?? status)}
-      />
-    ),
-  },
+  statusColumn({ header: 'Status', width: '7.5rem', card: 'aside' }, ({ status, outcome, captured }) =>
+    captured && status === 'delivered' ? 'captured' : (shownOutcome(outcome) ?? status),
+  ),
   {
     header: 'Relay',
     width: 'minmax(0, 6.5rem)',

@@ -3,9 +3,8 @@ import { ChevronRight, Send } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatCount, formatDuration } from '../../format.ts';
-import { StatusBadge } from '../../parts/badge.tsx';
 import { classNames } from '../../parts/class-names.ts';
-import { type Column, countColumn, DataTable } from '../../parts/data-table.tsx';
+import { type Column, column, countColumn, DataTable, statusColumn } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/states.tsx';
 import { Bytes } from '../../parts/values.tsx';
 
@@ -105,25 +104,15 @@ const COLUMNS: readonly Column<Relay>[] = [
     ),
     sort: ({ name }) => name,
   },
-  {
-    header: 'State',
-    width: '8rem',
-    card: 'aside',
-    cell: ({ state }) => <StatusBadge status={state} />,
-    sort: ({ state }) => state,
-  },
+  statusColumn({ header: 'State', width: '8rem', card: 'aside', sorts: true }, ({ state }) => state),
   countColumn({ header: 'In flight', width: '6rem', sorts: true }, ({ inFlight }) => inFlight),
   countColumn({ header: 'Waiting', width: '6rem', sorts: true }, ({ waiting }) => waiting),
   countColumn({ header: 'Delivered', width: '7rem', sorts: true }, ({ deliveredToday }) => deliveredToday),
-  {
-    header: 'Failed',
-    width: '6rem',
-    align: 'end',
-    cell: ({ failedToday }) => (
-      <span className={failedToday > 0 ? 'text-failed' : undefined}>{formatCount(failedToday)}</span>
-    ),
-    sort: ({ failedToday }) => failedToday,
-  },
+  column(
+    { header: 'Failed', width: '6rem', align: 'end', sorts: true },
+    ({ failedToday }) => failedToday,
+    (failed) => <span className={failed > 0 ? 'text-failed' : undefined}>{formatCount(failed)}</span>,
+  ),
 ];
 
 /** Every relay, how its next hop does, and what it did today. */

@@ -2,8 +2,14 @@ import { Link } from '@tanstack/react-router';
 import { HeartPulse } from 'lucide-react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatBytes, formatCount } from '../../format.ts';
-import { StatusBadge } from '../../parts/badge.tsx';
-import { type Column, DataTable, timeColumn } from '../../parts/data-table.tsx';
+import {
+  type Column,
+  codeColumn,
+  column,
+  DataTable,
+  statusColumn,
+  timeColumn,
+} from '../../parts/data-table.tsx';
 import { Card, KeyValue, type Rows, Stat, StatRow } from '../../parts/page.tsx';
 import { Banner, EmptyState } from '../../parts/states.tsx';
 import { Duration } from '../../parts/values.tsx';
@@ -147,22 +153,14 @@ export function dayOf({
 type Happening = ResultOf<'relay'>['history'][number];
 
 const COLUMNS: readonly Column<Happening>[] = [
-  {
-    header: 'What',
-    width: '8rem',
-    cell: ({ kind }) => <StatusBadge status={kind === 'rested' ? 'resting' : kind} />,
-  },
+  statusColumn({ header: 'What', width: '8rem' }, ({ kind }) => (kind === 'rested' ? 'resting' : kind)),
   timeColumn({ header: 'When', width: '8rem' }, ({ at }) => at),
-  {
-    header: 'Lane',
-    cell: ({ lane }) => <span className="font-mono text-sm break-all">{lane}</span>,
-  },
-  {
-    header: 'For',
-    width: '6rem',
-    cell: ({ pauseMs }) =>
-      pauseMs === null ? <span className="text-faint">–</span> : <Duration ms={pauseMs} />,
-  },
+  codeColumn({ header: 'Lane' }, ({ lane }) => lane),
+  column(
+    { header: 'For', width: '6rem' },
+    ({ pauseMs }) => pauseMs,
+    (ms) => <Duration ms={ms} />,
+  ),
   {
     header: 'Why',
     width: 'minmax(0, 2fr)',

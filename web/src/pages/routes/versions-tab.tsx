@@ -4,7 +4,7 @@ import type { ResultOf } from '../../../../src/operations/table.ts';
 import { plural } from '../../format.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
-import { type Column, DataTable, timeColumn } from '../../parts/data-table.tsx';
+import { type Column, codeColumn, DataTable, timeColumn } from '../../parts/data-table.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Card } from '../../parts/page.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
@@ -56,10 +56,7 @@ const COLUMNS: readonly Column<Summary>[] = [
   },
   timeColumn({ header: 'Published' }, ({ publishedAt }) => publishedAt),
   { header: 'Rules', cell: ({ ruleCount }) => plural(ruleCount, 'rule') },
-  {
-    header: 'Default relay',
-    cell: ({ defaultRelay }) => <code className="font-mono text-sm break-all">{defaultRelay}</code>,
-  },
+  codeColumn({ header: 'Default relay' }, ({ defaultRelay }) => defaultRelay),
   {
     header: 'From',
     card: 'line',

@@ -6,7 +6,14 @@ import { formatBytes, plural } from '../../format.ts';
 import { ask } from '../../parts/ask.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Button, DownloadLink, IconButton } from '../../parts/button.tsx';
-import { actsColumn, type Column, countColumn, DataTable, timeColumn } from '../../parts/data-table.tsx';
+import {
+  actsColumn,
+  type Column,
+  column,
+  countColumn,
+  DataTable,
+  timeColumn,
+} from '../../parts/data-table.tsx';
 import { Card } from '../../parts/page.tsx';
 import { Progress, type Step, StepList } from '../../parts/progress.tsx';
 import { RunDialog, useRun } from '../../parts/run.tsx';
@@ -102,13 +109,11 @@ function columnsOf(onRemoved: () => void): readonly Column<Backup>[] {
     },
     timeColumn({ header: 'Made', width: '7rem', card: 'figure', sorts: true }, ({ createdAt }) => createdAt),
     countColumn({ header: 'Messages', width: '6.5rem' }, ({ messages }) => messages),
-    {
-      header: 'Size',
-      width: '6rem',
-      align: 'end',
-      cell: ({ sizeBytes }) => <Bytes bytes={sizeBytes} />,
-      sort: ({ sizeBytes }) => sizeBytes,
-    },
+    column(
+      { header: 'Size', width: '6rem', align: 'end', sorts: true },
+      ({ sizeBytes }) => sizeBytes,
+      (bytes) => <Bytes bytes={bytes} />,
+    ),
     {
       header: 'Contents',
       width: '15rem',
