@@ -103,8 +103,8 @@ export function IconButton({
   readonly small?: boolean;
 } & ComponentProps<'button'>) {
   return (
-    <WithTooltip text={label}>
-      <button
+    <Tooltip.Root>
+      <Tooltip.Trigger
         type="button"
         {...rest}
         aria-label={label}
@@ -116,8 +116,15 @@ export function IconButton({
         )}
       >
         <Icon aria-hidden size={small ? 15 : 17} />
-      </button>
-    </WithTooltip>
+      </Tooltip.Trigger>
+      <Tooltip.Portal>
+        <Tooltip.Positioner sideOffset={6} className="z-50">
+          <Tooltip.Popup className="max-w-xs rounded-sm bg-ink px-2 py-1 text-xs text-paper transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0">
+            {label}
+          </Tooltip.Popup>
+        </Tooltip.Positioner>
+      </Tooltip.Portal>
+    </Tooltip.Root>
   );
 }
 
@@ -133,28 +140,6 @@ export function DownloadLink({ href, name }: { readonly href: string; readonly n
     >
       <Download aria-hidden size={15} />
     </a>
-  );
-}
-
-/** Shows a text beside what it holds, when that is pointed at or focused. */
-function WithTooltip({
-  text,
-  children,
-}: {
-  readonly text: ReactNode;
-  readonly children: ComponentProps<typeof Tooltip.Trigger>['render'];
-}) {
-  return (
-    <Tooltip.Root>
-      <Tooltip.Trigger render={children} />
-      <Tooltip.Portal>
-        <Tooltip.Positioner sideOffset={6} className="z-50">
-          <Tooltip.Popup className="max-w-xs rounded-sm bg-ink px-2 py-1 text-xs text-paper transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0">
-            {text}
-          </Tooltip.Popup>
-        </Tooltip.Positioner>
-      </Tooltip.Portal>
-    </Tooltip.Root>
   );
 }
 

@@ -16,9 +16,9 @@ interface DialogProps {
   readonly children?: ReactNode;
 }
 
-/** What is focused first. */
+/** What is focused first: not what stands in the head. */
 const FIRST =
-  'input:not([type=hidden],:disabled), textarea:not(:disabled), [role=combobox], button:not(:disabled)';
+  'header ~ * :is(input:not([hidden],[type=hidden],:disabled), textarea:not(:disabled), [role=combobox], button:not(:disabled))';
 
 const BACKDROP =
   'fixed inset-0 z-40 bg-scrim transition-opacity duration-150 data-ending-style:opacity-0 data-starting-style:opacity-0';
@@ -45,15 +45,16 @@ export function Dialog({
   footer,
   children,
 }: DialogProps) {
-  const body = useRef<HTMLDivElement>(null);
+  const sheet = useRef<HTMLDivElement>(null);
   return (
     <Base.Root open={open} onOpenChange={(next) => !next && onClose?.()}>
       <Base.Portal>
         <Base.Backdrop className={BACKDROP} />
         <Base.Popup
+          ref={sheet}
           // The first field, or the first button, rather than the sign that closes it; no keyboard pops up on phones.
           initialFocus={(by) =>
-            by === 'touch' ? true : (body.current?.querySelector<HTMLElement>(FIRST) ?? true)
+            by === 'touch' ? true : (sheet.current?.querySelector<HTMLElement>(FIRST) ?? true)
           }
           className={classNames(
             'z-50 flex flex-col border border-line bg-raised shadow-raised outline-none',
@@ -76,9 +77,7 @@ export function Dialog({
             </Base.Close>
           </header>
           {children !== undefined && (
-            <div ref={body} className="min-h-0 flex-1 overflow-y-auto overscroll-contain px-5 py-4">
-              {children}
-            </div>
+            <div className="min-h-0 flex-1 overflow-y-auto overscroll-contain px-5 py-4">{children}</div>
           )}
           {footer && (
             <footer className="flex flex-wrap justify-end gap-2 border-t border-line px-5 py-3">

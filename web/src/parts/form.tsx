@@ -54,7 +54,7 @@ export interface FormProps<Values, Request> {
   /** Adds the button that leaves everything as it is. */
   readonly onClose?: () => void;
   readonly className?: string;
-  /** Shows it in a dialog, or, with its buttons at the foot, in a drawer. */
+  /** Shows it in a dialog, or in a drawer, with its buttons at the foot. */
   readonly sheet?: Pick<ComponentProps<typeof Dialog>, 'kind' | 'size' | 'title' | 'description'>;
   /** Or else how form and buttons are put together; by default one below the other. */
   readonly layout?: (form: ReactNode, buttons: ReactNode, hand: FormInHand<Values>) => ReactNode;
@@ -136,23 +136,17 @@ export function Form<Values extends object, Request, Result>({
     </>
   );
   if (layout) return layout(form, buttons, hand);
-  if (sheet?.kind === 'drawer')
+  if (sheet)
     return (
       <Dialog {...sheet} onClose={onClose} footer={buttons}>
         {form}
       </Dialog>
     );
-  const whole = (
+  return (
     <div className="space-y-4">
       {form}
       {onClose ? <div className="flex flex-wrap justify-end gap-2">{buttons}</div> : buttons}
     </div>
-  );
-  if (!sheet) return whole;
-  return (
-    <Dialog {...sheet} onClose={onClose}>
-      {whole}
-    </Dialog>
   );
 }
 

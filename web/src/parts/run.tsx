@@ -1,7 +1,7 @@
-import { type FormEvent, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
-import { FormError } from './form.tsx';
+import { Form } from './form.tsx';
 
 /** Something that takes a while, and can be stopped. */
 export interface Run<Result> {
@@ -68,40 +68,31 @@ export function RunDialog<Result>({
   /** What is said before and meanwhile. */
   readonly children: ReactNode;
 }) {
-  const id = useId();
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    start();
-  };
   const isRunning = state === 'running';
   return (
-    <Dialog
+    <Form
+      act={{ mutate: start, error: null, isPending: isRunning }}
+      initial={{}}
+      request={() => ({})}
+      sort={() => ({ fields: {}, rest: error })}
+      submit={confirm}
+      cancel={isRunning ? 'Stop' : cancel}
+      look={danger ? 'danger' : 'primary'}
+      disabled={() => disabled}
       onClose={onClose}
-      title={title}
-      description={description}
-      size="small"
-      footer={
-        state === 'done' ? (
-          <Button look="primary" label="Done" onClick={onClose} />
-        ) : (
-          <>
-            <Button label={isRunning ? 'Stop' : cancel} onClick={onClose} />
-            <Button
-              label={confirm}
-              type="submit"
-              form={id}
-              look={danger ? 'danger' : 'primary'}
-              busy={isRunning}
-              disabled={disabled}
-            />
-          </>
-        )
-      }
+      layout={(form, buttons) => (
+        <Dialog
+          onClose={onClose}
+          title={title}
+          description={description}
+          size="small"
+          footer={state === 'done' ? <Button look="primary" label="Done" onClick={onClose} /> : buttons}
+        >
+          {form}
+        </Dialog>
+      )}
     >
-      <form id={id} onSubmit={submit} className="space-y-4">
-        {result === null ? children : report(result)}
-        <FormError>{error}</FormError>
-      </form>
-    </Dialog>
+      {() => (result === null ? children : report(result))}
+    </Form>
   );
 }

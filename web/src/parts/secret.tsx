@@ -1,5 +1,5 @@
 import { TriangleAlert } from 'lucide-react';
-import type { ReactNode } from 'react';
+import type { ComponentProps } from 'react';
 import { Button } from './button.tsx';
 import { CopyButton } from './copy.tsx';
 import { Dialog } from './dialog.tsx';
@@ -7,7 +7,7 @@ import { Dialog } from './dialog.tsx';
 interface Shown {
   readonly secret: string;
   /** What it is. */
-  readonly label?: string;
+  readonly label?: string | undefined;
 }
 
 /** A secret that is shown this once. */
@@ -30,26 +30,15 @@ export function SecretOnce({ secret, label = 'API key' }: Shown) {
 
 /** A dialog that shows a secret this once, and what to do with it. */
 export function SecretDialog({
-  title,
-  description,
-  onClose,
+  secret,
+  label,
   children,
-  ...shown
-}: Shown & {
-  readonly title: string;
-  readonly description?: ReactNode;
-  readonly onClose: () => void;
-  readonly children: ReactNode;
-}) {
+  ...dialog
+}: Shown & Omit<ComponentProps<typeof Dialog>, 'footer'>) {
   return (
-    <Dialog
-      onClose={onClose}
-      title={title}
-      description={description}
-      footer={<Button look="primary" label="I have copied it" onClick={onClose} />}
-    >
+    <Dialog {...dialog} footer={<Button look="primary" label="I have copied it" onClick={dialog.onClose} />}>
       <div className="space-y-3">
-        <SecretOnce {...shown} />
+        <SecretOnce secret={secret} label={label} />
         {children}
       </div>
     </Dialog>

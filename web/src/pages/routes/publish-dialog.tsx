@@ -1,12 +1,11 @@
+import type { UseMutationResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ArrowRight } from 'lucide-react';
 import { useEffect } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatCount, plural } from '../../format.ts';
 import { Badge, type Tone } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { FormError } from '../../parts/form.tsx';
+import { Form, FormError } from '../../parts/form.tsx';
 import { Banner, LoadingState } from '../../parts/states.tsx';
 import { useAct } from '../../queries.ts';
 import { changesOf, type Rule, type RuleChange } from './rules.ts';
@@ -34,7 +33,7 @@ export function PublishDialog({
   readonly before: readonly Rule[];
   readonly after: readonly Rule[];
   readonly title: string;
-  readonly act: { readonly isPending: boolean; readonly error: Error | null };
+  readonly act: Pick<UseMutationResult<unknown, Error>, 'isPending' | 'error'>;
   readonly onPublish: () => void;
   readonly onClose: () => void;
   /** The rules cannot be read. */
@@ -47,50 +46,48 @@ export function PublishDialog({
     mutate({ routes: after, last: REHEARSED }, { onError: (error) => onRefused?.(error) });
   }, []);
   return (
-    <Dialog
+    <Form
+      sheet={{
+        title,
+        description: 'Mail that is accepted from then on follows it, and waiting mail is routed anew.',
+      }}
+      act={{ ...act, mutate: onPublish }}
+      initial={{}}
+      request={() => ({})}
+      submit="Publish"
+      cancel="Go on editing"
+      disabled={() => !rehearse.isSuccess}
       onClose={onClose}
-      title={title}
-      description="Mail that is accepted from then on follows it, and waiting mail is routed anew."
-      footer={
-        <>
-          <Button label="Go on editing" onClick={onClose} />
-          <Button
-            look="primary"
-            label="Publish"
-            busy={act.isPending}
-            disabled={!rehearse.isSuccess}
-            onClick={onPublish}
-          />
-        </>
-      }
+      className="space-y-5"
     >
-      <div className="space-y-5">
-        <section>
-          <h3 className="mb-2 font-semibold">What changes</h3>
-          <ul className="space-y-1">
-            {changesOf(before, after).map(({ name, kind }) => (
-              <li key={`${kind} ${name}`} className="flex items-center gap-2">
-                <span className="w-20">
-                  <Badge tone={TONES[kind]}>{kind}</Badge>
-                </span>
-                <code className="min-w-0 font-mono text-sm break-all">{name}</code>
-              </li>
-            ))}
-          </ul>
-        </section>
-        <section aria-live="polite">
-          <h3 className="mb-2 font-semibold">Rehearsal</h3>
-          {rehearse.data ? (
-            <RehearsalResult rehearsal={rehearse.data} />
-          ) : rehearse.error ? (
-            <FormError>{rehearse.error.message}</FormError>
-          ) : (
-            <LoadingState lines={2} label="Rehearsing" />
-          )}
-        </section>
-        <FormError>{act.error?.message}</FormError>
-      </div>
-    </Dialog>
+      {() => (
+        <>
+          <section>
+            <h3 className="mb-2 font-semibold">What changes</h3>
+            <ul className="space-y-1">
+              {changesOf(before, after).map(({ name, kind }) => (
+                <li key={`${kind} ${name}`} className="flex items-center gap-2">
+                  <span className="w-20">
+                    <Badge tone={TONES[kind]}>{kind}</Badge>
+                  </span>
+                  <code className="min-w-0 font-mono text-sm break-all">{name}</code>
+                </li>
+              ))}
+            </ul>
+          </section>
+          <section aria-live="polite">
+            <h3 className="mb-2 font-semibold">Rehearsal</h3>
+            {rehearse.data ? (
+              <RehearsalResult rehearsal={rehearse.data} />
+            ) : rehearse.error ? (
+              <FormError>{rehearse.error.message}</FormError>
+            ) : (
+              <LoadingState lines={2} label="Rehearsing" />
+            )}
+          </section>
+        </>
+      )}
+    </Form>
   );
 }
 

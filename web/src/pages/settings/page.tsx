@@ -7,7 +7,14 @@ import { plural } from '../../format.ts';
 import { Button } from '../../parts/button.tsx';
 import { Select } from '../../parts/choice.tsx';
 import { classNames } from '../../parts/class-names.ts';
-import { actsColumn, type Column, countColumn, DataTable, timeColumn } from '../../parts/data-table.tsx';
+import {
+  actsColumn,
+  type Column,
+  codeColumn,
+  countColumn,
+  DataTable,
+  timeColumn,
+} from '../../parts/data-table.tsx';
 import { Card, Page } from '../../parts/page.tsx';
 import { EmptyState, Fetched, LoadingState, NotFoundPage } from '../../parts/states.tsx';
 import { SearchField, Toolbar } from '../../parts/toolbar.tsx';
@@ -216,14 +223,15 @@ function ChangesBar({ hand }: { readonly hand: ChangesInHand }) {
           {unread > 0 && <span className="text-failed"> Look at what is marked.</span>}
         </UnsavedBar>
       )}
-      <ReviewDialog
-        open={reviewing && isOpen}
-        onClose={() => setReviewing(false)}
-        onStore={() => hand.store(() => setReviewing(false))}
-        pending={pending}
-        busy={hand.isStoring}
-        problem={said === '' ? null : said}
-      />
+      {reviewing && isOpen && (
+        <ReviewDialog
+          onClose={() => setReviewing(false)}
+          onStore={() => hand.store(() => setReviewing(false))}
+          pending={pending}
+          busy={hand.isStoring}
+          problem={said === '' ? null : said}
+        />
+      )}
     </>
   );
 }
@@ -236,10 +244,7 @@ function DenialsCard({ of }: { readonly of: Denied['setting'] }) {
   const [asked, setAsked] = useState<Denied | null>(null);
   const mayAllow = useMay('admin');
   const columns: readonly Column<Denied>[] = [
-    {
-      header: 'Source',
-      cell: ({ sourceAddress }) => <span className="font-mono text-sm break-all">{sourceAddress}</span>,
-    },
+    codeColumn({ header: 'Source' }, ({ sourceAddress }) => sourceAddress),
     { header: 'Why', cell: ({ reason }) => <span className="break-words">{reason}</span> },
     countColumn({ header: 'Times', width: '5rem' }, ({ count }) => count),
     timeColumn({ header: 'Last', width: '7rem' }, ({ lastAt }) => lastAt),

@@ -1,22 +1,18 @@
 import { ArrowRight } from 'lucide-react';
 import { Badge } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { FormError } from '../../parts/form.tsx';
+import { Form } from '../../parts/form.tsx';
 import { DiffLine } from '../../parts/values.tsx';
 import type { Pending } from './changes.ts';
 import { listChange, showSetting } from './setting-values.ts';
 
 /** What is about to be changed, before and after, to be looked at once more. */
 export function ReviewDialog({
-  open,
   onClose,
   onStore,
   pending,
   busy,
   problem,
 }: {
-  readonly open: boolean;
   readonly onClose: () => void;
   readonly onStore: () => void;
   readonly pending: readonly Pending[];
@@ -26,43 +22,38 @@ export function ReviewDialog({
 }) {
   const restarts = pending.some(({ setting }) => setting.applies === 'restart');
   return (
-    <Dialog
-      open={open}
+    <Form
+      sheet={{
+        title: pending.length === 1 ? 'Change this setting?' : `Change ${pending.length} settings?`,
+        description: restarts
+          ? 'Settings that need a restart take effect at the next start.'
+          : 'It takes effect at once.',
+      }}
+      act={{ mutate: onStore, error: null, isPending: busy }}
+      initial={{}}
+      request={() => ({})}
+      sort={() => ({ fields: {}, rest: problem })}
+      submit={pending.length === 1 ? 'Save the change' : 'Save the changes'}
+      cancel="Go on editing"
+      disabled={() => pending.length === 0}
       onClose={onClose}
-      title={pending.length === 1 ? 'Change this setting?' : `Change ${pending.length} settings?`}
-      description={
-        restarts ? 'Settings that need a restart take effect at the next start.' : 'It takes effect at once.'
-      }
-      footer={
-        <>
-          <Button label="Go on editing" onClick={onClose} />
-          <Button
-            look="primary"
-            label={pending.length === 1 ? 'Save the change' : 'Save the changes'}
-            busy={busy}
-            disabled={pending.length === 0}
-            onClick={onStore}
-          />
-        </>
-      }
     >
-      <ul className="space-y-4">
-        {pending.map((each) => (
-          <li key={each.setting.key}>
-            <div className="flex flex-wrap items-center gap-2">
-              <code className="font-mono text-sm font-medium break-all">{each.setting.key}</code>
-              <Badge tone={each.setting.applies === 'live' ? 'neutral' : 'warn'}>
-                {each.setting.applies === 'live' ? 'At once' : 'After a restart'}
-              </Badge>
-            </div>
-            <BeforeAndAfter {...each} />
-          </li>
-        ))}
-      </ul>
-      <div className="mt-4 empty:hidden">
-        <FormError>{problem}</FormError>
-      </div>
-    </Dialog>
+      {() => (
+        <ul className="space-y-4">
+          {pending.map((each) => (
+            <li key={each.setting.key}>
+              <div className="flex flex-wrap items-center gap-2">
+                <code className="font-mono text-sm font-medium break-all">{each.setting.key}</code>
+                <Badge tone={each.setting.applies === 'live' ? 'neutral' : 'warn'}>
+                  {each.setting.applies === 'live' ? 'At once' : 'After a restart'}
+                </Badge>
+              </div>
+              <BeforeAndAfter {...each} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </Form>
   );
 }
 

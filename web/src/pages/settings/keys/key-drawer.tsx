@@ -5,14 +5,14 @@ import { type Faults, faultsOf } from '../../../faults.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Checkbox } from '../../../parts/checkbox.tsx';
 import { ListField, Select } from '../../../parts/choice.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
 import { Form, type FormInHand } from '../../../parts/form.tsx';
-import { SecretOnce } from '../../../parts/secret.tsx';
+import { SecretDialog } from '../../../parts/secret.tsx';
 import { NumberField, TextField } from '../../../parts/text-field.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import { useDoing } from '../../../queries.ts';
 import { refreshSession } from '../../../session.tsx';
 import { SendExamples } from '../../first-steps/send-examples.tsx';
+import { sameValue } from '../setting-values.ts';
 import {
   createRequest,
   dayAfter,
@@ -84,23 +84,14 @@ function CreatedKey({
   readonly onClose: () => void;
 }) {
   return (
-    <Dialog
-      kind="drawer"
-      onClose={onClose}
-      title="Key created"
-      description={key.name}
-      footer={<Button look="primary" label="I have copied it" onClick={onClose} />}
-    >
-      <div className="space-y-5">
-        <SecretOnce secret={secret} />
-        {key.scopes.includes('messages:send') && (
-          <section>
-            <h3 className="mb-2 font-semibold">Send a first message</h3>
-            <SendExamples secret={secret} senderDomains={key.senderDomains} />
-          </section>
-        )}
-      </div>
-    </Dialog>
+    <SecretDialog kind="drawer" onClose={onClose} title="Key created" description={key.name} secret={secret}>
+      {key.scopes.includes('messages:send') && (
+        <section>
+          <h3 className="mb-2 font-semibold">Send a first message</h3>
+          <SendExamples secret={secret} senderDomains={key.senderDomains} />
+        </section>
+      )}
+    </SecretDialog>
   );
 }
 
@@ -161,13 +152,9 @@ function KeyFields({ form, isNew }: Props & { readonly isNew: boolean }) {
   );
 }
 
-function isBound({ rateLimit, lastDay, cidrs, senderDomains, contentDays }: KeyForm): boolean {
-  return (
-    rateLimit !== null ||
-    lastDay !== '' ||
-    contentDays !== NEW_KEY.contentDays ||
-    cidrs.length + senderDomains.length > 0
-  );
+function isBound(form: KeyForm): boolean {
+  const bounds = ['rateLimit', 'lastDay', 'cidrs', 'senderDomains', 'contentDays'] as const;
+  return bounds.some((bound) => !sameValue(form[bound], NEW_KEY[bound]));
 }
 
 function ScopeFields({ form: { values, put, faults } }: Props) {
