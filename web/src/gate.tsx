@@ -22,9 +22,7 @@ export function Gate({ children }: { readonly children: ReactNode }) {
   if (!view.data)
     return (
       <Outside>
-        <Fetched query={view} lines={3}>
-          {() => null}
-        </Fetched>
+        <Fetched query={view} lines={3} />
       </Outside>
     );
   if (view.data.state === 'signed_in' && token === null)

@@ -9,6 +9,12 @@ export type SignedIn = Extract<SessionView, { state: 'signed_in' }>;
 /** What someone may do; each may do what those before it may. */
 export type Role = SignedIn['user']['role'];
 
+/** What each role is called. */
+export const ROLE_WORDS: Readonly<Record<Role, string>> = {
+  viewer: 'Viewer',
+  operator: 'Operator',
+  admin: 'Administrator',
+};
 const RANKS: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, admin: 2 };
 const KEY = ['session'] as const;
 

@@ -28,37 +28,26 @@ import { lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from
 import { JUMPS, type JumpTarget, useGlobalKeys } from '../keyboard.ts';
 import { useLiveState } from '../live.ts';
 import { useCall } from '../queries.ts';
-import { type Role, setSession, useMay, useSession, useSessionAct } from '../session.tsx';
+import { ROLE_WORDS, type Role, setSession, useMay, useSession, useSessionAct } from '../session.tsx';
 import { setTheme, type Theme, useTheme } from '../theme.ts';
 import { Asking } from './ask.tsx';
-import { toneOf } from './badge.tsx';
+import { stateWords, toneOf } from './badge.tsx';
 import { classNames, FILLS } from './class-names.ts';
 import { Wordmark } from './logo.tsx';
 import { Menu, MenuChoices, MenuItem, MenuLine, MenuLink } from './menu.tsx';
 
 const HelpDialog = lazy(() => import('./help-dialog.tsx'));
 
+type Place = readonly [key: keyof typeof JUMPS, icon: LucideIcon];
+
 /** The pages of the sidebar, by the keys that lead to them; and the role from which on they are shown. */
-const GROUPS: readonly (readonly [label: string | null, ...places: (keyof typeof JUMPS)[]])[] = [
-  [null, 'o'],
-  ['Mail', 'm', 'q', 'i'],
-  ['Delivery', 'r', 't', 'd'],
-  ['Installation', 's', 'u', 'a', 'y'],
+const GROUPS: readonly (readonly [label: string | null, ...places: Place[]])[] = [
+  [null, ['o', LayoutDashboard]],
+  ['Mail', ['m', Mails], ['q', ListOrdered], ['i', Inbox]],
+  ['Delivery', ['r', Send], ['t', Route], ['d', Globe]],
+  ['Installation', ['s', Settings], ['u', Users], ['a', Activity], ['y', ServerCog]],
 ];
 const FROM: Readonly<Partial<Record<keyof typeof JUMPS, Role>>> = { u: 'admin', a: 'admin' };
-const ICONS: Readonly<Record<keyof typeof JUMPS, LucideIcon>> = {
-  o: LayoutDashboard,
-  m: Mails,
-  q: ListOrdered,
-  i: Inbox,
-  r: Send,
-  t: Route,
-  d: Globe,
-  s: Settings,
-  u: Users,
-  a: Activity,
-  y: ServerCog,
-};
 
 /** What is around every page: the sidebar, or on phones a bar with a drawer; keys and help. */
 export function AppShell({ children }: { readonly children: ReactNode }) {
@@ -135,7 +124,7 @@ function Sidebar({ onHelp }: { readonly onHelp: () => void }) {
             {label !== null && <div className="caption px-2.5 pb-1">{label}</div>}
             <ul className="space-y-px">
               {places.map((place) => (
-                <PlaceLink key={place} place={place} />
+                <PlaceLink key={place[0]} place={place} />
               ))}
             </ul>
           </div>
@@ -150,10 +139,9 @@ function Sidebar({ onHelp }: { readonly onHelp: () => void }) {
   );
 }
 
-function PlaceLink({ place }: { readonly place: keyof typeof JUMPS }) {
-  const { to, label } = JUMPS[place];
-  const Icon = ICONS[place];
-  if (!useMay(FROM[place] ?? 'viewer')) return null;
+function PlaceLink({ place: [key, Icon] }: { readonly place: Place }) {
+  const { to, label } = JUMPS[key];
+  if (!useMay(FROM[key] ?? 'viewer')) return null;
   return (
     <li>
       <Link
@@ -220,14 +208,7 @@ const DOTS = {
 function StatusPill({ wide = false }: { readonly wide?: boolean }) {
   const live = useLiveState();
   const health = useCall('health', {}, { topics: ['health'], everyMs: 60_000 });
-  const status = health.data?.status;
-  const word =
-    status === undefined
-      ? health.error
-        ? 'Unreachable'
-        : 'Looking'
-      : status.charAt(0).toUpperCase() + status.slice(1);
-  const tone = status === undefined ? (health.error ? 'bad' : 'neutral') : toneOf(status);
+  const status = health.data?.status ?? (health.error ? 'unreachable' : 'looking');
   return (
     <Link
       to="/system"
@@ -241,19 +222,17 @@ function StatusPill({ wide = false }: { readonly wide?: boolean }) {
         aria-hidden
         className={classNames(
           'size-2 shrink-0 rounded-full',
-          DOTS[tone],
+          DOTS[toneOf(status)],
           live === 'reconnecting' && 'animate-[pulse-dot_1.2s_ease-in-out_infinite]',
         )}
       />
-      <span className="font-medium">{word}</span>
+      <span className="font-medium">{stateWords(status)}</span>
       <span role="status" className={classNames('text-soft', !wide && live === 'live' && 'max-sm:sr-only')}>
         {LIVE_WORDS[live]}
       </span>
     </Link>
   );
 }
-
-const ROLE_WORDS = { viewer: 'Viewer', operator: 'Operator', admin: 'Administrator' };
 
 const THEMES: readonly { value: Theme; label: string; icon: typeof Sun }[] = [
   { value: 'system', label: 'As the system', icon: Monitor },

@@ -87,6 +87,8 @@ const STATES: Readonly<Record<string, readonly [Tone, string]>> = {
   healthy: ['good', 'Healthy'],
   degraded: ['warn', 'Degraded'],
   critical: ['bad', 'Critical'],
+  unreachable: ['bad', 'Unreachable'],
+  looking: ['neutral', 'Looking'],
 
   ok: ['good', 'OK'],
   warn: ['warn', 'Look at it'],

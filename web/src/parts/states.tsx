@@ -82,17 +82,17 @@ export function Fetched<Data>({
 }: {
   readonly query: FetchedQuery<Data>;
   readonly lines?: number | undefined;
-  readonly children: (data: Data) => ReactNode;
+  readonly children?: (data: Data) => ReactNode;
 }) {
-  if (query.data !== undefined) return children(query.data);
+  if (query.data !== undefined) return children?.(query.data);
   if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
   return <LoadingState lines={lines} />;
 }
 
 /** A page that only some may see. */
-export function Forbidden({ who }: { readonly who: 'operators' | 'administrators' }) {
+export function Forbidden() {
   return (
-    <EmptyState icon={Lock} title={`Only ${who} see this`}>
+    <EmptyState icon={Lock} title="Only administrators see this">
       Ask an administrator for the role, if you need it.
     </EmptyState>
   );

@@ -11,56 +11,45 @@ export function EntryDrawer({
   onClose,
   onFilter,
 }: {
-  readonly entry: Entry | null;
+  readonly entry: Entry;
   readonly onClose: () => void;
   readonly onFilter: (change: { actor?: string; action?: string }) => void;
 }) {
-  const refusal = entry && refusalOf(entry);
+  const refusal = refusalOf(entry);
   return (
     <Dialog
       kind="drawer"
-      open={entry !== null}
       onClose={onClose}
       size="large"
-      title={entry ? `${entry.words}${refusal === null ? '' : ': not done'}` : ''}
+      title={`${entry.words}${refusal === null ? '' : ': not done'}`}
       footer={
-        entry && (
-          <>
-            {entry.actor !== '' && (
-              <Button
-                icon={Filter}
-                label={`All by ${entry.actor}`}
-                onClick={() => onFilter({ actor: entry.actor })}
-              />
-            )}
+        <>
+          {entry.actor !== '' && (
             <Button
               icon={Filter}
-              label="All of this kind"
-              onClick={() => onFilter({ action: entry.action })}
+              label={`All by ${entry.actor}`}
+              onClick={() => onFilter({ actor: entry.actor })}
             />
-          </>
-        )
+          )}
+          <Button icon={Filter} label="All of this kind" onClick={() => onFilter({ action: entry.action })} />
+        </>
       }
     >
-      {entry && (
-        <div className="space-y-6">
-          <KeyValue
-            rows={{
-              When: <Time at={entry.at} exact />,
-              Who: actorWords(entry),
-              From: entry.sourceAddress ?? 'this machine',
-              'To what': entry.subject === '' ? null : entry.subject,
-              Action: <code className="font-mono text-sm">{entry.action}</code>,
-              Number: entry.number,
-              'Not done':
-                refusal === null ? undefined : (
-                  <code className="font-mono text-sm text-failed">{refusal}</code>
-                ),
-            }}
-          />
-          {refusal === null && <Changes before={entry.before} after={entry.after} />}
-        </div>
-      )}
+      <div className="space-y-6">
+        <KeyValue
+          rows={{
+            When: <Time at={entry.at} exact />,
+            Who: actorWords(entry),
+            From: entry.sourceAddress ?? 'this machine',
+            'To what': entry.subject === '' ? null : entry.subject,
+            Action: <code className="font-mono text-sm">{entry.action}</code>,
+            Number: entry.number,
+            'Not done':
+              refusal === null ? undefined : <code className="font-mono text-sm text-failed">{refusal}</code>,
+          }}
+        />
+        {refusal === null && <Changes before={entry.before} after={entry.after} />}
+      </div>
     </Dialog>
   );
 }

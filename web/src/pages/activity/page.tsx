@@ -2,11 +2,10 @@ import { Activity } from 'lucide-react';
 import { useCallback, useState } from 'react';
 import { useAddress } from '../../address.ts';
 import { Badge } from '../../parts/badge.tsx';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { type Column, codeColumn, DataTable, timeColumn } from '../../parts/data-table.tsx';
 import { Card, Page } from '../../parts/page.tsx';
 import { EmptyState, Fetched, Forbidden } from '../../parts/states.tsx';
 import { Chip, SearchField, Toolbar } from '../../parts/toolbar.tsx';
-import { Time } from '../../parts/values.tsx';
 import { usePages } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
 import { EntryDrawer } from './entry-drawer.tsx';
@@ -18,7 +17,7 @@ const PAGE_ROWS = 50;
 export function ActivityPage() {
   return (
     <Page title="Activity" note="Who did what, from where, and what the service did on its own.">
-      {useMay('admin') ? <ActivityList /> : <Forbidden who="administrators" />}
+      {useMay('admin') ? <ActivityList /> : <Forbidden />}
     </Page>
   );
 }
@@ -79,14 +78,16 @@ function ActivityList() {
           )}
         </Fetched>
       </Card>
-      <EntryDrawer
-        entry={opened}
-        onClose={() => setOpened(null)}
-        onFilter={(change) => {
-          setOpened(null);
-          filter(change);
-        }}
-      />
+      {opened && (
+        <EntryDrawer
+          entry={opened}
+          onClose={() => setOpened(null)}
+          onFilter={(change) => {
+            setOpened(null);
+            filter(change);
+          }}
+        />
+      )}
     </>
   );
 }
@@ -118,22 +119,10 @@ const COLUMNS: readonly Column<Entry>[] = [
       </>
     ),
   },
-  {
-    header: 'From',
-    width: 'minmax(0, 9rem)',
-    card: 'figure',
-    cell: ({ sourceAddress }) =>
-      sourceAddress === null ? (
-        <span className="text-faint">here</span>
-      ) : (
-        <span className="font-mono text-sm">{sourceAddress}</span>
-      ),
-  },
-  {
-    header: 'When',
-    width: '7rem',
-    card: 'aside',
-    align: 'end',
-    cell: ({ at }) => <Time at={at} />,
-  },
+  codeColumn(
+    { header: 'From', width: 'minmax(0, 9rem)', card: 'figure' },
+    ({ sourceAddress }) => sourceAddress,
+    'here',
+  ),
+  timeColumn({ header: 'When', width: '7rem', card: 'aside', align: 'end' }, ({ at }) => at),
 ];

@@ -41,9 +41,7 @@ function Resender({ id, onClose }: { readonly id: string; readonly onClose: () =
     );
   return (
     <Dialog kind="drawer" size="large" onClose={onClose} title="Edit and send again">
-      <Fetched query={draft} lines={8}>
-        {() => null}
-      </Fetched>
+      <Fetched query={draft} lines={8} />
     </Dialog>
   );
 }

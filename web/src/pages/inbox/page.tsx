@@ -1,6 +1,7 @@
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { FlaskConical, Inbox, MousePointerClick } from 'lucide-react';
 import { useCallback, useState } from 'react';
+import { useAddress } from '../../address.ts';
 import { formatBytes, formatCount } from '../../format.ts';
 import { NameFilter } from '../../parts/choice.tsx';
 import { classNames } from '../../parts/class-names.ts';
@@ -12,13 +13,14 @@ import { SearchField, Toolbar } from '../../parts/toolbar.tsx';
 import { useCall } from '../../queries.ts';
 import { useMay, useSession } from '../../session.tsx';
 import { DeleteButton } from './delete-menu.tsx';
-import { InboxList, useInbox } from './list.tsx';
+import { InboxList, type InboxSearch, useInbox } from './list.tsx';
 import { ReadingPane } from './reading-pane.tsx';
 
 /** Captured mail: a list, and beside it what the chosen message says. */
 export function InboxPage() {
   const { id } = useParams({ strict: false });
-  const { q = '', key, view } = useSearch({ strict: false });
+  const [{ q = '', key }, put] = useAddress();
+  const search = { q: q || undefined, key };
   const navigate = useNavigate();
   const [isAtTop, setAtTop] = useState(true);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
@@ -26,19 +28,18 @@ export function InboxPage() {
   const keys = useCall('listKeys', {}, { topics: ['keys'] });
   const mayAct = useMay('operator');
   const ask = useCallback(
-    (next: { q?: string | undefined; key?: string | undefined }) => {
+    (next: Partial<InboxSearch>) => {
       setSelected(new Set());
       // What is open stays open.
-      if (id === undefined) void navigate({ to: '/inbox', search: next, replace: true });
-      else void navigate({ to: '/inbox/$id', params: { id }, search: next, replace: true });
+      put(next);
     },
-    [navigate, id],
+    [put],
   );
-  const onSearch = useCallback((text: string) => ask({ q: text || undefined, key }), [ask, key]);
+  const onSearch = useCallback((text: string) => ask({ q: text || undefined }), [ask]);
   const onDeleted = (ids: readonly string[] | null) => {
     setSelected(new Set());
     if (id !== undefined && (ids === null || ids.includes(id)))
-      void navigate({ to: '/inbox', search: { q: q || undefined, key }, replace: true });
+      void navigate({ to: '/inbox', search, replace: true });
   };
   return (
     <Page
@@ -88,7 +89,7 @@ export function InboxPage() {
             every="Every key"
             names={keys.data?.map(({ name }) => name)}
             value={key}
-            onChange={(name) => ask({ q: q || undefined, key: name })}
+            onChange={(name) => ask({ key: name })}
           />
         </Toolbar>
         {(inbox.first?.notes ?? []).map((note) => (
@@ -101,13 +102,16 @@ export function InboxPage() {
         <InboxList
           inbox={inbox}
           chosen={id}
-          search={{ q: q || undefined, key }}
+          search={search}
           onAtTop={setAtTop}
           className={classNames(id !== undefined && 'max-lg:hidden')}
           selection={mayAct ? { selected, onChange: setSelected } : undefined}
           empty={
             q === '' && key === undefined ? (
-              <NothingCaptured />
+              <EmptyState icon={Inbox} title="Nothing captured">
+                Mail of test keys, and mail that routes send to the relay{' '}
+                <code className="font-mono">inbox</code>, is shown here instead of being sent.
+              </EmptyState>
             ) : (
               <EmptyState title="Nothing found">Other words, or another key, may find more.</EmptyState>
             )
@@ -122,13 +126,7 @@ export function InboxPage() {
               </EmptyState>
             </div>
           ) : (
-            <ReadingPane
-              key={id}
-              id={id}
-              view={view}
-              search={{ q: q || undefined, key }}
-              onDeleted={() => onDeleted([id])}
-            />
+            <ReadingPane key={id} id={id} search={search} onDeleted={() => onDeleted([id])} />
           )}
         </div>
       </div>
@@ -136,15 +134,6 @@ export function InboxPage() {
         <WaitHint />
       </div>
     </Page>
-  );
-}
-
-function NothingCaptured() {
-  return (
-    <EmptyState icon={Inbox} title="Nothing captured">
-      Mail of test keys, and mail that routes send to the relay <code className="font-mono">inbox</code>, is
-      shown here instead of being sent.
-    </EmptyState>
   );
 }
 

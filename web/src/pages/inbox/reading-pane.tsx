@@ -1,6 +1,6 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { ChevronLeft, Download, ExternalLink, KeyRound, Link2, Send } from 'lucide-react';
-import { useCallback, useState } from 'react';
+import { useState } from 'react';
 import { plural } from '../../format.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
@@ -13,7 +13,7 @@ import { Bytes, Said, Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 import { IfMay } from '../../session.tsx';
 import { downloadSource } from '../message/actions.tsx';
-import { type ContentsView, MessageContents } from '../message/contents.tsx';
+import { MessageContents } from '../message/contents.tsx';
 import type { Story } from '../message/timeline.ts';
 import { DeleteButton } from './delete-menu.tsx';
 import type { InboxSearch } from './list.tsx';
@@ -21,28 +21,14 @@ import type { InboxSearch } from './list.tsx';
 /** A captured message, to be read. */
 export function ReadingPane({
   id,
-  view,
   search,
   onDeleted,
 }: {
   readonly id: string;
-  readonly view: ContentsView | undefined;
   readonly search: InboxSearch;
   readonly onDeleted: () => void;
 }) {
   const story = useCall('messageStory', { id }, { topics: ['inbox'] });
-  const navigate = useNavigate();
-  const onView = useCallback(
-    (next: ContentsView) =>
-      void navigate({
-        to: '/inbox/$id',
-        params: { id },
-        search: { ...search, view: next },
-        replace: true,
-        resetScroll: false,
-      }),
-    [navigate, id, search],
-  );
   return (
     <article aria-label="Message" className="min-w-0 p-4 sm:p-5">
       <Link
@@ -59,7 +45,7 @@ export function ReadingPane({
             {data.content.kept ? (
               <>
                 <Found id={id} />
-                <MessageContents id={id} view={view} onView={onView} />
+                <MessageContents id={id} />
               </>
             ) : (
               <EmptyState title="Its content is no longer kept">

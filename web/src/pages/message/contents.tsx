@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Monitor, Paperclip, Smartphone } from 'lucide-react';
 import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
+import { type Address, useAddress } from '../../address.ts';
 import { download } from '../../api.ts';
 import { formatBytes } from '../../format.ts';
 import { Badge } from '../../parts/badge.tsx';
@@ -18,32 +19,21 @@ import { useCall } from '../../queries.ts';
 export type Preview = ResultOf<'messagePreview'>;
 
 /** What of a message's contents is shown; `phone` is the HTML on a narrow screen. */
-export type ContentsView = 'html' | 'phone' | 'text' | 'source' | 'headers' | 'attachments';
+type ContentsView = NonNullable<Address['view']>;
 
 /** What a message says, in several ways of looking at it. Which of them is kept in the page's address. */
-export function MessageContents({
-  id,
-  view,
-  onView,
-}: {
-  readonly id: string;
-  readonly view: ContentsView | undefined;
-  readonly onView: (view: ContentsView) => void;
-}) {
+export function MessageContents({ id }: { readonly id: string }) {
   const preview = useCall('messagePreview', { id });
   return (
     <Fetched query={preview} lines={6}>
-      {(data) => <PreviewTabs id={id} preview={data} view={view} onView={onView} />}
+      {(data) => <PreviewTabs id={id} preview={data} />}
     </Fetched>
   );
 }
 
-function PreviewTabs({
-  id,
-  preview,
-  view,
-  onView,
-}: Parameters<typeof MessageContents>[0] & { readonly preview: Preview }) {
+function PreviewTabs({ id, preview }: { readonly id: string; readonly preview: Preview }) {
+  const [{ view }, put] = useAddress();
+  const onView = (next: ContentsView) => put({ view: next });
   const { hasHtml, text, attachments, headers, notes } = preview;
   const first = hasHtml ? 'html' : text !== null ? 'text' : attachments.length > 0 ? 'attachments' : 'source';
   const chosen = view ?? first;

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { Badge, StatusBadge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
+import type { MoreRows } from '../../parts/data-table.tsx';
 import { KeyValue, type Rows } from '../../parts/page.tsx';
 import { PartsBar } from '../../parts/progress.tsx';
 import { DueAt, Duration, Said, Time } from '../../parts/values.tsx';
@@ -27,18 +28,14 @@ const SIGNS: Readonly<Record<string, readonly [LucideIcon, string]>> = {
 /** A message's life from its acceptance on; each attempt opens to its evidence. */
 export function Happenings({
   story,
-  moreAttempts,
-  onMore,
-  loadingMore,
+  more,
 }: {
   readonly story: Story;
-  /** There are attempts that have not been fetched. */
-  readonly moreAttempts: boolean;
-  readonly onMore: () => void;
-  readonly loadingMore: boolean;
+  /** Attempts that have not been fetched. */
+  readonly more: MoreRows;
 }) {
   const [all, setAll] = useState(false);
-  const life = timelineOf({ ...story, moreAttempts });
+  const life = timelineOf({ ...story, moreAttempts: more.has });
   const isLong = !all && life.length > HEAD + TAIL + 2;
   const head = isLong ? life.slice(0, HEAD) : life;
   const tail = isLong ? life.slice(-TAIL) : [];
@@ -48,7 +45,7 @@ export function Happenings({
       happening={one}
       attempt={story.attempts.find(({ number }) => number === one.attempt)}
       {...(one.key === 'more' && {
-        action: <Button small label="Show more attempts" busy={loadingMore} onClick={onMore} />,
+        action: <Button small label="Show more attempts" busy={more.loading} onClick={more.load} />,
       })}
     />
   );

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { ArrowDown } from 'lucide-react';
 import { useCallback, useMemo, useState } from 'react';
 import type { Hint } from '../../../../src/dashboard/contract.ts';
@@ -12,7 +12,7 @@ import { Banner, EmptyState, Fetched } from '../../parts/states.tsx';
 import { DueAt, plainText, Said, Time } from '../../parts/values.tsx';
 import { useCall, usePages } from '../../queries.ts';
 import { MessageActions } from './actions.tsx';
-import { type ContentsView, MessageContents } from './contents.tsx';
+import { MessageContents } from './contents.tsx';
 import { Facts, RecipientTable } from './facts.tsx';
 import { Happenings } from './happenings.tsx';
 import { isKept, type Story, type WaitingFor, waitingWords } from './timeline.ts';
@@ -20,21 +20,13 @@ import { isKept, type Story, type WaitingFor, waitingWords } from './timeline.ts
 /** One message: what became of it and why, and what it says. */
 export function MessagePage() {
   const { id } = useParams({ from: '/messages/$id' });
-  const { view } = useSearch({ from: '/messages/$id' });
-  const navigate = useNavigate({ from: '/messages/$id' });
-  const onView = useCallback(
-    (next: ContentsView) => void navigate({ search: { view: next }, replace: true, resetScroll: false }),
-    [navigate],
-  );
   const { query, story, more } = useStory(id);
   const back = { to: '/messages', label: 'Messages' } as const;
   if (story === undefined)
     return (
       <Page title="Message" back={back}>
         <Card>
-          <Fetched query={query} lines={9}>
-            {() => null}
-          </Fetched>
+          <Fetched query={query} lines={9} />
         </Card>
       </Page>
     );
@@ -52,11 +44,11 @@ export function MessagePage() {
           <Waiting story={story} />
           <RecipientTable story={story} />
           <Card title="What happened">
-            <Happenings story={story} moreAttempts={more.has} onMore={more.load} loadingMore={more.loading} />
+            <Happenings story={story} more={more} />
           </Card>
           <Card title="Contents">
             {story.content.kept ? (
-              <MessageContents key={id} id={id} view={view} onView={onView} />
+              <MessageContents key={id} id={id} />
             ) : (
               <EmptyState title="Its content is no longer kept">
                 Contents are removed some days after a message is final; Settings → Retention says how many.

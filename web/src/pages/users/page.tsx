@@ -20,47 +20,35 @@ import { Card, Page } from '../../parts/page.tsx';
 import { Fetched, Forbidden } from '../../parts/states.tsx';
 import { PageTabs } from '../../parts/tabs.tsx';
 import { useAct, useCall } from '../../queries.ts';
-import { useMay, useSession } from '../../session.tsx';
+import { ROLE_WORDS, useMay, useSession } from '../../session.tsx';
 import { type SessionRow, SessionsTable } from '../account/sessions-table.tsx';
-import { AddUser, ChangeRole, LinkDialog, type PasswordLink, roleLabel, type User } from './user-dialogs.tsx';
+import { AddUser, ChangeRole, LinkDialog, type PasswordLink, type User } from './user-dialogs.tsx';
 
 /** Who uses the dashboard, and where they are signed in. */
 export function UsersPage() {
   const isAdmin = useMay('admin');
-  if (isAdmin) return <UsersForAdmins />;
-  return (
-    <Page title="Users">
-      <Forbidden who="administrators" />
-    </Page>
-  );
-}
-
-function UsersForAdmins() {
   const [adding, setAdding] = useState(false);
   return (
     <Page
       title="Users"
       note="Who may use this dashboard, and what each may do."
-      actions={<Button look="primary" icon={UserPlus} label="Add user" onClick={() => setAdding(true)} />}
+      actions={
+        isAdmin && <Button look="primary" icon={UserPlus} label="Add user" onClick={() => setAdding(true)} />
+      }
     >
-      <PageTabs
-        label="About users"
-        tabs={[
-          { value: 'users', label: 'Users', content: <Users /> },
-          { value: 'sessions', label: 'Sessions', content: <Sessions /> },
-        ]}
-      />
+      {isAdmin ? (
+        <PageTabs
+          label="About users"
+          tabs={[
+            { value: 'users', label: 'Users', content: <Users /> },
+            { value: 'sessions', label: 'Sessions', content: <Sessions /> },
+          ]}
+        />
+      ) : (
+        <Forbidden />
+      )}
       {adding && <AddUser onClose={() => setAdding(false)} />}
     </Page>
-  );
-}
-
-function Users() {
-  const users = useCall('users', {}, { topics: ['users'] });
-  return (
-    <Card flush>
-      <Fetched query={users}>{(rows) => <UsersTable users={rows} />}</Fetched>
-    </Card>
   );
 }
 
@@ -81,19 +69,22 @@ function Sessions() {
 type Opened = { readonly role: User } | { readonly linkFor: User; readonly link: PasswordLink };
 
 /** Users, and what can be done with each. */
-export function UsersTable({ users }: { readonly users: readonly User[] }) {
+function Users() {
+  const users = useCall('users', {}, { topics: ['users'] });
   const { user } = useSession();
   const [opened, setOpened] = useState<Opened | null>(null);
   const columns = useMemo(() => columnsOf(user.name, setOpened), [user.name]);
   const close = () => setOpened(null);
   return (
-    <>
-      <DataTable label="Users" columns={columns} rows={users} rowId={({ name }) => name} />
+    <Card flush>
+      <Fetched query={users}>
+        {(rows) => <DataTable label="Users" columns={columns} rows={rows} rowId={({ name }) => name} />}
+      </Fetched>
       {opened && 'role' in opened && <ChangeRole user={opened.role} onClose={close} />}
       {opened && 'link' in opened && (
         <LinkDialog title={`A link for ${opened.linkFor.name}`} link={opened.link} onClose={close} />
       )}
-    </>
+    </Card>
   );
 }
 
@@ -113,7 +104,7 @@ function columnsOf(own: string, open: (opened: Opened) => void): readonly Column
         </span>
       ),
     },
-    { header: 'Role', sort: ({ role }) => role, cell: ({ role }) => roleLabel(role) },
+    { header: 'Role', sort: ({ role }) => role, cell: ({ role }) => ROLE_WORDS[role] },
     {
       header: 'Second factor',
       cell: ({ hasPassword, secondFactor }) =>

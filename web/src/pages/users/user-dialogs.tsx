@@ -1,11 +1,11 @@
 import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
-import { Select } from '../../parts/choice.tsx';
+import { type Choice, Select } from '../../parts/choice.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { SecretDialog } from '../../parts/secret.tsx';
 import { TextField } from '../../parts/text-field.tsx';
 import { Time } from '../../parts/values.tsx';
-import { refreshSession, useSession } from '../../session.tsx';
+import { ROLE_WORDS, refreshSession, useSession } from '../../session.tsx';
 
 /** A user as the server tells of them. */
 export type User = ResultOf<'users'>[number];
@@ -91,21 +91,20 @@ export function LinkDialog({
 }
 
 /** What each role may do, to choose from. */
-const ROLES: readonly { readonly value: Role; readonly label: string; readonly note: string }[] = [
-  { value: 'viewer', label: 'Viewer', note: 'Sees mail, queue and relays, and changes nothing.' },
+const ROLES: readonly Choice<Role>[] = [
+  {
+    value: 'viewer',
+    label: ROLE_WORDS.viewer,
+    note: 'Sees mail, queue and relays, and changes nothing.',
+  },
   {
     value: 'operator',
-    label: 'Operator',
+    label: ROLE_WORDS.operator,
     note: 'Acts on mail and the queue: retries, cancels, holds, releases.',
   },
   {
     value: 'admin',
-    label: 'Administrator',
+    label: ROLE_WORDS.admin,
     note: 'Changes relays, routes, domains, keys, settings and users.',
   },
 ];
-
-/** What a role is called. */
-export function roleLabel(role: Role): string {
-  return ROLES.find(({ value }) => value === role)?.label ?? role;
-}
