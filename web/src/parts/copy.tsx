@@ -23,6 +23,16 @@ export function copyText(text: string, onDone: () => void): void {
     );
 }
 
+/** Saves what lies at an address as a file. */
+export function saveFile(href: string, name: string): void {
+  const link = document.createElement('a');
+  link.href = href;
+  link.download = name;
+  document.body.append(link);
+  link.click();
+  link.remove();
+}
+
 /** Copies a text. With `children` it is a button with words, else a small sign. */
 export function CopyButton({
   text,

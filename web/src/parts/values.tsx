@@ -161,6 +161,7 @@ export function plainText(text: string): string {
   return short.replaceAll('\r\n', '\n').replace(TRICKS, escaped).replace(PILE, '$1');
 }
 
-function escaped(character: string): string {
+/** A character as an escape of JSON. */
+export function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -8,12 +8,7 @@ import { Form } from '../../parts/form.tsx';
 import { Card, Page } from '../../parts/page.tsx';
 import { Fetched } from '../../parts/states.tsx';
 import { setSession, useSession, useSessionAct } from '../../session.tsx';
-import {
-  CurrentPasswordField,
-  HiddenUserName,
-  NewPasswordField,
-  passwordFault,
-} from '../sign-in/new-password.tsx';
+import { HiddenUserName, NewPasswordField, PasswordField, passwordFault } from '../sign-in/new-password.tsx';
 import { SecondFactorCard } from './second-factor.tsx';
 import { type SessionRow, SessionsTable } from './sessions-table.tsx';
 
@@ -100,7 +95,7 @@ function PasswordCard() {
         {({ field }) => (
           <>
             <HiddenUserName name={user.name} />
-            <CurrentPasswordField label="Present password" name="current-password" {...field('current')} />
+            <PasswordField label="Present password" name="current-password" {...field('current')} />
             <NewPasswordField label="New password" name={user.name} {...field('next')} />
           </>
         )}

@@ -5,14 +5,14 @@ import type { SessionCalls } from '../../../../src/dashboard/contract.ts';
 import { plural } from '../../format.ts';
 import { StatusBadge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Copyable, CopyButton } from '../../parts/copy.tsx';
+import { Copyable, CopyButton, saveFile } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Card } from '../../parts/page.tsx';
 import { Banner } from '../../parts/states.tsx';
 import { TextField } from '../../parts/text-field.tsx';
 import { refreshSession, setSession, useSession, useSessionAct } from '../../session.tsx';
-import { CurrentPasswordField, HiddenUserName } from '../sign-in/new-password.tsx';
+import { codeFault, HiddenUserName, PasswordField } from '../sign-in/new-password.tsx';
 
 /** Sets up a second factor: password, QR code, first code, recovery codes. */
 function SetUpSecondFactor({ onClose }: { readonly onClose: () => void }) {
@@ -33,7 +33,7 @@ function SetUpSecondFactor({ onClose }: { readonly onClose: () => void }) {
         act={confirm}
         initial={{ code: '' }}
         request={({ code }) => ({ code: code.replace(/\s/g, '') })}
-        sort={(error) => ({ fields: error ? { code: error.message } : {}, rest: null })}
+        sort={codeFault}
         submit="Turn it on"
         onClose={onClose}
       >
@@ -97,13 +97,17 @@ function RecoveryCodes({
           <CopyButton text={text} label="Copy the recovery codes">
             Copy
           </CopyButton>
-          <a
-            href={`data:text/plain;charset=utf-8,${encodeURIComponent(text)}`}
-            download="waybill-recovery-codes.txt"
-            className="inline-flex h-7.5 items-center gap-1.5 rounded-md border border-edge/60 bg-surface px-2.5 text-sm font-medium hover:border-edge hover:bg-sunken"
-          >
-            <Download aria-hidden size={14} /> Download
-          </a>
+          <Button
+            small
+            icon={Download}
+            label="Download"
+            onClick={() =>
+              saveFile(
+                `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`,
+                'waybill-recovery-codes.txt',
+              )
+            }
+          />
           <Button look="primary" label="I have kept them" onClick={onClose} />
         </>
       }
@@ -247,7 +251,7 @@ function PasswordDialog<Result>({
         <>
           <p>{children}</p>
           <HiddenUserName name={user.name} />
-          <CurrentPasswordField label="Your password" {...field('password')} />
+          <PasswordField label="Your password" {...field('password')} />
         </>
       )}
     </Form>

@@ -35,21 +35,7 @@ export interface DraftFile {
 }
 
 /** Nothing is written yet. */
-export const EMPTY_DRAFT: Draft = {
-  from: '',
-  to: '',
-  cc: '',
-  bcc: '',
-  subject: '',
-  text: '',
-  html: '',
-  headers: '',
-  tags: [],
-  sendAt: '',
-  priority: 'normal',
-  attachments: [],
-  rest: {},
-};
+export const EMPTY_DRAFT = draftOf({});
 
 /** A message in the form of the API's JSON, to be edited. What is not of the right type is left out. */
 export function draftOf(message: Readonly<Record<string, unknown>>): Draft {

@@ -17,6 +17,13 @@ import { FirstStep, type StepState } from './step.tsx';
 const STEPS = ['capture', 'key', 'arrival', 'relay'] as const;
 type StepName = (typeof STEPS)[number];
 
+/** What came of each step, once it is done; nothing is said of what was only read. */
+const OUTCOMES: Readonly<Partial<Record<StepName, string>>> = {
+  key: 'There is a key.',
+  arrival: 'A message has arrived.',
+  relay: 'There is a relay.',
+};
+
 /** The guided path: from a password to the first message. Each step may be skipped; it comes back under Help. */
 export function FirstStepsPage() {
   const { user, firstSteps } = useSession();
@@ -44,6 +51,7 @@ export function FirstStepsPage() {
   const stateOf = (step: StepName): StepState => (at === step ? 'current' : isDone[step] ? 'done' : 'later');
   const common = (step: StepName) => ({
     state: stateOf(step),
+    outcome: isDone[step] ? OUTCOMES[step] : undefined,
     onOpen: () => setAt(step),
     onSkip: () => next(step),
   });
@@ -58,11 +66,7 @@ export function FirstStepsPage() {
         <FirstStep title="What captured mail means" {...common('capture')}>
           <CaptureStep onDone={() => finish('capture')} />
         </FirstStep>
-        <FirstStep
-          title="A key for your program"
-          outcome={isDone.key ? 'There is a key.' : undefined}
-          {...common('key')}
-        >
+        <FirstStep title="A key for your program" {...common('key')}>
           <KeyStep
             secret={secret}
             onCreated={(created) => {
@@ -72,18 +76,10 @@ export function FirstStepsPage() {
             onDone={() => finish('key')}
           />
         </FirstStep>
-        <FirstStep
-          title="The first message"
-          outcome={isDone.arrival ? 'A message has arrived.' : undefined}
-          {...common('arrival')}
-        >
+        <FirstStep title="The first message" {...common('arrival')}>
           <ArrivalStep secret={secret} onDone={() => finish('arrival')} />
         </FirstStep>
-        <FirstStep
-          title="A relay that delivers"
-          outcome={isDone.relay ? 'There is a relay.' : undefined}
-          {...common('relay')}
-        >
+        <FirstStep title="A relay that delivers" {...common('relay')}>
           <RelayStep hasRelay={firstSteps.hasRelay} />
         </FirstStep>
       </ol>

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { curlExample, quoted, smtpExample } from './send-examples.tsx';
+import { quoted } from '../message/curl.ts';
+import { curlExample, smtpExample } from './send-examples.tsx';
 
 /** What a shell makes of a command: the words that the program would be given. */
 function words(command: string): string[] {

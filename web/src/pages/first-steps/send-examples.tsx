@@ -1,9 +1,11 @@
 import { useState } from 'react';
 import { CodeBlock, Copyable } from '../../parts/copy.tsx';
+import { KeyValue } from '../../parts/page.tsx';
 import { Banner } from '../../parts/states.tsx';
 import { type Tab, Tabs } from '../../parts/tabs.tsx';
 import { useCall } from '../../queries.ts';
 import { useSession } from '../../session.tsx';
+import { quoted } from '../message/curl.ts';
 
 type Way = 'curl' | 'smtp' | 'values';
 
@@ -58,27 +60,16 @@ function SmtpValues({
   readonly host: string;
   readonly port: number;
 }) {
-  const rows = [
-    ['Host', host],
-    ['Port', String(port)],
-    ['Security', 'STARTTLS'],
-    ['User name', 'waybill'],
-    ['Password', secret],
-  ] as const;
   return (
-    <dl className="rounded-md border border-line bg-paper px-3 py-1">
-      {rows.map(([name, value]) => (
-        <div
-          key={name}
-          className="grid grid-cols-[6.5rem_minmax(0,1fr)] items-center gap-2 border-b border-line py-0.5 last:border-b-0"
-        >
-          <dt className="text-soft">{name}</dt>
-          <dd className="min-w-0">
-            <Copyable text={value} />
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <KeyValue
+      rows={{
+        Host: <Copyable text={host} />,
+        Port: <Copyable text={String(port)} />,
+        Security: <Copyable text="STARTTLS" />,
+        'User name': <Copyable text="waybill" />,
+        Password: <Copyable text={secret} />,
+      }}
+    />
   );
 }
 
@@ -98,20 +89,15 @@ export interface ExampleFacts {
 /** What the first message says. */
 const FIRST_SUBJECT = 'Hello from Waybill';
 
-/** A word of a command line that a shell takes as it is written. */
-export function quoted(word: string): string {
-  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
 /** A message by the HTTP API. */
 export function curlExample({ apiUrl, secret, from, to, selfSigned = false }: ExampleFacts): string {
   const message = { from, to: [to], subject: FIRST_SUBJECT, text: 'My first message.' };
   const insecure = selfSigned && apiUrl.startsWith('https:') ? ' --insecure' : '';
   return [
     `curl${insecure} ${quoted(`${apiUrl.replace(/\/$/, '')}/api/v1/messages`)}`,
-    `  -H ${always(`Authorization: Bearer ${secret}`)}`,
-    `  -H ${always('Content-Type: application/json')}`,
-    `  -d ${always(JSON.stringify(message))}`,
+    `  -H ${quoted(`Authorization: Bearer ${secret}`)}`,
+    `  -H ${quoted('Content-Type: application/json')}`,
+    `  -d ${quoted(JSON.stringify(message))}`,
   ].join(' \\\n');
 }
 
@@ -125,10 +111,6 @@ export function smtpExample(
     `swaks --server ${quoted(server)} --tls`,
     `  --auth PLAIN --auth-user waybill --auth-password ${quoted(secret)}`,
     `  --from ${quoted(from)} --to ${quoted(to)}`,
-    `  --header ${always(`Subject: ${FIRST_SUBJECT}`)} --body ${always('My first message.')}`,
+    `  --header ${quoted(`Subject: ${FIRST_SUBJECT}`)} --body ${quoted('My first message.')}`,
   ].join(' \\\n');
-}
-
-function always(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
 }

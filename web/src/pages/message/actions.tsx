@@ -13,7 +13,7 @@ import {
 import { useState } from 'react';
 import { ask } from '../../parts/ask.tsx';
 import { Button, IconButton } from '../../parts/button.tsx';
-import { CodeBlock, copyText } from '../../parts/copy.tsx';
+import { CodeBlock, copyText, saveFile } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Menu, MenuItem, MenuLine } from '../../parts/menu.tsx';
 import { Fetched } from '../../parts/states.tsx';
@@ -87,10 +87,7 @@ function linkTo(id: string): string {
 
 /** Saves a message as a file. */
 export function downloadSource(id: string): void {
-  const link = document.createElement('a');
-  link.href = `/api/messages/${encodeURIComponent(id)}/source`;
-  link.download = `${id}.eml`;
-  link.click();
+  saveFile(`/api/messages/${encodeURIComponent(id)}/source`, `${id}.eml`);
 }
 
 function askToCancel(id: string): void {

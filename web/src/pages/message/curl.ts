@@ -1,18 +1,17 @@
+import { escaped } from '../../parts/values.tsx';
+
 /** The command that submits a message again. */
 
-/** A word of a command line, whatever is in it. */
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
+/** A word of a command line that a shell takes as it is written. */
+export function quoted(word: string): string {
+  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Characters that would make the command look other than it is. */
 const TRICKS = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
 function asJson(value: unknown): string {
-  return JSON.stringify(value, null, 2).replace(
-    TRICKS,
-    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return JSON.stringify(value, null, 2).replace(TRICKS, escaped);
 }
 
 /** Submits `message` to the API at `apiUrl`; the key comes from the environment, so that none is in the history. */

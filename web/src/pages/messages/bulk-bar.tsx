@@ -21,13 +21,9 @@ export function BulkBar({
   /** The selection is no longer wanted. */
   readonly onDone: () => void;
 }) {
-  const [act, setAct] = useState<Act | null>(null);
   // What the dialog is about stays as it was when it opened.
-  const [ids, setIds] = useState<readonly string[]>([]);
-  const begin = (next: Act) => {
-    setIds([...selected]);
-    setAct(next);
-  };
+  const [begun, setBegun] = useState<{ readonly act: Act; readonly ids: readonly string[] } | null>(null);
+  const begin = (act: Act) => setBegun({ act, ids: [...selected] });
   return (
     <>
       {selected.size > 0 && (
@@ -46,12 +42,11 @@ export function BulkBar({
           </div>
         </div>
       )}
-      {act !== null && (
+      {begun && (
         <BulkDialog
-          act={act}
-          ids={ids}
+          {...begun}
           onClose={(done) => {
-            setAct(null);
+            setBegun(null);
             if (done) onDone();
           }}
         />
@@ -166,19 +161,14 @@ export async function actInChunks(
 export function reasonsOf(
   refused: Acted['refused'],
 ): { readonly reason: string; readonly ids: readonly string[] }[] {
-  const byReason = new Map<string, string[]>();
-  for (const { id, reason } of refused) {
-    // The same sentence about each message, but for its id.
-    const words = reason.replaceAll(id, 'it');
-    byReason.set(words, [...(byReason.get(words) ?? []), id]);
-  }
-  return [...byReason]
-    .map(([reason, ids]) => ({ reason, ids }))
+  // The same sentence about each message, but for its id.
+  return [...Map.groupBy(refused, ({ id, reason }) => reason.replaceAll(id, 'it'))]
+    .map(([reason, alike]) => ({ reason, ids: alike.map(({ id }) => id) }))
     .sort((one, other) => other.ids.length - one.ids.length);
 }
 
 /** What was done, in a sentence. */
-export function actedSentence(act: 'retry' | 'cancel', { acted, refused }: Acted): string {
+export function actedSentence(act: Act, { acted, refused }: Acted): string {
   const done = act === 'retry' ? 'will be tried again now' : 'cancelled';
   const left = refused.length === 0 ? '' : ` ${plural(refused.length, 'message')} left alone.`;
   return `${plural(acted, 'message')} ${done}.${left}`;

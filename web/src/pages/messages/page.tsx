@@ -30,8 +30,7 @@ import {
   withoutTerm,
   withValues,
 } from './query-text.ts';
-import type { FoundMessage } from './steady-list.ts';
-import { type MessageList, useMessageList } from './steady-list.ts';
+import { type FoundMessage, type MessageList, useMessageList } from './steady-list.ts';
 
 /** All mail: found by words and tokens, the newest first. */
 export function MessagesPage() {
@@ -39,7 +38,9 @@ export function MessagesPage() {
   const onSearch = useCallback((query: string) => put({ q: query || undefined }), [put]);
   const list = useMessageList(q);
   const known = useKnownValues(list.rows);
-  const [selected, setSelected] = useSelection(q);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows are ticked until something else is searched for
+  useEffect(() => setSelected(new Set()), [q]);
   const [format, setFormat] = useState<ExportFormat | null>(null);
   const [isComposing, setComposing] = useState(false);
   const [begun, setBegun] = useState<{ readonly token: string } | null>(null);
@@ -162,14 +163,6 @@ function FreshPill({ list: { fresh, showNewest } }: { readonly list: MessageList
       )}
     </div>
   );
-}
-
-/** Rows that are ticked, until something else is searched for. */
-function useSelection(query: string) {
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another search begins anew
-  useEffect(() => setSelected(new Set()), [query]);
-  return [selected, setSelected] as const;
 }
 
 /** `x` ticks the row that has the focus. */

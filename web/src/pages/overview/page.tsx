@@ -59,8 +59,6 @@ const FIGURES: readonly {
   { event: 'denied', label: 'Refused at the door' },
 ];
 
-const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
-
 /** The UTC day so far, against the same weekday up to the same time. */
 export function Today({ view: { today, lastWeek } }: { readonly view: Overview }) {
   return (
@@ -100,9 +98,10 @@ const DAY = new Intl.DateTimeFormat('en-GB', {
 /** What the figures of the day mean, in a line. */
 export function dayNote({ time, lastWeek }: Pick<Overview, 'time' | 'lastWeek'>): string {
   const now = new Date(time);
-  const today = `${DAY.format(now)}, ${now.toISOString().slice(11, 16)} UTC`;
-  const day = WEEKDAYS[now.getUTCDay()] ?? '';
-  return lastWeek === null ? today : `${today}, compared with last ${day} up to the same time`;
+  const day = DAY.format(now);
+  const today = `${day}, ${now.toISOString().slice(11, 16)} UTC`;
+  const [weekday = ''] = day.split(' ');
+  return lastWeek === null ? today : `${today}, compared with last ${weekday} up to the same time`;
 }
 
 const STEPS = [

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { RequestOf, ResultOf } from '../../../../src/operations/table.ts';
 import { ApiError, call } from '../../api.ts';
@@ -103,10 +103,7 @@ function CountLine({
   count,
   unit,
 }: {
-  readonly count: {
-    readonly data: { readonly matched: number; readonly more: boolean } | undefined;
-    readonly error: Error | null;
-  };
+  readonly count: Pick<UseQueryResult<Awaited<ReturnType<typeof countFor>>>, 'data' | 'error'>;
   readonly unit: string;
 }) {
   if (count.error) return <Banner level="critical">{count.error.message}</Banner>;

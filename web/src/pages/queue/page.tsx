@@ -22,7 +22,8 @@ const REFRESH_MS = 5_000;
 
 /** What waits where, how each lane does, and what can be done about it. */
 export function QueuePage() {
-  const [{ relay }] = useAddress();
+  const [{ relay }, put] = useAddress();
+  const relays = useCall('relays', {}, { topics: ['relays'] });
   const queue = useCall(
     'queue',
     { relay: relay ?? null },
@@ -30,36 +31,28 @@ export function QueuePage() {
   );
   return (
     <Page title="Queue" note="What waits to be handed on, by lane. Counts are of recipients.">
-      <RelayFilter />
+      <Toolbar>
+        <NameFilter
+          label="Relay"
+          every="Every relay"
+          names={relays.data?.map(({ name }) => name)}
+          value={relay}
+          onChange={(name) => put({ relay: name })}
+        />
+        {relay !== undefined && (
+          <Button
+            small
+            look="quiet"
+            icon={X}
+            label="Show every relay"
+            onClick={() => put({ relay: undefined })}
+          />
+        )}
+      </Toolbar>
       <Fetched query={queue} lines={8}>
         {(view) => <Lanes view={view} relay={relay} />}
       </Fetched>
     </Page>
-  );
-}
-
-function RelayFilter() {
-  const [{ relay }, put] = useAddress();
-  const relays = useCall('relays', {}, { topics: ['relays'] });
-  return (
-    <Toolbar>
-      <NameFilter
-        label="Relay"
-        every="Every relay"
-        names={relays.data?.map(({ name }) => name)}
-        value={relay}
-        onChange={(name) => put({ relay: name })}
-      />
-      {relay !== undefined && (
-        <Button
-          small
-          look="quiet"
-          icon={X}
-          label="Show every relay"
-          onClick={() => put({ relay: undefined })}
-        />
-      )}
-    </Toolbar>
   );
 }
 

@@ -144,33 +144,21 @@ function GroupList({ group, relay }: Pick<Explanation, 'group' | 'relay'>) {
 
 // What the explain box holds, and the parameters that it comes to.
 
-/** What mail is described by. */
-export interface ExplainForm {
-  readonly from: string;
-  readonly to: string;
-  readonly tags: string;
-  readonly key: string;
-  readonly source: string;
-  readonly sourceAddress: string;
-  readonly sizeBytes: number | null;
-  /** In UTC, such as `2026-11-22T08:30`; empty for now. */
-  readonly at: string;
-}
-
-/** A box that nothing was written into yet. */
-export const NOTHING_ASKED: ExplainForm = {
+/** What mail is described by: a box that nothing was written into yet. */
+export const NOTHING_ASKED = {
   from: '',
   to: '',
   tags: '',
   key: '',
   source: '',
   sourceAddress: '',
-  sizeBytes: null,
+  sizeBytes: null as number | null,
+  /** In UTC, such as `2026-11-22T08:30`; empty for now. */
   at: '',
 };
 
 /** The parameters of `GET /api/v1/routes/explain`. */
-export function explainQuery(form: ExplainForm): [string, string][] {
+export function explainQuery(form: typeof NOTHING_ASKED): [string, string][] {
   const { from, to, tags, key, source, sourceAddress, sizeBytes, at } = form;
   const given: readonly (readonly [string, string])[] = [
     ['from', from],

@@ -121,12 +121,7 @@ export function ViaWords({
         const isMissing = known !== null && !known.includes(relay);
         return (
           <Fragment key={relay}>
-            {place > 0 &&
-              (weighted ? (
-                <span className="text-sm text-soft">or</span>
-              ) : (
-                <span className="text-sm text-soft">else</span>
-              ))}
+            {place > 0 && <span className="text-sm text-soft">{weighted ? 'or' : 'else'}</span>}
             <Badge
               tone={isMissing ? 'bad' : 'accent'}
               {...(isMissing && { title: 'There is no such relay' })}

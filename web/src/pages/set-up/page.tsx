@@ -112,6 +112,7 @@ function Choose({ token, link }: { readonly token: string; readonly link: Link }
             ) : (
               <HiddenUserName name={name} />
             )}
+            {/* Without a name to choose, the first thing to be done here. */}
             <NewPasswordField name={name} autoFocus={!isFirst} {...field('password')} />
           </>
         )}

@@ -143,17 +143,7 @@ function UploadCertificate({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-function PemField({
-  begins,
-  ...field
-}: {
-  readonly label: string;
-  readonly begins: string;
-  readonly hint?: string;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-  readonly error: string | undefined;
-}) {
+function PemField({ begins, ...field }: Parameters<typeof Textarea>[0] & { readonly begins: string }) {
   const id = useId();
   const read = async ({ target }: ChangeEvent<HTMLInputElement>) => {
     const [file] = target.files ?? [];

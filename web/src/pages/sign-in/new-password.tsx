@@ -1,14 +1,10 @@
 import type { ComponentProps } from 'react';
-import { classNames } from '../../parts/class-names.ts';
+import type { Faults } from '../../faults.ts';
+import { classNames, FILLS } from '../../parts/class-names.ts';
 import { SecretField, TextField } from '../../parts/text-field.tsx';
 
-const FILLS: Readonly<Record<Strength['level'], string>> = {
-  0: 'bg-sunken',
-  1: 'bg-chart-failed',
-  2: 'bg-chart-retrying',
-  3: 'bg-chart-delivered',
-  4: 'bg-chart-delivered',
-};
+/** The colour of each level of strength. */
+const METER = ['bg-sunken', FILLS.failed, FILLS.retrying, FILLS.delivered, FILLS.delivered] as const;
 
 /** What a user is called when signing in. */
 export function UserNameField(
@@ -27,12 +23,9 @@ export function UserNameField(
   );
 }
 
-/** The password that holds now. */
-export function CurrentPasswordField(
-  field: Pick<ComponentProps<typeof SecretField>, 'value' | 'onChange' | 'error'> & {
-    readonly label?: string;
-    readonly name?: string;
-  },
+/** A password; the one that holds now, unless it says otherwise. */
+export function PasswordField(
+  field: Omit<ComponentProps<typeof SecretField>, 'label'> & { readonly label?: string },
 ) {
   return (
     <SecretField
@@ -51,6 +44,11 @@ export function HiddenUserName({ name }: { readonly name: string }) {
   return <input type="text" name="username" autoComplete="username" value={name} readOnly hidden />;
 }
 
+/** What was wrong with a code of a second factor, at its field. */
+export function codeFault(error: Error | null): Faults {
+  return { fields: error ? { code: error.message } : {}, rest: null };
+}
+
 /** What is wrong with a new password by itself: that it is too short. */
 export function passwordFault(password: string, name: string): string | undefined {
   const { level, told } = strengthOf(password, name);
@@ -59,36 +57,22 @@ export function passwordFault(password: string, name: string): string | undefine
 
 /** A password that is chosen, with how hard it is to guess. */
 export function NewPasswordField({
-  label = 'Password',
   name,
-  value,
-  onChange,
   error,
-  autoFocus = false,
-}: {
-  readonly label?: string;
+  ...field
+}: ComponentProps<typeof PasswordField> & {
   /** Whose it is: a password should not have the name in it. */
   readonly name: string;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-  readonly error?: string | undefined;
-  readonly autoFocus?: boolean;
 }) {
-  const { level, told } = strengthOf(value, name);
+  const { level, told } = strengthOf(field.value, name);
   // What is missing is told once, in the place of the error where it is one.
   const toldLive = <span aria-live="polite">{told}</span>;
   const isError = error === told;
   return (
-    <SecretField
-      label={label}
+    <PasswordField
       name="new-password"
       autoComplete="new-password"
-      required
-      maxLength={1024}
-      // The first thing to be done on its page.
-      autoFocus={autoFocus}
-      value={value}
-      onChange={onChange}
+      {...field}
       error={isError ? toldLive : error}
       hint={
         <span className="block">
@@ -96,7 +80,7 @@ export function NewPasswordField({
             {[1, 2, 3, 4].map((step) => (
               <span
                 key={step}
-                className={classNames('h-1 rounded-full', step <= level ? FILLS[level] : 'bg-sunken')}
+                className={classNames('h-1 rounded-full', step <= level ? METER[level] : METER[0])}
               />
             ))}
           </span>

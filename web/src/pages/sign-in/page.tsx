@@ -1,11 +1,10 @@
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { SessionView } from '../../../../src/dashboard/contract.ts';
-import { Button } from '../../parts/button.tsx';
 import { Form } from '../../parts/form.tsx';
 import { useTitle } from '../../parts/page.tsx';
 import { TextField } from '../../parts/text-field.tsx';
 import { setSession, useSessionAct } from '../../session.tsx';
-import { CurrentPasswordField, UserNameField } from './new-password.tsx';
+import { codeFault, PasswordField, UserNameField } from './new-password.tsx';
 
 /** Signs someone in: by name and password, then by a code of the second factor where they have one. */
 export function SignInPage({ view }: { readonly view: SessionView }) {
@@ -31,7 +30,7 @@ function NameAndPassword() {
               <h1 className="text-xl font-semibold tracking-tight">Sign in</h1>
               {/* There is nothing else to do here. */}
               <UserNameField autoFocus {...field('name')} />
-              <CurrentPasswordField {...field('password')} />
+              <PasswordField {...field('password')} />
             </>
           )}
         </Form>
@@ -50,51 +49,60 @@ function NameAndPassword() {
 }
 
 function SecondFactor() {
-  const [code, setCode] = useState('');
   const [recovery, setRecovery] = useState(false);
   const confirm = useSessionAct('second_factor', { quiet: true, onDone: setSession });
   const leave = useSessionAct('logout', { quiet: true, onDone: setSession });
-  const give = (given: string) => {
-    if (!confirm.isPending) confirm.mutate({ code: given.trim() }, { onError: () => setCode('') });
-  };
-  const change = (next: string) => {
-    setCode(next);
-    // A whole code needs no button.
-    const digits = next.replace(/\s/g, '');
-    if (!recovery && /^\d{6}$/.test(digits)) give(digits);
-  };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    give(code);
+  // A whole code needs no button.
+  const giveWhole = (code: string) => {
+    const digits = code.replace(/\s/g, '');
+    if (!recovery && /^\d{6}$/.test(digits) && !confirm.isPending) confirm.mutate({ code: digits });
   };
   return (
     <>
-      <form onSubmit={submit} className="space-y-4 p-6">
-        <div>
-          <h1 className="text-xl font-semibold tracking-tight">One more step</h1>
-          <p className="mt-1 text-soft">
-            {recovery
-              ? 'Each recovery code works once. Afterwards, set up the second factor again.'
-              : 'Your password was right. Now enter the code that your authenticator app shows.'}
-          </p>
-        </div>
-        <TextField
+      <div className="p-6">
+        <Form
           key={String(recovery)}
-          label={recovery ? 'Recovery code' : 'Code'}
-          name="code"
-          inputMode={recovery ? 'text' : 'numeric'}
-          autoComplete="one-time-code"
-          spellCheck={false}
-          required
-          maxLength={64}
-          mono
-          autoFocus
-          value={code}
-          onChange={change}
-          error={confirm.error?.message}
-        />
-        <Button label="Go on" type="submit" look="primary" busy={confirm.isPending} className="w-full" />
-      </form>
+          act={confirm}
+          initial={{ code: '' }}
+          request={({ code }) => ({ code: code.trim() })}
+          sort={codeFault}
+          forgets="code"
+          submit="Go on"
+          wide
+        >
+          {({ field }) => {
+            const { onChange, ...code } = field('code');
+            return (
+              <>
+                <div>
+                  <h1 className="text-xl font-semibold tracking-tight">One more step</h1>
+                  <p className="mt-1 text-soft">
+                    {recovery
+                      ? 'Each recovery code works once. Afterwards, set up the second factor again.'
+                      : 'Your password was right. Now enter the code that your authenticator app shows.'}
+                  </p>
+                </div>
+                <TextField
+                  label={recovery ? 'Recovery code' : 'Code'}
+                  name="code"
+                  inputMode={recovery ? 'text' : 'numeric'}
+                  autoComplete="one-time-code"
+                  spellCheck={false}
+                  required
+                  maxLength={64}
+                  mono
+                  autoFocus
+                  onChange={(next) => {
+                    onChange(next);
+                    giveWhole(next);
+                  }}
+                  {...code}
+                />
+              </>
+            );
+          }}
+        </Form>
+      </div>
       <Foot>
         <div className="flex flex-wrap justify-between gap-2">
           <button
@@ -102,7 +110,6 @@ function SecondFactor() {
             className="link rounded-sm"
             onClick={() => {
               setRecovery(!recovery);
-              setCode('');
               confirm.reset();
             }}
           >

@@ -1,15 +1,24 @@
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatBytes } from '../../format.ts';
 import { StatusBadge } from '../../parts/badge.tsx';
+import { CodeBlock } from '../../parts/copy.tsx';
 import { Card, KeyValue } from '../../parts/page.tsx';
 import { Fetched } from '../../parts/states.tsx';
 import { Bytes, Duration, Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 
 type Health = ResultOf<'health'>;
-type Check = Health['checks'][number];
+/** What was looked at, and how it is. */
+interface Finding {
+  readonly name: string;
+  readonly status: keyof typeof RANKS;
+  readonly found: string;
+  /** What to do about it; null for nothing. */
+  readonly cure: string | null;
+}
 
-const RANKS = { critical: 0, degraded: 1, healthy: 2 };
+/** The worst first. */
+const RANKS = { critical: 0, fail: 0, degraded: 1, warn: 1, healthy: 2, ok: 2, skipped: 3 };
 const EVERY_MS = 10_000;
 
 /** How the service is, and why: what `GET /health` says. */
@@ -22,7 +31,13 @@ export function HealthTab() {
           <Summary report={report} />
           <div className="grid items-start gap-4 xl:grid-cols-2">
             <Card flush title="Checks">
-              <Checks checks={report.checks} />
+              <Findings
+                findings={report.checks.map(({ detail, ...check }) => ({
+                  ...check,
+                  found: detail,
+                  cure: null,
+                }))}
+              />
             </Card>
             <div className="space-y-4">
               <Card title="Listening">
@@ -74,19 +89,24 @@ function Summary({ report }: { readonly report: Health }) {
   );
 }
 
-function Checks({ checks }: { readonly checks: readonly Check[] }) {
-  const sorted = [...checks].sort((one, other) => RANKS[one.status] - RANKS[other.status]);
+/** What was found, the worst first. */
+export function Findings({ findings }: { readonly findings: readonly Finding[] }) {
   return (
     <ul className="divide-y divide-line">
-      {sorted.map(({ name, status, detail }) => (
-        <li key={name} className="flex items-start gap-3 px-4 py-2.5">
-          <div className="min-w-0 flex-1">
-            <div className="font-medium">{name}</div>
-            <div className="text-sm break-words text-soft">{detail}</div>
-          </div>
-          <StatusBadge status={status} />
-        </li>
-      ))}
+      {findings
+        .toSorted((one, other) => RANKS[one.status] - RANKS[other.status])
+        .map(({ name, status, found, cure }) => (
+          <li key={name} className="space-y-2 px-4 py-2.5">
+            <div className="flex items-start gap-3">
+              <div className="min-w-0 flex-1">
+                <div className="font-medium">{name}</div>
+                <div className="text-sm break-words text-soft">{found}</div>
+              </div>
+              <StatusBadge status={status} />
+            </div>
+            {cure !== null && <CodeBlock label="What to do" code={cure} wrap />}
+          </li>
+        ))}
     </ul>
   );
 }

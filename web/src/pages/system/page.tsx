@@ -1,9 +1,8 @@
 import { Stethoscope } from 'lucide-react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatBytes, plural } from '../../format.ts';
-import { StatusBadge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
-import { CodeBlock, Copyable } from '../../parts/copy.tsx';
+import { Copyable } from '../../parts/copy.tsx';
 import { Card, KeyValue, Page } from '../../parts/page.tsx';
 import { PartsBar, Progress } from '../../parts/progress.tsx';
 import { EmptyState, ErrorState, Fetched, LoadingState } from '../../parts/states.tsx';
@@ -12,7 +11,7 @@ import { Bytes, Duration, Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
 import { BackupTab } from './backup-tab.tsx';
-import { HealthTab } from './health-tab.tsx';
+import { Findings, HealthTab } from './health-tab.tsx';
 import { LogTab } from './log-tab.tsx';
 
 /** The installation itself: how it does, what it keeps, what it says. */
@@ -147,8 +146,6 @@ function Disk({ storage: { freeBytes, totalBytes, spoolBytes } }: { readonly sto
 
 type Finding = ResultOf<'doctor'>[number];
 
-const RANKS = { fail: 0, warn: 1, ok: 2, skipped: 3 };
-
 /** Looks for what could keep mail from coming in or going out; takes a few seconds, and so waits to be asked. */
 function DoctorTab() {
   const doctor = useCall('doctor', {}, { enabled: false });
@@ -185,28 +182,4 @@ function summary(findings: readonly Finding[]): string {
   const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length;
   if (count('fail') + count('warn') === 0) return 'All is well.';
   return `${plural(count('fail'), 'fault')}, ${plural(count('warn'), 'thing')} to look at, ${count('ok')} well.`;
-}
-
-function Findings({ findings }: { readonly findings: readonly Finding[] }) {
-  const sorted = [...findings].sort((one, other) => RANKS[one.status] - RANKS[other.status]);
-  return (
-    <ul className="divide-y divide-line">
-      {sorted.map(({ name, status, found, cure }) => (
-        <li key={name} className="px-4 py-3">
-          <div className="flex items-start gap-3">
-            <div className="min-w-0 flex-1">
-              <span className="font-medium">{name}</span>
-              <p className="break-words text-soft">{found}</p>
-            </div>
-            <StatusBadge status={status} />
-          </div>
-          {cure !== null && (
-            <div className="mt-2">
-              <CodeBlock label="What to do" code={cure} wrap />
-            </div>
-          )}
-        </li>
-      ))}
-    </ul>
-  );
 }
