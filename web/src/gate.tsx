@@ -4,7 +4,7 @@ import { startLive } from './live.ts';
 import { AppShell } from './parts/app-shell.tsx';
 import { Wordmark } from './parts/logo.tsx';
 import { Fetched, LoadingState } from './parts/states.tsx';
-import { SessionProvider, useSessionView } from './session.tsx';
+import { SessionContext, useSessionView } from './session.tsx';
 
 // As all pages: when their code could not be fetched, because the network changed meanwhile, everything is loaded anew, once.
 const SignInPage = lazyRouteComponent(() => import('./pages/sign-in/page.tsx'), 'SignInPage');
@@ -27,9 +27,9 @@ export function Gate({ children }: { readonly children: ReactNode }) {
     );
   if (view.data.state === 'signed_in' && token === null)
     return (
-      <SessionProvider session={view.data}>
+      <SessionContext value={view.data}>
         <AppShell>{children}</AppShell>
-      </SessionProvider>
+      </SessionContext>
     );
   return (
     <Outside>

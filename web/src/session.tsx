@@ -55,12 +55,8 @@ function nameOf(view: SessionView | undefined): string | null {
   return view?.state === 'signed_in' ? view.user.name : null;
 }
 
-const SessionContext = createContext<SignedIn | null>(null);
-
 /** Gives the session to what it holds. */
-export function SessionProvider({ session, children }: { session: SignedIn; children: ReactNode }) {
-  return <SessionContext value={session}>{children}</SessionContext>;
-}
+export const SessionContext = createContext<SignedIn | null>(null);
 
 /** The session; only inside pages, which are shown to those who are signed in. */
 export function useSession(): SignedIn {

@@ -142,11 +142,7 @@ function optionsOf({
 function showTip(
   drawn: uPlot,
   tip: HTMLDivElement | null,
-  {
-    series,
-    times,
-    stepSeconds,
-  }: { series: ChartProps['series']; times: readonly number[]; stepSeconds: number },
+  { series, times, stepSeconds }: Pick<ChartProps, 'series' | 'stepSeconds'> & { times: readonly number[] },
 ): void {
   if (!tip) return;
   const left = drawn.cursor.left ?? -1;

@@ -117,11 +117,9 @@ export function StepList({ label, steps }: { readonly label: string; readonly st
               {title}
               <span className="sr-only">: {state}</span>
             </div>
-            {detail !== undefined && detail !== null && (
-              <div className="text-sm break-words text-soft">{detail}</div>
-            )}
+            {detail != null && <div className="text-sm break-words text-soft">{detail}</div>}
           </div>
-          {ms !== undefined && ms !== null && <span className="text-sm text-soft">{formatDuration(ms)}</span>}
+          {ms != null && <span className="text-sm text-soft">{formatDuration(ms)}</span>}
         </li>
       ))}
     </ol>

@@ -169,19 +169,7 @@ export function Banner({
   );
 }
 
-/** Several things that someone should know, on one sheet; for a single one there is {@link Banner}. */
-export function Notices({ label, children }: { readonly label: string; readonly children: ReactNode }) {
-  return (
-    <ul
-      aria-label={label}
-      className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface empty:hidden"
-    >
-      {children}
-    </ul>
-  );
-}
-
-/** One of {@link Notices}: what it is, and what can be done about it. */
+/** One of several things that someone should know, in a list; for a single one there is {@link Banner}. */
 export function Notice({
   level,
   actions,

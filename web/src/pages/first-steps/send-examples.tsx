@@ -4,10 +4,11 @@ import { KeyValue } from '../../parts/page.tsx';
 import { Banner } from '../../parts/states.tsx';
 import { type Tab, Tabs } from '../../parts/tabs.tsx';
 import { useCall } from '../../queries.ts';
-import { useSession } from '../../session.tsx';
+import { type SignedIn, useSession } from '../../session.tsx';
 import { quoted } from '../message/curl.ts';
 
 type Way = 'curl' | 'smtp' | 'values';
+type Smtp = NonNullable<SignedIn['smtp']>;
 
 /** Ways to send a first message with a key, ready to be pasted. */
 export function SendExamples({
@@ -51,15 +52,7 @@ export function SendExamples({
   return <Tabs label="Ways to send" tabs={tabs} value={way} onChange={setWay} />;
 }
 
-function SmtpValues({
-  secret,
-  host,
-  port,
-}: {
-  readonly secret: string;
-  readonly host: string;
-  readonly port: number;
-}) {
+function SmtpValues({ secret, host, port }: Smtp & { readonly secret: string }) {
   return (
     <KeyValue
       rows={{
@@ -104,7 +97,7 @@ export function curlExample({ apiUrl, secret, from, to, selfSigned = false }: Ex
 /** A message by SMTP. */
 export function smtpExample(
   { secret, from, to }: Pick<ExampleFacts, 'secret' | 'from' | 'to'>,
-  { host, port }: { readonly host: string; readonly port: number },
+  { host, port }: Smtp,
 ): string {
   const server = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   return [

@@ -20,16 +20,7 @@ export interface InboxSearch {
   readonly key: string | undefined;
 }
 
-/** The list of captured mail: only rows in sight are in the document. */
-export function InboxList({
-  inbox,
-  chosen,
-  search,
-  onAtTop,
-  selection,
-  empty,
-  className,
-}: {
+interface Props {
   readonly inbox: ReturnType<typeof useInbox>;
   readonly chosen: string | undefined;
   readonly search: InboxSearch;
@@ -37,7 +28,10 @@ export function InboxList({
   readonly selection: Selection | undefined;
   readonly empty: ReactNode;
   readonly className: string;
-}) {
+}
+
+/** The list of captured mail: only rows in sight are in the document. */
+export function InboxList({ inbox, chosen, search, onAtTop, selection, empty, className }: Props) {
   const { rows, more, sparse, fresh, showNewest } = inbox;
   const scroller = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
@@ -113,11 +107,7 @@ function Body({
   inbox: { rows, more, sparse, error, loading, retry },
   empty,
   children,
-}: {
-  readonly inbox: ReturnType<typeof useInbox>;
-  readonly empty: ReactNode;
-  readonly children: ReactNode;
-}) {
+}: Pick<Props, 'inbox' | 'empty'> & { readonly children: ReactNode }) {
   if (rows.length > 0) return children;
   if (error) return <ErrorState error={error} onRetry={retry} />;
   return loading || (more.has && !sparse) ? <LoadingState lines={9} /> : empty;
@@ -128,12 +118,7 @@ function Row({
   isChosen,
   search,
   selection,
-}: {
-  readonly message: Captured;
-  readonly isChosen: boolean;
-  readonly search: InboxSearch;
-  readonly selection: Selection | undefined;
-}) {
+}: Pick<Props, 'search' | 'selection'> & { readonly message: Captured; readonly isChosen: boolean }) {
   const recipients = [...to, ...cc, ...bcc];
   return (
     <div

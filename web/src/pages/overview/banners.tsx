@@ -4,7 +4,7 @@ import type { ResultOf } from '../../../../src/operations/table.ts';
 import { plural } from '../../format.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Card } from '../../parts/page.tsx';
-import { Notice, Notices } from '../../parts/states.tsx';
+import { Notice } from '../../parts/states.tsx';
 import { type RowTarget, SPANS_ROW } from '../../parts/table-row.tsx';
 import { Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
@@ -25,7 +25,10 @@ export function Banners({ banners }: { readonly banners: readonly Shown[] }) {
     return [...banners].sort((one, other) => ranks[one.level] - ranks[other.level]);
   }, [banners]);
   return (
-    <Notices label="What you should know">
+    <ul
+      aria-label="What you should know"
+      className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface empty:hidden"
+    >
       {sorted.map(({ code, level, text }) => {
         const [, label, target] = LINKS.find(([pattern]) => pattern.test(code)) ?? [];
         return (
@@ -39,7 +42,7 @@ export function Banners({ banners }: { readonly banners: readonly Shown[] }) {
         );
       })}
       <Denials />
-    </Notices>
+    </ul>
   );
 }
 

@@ -4,7 +4,6 @@ import { Card } from '../../parts/page.tsx';
 import { Banner, EmptyState, Fetched } from '../../parts/states.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import {
-  type Definition,
   type Drafts,
   definitionChanges,
   type RelayForm,
@@ -33,7 +32,7 @@ export function EditTab({ relay }: { readonly relay: RelayDetail }) {
 function EditForm({ form, relay }: { readonly form: RelayForm; readonly relay: RelayDetail }) {
   const { name, hasSecret } = relay;
   const before = relay.definition ?? {};
-  const [asked, setAsked] = useState<ReturnType<typeof changed> | null>(null);
+  const [asked, setAsked] = useState<ReturnType<typeof changesBy> | null>(null);
   const [saves, setSaves] = useState(0);
   const update = useAct('updateRelay', {
     quiet: true,
@@ -44,13 +43,7 @@ function EditForm({ form, relay }: { readonly form: RelayForm; readonly relay: R
     unit: null,
     ...form.fields.find((each) => each.name === field),
   });
-  /** What a save would come to. */
-  function changed(values: Drafts) {
-    const { definition, secret } = givenBy(form, values);
-    const after = { ...definition, name };
-    const changes = definitionChanges({ ...before, type: form.type, name }, after);
-    return { after, secret, changes, isDirty: changes.length > 0 || secret !== null };
-  }
+  const changed = (values: Drafts) => changesBy(values, form, relay);
   return (
     <>
       <FilledRelay
@@ -130,17 +123,20 @@ function EditForm({ form, relay }: { readonly form: RelayForm; readonly relay: R
   );
 }
 
+/** What a save would come to. */
+function changesBy(values: Drafts, form: RelayForm, { name, definition: before }: RelayDetail) {
+  const { definition, secret } = givenBy(form, values);
+  const after = { ...definition, name };
+  const changes = definitionChanges({ ...before, type: form.type, name }, after);
+  return { after, secret, changes, isDirty: changes.length > 0 || secret !== null };
+}
+
 function TestCard({
   relay: { name, type, hasSecret },
   isDirty,
   after,
   secret,
-}: {
-  readonly relay: RelayDetail;
-  readonly isDirty: boolean;
-  readonly after: Definition;
-  readonly secret: Readonly<Record<string, string>> | null;
-}) {
+}: Omit<ReturnType<typeof changesBy>, 'changes'> & { readonly relay: RelayDetail }) {
   return (
     <Card title="Test" note={isDirty ? 'As it is written here, not yet saved.' : 'As it is stored.'}>
       {isDirty && hasSecret && secret === null ? (

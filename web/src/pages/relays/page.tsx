@@ -43,7 +43,7 @@ export function RelaysPage() {
                 <RelayCard key={relay.name} relay={relay} />
               ))}
             </ul>
-            {mayAdd && (
+            {mayAdd && add !== undefined && (
               <AddRelay
                 type={add}
                 relays={rows}
@@ -65,13 +65,13 @@ export function AddRelay({
   onChoose,
   onClose,
 }: {
-  /** What the address says: a type, or any other word while none is chosen; undefined for closed. */
-  readonly type: string | undefined;
+  /** What the address says: a type, or any other word while none is chosen. */
+  readonly type: string;
   readonly relays: readonly RelayView[];
   readonly onChoose: (type: string | null) => void;
   readonly onClose: () => void;
 }) {
-  const forms = useCall('relayForms', {}, { enabled: type !== undefined });
+  const forms = useCall('relayForms', {});
   const form = forms.data?.find((each) => each.type === type);
   if (form)
     return (
@@ -80,7 +80,6 @@ export function AddRelay({
   return (
     <Dialog
       kind="drawer"
-      open={type !== undefined}
       onClose={onClose}
       size="large"
       title="Add a relay"

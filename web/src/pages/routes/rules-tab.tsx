@@ -22,7 +22,7 @@ export function RulesTab({ table, hand }: { readonly table: Table; readonly hand
   const isFile = table.origin === 'file' && table.ruleCount > 0;
   const mayChange = useMay('admin') && !isFile;
   const reorder = useReorder(hand.drafts, hand.move);
-  const [edited, setEdited] = useState<{ readonly rule: RuleDraft; readonly isNew: boolean } | null>(null);
+  const [edited, setEdited] = useState<RuleDraft | null>(null);
   const [publishing, setPublishing] = useState(false);
   const [refusal, setRefusal] = useState<Error | null>(null);
   const publish = useAct('publishRoutes', {
@@ -41,14 +41,11 @@ export function RulesTab({ table, hand }: { readonly table: Table; readonly hand
   );
   const add = () =>
     setEdited({
-      rule: {
-        id: `new-${crypto.randomUUID()}`,
-        name: freeRuleName(hand.drafts),
-        match: {},
-        via: [],
-        weighted: false,
-      },
-      isNew: true,
+      id: `new-${crypto.randomUUID()}`,
+      name: freeRuleName(hand.drafts),
+      match: {},
+      via: [],
+      weighted: false,
     });
   return (
     <div className="space-y-4">
@@ -86,7 +83,7 @@ export function RulesTab({ table, hand }: { readonly table: Table; readonly hand
                 known={known}
                 fault={faults.fields[String(place)]}
                 reorder={mayChange ? reorder : null}
-                onEdit={() => setEdited({ rule, isNew: false })}
+                onEdit={() => setEdited(rule)}
                 onRemove={() => hand.remove(rule.id)}
               />
             ))}
@@ -117,10 +114,10 @@ export function RulesTab({ table, hand }: { readonly table: Table; readonly hand
       )}
       {edited && (
         <RuleEditor
-          key={edited.rule.id}
-          rule={edited.rule}
-          isNew={edited.isNew}
-          others={hand.drafts.filter(({ id }) => id !== edited.rule.id).map(({ name }) => name)}
+          key={edited.id}
+          rule={edited}
+          isNew={!hand.drafts.some(({ id }) => id === edited.id)}
+          others={hand.drafts.filter(({ id }) => id !== edited.id).map(({ name }) => name)}
           relays={known ?? []}
           onClose={() => setEdited(null)}
           onPut={(rule) => {

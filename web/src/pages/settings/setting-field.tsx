@@ -22,7 +22,7 @@ export function SettingField({ setting, draft, onChange, error }: Props) {
     return <Switch label={label} checked={draft === true} onChange={onChange} />;
   const field =
     key === 'listener.sources' ? (
-      <SourcesEditor value={typeof draft === 'string' ? draft : ''} onChange={onChange} error={error} />
+      <SourcesEditor draft={draft} onChange={onChange} error={error} />
     ) : (
       <DraftField
         of={setting}
@@ -68,16 +68,8 @@ function hintOf(setting: Setting, draft: Draft): string {
 }
 
 /** The rows of `listener.sources`: devices that send without a key. The value is their JSON. */
-function SourcesEditor({
-  value,
-  onChange,
-  error,
-}: {
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-  readonly error: string | undefined;
-}) {
-  const rows = readSources(value);
+function SourcesEditor({ draft, onChange, error }: Omit<Props, 'setting'>) {
+  const rows = readSources(draft);
   const put = (index: number, row: SourceRow) =>
     onChange(writeSources(rows.map((each, place) => (place === index ? row : each))));
   return (
@@ -155,8 +147,8 @@ export interface SourceRow {
 }
 
 /** Rows from their JSON; what is not there is as by default. Empty for what is no list. */
-function readSources(json: string): readonly SourceRow[] {
-  const list = parsed(json);
+function readSources(draft: Draft): readonly SourceRow[] {
+  const list = typeof draft === 'string' ? parsed(draft) : null;
   return Array.isArray(list) ? list.map(readRow) : [];
 }
 

@@ -121,12 +121,7 @@ function Edit({
   change,
   fault,
   onChange,
-}: {
-  readonly setting: Setting;
-  readonly change: Change;
-  readonly fault: string | undefined;
-  readonly onChange: (change: Change | undefined) => void;
-}) {
+}: Parameters<typeof SettingRow>[0] & { readonly change: Change }) {
   return (
     <div className="mt-3 max-w-xl">
       <SettingField
