@@ -21,7 +21,7 @@ export function adminCommand(context: Context): Command {
     'set-up links, passwords and second factors of dashboard users, for the owner of the data directory',
   );
   const order = [resetPasswordCommand(context), 'setup-link', resetSecondFactorCommand(context)];
-  for (const child of operationCommands(context, 'admin', {}, order)) admin.addCommand(child);
+  for (const child of operationCommands(context, { name: 'admin', order })) admin.addCommand(child);
   return admin;
 }
 

@@ -200,10 +200,16 @@ test('a list goes on over pages without messages until it finds one, and tells a
   const told: string[] = [];
   const terminal = { columns: () => 80, err: (text: string) => void told.push(text) };
   const context = { terminal, clock: { mono: () => 0 } } as unknown as Context;
-  const page = await followPages(context, { limit: 5 }, 1, async (limit, before) => {
-    asked.push(before);
-    return { messages: pages[asked.length - 1] ?? [], next: `${limit}-${asked.length}` };
-  });
+  const page = await followPages(
+    context,
+    {},
+    { limit: 5, before: null as string | null },
+    1,
+    async ({ limit, before }) => {
+      asked.push(before);
+      return { messages: pages[asked.length - 1] ?? [], next: `${limit}-${asked.length}` };
+    },
+  );
   expect(page).toEqual({ messages: ['one'], next: '5-3' });
   expect(asked).toEqual([null, '5-1', '5-2']);
   expect(told).toEqual(['Searching older messages …']);

@@ -1,88 +1,41 @@
 import { writeFileSync } from 'node:fs';
-import { Command } from 'commander';
-import { MESSAGE_STATUSES, type MessageStatus } from '../domain/delivery.ts';
+import type { Command } from 'commander';
 import { formatTimestamp } from '../lib/clock.ts';
 import { readError } from '../lib/error.ts';
 import { isMessageId, messageIdTime } from '../lib/id.ts';
-import type { Attempts, MessageOperations, StatusRecord } from '../operations/messages.ts';
+import type { Attempts, MessageOperations } from '../operations/messages.ts';
 import type { SearchPage } from '../operations/search.ts';
-import { type CommonOptions, type Context, collectFrom, command, print, wholeNumber } from './context.ts';
+import type { RequestOf } from '../operations/table.ts';
+import { type CommonOptions, type Context, print } from './context.ts';
 import { attemptsText, messageText, pageText, timelineText, waysText } from './message-text.ts';
+import { groupCommand } from './operation-command.ts';
 import { connect, type RemoteOptions, remoteCommand, sentBy, withMessages } from './remote.ts';
 import { needsUrl } from './send.ts';
 import { withOperations } from './session.ts';
 import { stepTeller } from './step-teller.ts';
 import { DEFAULT_COLUMNS, Exit, harmless } from './terminal.ts';
 
-interface ListOptions extends RemoteOptions, Filter {
-  readonly status?: readonly MessageStatus[];
-  readonly limit: number;
-  readonly before?: string;
-}
-
-/** The options that are the API's parameters of the same names. */
-interface Filter {
-  readonly tag?: string;
-  readonly to?: string;
-  readonly from?: string;
-  readonly subject?: string;
-  readonly since?: string;
-  readonly until?: string;
-}
-
-const DEFAULT_LIMIT = 20;
-const MAX_LIMIT = 200;
-
 /** `waybill messages …`: what became of the mail, and what to do about it. */
 export function messagesCommand(context: Context): Command {
-  return new Command('messages')
-    .description('messages: list, search, show, attempts, content, cancel, retry, resend')
-    .addCommand(listCommand(context))
-    .addCommand(searchCommand(context))
-    .addCommand(showCommand(context))
-    .addCommand(attemptsCommand(context))
-    .addCommand(contentCommand(context))
-    .addCommand(cancelCommand(context))
-    .addCommand(retryCommand(context))
-    .addCommand(resendCommand(context));
-}
-
-function listCommand(context: Context): Command {
-  return remoteCommand('list', 'show messages, newest first', [
-    'waybill messages list',
-    'waybill messages list --status failed --status retrying --limit 100',
-    'waybill messages list --to @example.net --since 2026-11-20T00:00:00Z --subject invoice',
-  ])
-    .option(
-      '--status <status>',
-      `only those that are ${MESSAGE_STATUSES.join(', ')}; may be given several times`,
-      collectFrom(MESSAGE_STATUSES),
-    )
-    .option('--tag <tag>', 'only those with exactly this tag')
-    .option('--to <address>', 'only those to this address, or to a whole domain: @example.net')
-    .option('--from <address>', 'only those from this address, or from a whole domain')
-    .option('--subject <text>', 'only those whose subject contains this (case-insensitive)')
-    .option('--since <time>', 'only those accepted at this time or later: 2026-11-20T00:00:00Z')
-    .option('--until <time>', 'only those accepted before this time')
-    .option('--limit <n>', 'how many', wholeNumber(1, MAX_LIMIT), DEFAULT_LIMIT)
-    .option('--before <id>', 'continue after a page: the id in its last line (with --url, the cursor)')
-    .action(async (options: ListOptions) => {
-      const { status = [] } = options;
-      const request = { statuses: [...status], filter: filterOf(options) };
-      await withMessages(context, options, async (operations) => {
-        const ask = (limit: number, before: string | null) =>
-          operations.messages({ ...request, limit, before });
-        const page = await followPages(context, options, 1, ask);
-        print(context, options, page, () => pageText(page));
-      });
-    });
-}
-
-function filterOf({ tag, to, from, subject, since, until }: Filter): Record<string, string> {
-  const given: Record<string, string> = {};
-  for (const [name, value] of Object.entries({ tag, to, from, subject, since, until }))
-    if (value !== undefined) given[name] = value;
-  return given;
+  const [show, content, resend] = [showCommand(context), contentCommand(context), resendCommand(context)];
+  return groupCommand(context, {
+    name: 'messages',
+    title: 'messages',
+    order: ['list', 'search', show, 'attempts', content, 'cancel', 'retry', resend],
+    texts: {
+      messages: pageText,
+      search: foundText,
+      attempts: attemptsText,
+      cancelMessage: (record, { columns }) => messageText(record, columns),
+      retryMessage: (record, { columns, running }) =>
+        `${messageText(record, columns)}${running ? '' : '\n\nThe server is not running; delivery begins when it starts.'}`,
+    },
+    calls: {
+      messages: (request, ask, options) => followPages(context, options, request, 1, ask),
+      attempts: ({ id }, ask) => allAttempts(ask, id),
+      search: (request, ask, options) => followPages(context, options, request, request.limit, ask),
+    },
+  });
 }
 
 interface ShowOptions extends RemoteOptions {
@@ -100,7 +53,7 @@ function showCommand(context: Context): Command {
       await withMessages(context, options, async (operations) => {
         const record = await operations.message({ id });
         const columns = context.terminal.columns();
-        const attempts = options.json ? null : await allAttempts(operations, id);
+        const attempts = options.json ? null : await allAttempts(operations.attempts, id);
         const story =
           attempts === null
             ? ''
@@ -113,70 +66,15 @@ function showCommand(context: Context): Command {
     });
 }
 
-function attemptsCommand(context: Context): Command {
-  return remoteCommand('attempts', 'show every attempt to deliver a message', [
-    'waybill messages attempts msg_01k…',
-    'waybill messages attempts msg_01k… --json',
-  ])
-    .argument('<id>', "the message's id, or its Message-ID: '<…@…>'")
-    .action(async (id: string, options: RemoteOptions) => {
-      await withMessages(context, options, async (operations) => {
-        const attempts = await allAttempts(operations, id);
-        print(context, options, { attempts: attempts.attempts }, () => attemptsText(attempts));
-      });
-    });
-}
-
-async function allAttempts(operations: MessageOperations, id: string): Promise<Attempts> {
+async function allAttempts(ask: MessageOperations['attempts'], id: string): Promise<Attempts> {
   const all: Attempts['attempts'][number][] = [];
   let cursor: string | null = null;
   do {
-    const page: Attempts = await operations.attempts({ id, cursor });
+    const page: Attempts = await ask({ id, cursor });
     all.push(...page.attempts);
     cursor = page.nextCursor ?? null;
   } while (cursor !== null);
   return { attempts: all, hasMore: false };
-}
-
-function cancelCommand(context: Context): Command {
-  return recordCommand(
-    context,
-    remoteCommand('cancel', 'fail the recipients that still wait; an attempt in progress is the last', [
-      'waybill messages cancel msg_01k…',
-    ]),
-    (operations, id) => operations.cancelMessage({ id }),
-  );
-}
-
-function retryCommand(context: Context): Command {
-  return recordCommand(
-    context,
-    remoteCommand(
-      'retry',
-      'try failed and retrying recipients again, now; delivered ones get no second copy',
-      ['waybill messages retry msg_01k…'],
-    ),
-    (operations, id) => operations.retryMessage({ id }),
-    'The server is not running; delivery begins when it starts.',
-  );
-}
-
-/** A command on one message that ends by showing its record, with a note while no server runs. */
-function recordCommand(
-  context: Context,
-  shell: Command,
-  act: (operations: MessageOperations, id: string) => Promise<StatusRecord>,
-  note = '',
-): Command {
-  return shell
-    .argument('<id>', "the message's id, or its Message-ID: '<…@…>'")
-    .action(async (id: string, options: RemoteOptions) => {
-      await withMessages(context, options, async (operations, running) => {
-        const record = await act(operations, id);
-        const end = running || note === '' ? '' : `\n\n${note}`;
-        print(context, options, record, () => `${messageText(record, context.terminal.columns())}${end}`);
-      });
-    });
 }
 
 interface ContentOptions extends RemoteOptions {
@@ -256,35 +154,8 @@ function writeNew(path: string, bytes: Buffer): void {
   }
 }
 
-interface SearchOptions extends CommonOptions {
-  readonly limit: number;
-  readonly before?: string;
-}
-
-const DEFAULT_SEARCH_LIMIT = 20;
-const MAX_SEARCH_LIMIT = 200;
 /** Pages that are looked through for what few messages have; each looks at 20,000 or more. */
 const MAX_PAGES = 100;
-
-/** `waybill messages search`: finds mail of all keys. */
-function searchCommand(context: Context): Command {
-  return command('search', 'find messages of every key by words and tokens, newest first', [
-    'waybill messages search invoice to:@example.net',
-    `waybill messages search '"your invoice" status:failed after:2026-11-20'`,
-    "waybill messages search 'key:shop -tag:news'",
-  ])
-    .argument('[query...]', 'words, "phrases", and tokens such as to:, subject:, status:; see docs/search.md')
-    .option('--limit <n>', 'how many', wholeNumber(1, MAX_SEARCH_LIMIT), DEFAULT_SEARCH_LIMIT)
-    .option('--before <id>', 'continue after a page: the id in its last line')
-    .action(async (words: readonly string[], options: SearchOptions) => {
-      await withOperations(context, options, {}, async ({ search }) => {
-        const query = words.join(' ');
-        const ask = (limit: number, before: string | null) => search({ query, limit, before });
-        const page = await followPages(context, options, options.limit, ask);
-        print(context, options, page, () => foundText(page));
-      });
-    });
-}
 
 /** What a page of messages has, whatever else it has. */
 interface Page {
@@ -296,21 +167,25 @@ interface Page {
  * Asks for pages until so many messages were found, or there are no more, or enough pages were looked through; a person is told
  * how far it is. Gives the last page with all that was found.
  */
-export async function followPages<P extends Page>(
+export async function followPages<
+  Request extends Pick<RequestOf<'search'>, 'limit' | 'before'>,
+  P extends Page,
+>(
   context: Context,
-  options: CommonOptions & { readonly before?: string; readonly limit: number },
+  options: CommonOptions,
+  request: Request,
   enough: number,
-  ask: (limit: number, before: string | null) => Promise<P>,
+  ask: (request: Request) => Promise<P>,
 ): Promise<P> {
   const progress = stepTeller(context, options, (place: string) => ({
     title: 'Searching older messages',
     share: isMessageId(place) ? `before ${formatTimestamp(messageIdTime(place))}` : '',
   }));
-  let page = await ask(options.limit, options.before ?? null);
+  let page = await ask(request);
   const found = [...page.messages];
   for (let pages = 1; page.next !== null && found.length < enough && pages < MAX_PAGES; pages++) {
     progress.tell(page.next);
-    page = await ask(options.limit - found.length, page.next);
+    page = await ask({ ...request, limit: request.limit - found.length, before: page.next });
     found.push(...page.messages);
   }
   return { ...page, messages: found };

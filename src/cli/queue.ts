@@ -54,7 +54,7 @@ export function queueCommand(context: Context): Command {
         });
     });
   const order = ['pause', resumeCommand(context), 'drain', ...queueActCommands(context)];
-  for (const child of operationCommands(context, 'queue', {}, order)) queue.addCommand(child);
+  for (const child of operationCommands(context, { name: 'queue', order })) queue.addCommand(child);
   return suggestingCommands(queue);
 }
 

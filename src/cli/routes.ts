@@ -3,121 +3,31 @@ import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { readYaml } from '../config/yaml.ts';
 import { readError } from '../lib/error.ts';
-import {
-  type ExplanationView,
-  MAX_REHEARSED,
-  type RehearsalView,
-  type RouteTableView,
-} from '../operations/routes.ts';
-import {
-  type CommonOptions,
-  type Context,
-  collect,
-  command,
-  needing,
-  print,
-  wholeNumber,
-} from './context.ts';
+import type { Told } from '../operations/command.ts';
+import type { ExplanationView, RehearsalView, RouteTableView } from '../operations/routes.ts';
+import type { Context } from './context.ts';
 import { groupCommand } from './operation-command.ts';
-import { withOperations } from './session.ts';
 import { counted, Exit, table } from './terminal.ts';
-
-interface ExplainOptions extends CommonOptions {
-  readonly from: string;
-  readonly to: string;
-  readonly tag?: readonly string[];
-  readonly key?: string;
-  readonly source?: string;
-  readonly sourceAddress?: string;
-  readonly size?: number;
-  readonly at?: string;
-}
-
-interface TestOptions extends CommonOptions {
-  readonly last: number;
-}
-
-const USUAL_LAST = 1000;
 
 /** `waybill routes …`: which way mail takes. */
 export function routesCommand(context: Context): Command {
-  const own = [explainCommand(context), testCommand(context), publishCommand(context)];
   return groupCommand(context, {
     name: 'routes',
     title: 'routes, which way mail takes',
-    order: ['list', 'show', ...own],
     texts: {
-      routeTable: (one) => tableText(one),
-      rollbackRoutes: (one, { running }) => inForceText(one, running),
+      routeTable: tableText,
+      explainRoute: explanationText,
+      rehearseRoutes: rehearsalText,
+      publishRoutes: inForceText,
+      rollbackRoutes: inForceText,
     },
+    files: { routes: readRules },
   });
 }
 
-function explainCommand(context: Context): Command {
-  return command('explain', 'say where mail would go, and why', [
-    'waybill routes explain --from ann@example.com --to bob@example.org --tag news',
-    "waybill routes explain --from '<>' --to bob@example.org --source printer --size 20000000",
-  ])
-    .option('--from <address>', "required: the envelope's sender; <> is the null reverse-path")
-    .option('--to <address>', 'required: the recipient')
-    .hook('preAction', needing('from', 'to'))
-    .option('--tag <tag>', 'a tag of the message; may be repeated', collect)
-    .option('--key <name>', 'the API key that submits it')
-    .option('--source <name>', 'the device of listener.sources that submits it')
-    .option('--source-address <address>', 'the address that it is submitted from')
-    .option('--size <bytes>', 'its size (default: 0)', wholeNumber(0, Number.MAX_SAFE_INTEGER))
-    .option('--at <time>', 'when it is to be sent, in RFC 3339 (default: now)')
-    .action(async (options: ExplainOptions) => {
-      await withOperations(context, options, {}, async (operations) => {
-        const explanation = await operations.explainRoute({ query: queryOf(options) });
-        print(context, options, explanation, () => explanationText(explanation));
-      });
-    });
-}
-
-function testCommand(context: Context): Command {
-  return command('test', 'show which recent mail a changed table would route differently', [
-    'waybill routes test rules.yaml',
-    'waybill routes test rules.yaml --last 10000 --json',
-  ])
-    .argument('<file>', 'YAML with routes:, or only the list of rules; - for standard input')
-    .option('--last <n>', 'number of recent messages to use', wholeNumber(1, MAX_REHEARSED), USUAL_LAST)
-    .action(async (file: string, options: TestOptions) => {
-      const routes = await readRules(file);
-      await withOperations(context, options, {}, async (operations) => {
-        const rehearsal = await operations.rehearseRoutes({ routes, last: options.last });
-        print(context, options, rehearsal, () => rehearsalText(rehearsal));
-      });
-    });
-}
-
-function publishCommand(context: Context): Command {
-  return command('publish', 'publish the rules of a file; waiting mail is routed anew', [
-    'waybill routes test rules.yaml && waybill routes publish rules.yaml',
-  ])
-    .argument('<file>', 'YAML with routes:, or only the list of rules; - for standard input')
-    .action(async (file: string, options: CommonOptions) => {
-      const routes = await readRules(file);
-      // New rules can be the cure of a faulty configuration, so that must not stand in their way.
-      await withOperations(context, options, { tolerateFaults: true }, async (operations, running) => {
-        const table = await operations.publishRoutes({ routes });
-        print(context, options, table, () => inForceText(table, running));
-      });
-    });
-}
-
-function inForceText({ version, ruleCount }: RouteTableView, running: boolean): string {
+function inForceText({ version, ruleCount }: RouteTableView, { running }: Told<unknown>): string {
   const when = running ? 'now' : 'at the start';
   return `Version ${version} is in force, with ${counted(ruleCount, 'rule')}. Waiting mail is routed anew ${when}.`;
-}
-
-function queryOf(options: ExplainOptions): [string, string][] {
-  const { from, to, tag = [], key, source, sourceAddress, size, at } = options;
-  const pairs = Object.entries({ from, to, key, source, sourceAddress, sizeBytes: size, at });
-  const given = pairs.flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, String(value)]],
-  );
-  return [...given, ...tag.map((value): [string, string] => ['tag', value])];
 }
 
 /** The table as a file that `publish` takes. */

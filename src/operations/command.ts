@@ -18,6 +18,8 @@ export interface Typed<T> {
   readonly choices: readonly string[] | null;
   /** What help and request say where it is not typed. */
   readonly absent: T;
+  /** An option that must be typed. */
+  readonly needed?: true;
   /** Another option, without a value, that stands for this one with a certain value. */
   readonly instead?: { readonly usage: string; readonly meaning: string; readonly value: T };
   /** The value of what is typed. `now` is in ms. Throws {@link Misread}. */
@@ -32,6 +34,16 @@ export interface Fixed<T> {
   readonly fixed: T;
 }
 
+/** A field that is made of what was typed of several, which are parameters of the API. */
+export interface Joined<T> {
+  readonly parts: Readonly<Record<string, Typed<unknown>>>;
+  /** The value of parameters by their names, as text; one that repeats, as often as it was typed. */
+  readonly join: (given: [string, string][]) => T;
+}
+
+/** What gives a field of a request its value. */
+export type Source<T> = Typed<T> | Fixed<T> | Joined<T>;
+
 /** A command that asks for one operation. */
 export interface CommandForm<Request, Result> {
   /** The words after `waybill`, such as `keys rotate`. */
@@ -40,7 +52,9 @@ export interface CommandForm<Request, Result> {
   readonly examples: readonly string[];
   /** Told at the end of the help. */
   readonly notes?: string;
-  readonly takes: { readonly [Field in keyof Request]-?: Typed<Request[Field]> | Fixed<Request[Field]> };
+  readonly takes: { readonly [Field in keyof Request]-?: Source<Request[Field]> };
+  /** With `--url` it asks a server far away, through its API. */
+  readonly remote?: true;
   /** Is refused where no option is given. */
   readonly wantsOption?: true;
   /** Is carried out although the configuration has faults: it may be the cure. */
@@ -106,6 +120,16 @@ export function text(
     if (given === '' && left === undefined) throw new Misread('It must not be empty.');
     return given;
   });
+}
+
+/** Text that may be left out. */
+export function optional(usage: string, meaning: string): Typed<string | undefined> {
+  return text(usage, meaning, { absent: undefined });
+}
+
+/** Text of an option that must be there; it may be empty. */
+export function needed(usage: string, meaning: string): Typed<string> {
+  return { ...text(usage, meaning, { absent: '' }), needed: true };
 }
 
 /** One of a closed list of words. */
@@ -192,6 +216,12 @@ export function list<A extends string[] | undefined>(
   left: Absent<A>,
 ): Typed<string[] | A> {
   return { usage, meaning, repeats: true, choices: null, absent: left.absent, read: textsOf };
+}
+
+/** The words of an argument such as `[query...]`, with a blank between them. */
+export function sentence(usage: string, meaning: string): Typed<string> {
+  const read = (given: Given) => textsOf(given).join(' ');
+  return { usage, meaning, repeats: true, choices: null, absent: '', read };
 }
 
 /** As {@link list}, of a closed list of words. */

@@ -3,6 +3,7 @@ import { MESSAGE_STATUSES } from '../domain/delivery.ts';
 import type { messageRecordSchema, statusRecordSchema, verdictSchema } from '../ingest/http/answers.ts';
 import type { attemptsPageSchema } from '../ingest/http/attempt-answers.ts';
 import { isEnvid, isNotify } from '../smtp/command.ts';
+import { fixed, integer, optional, text, wordList } from './command.ts';
 import {
   acts,
   elsewhere,
@@ -63,6 +64,9 @@ const messagesPage = () =>
 /** A page of messages as the API shows them. */
 export type MessagesPage = Shown<typeof messagesPage>;
 
+/** How a message is named on the command line. */
+const WHICH = text('<id>', "the message's id, or its Message-ID: '<…@…>'", { absent: '' });
+
 /** What can be asked of messages, and done with them; the command line asks it of servers far away, too. */
 export const MESSAGE_OPERATIONS = {
   submit: operation({
@@ -119,6 +123,52 @@ export const MESSAGE_OPERATIONS = {
       before: z.string().nullable().describe('The `next` of an earlier page; null starts at the newest.'),
     }),
     result: messagesPage,
+    commands: [
+      {
+        words: 'messages list',
+        summary: 'show messages, newest first',
+        examples: [
+          'waybill messages list',
+          'waybill messages list --status failed --status retrying --limit 100',
+          'waybill messages list --to @example.net --since 2026-11-20T00:00:00Z --subject invoice',
+        ],
+        remote: true,
+        takes: {
+          statuses: wordList(
+            '--status <status>',
+            `only those that are ${MESSAGE_STATUSES.join(', ')}; may be given several times`,
+            MESSAGE_STATUSES,
+            { absent: [] },
+          ),
+          filter: {
+            parts: {
+              tag: optional('--tag <tag>', 'only those with exactly this tag'),
+              to: optional(
+                '--to <address>',
+                'only those to this address, or to a whole domain: @example.net',
+              ),
+              from: optional('--from <address>', 'only those from this address, or from a whole domain'),
+              subject: optional(
+                '--subject <text>',
+                'only those whose subject contains this (case-insensitive)',
+              ),
+              since: optional(
+                '--since <time>',
+                'only those accepted at this time or later: 2026-11-20T00:00:00Z',
+              ),
+              until: optional('--until <time>', 'only those accepted before this time'),
+            },
+            join: Object.fromEntries,
+          },
+          limit: integer('--limit <n>', 'how many', [1, 200], { absent: 20 }),
+          before: text(
+            '--before <id>',
+            'continue after a page: the id in its last line (with --url, the cursor)',
+            { absent: null },
+          ),
+        },
+      },
+    ],
   }),
   attempts: operation({
     meaning: 'A page of the attempts to deliver a message, oldest first.',
@@ -132,6 +182,16 @@ export const MESSAGE_OPERATIONS = {
         .describe('The `nextCursor` of an earlier page; null starts at the first.'),
     }),
     result: () => elsewhere<Attempts>('GET /api/v1/messages/{id}/attempts'),
+    commands: [
+      {
+        words: 'messages attempts',
+        summary: 'show every attempt to deliver a message',
+        examples: ['waybill messages attempts msg_01k…', 'waybill messages attempts msg_01k… --json'],
+        remote: true,
+        takes: { id: WHICH, cursor: fixed(null) },
+        json: ({ attempts }) => ({ attempts }),
+      },
+    ],
   }),
   messageContent: operation({
     meaning: 'A message as it is sent, while it is kept.',
@@ -144,12 +204,30 @@ export const MESSAGE_OPERATIONS = {
     access: acts({ words: 'Cancelled a message', subject: 'id', touches: MAIL_TOPICS }),
     request: messageRequest,
     result: statusRecord,
+    commands: [
+      {
+        words: 'messages cancel',
+        summary: 'fail the recipients that still wait; an attempt in progress is the last',
+        examples: ['waybill messages cancel msg_01k…'],
+        remote: true,
+        takes: { id: WHICH },
+      },
+    ],
   }),
   retryMessage: operation({
     meaning: "Tries a message's failed and retrying recipients again, now. Returns the resulting record.",
     access: acts({ words: 'Retried a message', subject: 'id', touches: MAIL_TOPICS }),
     request: messageRequest,
     result: statusRecord,
+    commands: [
+      {
+        words: 'messages retry',
+        summary: 'try failed and retrying recipients again, now; delivered ones get no second copy',
+        examples: ['waybill messages retry msg_01k…'],
+        remote: true,
+        takes: { id: WHICH },
+      },
+    ],
   }),
 };
 

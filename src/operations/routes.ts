@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { routeExplanationSchema } from '../ingest/http/operator-answers.ts';
-import { integer, type TableForm } from './command.ts';
+import { integer, list, needed, optional, type TableForm, text } from './command.ts';
 import {
   changes,
   elsewhere,
@@ -13,7 +13,7 @@ import {
 } from './operation.ts';
 
 /** Most messages that are rehearsed. */
-export const MAX_REHEARSED = 10_000;
+const MAX_REHEARSED = 10_000;
 
 /** A rule as it stands in the configuration file. */
 const rule = () =>
@@ -98,11 +98,19 @@ const ROUTES = look<RouteTableView>(
 /** Versions that can be named on the command line. */
 const VERSIONS = [1, Number.MAX_SAFE_INTEGER] as const;
 
+/** Sizes of a message, in bytes. */
+const SIZES = [0, Number.MAX_SAFE_INTEGER] as const;
+
 /** Where the rules of a table are kept: a file has them all, or whoever publishes them does so here. */
 const RULES_FROM: Readonly<Record<RouteTableSummary['origin'], string>> = {
   file: 'the file',
   stored: 'the database',
 };
+
+/** A list of rules, by the name of its file. */
+const RULES = text('<file>', 'YAML with routes:, or only the list of rules; - for standard input', {
+  absent: '',
+});
 
 /** Published tables under each other. */
 const TABLE_OF_TABLES: TableForm<RouteTableSummary> = {
@@ -165,6 +173,34 @@ export const ROUTE_OPERATIONS = {
         .describe('The parameters of `GET /api/v1/routes/explain`, by name.'),
     }),
     result: () => elsewhere<ExplanationView>('GET /api/v1/routes/explain'),
+    commands: [
+      {
+        words: 'routes explain',
+        summary: 'say where mail would go, and why',
+        examples: [
+          'waybill routes explain --from ann@example.com --to bob@example.org --tag news',
+          "waybill routes explain --from '<>' --to bob@example.org --source printer --size 20000000",
+        ],
+        takes: {
+          query: {
+            parts: {
+              from: needed(
+                '--from <address>',
+                "required: the envelope's sender; <> is the null reverse-path",
+              ),
+              to: needed('--to <address>', 'required: the recipient'),
+              tag: list('--tag <tag>', 'a tag of the message; may be repeated', { absent: [] }),
+              key: optional('--key <name>', 'the API key that submits it'),
+              source: optional('--source <name>', 'the device of listener.sources that submits it'),
+              sourceAddress: optional('--source-address <address>', 'the address that it is submitted from'),
+              sizeBytes: integer('--size <bytes>', 'its size (default: 0)', SIZES, { absent: undefined }),
+              at: optional('--at <time>', 'when it is to be sent, in RFC 3339 (default: now)'),
+            },
+            join: (given) => given,
+          },
+        },
+      },
+    ],
   }),
   rehearseRoutes: operation({
     meaning:
@@ -176,6 +212,19 @@ export const ROUTE_OPERATIONS = {
       last: z.int().min(1).max(MAX_REHEARSED).describe('The most messages to look at.'),
     }),
     result: rehearsalView,
+    commands: [
+      {
+        words: 'routes test',
+        summary: 'show which recent mail a changed table would route differently',
+        examples: ['waybill routes test rules.yaml', 'waybill routes test rules.yaml --last 10000 --json'],
+        takes: {
+          routes: RULES,
+          last: integer('--last <n>', 'number of recent messages to use', [1, MAX_REHEARSED], {
+            absent: 1000,
+          }),
+        },
+      },
+    ],
   }),
   publishRoutes: operation({
     meaning: 'Publishes rules, which replace the present ones.',
@@ -187,6 +236,16 @@ export const ROUTE_OPERATIONS = {
     }),
     request: z.strictObject({ routes: z.unknown() }),
     result: routeTableView,
+    commands: [
+      {
+        words: 'routes publish',
+        summary: 'publish the rules of a file; waiting mail is routed anew',
+        examples: ['waybill routes test rules.yaml && waybill routes publish rules.yaml'],
+        takes: { routes: RULES },
+        // New rules can be the cure of a faulty configuration.
+        cures: true,
+      },
+    ],
   }),
   rollbackRoutes: operation({
     meaning: 'Publishes the rules of an earlier version again, as a new version.',

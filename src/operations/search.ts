@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { messageRecordSchema, statusRecordSchema } from '../ingest/http/answers.ts';
 import type { attemptsPageSchema } from '../ingest/http/attempt-answers.ts';
+import { integer, sentence, text } from './command.ts';
 import { acts, elsewhere, MAIL_TOPICS, type OperationsOf, operation, READ, type Shown } from './operation.ts';
 
 /** New messages are counted up to here. */
@@ -261,6 +262,25 @@ export const SEARCH_OPERATIONS = {
       before: id.nullable().describe('The `next` of an earlier page; null starts at the newest.'),
     }),
     result: searchPage,
+    commands: [
+      {
+        words: 'messages search',
+        summary: 'find messages of every key by words and tokens, newest first',
+        examples: [
+          'waybill messages search invoice to:@example.net',
+          `waybill messages search '"your invoice" status:failed after:2026-11-20'`,
+          "waybill messages search 'key:shop -tag:news'",
+        ],
+        takes: {
+          query: sentence(
+            '[query...]',
+            'words, "phrases", and tokens such as to:, subject:, status:; see docs/search.md',
+          ),
+          limit: integer('--limit <n>', 'how many', [1, 200], { absent: 20 }),
+          before: text('--before <id>', 'continue after a page: the id in its last line', { absent: null }),
+        },
+      },
+    ],
   }),
   countNew: operation({
     meaning: 'How many messages that a query finds are newer than one; counts to `MAX_NEW`.',
