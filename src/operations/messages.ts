@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import { MESSAGE_STATUSES } from '../domain/delivery.ts';
-import type { messageRecordSchema, statusRecordSchema, verdictSchema } from '../ingest/http/answers.ts';
-import type { attemptsPageSchema } from '../ingest/http/attempt-answers.ts';
 import { isEnvid, isNotify } from '../smtp/command.ts';
 import { fixed, integer, optional, text, wordList } from './command.ts';
 import {
+  type Answers,
   acts,
-  elsewhere,
   MAIL_TOPICS,
   type OperationsOf,
   operation,
@@ -35,13 +33,10 @@ const submitted = () =>
 export type Submitted = Shown<typeof submitted>;
 
 /** A message as the API shows it. */
-export type StatusRecord = Shown<typeof statusRecordSchema>;
-
-/** As {@link StatusRecord}. */
-const statusRecord = () => elsewhere<StatusRecord>('GET /api/v1/messages/{id}');
+export type StatusRecord = Shown<Answers['statusRecordSchema']>;
 
 /** A page of a message's attempts as the API shows them. */
-export type Attempts = Shown<typeof attemptsPageSchema>;
+export type Attempts = Shown<Answers['attemptsPageSchema']>;
 
 const keptContent = () =>
   z.strictObject({
@@ -54,9 +49,9 @@ const keptContent = () =>
 /** The bytes of a message. */
 export type KeptContent = Shown<typeof keptContent>;
 
-const messagesPage = () =>
+const messagesPage = ({ messageRecordSchema }: Answers) =>
   z.strictObject({
-    messages: z.array(elsewhere<Shown<typeof messageRecordSchema>>('a message of GET /api/v1/messages')),
+    messages: z.array(messageRecordSchema),
     /** `before` of the next page; null when there is none. */
     next: z.string().nullable(),
   });
@@ -95,13 +90,13 @@ export const MESSAGE_OPERATIONS = {
     access: READ,
     request: submitRequest,
     takesMessage: true,
-    result: () => elsewhere<Shown<typeof verdictSchema>>('POST /api/v1/messages with dryRun'),
+    result: ({ verdictSchema }) => verdictSchema,
   }),
   message: operation({
     meaning: "A message's status record.",
     access: READ,
     request: messageRequest,
-    result: statusRecord,
+    result: ({ statusRecordSchema }) => statusRecordSchema,
   }),
   ways: operation({
     meaning: "The route of each recipient's copy, and what it waits for. Empty for a remote server.",
@@ -181,7 +176,7 @@ export const MESSAGE_OPERATIONS = {
         .nullable()
         .describe('The `nextCursor` of an earlier page; null starts at the first.'),
     }),
-    result: () => elsewhere<Attempts>('GET /api/v1/messages/{id}/attempts'),
+    result: ({ attemptsPageSchema }) => attemptsPageSchema,
     commands: [
       {
         words: 'messages attempts',
@@ -203,7 +198,7 @@ export const MESSAGE_OPERATIONS = {
     meaning: 'Cancels the recipients of a message that are not final. Returns the resulting record.',
     access: acts({ words: 'Cancelled a message', subject: 'id', touches: MAIL_TOPICS }),
     request: messageRequest,
-    result: statusRecord,
+    result: ({ statusRecordSchema }) => statusRecordSchema,
     commands: [
       {
         words: 'messages cancel',
@@ -218,7 +213,7 @@ export const MESSAGE_OPERATIONS = {
     meaning: "Tries a message's failed and retrying recipients again, now. Returns the resulting record.",
     access: acts({ words: 'Retried a message', subject: 'id', touches: MAIL_TOPICS }),
     request: messageRequest,
-    result: statusRecord,
+    result: ({ statusRecordSchema }) => statusRecordSchema,
     commands: [
       {
         words: 'messages retry',
@@ -242,9 +237,9 @@ export type MessageOperations = Pick<
 
 const id = z.string().max(64);
 
-const inboxPage = () =>
+const inboxPage = (api: Answers) =>
   z.strictObject({
-    messages: z.array(foundMessage()),
+    messages: z.array(foundMessage(api)),
     /** `before` of the next page; null when there is none. */
     next: z.string().nullable(),
     /** What the query could not be read as. */

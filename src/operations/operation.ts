@@ -1,5 +1,8 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Role } from '../domain/account.ts';
+import type * as answers from '../ingest/http/answers.ts';
+import type * as attemptAnswers from '../ingest/http/attempt-answers.ts';
+import type * as operatorAnswers from '../ingest/http/operator-answers.ts';
 import type { CommandForm } from './command.ts';
 
 /** What an operation is made of: each stands in one record of this folder, of which all else is derived. */
@@ -18,7 +21,7 @@ export interface Operation<
   /** There is a whole message in its request, which may be as large. */
   readonly takesMessage?: true;
   /** The shape of its result: built only for the documentation and for tests, which check answers against it. */
-  readonly result: () => Result;
+  readonly result: (api: Answers) => Result;
   /** The shape of the steps that it tells of on the way; nothing, where it tells of none. */
   readonly step?: () => Step;
   /** How it is asked for on the command line. */
@@ -34,10 +37,8 @@ export function operation<
   return record;
 }
 
-/** The shape of what is described elsewhere: stands for its type, and says where. */
-export function elsewhere<T>(where: string): z.ZodCustom<T, T> {
-  return z.custom<T>().meta({ title: where });
-}
+/** The shapes of the API's answers. Who builds results has loaded them; a record knows their types, and loads nothing. */
+export type Answers = typeof answers & typeof attemptAnswers & typeof operatorAnswers;
 
 /** Records by the names of their operations. */
 type Records = Readonly<Record<string, Pick<Operation, 'request' | 'result' | 'step'>>>;
@@ -48,12 +49,12 @@ export type ResultIn<R extends Records, K extends keyof R> = Shown<R[K]['result'
 /** What it tells of on the way; never, where it tells nothing. */
 export type StepIn<R extends Records, K extends keyof R> = Shown<NonNullable<R[K]['step']>>;
 
-/** What a schema describes, as those have it who write or read it; where it only stands for a type, that. */
-export type Shown<Schema extends z.ZodType | (() => z.ZodType)> = Schema extends () => infer Made
-  ? ShownBy<Made>
-  : ShownBy<Schema>;
-
-type ShownBy<Schema> = Schema extends z.ZodCustom<infer T> ? T : ReadOnly<z.output<Schema>>;
+/** What a schema describes, as those have it who write or read it. */
+export type Shown<Schema extends z.ZodType | ((api: Answers) => z.ZodType)> = Schema extends (
+  api: Answers,
+) => infer Made
+  ? ReadOnly<z.output<Made>>
+  : ReadOnly<z.output<Schema>>;
 
 type ReadOnly<T> = T extends readonly (infer Item)[]
   ? readonly ReadOnly<Item>[]

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { HOLD_KINDS } from '../domain/lane.ts';
 import type { holdSchema, queueSchema } from '../ingest/http/operator-answers.ts';
 import { fixed, text } from './command.ts';
-import { acts, elsewhere, MAIL_TOPICS, type OperationsOf, operation, READ, type Shown } from './operation.ts';
+import { acts, MAIL_TOPICS, type OperationsOf, operation, READ, type Shown } from './operation.ts';
 
 /** The acts on a selection. */
 const QUEUE_ACTS = ['retry', 'cancel', 'reroute'] as const;
@@ -68,7 +68,7 @@ export const QUEUE_OPERATIONS = {
     request: z.strictObject({
       relay: name.nullable().describe('Only the lanes of this relay; null for all.'),
     }),
-    result: () => elsewhere<QueueView>('GET /api/v1/queue'),
+    result: ({ queueSchema }) => queueSchema,
   }),
   hold: operation({
     meaning: 'Holds a lane, or a relay with all its lanes, or releases it. Survives a restart.',
@@ -81,7 +81,7 @@ export const QUEUE_OPERATIONS = {
       target: name.describe("A lane's name, or a relay's."),
       kind: z.enum(HOLD_KINDS).nullable().describe('Null releases it.'),
     }),
-    result: () => elsewhere<HoldView>('POST /api/v1/queue/pause'),
+    result: ({ holdSchema }) => holdSchema,
     // Holding mail back must not wait until a configuration is free of faults.
     commands: [
       {

@@ -1,16 +1,7 @@
 import { z } from 'zod';
 import type { routeExplanationSchema } from '../ingest/http/operator-answers.ts';
 import { integer, list, needed, optional, type TableForm, text } from './command.ts';
-import {
-  changes,
-  elsewhere,
-  look,
-  type OperationsOf,
-  operation,
-  READ,
-  type Shown,
-  unrecorded,
-} from './operation.ts';
+import { changes, look, type OperationsOf, operation, READ, type Shown, unrecorded } from './operation.ts';
 
 /** Most messages that are rehearsed. */
 const MAX_REHEARSED = 10_000;
@@ -172,7 +163,7 @@ export const ROUTE_OPERATIONS = {
         .max(200)
         .describe('The parameters of `GET /api/v1/routes/explain`, by name.'),
     }),
-    result: () => elsewhere<ExplanationView>('GET /api/v1/routes/explain'),
+    result: ({ routeExplanationSchema }) => routeExplanationSchema,
     commands: [
       {
         words: 'routes explain',

@@ -1,8 +1,14 @@
 import { z } from 'zod';
-import type { messageRecordSchema, statusRecordSchema } from '../ingest/http/answers.ts';
-import type { attemptsPageSchema } from '../ingest/http/attempt-answers.ts';
 import { integer, sentence, text } from './command.ts';
-import { acts, elsewhere, MAIL_TOPICS, type OperationsOf, operation, READ, type Shown } from './operation.ts';
+import {
+  type Answers,
+  acts,
+  MAIL_TOPICS,
+  type OperationsOf,
+  operation,
+  READ,
+  type Shown,
+} from './operation.ts';
 
 /** New messages are counted up to here. */
 export const MAX_NEW = 100;
@@ -17,21 +23,22 @@ const query = z.string().max(MAX_QUERY);
 const named = z.strictObject({ id: z.string().max(1_000) });
 const one = z.strictObject({ id });
 
+export const foundMessage = ({ messageRecordSchema }: Answers) =>
+  messageRecordSchema.and(
+    z.object({
+      /** The key's name; null without one. */
+      key: z.string().nullable(),
+      /** Of a test key, or taken by the inbox. */
+      captured: z.boolean(),
+    }),
+  );
+
 /** A message of a list, and whose it is. */
-export type FoundMessage = Shown<typeof messageRecordSchema> & {
-  /** The key's name; null without one. */
-  readonly key: string | null;
-  /** Of a test key, or taken by the inbox. */
-  readonly captured: boolean;
-};
+export type FoundMessage = Shown<typeof foundMessage>;
 
-/** As {@link FoundMessage}. */
-export const foundMessage = () =>
-  elsewhere<FoundMessage>('a message of GET /api/v1/messages, with key: string | null; captured: boolean');
-
-const searchPage = () =>
+const searchPage = (api: Answers) =>
   z.strictObject({
-    messages: z.array(foundMessage()),
+    messages: z.array(foundMessage(api)),
     /** `before` of the next page; null when there is none. A sparse query may answer less than asked for and still go on. */
     next: z.string().nullable(),
     /** What the query could not be read as, for people; the rest of it was searched for. */
@@ -43,12 +50,10 @@ const searchPage = () =>
 /** A page of what a query finds. */
 export type SearchPage = Shown<typeof searchPage>;
 
-const messageStory = () =>
+const messageStory = ({ statusRecordSchema, attemptsPageSchema }: Answers) =>
   z.strictObject({
-    record: elsewhere<Shown<typeof statusRecordSchema>>('GET /api/v1/messages/{id}'),
-    attempts: elsewhere<Shown<typeof attemptsPageSchema>['attempts']>(
-      'attempts of GET /api/v1/messages/{id}/attempts',
-    ),
+    record: statusRecordSchema,
+    attempts: attemptsPageSchema.shape.attempts,
     /** There are attempts that are not shown. */
     moreAttempts: z.boolean(),
     ways: z.array(recipientWay()),
@@ -182,7 +187,7 @@ const dayCounts = () => z.record(z.enum(SERIES_EVENTS), z.number());
 /** Events of a day so far. */
 export type DayCounts = Shown<typeof dayCounts>;
 
-const overview = () =>
+const overview = (api: Answers) =>
   z.strictObject({
     time: z.string(),
     /** The UTC day so far. */
@@ -201,7 +206,7 @@ const overview = () =>
     }),
     relays: z.array(overviewRelay()),
     /** Failed last, newest first. */
-    failures: z.array(foundMessage()),
+    failures: z.array(foundMessage(api)),
     banners: z.array(overviewBanner()),
     /** No message was ever accepted. */
     empty: z.boolean(),

@@ -4,7 +4,6 @@ import {
   acts,
   CONFIDENTIAL,
   changes,
-  elsewhere,
   MAIL_TOPICS,
   type OperationsOf,
   operation,
@@ -49,9 +48,9 @@ const systemView = () =>
       freeBytes: z.number().nullable(),
       totalBytes: z.number().nullable(),
     }),
-    ports: elsewhere<
-      HealthReport['smtp'] & { readonly api: HealthReport['api']; readonly webui: number | null }
-    >('smtp and api of GET /health, with webui: number | null'),
+    ports: z
+      .custom<HealthReport['smtp'] & { readonly api: HealthReport['api']; readonly webui: number | null }>()
+      .meta({ title: 'smtp and api of GET /health, with webui: number | null' }),
     lastBackup: backupView().nullable(),
   });
 
@@ -187,7 +186,7 @@ export const SYSTEM_OPERATIONS = {
     meaning: 'The body of `GET /health`.',
     access: READ,
     request: z.strictObject({}),
-    result: () => elsewhere<HealthReport>('GET /health'),
+    result: () => z.custom<HealthReport>().meta({ title: 'GET /health' }),
   }),
   system: operation({
     meaning: 'Version, process, storage by class, last backup.',
