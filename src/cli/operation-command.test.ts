@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
 import type { TableForm } from '../operations/command.ts';
@@ -14,6 +16,24 @@ test('every command of a record is there', async () => {
     const { status, out } = await here.waybill([...words.split(' '), '--help']);
     expect([status, out.split('\n')[0]]).toEqual([0, expect.stringContaining(`waybill ${words} `)]);
   }
+  here.remove();
+});
+
+test('several options make one field, one of them may repeat, and what is needed is missed', async () => {
+  const here = new Installation();
+  const rules = join(here.folder, 'rules.yaml');
+  writeFileSync(rules, 'routes: [{ name: big, match: { tag: b, min_bytes: 100 }, via: [inbox] }]');
+  expect((await here.waybill(['routes', 'publish', rules])).status).toBe(0);
+  const explain = ['routes', 'explain', '--to', 'bob@example.net'];
+  const ruleFor = async (...more: string[]) =>
+    (await here.json([...explain, '--from', 'ann@example.com', ...more])).rule;
+  expect(await ruleFor('--tag', 'a', '--tag', 'b', '--size', '100')).toBe('big');
+  expect(await ruleFor('--tag', 'b', '--size', '99')).toBeNull();
+  expect(await ruleFor('--tag', 'a', '--size', '100')).toBeNull();
+  const missing = { status: 2, err: expect.stringMatching(/^error: required option '--from <address>'/) };
+  expect(await here.waybill(explain)).toMatchObject(missing);
+  const mistyped = { status: 2, err: expect.stringMatching(/^error: unknown option '--form'/) };
+  expect(await here.waybill([...explain, '--form', 'ann@example.com'])).toMatchObject(mistyped);
   here.remove();
 });
 
