@@ -1,13 +1,20 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   createIdSource,
+  fromBase32,
   generateSecret,
   hashSecret,
   inspectSecret,
   isMessageId,
+  messageIdBytes,
   messageIdFloor,
+  messageIdOf,
   messageIdTime,
+  messageUuid,
+  readMessageId,
   secretPrefix,
+  toBase32,
   withoutKeys,
 } from './id.ts';
 import { seededRandom } from './random.ts';
@@ -42,6 +49,56 @@ test('a time divides the ids: its own and later ones are at or above its floor, 
   expect(messageIdFloor(-5)).toBe(messageIdFloor(0));
   const last = `msg_7${'z'.repeat(25)}`;
   expect(isMessageId(last) && last < messageIdFloor(Number.MAX_VALUE)).toBe(true);
+});
+
+test('a message id is 128 bits, and these are the id', () =>
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 16, maxLength: 16 }), (bytes) => {
+      const id = messageIdOf(bytes);
+      expect(isMessageId(id)).toBe(true);
+      expect([...messageIdBytes(id)]).toEqual([...bytes]);
+      expect(readMessageId(messageUuid(id))).toBe(id);
+      expect(readMessageId(messageUuid(id).toUpperCase())).toBe(id);
+      expect(readMessageId(id)).toBe(id);
+    }),
+  ));
+
+test('the UUID of an id has its digits, and sorts as it does', () => {
+  expect(messageUuid(`msg_7${'z'.repeat(25)}`)).toBe('ffffffff-ffff-ffff-ffff-ffffffffffff');
+  // 01jbx0q4tc as a number is the time; the rest, digit by digit, the random bits.
+  expect(messageUuid('msg_01jbx0q4tc0123456789abcdef')).toBe('0192fa0b-934c-0044-3214-c74254b635cf');
+  const next = createIdSource({ wall: () => 1_790_000_000_123 }, seededRandom(1));
+  const ids = Array.from({ length: 100 }, next);
+  expect(ids.map(messageUuid).sort()).toEqual(ids.map(messageUuid));
+});
+
+test.each([
+  '',
+  'msg_',
+  `msg_${'0'.repeat(25)}`,
+  `MSG_${'0'.repeat(26)}`,
+  '0192fa0b934c00443214c74254b635cf',
+  '{0192fa0b-934c-0044-3214-c74254b635cf}',
+  '0192fa0b-934c-0044-3214-c74254b635c',
+  '0192fa0b-934c-0044-3214-c74254b635cg',
+  '0192fa0b-934c-0044-3214-c74254b635cf\n',
+])('neither form of an id: %j', (text) => expect(readMessageId(text)).toBeNull());
+
+test('what is no id has no bytes, and other numbers of bytes no id', () => {
+  expect(() => messageIdBytes('msg_1')).toThrow(RangeError);
+  expect(() => messageUuid(`msg_8${'0'.repeat(25)}`)).toThrow(RangeError);
+  for (const length of [0, 15, 17]) expect(() => messageIdOf(new Uint8Array(length))).toThrow(RangeError);
+});
+
+test('base32 reads back what it writes, and nothing else', () => {
+  const fives = fc.nat(8).chain((count) => fc.uint8Array({ minLength: count * 5, maxLength: count * 5 }));
+  fc.assert(
+    fc.property(fives, (bytes) => {
+      expect([...(fromBase32(toBase32(bytes)) ?? [])]).toEqual([...bytes]);
+    }),
+  );
+  for (const text of ['0', '0000000', 'o0000000', 'i0000000', 'l0000000', 'u0000000', 'A0000000', '0000000é'])
+    expect(fromBase32(text)).toBeNull();
 });
 
 test.each(['live', 'test'] as const)(

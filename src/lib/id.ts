@@ -6,6 +6,8 @@ import type { Random } from './random.ts';
 /** Crockford's base32, lower case: no i, l, o or u. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const RANDOM_BYTES = 10;
+/** In base32. */
+const TAIL_CHARACTERS = (RANDOM_BYTES * 8) / 5;
 const MESSAGE_ID = /^msg_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 /**
@@ -28,7 +30,7 @@ export function createIdSource(clock: Pick<Clock, 'wall'>, random: Random): () =
     } else {
       increment(tail);
     }
-    return `msg_${time}${encodeTail(tail)}`;
+    return `msg_${time}${toBase32(tail)}`;
   };
 }
 
@@ -61,23 +63,81 @@ export function messageIdFloor(ms: number): string {
   return `msg_${encodeTime(Math.min(Math.max(Math.ceil(ms), 0), 2 ** 48))}`;
 }
 
+// The other form of a message id: the same 128 bits as a UUID, for clients that parse ids as one (contract-2 §0).
+
+const ID_BYTES = 16;
+const TIME_BYTES = ID_BYTES - RANDOM_BYTES;
+const UUID = /^([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})$/i;
+
+/** The 128 bits of a message id. Throws RangeError if it is not well formed. */
+export function messageIdBytes(id: string): Buffer {
+  if (!isMessageId(id)) throw new RangeError('not a message id');
+  const bytes = Buffer.alloc(ID_BYTES);
+  bytes.writeUIntBE(messageIdTime(id), 0, TIME_BYTES);
+  bytes.set(fromBase32(id.slice(-TAIL_CHARACTERS)) ?? [], TIME_BYTES);
+  return bytes;
+}
+
+/** The message id of 128 bits. Throws RangeError for any other number of bytes. */
+export function messageIdOf(bytes: Uint8Array): string {
+  if (bytes.length !== ID_BYTES) throw new RangeError('a message id has 16 bytes');
+  const time = Buffer.from(bytes.subarray(0, TIME_BYTES)).readUIntBE(0, TIME_BYTES);
+  return `msg_${encodeTime(time)}${toBase32(bytes.subarray(TIME_BYTES))}`;
+}
+
+/** A message id as a UUID. It has no version; its order is that of ids. Throws like {@link messageIdBytes}. */
+export function messageUuid(id: string): string {
+  return messageIdBytes(id)
+    .toString('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** The message id that a text is, in either form; null if it has neither. Hex digits may be in upper case. */
+export function readMessageId(text: string): string | null {
+  if (isMessageId(text)) return text;
+  const [, ...groups] = UUID.exec(text) ?? [];
+  return groups.length === 0 ? null : messageIdOf(Buffer.from(groups.join(''), 'hex'));
+}
+
+/** Bytes as Crockford's base32, in lower case. Their number must be a multiple of five, so that no bits are left. */
+export function toBase32(bytes: Uint8Array): string {
+  let text = '';
+  for (let i = 0; i < bytes.length; i += 5) {
+    const high = ((bytes[i] ?? 0) << 12) | ((bytes[i + 1] ?? 0) << 4) | ((bytes[i + 2] ?? 0) >> 4);
+    const low = (((bytes[i + 2] ?? 0) & 15) << 16) | ((bytes[i + 3] ?? 0) << 8) | (bytes[i + 4] ?? 0);
+    for (const half of [high, low])
+      for (let shift = 15; shift >= 0; shift -= 5) text += ALPHABET.charAt((half >> shift) & 31);
+  }
+  return text;
+}
+
+/**
+ * The bytes of such a text; null if it contains anything else, or is no multiple of eight characters. As with ids, no
+ * letter stands for another.
+ */
+export function fromBase32(text: string): Buffer | null {
+  if (text.length % 8 !== 0) return null;
+  const bytes: number[] = [];
+  for (let i = 0; i < text.length; i += 4) {
+    let half = 0;
+    for (let j = i; j < i + 4; j++) {
+      const digit = ALPHABET.indexOf(text.charAt(j));
+      if (digit < 0) return null;
+      half = (half << 5) | digit;
+    }
+    // Two halves of 20 bits are five bytes.
+    if (i % 8 === 0) bytes.push(half >> 12, (half >> 4) & 0xff, half & 15);
+    else bytes.push(((bytes.pop() ?? 0) << 4) | (half >> 16), (half >> 8) & 0xff, half & 0xff);
+  }
+  return Buffer.from(bytes);
+}
+
 function encodeTime(ms: number): string {
   let text = '';
   let rest = ms;
   for (let i = 0; i < 10; i++) {
     text = ALPHABET.charAt(rest % 32) + text;
     rest = Math.floor(rest / 32);
-  }
-  return text;
-}
-
-function encodeTail(bytes: Uint8Array): string {
-  let text = '';
-  for (let i = 0; i < RANDOM_BYTES; i += 5) {
-    const high = ((bytes[i] ?? 0) << 12) | ((bytes[i + 1] ?? 0) << 4) | ((bytes[i + 2] ?? 0) >> 4);
-    const low = (((bytes[i + 2] ?? 0) & 15) << 16) | ((bytes[i + 3] ?? 0) << 8) | (bytes[i + 4] ?? 0);
-    for (const half of [high, low])
-      for (let shift = 15; shift >= 0; shift -= 5) text += ALPHABET.charAt((half >> shift) & 31);
   }
   return text;
 }
