@@ -25,6 +25,19 @@ test('what is sealed opens again, for its owner and under its key alone', () => 
   expect(vault.seal('pässword', 'out')).not.toBe(sealed);
 });
 
+test('derived keys differ by purpose and by key', () => {
+  const vault = createVault(
+    Uint8Array.from({ length: 32 }, (_, place) => place),
+    seededRandom(1),
+  );
+  // Computed with Python's hmac and hashlib, as RFC 5869 §2 says.
+  expect(Buffer.from(vault.derive('waybill verp')).toString('hex')).toBe(
+    '4b0f71ad870a98969976f9eb6cbb61a3ecc7f7e144575f56f2ec048a20770a87',
+  );
+  expect(vault.derive('waybill verp')).not.toEqual(vault.derive('waybill'));
+  expect(vault.derive('waybill verp')).not.toEqual(createVault(key, systemRandom).derive('waybill verp'));
+});
+
 test('a changed or shortened secret does not open', () => {
   const vault = createVault(key, seededRandom(1));
   const sealed = vault.seal('password', 'out');

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto';
 import { lstatSync, readFileSync } from 'node:fs';
 import { makeFile } from '../lib/files.ts';
 import type { Random } from '../lib/random.ts';
@@ -14,6 +14,8 @@ export interface Vault {
   seal(secret: string, owner: string): string;
   /** The secret; null if it was sealed under another key or for another owner, or was tampered with. */
   open(sealed: string, owner: string): string | null;
+  /** A key of 32 bytes for a purpose (HKDF-SHA256 with this `info`); it reveals neither this key nor another. */
+  derive(info: string): Uint8Array;
 }
 
 const VERSION = 'v1';
@@ -46,6 +48,7 @@ export function createVault(key: Uint8Array, random: Random): Vault {
       if (sealedUnder(sealed) === null || sealingKey !== keyId) return null;
       return decrypt(key, Buffer.from(nonce, 'base64url'), Buffer.from(body, 'base64url'), owner);
     },
+    derive: (info) => new Uint8Array(hkdfSync('sha256', key, '', info, KEY_BYTES)),
   };
 }
 
