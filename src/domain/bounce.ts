@@ -1,0 +1,195 @@
+/**
+ * What a bounce means for its recipient. One table for refusals in our own SMTP dialogue, for delivery status
+ * notifications and for what providers tell; and the guard against a receiver that is itself broken.
+ */
+import { type Said, saidBy } from './bounce-words.ts';
+import type { Reply } from './outcome.ts';
+import type { SuppressionReason } from './suppression.ts';
+
+/** The types of bounces, in the order in which they are decided. */
+export const BOUNCE_TYPES = ['hard', 'soft', 'block', 'provider_suppressed', 'undetermined'] as const;
+
+/** See {@link BOUNCE_TYPES}. */
+export type BounceType = (typeof BOUNCE_TYPES)[number];
+
+/** What is known of a recipient that finally failed. */
+export interface BounceFacts {
+  /** SMTP reply code; null if none is known. Never an HTTP status. */
+  readonly code: number | null;
+  /** Enhanced status code (RFC 3463); null if none is known. X.0.0 says nothing, and counts as none. */
+  readonly enhanced: string | null;
+  /** The peer's words, of any length; '' if it said nothing. Hostile. */
+  readonly text: string;
+  /** It was tried until its time was over. */
+  readonly expired?: boolean;
+  /** The provider did not try, because of its own list. */
+  readonly providerSuppressed?: boolean;
+}
+
+interface Row {
+  readonly type: BounceType;
+  /** Enhanced status codes; `*` is any number. */
+  readonly enhanced: readonly string[];
+  /** What has to be said without such a code; with `codes`, by one of these basic codes. */
+  readonly said: Said | null;
+  readonly codes?: readonly number[];
+  /** When it suppresses the address, and for which reason. */
+  readonly suppresses: 'at_once' | 'after_repeats' | 'never';
+  readonly reason: SuppressionReason | null;
+}
+
+// biome-ignore format: a table, one row a type.
+const TABLE: readonly Row[] = [
+  { type: 'hard', enhanced: ['5.1.0', '5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1'], said: 'no_mailbox', codes: [550, 551, 553], suppresses: 'at_once', reason: 'hard_bounce' },
+  { type: 'soft', enhanced: ['4.*.*', '5.2.2', '5.2.3', '5.3.1', '5.4.*', '5.5.*'], said: 'full_or_late', suppresses: 'after_repeats', reason: 'soft_bounces' },
+  { type: 'block', enhanced: ['5.7.*', '5.6.*', '5.3.4'], said: 'refused', suppresses: 'never', reason: null },
+  { type: 'provider_suppressed', enhanced: [], said: null, suppresses: 'at_once', reason: 'provider' },
+  { type: 'undetermined', enhanced: [], said: null, suppresses: 'never', reason: null },
+];
+
+const ENHANCED = /^([245])\.(\d{1,3})\.(\d{1,3})$/;
+/** Where qmail and its kin, and some gateways, put theirs: `(#5.1.1)`, `#5.1.0 Address rejected`. */
+const IN_THE_TEXT = /#([245]\.\d{1,3}\.\d{1,3})(?![.\d])/;
+/** Characters of a text in which such a code is looked for. */
+const MAX_READ = 1000;
+
+/**
+ * The type of a bounce: by the enhanced code, else by the basic code and the words, else by a code within the words.
+ * What the provider itself says of its list goes before: it often shows a code of the bounce that led to it.
+ */
+export function bounceTypeOf(facts: BounceFacts): BounceType {
+  if (facts.providerSuppressed === true) return 'provider_suppressed';
+  const enhanced = meaningful(facts.enhanced);
+  const within = meaningful(IN_THE_TEXT.exec(facts.text.slice(0, MAX_READ))?.[1] ?? null);
+  const byCode = TABLE.find(
+    (row) => listed(row, enhanced) || (row.type === 'soft' && facts.expired === true),
+  );
+  if (byCode !== undefined) return byCode.type;
+  const said = saidBy(facts.text);
+  const row =
+    TABLE.find((row) => isSaid(row, facts.code, enhanced, said)) ??
+    TABLE.find((row) => enhanced === null && listed(row, within));
+  return row?.type ?? 'undetermined';
+}
+
+/** The same of a reply to a refused or given-up recipient of ours. */
+export function bounceTypeOfReply(reply: Reply, expired: boolean): BounceType {
+  const { cause, code, enhanced, text } = reply;
+  // Providers answer with the statuses of HTTP.
+  return bounceTypeOf({ code: cause === 'smtp_reply' ? code : null, enhanced, text, expired });
+}
+
+/** Null for what is no enhanced code, or the class's default. */
+function meaningful(enhanced: string | null): string | null {
+  const [, , subject = '', detail = ''] = ENHANCED.exec(enhanced ?? '') ?? [];
+  return Number(subject) === 0 && Number(detail) === 0 ? null : enhanced;
+}
+
+function listed(row: Row, enhanced: string | null): boolean {
+  if (enhanced === null) return false;
+  const numbers = enhanced.split('.').map(Number);
+  return row.enhanced.some((form) =>
+    form.split('.').every((number, place) => number === '*' || Number(number) === numbers[place]),
+  );
+}
+
+/** An enhanced code that is in no row leaves only the refusal by a list, a filter or a rule to be told by words. */
+function isSaid(row: Row, code: number | null, enhanced: string | null, said: ReadonlySet<Said>): boolean {
+  if (enhanced !== null && row.type !== 'block') return false;
+  if (row.type === 'soft' && code !== null && code >= 400 && code < 500) return true;
+  if (row.codes !== undefined && (code === null || !row.codes.includes(code))) return false;
+  return row.said !== null && said.has(row.said);
+}
+
+// What follows from it for the address.
+
+const DAY_MS = 86_400_000;
+/** Soft bounces further apart than this are not counted together. */
+export const SOFT_BOUNCE_WINDOW_MS = 30 * DAY_MS;
+
+/**
+ * How many soft bounces of an address count at `now`, by their times (wall ms): those of the last 30 days after the
+ * last delivery to it (null: none).
+ */
+export function softBouncesInARow(
+  bouncedAt: readonly number[],
+  deliveredAt: number | null,
+  now: number,
+): number {
+  const since = Math.max(now - SOFT_BOUNCE_WINDOW_MS, deliveredAt ?? Number.NEGATIVE_INFINITY);
+  return bouncedAt.filter((at) => at > since && at <= now).length;
+}
+
+/**
+ * Why a bounce of this type suppresses its address; null if it does not. `softBounces` counts this one, too, as
+ * {@link softBouncesInARow} does; `limit` is how many suppress (0: none do).
+ */
+export function suppressionBy(
+  type: BounceType,
+  softBounces: number,
+  limit: number,
+): SuppressionReason | null {
+  const row = TABLE.find((row) => row.type === type);
+  if (row === undefined || row.suppresses === 'never') return null;
+  if (row.suppresses === 'after_repeats' && (limit <= 0 || softBounces < limit)) return null;
+  return row.reason;
+}
+
+// The guard. Where a domain refuses most of its recipients as unknown within an hour, its directory or the route to it
+// is broken.
+
+const HOUR_MS = 3_600_000;
+/** How far back a domain's outcomes are counted. */
+export const GUARD_WINDOW_MS = HOUR_MS;
+/** How long a suppression of the hour that led to the guard stays. */
+const GUARDED_ENTRY_MS = DAY_MS;
+/** Up to so many hard bounces of a domain within the window are credible, whatever their share. */
+const MAX_CREDIBLE_HARD = 50;
+
+/** Recipients of one domain in the last {@link GUARD_WINDOW_MS}. */
+export interface DomainOutcomes {
+  /** Those that were delivered, or failed by the domain's decision; `hard` ones among them. */
+  readonly decided: number;
+  readonly hard: number;
+}
+
+/** Whether, and how long, bounces of a domain suppress nothing. */
+export interface Guard {
+  /** Wall ms; null: it is not guarded. */
+  readonly until: number | null;
+  /** It was not guarded until now: tell, and shorten the entries of the hour with {@link guardedExpiry}. */
+  readonly begins: boolean;
+}
+
+/**
+ * The guard of a domain after an outcome, before that outcome suppresses anything. It lasts until an hour has passed
+ * without such figures; `until` is where it stood (null: never guarded).
+ */
+export function guardAfter(until: number | null, { decided, hard }: DomainOutcomes, now: number): Guard {
+  const stands = until !== null && now < until;
+  const isBroken = hard > MAX_CREDIBLE_HARD && hard * 2 > decided;
+  if (!isBroken) return { until: stands ? until : null, begins: false };
+  return { until: now + GUARD_WINDOW_MS, begins: !stands };
+}
+
+/** Whether the guard keeps this reason from suppressing: what bounces say, not what people want. */
+export function isHeldBack(reason: SuppressionReason): boolean {
+  return reason === 'hard_bounce' || reason === 'soft_bounces' || reason === 'provider';
+}
+
+/**
+ * The end (wall ms) of a domain's suppression when its guard begins at `now`: a day later for one that a bounce made
+ * in the hour before, unless it ends sooner; else as it was (null: never).
+ */
+export function guardedExpiry(
+  entry: {
+    readonly reason: SuppressionReason;
+    readonly createdAt: number;
+    readonly expiresAt: number | null;
+  },
+  now: number,
+): number | null {
+  const { reason, createdAt, expiresAt } = entry;
+  if (!isHeldBack(reason) || createdAt < now - GUARD_WINDOW_MS) return expiresAt;
+  return Math.min(expiresAt ?? Number.POSITIVE_INFINITY, now + GUARDED_ENTRY_MS);
+}
