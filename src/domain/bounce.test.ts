@@ -86,6 +86,14 @@ test('the mailbox that does not exist may be the sender’s, or one of too many'
   expect(typeOf({ code: 550, text: 'Too many unknown users: user unknown' })).toBe('block');
 });
 
+test('a mailbox that is unavailable for a while exists, and a quota on sending is not its own', () => {
+  expect(typeOf({ code: 550, text: 'Mailbox unavailable' })).toBe('hard');
+  expect(typeOf({ code: 550, text: 'Mailbox unavailable, try again later' })).toBe('undetermined');
+  expect(typeOf({ code: 550, text: 'Mailbox unavailable: policy' })).toBe('block');
+  expect(typeOf({ code: 552, text: 'Quota exceeded' })).toBe('soft');
+  expect(typeOf({ code: 552, text: 'Daily sending quota exceeded' })).toBe('block');
+});
+
 test('an address, a path of a URL and codes between lines are no words', () => {
   expect(typeOf({ code: 550, text: '<spam@block.example> no' })).toBe('undetermined');
   expect(typeOf({ code: 550, text: 'see https://example.org/spam?policy' })).toBe('undetermined');

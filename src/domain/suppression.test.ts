@@ -187,6 +187,7 @@ test('evidence is one line of at most 500 characters', () => {
   expect(evidenceText(' 550\r\n no\u2028such\u0000\u202euser\t ')).toBe('550 no such user');
   expect(evidenceText('a'.repeat(501))).toBe('a'.repeat(500));
   expect(evidenceText(`${'a'.repeat(499)}😀`)).toBe('a'.repeat(499));
+  expect(evidenceText(`${'a'.repeat(499)} b`)).toBe('a'.repeat(499));
   expect(evidenceText('\n'.repeat(1_000_000))).toBe('');
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 700 }), (text) => {

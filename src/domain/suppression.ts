@@ -239,5 +239,5 @@ export function evidenceText(text: string): string {
     .replace(/[\p{C}\p{Z}]+/gu, ' ')
     .trim();
   const cut = line.slice(0, MAX_TEXT);
-  return cut.isWellFormed() ? cut : cut.slice(0, -1);
+  return (cut.isWellFormed() ? cut : cut.slice(0, -1)).trimEnd();
 }

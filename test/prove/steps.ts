@@ -199,6 +199,7 @@ export const STEPS: readonly Step[] = [
     'mail-forms',
     'feedback-report',
     'preview',
+    'feedback',
   ]),
   fuzzed('http', 'of requests: JSON, forms, queries, fields, searches', [
     'json',
