@@ -6,6 +6,7 @@ import {
   generateSecret,
   hashSecret,
   inspectSecret,
+  isId,
   isMessageId,
   messageIdBytes,
   messageIdFloor,
@@ -33,6 +34,14 @@ test('ids are well formed, carry their time and increase, also when the clock go
   }
   expect([...ids].sort()).toEqual(ids);
   expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('ids of other things have a prefix of their own', () => {
+  const clock = { wall: () => 1_790_000_000_123 };
+  const id = createIdSource(clock, seededRandom(1), 'sup_')();
+  expect(id.replace('sup_', 'msg_')).toBe(createIdSource(clock, seededRandom(1))());
+  expect([isId(id, 'sup_'), isId(id, 'msg_'), isMessageId(id)]).toEqual([true, false, false]);
+  expect([isId(`${id}0`, 'sup_'), isId('sup_', 'sup_'), isId('ann@example.org', 'sup_')]).not.toContain(true);
 });
 
 test('what is no id is told apart', () => {

@@ -10,12 +10,19 @@ const RANDOM_BYTES = 10;
 const TAIL_CHARACTERS = (RANDOM_BYTES * 8) / 5;
 const MESSAGE_ID = /^msg_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
+/** How ids begin: of messages, events, suppressions, webhook endpoints, and feedback. */
+export type IdPrefix = 'msg_' | 'evt_' | 'sup_' | 'whe_' | 'fbk_';
+
 /**
- * Makes message ids: `msg_` and 26 characters, 48 bits of milliseconds and 80 bits of randomness, strictly
- * increasing within one generator even when the clock stands still or goes back. The time in an id is the
- * message's `createdAt`, so ids sort as messages do.
+ * Makes ids, of messages unless told otherwise: a prefix and 26 characters, 48 bits of milliseconds and 80 bits of
+ * randomness, strictly increasing within one generator even when the clock stands still or goes back. The time in an
+ * id is the `createdAt` of what has it, so ids sort as messages do.
  */
-export function createIdSource(clock: Pick<Clock, 'wall'>, random: Random): () => string {
+export function createIdSource(
+  clock: Pick<Clock, 'wall'>,
+  random: Random,
+  prefix: IdPrefix = 'msg_',
+): () => string {
   let lastMs = -1;
   let time = '';
   const tail = new Uint8Array(RANDOM_BYTES);
@@ -30,7 +37,7 @@ export function createIdSource(clock: Pick<Clock, 'wall'>, random: Random): () =
     } else {
       increment(tail);
     }
-    return `msg_${time}${toBase32(tail)}`;
+    return `${prefix}${time}${toBase32(tail)}`;
   };
 }
 
@@ -46,6 +53,11 @@ export function createTokenSource(clock: Pick<Clock, 'wall'>, random: Random): (
 /** Whether `text` has the form of a message id. It says nothing about the existence of such a message. */
 export function isMessageId(text: string): boolean {
   return MESSAGE_ID.test(text);
+}
+
+/** Whether `text` has the form of an id with this prefix. */
+export function isId(text: string, prefix: IdPrefix): boolean {
+  return text.startsWith(prefix) && isMessageId(`msg_${text.slice(prefix.length)}`);
 }
 
 /** The milliseconds since the epoch that a message id carries. The id must be well formed. */
