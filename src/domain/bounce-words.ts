@@ -42,13 +42,16 @@ const NO_MAILBOX = phrases(`
   該用戶不存在|收件者不存在|ユーザーが存在しません|宛先が存在しません
   пользователь не найден|нет такого пользователя|почтовый ящик не существует`);
 
-/** The same from most servers. With words of a refusal or a wait it means those, as RFC 5321 §4.2.3 allows for 550. */
+/**
+ * Most servers mean the same by these. Next to words of a refusal or of waiting they mean those: RFC 5321 §4.2.3 lets
+ * 550 say either.
+ */
 const PERHAPS_NO_MAILBOX = phrases(`
   mailbox unavailable|mailbox is unavailable|unavailable mail user|user is unavailable|address rejected
   recipient rejected|recipient address rejected|recipient is not accepted|rcpt is rejected|user is locked
   user rejected|account unavailable|mailbox not available`);
 
-/** Of a text with one of these, the mailbox that does not exist is the sender's, or it counts such recipients. */
+/** With one of these, a text is about the sender's mailbox, or about how many recipients were wrong. */
 const OF_THE_SENDER = phrases(`
   sender|mail from|return path|from header|from domain|absender|expediteur|emetteur|mittente|remitente|发件人|发信人
   callback|callout|too many|excessive|dictionary attack|directory harvest|attempting to mail|helo|ehlo`);
@@ -65,15 +68,15 @@ const FULL_OR_LATE = phrases(`
   retry timeout exceeded|message expired|delivery time expired|in the queue too long|retry time not reached
   connection timed out|connection refused|unable to deliver in`);
 
-/** It may be there again later. */
+/** The mailbox may be back later. */
 const FOR_A_WHILE = phrases('temporar|try again|try later|retry|later|plus tard|spater|稍后');
 
-/** A quota of these is on sending. */
+/** A quota next to one of these limits sending. */
 const SENT_TOO_MUCH = phrases(
   'sending quota|sending limit|relay quota|daily quota|monthly quota|sender|发信',
 );
 
-/** A list, a filter, a rule or a limit refuses this message or this server; nothing is said of the mailbox. */
+/** A list, a filter, a rule or a limit refuses this message or this server. It says nothing about the mailbox. */
 const REFUSED = phrases(`
   block list|blocklist|blacklist|black list|blocked|blocking|black ip|blackhole|rbl|dnsbl|spamhaus|spamcop|sorbs
   barracuda reputation|ivmsip|cloudmark|listed on|is listed|listed in|banned|not welcome|bloque|liste noire|gesperrt
@@ -90,7 +93,7 @@ const REFUSED = phrases(`
 /** What the words of a refusal may say. */
 export type Said = 'no_mailbox' | 'full_or_late' | 'refused';
 
-/** What the words of a refusal say: nothing, or several things. Of a hostile text, only the beginning is read. */
+/** What the words of a refusal say: nothing, one thing, or several. Only the beginning of a long text is read. */
 export function saidBy(text: string): ReadonlySet<Said> {
   const words = fold(text);
   const isSaid = (...wanted: readonly (readonly string[])[]) => wanted.some((some) => has(words, some));
@@ -103,7 +106,7 @@ export function saidBy(text: string): ReadonlySet<Said> {
   return said;
 }
 
-/** Folded as the texts are, with the blank before a word; what is not ASCII needs none. */
+/** The phrases of a table, folded as texts are. One in ASCII begins with a blank, so that it matches whole beginnings. */
 function phrases(table: string): readonly string[] {
   return table
     .split(/[|\n]/)
@@ -124,13 +127,10 @@ function plain(text: string): string {
     .toLowerCase();
 }
 
-/** Addresses, which are anybody's words, and the codes between lines, which would part a phrase. */
+/** An address may contain any word, and codes between the lines of a reply would split phrases: both are left out. */
 const NO_WORD = /@|^[245][0-9]{2}(?:-[245]\.[0-9]{1,3}\.[0-9]{1,3})?$|^[245]\.[0-9]{1,3}\.[0-9]{1,3}$/;
 
-/**
- * The words of a text with one blank before each: without addresses and codes, and of each URL the host alone, since
- * a path names what it pleases.
- */
+/** The words of a text, each after a blank. A URL counts by its host alone, since its path may contain any word. */
 function fold(text: string): string {
   const parts = plain(text.slice(0, MAX_READ))
     .split(/\s+/)

@@ -1,6 +1,6 @@
 /**
- * What a bounce means for its recipient. One table for refusals in our own SMTP dialogue, for delivery status
- * notifications and for what providers tell; and the guard against a receiver that is itself broken.
+ * What a bounce means for its recipient (contract-2 §A1). Refusals in our own SMTP dialogue, delivery status
+ * notifications and events of providers share one table. The guard protects addresses from a receiver that is broken.
  */
 import { type Said, saidBy } from './bounce-words.ts';
 import type { Reply } from './outcome.ts';
@@ -30,7 +30,7 @@ interface Row {
   readonly type: BounceType;
   /** Enhanced status codes; `*` is any number. */
   readonly enhanced: readonly string[];
-  /** What has to be said without such a code; with `codes`, by one of these basic codes. */
+  /** What the words must say where no enhanced code decides; with `codes`, only after one of these basic codes. */
   readonly said: Said | null;
   readonly codes?: readonly number[];
   /** When it suppresses the address, and for which reason. */
@@ -48,14 +48,14 @@ const TABLE: readonly Row[] = [
 ];
 
 const ENHANCED = /^([245])\.(\d{1,3})\.(\d{1,3})$/;
-/** Where qmail and its kin, and some gateways, put theirs: `(#5.1.1)`, `#5.1.0 Address rejected`. */
+/** qmail and some gateways write the enhanced code into the text: `(#5.1.1)`, `#5.1.0 Address rejected`. */
 const IN_THE_TEXT = /#([245]\.\d{1,3}\.\d{1,3})(?![.\d])/;
-/** Characters of a text in which such a code is looked for. */
+/** Characters of a text that are searched for such a code. */
 const MAX_READ = 1000;
 
 /**
- * The type of a bounce: by the enhanced code, else by the basic code and the words, else by a code within the words.
- * What the provider itself says of its list goes before: it often shows a code of the bounce that led to it.
+ * The type of a bounce. The enhanced code decides, else the basic code and the words, else an enhanced code within the
+ * text. A provider that did not try comes first: it often repeats the code of the bounce that led to its list.
  */
 export function bounceTypeOf(facts: BounceFacts): BounceType {
   if (facts.providerSuppressed === true) return 'provider_suppressed';
@@ -72,14 +72,14 @@ export function bounceTypeOf(facts: BounceFacts): BounceType {
   return row?.type ?? 'undetermined';
 }
 
-/** The same of a reply to a refused or given-up recipient of ours. */
+/** The type of a failure that our own attempts met; `expired`: they ended because the time was over. */
 export function bounceTypeOfReply(reply: Reply, expired: boolean): BounceType {
   const { cause, code, enhanced, text } = reply;
-  // Providers answer with the statuses of HTTP.
+  // Other replies have HTTP statuses.
   return bounceTypeOf({ code: cause === 'smtp_reply' ? code : null, enhanced, text, expired });
 }
 
-/** Null for what is no enhanced code, or the class's default. */
+/** Null if it is no enhanced code, or only the default of its class. */
 function meaningful(enhanced: string | null): string | null {
   const [, , subject = '', detail = ''] = ENHANCED.exec(enhanced ?? '') ?? [];
   return Number(subject) === 0 && Number(detail) === 0 ? null : enhanced;
@@ -93,7 +93,10 @@ function listed(row: Row, enhanced: string | null): boolean {
   );
 }
 
-/** An enhanced code that is in no row leaves only the refusal by a list, a filter or a rule to be told by words. */
+/**
+ * Whether the basic code and the words put a bounce into this row. Where an enhanced code is given that no row has, words
+ * can only show a block.
+ */
 function isSaid(row: Row, code: number | null, enhanced: string | null, said: ReadonlySet<Said>): boolean {
   if (enhanced !== null && row.type !== 'block') return false;
   if (row.type === 'soft' && code !== null && code >= 400 && code < 500) return true;
@@ -108,8 +111,8 @@ const DAY_MS = 86_400_000;
 export const SOFT_BOUNCE_WINDOW_MS = 30 * DAY_MS;
 
 /**
- * How many soft bounces of an address count at `now`, by their times (wall ms): those of the last 30 days after the
- * last delivery to it (null: none).
+ * The number of soft bounces of an address that count at `now`: those in the last 30 days and after the last delivery to
+ * it (null: there was none). All times are wall ms.
  */
 export function softBouncesInARow(
   bouncedAt: readonly number[],
@@ -121,8 +124,8 @@ export function softBouncesInARow(
 }
 
 /**
- * Why a bounce of this type suppresses its address; null if it does not. `softBounces` counts this one, too, as
- * {@link softBouncesInARow} does; `limit` is how many suppress (0: none do).
+ * The reason for which a bounce of this type suppresses its address; null if it does not. `softBounces` comes from
+ * {@link softBouncesInARow} and includes this one; `limit` of them suppress (0: they never do).
  */
 export function suppressionBy(
   type: BounceType,
