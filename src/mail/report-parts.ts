@@ -222,7 +222,7 @@ function plainLine(text: string, most: number): string {
 }
 
 /** Decodes xtext (RFC 3461 §4); leaves it if the result could not be in a field. */
-function decodeXtext(xtext: string): string {
+export function decodeXtext(xtext: string): string {
   const decoded = xtext.replace(XTEXT_ESCAPE, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );

@@ -220,10 +220,12 @@ export interface ReturnedHeader {
 /** The header of the returned message, among the parts of this level; null if nothing was returned. */
 export function returnedHeader(parts: readonly ReportPart[], level: number): ReturnedHeader | null {
   const part = parts.find((each) => each.level === level && RETURNED.has(each.type));
-  return part === undefined ? null : identityOf(readFields(part.body).fields);
+  return part === undefined ? null : readReturnedHeader(part.body);
 }
 
-function identityOf(fields: readonly FieldSpan[]): ReturnedHeader {
+/** Reads a header with CRLF line ends, and whatever follows it. */
+export function readReturnedHeader(bytes: Buffer): ReturnedHeader {
+  const { fields } = readFields(bytes);
   return {
     messageId: MESSAGE_ID.exec(fieldValue(fields, 'message-id') ?? '')?.[0] ?? null,
     returnPath: RETURN_PATH.exec(fieldValue(fields, 'return-path') ?? ' ')?.[1] ?? null,
