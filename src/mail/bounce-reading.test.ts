@@ -217,6 +217,14 @@ describe('a message that is no delivery status', () => {
     expect(readBounce(Buffer.from(text, 'latin1'), '')).toMatchObject({ recipients: [{ text: 'grüße' }] });
   });
 
+  test("qmail's form ends with a paragraph that begins with a hyphen, in any words", () => {
+    const text =
+      'Hi. This is the qmail-send\n\n<ann@x.test>:\n550 gone\n\n--- Anbei.\n\n<bob@x.test>:\n550 gone\n';
+    expect(statusesOf(`\n${text}`).map(({ finalRecipient }) => finalRecipient?.address)).toEqual([
+      'ann@x.test',
+    ]);
+  });
+
   test('what repeats the message is not searched', () => {
     expect(read('Subject: x\n\nIt failed.\n--- Original message ---\n\nI owe you 500 euros.\n').kind).toBe(
       'undetermined',

@@ -63,7 +63,7 @@ const MAX_SHORT = 255;
 const ACTIONS: readonly string[] = ['failed', 'delayed', 'delivered', 'relayed', 'expanded'];
 const FAILURES: readonly DeliveryAction[] = ['failed', 'delayed'];
 /** What only a recipient's group has. */
-const OF_RECIPIENT: readonly string[] = ['final-recipient', 'original-recipient', 'action'];
+const OF_RECIPIENT: readonly string[] = ['final-recipient', 'original-recipient'];
 /** Where there is no Action. A class 4 does not tell whether it was the last attempt. */
 const ACTION_OF_CLASS: Readonly<Record<string, DeliveryAction>> = {
   '2': 'delivered',

@@ -11,6 +11,8 @@ const RECIPIENTS = [
   { address: 'eve@x.test', orcpt: 'rfc822;list@x.test' },
   { address: 'fay@x.test', orcpt: 'rfc822;list@x.test' },
   { address: 'jürgen@x.test', orcpt: null },
+  { address: 'gus+1@x.test', orcpt: null },
+  { address: 'gus+2B1@x.test', orcpt: null },
 ];
 
 function find(
@@ -31,6 +33,7 @@ test.each([
   ['the final recipient, where there is no original', null, 'rfc822; ann@x.test', 0],
   ['the final recipient, where the original is none of ours', 'rfc822;who@z.test', 'rfc822; ann@x.test', 0],
   ['an address that only looks like xtext', null, 'rfc822; cyn+2B@x.test', 2],
+  ['an address as it stands, before what it decodes to', null, 'rfc822; gus+2B1@x.test', 9],
   ['xtext of it', null, 'rfc822; cyn+2B2B@x.test', 2],
   ['another case', null, 'RFC822; <ANN@X.TEST>', 0],
   ['the case, where only that differs', null, 'rfc822; Dee@x.test', 3],
