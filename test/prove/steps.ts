@@ -201,6 +201,7 @@ export const STEPS: readonly Step[] = [
     'preview',
     'feedback',
   ]),
+  fuzzed('bounces', 'of what comes to a return path', ['bounce']),
   fuzzed('http', 'of requests: JSON, forms, queries, fields, searches', [
     'json',
     'multipart',
