@@ -39,6 +39,32 @@ export const systemClock: Clock = {
     }),
 };
 
+/** Given explicitly: the default reason, an exception, costs more than everything else. */
+const OVER = 'over';
+
+/**
+ * Gives `work` a signal that aborts after `ms`, or with `signal`, and stops the timer when the work ends. The work
+ * decides what its signal means.
+ */
+export async function within<T>(
+  clock: Clock,
+  ms: number,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const end = new AbortController();
+  const stop = () => end.abort(OVER);
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  void clock.sleep(ms, end.signal).then(stop);
+  try {
+    return await work(end.signal);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    stop();
+  }
+}
+
 // Timestamps as text: RFC 3339; ours are always UTC with milliseconds.
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;

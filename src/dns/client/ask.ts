@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, within } from '../../lib/clock.ts';
 import { errorCode } from '../../lib/error.ts';
 import type { Endpoint } from '../../lib/network.ts';
 import type { Random } from '../../lib/random.ts';
@@ -139,32 +139,6 @@ function unheard(error: Error | null): ExchangeFailure {
 /** The failure of a server whose answer cannot be parsed. */
 function garbled(reason: string): ExchangeFailure {
   return { kind: 'failed', cause: 'dns_malformed', text: `gives an answer that cannot be read: ${reason}` };
-}
-
-/** Given explicitly: the default reason, an exception, costs more than everything else. */
-const OVER = 'over';
-
-/**
- * Gives `work` a signal that aborts after `ms`, or with `signal`, and stops the timer when the work ends. The work
- * decides what its signal means.
- */
-export async function within<T>(
-  clock: Clock,
-  ms: number,
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const end = new AbortController();
-  const stop = () => end.abort(OVER);
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, { once: true });
-  void clock.sleep(ms, end.signal).then(stop);
-  try {
-    return await work(end.signal);
-  } finally {
-    signal.removeEventListener('abort', stop);
-    stop();
-  }
 }
 
 // One query over UDP, from its own socket and port.

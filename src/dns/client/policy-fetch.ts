@@ -1,11 +1,9 @@
 /** Fetches MTA-STS policy files (RFC 8461 §3.3). */
-import type { IncomingMessage } from 'node:http';
-import { request } from 'node:https';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, within } from '../../lib/clock.ts';
+import { getByHttps, type HttpsHead } from '../../lib/https-get.ts';
 import { lookUpAddresses } from '../hosts.ts';
 import type { PolicyFetch } from '../mta-sts.ts';
 import type { Resolver } from '../resolver.ts';
-import { within } from './ask.ts';
 
 /** What fetching needs. */
 export interface PolicyFetchParts {
@@ -20,7 +18,7 @@ export interface PolicyFetchParts {
 
 type Fetched = Awaited<ReturnType<PolicyFetch>>;
 
-const HTTPS_PORT = 443;
+const PATH = '/.well-known/mta-sts.txt';
 const MAX_BYTES = 65_536;
 /** RFC 8461 §3.3 suggests a minute in all; this many addresses share it. */
 const MAX_ADDRESSES = 3;
@@ -45,62 +43,21 @@ export function createPolicyFetch(parts: PolicyFetchParts): PolicyFetch {
   };
 }
 
-function get(
+async function get(
   host: string,
   address: string,
-  { ca, port = HTTPS_PORT }: PolicyFetchParts,
+  { ca, port }: PolicyFetchParts,
   signal: AbortSignal,
 ): Promise<Fetched> {
-  return new Promise((resolve) => {
-    const asking = request({
-      host: address,
-      port,
-      servername: host,
-      path: '/.well-known/mta-sts.txt',
-      headers: { host, accept: 'text/plain' },
-      agent: false,
-      // Set explicitly: the environment (NODE_TLS_REJECT_UNAUTHORIZED) can switch the default off.
-      rejectUnauthorized: true,
-      signal,
-      ...(ca === undefined ? {} : { ca }),
-    });
-    const finish = (fetched: Fetched) => {
-      resolve(fetched);
-      asking.destroy();
-    };
-    const fail = (error: Error) =>
-      finish(failed(signal.aborted ? `${host} does not answer` : `${host}: ${error.message}`));
-    asking.on('error', fail);
-    asking.on('response', (response) => {
-      const reason = flawOf(response);
-      if (reason !== null) return finish(failed(`${host} ${reason}`));
-      readBody(response, host, finish, fail);
-    });
-    asking.end();
-  });
-}
-
-function readBody(
-  response: IncomingMessage,
-  host: string,
-  finish: (fetched: Fetched) => void,
-  fail: (error: Error) => void,
-): void {
-  const chunks: Buffer[] = [];
-  let received = 0;
-  response.on('error', fail);
-  response.on('data', (chunk: Buffer) => {
-    chunks.push(chunk);
-    received += chunk.length;
-    if (received > MAX_BYTES) finish(failed(`${host} sends more than 64 KiB`));
-  });
-  response.on('end', () => finish({ kind: 'fetched', body: Buffer.concat(chunks).toString() }));
+  const accept = 'text/plain';
+  const asked = { host, path: PATH, address, port, ca, accept, maxBytes: MAX_BYTES, flawOf, signal };
+  const answer = await getByHttps(asked);
+  return answer.kind === 'answer' ? { kind: 'fetched', body: answer.body.toString() } : answer;
 }
 
 /** The fault of an answer's head; null if there is none. */
-function flawOf({ statusCode, headers }: IncomingMessage): string | null {
-  if (statusCode !== 200) return `answers with status ${statusCode}`;
-  const type = headers['content-type'] ?? '';
+function flawOf({ status, type }: HttpsHead): string | null {
+  if (status !== 200) return `answers with status ${status}`;
   return /^text\/plain[ \t]*(?:;|$)/i.test(type) ? null : 'answers with something other than text/plain';
 }
 
