@@ -24,6 +24,19 @@ export function decodeJson(text: string): unknown {
   }
 }
 
+/** A member of a JSON object; null if it is missing, or `value` is no object. */
+export function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : null;
+}
+
+/** As {@link memberOf}, where it must be text of 1 to `maxLength` characters; null for anything else. */
+export function textOf(value: unknown, name: string, maxLength: number): string | null {
+  const text = memberOf(value, name);
+  return typeof text === 'string' && text !== '' && text.length <= maxLength ? text : null;
+}
+
 /** Text with URL escapes decoded (RFC 3986 §2.1); unchanged if they are malformed or not UTF-8. */
 export function withoutUrlEscapes(text: string): string {
   try {

@@ -1,9 +1,8 @@
 /** Requests an access token for each kind of grant (RFC 6749 §4.4 and §6, RFC 7523 §2.1). */
 import { sign } from 'node:crypto';
 import type { OAuthGrant } from '../../domain/relay.ts';
-import { decodeJson } from '../../lib/decode.ts';
+import { decodeJson, memberOf } from '../../lib/decode.ts';
 import type { GivenToken, HttpAnswer, TokenSource } from './provider.ts';
-import { memberOf } from './provider.ts';
 
 /** RFC 6750 §2.1; Microsoft's have some 2,000 characters. */
 const TOKEN = /^[A-Za-z0-9\-._~+/]{1,16384}=*$/;

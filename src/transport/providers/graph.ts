@@ -3,7 +3,7 @@ import type { Envelope } from '../../domain/message.ts';
 import { localReply, type Reply } from '../../domain/outcome.ts';
 import { microsoftTokenUrl, type ProviderSettings } from '../../domain/relay.ts';
 import { SLICE_BYTES, type Sliced } from '../../lib/clock.ts';
-import { decodeJson } from '../../lib/decode.ts';
+import { decodeJson, memberOf, textOf } from '../../lib/decode.ts';
 import { writeField } from '../../mail/field.ts';
 import { withoutComments } from '../../mail/field-values.ts';
 import { type FieldSpan, readLooseHeader } from '../../mail/header-block.ts';
@@ -13,14 +13,12 @@ import {
   type AnswerRow,
   type CheckFinding,
   type HttpAnswer,
-  memberOf,
   type PrepareContext,
   type Prepared,
   type Provider,
   type ProviderMessage,
   type ProviderRequest,
   type TokenSource,
-  textOf,
   unfitForAscii,
 } from './provider.ts';
 

@@ -1,7 +1,7 @@
 /** Mailgun: the unchanged message, in a form. */
 import { createHash } from 'node:crypto';
 import type { ProviderSettings } from '../../domain/relay.ts';
-import { decodeJson } from '../../lib/decode.ts';
+import { decodeJson, textOf } from '../../lib/decode.ts';
 import type {
   AnswerFacts,
   AnswerRow,
@@ -10,7 +10,7 @@ import type {
   Provider,
   ProviderMessage,
 } from './provider.ts';
-import { textOf, unfitForAscii } from './provider.ts';
+import { unfitForAscii } from './provider.ts';
 
 /** Settings of type `mailgun`. */
 export type MailgunSettings = Extract<ProviderSettings, { readonly type: 'mailgun' }>;

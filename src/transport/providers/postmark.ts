@@ -2,7 +2,7 @@
 import { formatMailbox, type Mailbox } from '../../domain/mailbox.ts';
 import type { ProviderSettings } from '../../domain/relay.ts';
 import type { Sliced } from '../../lib/clock.ts';
-import { decodeJson } from '../../lib/decode.ts';
+import { decodeJson, memberOf, textOf } from '../../lib/decode.ts';
 import type { FilePart } from '../../mail/message-parts.ts';
 import { Base64, type Json, jsonObject, writeJson } from './json-body.ts';
 import type {
@@ -14,7 +14,6 @@ import type {
   Provider,
   ProviderMessage,
 } from './provider.ts';
-import { memberOf, textOf } from './provider.ts';
 import { handedOver, type RebuildRules, type Rebuilt, rebuild, typeWithParameters } from './rebuild.ts';
 
 type PostmarkSettings = Extract<ProviderSettings, { readonly type: 'postmark' }>;

@@ -145,19 +145,6 @@ export interface GivenToken {
   readonly isRotated: boolean;
 }
 
-/** A member of a JSON object; null if it is missing, or `value` is no object. */
-export function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? Reflect.get(value, name)
-    : null;
-}
-
-/** As {@link memberOf}, where it must be text of 1 to `maxLength` characters; null for anything else. */
-export function textOf(value: unknown, name: string, maxLength: number): string | null {
-  const text = memberOf(value, name);
-  return typeof text === 'string' && text !== '' && text.length <= maxLength ? text : null;
-}
-
 const ASCII = /^\p{ASCII}*$/u;
 
 /** Why a provider that accepts only ASCII in headers and addresses cannot be given a message; null if it can. */

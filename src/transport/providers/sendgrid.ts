@@ -4,7 +4,7 @@ import { quote } from '../../domain/address-entry.ts';
 import type { Mailbox } from '../../domain/mailbox.ts';
 import type { ProviderSettings } from '../../domain/relay.ts';
 import type { Sliced } from '../../lib/clock.ts';
-import { decodeJson } from '../../lib/decode.ts';
+import { decodeJson, memberOf, textOf } from '../../lib/decode.ts';
 import type { FilePart } from '../../mail/message-parts.ts';
 import { Base64, type Json, jsonObject, writeJson } from './json-body.ts';
 import type {
@@ -16,7 +16,6 @@ import type {
   Provider,
   ProviderMessage,
 } from './provider.ts';
-import { memberOf, textOf } from './provider.ts';
 import { handedOver, type RebuildRules, type Rebuilt, rebuild } from './rebuild.ts';
 
 const MAX_MESSAGE_BYTES = 30 * 1024 * 1024;

@@ -4,7 +4,7 @@ import type { Envelope } from '../../domain/message.ts';
 import { localReply, type Reply } from '../../domain/outcome.ts';
 import type { ProviderSettings } from '../../domain/relay.ts';
 import type { Sliced } from '../../lib/clock.ts';
-import { decodeJson } from '../../lib/decode.ts';
+import { decodeJson, memberOf, textOf } from '../../lib/decode.ts';
 import type { FieldSpan } from '../../mail/header-block.ts';
 import { fieldsOf } from './limits.ts';
 import {
@@ -12,11 +12,9 @@ import {
   type AnswerRow,
   type CheckFinding,
   type HttpAnswer,
-  memberOf,
   type Prepared,
   type Provider,
   type ProviderRequest,
-  textOf,
   unfitForAscii,
 } from './provider.ts';
 

@@ -2,7 +2,7 @@
 import { localReply, type Reply } from '../../domain/outcome.ts';
 import type { OAuthSettings } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { decodeJson } from '../../lib/decode.ts';
+import { decodeJson, textOf } from '../../lib/decode.ts';
 import { Flights } from '../../lib/stop.ts';
 import type { TokenDesk, TokenResult } from '../transport.ts';
 import { type Call, callsOver } from './calls.ts';
@@ -11,7 +11,7 @@ import { type Resolve, systemResolve } from './dial.ts';
 import { tokenSource } from './grants.ts';
 import { formsOf, MAX_TEXT, plainText, restOf, targetOf } from './judge.ts';
 import { PROVIDER_TIMEOUTS, type ProviderTimeouts } from './limits.ts';
-import { type HttpAnswer, type ProviderRequest, type TokenSource, textOf } from './provider.ts';
+import type { HttpAnswer, ProviderRequest, TokenSource } from './provider.ts';
 import { ProviderTrace } from './trace.ts';
 import { ABORTED } from './trouble.ts';
 

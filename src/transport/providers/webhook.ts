@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import type { Envelope } from '../../domain/message.ts';
 import type { ProviderSettings } from '../../domain/relay.ts';
 import { SLICE_BYTES, type Sliced } from '../../lib/clock.ts';
-import { decodeJson } from '../../lib/decode.ts';
+import { decodeJson, textOf } from '../../lib/decode.ts';
 import type {
   AnswerFacts,
   AnswerRow,
@@ -13,7 +13,6 @@ import type {
   ProviderMessage,
   ProviderRequest,
 } from './provider.ts';
-import { textOf } from './provider.ts';
 
 type WebhookSettings = Pick<ProviderSettings, 'endpoint' | 'secret'>;
 
