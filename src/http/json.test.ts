@@ -102,6 +102,14 @@ test.each([
   ),
 );
 
+test('half a surrogate pair is taken where that is allowed, and everything else is refused as ever', () => {
+  const taken = { ...LIMITS, takesHalfPairs: true };
+  expect(parseJson(Buffer.from('{"a":["\\uD83D"]}'), taken)).toEqual({ a: ['\ud83d'] });
+  expect(() => parseJson(Buffer.from('{"a":"\\uD83D","a":1}'), taken)).toThrow(
+    expect.objectContaining({ errors: [expect.objectContaining({ code: 'duplicate_name' })] }),
+  );
+});
+
 test.each([
   ['{"to":1,"to":2}', 'duplicate_name', '/to'],
   ['{"a":[1,{"b":0},{"c":1,"c/d":{"e":1,"e":2}}]}', 'duplicate_name', '/a/2/c~1d/e'],

@@ -3,14 +3,14 @@ import { decodeUtf8, fieldProblem, Problem, pointerToken, quote } from './proble
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
 /**
- * Parses a JSON text (RFC 8259) strictly: UTF-8 only, no lone surrogates, no repeated name in an object, no
- * `__proto__`, bounded. Throws a problem 400.
+ * Parses a JSON text (RFC 8259) strictly: UTF-8 only, no lone surrogates (unless allowed), no repeated name in an
+ * object, no `__proto__`, bounded. Throws a problem 400.
  */
 export function parseJson(body: Buffer, limits: JsonLimits): unknown {
   const text = decodeUtf8(body, 'The JSON text');
   checkJsonStructure(text, limits);
   const value = parse(text);
-  const pointer = SURROGATE_ESCAPE.test(text) ? illFormedPlace(value) : null;
+  const pointer = !limits.takesHalfPairs && SURROGATE_ESCAPE.test(text) ? illFormedPlace(value) : null;
   if (pointer === null) return value;
   const detail =
     'A string has half of a surrogate pair, which is not text: send the whole character, or leave it out.';
@@ -54,6 +54,8 @@ export interface JsonLimits {
   readonly maxDepth: number;
   /** Values, counted by the characters that open and separate them: small ones take many times the text's memory. */
   readonly maxValues: number;
+  /** Takes text with half of a surrogate pair, as from programs that cut quoted replies anywhere. Default: it is refused. */
+  readonly takesHalfPairs?: boolean;
 }
 
 const QUOTE = 0x22;

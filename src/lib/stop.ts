@@ -63,6 +63,11 @@ export class Flights<T> {
     return this.#flights.size;
   }
 
+  /** Whether work for `key` is under way. */
+  has(key: string): boolean {
+    return this.#flights.has(key);
+  }
+
   /**
    * The result of `work`, which starts now unless it is under way for `key`. `work` never rejects, and ends soon after
    * its signal, which aborts when all its callers have given up. A caller whose own `signal` aborts gets null at once.

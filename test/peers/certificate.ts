@@ -22,6 +22,8 @@ export interface CertificateOptions {
   readonly expired?: boolean;
   /** Default: self-signed. */
   readonly issuer?: Authority;
+  /** The bits of an RSA key, for a certificate with an issuer. Default: a key over P-256. */
+  readonly rsaBits?: number;
 }
 
 const DAY_MS = 86_400_000;
@@ -36,7 +38,10 @@ export function createAuthority(name = 'Test Root'): Authority {
 
 /** A server's certificate. */
 export function createCertificate(options: CertificateOptions): Certificate {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { publicKey, privateKey } =
+    options.rsaBits === undefined
+      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      : generateKeyPairSync('rsa', { modulusLength: options.rsaBits });
   const subject = options.hosts[0] ?? 'nobody';
   const facts = {
     subject,
