@@ -1,5 +1,5 @@
 /** Wrong proofs of every kind, of the providers whose proof is in the request alone. */
-import { generateKeyPairSync } from 'node:crypto';
+import { createHmac, generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type HookWish, hookRequest, NOW, SETTINGS, spki } from '../../../test/support/hook-requests.ts';
@@ -137,6 +137,9 @@ test('resend: the names of Standard Webhooks are taken, but no mixture of both',
     Object.entries(headers).map(([name, value]) => [name.replace('svix', 'webhook'), value]),
   );
   expect(await statusOf('resend', { headers: renamed, body })).toBe(200);
+  expect(await statusOf('resend', { headers: { ...renamed, ...headers, 'webhook-id': 'x' }, body })).toBe(
+    200,
+  );
   const mixed = { ...renamed, 'svix-id': headers['svix-id'], 'webhook-id': undefined };
   expect(await statusOf('resend', { headers: mixed, body })).toBe(401);
 });
@@ -156,8 +159,18 @@ test('resend: of several signatures one must be right, of version 1, among the f
 });
 
 test('resend: an id may have no dot, which would move what is signed', async () => {
-  const headers = { 'svix-id': 'a.1' };
-  expect(await statusOf('resend', made('resend', { headers }))).toBe(401);
+  const key = Buffer.from(`${SETTINGS.secret}`.slice('whsec_'.length), 'base64');
+  const seconds = String(NOW / 1000);
+  const given = (id: string) => {
+    const signed = createHmac('sha256', key).update(`${id}.${seconds}.{}`).digest('base64');
+    const headers = { 'svix-id': id, 'svix-timestamp': seconds, 'svix-signature': `v1,${signed}` };
+    return statusOf('resend', { headers, body: Buffer.from('{}') });
+  };
+  expect(await given('a1')).toBe(200);
+  expect(await given('a.1')).toBe(401);
+  expect(await given('a 1')).toBe(401);
+  expect(await given('a'.repeat(255))).toBe(200);
+  expect(await given('a'.repeat(256))).toBe(401);
 });
 
 test.each<[string, Type, Partial<HookSettings>]>([

@@ -108,6 +108,16 @@ describe('limits', () => {
     expect(known('x'.repeat(MAX_ID + 1))).toBeNull();
   });
 
+  test('a Message-ID has its brackets, however it came', () => {
+    const known = (id: string) =>
+      feedback('mailgun', {
+        'event-data': { event: 'delivered', message: { headers: { 'message-id': id } } },
+      }).message.messageId;
+    expect(known('a@b.test')).toBe('<a@b.test>');
+    expect(known('<a@b.test>')).toBe('<a@b.test>');
+    expect(known('')).toBeNull();
+  });
+
   test('a text is one line of at most 500 characters', () => {
     const text = (reason: string) => feedback('sendgrid', bounce({ reason })).bounce.text;
     expect(text(`550 a\r\n\u2028b${'c'.repeat(600)}`)).toBe(`550 a b${'c'.repeat(493)}`);
