@@ -202,6 +202,7 @@ export const STEPS: readonly Step[] = [
     'feedback',
   ]),
   fuzzed('bounces', 'of what comes to a return path', ['bounce']),
+  fuzzed('hooks', 'of the webhooks of providers', ['hook-body']),
   fuzzed('http', 'of requests: JSON, forms, queries, fields, searches', [
     'json',
     'multipart',
