@@ -60,12 +60,12 @@ export function readFacts(fields: readonly ReportField[]): ReportedFacts {
   const arrival = first('arrival-date', 'received-date');
   const incidents = first('incidents') ?? '';
   const mailFrom = first('original-mail-from');
-  const recipients = addressesOf(fields, 'original-rcpt-to');
+  const recipients = readAddresses(fields, 'original-rcpt-to');
   return {
     feedbackType: tokenOf(first('feedback-type')) ?? '',
     userAgent: feedbackText((fieldValue(fields, 'user-agent') ?? '').slice(0, MAX_USER_AGENT)),
     originalMailFrom: mailFrom === null ? null : addressIn(mailFrom),
-    recipients: recipients.length > 0 ? recipients : addressesOf(fields, 'removal-recipient'),
+    recipients: recipients.length > 0 ? recipients : readAddresses(fields, 'removal-recipient'),
     messageId: readMessageId(first('original-message-id', 'message-id')),
     arrivedAt: arrival === null ? null : parseDate(arrival),
     sourceIp: IP_ADDRESS.exec(first('source-ip') ?? '')?.[1]?.toLowerCase() ?? null,
@@ -131,14 +131,14 @@ export function readReturned(fields: readonly ReportField[]): ReturnedFacts {
       ? null
       : addressIn(value.includes('<') ? value : (FIRST_WORD.exec(value)?.[0] ?? ''));
   });
-  const authors = addressesOf(fields, 'from');
+  const authors = readAddresses(fields, 'from');
   const messageId = readMessageId(shortValue(fields, 'message-id'));
   return {
     reversePaths: [...new Set(reversePaths)],
     messageId,
-    providerMessageId: SES_ID.exec(messageId ?? '')?.[1] ?? tokenOf(shortValue(fields, 'x-pm-message-id')),
+    providerMessageId: sesIdOf(messageId) ?? tokenOf(shortValue(fields, 'x-pm-message-id')),
     from: authors.length === 1 ? (authors[0] ?? null) : null,
-    to: addressesOf(fields, 'to'),
+    to: readAddresses(fields, 'to'),
     unsubscribe: urisIn(shortValue(fields, 'list-unsubscribe') ?? ''),
     deliveredTo: mailbox.find((address) => address !== null && address !== '') ?? null,
   };
@@ -178,13 +178,18 @@ function domainsOf(fields: readonly ReportField[]): readonly string[] {
   return [...new Set(domains.filter((domain) => domain !== null))];
 }
 
+/** Amazon SES's own id in the Message-ID that it gave to a message; null if it did not. */
+export function sesIdOf(messageId: string | null): string | null {
+  return SES_ID.exec(messageId ?? '')?.[1] ?? null;
+}
+
 function urisIn(value: string): readonly string[] {
   const uris = Array.from(value.matchAll(URI), ([, uri = '']) => uri.replace(BLANKS, ''));
   return uris.filter((uri) => PRINTABLE.test(uri)).slice(0, MAX_UNSUBSCRIBE_URIS);
 }
 
-/** All addresses in the fields of this name, each once. */
-function addressesOf(fields: readonly ReportField[], name: string): readonly string[] {
+/** All addresses in the fields of this name (lower case), each once; at most {@link MAX_REPORTED_RECIPIENTS}. */
+export function readAddresses(fields: readonly ReportField[], name: string): readonly string[] {
   const found = new Set<string>();
   for (const field of fields) {
     // The value of a field costs something each time.

@@ -124,7 +124,7 @@ export type RecogniseToken = (text: string) => FeedbackToken | null;
 export function feedbackOfReport(report: FeedbackReport, recognise: RecogniseToken): readonly Feedback[] {
   const { kind, returned, reportedAt } = report;
   if (kind === 'unknown') return [];
-  const token = tokenOf(report, recognise);
+  const token = firstToken(placesOf(report), recognise);
   const common = {
     kind,
     source: 'arf',
@@ -145,15 +145,12 @@ export function feedbackOfReport(report: FeedbackReport, recognise: RecogniseTok
   return named.map((recipient) => ({ ...common, recipient, oneOfSeveral: true }));
 }
 
-function tokenOf(
-  { originalMailFrom, returned }: FeedbackReport,
-  recognise: RecogniseToken,
-): FeedbackToken | null {
-  const places = [
-    originalMailFrom ?? '',
-    ...(returned?.reversePaths ?? []),
-    ...(returned?.unsubscribe ?? []),
-  ];
+function placesOf({ originalMailFrom, returned }: FeedbackReport): readonly string[] {
+  return [originalMailFrom ?? '', ...(returned?.reversePaths ?? []), ...(returned?.unsubscribe ?? [])];
+}
+
+/** The first token in these addresses and URIs; '' has none. */
+export function firstToken(places: readonly string[], recognise: RecogniseToken): FeedbackToken | null {
   for (const place of places) {
     const token = place === '' ? null : recognise(place);
     if (token !== null) return token;
