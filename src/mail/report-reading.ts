@@ -203,12 +203,6 @@ const RETURNED: ReadonlySet<string> = new Set([
 const MESSAGE_ID = /<[^<>\s]{1,996}>/;
 const RETURN_PATH = /^<?([^<>\s]{0,320})>?$/;
 
-/** The fields of the returned message's header, among the parts of this level; null if nothing was returned. */
-export function returnedFields(parts: readonly ReportPart[], level: number): readonly FieldSpan[] | null {
-  const part = parts.find((each) => each.level === level && RETURNED.has(each.type));
-  return part === undefined ? null : readFields(part.body).fields;
-}
-
 /** What the header of the returned message says. */
 export interface ReturnedHeader {
   /** With its angle brackets; null without one. */
@@ -219,13 +213,22 @@ export interface ReturnedHeader {
 
 /** The header of the returned message, among the parts of this level; null if nothing was returned. */
 export function returnedHeader(parts: readonly ReportPart[], level: number): ReturnedHeader | null {
+  const fields = returnedFields(parts, level);
+  return fields === null ? null : identityOf(fields);
+}
+
+/** All fields of that header; null if nothing was returned. */
+export function returnedFields(parts: readonly ReportPart[], level: number): readonly FieldSpan[] | null {
   const part = parts.find((each) => each.level === level && RETURNED.has(each.type));
-  return part === undefined ? null : readReturnedHeader(part.body);
+  return part === undefined ? null : readFields(part.body).fields;
 }
 
 /** Reads a header with CRLF line ends, and whatever follows it. */
 export function readReturnedHeader(bytes: Buffer): ReturnedHeader {
-  const { fields } = readFields(bytes);
+  return identityOf(readFields(bytes).fields);
+}
+
+function identityOf(fields: readonly FieldSpan[]): ReturnedHeader {
   return {
     messageId: MESSAGE_ID.exec(fieldValue(fields, 'message-id') ?? '')?.[0] ?? null,
     returnPath: RETURN_PATH.exec(fieldValue(fields, 'return-path') ?? ' ')?.[1] ?? null,
