@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type BounceType, bounceTypeOf } from './bounce.ts';
+import { bounceTypeOf } from './bounce.ts';
+import type { BounceType } from './feedback.ts';
 
 /**
  * Replies of real servers, with the documentation or the collection of returned mail that shows them. Lines of one

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { inLinearTime } from '../../test/fuzz/processor-time.ts';
 import {
-  BOUNCE_TYPES,
   type BounceFacts,
   bounceTypeOf,
   bounceTypeOfReply,
@@ -14,6 +13,7 @@ import {
   softBouncesInARow,
   suppressionBy,
 } from './bounce.ts';
+import { BOUNCE_TYPES } from './feedback.ts';
 import { localReply } from './outcome.ts';
 import { SUPPRESSION_REASONS } from './suppression.ts';
 

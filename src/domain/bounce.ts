@@ -3,14 +3,9 @@
  * notifications and events of providers share one table. The guard protects addresses from a receiver that is broken.
  */
 import { type Said, saidBy } from './bounce-words.ts';
+import type { BounceType } from './feedback.ts';
 import type { Reply } from './outcome.ts';
 import type { SuppressionReason } from './suppression.ts';
-
-/** The types of bounces, in the order in which they are decided. */
-export const BOUNCE_TYPES = ['hard', 'soft', 'block', 'provider_suppressed', 'undetermined'] as const;
-
-/** See {@link BOUNCE_TYPES}. */
-export type BounceType = (typeof BOUNCE_TYPES)[number];
 
 /** What is known of a recipient that finally failed. */
 export interface BounceFacts {

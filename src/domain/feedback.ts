@@ -27,7 +27,7 @@ export const FEEDBACK_KINDS = [
 /** See {@link FEEDBACK_KINDS}. */
 export type FeedbackKind = (typeof FEEDBACK_KINDS)[number];
 
-/** The types of a bounce (contract A1): what it means for the address. */
+/** The types of a bounce (contract A1), in the order in which they are decided: what it means for the address. */
 export const BOUNCE_TYPES = ['hard', 'soft', 'block', 'provider_suppressed', 'undetermined'] as const;
 
 /** See {@link BOUNCE_TYPES}. */
@@ -67,7 +67,7 @@ export const NO_MESSAGE: FeedbackMessage = {
 };
 
 /** Why mail bounced or is delayed, as far as it was said. */
-export interface BounceFacts {
+export interface ToldBounce {
   /** What a provider called it; null if its type must be decided from the codes and the text. */
   readonly type: BounceType | null;
   /** SMTP reply code (RFC 5321 §4.2), 400 to 599. */
@@ -79,7 +79,7 @@ export interface BounceFacts {
 }
 
 /** Nothing was said of the cause. */
-export const NO_FACTS: BounceFacts = { type: null, code: null, enhancedCode: null, text: '' };
+export const NO_FACTS: ToldBounce = { type: null, code: null, enhancedCode: null, text: '' };
 
 /** One thing told of one recipient of one message. */
 export interface Feedback {
@@ -96,7 +96,7 @@ export interface Feedback {
   /** The source named several recipients and means only one of them: an event for each, and nobody is suppressed. */
   readonly oneOfSeveral?: true;
   /** For `bounce` and `delayed`; {@link NO_FACTS} for others. */
-  readonly bounce: BounceFacts;
+  readonly bounce: ToldBounce;
   /** Wall ms at which it happened; null if that was not said, and the time at which it came counts. */
   readonly at: number | null;
 }
