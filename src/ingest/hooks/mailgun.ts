@@ -92,6 +92,6 @@ function read({ body }: HookRequest, relay: string): Reading {
     enhancedCode: memberOf(status, 'enhanced-code'),
     at: timeOfSeconds(time),
   });
-  const uniqueId = id ?? eventId(name, messageId ?? null, String(recipient), String(time));
+  const uniqueId = id ?? eventId(name, messageId, recipient, time);
   return oneEvent({ id: eventId(uniqueId), feedback });
 }

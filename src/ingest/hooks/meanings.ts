@@ -74,7 +74,7 @@ const TABLE: readonly Row[] = [
     ses: ['Subscription/OptOut'],
     sendgrid: ['unsubscribe', 'group_unsubscribe'],
     mailgun: ['unsubscribed'],
-    postmark: ['SubscriptionChange/ManualSuppression/true'],
+    postmark: ['SubscriptionChange/ManualSuppression/suppressed'],
   },
 ];
 

@@ -55,11 +55,11 @@ function read({ body }: HookRequest, relay: string): Reading {
   const number = memberOf(record, 'ID');
   return oneEvent({
     // Numbers above 2^53 are read as their neighbours, so the number alone is not unique.
-    id: eventId(name, message, String(recipient), String(number ?? time)),
+    id: eventId(name, message, recipient, number ?? time),
     feedback: feedbackOf({
       type: 'postmark',
       relay,
-      words: [name, finer, String(memberOf(record, 'SuppressSending'))],
+      words: [name, finer, memberOf(record, 'SuppressSending') === true ? 'suppressed' : null],
       message: { providerMessageId: message },
       recipient: addressOf(recipient),
       said: [memberOf(record, 'Details'), memberOf(record, 'Description')],

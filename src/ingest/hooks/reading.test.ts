@@ -98,7 +98,7 @@ describe('limits', () => {
     expect(eventId('x'.repeat(MAX_ID + 2))).not.toBe(long);
     expect(eventId('a\nb')).toMatch(/^sha256 /);
     expect(eventId('é')).toMatch(/^sha256 /);
-    expect(eventId('a', null, 'b')).toBe('a - b');
+    expect(eventId('a', null, 1, { toString: 1 }, 'b')).toBe('a - 1 - b');
   });
 
   test('an id of a message with over 255 characters leads to none', () => {
@@ -235,6 +235,16 @@ test('the same event has the same id in every repeat, and another one for every 
   const [one, other] = [4323372036854775807n, 4323372036854775806n].map(Number);
   expect(one).toBe(other);
   expect(postmark({ ID: one, MessageID: 'a' })).not.toBe(postmark({ ID: other, MessageID: 'b' }));
+});
+
+test('members that are objects without a text are no text', () => {
+  const odd = { toString: 1, valueOf: 1 };
+  expect(events('sendgrid', [{ event: 'bounce', email: odd, timestamp: odd }])).toHaveLength(1);
+  expect(
+    events('mailgun', { 'event-data': { event: 'delivered', recipient: odd, timestamp: odd } }),
+  ).toHaveLength(1);
+  const record = { RecordType: 'SubscriptionChange', Recipient: odd, ID: odd, SuppressSending: odd };
+  expect(events('postmark', record)).toHaveLength(1);
 });
 
 test('words of prototypes and any other words mean nothing', () => {

@@ -119,9 +119,12 @@ function factsOf({ said, code, enhancedCode }: Told): Omit<Feedback['bounce'], '
   };
 }
 
-/** The id of an event out of what makes it unique. */
-export function eventId(...parts: readonly (string | null)[]): string {
-  const id = parts.map((part) => part ?? '-').join(' ');
+/** The id of an event out of what makes it unique: texts and numbers; anything else is a dash. */
+export function eventId(...parts: readonly unknown[]): string {
+  // Not String: an object may bring a toString of its own that is no function.
+  const id = parts
+    .map((part) => (typeof part === 'string' || typeof part === 'number' ? part : '-'))
+    .join(' ');
   if (id.length <= MAX_ID && PRINTABLE.test(id)) return id;
   return `sha256 ${createHash('sha256').update(id).digest('hex')}`;
 }

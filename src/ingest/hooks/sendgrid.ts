@@ -79,7 +79,7 @@ function eventOf(event: unknown, relay: string): HookEvent {
   const id = textOf(event, 'sg_event_id', MAX_ID);
   return {
     // An event that was dropped early may lack its id.
-    id: id === null ? eventId(name, message, String(recipient), String(time), finer) : eventId(id),
+    id: id === null ? eventId(name, message, recipient, time, finer) : eventId(id),
     feedback: feedbackOf({
       type: 'sendgrid',
       relay,
