@@ -25,11 +25,12 @@ export type SuppressionScope = 'global' | `domain:${string}` | `key:${string}`;
 
 /** What led to an entry. Times are wall ms. */
 export interface Evidence {
+  /** Our id. */
   readonly messageId: string | null;
   readonly at: number;
   readonly code: number | null;
-  readonly enhanced: string | null;
-  /** As {@link evidenceText} makes it. Hostile: written by a peer. */
+  readonly enhancedCode: string | null;
+  /** As `feedbackText` makes it. Hostile: written by a peer. */
   readonly text: string;
 }
 
@@ -226,18 +227,4 @@ export function merged(standing: Suppression, added: Omit<Suppression, 'id'>, no
 
 function later(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : Math.max(a, b);
-}
-
-const MAX_TEXT = 500;
-/** Characters of a text that are read: enough for 500 after blanks are collapsed, of any that is not made up. */
-const MAX_READ = 4 * MAX_TEXT;
-
-/** A peer's words as evidence: one line of at most 500 characters, without unprintable ones. */
-export function evidenceText(text: string): string {
-  const line = text
-    .slice(0, MAX_READ)
-    .replace(/[\p{C}\p{Z}]+/gu, ' ')
-    .trim();
-  const cut = line.slice(0, MAX_TEXT);
-  return (cut.isWellFormed() ? cut : cut.slice(0, -1)).trimEnd();
 }

@@ -14,7 +14,7 @@ const unsubscribe = createRecipientTokens('unsubscribe', derive);
 const MESSAGE = 'msg_01jbx0q4tc0123456789abcdef';
 
 const subjects = fc.record({
-  messageId: fc.uint8Array({ minLength: 16, maxLength: 16 }).map(messageIdOf),
+  id: fc.uint8Array({ minLength: 16, maxLength: 16 }).map(messageIdOf),
   recipient: fc.option(fc.nat(2 ** 24 - 2)),
 });
 
@@ -24,7 +24,7 @@ test.each([
   [7, '069fm2wk9g048cgmrx159dhnsw0001xd55hzeam3', '069fm2wk9g048cgmrx159dhnsw0001xqcfy4vrtv'],
   [null, '069fm2wk9g048cgmrx159dhnszzzzztpdxryga5j', '069fm2wk9g048cgmrx159dhnszzzzzw3zfhkt4n2'],
 ])('recipient %s', (recipient, bounces, leaves) => {
-  const about = { messageId: MESSAGE, recipient };
+  const about = { id: MESSAGE, recipient };
   expect(returnPath.localPart(about)).toBe(`b-${bounces}`);
   expect(unsubscribe.localPart(about)).toBe(`u-${leaves}`);
   expect(unsubscribe.write(about)).toBe(leaves);
@@ -56,13 +56,13 @@ test('a token with a bit changed, or for another purpose or key, is none', () =>
 });
 
 test.each(['', 'b-', 'x-', 'B', '-'])('%j is in the way of a token', (before) => {
-  const token = returnPath.write({ messageId: MESSAGE, recipient: 0 });
+  const token = returnPath.write({ id: MESSAGE, recipient: 0 });
   for (const text of [before + token.slice(1), `${before}${token}0`, `u-${token}`])
     expect(returnPath.readLocalPart(text)).toBeNull();
 });
 
 test('no letter stands for another, and nothing hostile is read', () => {
-  const token = returnPath.write({ messageId: MESSAGE, recipient: 0 });
+  const token = returnPath.write({ id: MESSAGE, recipient: 0 });
   expect(returnPath.read(token.replace('0', 'o'))).toBeNull();
   expect(returnPath.read(token.replace('1', 'l'))).toBeNull();
   // The small letter of the Kelvin sign is k.
@@ -77,11 +77,11 @@ test('no letter stands for another, and nothing hostile is read', () => {
 });
 
 test('a recipient that a token cannot hold is refused, and so is what is no message', () => {
-  expect(returnPath.read(returnPath.write({ messageId: MESSAGE, recipient: 2 ** 24 - 2 }))).toEqual({
-    messageId: MESSAGE,
+  expect(returnPath.read(returnPath.write({ id: MESSAGE, recipient: 2 ** 24 - 2 }))).toEqual({
+    id: MESSAGE,
     recipient: 2 ** 24 - 2,
   });
   for (const recipient of [-1, 2 ** 24 - 1, 2 ** 24, 0.5, Number.NaN])
-    expect(() => returnPath.write({ messageId: MESSAGE, recipient })).toThrow(RangeError);
-  expect(() => returnPath.write({ messageId: 'msg_1', recipient: 0 })).toThrow(RangeError);
+    expect(() => returnPath.write({ id: MESSAGE, recipient })).toThrow(RangeError);
+  expect(() => returnPath.write({ id: 'msg_1', recipient: 0 })).toThrow(RangeError);
 });

@@ -19,7 +19,8 @@ export interface RecipientTokens {
 
 /** What a token is about. */
 export interface TokenSubject {
-  readonly messageId: string;
+  /** Of the message. */
+  readonly id: string;
   /** The recipient's place in the envelope, from 0; null: several recipients. */
   readonly recipient: number | null;
 }
@@ -71,11 +72,11 @@ export function createRecipientTokens(
   };
 }
 
-function signedOf({ messageId, recipient }: TokenSubject): Buffer {
+function signedOf({ id, recipient }: TokenSubject): Buffer {
   if (recipient !== null && !(Number.isInteger(recipient) && recipient >= 0 && recipient < SEVERAL))
     throw new RangeError('a token cannot hold the number of this recipient');
   const signed = Buffer.alloc(SIGNED_BYTES);
-  signed.set(messageIdBytes(messageId));
+  signed.set(messageIdBytes(id));
   signed.writeUIntBE(recipient ?? SEVERAL, MESSAGE_BYTES, RECIPIENT_BYTES);
   return signed;
 }
@@ -83,7 +84,7 @@ function signedOf({ messageId, recipient }: TokenSubject): Buffer {
 function subjectOf(signed: Uint8Array): TokenSubject {
   const number = Buffer.from(signed).readUIntBE(MESSAGE_BYTES, RECIPIENT_BYTES);
   return {
-    messageId: messageIdOf(signed.subarray(0, MESSAGE_BYTES)),
+    id: messageIdOf(signed.subarray(0, MESSAGE_BYTES)),
     recipient: number === SEVERAL ? null : number,
   };
 }

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bounceTypeOf } from '../../src/domain/bounce.ts';
+import { feedbackText } from '../../src/domain/feedback.ts';
 import { parseAddress } from '../../src/domain/mailbox.ts';
 import { parseSuppressed, suppressedOf, suppressionKeys } from '../../src/domain/suppressed-address.ts';
-import { evidenceText } from '../../src/domain/suppression.ts';
 import { createRecipientTokens } from '../../src/lib/recipient-token.ts';
 import { corpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
@@ -32,18 +32,22 @@ const refusal = textOf(
 );
 
 test('whatever a server says, it has one type; hard by a code that may mean it, and evidence is one line', () =>
-  fuzz('bounce', { made: refusal, corpus: corpus('smtp-reply', (bytes) => bytes.toString()) }, (text) => {
-    const [, code = '0', enhanced = null, said = text] = REFUSAL.exec(text) ?? [];
-    const type = bounceTypeOf({ code: Number(code), enhanced, text: said });
-    if (type === 'hard')
-      expect([550, 551, 553].includes(Number(code)) || /5\.0*[12]\.0*\d/.test((enhanced ?? '') + said)).toBe(
-        true,
-      );
-    const line = evidenceText(said);
-    expect(line).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
-    expect(evidenceText(line)).toBe(line);
-    return type === 'hard';
-  }));
+  fuzz(
+    'bounce type',
+    { made: refusal, corpus: corpus('smtp-reply', (bytes) => bytes.toString()) },
+    (text) => {
+      const [, code = '0', enhanced = null, said = text] = REFUSAL.exec(text) ?? [];
+      const type = bounceTypeOf({ code: Number(code), enhanced, text: said });
+      if (type === 'hard')
+        expect(
+          [550, 551, 553].includes(Number(code)) || /5\.0*[12]\.0*\d/.test((enhanced ?? '') + said),
+        ).toBe(true);
+      const line = feedbackText(said);
+      expect(line).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
+      expect(feedbackText(line)).toBe(line);
+      return type === 'hard';
+    },
+  ));
 
 const pattern = textOf(
   '*@',
@@ -88,7 +92,7 @@ test('an address or pattern has one normal form, and is found for exactly the re
   ));
 
 const tokens = createRecipientTokens('return_path', () => new Uint8Array(32).fill(7));
-const OURS = tokens.localPart({ messageId: 'msg_01jbx0q4tc0123456789abcdef', recipient: 3 });
+const OURS = tokens.localPart({ id: 'msg_01jbx0q4tc0123456789abcdef', recipient: 3 });
 const localPart = fc.oneof(
   fc.constantFrom(OURS, OURS.toUpperCase()),
   fc
@@ -110,5 +114,5 @@ test('a token that we did not make is none', () =>
 test('long hostile text takes linear time', () => {
   inLinearTime(['*@', '*.', '@', 'a.', '"', '\u212a', 'H\u0331'], (text) => parseSuppressed(text));
   inLinearTime(['b-', '0'], (text) => tokens.readLocalPart(text));
-  inLinearTime(['\n', '\u200d', 'a '], (text) => evidenceText(text));
+  inLinearTime(['\n', '\u200d', 'a '], (text) => feedbackText(text));
 });
