@@ -169,6 +169,7 @@ const LAWS: Readonly<Record<string, Law>> = {
       'config/setting.ts',
       'ingest/http/answers.ts',
       'ingest/http/attempt-answers.ts',
+      'ingest/http/event-answers.ts',
       'ingest/http/operator-answers.ts',
       'observe/health-report.ts',
     ],

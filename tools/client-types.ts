@@ -18,7 +18,7 @@ const HEAD = `// biome-ignore-all format: it is generated
 const SENT = ['Submission'] as const;
 /** What they are answered. */
 // biome-ignore format: a table
-const ANSWERED = ['Receipt', 'Verdict', 'BatchReceipt', 'StatusRecord', 'MessagesPage', 'AttemptsPage', 'Problem'] as const;
+const ANSWERED = ['Receipt', 'Verdict', 'BatchReceipt', 'StatusRecord', 'MessagesPage', 'AttemptsPage', 'EventsPage', 'Problem'] as const;
 
 /** Words of a list that have a name for programs, and in the description stand where they are used. */
 const WORDS = {
@@ -128,6 +128,7 @@ function definitionOf(schema: z.core.$ZodType, way: Way): string {
     }
     case 'number':
     case 'boolean':
+    case 'null':
       return def.type;
     default:
       throw new Error(`There is no type for a schema of type ${def.type}.`);

@@ -123,6 +123,7 @@ function apiOptions({ live }: Pick<MailParts, 'live'>) {
       return live.config.api;
     },
     maxWaitingReaders: partOf(limits.maxWaitingReaders, live.config),
+    maxEventReaders: partOf(limits.maxEventReaders, live.config),
   };
 }
 

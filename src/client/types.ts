@@ -368,6 +368,101 @@ export interface AttemptsPage {
   readonly nextCursor?: string;
 }
 
+/**
+ * What happened. `message.queued`: the message was accepted; once for each message. The others are about one recipient:
+ * `message.delivered`: the next hop took responsibility; `message.captured`: it was only captured locally;
+ * `message.deferred`: an attempt failed, and another will follow; `message.failed`: it will not be delivered, and
+ * `outcome` says why. More types may be added.
+ */
+export type EventType = 'message.queued' | 'message.delivered' | 'message.captured' | 'message.deferred' | 'message.failed';
+
+/** Something that happened to a message, or to one of its recipients. */
+export interface Event {
+  readonly type: EventType;
+  /** When it happened. */
+  readonly timestamp: string;
+  readonly data: EventData;
+}
+
+/** The details of an event. All members but `truncated` are always present. */
+export interface EventData {
+  /** `evt_` and 26 characters: the same each time the event is read. */
+  readonly id: string;
+  /** Rises from event to event, with gaps. */
+  readonly sequence: number;
+  readonly message: EventMessage;
+  /** Null for an event of the whole message. */
+  readonly recipient: EventRecipient | null;
+  /** The relay that it was at. */
+  readonly relay: string | null;
+  /** The number of the attempt that it followed from; null for none. */
+  readonly attempt: number | null;
+  /** What the relay or provider called the message. */
+  readonly providerMessageId: string | null;
+  /** When it is due again, after `message.deferred`. */
+  readonly nextAttemptAt: string | null;
+  readonly reply: EventReply | null;
+  /** Always null at present. */
+  readonly bounce: null;
+  /** Always null at present. */
+  readonly suppression: null;
+  /**
+   * Entries of `metadata`, `tags` or the ends of texts are left out, so that the event has at most 20 KiB. Absent if it
+   * is whole.
+   */
+  readonly truncated?: true;
+}
+
+/** The message of an event. All members are always present; its subject is not among them. */
+export interface EventMessage {
+  /** `msg_` and 26 characters. Ids sort by the time of acceptance. */
+  readonly id: string;
+  /** The Message-ID with its angle brackets. */
+  readonly messageId: string;
+  readonly from: string;
+  readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Always null at present. */
+  readonly stream: null;
+  /** The name of the key that submitted it; null without a key, or when the key is gone. */
+  readonly key: string | null;
+  /** How it was submitted. */
+  readonly source: 'api' | 'smtp' | 'cli' | 'report';
+  /** When it was accepted. */
+  readonly createdAt: string;
+}
+
+/** The recipient that an event is about. All members are always present. */
+export interface EventRecipient {
+  readonly address: string;
+  readonly type: RecipientType;
+  /** Its status after the event. */
+  readonly status: 'delivered' | 'retrying' | 'failed';
+  /** How it ended; null while it is not final. */
+  readonly outcome: RecipientOutcome | null;
+}
+
+/** The next hop’s reply, or what Waybill says in its place. All members are always present. */
+export interface EventReply {
+  /** SMTP reply code or HTTP status; null if there was none. */
+  readonly code: number | null;
+  /** Enhanced status code (RFC 3463). */
+  readonly enhancedCode: string | null;
+  /** One line. Written by a stranger: show it as plain text only. */
+  readonly text: string;
+}
+
+/** A page of events: with `after` the oldest first, else the newest first. */
+export interface EventsPage {
+  readonly events: readonly Event[];
+  /** There are, or may be, more: ask again at once, even if this page has none. */
+  readonly hasMore: boolean;
+  /** With it as `cursor`, the next older events follow; absent at the end, and with `after`. */
+  readonly nextCursor?: string;
+  /** With it as `after`, everything newer follows, and nothing is missed. Absent with `cursor`. */
+  readonly nextAfter?: number;
+}
+
 /** Why a request was refused (RFC 9457). */
 export interface Problem extends ItemProblem {
   /** The answer’s `X-Request-Id`. */

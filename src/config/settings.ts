@@ -217,6 +217,12 @@ export const SETTINGS = {
       'Most requests that wait with `?wait=` for the end of a message. More are answered at once with the present record.',
       'seldom',
     ),
+    'limits.max_event_readers': restart(
+      integer(0, 100_000),
+      1000,
+      'Most requests that wait for events, with `wait` or as a stream. More get 503. Each holds one page of events at most.',
+      'seldom',
+    ),
     'limits.max_keys_in_memory': restart(
       integer(100, 1_000_000),
       10_000,

@@ -4,6 +4,7 @@ export const SCOPES = [
   'messages:read',
   'messages:content',
   'messages:read_all',
+  'events:read',
   'admin',
 ] as const;
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   createIdSource,
+  eventId,
   fromBase32,
   generateSecret,
   hashSecret,
@@ -42,6 +43,16 @@ test('ids of other things have a prefix of their own', () => {
   expect(id.replace('sup_', 'msg_')).toBe(createIdSource(clock, seededRandom(1))());
   expect([isId(id, 'sup_'), isId(id, 'msg_'), isMessageId(id)]).toEqual([true, false, false]);
   expect([isId(`${id}0`, 'sup_'), isId('sup_', 'sup_'), isId('ann@example.org', 'sup_')]).not.toContain(true);
+});
+
+test('an event has the same id whenever it is read, which carries its time and its sequence', () => {
+  const now = 1_790_000_000_123;
+  expect(eventId(now, 4711)).toMatch(/^evt_[0-9a-hjkmnp-tv-z]{26}$/);
+  expect(messageIdTime(eventId(now, 4711))).toBe(now);
+  expect(eventId(now, 33).slice(-4)).toBe('0011');
+  const ids = [eventId(now, 1), eventId(now, 2), eventId(now, Number.MAX_SAFE_INTEGER), eventId(now + 1, 1)];
+  expect([...ids].sort()).toEqual(ids);
+  expect(new Set(ids).size).toBe(ids.length);
 });
 
 test('what is no id is told apart', () => {

@@ -144,10 +144,23 @@ export function fromBase32(text: string): Buffer | null {
   return Buffer.from(bytes);
 }
 
+/**
+ * The id of an event: `evt_` and 26 characters, as those of messages: 48 bits of the time at which it happened
+ * (milliseconds), then its sequence in 80 bits instead of randomness. So an event has the same id whenever it is read,
+ * nothing need be stored for that, and ids sort as the times do.
+ */
+export function eventId(at: number, sequence: number): string {
+  return `evt_${encodeTime(at)}${encodeNumber(sequence, 16)}`;
+}
+
 function encodeTime(ms: number): string {
+  return encodeNumber(ms, 10);
+}
+
+function encodeNumber(number: number, characters: number): string {
   let text = '';
-  let rest = ms;
-  for (let i = 0; i < 10; i++) {
+  let rest = number;
+  for (let i = 0; i < characters; i++) {
     text = ALPHABET.charAt(rest % 32) + text;
     rest = Math.floor(rest / 32);
   }

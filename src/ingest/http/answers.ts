@@ -22,12 +22,14 @@ const OUTCOMES = [
   'unknown',
   'bounced',
 ] as const satisfies readonly OutcomeName[];
-const SOURCES = ['api', 'smtp', 'cli', 'report'] as const satisfies readonly Source[];
+/** How a message can have been submitted. */
+export const SOURCES = ['api', 'smtp', 'cli', 'report'] as const satisfies readonly Source[];
 
 const time = z.string().meta({ format: 'date-time' });
 const count = z.int().min(0);
 
-const messageIdSchema = z.string().meta({
+/** The id of a message. */
+export const messageIdSchema = z.string().meta({
   description: '`msg_` and 26 characters. Ids sort by the time of acceptance.',
   pattern: '^msg_[0-9a-hjkmnp-tv-z]{26}$',
 });

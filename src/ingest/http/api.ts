@@ -165,7 +165,8 @@ function rateLimited(verdict: RateVerdict): Problem {
 // Cross-origin requests (the Fetch standard's CORS protocol), for pages of the origins in `api.cors_origins` only. The
 // browser's own credentials, such as cookies, are never allowed: a page supplies its key itself.
 
-const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-request-id, from, to, if-none-match';
+const REQUEST_HEADERS =
+  'authorization, content-type, idempotency-key, x-request-id, from, to, if-none-match, last-event-id';
 /** Headers that a page may read besides those that browsers always expose. */
 const ANSWER_HEADERS = [
   'location',

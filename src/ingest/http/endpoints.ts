@@ -1,5 +1,6 @@
 import { ATTEMPTS_PARAMETERS } from './attempts.ts';
 import type { Access } from './call.ts';
+import { EVENT_PARAMETERS } from './events.ts';
 import { EXPLAIN_PARAMETERS } from './explain.ts';
 import { INBOX_WAIT_PARAMETERS } from './inbox.ts';
 import { LIST_PARAMETERS } from './list.ts';
@@ -27,6 +28,7 @@ interface Endpoint extends OpenEndpoint {
 const SEND: Access = { scheme: 'bearer', scopes: ['messages:send'], window: 'send' };
 const MAILGUN: Access = { ...SEND, scheme: 'basic' };
 const READ: Access = { scheme: 'bearer', scopes: ['messages:read', 'messages:read_all'], window: 'read' };
+const EVENTS: Access = { ...READ, scopes: ['events:read'] };
 const CONTENT: Access = { ...READ, scopes: ['messages:content'] };
 /** For administrators: to view and to act. */
 const OVERSEE: Access = { scheme: 'bearer', scopes: ['admin'], window: 'read' };
@@ -47,6 +49,7 @@ export const ENDPOINTS = {
   listAttempts:         { method: 'GET',  path: '/api/v1/messages/{id}/attempts', access: READ,    query: ATTEMPTS_PARAMETERS },
   getContent:           { method: 'GET',  path: '/api/v1/messages/{id}/content',  access: CONTENT, query: NONE },
   waitForCaptured:      { method: 'GET',  path: '/api/v1/inbox/wait',             access: READ,    query: INBOX_WAIT_PARAMETERS },
+  listEvents:           { method: 'GET',  path: '/api/v1/events',                 access: EVENTS,  query: EVENT_PARAMETERS },
   cancelMessage:        { method: 'POST', path: '/api/v1/messages/{id}/cancel',   access: SEND,    query: NONE },
   retryMessage:         { method: 'POST', path: '/api/v1/messages/{id}/retry',    access: SEND,    query: NONE },
   getQueue:             { method: 'GET',  path: '/api/v1/queue',                  access: OVERSEE, query: QUEUE_PARAMETERS },

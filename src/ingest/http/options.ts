@@ -50,6 +50,8 @@ export interface IngestOptions {
   readonly limits: IngestLimits;
   /** How many readers may wait with `?wait=` at once; further ones are answered immediately. */
   readonly maxWaitingReaders: number;
+  /** How many may wait for events, or read a stream of them, at once; further ones are refused. */
+  readonly maxEventReaders: number;
 }
 
 /**

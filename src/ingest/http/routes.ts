@@ -8,6 +8,8 @@ import { answerAttempts } from './attempts.ts';
 import { answerBatch } from './batch.ts';
 import type { Access, Call } from './call.ts';
 import { ENDPOINT_IDS, ENDPOINTS, OPEN_ENDPOINTS, OPEN_IDS } from './endpoints.ts';
+import { EventTail } from './event-tail.ts';
+import { answerEvents } from './events.ts';
 import { answerExplain } from './explain.ts';
 import { type Findable, findReadable, openContent } from './find-message.ts';
 import { InProgress } from './idempotency.ts';
@@ -67,6 +69,7 @@ function handlersOf(
     options,
     limits: () => options.limits,
     watchers: new Watchers(events, { max: options.maxWaitingReaders, signal }),
+    tail: new EventTail(deps, { max: options.maxEventReaders }),
     nextToken: createTokenSource(clock, random),
     inProgress: new InProgress({ max: MAX_KEYS_IN_PROGRESS }),
   };
@@ -81,6 +84,7 @@ function handlersOf(
     listAttempts: (call) => answerAttempts(call, parts.views),
     getContent: (call) => answerContent(call, parts),
     waitForCaptured: (call) => answerWait(call, parts),
+    listEvents: (call) => answerEvents(call, parts),
     cancelMessage: (call) => answerAct(call, 'cancelMessage', parts),
     retryMessage: (call) => answerAct(call, 'retryMessage', parts),
     getQueue: (call) => answerQueue(call, parts),

@@ -8,6 +8,7 @@ import type * as client from '../../../src/client/types.ts';
 import type { problemJson } from '../../../src/http/problem.ts';
 import type * as answers from '../../../src/ingest/http/answers.ts';
 import type { attemptsPageSchema } from '../../../src/ingest/http/attempt-answers.ts';
+import type { eventsPageSchema } from '../../../src/ingest/http/event-answers.ts';
 import type { submissionSchema } from '../../../src/ingest/http/submission-schema.ts';
 import type { Shown } from '../../../src/operations/operation.ts';
 
@@ -34,6 +35,7 @@ test('the typed client’s types are what the schemas describe', () => {
   expectTypeOf<Read<client.StatusRecord>>().toEqualTypeOf<Described<'statusRecordSchema'>>();
   expectTypeOf<Read<client.MessagesPage>>().toEqualTypeOf<Described<'messagesPageSchema'>>();
   expectTypeOf<Read<client.AttemptsPage>>().toEqualTypeOf<Read<Shown<typeof attemptsPageSchema>>>();
+  expectTypeOf<Read<client.EventsPage>>().toEqualTypeOf<Read<Shown<typeof eventsPageSchema>>>();
   expectTypeOf<Read<client.ItemProblem>>().toEqualTypeOf<Described<'itemProblemSchema'>>();
   expectTypeOf<Read<client.Problem>>().toEqualTypeOf<Described<'problemSchema'>>();
 });

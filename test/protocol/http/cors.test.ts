@@ -30,7 +30,7 @@ describe('a preflight', () => {
         'access-control-allow-origin': APP,
         'access-control-allow-methods': headers.allow,
         'access-control-allow-headers':
-          'authorization, content-type, idempotency-key, x-request-id, from, to, if-none-match',
+          'authorization, content-type, idempotency-key, x-request-id, from, to, if-none-match, last-event-id',
         'access-control-max-age': '600',
         vary: 'Origin',
       });

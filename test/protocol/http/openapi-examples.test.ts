@@ -1,5 +1,6 @@
 /** The examples of the OpenAPI document: every request is taken, and answers are as they really are. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SCOPES } from '../../../src/domain/key.ts';
 import { OPERATIONS } from '../../../src/ingest/http/openapi/document.ts';
 import {
   BATCH,
@@ -18,7 +19,7 @@ let key: string;
 
 beforeEach(async () => {
   world = await World.start();
-  key = await world.key({ scopes: ['messages:send', 'messages:read', 'messages:content', 'admin'] });
+  key = await world.key({ scopes: SCOPES });
 });
 afterEach(() => world.close());
 
@@ -41,9 +42,7 @@ describe('an example', () => {
         ),
     ),
   )('of the parameter %s is taken', async (_, operation, name, example) => {
-    key = await world.key({
-      scopes: ['messages:send', 'messages:read', 'messages:content', 'messages:read_all', 'admin'],
-    });
+    key = await world.key({ scopes: SCOPES });
     const [type, media] = Object.entries(operation.body?.content ?? {})[0] ?? [null, null];
     const value = Object.values(media?.examples ?? {})[0]?.value;
     const answer = await sendExample({ world, key }, operation, type, value, { [name]: example });

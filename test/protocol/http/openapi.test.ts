@@ -62,6 +62,7 @@ const ASKED: Readonly<Record<string, readonly [scopes: string, window: 'send' | 
   getMessage: ['messages:read or messages:read_all', 'read'],
   listAttempts: ['messages:read or messages:read_all', 'read'],
   getContent: ['messages:content', 'read'],
+  listEvents: ['events:read', 'read'],
   waitForCaptured: ['messages:read or messages:read_all', 'read'],
   cancelMessage: ['messages:send', 'send'],
   retryMessage: ['messages:send', 'send'],

@@ -41,6 +41,7 @@ export function operationsWithoutBody(): [string, Operation][] {
 /** Parameters without which an operation does nothing. */
 const NEEDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   sendRaw: { from: 'jane@example.com', to: 'bob@example.org' },
+  listEvents: { after: '0' },
   explainRoute: { from: 'jane@example.com', to: 'bob@example.org' },
 };
 
@@ -93,6 +94,7 @@ async function pathOf({ path, operationId }: Operation, { world, key }: Sender):
     await world.post(key, { ...MAIL, subject: 'Your invoice', tags: ['receipts'] });
     await attempt(world, CAPTURED);
   }
+  if (operationId === 'listEvents') await world.post(key, MAIL);
   if (!path.includes('{id}')) return path.replace('{domain}', 'example.com').replace('{operation}', 'hold');
   const { headers } = await world.post(key, MAIL);
   if (operationId === 'retryMessage' || operationId === 'getMessage') await attempt(world, REJECTED);

@@ -89,6 +89,7 @@ const OPTIONS: Omit<IngestOptions, 'limits'> & SharedLimits = {
   maxBytesInFlight: 1_000_000,
   maxWaitingRequests: 10,
   maxWaitingReaders: 2,
+  maxEventReaders: 2,
   maxKeysInMemory: 100,
 };
 

@@ -7,6 +7,7 @@ import type {
   verdictSchema,
 } from '../answers.ts';
 import type { attemptsPageSchema } from '../attempt-answers.ts';
+import type { eventSchema, eventsPageSchema } from '../event-answers.ts';
 import type { capturedMessageSchema } from '../operator-answers.ts';
 
 /** Bodies of requests and answers as they really are; a test sends the former, and holds all to the schemas. */
@@ -248,6 +249,45 @@ export const CAPTURED_MESSAGE: z.infer<typeof capturedMessageSchema> = {
   codes: ['135790'],
   attachments: [],
 };
+
+/** A recipient's server refused the message. */
+const FAILED_EVENT: z.infer<typeof eventSchema> = {
+  type: 'message.failed',
+  timestamp: '2026-11-20T11:15:00.910Z',
+  data: {
+    id: 'evt_01m7wanene00000000000004k7',
+    sequence: 4711,
+    message: {
+      id: DELIVERED.id,
+      messageId: DELIVERED.messageId,
+      from: DELIVERED.from,
+      tags: DELIVERED.tags,
+      metadata: DELIVERED.metadata,
+      stream: null,
+      key: 'shop',
+      source: 'api',
+      createdAt: DELIVERED.createdAt,
+    },
+    recipient: { address: 'bob@example.org', type: 'to', status: 'failed', outcome: 'rejected' },
+    relay: 'ses',
+    attempt: 1,
+    providerMessageId: null,
+    nextAttemptAt: null,
+    reply: { code: 550, enhancedCode: '5.1.1', text: 'No such user' },
+    bounce: null,
+    suppression: null,
+  },
+};
+
+/** A page of events, after 4700. */
+export const EVENTS_PAGE: z.infer<typeof eventsPageSchema> = {
+  events: [FAILED_EVENT],
+  hasMore: false,
+  nextAfter: 4711,
+};
+
+/** The same as a stream. */
+export const EVENT_STREAM = `id: 4711\nevent: message.failed\ndata: ${JSON.stringify(FAILED_EVENT)}\n\n`;
 
 /** {@link STATUS_RECORD}'s attempts. */
 export const ATTEMPTS_PAGE: z.infer<typeof attemptsPageSchema> = {

@@ -67,6 +67,9 @@ export const FAULTS = {
   name: { meaning: 'The text cannot be a name.', cure: 'Use one of a length that the detail allows.' },
   unknown_status: { meaning: 'There is no such status.', cure: 'Use one that the detail names.' },
   bad_cursor: { meaning: 'The cursor does not belong to this list: it was cut, or belongs to other parameters or another key.', cure: 'Give `nextCursor` as it is, with the same parameters; without a cursor the list starts again.' },
+  event_type: { meaning: 'A type of event does not exist.', cure: 'Use those that the detail names, separated by commas, or `message.*`.' },
+  message_id: { meaning: 'The text is not the id of a message.', cure: 'Use the id from the 202 answer: `msg_` and 26 characters.' },
+  combination: { meaning: 'The parameter contradicts another one, or needs another one.', cure: 'The detail says which; leave one out, or add the other.' },
   subject: { meaning: 'The text to search for is empty or too long.', cure: 'Give 1 to 2,000 characters.' },
   out_of_range: { meaning: 'The number is out of range.', cure: 'Use one in the range that the detail names.' },
 } as const satisfies Readonly<Record<string, FaultRow>>;

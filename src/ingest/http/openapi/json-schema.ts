@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { PRIORITIES } from '../../../domain/message.ts';
 import * as answers from '../answers.ts';
 import * as attemptAnswers from '../attempt-answers.ts';
+import * as eventAnswers from '../event-answers.ts';
 import * as operatorAnswers from '../operator-answers.ts';
 import type { Parameter } from '../query.ts';
 import * as queue from '../queue.ts';
@@ -120,6 +121,13 @@ export const NAMED = {
   TransportSecurity: attemptAnswers.transportSecuritySchema,
   AttemptResult: attemptAnswers.attemptResultSchema,
   AttemptsPage: attemptAnswers.attemptsPageSchema,
+  EventType: eventAnswers.eventTypeSchema,
+  Event: eventAnswers.eventSchema,
+  EventData: eventAnswers.eventDataSchema,
+  EventMessage: eventAnswers.eventMessageSchema,
+  EventRecipient: eventAnswers.eventRecipientSchema,
+  EventReply: eventAnswers.eventReplySchema,
+  EventsPage: eventAnswers.eventsPageSchema,
   CapturedMessage: operatorAnswers.capturedMessageSchema,
   Queue: operatorAnswers.queueSchema,
   QueueHold: operatorAnswers.holdSchema,

@@ -143,6 +143,7 @@ export const ANSWER_HEADERS = {
   'Content-Disposition': header('A file name for the message.', 'attachment; filename="msg_01k9f5y7f0e2c4a8b6d0e2f4g6.eml"'),
   ETag: header('Names this version of the document, for `If-None-Match`.', '"5d41402abc4b2a76"'),
   'Cache-Control': sometimes('How long it may be kept.', 'no-cache'),
+  'X-Accel-Buffering': sometimes('With a stream: a proxy should pass on each event at once.', 'no', { const: 'no' }),
   'ratelimit-limit': sometimes('Requests a minute that the key may make; absent for a key without a limit.', 100, whole),
   'ratelimit-remaining': sometimes('How many of them are left.', 99, whole),
   'ratelimit-reset': sometimes('Seconds until more are left.', 60, whole),
@@ -181,6 +182,7 @@ export const REQUEST_HEADERS = {
   'Idempotency-Key': { description: 'Makes it safe to send a request again: within 24 hours, the same key with an equal submission gets the first answer and nothing is sent twice. 1 to 256 printable ASCII characters, such as a UUID.', schema: { type: 'string', minLength: 1, maxLength: 256 }, example: '5f2c0c1e-8c0f-4d5e-9b39-6f1c6a0f6d11' },
   From: { description: 'The envelope’s sender, in place of the parameter `from`.', schema: text, example: 'orders@example.com' },
   To: { description: 'Recipients as an address list, besides those of the parameter `to`.', schema: text, example: 'bob@example.org, ann@example.net' },
+  'Last-Event-ID': { description: 'Where a stream goes on: the id of the last event that arrived, in place of the parameter `after`. Clients for server-sent events send it by themselves when they connect again.', schema: { type: 'string', pattern: '^(?:0|[1-9]\\d{0,14})$' }, example: '4711' },
   'If-None-Match': { description: 'An `ETag` that you have: the answer is 304 while it is still current.', schema: text, example: '"5d41402abc4b2a76"' },
 } as const;
 

@@ -81,6 +81,7 @@ export const PROBLEMS = {
   relay_not_found: { statuses: [404], meaning: 'There is no relay of that name.', cure: 'Use the name of a configured relay; `waybill relays list` shows them.' },
   relay_disabled: { statuses: [409], meaning: 'The relay is disabled: mail for it would only wait.', cure: 'Name another relay, or enable it first.' },
   refused: { statuses: [409], meaning: 'The operation is not possible in the present state; the detail says why, and what to do first.', cure: 'Do what the detail says. Nothing was changed.' },
+  too_many_event_readers: { statuses: [503], meaning: 'As many readers wait for events, or read streams of them, as `limits.max_event_readers` allows.', cure: 'Ask without `wait`, try again after `Retry-After`, or raise the limit.' },
   unavailable: { statuses: [503], meaning: 'The operation is not possible at the moment.', cure: 'Try again in a moment; the detail says what prevented it.' },
   test_key: { statuses: [409], meaning: 'The message was submitted with a test key, and never leaves; or a test key was used to administer something.', cure: 'Use a live key.' },
 } as const satisfies Readonly<Record<string, ProblemRow>>;

@@ -66,6 +66,31 @@ export const READING = {
     ],
     problems: { 404: ['message_not_found', 'content_expired'], 409: ['refused'] },
   },
+  listEvents: {
+    tag: 'Reading',
+    summary: 'Follow what happens',
+    description:
+      'The events of the calling key’s messages, of every key’s with `messages:read_all`. With `after` they come oldest first, from above that sequence: whoever goes on with `nextAfter` misses nothing. Otherwise they come newest first. With `Accept: text/event-stream`, and `after` or `Last-Event-ID`, the answer is a stream of server-sent events that goes on until one side ends it: the `id` of each is its sequence, `event` its type, `data` its JSON. A page looks at no more than 5,000 events: with a sparse filter it may be short although there is a next one. Events are kept for `retention.events_days` (default 30).',
+    requestHeaders: ['Last-Event-ID'],
+    answers: [
+      {
+        status: 200,
+        description: 'A page of events, or a stream.',
+        headers: ['Link', 'Cache-Control', 'X-Accel-Buffering'],
+        content: {
+          'application/json': {
+            schema: 'EventsPage',
+            examples: { failed: { summary: 'One that failed', value: examples.EVENTS_PAGE } },
+          },
+          'text/event-stream': {
+            schema: { type: 'string' },
+            examples: { failed: { summary: 'The same as a stream', value: examples.EVENT_STREAM } },
+          },
+        },
+      },
+    ],
+    problems: { 503: ['too_many_event_readers'] },
+  },
   waitForCaptured: {
     tag: 'Reading',
     summary: 'Wait for a captured message',

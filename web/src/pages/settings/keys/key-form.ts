@@ -18,6 +18,11 @@ export const SCOPES: readonly { readonly scope: Scope; readonly label: string; r
   },
   { scope: 'messages:read_all', label: 'Read all', note: 'See the messages of every key.' },
   {
+    scope: 'events:read',
+    label: 'Events',
+    note: 'Follow what happens to the messages it may see, as events.',
+  },
+  {
     scope: 'admin',
     label: 'Admin',
     note: 'Do everything that this dashboard can, including changes to settings and keys.',

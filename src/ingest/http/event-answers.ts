@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { EVENT_TYPES, type EventType } from '../../domain/event.ts';
+import { messageIdSchema, recipientOutcomeSchema, recipientTypeSchema, SOURCES } from './answers.ts';
+
+/** The shapes of events as the API shows them (contract-2 §B1), as `answers.ts` has those of messages. */
+
+const time = z.string().meta({ format: 'date-time' });
+const sequence = z.int().min(0);
+
+/** What an event is about. */
+export const eventTypeSchema = z
+  .enum(Object.keys(EVENT_TYPES) as [EventType, ...EventType[]])
+  .describe(
+    'What happened. `message.queued`: the message was accepted; once for each message. The others are about one recipient: `message.delivered`: the next hop took responsibility; `message.captured`: it was only captured locally; `message.deferred`: an attempt failed, and another will follow; `message.failed`: it will not be delivered, and `outcome` says why. More types may be added.',
+  );
+
+/** What an event tells of its message. */
+// biome-ignore format: a table
+export const eventMessageSchema = z.object({
+  id: messageIdSchema,
+  messageId: z.string().describe('The Message-ID with its angle brackets.'),
+  from: z.string(),
+  tags: z.array(z.string()),
+  metadata: z.record(z.string(), z.string()),
+  stream: z.null().describe('Always null at present.'),
+  key: z.string().nullable().describe('The name of the key that submitted it; null without a key, or when the key is gone.'),
+  source: z.enum(SOURCES).describe('How it was submitted.'),
+  createdAt: time.describe('When it was accepted.'),
+}).describe('The message of an event. All members are always present; its subject is not among them.');
+
+/** The recipient of an event. */
+// biome-ignore format: a table
+export const eventRecipientSchema = z.object({
+  address: z.string(),
+  type: recipientTypeSchema,
+  status: z.enum(['delivered', 'retrying', 'failed']).describe('Its status after the event.'),
+  outcome: recipientOutcomeSchema.nullable().describe('How it ended; null while it is not final.'),
+}).describe('The recipient that an event is about. All members are always present.');
+
+/** What was replied. */
+// biome-ignore format: a table
+export const eventReplySchema = z.object({
+  code: z.int().nullable().describe('SMTP reply code or HTTP status; null if there was none.'),
+  enhancedCode: z.string().nullable().describe('Enhanced status code (RFC 3463).'),
+  text: z.string().describe('One line. Written by a stranger: show it as plain text only.'),
+}).describe('The next hop’s reply, or what Waybill says in its place. All members are always present.');
+
+/** The details of an event. */
+// biome-ignore format: a table
+export const eventDataSchema = z.object({
+  id: z.string().meta({ pattern: '^evt_[0-9a-hjkmnp-tv-z]{26}$' }).describe('`evt_` and 26 characters: the same each time the event is read.'),
+  sequence: sequence.describe('Rises from event to event, with gaps.'),
+  message: eventMessageSchema,
+  recipient: eventRecipientSchema.nullable().describe('Null for an event of the whole message.'),
+  relay: z.string().nullable().describe('The relay that it was at.'),
+  attempt: z.int().min(1).nullable().describe('The number of the attempt that it followed from; null for none.'),
+  providerMessageId: z.string().nullable().describe('What the relay or provider called the message.'),
+  nextAttemptAt: time.nullable().describe('When it is due again, after `message.deferred`.'),
+  reply: eventReplySchema.nullable(),
+  bounce: z.null().describe('Always null at present.'),
+  suppression: z.null().describe('Always null at present.'),
+  truncated: z.literal(true).optional().describe('Entries of `metadata`, `tags` or the ends of texts are left out, so that the event has at most 20 KiB. Absent if it is whole.'),
+}).describe('The details of an event. All members but `truncated` are always present.');
+
+/** An event. */
+// biome-ignore format: a table
+export const eventSchema = z.object({
+  type: eventTypeSchema,
+  timestamp: time.describe('When it happened.'),
+  data: eventDataSchema,
+}).describe('Something that happened to a message, or to one of its recipients.');
+
+/** A page of events. */
+// biome-ignore format: a table
+export const eventsPageSchema = z.object({
+  events: z.array(eventSchema),
+  hasMore: z.boolean().describe('There are, or may be, more: ask again at once, even if this page has none.'),
+  nextCursor: z.string().optional().describe('With it as `cursor`, the next older events follow; absent at the end, and with `after`.'),
+  nextAfter: sequence.optional().describe('With it as `after`, everything newer follows, and nothing is missed. Absent with `cursor`.'),
+}).describe('A page of events: with `after` the oldest first, else the newest first.');
