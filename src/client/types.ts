@@ -459,7 +459,10 @@ export interface EventsPage {
   readonly hasMore: boolean;
   /** With it as `cursor`, the next older events follow; absent at the end, and with `after`. */
   readonly nextCursor?: string;
-  /** With it as `after`, everything newer follows, and nothing is missed. Absent with `cursor`. */
+  /**
+   * With it as `after`, everything newer follows, and nothing is missed. Absent with `cursor`, and as long as there was
+   * no event although there are more.
+   */
   readonly nextAfter?: number;
 }
 

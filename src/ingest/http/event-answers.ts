@@ -76,5 +76,5 @@ export const eventsPageSchema = z.object({
   events: z.array(eventSchema),
   hasMore: z.boolean().describe('There are, or may be, more: ask again at once, even if this page has none.'),
   nextCursor: z.string().optional().describe('With it as `cursor`, the next older events follow; absent at the end, and with `after`.'),
-  nextAfter: sequence.optional().describe('With it as `after`, everything newer follows, and nothing is missed. Absent with `cursor`.'),
+  nextAfter: sequence.optional().describe('With it as `after`, everything newer follows, and nothing is missed. Absent with `cursor`, and as long as there was no event although there are more.'),
 }).describe('A page of events: with `after` the oldest first, else the newest first.');

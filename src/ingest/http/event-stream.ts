@@ -45,18 +45,14 @@ export async function streamEvents(call: Call, query: Streamed, parts: StreamPar
   const { exchange } = call;
   const reader = parts.join();
   exchange.onEnd(() => reader.leave());
-  try {
-    const { after, ...filter } = query;
-    const pages = new Pages(filter, after, parts.views);
-    const first = await pages.next();
-    // Proxies that gather answers would hold events back.
-    const flow = exchange.flow(200, TYPE, { 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' });
-    if (flow === null) return;
-    if (exchange.method === 'HEAD') return flow.end();
-    await flowing(flow, first, { ...parts, pages, reader, checkKey: call.checkKey });
-  } finally {
-    reader.leave();
-  }
+  const { after, ...filter } = query;
+  const pages = new Pages(filter, after, parts.views);
+  const first = await pages.next();
+  // Proxies that gather answers would hold events back.
+  const flow = exchange.flow(200, TYPE, { 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' });
+  if (flow === null) return;
+  if (exchange.method === 'HEAD') return flow.end();
+  await flowing(flow, first, { ...parts, pages, reader, checkKey: call.checkKey });
 }
 
 /** The log, page by page, from a place on. */

@@ -64,7 +64,7 @@ export const EVENT_PARAMETERS = {
 /** An event as the API shows it. */
 type EventJson = Shown<typeof eventSchema>;
 /** A page of events as the API shows it. */
-export type EventsPageJson = Shown<typeof eventsPageSchema>;
+type EventsPageJson = Shown<typeof eventsPageSchema>;
 
 /** An event as the API shows it. */
 export function eventJson(event: Event): EventJson {
@@ -76,13 +76,13 @@ export function eventsPageJson({ events, next, more }: EventPage, from: EventQue
   const shown = events.map(eventJson);
   if ('after' in from) return { events: shown, hasMore: more, nextAfter: next ?? from.after };
   const nextCursor = next === null ? undefined : String(next);
-  const isFirst = from.before === null;
+  // From the newest one on. Without any, nothing was seen, and all there will be comes after 0.
+  const newest = events[0]?.sequence ?? (more ? undefined : 0);
   return {
     events: shown,
     hasMore: nextCursor !== undefined,
     nextCursor,
-    // Where to go on from the newest one: without any, from the beginning, since nothing was seen.
-    nextAfter: isFirst ? (events[0]?.sequence ?? 0) : undefined,
+    nextAfter: from.before === null ? newest : undefined,
   };
 }
 

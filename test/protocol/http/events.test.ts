@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Scope } from '../../../src/domain/key.ts';
 import { StoreError } from '../../../src/store/store.ts';
@@ -208,6 +209,12 @@ describe('page by page', () => {
     expect((await ask(`?after=${after}`)).json).toEqual({ events: [], hasMore: false, nextAfter: after });
   });
 
+  test('oldest first, it goes on from what was looked at, not from what was found', async () => {
+    await submit();
+    const none = { events: [], hasMore: false, nextAfter: 1 };
+    expect((await ask('?after=0&types=message.failed')).json).toEqual(none);
+  });
+
   test('the newest say where to go on, also when there are none', async () => {
     expect((await ask('')).json).toEqual({ events: [], hasMore: false, nextAfter: 0 });
     await submit();
@@ -308,6 +315,20 @@ describe('wait', () => {
     await world.clock.advance(200);
     for (const answer of await Promise.all(waiting)) expect(typesOf(answer)).toEqual(['message.queued']);
     expect((await ask('?after=0&wait=60')).status).toBe(200);
+  });
+
+  test('a client that has left makes room for another', async () => {
+    const readTwice = reads(2);
+    const path = '/api/v1/events?after=0&wait=60';
+    const gone = connect(world.port, '127.0.0.1').on('error', () => {});
+    gone.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n\r\n`);
+    const waiting = ask('?after=0&wait=60');
+    await readTwice;
+    gone.destroy();
+    const head = { key, method: 'HEAD', path, headers: { accept: 'text/event-stream' } };
+    await expect.poll(async () => (await world.ask(head)).status).toBe(200);
+    world.stop();
+    await waiting;
   });
 
   test('however many wait, the log is looked at once at a time', async () => {
