@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import * as answers from '../src/ingest/http/answers.ts';
 import * as attemptAnswers from '../src/ingest/http/attempt-answers.ts';
+import * as eventAnswers from '../src/ingest/http/event-answers.ts';
 import { NAMED } from '../src/ingest/http/openapi/json-schema.ts';
 import * as operatorAnswers from '../src/ingest/http/operator-answers.ts';
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../src/operations/table.ts';
@@ -58,7 +59,7 @@ const FIELDS_HEAD = `
 endpoint answers. See [the API](api.md).
 `;
 
-const ANSWERS = { ...answers, ...attemptAnswers, ...operatorAnswers };
+const ANSWERS = { ...answers, ...attemptAnswers, ...eventAnswers, ...operatorAnswers };
 
 /** The API's schemas and their names. */
 const NAMES = new Map<z.core.$ZodType, string>(Object.entries(NAMED).map(([name, schema]) => [schema, name]));

@@ -7,6 +7,7 @@ import { configCommand } from './config.ts';
 import { type Context, inheritOptions, withCommonOptions } from './context.ts';
 import { doctorCommand } from './doctor.ts';
 import { domainsCommand } from './domains.ts';
+import { eventsCommand } from './events.ts';
 import { messagesCommand } from './messages.ts';
 import { migrateCommand } from './migrate.ts';
 import { groupCommand } from './operation-command.ts';
@@ -46,6 +47,7 @@ function program(context: Context, asJson: boolean): Command {
     .addCommand(sendCommand(context))
     .addCommand(sendmailCommand(context))
     .addCommand(messagesCommand(context))
+    .addCommand(eventsCommand(context))
     .addCommand(queueCommand(context))
     .addCommand(relaysCommand(context))
     .addCommand(routesCommand(context))

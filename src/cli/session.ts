@@ -25,13 +25,9 @@ export async function withOperations(
   options: SessionOptions,
   use: (operations: Operations, running: boolean) => Promise<void>,
 ): Promise<void> {
-  const { environment } = context.terminal;
-  const dataDir = dataDirectory(places.data, environment);
-  requireDataDirectory(dataDir);
-  if (await isServerRunning(dataDir)) {
-    refuseMissing(places.config);
-    return await use(createControlClient(dataDir), true);
-  }
+  const dataDir = dataDirectory(places.data, context.terminal.environment);
+  const running = await runningOperations(context, places);
+  if (running !== null) return await use(running, true);
   const offline = await openUnlessStarted(dataDir, context, places);
   if (offline === null) return await use(createControlClient(dataDir), true);
   try {
@@ -39,6 +35,15 @@ export async function withOperations(
   } finally {
     await offline.close();
   }
+}
+
+/** The operations of the installation's server; null while none runs. */
+export async function runningOperations({ terminal }: Context, places: Places): Promise<Operations | null> {
+  const dataDir = dataDirectory(places.data, terminal.environment);
+  requireDataDirectory(dataDir);
+  if (!(await isServerRunning(dataDir))) return null;
+  refuseMissing(places.config);
+  return createControlClient(dataDir);
 }
 
 /** A running server has read the file that it was started with; a name that means no file is a mistake all the same. */

@@ -2,10 +2,11 @@ import type { Submission } from '../domain/message.ts';
 import { quote } from '../http/problem.ts';
 import { cancelMessage, retryMessage } from '../ingest/http/acts.ts';
 import { attemptsJson } from '../ingest/http/attempts.ts';
+import { EVENT_FILTER_PARAMETERS, eventFilter, eventsPageJson } from '../ingest/http/events.ts';
 import { readContent } from '../ingest/http/find-message.ts';
 import { handOver } from '../ingest/http/hand-over.ts';
 import { FILTER_PARAMETERS, listFilter, MAX_LIMIT } from '../ingest/http/list.ts';
-import { readParameters } from '../ingest/http/query.ts';
+import { type ParameterTable, type ParameterValues, readParameters } from '../ingest/http/query.ts';
 import { messagesJson, statusJson } from '../ingest/http/record.ts';
 import { fieldsFromJson } from '../ingest/http/schema.ts';
 import { buildSubmission } from '../ingest/http/submission.ts';
@@ -15,6 +16,7 @@ import { createTokenSource, isMessageId } from '../lib/id.ts';
 import { asOperationError, OperationError } from '../operations/call.ts';
 import type {
   Attempts,
+  EventsPage,
   KeptContent,
   MessageOperations,
   MessagesPage,
@@ -22,7 +24,7 @@ import type {
   Submitted,
 } from '../operations/messages.ts';
 import type { Operations, RequestOf } from '../operations/table.ts';
-import type { ListFilter, MessageDetail } from '../store/views.ts';
+import type { MessageDetail } from '../store/views.ts';
 import type { LocalDeps } from './deps.ts';
 import { findNamed } from './found-mail.ts';
 import { outlookOf, wayOf } from './outlook.ts';
@@ -34,7 +36,7 @@ const MAX_CONTENT = 128 * 1024 * 1024;
 /** The operations on messages. */
 export function messageOperations(
   deps: LocalDeps,
-): SubmitOperations & MessageOperations & Pick<Operations, 'submitRaw'> {
+): SubmitOperations & MessageOperations & Pick<Operations, 'submitRaw' | 'events'> {
   const nextToken = createTokenSource(deps.clock, deps.random);
   return {
     submit: ({ message }) => submit(message, nextToken(), deps),
@@ -47,6 +49,7 @@ export function messageOperations(
     message: async ({ id }) => statusJson(await findMessage(id, deps), outlookOf(deps)),
     ways: async ({ id }) => (await findMessage(id, deps)).recipients.map((one) => wayOf(one, deps)),
     messages: (request) => listMessages(request, deps),
+    events: (request) => listEvents(request, deps),
     attempts: (request) => listAttempts(request, deps),
     messageContent: ({ id }) => content(id, deps),
     ...messageActs(deps),
@@ -105,13 +108,27 @@ async function listMessages(request: RequestOf<'messages'>, deps: LocalDeps): Pr
       'invalid',
       `before: must be the id in the last line of a page, not ${quote(before)}.`,
     );
-  const page = await deps.views.list({ owner: 'all', statuses, filter: readFilter(request), before, limit });
+  const filter = listFilter(readFilter(request, FILTER_PARAMETERS));
+  const page = await deps.views.list({ owner: 'all', statuses, filter, before, limit });
   return { messages: await messagesJson(page.messages, outlookOf(deps)), next: page.next };
 }
 
-function readFilter({ filter }: RequestOf<'messages'>): ListFilter {
+async function listEvents(request: RequestOf<'events'>, { views }: LocalDeps): Promise<EventsPage> {
+  const { limit, after, before } = request;
+  if (after !== null && before !== null)
+    throw new OperationError('invalid', 'before: must be null with after: one leads back, the other on.');
+  const from = after === null ? { before } : { after };
+  const filter = eventFilter(readFilter(request, EVENT_FILTER_PARAMETERS));
+  return eventsPageJson(await views.events({ ...filter, owner: 'all', limit, from }), from);
+}
+
+/** The API's parameters of a request. */
+function readFilter<Table extends ParameterTable>(
+  { filter }: { readonly filter: Readonly<Record<string, string>> },
+  table: Table,
+): ParameterValues<Table> {
   try {
-    return listFilter(readParameters(new URLSearchParams(filter), FILTER_PARAMETERS));
+    return readParameters(new URLSearchParams(filter), table);
   } catch (error) {
     throw asOperationError(error);
   }

@@ -38,6 +38,9 @@ export type StatusRecord = Shown<Answers['statusRecordSchema']>;
 /** A page of a message's attempts as the API shows them. */
 export type Attempts = Shown<Answers['attemptsPageSchema']>;
 
+/** A page of events as the API shows them. */
+export type EventsPage = Shown<Answers['eventsPageSchema']>;
+
 const keptContent = () =>
   z.strictObject({
     id: z.string(),
@@ -164,6 +167,28 @@ export const MESSAGE_OPERATIONS = {
         },
       },
     ],
+  }),
+  events: operation({
+    meaning:
+      'A page of what happened to messages of every key: newest first, or oldest first after a sequence; whoever goes on with `nextAfter` misses nothing.',
+    access: READ,
+    request: z.strictObject({
+      filter: z
+        .record(z.string(), z.string())
+        .describe(
+          "Further parameters of the API's events, by name, as text: `types`, `message`, `recipient`, `tag`, `since`, `until`.",
+        ),
+      limit: z.int().min(1).max(200),
+      after: z.int().min(0).nullable().describe('Oldest first, after this sequence; null: newest first.'),
+      before: z
+        .int()
+        .min(1)
+        .nullable()
+        .describe(
+          'Newest first, before this sequence: the `nextCursor` of an earlier page as a number; null starts at the newest. Null with `after`.',
+        ),
+    }),
+    result: ({ eventsPageSchema }) => eventsPageSchema,
   }),
   attempts: operation({
     meaning: 'A page of the attempts to deliver a message, oldest first.',

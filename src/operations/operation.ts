@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Role } from '../domain/account.ts';
 import type * as answers from '../ingest/http/answers.ts';
 import type * as attemptAnswers from '../ingest/http/attempt-answers.ts';
+import type * as eventAnswers from '../ingest/http/event-answers.ts';
 import type * as operatorAnswers from '../ingest/http/operator-answers.ts';
 import type { CommandForm } from './command.ts';
 
@@ -38,7 +39,7 @@ export function operation<
 }
 
 /** The shapes of the API's answers. Who builds results has loaded them; a record knows their types, and loads nothing. */
-export type Answers = typeof answers & typeof attemptAnswers & typeof operatorAnswers;
+export type Answers = typeof answers & typeof attemptAnswers & typeof eventAnswers & typeof operatorAnswers;
 
 /** Records by the names of their operations. */
 type Records = Readonly<Record<string, Pick<Operation, 'request' | 'result' | 'step'>>>;
