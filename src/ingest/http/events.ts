@@ -5,7 +5,7 @@ import type { ApiKey } from '../../domain/key.ts';
 import { parseMailbox } from '../../domain/mailbox.ts';
 import { type FieldFault, Problem } from '../../http/problem.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { eventId, isMessageId } from '../../lib/id.ts';
+import { eventId, readMessageId } from '../../lib/id.ts';
 import type { Shown } from '../../operations/operation.ts';
 import type { EventPage, EventQuery } from '../../store/events.ts';
 import type { Views } from '../../store/views.ts';
@@ -36,6 +36,13 @@ const recipientSchema = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+const messageSchema = z.string().transform((text, context) => {
+  const id = readMessageId(text);
+  if (id !== null) return id;
+  context.issues.push({ code: 'custom', input: text, message: 'not an id' });
+  return z.NEVER;
+});
+
 const { tag, since, until } = FILTER_PARAMETERS;
 const { limit } = LIST_PARAMETERS;
 const TYPES_RULE = `types of events, separated by commas: ${Object.keys(EVENT_TYPES).join(', ')}; message.* names them all`;
@@ -44,7 +51,7 @@ const TYPES_RULE = `types of events, separated by commas: ${Object.keys(EVENT_TY
 // biome-ignore format: a table
 export const EVENT_FILTER_PARAMETERS = {
   types: { schema: typesSchema.optional(), code: 'event_type', rule: TYPES_RULE, meaning: 'Only events of these types, separated by commas; `message.*` for all that begin so.', example: 'message.failed,message.deferred' },
-  message: { schema: z.string().refine(isMessageId).optional(), code: 'message_id', rule: 'the id of a message', meaning: 'Only events of this message.', example: 'msg_01k9f5y7f0e2c4a8b6d0e2f4g6' },
+  message: { schema: messageSchema.optional(), code: 'message_id', rule: 'the id of a message: msg_ and 26 characters, or the same as a UUID', meaning: 'Only events of this message.', example: 'msg_01k9f5y7f0e2c4a8b6d0e2f4g6' },
   recipient: { schema: recipientSchema.optional(), code: 'address_syntax', rule: 'a whole address such as ann@example.com', meaning: 'Only events of recipients with this address. Case-insensitive.', example: 'bob@example.org' },
   tag: { ...tag, meaning: 'Only events of messages with exactly this tag.' },
   since: { ...since, meaning: 'Only events that happened at this time or later (RFC 3339).' },
