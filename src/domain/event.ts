@@ -1,5 +1,7 @@
+import { bounceTypeOfReply } from './bounce.ts';
+import type { BounceType } from './feedback.ts';
 import type { RecipientKind, Source } from './message.ts';
-import type { OutcomeName } from './outcome.ts';
+import type { OutcomeName, Reply } from './outcome.ts';
 import type { Transition } from './settle.ts';
 
 /**
@@ -63,6 +65,8 @@ export interface EventFacts {
   readonly providerMessageId?: string;
   /** Wall ms. */
   readonly nextAttemptAt?: number;
+  /** What the failure means for the recipient's address: of a refusal in our own SMTP dialogue, and of an expiry. */
+  readonly bounce?: BounceType;
 }
 
 /** The type of the event that a delivery's transition is. */
@@ -77,6 +81,7 @@ export function factsOf(
   { outcome, reply, providerMessageId, nextAttemptAt }: Transition,
   relay: string | null,
 ): EventFacts {
+  const bounce = bounceIn(outcome, reply);
   return {
     ...(relay !== null && { relay }),
     ...(outcome !== null && { outcome }),
@@ -85,7 +90,13 @@ export function factsOf(
     text: reply.text,
     ...(providerMessageId !== null && { providerMessageId }),
     ...(nextAttemptAt !== null && { nextAttemptAt }),
+    ...(bounce !== null && { bounce }),
   };
+}
+
+function bounceIn(outcome: OutcomeName | null, reply: Reply): BounceType | null {
+  const isRefusal = outcome === 'rejected' && reply.cause === 'smtp_reply';
+  return isRefusal || outcome === 'expired' ? bounceTypeOfReply(reply, outcome === 'expired') : null;
 }
 
 /** An event as read back. */

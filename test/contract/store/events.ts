@@ -171,6 +171,22 @@ export function eventContract(open: OpenSubject): void {
       ]);
     });
 
+    it('say what a refusal or an expiry means for the address, and of a cancellation nothing', async () => {
+      const { id, unit } = await accepted({}, 2);
+      const ofRecipient = { ...DEFERRED, reply: { ...DEFERRED.reply, code: 452, enhanced: '4.2.2' } };
+      await attempt(subject.store, unit, [REJECTED, ofRecipient]);
+      await expireAll(subject.store, id, at(49 * HOUR));
+      const other = message();
+      await subject.store.accept([other], at());
+      await subject.store.cancel([other.id], at());
+      const failed = await events({ types: ['message.failed'] });
+      expect(failed.map(({ facts }) => [facts.outcome, facts.bounce])).toEqual([
+        ['rejected', 'hard'],
+        ['expired', 'soft'],
+        ['cancelled', undefined],
+      ]);
+    });
+
     it('tell that a cancelled attempt ended so, although it would have waited', async () => {
       const { id, unit } = await accepted();
       await beginAll(subject.store, [unit]);
