@@ -66,7 +66,7 @@ export function readFacts(fields: readonly ReportField[]): ReportedFacts {
     userAgent: feedbackText((fieldValue(fields, 'user-agent') ?? '').slice(0, MAX_USER_AGENT)),
     originalMailFrom: mailFrom === null ? null : addressIn(mailFrom),
     recipients: recipients.length > 0 ? recipients : readAddresses(fields, 'removal-recipient'),
-    messageId: readMessageId(first('original-message-id', 'message-id')),
+    messageId: readMessageIdField(first('original-message-id', 'message-id')),
     arrivedAt: arrival === null ? null : parseDate(arrival),
     sourceIp: IP_ADDRESS.exec(first('source-ip') ?? '')?.[1]?.toLowerCase() ?? null,
     reportedDomains: domainsOf(fields),
@@ -132,7 +132,7 @@ export function readReturned(fields: readonly ReportField[]): ReturnedFacts {
       : addressIn(value.includes('<') ? value : (FIRST_WORD.exec(value)?.[0] ?? ''));
   });
   const authors = readAddresses(fields, 'from');
-  const messageId = readMessageId(shortValue(fields, 'message-id'));
+  const messageId = readMessageIdField(shortValue(fields, 'message-id'));
   return {
     reversePaths: [...new Set(reversePaths)],
     messageId,
@@ -162,7 +162,7 @@ const MESSAGE_ID = /<([!-;=?-~]{1,250})>/;
 const BARE_MESSAGE_ID = /^[!-;=?-~]{1,250}$/;
 
 /** The Message-ID in a value, with angle brackets, which some programs leave out; null without one. */
-export function readMessageId(value: string | null): string | null {
+export function readMessageIdField(value: string | null): string | null {
   if (value === null) return null;
   const found = MESSAGE_ID.exec(value)?.[1] ?? BARE_MESSAGE_ID.exec(value)?.[0];
   return found === undefined ? null : `<${found}>`;

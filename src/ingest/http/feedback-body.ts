@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { BOUNCE_TYPES, type Feedback, feedbackText, NO_FACTS, NO_MESSAGE } from '../../domain/feedback.ts';
 import { parseAddress } from '../../domain/mailbox.ts';
 import { parseTimestamp } from '../../lib/clock.ts';
-import { readMessageId } from '../../mail/feedback-fields.ts';
+import { readMessageIdField } from '../../mail/feedback-fields.ts';
 
 /** The JSON body of `POST /api/v1/feedback` (contract A3), and what it says. */
 
@@ -40,7 +40,7 @@ const recipient = readText(z.string().max(MAX_ADDRESS), (text) => {
 });
 
 const messageId = readText(z.string().max(MAX_ADDRESS), (text) => {
-  const value = readMessageId(text.trim());
+  const value = readMessageIdField(text.trim());
   return value === null ? { fault: 'Must be a Message-ID, such as "<1@example.com>".' } : { value };
 });
 

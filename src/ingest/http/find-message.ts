@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../domain/key.ts';
 import type { MessageRecord } from '../../domain/message.ts';
 import { Problem } from '../../http/problem.ts';
-import { isMessageId } from '../../lib/id.ts';
+import { readMessageId } from '../../lib/id.ts';
 import { type Spool, type SpoolContent, SpoolError } from '../../spool/spool.ts';
 import type { ListPage, ListQuery, MessageDetail, Views } from '../../store/views.ts';
 
@@ -16,15 +16,16 @@ const MESSAGE_ID = /^<[^<>]{0,900}@[^<>]{0,900}>$/;
 const MAX_PAGES = 50;
 
 /**
- * The id that a text names: the text itself or, for a Message-ID, the id of the owner's newest message with it. Null if
- * there is none. Throws the problem 409 when too many similar ones exist to look at them all.
+ * The id that a text names: the id itself, also as a UUID, or for a Message-ID, that of the owner's newest message with
+ * it. Null if there is none. Throws the problem 409 when too many similar ones exist to look at them all.
  */
 export async function namedId(
   text: string,
   owner: ListQuery['owner'],
   views: Pick<Views, 'list'>,
 ): Promise<string | null> {
-  if (isMessageId(text)) return text;
+  const id = readMessageId(text);
+  if (id !== null) return id;
   if (!MESSAGE_ID.test(text)) return null;
   const any = { tag: null, to: null, from: null, subject: null, since: null, until: null };
   const query = { owner, statuses: [], filter: { ...any, messageId: text }, limit: 1 } as const;

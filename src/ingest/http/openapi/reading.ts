@@ -23,7 +23,7 @@ export const READING = {
     tag: 'Reading',
     summary: 'Get the status of a message',
     description:
-      'The status record, with each recipient. A message of another key is the same 404 as one that does not exist, unless the key has `messages:read_all`. Here and wherever else a path has `{id}`, the Message-ID works instead of the id, in angle brackets and percent-encoded; if there are several, the newest is meant.',
+      'The status record, with each recipient. A message of another key is the same 404 as one that does not exist, unless the key has `messages:read_all`. Here and wherever else a path has `{id}`, the id works as a UUID, too (the same 128 bits in hex), and so does the Message-ID, in angle brackets and percent-encoded; if there are several, the newest is meant.',
     answers: [
       jsonAnswer('StatusRecord', 'The message in its present state.', {
         delivered: { summary: 'Delivered', value: examples.STATUS_RECORD },
