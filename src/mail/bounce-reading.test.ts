@@ -1,22 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { MAX_FEEDBACK_TEXT } from '../domain/feedback.ts';
 import type { Reply } from '../domain/outcome.ts';
 import { atOnce } from '../lib/clock.ts';
 import { seededRandom } from '../lib/random.ts';
 import { type BounceReading, readBounce } from './bounce-reading.ts';
-import {
-  MAX_REPORTED_ADDRESS,
-  MAX_STATUS_TEXT,
-  type RecipientStatus,
-  readTypedAddress,
-} from './delivery-status.ts';
+import { MAX_REPORTED_ADDRESS, type RecipientStatus, readTypedAddress } from './delivery-status.ts';
 import { MAX_BOUNCE_TEXT, MAX_NAMED_RECIPIENTS, MAX_SEARCHED_TEXT } from './plain-bounce.ts';
 import { composeReport } from './report.ts';
 import { type ReportedRecipient, returnedOf } from './report-parts.ts';
-import { MAX_REPORT_BYTES, MAX_REPORT_DEPTH, MAX_REPORT_GROUPS } from './report-reading.ts';
+import { MAX_REPORT_BYTES, MAX_REPORT_DEPTH, MAX_REPORT_GROUPS, readReportParts } from './report-reading.ts';
 
 function read(text: string, sender: string | null = ''): BounceReading {
-  return readBounce(Buffer.from(text), sender);
+  return readBounce(readReportParts(Buffer.from(text)), sender);
 }
 
 function statusesOf(text: string, sender: string | null = ''): readonly RecipientStatus[] {
@@ -214,7 +210,9 @@ describe('a message that is no delivery status', () => {
 
   test('an unknown charset does not matter', () => {
     const text = 'Content-Type: text/plain; charset=x-unknown\n\n550 gr\xfc\xdfe\n';
-    expect(readBounce(Buffer.from(text, 'latin1'), '')).toMatchObject({ recipients: [{ text: 'grüße' }] });
+    expect(readBounce(readReportParts(Buffer.from(text, 'latin1')), '')).toMatchObject({
+      recipients: [{ text: 'grüße' }],
+    });
   });
 
   test("qmail's form ends with a paragraph that begins with a hyphen, in any words", () => {
@@ -261,8 +259,8 @@ describe('limits:', () => {
   test('recipients, texts and addresses of a delivery status are cut', () => {
     const groups = 'Final-Recipient: rfc822; ann@x.test\nAction: failed\n\n'.repeat(MAX_REPORT_GROUPS + 9);
     expect(statusesOf(`Content-Type: message/delivery-status\n\n${groups}`)).toHaveLength(MAX_REPORT_GROUPS);
-    const status = statusOf(`Diagnostic-Code: smtp; 550 ${'y'.repeat(MAX_STATUS_TEXT + 1)}`);
-    expect(status?.text).toHaveLength(MAX_STATUS_TEXT);
+    const status = statusOf(`Diagnostic-Code: smtp; 550 ${'y'.repeat(MAX_FEEDBACK_TEXT + 1)}`);
+    expect(status?.text).toHaveLength(MAX_FEEDBACK_TEXT);
     expect(statusOf(`Remote-MTA: dns; ${'m'.repeat(300)}`)?.remoteMta).toHaveLength(255);
     expect(readTypedAddress(`x;${'a'.repeat(MAX_REPORTED_ADDRESS)}`)).not.toBeNull();
     expect(readTypedAddress(`x;${'a'.repeat(MAX_REPORTED_ADDRESS + 1)}`)).toBeNull();
@@ -321,7 +319,7 @@ test('what our own reports say is read', () => {
         returned,
       };
       const { content } = atOnce(composeReport(report, seededRandom(1)));
-      const reading = readBounce(Buffer.concat(content.chunks), '');
+      const reading = readBounce(readReportParts(Buffer.concat(content.chunks)), '');
       expect(reading).toMatchObject({
         kind: 'dsn',
         message: { reportingMta: 'mail.example.com', originalEnvelopeId: 'QQ+1' },

@@ -2,13 +2,7 @@ import { isAutomaticReply, isDaemon } from './automatic-mail.ts';
 import { type DeliveryStatus, type RecipientStatus, readDeliveryStatus } from './delivery-status.ts';
 import { fieldValue } from './header-block.ts';
 import { inlineHeader, plainText, readPlainBounce } from './plain-bounce.ts';
-import {
-  parameterOf,
-  type ReportPart,
-  type ReturnedHeader,
-  readReportParts,
-  returnedHeader,
-} from './report-reading.ts';
+import { parameterOf, type ReportPart, type ReturnedHeader, returnedHeader } from './report-reading.ts';
 
 /** Reads what comes to the return path of a message: bounces in all forms, and automatic replies. */
 
@@ -35,11 +29,10 @@ const STATUS_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads a message that came to a return path. `reversePath` is its own reverse-path, '' for the null one; null if that
- * is not known, as of a mailbox that is piped. Never throws; reads no more than the limits of `report-reading.ts`.
+ * Reads the parts of a message that came to a return path. `reversePath` is its own reverse-path, '' for the null one; null if that
+ * is not known, as of a mailbox that is piped. Never throws.
  */
-export function readBounce(message: Uint8Array, reversePath: string | null): BounceReading {
-  const parts = readReportParts(message);
+export function readBounce(parts: readonly ReportPart[], reversePath: string | null): BounceReading {
   const found = deliveryStatusIn(parts);
   if (found !== null) {
     const [status, level] = found;

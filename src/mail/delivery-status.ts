@@ -1,3 +1,4 @@
+import { feedbackText } from '../domain/feedback.ts';
 import { parseAddress } from '../domain/mailbox.ts';
 import { decodeWords, withoutComments } from './field-values.ts';
 import { fieldValue } from './header-block.ts';
@@ -31,7 +32,7 @@ export interface RecipientStatus {
   readonly code: number | null;
   /** Status, or what the reply says in place of a Status of x.0.0; null if neither tells. */
   readonly enhancedCode: string | null;
-  /** The reply's text, one line of at most {@link MAX_STATUS_TEXT} characters; '' without one. */
+  /** The reply's text, as {@link feedbackText} writes it; '' without one. */
   readonly text: string;
   readonly originalRecipient: ReportedAddress | null;
   readonly finalRecipient: ReportedAddress | null;
@@ -54,8 +55,6 @@ export interface DeliveryStatus {
   readonly recipients: readonly RecipientStatus[];
 }
 
-/** Characters of a text to keep. */
-export const MAX_STATUS_TEXT = 500;
 /** Characters of an address to read, with its quotes and escapes; none is longer than 254 octets. */
 export const MAX_REPORTED_ADDRESS = 1024;
 /** Characters of a host's name and of other short values to keep. */
@@ -80,7 +79,6 @@ const SUCCESS_CODE = /(?<![\d.])(2\d\d)(?:[ -]|$)/;
 const ENHANCED = /^[ #'"(<-]{0,4}([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)[)>:]?/;
 /** At the end of a text, as qmail writes it. */
 const HASHED = /#([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/;
-const UNSHOWN = /[\p{C}\p{Z}]+/gu;
 
 /** Reads the body of the part; null if it tells of no recipient. */
 export function readDeliveryStatus(body: Buffer): DeliveryStatus | null {
@@ -152,7 +150,7 @@ function diagnosticOf(value: string, codes: RegExp): SpokenReply & { readonly ty
   // The numbers of other types are not SMTP's.
   const said = SAID.exec(words);
   const reply = said === null ? null : readReply(words.slice(said.index + said[0].length), codes);
-  return { type: lowerType, ...(reply ?? { code: null, enhancedCode: null, text: oneLine(words) }) };
+  return { type: lowerType, ...(reply ?? { code: null, enhancedCode: null, text: feedbackText(words) }) };
 }
 
 /**
@@ -162,7 +160,7 @@ function diagnosticOf(value: string, codes: RegExp): SpokenReply & { readonly ty
 export function readReply(text: string, codes: RegExp): SpokenReply {
   const found = codes.exec(text);
   if (found === null)
-    return { code: null, enhancedCode: STATUS.exec(text)?.[0] ?? null, text: oneLine(text) };
+    return { code: null, enhancedCode: STATUS.exec(text)?.[0] ?? null, text: feedbackText(text) };
   const [whole, code = ''] = found;
   const rest = withoutRepeats(text.slice(found.index + whole.length), code);
   const enhanced = ENHANCED.exec(rest);
@@ -173,7 +171,7 @@ export function readReply(text: string, codes: RegExp): SpokenReply {
   return {
     code: Number(code),
     enhancedCode: prefix || (HASHED.exec(rest)?.[1] ?? STATUS.exec(before)?.[0] ?? null),
-    text: oneLine(isRepeated ? withoutPrefixes(words, code, prefix) : words),
+    text: feedbackText(isRepeated ? withoutPrefixes(words, code, prefix) : words),
   };
 }
 
@@ -190,21 +188,16 @@ function withoutPrefixes(text: string, code: string, enhanced: string): string {
   );
 }
 
-/** Hostile text as one line. */
-function oneLine(text: string): string {
-  return text.replace(UNSHOWN, ' ').trim().slice(0, MAX_STATUS_TEXT).toWellFormed().trim();
-}
-
 function shortOf(group: readonly ReportField[], name: string): string | null {
   const value = fieldValue(group, name);
-  return value === null ? null : oneLine(value).slice(0, MAX_SHORT) || null;
+  return value === null ? null : feedbackText(value).slice(0, MAX_SHORT) || null;
 }
 
 /** The name of an MTA (RFC 3464 §2.1.2) without its type and what follows in comments. */
 function hostOf(group: readonly ReportField[], name: string): string | null {
   const value = fieldValue(group, name);
   if (value === null) return null;
-  const [host = ''] = oneLine(withoutComments(TYPED.exec(value)?.[2] ?? value)).split(' ');
+  const [host = ''] = feedbackText(withoutComments(TYPED.exec(value)?.[2] ?? value)).split(' ');
   return host.replace(/\.$/, '').slice(0, MAX_SHORT) || null;
 }
 
@@ -251,5 +244,5 @@ function withoutUnitext(text: string): string {
 
 function canonical(text: string): string {
   const parsed = parseAddress(text);
-  return parsed.ok ? parsed.value.address : oneLine(text);
+  return parsed.ok ? parsed.value.address : feedbackText(text);
 }

@@ -1,4 +1,4 @@
-import { type Feedback, type FeedbackToken, feedbackText, NO_FACTS } from '../domain/feedback.ts';
+import { type Feedback, type FeedbackToken, NO_FACTS } from '../domain/feedback.ts';
 import { type BounceReading, readBounce } from './bounce-reading.ts';
 import type { DeliveryAction, RecipientStatus } from './delivery-status.ts';
 import { readAddresses, sesIdOf } from './feedback-fields.ts';
@@ -40,7 +40,7 @@ export function readIncomingFeedback(mail: IncomingMail, recognise: RecogniseTok
   const parts = readReportParts(mail.bytes);
   const report = readFeedbackReport(parts);
   if (report !== null) return { form: report.form, feedback: feedbackOfReport(report, recognise) };
-  const reading = readBounce(mail.bytes, mail.reversePath);
+  const reading = readBounce(parts, mail.reversePath);
   return { form: reading.kind, feedback: feedbackOfBounce(reading, mail, parts, recognise) };
 }
 
@@ -83,7 +83,7 @@ const MEANINGS: Readonly<Record<DeliveryAction, Feedback['kind']>> = {
 };
 
 function factsOf({ code, enhancedCode, text }: RecipientStatus): Feedback['bounce'] {
-  return { type: null, code, enhancedCode, text: feedbackText(text) };
+  return { type: null, code, enhancedCode, text };
 }
 
 /** The addresses of a recipient in the order in which they are tried: the one given by its sender goes first. */

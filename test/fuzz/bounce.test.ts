@@ -1,10 +1,12 @@
 /** Bounces as any server or attacker may send them to a return path. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { MAX_FEEDBACK_TEXT, NO_MESSAGE } from '../../src/domain/feedback.ts';
 import { type BounceReading, readBounce } from '../../src/mail/bounce-reading.ts';
-import { MAX_STATUS_TEXT, type ReportedAddress, readTypedAddress } from '../../src/mail/delivery-status.ts';
-import { MAX_REPORT_BYTES, MAX_REPORT_GROUPS } from '../../src/mail/report-reading.ts';
-import { reportedRecipients } from '../../src/mail/reported-recipient.ts';
+import { type ReportedAddress, readTypedAddress } from '../../src/mail/delivery-status.ts';
+import { recipientsOfFeedback } from '../../src/mail/feedback-recipient.ts';
+import { readIncomingFeedback } from '../../src/mail/incoming-feedback.ts';
+import { MAX_REPORT_BYTES, MAX_REPORT_GROUPS, readReportParts } from '../../src/mail/report-reading.ts';
 import { corpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
 import { textOf } from './inputs.ts';
@@ -68,23 +70,36 @@ const bounces = { made, corpus: corpus('bounces', (bytes) => bytes) };
 
 test('any message is read as one kind, within all bounds, however its lines end', () =>
   fuzz('bounce', bounces, (bytes) => {
-    const reading = readBounce(bytes, '');
+    const reading = read(bytes);
     if ('recipients' in reading) checkStatuses(reading);
+    checkFeedback(bytes);
     expect(reading.returned?.messageId ?? '<>').toMatch(/^<[^<>\s]*>$/);
     expect(reading.returned?.returnPath ?? '').not.toMatch(/[<>\s]/);
     if (!bytes.includes('\r')) {
       const inCrlf = Buffer.from(bytes.toString('latin1').replaceAll('\n', '\r\n'), 'latin1');
-      expect(readBounce(inCrlf, '')).toEqual(reading);
+      expect(read(inCrlf)).toEqual(reading);
     }
     return reading.kind !== 'undetermined';
   }));
+
+function read(bytes: Buffer): BounceReading {
+  return readBounce(readReportParts(bytes), '');
+}
+
+/** Whatever it tells, each piece is about a recipient that there is, or about nobody. */
+function checkFeedback(bytes: Buffer): void {
+  const { feedback } = readIncomingFeedback({ bytes, reversePath: '', token: null }, () => null);
+  const places = recipientsOfFeedback(feedback, RECIPIENTS);
+  expect(places).toHaveLength(feedback.length);
+  for (const place of places) if (place !== null) expect(RECIPIENTS[place]).toBeDefined();
+}
 
 function checkStatuses(reading: Extract<BounceReading, { recipients: unknown }>): void {
   const { recipients } = reading;
   expect(recipients.length).toBeGreaterThan(0);
   expect(recipients.length).toBeLessThanOrEqual(MAX_REPORT_GROUPS);
   for (const status of recipients) {
-    expect(status.text.length).toBeLessThanOrEqual(MAX_STATUS_TEXT);
+    expect(status.text.length).toBeLessThanOrEqual(MAX_FEEDBACK_TEXT);
     expect(status.text).not.toMatch(NOT_ONE_LINE);
     expect(status.code ?? 200).toBeGreaterThanOrEqual(200);
     expect(status.code ?? 200).toBeLessThan(600);
@@ -93,8 +108,6 @@ function checkStatuses(reading: Extract<BounceReading, { recipients: unknown }>)
     checkAddress(status.originalRecipient);
     checkAddress(status.finalRecipient);
   }
-  for (const place of reportedRecipients(recipients, RECIPIENTS, null))
-    if (place !== null) expect(RECIPIENTS[place]).toBeDefined();
 }
 
 function checkAddress(reported: ReportedAddress | null): void {
@@ -152,20 +165,19 @@ const LONG: readonly (readonly [beginning: string, unit: string])[] = [
 
 test.each(LONG)('a message of %j and then %j over and over takes linear time', (beginning, unit) => {
   const message = Buffer.from(beginning + unit.repeat(MAX_REPORT_BYTES / unit.length));
-  inTime(`${JSON.stringify(unit)} over and over`, () => readBounce(message, ''));
+  inTime(`${JSON.stringify(unit)} over and over`, () => read(message));
 });
 
-test('many statuses are compared with many recipients in linear time', () => {
+test('much feedback is compared with many recipients in linear time', () => {
   const recipients = Array.from({ length: 10_000 }, (_, index) => ({
     address: `a${index}@x.test`,
     orcpt: `rfc822;b+2B${index}@x.test`,
   }));
-  const statuses = Array.from({ length: MAX_REPORT_GROUPS }, (_, index) => ({
-    originalRecipient: readTypedAddress(`rfc822;B+${index * 9}@x.test`),
-    finalRecipient: null,
+  const feedback = Array.from({ length: MAX_REPORT_GROUPS }, (_, index) => ({
+    message: NO_MESSAGE,
+    recipient: `B+${index * 9}@x.test`,
   }));
   inTime('the comparison', () => {
-    const places = reportedRecipients(statuses, recipients, null);
-    expect(places).toEqual(statuses.map((_, index) => index * 9));
+    expect(recipientsOfFeedback(feedback, recipients)).toEqual(feedback.map((_, index) => index * 9));
   });
 });

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type BounceReading, readBounce } from '../../src/mail/bounce-reading.ts';
+import { readReportParts } from '../../src/mail/report-reading.ts';
 
 const FOLDER = join(import.meta.dirname, 'bounces');
 /** The forms there are at least: a file that is not read must not go unnoticed. */
@@ -58,7 +59,7 @@ describe.each(families)('$file', ({ forms }) => {
   test.each(forms)('$name', ({ sender, expected, message }) => {
     for (const end of ['\n', '\r\n']) {
       const bytes = Buffer.from(message.replaceAll('\n', end));
-      expect(told(readBounce(bytes, sender), expected)).toBe(expected);
+      expect(told(readBounce(readReportParts(bytes), sender), expected)).toBe(expected);
     }
   });
 });
