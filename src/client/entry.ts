@@ -31,6 +31,7 @@ export type {
   BatchRefused,
   DnsLookup,
   Event,
+  EventBounce,
   EventData,
   EventMessage,
   EventRecipient,

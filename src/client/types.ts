@@ -402,8 +402,7 @@ export interface EventData {
   /** When it is due again, after `message.deferred`. */
   readonly nextAttemptAt: string | null;
   readonly reply: EventReply | null;
-  /** Always null at present. */
-  readonly bounce: null;
+  readonly bounce: EventBounce | null;
   /** Always null at present. */
   readonly suppression: null;
   /**
@@ -440,6 +439,19 @@ export interface EventRecipient {
   readonly status: 'delivered' | 'retrying' | 'failed';
   /** How it ended; null while it is not final. */
   readonly outcome: RecipientOutcome | null;
+}
+
+/**
+ * What a refusal in our SMTP dialogue, or an expiry, means for the address of the recipient. Null for everything else.
+ */
+export interface EventBounce {
+  /**
+   * `hard`: the address does not exist; `soft`: it may work later, or its time ran out; `block`: the message or its
+   * sender was refused; `undetermined`: nothing of this.
+   */
+  readonly type: 'hard' | 'soft' | 'block' | 'provider_suppressed' | 'undetermined';
+  /** How it became known: by our own SMTP dialogue, or because the time ran out. */
+  readonly source: 'smtp';
 }
 
 /** The next hop’s reply, or what Waybill says in its place. All members are always present. */

@@ -102,6 +102,14 @@ describe('each type', () => {
       reply: { code: null, enhancedCode: null, text: 'Later' },
     }));
 
+  test('message.failed: with what it means for the address, where that is known', () => {
+    const facts = { outcome: 'rejected', code: 550, enhanced: '5.1.1', bounce: 'hard' } as const;
+    expect(dataOf(ofAnn('message.failed', facts))).toMatchObject({
+      bounce: { type: 'hard', source: 'smtp' },
+    });
+    expect(dataOf(ofAnn('message.failed', { outcome: 'cancelled' }))).toMatchObject({ bounce: null });
+  });
+
   test.each(['rejected', 'expired', 'no_route', 'cancelled', 'unknown'] as const)(
     'message.failed: %s, whether or not there was an attempt',
     (outcome) =>

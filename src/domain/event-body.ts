@@ -1,4 +1,5 @@
 import type { Event, EventType } from './event.ts';
+import type { BounceType } from './feedback.ts';
 import type { RecipientKind, Source } from './message.ts';
 import type { OutcomeName } from './outcome.ts';
 
@@ -25,7 +26,7 @@ interface EventData {
   readonly providerMessageId: string | null;
   readonly nextAttemptAt: string | null;
   readonly reply: EventReplyBody | null;
-  readonly bounce: null;
+  readonly bounce: EventBounceBody | null;
   readonly suppression: null;
   /** Something was cut, so that the event has at most {@link MAX_EVENT_BYTES}; absent: it is whole. */
   readonly truncated?: true;
@@ -51,6 +52,13 @@ interface EventRecipientBody {
   readonly status: 'delivered' | 'retrying' | 'failed';
   /** Null while it is not final. */
   readonly outcome: OutcomeName | null;
+}
+
+/** What a failure means for the recipient's address; null for other events and other failures. */
+interface EventBounceBody {
+  readonly type: BounceType;
+  /** How it became known: our own SMTP dialogue, or the end of its time. */
+  readonly source: 'smtp';
 }
 
 interface EventReplyBody {
@@ -95,7 +103,7 @@ function wholeBody({ sequence, type, at, message, recipient, attempt, facts }: E
       providerMessageId: facts.providerMessageId ?? null,
       nextAttemptAt: nextAttemptAt === undefined ? null : timeText(nextAttemptAt),
       reply: replyBody(facts),
-      bounce: null,
+      bounce: facts.bounce === undefined ? null : { type: facts.bounce, source: 'smtp' },
       suppression: null,
     },
   };

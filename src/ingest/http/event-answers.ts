@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { EVENT_TYPES, type EventType } from '../../domain/event.ts';
+import { BOUNCE_TYPES } from '../../domain/feedback.ts';
 import { messageIdSchema, recipientOutcomeSchema, recipientTypeSchema, SOURCES } from './answers.ts';
 
 /** The shapes of events as the API shows them (contract-2 §B1), as `answers.ts` has those of messages. */
@@ -45,6 +46,13 @@ export const eventReplySchema = z.object({
   text: z.string().describe('One line. Written by a stranger: show it as plain text only.'),
 }).describe('The next hop’s reply, or what Waybill says in its place. All members are always present.');
 
+/** What a failure means for the address. */
+// biome-ignore format: a table
+export const eventBounceSchema = z.object({
+  type: z.enum(BOUNCE_TYPES).describe('`hard`: the address does not exist; `soft`: it may work later, or its time ran out; `block`: the message or its sender was refused; `undetermined`: nothing of this.'),
+  source: z.literal('smtp').describe('How it became known: by our own SMTP dialogue, or because the time ran out.'),
+}).describe('What a refusal in our SMTP dialogue, or an expiry, means for the address of the recipient. Null for everything else.');
+
 /** The details of an event. */
 // biome-ignore format: a table
 export const eventDataSchema = z.object({
@@ -57,7 +65,7 @@ export const eventDataSchema = z.object({
   providerMessageId: z.string().nullable().describe('What the relay or provider called the message.'),
   nextAttemptAt: time.nullable().describe('When it is due again, after `message.deferred`.'),
   reply: eventReplySchema.nullable(),
-  bounce: z.null().describe('Always null at present.'),
+  bounce: eventBounceSchema.nullable(),
   suppression: z.null().describe('Always null at present.'),
   truncated: z.literal(true).optional().describe('Entries of `metadata`, `tags` or the ends of texts are left out, so that the event has at most 20 KiB. Absent if it is whole.'),
 }).describe('The details of an event. All members but `truncated` are always present.');

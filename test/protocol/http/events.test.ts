@@ -75,7 +75,7 @@ describe('an event', () => {
         providerMessageId: null,
         nextAttemptAt: null,
         reply: { code: 550, enhancedCode: '5.1.1', text: '5.1.1 No such user' },
-        bounce: null,
+        bounce: { type: 'hard', source: 'smtp' },
         suppression: null,
       },
     });

@@ -274,7 +274,7 @@ const FAILED_EVENT: z.infer<typeof eventSchema> = {
     providerMessageId: null,
     nextAttemptAt: null,
     reply: { code: 550, enhancedCode: '5.1.1', text: 'No such user' },
-    bounce: null,
+    bounce: { type: 'hard', source: 'smtp' },
     suppression: null,
   },
 };

@@ -126,6 +126,7 @@ export const NAMED = {
   EventData: eventAnswers.eventDataSchema,
   EventMessage: eventAnswers.eventMessageSchema,
   EventRecipient: eventAnswers.eventRecipientSchema,
+  EventBounce: eventAnswers.eventBounceSchema,
   EventReply: eventAnswers.eventReplySchema,
   EventsPage: eventAnswers.eventsPageSchema,
   CapturedMessage: operatorAnswers.capturedMessageSchema,
