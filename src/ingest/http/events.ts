@@ -74,7 +74,7 @@ type EventJson = Shown<typeof eventSchema>;
 type EventsPageJson = Shown<typeof eventsPageSchema>;
 
 /** An event as the API shows it. */
-export function eventJson(event: Event): EventJson {
+function eventJson(event: Event): EventJson {
   return eventBody(event, eventId(event.at, event.sequence));
 }
 
