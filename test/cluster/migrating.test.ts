@@ -1,6 +1,7 @@
 /** A node dies between two statements of the schema's steps: nothing of them is left, and the next node takes them all. */
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { migrations } from '../../src/store/postgres/migrate.ts';
 import { Nodes } from '../e2e/nodes.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
@@ -42,7 +43,7 @@ describeWith(POSTGRES_PROGRAMS, 'a node that dies while it makes the schema', ()
     await holder.end();
     await started;
     const steps = await postgres.run('SELECT version FROM schema_migrations', `search_path%3D${schema}`);
-    expect(steps).toEqual([{ version: 1 }]);
+    expect(steps).toEqual(migrations().map(({ version }) => ({ version })));
     expect(await node.server.end('SIGTERM')).toBe(0);
   });
 });

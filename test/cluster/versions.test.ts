@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { migrations } from '../../src/store/postgres/migrate.ts';
 import { LETTER } from '../crash/customer.ts';
 import { type Node, Nodes } from '../e2e/nodes.ts';
 import { createKey } from '../e2e/service.ts';
@@ -11,7 +12,10 @@ import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
 /** A rolling upgrade: the next release beside this one, over one database, whose schema it has taken a step further. */
 
 const ROOT = join(import.meta.dirname, '../..');
+/** The step of the schema that the next release adds. */
+const NEXT = migrations().length + 1;
 /** What the next release may do while this one is at work. */
+const NEXT_FILE = `${String(NEXT).padStart(4, '0')}_next.sql`;
 const NEXT_STEP = `-- compatible-with: 1
 ALTER TABLE messages ADD COLUMN next_fact text;
 ALTER TABLE deliveries ADD COLUMN next_count integer NOT NULL DEFAULT 0;
@@ -40,7 +44,7 @@ describeWith(POSTGRES_PROGRAMS, 'two versions over one database', () => {
     const fresh = nodes.add('fresh', { main: join(next, 'src/main.ts') });
     await fresh.start();
     const [first] = await postgres.run('SELECT max(version) AS version FROM versions.schema_migrations');
-    expect(first).toEqual({ version: 2 });
+    expect(first).toEqual({ version: NEXT });
     await eachDelivers([old, fresh], key);
     expect(await fresh.client(key).end(before)).toMatchObject({ status: 'delivered' });
 
@@ -68,6 +72,6 @@ function nextRelease(): string {
   for (const name of ['src', 'package.json'])
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  writeFileSync(join(folder, 'src/store/postgres/migrations/0002_next.sql'), NEXT_STEP);
+  writeFileSync(join(folder, 'src/store/postgres/migrations', NEXT_FILE), NEXT_STEP);
   return folder;
 }
