@@ -104,6 +104,8 @@ async function follow(context: Context, options: EventsOptions): Promise<void> {
   const end = new AbortController();
   const stop = () => end.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
+  // Whoever reads this has seen enough, too.
+  process.stdout.once('error', stop);
   const operations = await runningOperations(context, options);
   if (operations === null)
     throw new Exit(
@@ -126,6 +128,7 @@ async function follow(context: Context, options: EventsOptions): Promise<void> {
     if (page?.hasMore !== true) await clock.sleep(ASK_MS, end.signal);
   }
   process.off('SIGINT', stop).off('SIGTERM', stop);
+  process.stdout.off('error', stop);
 }
 
 /** What came after a sequence; null while no server answers. */
