@@ -17,6 +17,7 @@ import {
   T0,
   takeLane,
 } from '../../../test/contract/store/fixtures.ts';
+import { SEQUENCE_LEAP } from '../events.ts';
 import { openBetterSqlite3 } from './driver.ts';
 import { openSqlite, type SqliteStores } from './open.ts';
 import { holdRestored } from './restored.ts';
@@ -154,4 +155,33 @@ it('holds more when it is restored again', async () => {
   await stores.store.accept([message()], at());
   expect(await between((db) => holdRestored(db, T0))).toBe(1);
   expect((await stores.views.figures(T0)).restored).toBe(7);
+});
+
+it('tells of what is held and of what is then cancelled, with sequences that nobody can have seen', async () => {
+  const ids = await fill();
+  const query = { owner: 'all', types: [], message: null, recipient: null, tag: null } as const;
+  const after = async (sequence: number) => {
+    const page = await stores.views.events({
+      ...query,
+      since: null,
+      until: null,
+      from: { after: sequence },
+      limit: 200,
+    });
+    return page.events;
+  };
+  const last = (await after(0)).at(-1)?.sequence ?? 0;
+  await between((db) => holdRestored(db, T0 + 5));
+  const held = await after(last);
+  expect(held.map(({ type, at: time, facts }) => [type, time, facts.outcome])).toEqual(
+    Array.from({ length: 6 }, () => ['message.failed', T0 + 5, 'unknown']),
+  );
+  expect(held[0]?.message.id).toBe(ids['waiting']);
+  expect(held[0]?.facts).toMatchObject({ relay: 'out', text: expect.stringMatching(/^held/) });
+  expect(held[0]?.sequence).toBeGreaterThan(last + SEQUENCE_LEAP);
+  await stores.store.decideRestored('cancel', T0 + HOUR, 99, at(9));
+  const cancelled = await after(held.at(-1)?.sequence ?? 0);
+  expect(cancelled.map(({ type, at: time, facts }) => [type, time, facts.outcome, facts.text])).toEqual(
+    Array.from({ length: 6 }, () => ['message.failed', T0 + 9, 'cancelled', 'cancelled after a restore']),
+  );
 });
