@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation, type Running } from '../../test/support/installation.ts';
+import { systemClock } from '../lib/clock.ts';
+import { OperationError } from '../operations/call.ts';
 
 let here: Installation;
 beforeEach(() => {
@@ -85,6 +87,34 @@ describe.each([{ running: true }, { running: false }])(
 );
 
 describe('--follow', () => {
+  test('asks again when the server cannot answer for a while, and goes on where it was', async () => {
+    const first = await send('ann@example.net');
+    const opened = await here.open();
+    let asked = 0;
+    const control = await here.listen({
+      ...opened,
+      door: {
+        call: async (actor, name, ...rest) => {
+          if (name === 'events' && ++asked === 2) throw new OperationError('unavailable', 'not now');
+          return await opened.door.call(actor, name, ...rest);
+        },
+      },
+    });
+    const sent = [first];
+    const enough = new Error('enough');
+    const sleep = async () => {
+      if (sent.length === 3) throw enough;
+      sent.push(await send('ann@example.net'));
+    };
+    const follow = ['events', '--follow', '--json'];
+    const { out, err } = await here.waybill(follow, { clock: { ...systemClock, sleep } });
+    await control.close();
+    await opened.close();
+    expect(err).toBe('The server does not answer; waiting for it.\nenough\n');
+    const lines = out.trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line).data.message.id)).toEqual(sent);
+  });
+
   test('needs a running server', async () => {
     await send('ann@example.net');
     const { status, err } = await here.waybill(['events', '--follow']);

@@ -101,17 +101,17 @@ async function newest({ events: ask }: Asked, { limit, ...options }: EventsOptio
  */
 async function follow(context: Context, options: EventsOptions): Promise<void> {
   const { clock } = context;
-  const end = new AbortController();
-  const stop = () => end.abort();
-  process.once('SIGINT', stop).once('SIGTERM', stop);
-  // Whoever reads this has seen enough, too.
-  process.stdout.once('error', stop);
   const operations = await runningOperations(context, options);
   if (operations === null)
     throw new Exit(
       1,
       'The server is not running, so nothing happens. Without --follow: what happened before.',
     );
+  const end = new AbortController();
+  const stop = () => end.abort();
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  // Whoever reads this has seen enough, too.
+  process.stdout.once('error', stop);
   const first = await newest(operations, options);
   show(context, options, first.events, true);
   let isHeaded = first.events.length > 0;
