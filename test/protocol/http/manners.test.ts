@@ -11,7 +11,9 @@ let key: string;
 
 beforeAll(async () => {
   world = await World.start();
-  key = await world.key({ scopes: ['messages:send', 'messages:read', 'messages:content', 'admin'] });
+  key = await world.key({
+    scopes: ['messages:send', 'messages:read', 'messages:content', 'events:read', 'admin'],
+  });
 });
 afterAll(() => world.close());
 
