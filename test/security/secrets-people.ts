@@ -113,6 +113,7 @@ function requests(id: string): Partial<Record<OperationName, object>> {
     ways: { id },
     messages: { statuses: [], filter: {}, limit: 200, before: null },
     attempts: { id, cursor: null },
+    events: { filter: {}, limit: 200, after: 0, before: null },
     queue: { relay: null },
     routeTables: { limit: 10 },
     routeTable: { version: null },
