@@ -1,10 +1,9 @@
 import type { HttpsAnswer } from '../../lib/https-get.ts';
-import type { Hook } from './hook.ts';
 import { mailgunHook } from './mailgun.ts';
 import type { HookType } from './meanings.ts';
 import { postmarkHook } from './postmark.ts';
 import { bad, type HookRequest, type HookSettings, MAX_BODY_BYTES, type Proof } from './proof.ts';
-import type { Reading } from './reading.ts';
+import type { Hook, Reading } from './reading.ts';
 import { resendHook } from './resend.ts';
 import { sendgridHook } from './sendgrid.ts';
 import { sesHook, subscriptionOf } from './ses.ts';

@@ -1,7 +1,6 @@
 /** Mailgun's webhooks (documentation.mailgun.com, webhook payloads): one event, with its signature, as JSON. */
 import { createHmac } from 'node:crypto';
 import { memberOf, textOf } from '../../lib/decode.ts';
-import type { Hook } from './hook.ts';
 import {
   bad,
   type HookRequest,
@@ -18,6 +17,7 @@ import {
   addressOf,
   eventId,
   feedbackOf,
+  type Hook,
   jsonOf,
   MAX_ID,
   notRead,

@@ -1,6 +1,5 @@
 /** Postmark's webhooks (postmarkapp.com/developer/webhooks): one record as JSON, whose `RecordType` says what it is. */
 import { decodeBase64, memberOf, textOf } from '../../lib/decode.ts';
-import type { Hook } from './hook.ts';
 import {
   bad,
   type HookRequest,
@@ -15,6 +14,7 @@ import {
   addressOf,
   eventId,
   feedbackOf,
+  type Hook,
   jsonOf,
   MAX_ID,
   notRead,

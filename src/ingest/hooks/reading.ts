@@ -11,6 +11,7 @@ import { type JsonLimits, parseJson } from '../../http/json.ts';
 import { Problem } from '../../http/problem.ts';
 import { parseTimestamp } from '../../lib/clock.ts';
 import { type HookType, meaningOf } from './meanings.ts';
+import type { HookRequest, HookSettings, Proof } from './proof.ts';
 
 /** How the events in a proven body become feedback. Nothing here throws, whatever the body. */
 
@@ -26,6 +27,14 @@ export interface HookEvent {
 export type Reading =
   | { readonly ok: true; readonly events: readonly HookEvent[] }
   | { readonly ok: false; readonly status: 400 | 413; readonly why: string };
+
+/** A provider's webhooks: whether one is its own, and what is in it. */
+export interface Hook {
+  /** Checks the proof at `now` (wall ms). Never throws or rejects. */
+  prove(request: HookRequest, settings: HookSettings, now: number): Proof | Promise<Proof>;
+  /** The events in a proven request to the hook of a relay. Never throws. */
+  read(request: HookRequest, relay: string): Reading;
+}
 
 /** Events of one body. SendGrid posts at most 768 KiB of them, the smallest of which has some 200 bytes. */
 export const MAX_EVENTS = 5000;

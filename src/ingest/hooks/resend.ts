@@ -1,7 +1,6 @@
 /** Resend's webhooks (resend.com/docs/webhooks), sent by Svix and signed by Standard Webhooks: one event as JSON. */
 import { createHmac } from 'node:crypto';
 import { decodeBase64, memberOf, textOf } from '../../lib/decode.ts';
-import type { Hook } from './hook.ts';
 import {
   ANEW_MS,
   bad,
@@ -20,6 +19,7 @@ import {
   eventId,
   eventsOf,
   feedbackOf,
+  type Hook,
   jsonOf,
   MAX_ID,
   notRead,

@@ -1,7 +1,6 @@
 /** SendGrid's event webhook (twilio.com/docs/sendgrid/for-developers/tracking-events/event): lists of events. */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { decodeBase64, memberOf, textOf } from '../../lib/decode.ts';
-import type { Hook } from './hook.ts';
 import {
   bad,
   type HookRequest,
@@ -19,6 +18,7 @@ import {
   eventId,
   eventsOf,
   feedbackOf,
+  type Hook,
   type HookEvent,
   jsonOf,
   MAX_ID,

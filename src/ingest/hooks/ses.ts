@@ -1,12 +1,12 @@
 /** Events of Amazon SES by way of SNS: of event publishing (`eventType`), or of an identity (`notificationType`). */
 import { memberOf, textOf } from '../../lib/decode.ts';
-import type { Hook } from './hook.ts';
 import type { HookRequest } from './proof.ts';
 import {
   addressOf,
   eventId,
   eventsOf,
   feedbackOf,
+  type Hook,
   type HookEvent,
   jsonOf,
   MAX_ID,
