@@ -36,6 +36,17 @@ export interface EventQuery {
   readonly limit: number;
 }
 
+/** Every event, by all conditions but its place in the log. */
+export const EVERY_EVENT: Omit<EventQuery, 'from' | 'limit'> = {
+  owner: 'all',
+  types: [],
+  message: null,
+  recipient: null,
+  tag: null,
+  since: null,
+  until: null,
+};
+
 /**
  * A page of events. It may have fewer than asked for, or none, while there are more: when it has examined
  * {@link MAX_EVENTS_EXAMINED}.
@@ -78,7 +89,6 @@ const SLICE = 500;
 /** Makes a page of rows that are read slice by slice. */
 export class EventPaging {
   readonly #query: EventQuery;
-  readonly #start: number;
   readonly #events: Event[] = [];
   #place: number;
   #examined = 0;
@@ -86,7 +96,6 @@ export class EventPaging {
   /** Reads on from `start`, a sequence. */
   constructor(query: EventQuery, start: number) {
     this.#query = query;
-    this.#start = start;
     this.#place = start;
   }
 
@@ -117,7 +126,7 @@ export class EventPaging {
 
   #end(): EventPage {
     const isForward = 'after' in this.#query.from;
-    return { events: this.#events, next: isForward ? Math.max(this.#place, this.#start) : null, more: false };
+    return { events: this.#events, next: isForward ? this.#place : null, more: false };
   }
 }
 

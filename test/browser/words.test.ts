@@ -93,6 +93,7 @@ describeWith(NEEDED, 'what pages say', () => {
     await page.getByRole('row').nth(1).waitFor();
     await page.mouse.wheel(0, 100_000);
     await page.getByText(json.detail).first().waitFor();
+    // It asked again at once, and went on: this is long enough to see that it does not.
     await page.waitForTimeout(1000);
     expect(asked).toBe(1);
     await page.getByRole('button', { name: 'Load more' }).click();

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { Database } from '../../src/postgres/database.ts';
-import type { EventQuery } from '../../src/store/events.ts';
+import { EVERY_EVENT, type EventQuery } from '../../src/store/events.ts';
 import { openPostgres, type PostgresStores } from '../../src/store/postgres/open.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
 import { at, message, T0 } from './store/fixtures.ts';
 
 const ALL: EventQuery = {
-  owner: 'all',
-  types: [],
-  message: null,
-  recipient: null,
-  tag: null,
-  since: null,
-  until: null,
+  ...EVERY_EVENT,
   from: { after: 0 },
   limit: 200,
 };
@@ -37,26 +31,35 @@ describeWith(POSTGRES_PROGRAMS, 'events over several transactions at once', () =
     await Promise.all([first.store.close(), second.store.close(), other.close()]);
   }
 
+  /** A transaction that has written an event of a message; call what it resolves to, so that it commits. */
+  async function beginEvent(database: Database, id: string): Promise<() => Promise<void>> {
+    const written = Promise.withResolvers<void>();
+    const mayEnd = Promise.withResolvers<void>();
+    onTestFinished(() => mayEnd.resolve());
+    const work = database.transact(async (db) => {
+      await db.run('INSERT INTO events (at, type, message) VALUES ($1, 1, $2)', [T0, id]);
+      written.resolve();
+      await mayEnd.promise;
+    });
+    await written.promise;
+    return () => {
+      mayEnd.resolve();
+      return work;
+    };
+  }
+
   it('are not shown while a smaller sequence may still appear, and then all of them', async () => {
     const nodes = await open();
     const { first, second, other } = nodes;
     const early = message();
     await first.store.accept([early], at());
     expect((await first.views.events(ALL)).events).toHaveLength(1);
-    const written = Promise.withResolvers<void>();
-    const mayEnd = Promise.withResolvers<void>();
-    const slow = other.transact(async (db) => {
-      await db.run('INSERT INTO events (at, type, message) VALUES ($1, 1, $2)', [T0, early.id]);
-      written.resolve();
-      await mayEnd.promise;
-    });
-    await written.promise;
+    const end = await beginEvent(other, early.id);
     const late = message();
     await second.store.accept([late], at(1));
     const before = await first.views.events(ALL);
     expect(before.events.map(({ message: { id } }) => id)).toEqual([early.id]);
-    mayEnd.resolve();
-    await slow;
+    await end();
     const after = await first.views.events({ ...ALL, from: { after: before.next ?? 0 } });
     expect(after.events.map(({ message: { id } }) => id)).toEqual([early.id, late.id]);
     await close(nodes);
@@ -68,19 +71,11 @@ describeWith(POSTGRES_PROGRAMS, 'events over several transactions at once', () =
     const early = message();
     await first.store.accept([early], at());
     expect((await second.views.events(ALL)).events).toHaveLength(1);
-    const written = Promise.withResolvers<void>();
-    const mayEnd = Promise.withResolvers<void>();
-    const slow = other.transact(async (db) => {
-      await db.run('INSERT INTO events (at, type, message) VALUES ($1, 1, $2)', [T0, early.id]);
-      written.resolve();
-      await mayEnd.promise;
-    });
-    await written.promise;
+    const end = await beginEvent(other, early.id);
     await second.store.accept([message()], at(1));
     const { events } = await second.views.events({ ...ALL, from: { before: null } });
     expect(events.map(({ message: { id } }) => id)).toEqual([early.id]);
-    mayEnd.resolve();
-    await slow;
+    await end();
     await close(nodes);
   });
 

@@ -1,7 +1,7 @@
 import type { DeliveryState } from '../../src/domain/delivery.ts';
 import { type EventType, typesNamed } from '../../src/domain/event.ts';
 import type { OutcomeName } from '../../src/domain/outcome.ts';
-import type { EventQuery } from '../../src/store/events.ts';
+import { EVERY_EVENT, type EventQuery } from '../../src/store/events.ts';
 import type { Views } from '../../src/store/views.ts';
 
 /** Events that must be told, as the world knows them: `id type` or `id/index type` → how often. */
@@ -58,13 +58,4 @@ function nameOf(place: string, type: EventType): string {
   return `${place} ${type}`;
 }
 
-const ALL: Omit<EventQuery, 'from'> = {
-  owner: 'all',
-  types: typesNamed('message.*') ?? [],
-  message: null,
-  recipient: null,
-  tag: null,
-  since: null,
-  until: null,
-  limit: 200,
-};
+const ALL: Omit<EventQuery, 'from'> = { ...EVERY_EVENT, types: typesNamed('message.*') ?? [], limit: 200 };

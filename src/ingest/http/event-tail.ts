@@ -1,5 +1,5 @@
 import { type Clock, WakeUp } from '../../lib/clock.ts';
-import type { EventQuery } from '../../store/events.ts';
+import { EVERY_EVENT } from '../../store/events.ts';
 import type { Views } from '../../store/views.ts';
 
 /** How often the log is looked at while somebody waits. */
@@ -94,7 +94,7 @@ export class EventTail {
   /** A sequence that has become visible above this one; or this one. */
   async #newest(after: number): Promise<number> {
     try {
-      const { events, next } = await this.#parts.views.events({ ...ANY, from: { after }, limit: 1 });
+      const { events, next } = await this.#parts.views.events({ ...EVERY_EVENT, from: { after }, limit: 1 });
       return events[0]?.sequence ?? next ?? after;
     } catch {
       // The readers ask for themselves, and tell their clients what is wrong.
@@ -102,13 +102,3 @@ export class EventTail {
     }
   }
 }
-
-const ANY: Omit<EventQuery, 'from' | 'limit'> = {
-  owner: 'all',
-  types: [],
-  message: null,
-  recipient: null,
-  tag: null,
-  since: null,
-  until: null,
-};

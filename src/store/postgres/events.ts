@@ -146,29 +146,23 @@ export function eventsView(
   return async (query) => {
     const settled = await horizon.settled();
     const page = await database.inSnapshot((db) => readPage(db, query, settled));
-    // Readers rely on what they see, and another node may still be waiting for its flush.
-    await database.flush();
+    // Readers rely on what they see, and another node may still be waiting for its flush. A poll sees nothing.
+    if (page.events.length > 0 || ('after' in query.from && page.next !== query.from.after))
+      await database.flush();
     return page;
   };
 }
 
 async function readPage(db: Queries, query: EventQuery, settled: number): Promise<EventPage> {
   const isForward = 'after' in query.from;
+  const ofMessage = query.message === null ? [] : [query.message];
+  const sql = `${query.message === null ? SLICE : SLICE_OF_MESSAGE} ${isForward ? '' : 'DESC'} LIMIT $3`;
   const paging = new EventPaging(query, await startIn(db, query, settled));
   for (;;) {
     const { place, wanted } = paging;
-    const rows = isForward
-      ? await db.rows<EventRow>(query.message === null ? UP : UP_OF_MESSAGE, [
-          place,
-          settled,
-          wanted,
-          ...(query.message === null ? [] : [query.message]),
-        ])
-      : await db.rows<EventRow>(query.message === null ? DOWN : DOWN_OF_MESSAGE, [
-          Math.min(place, settled + 1),
-          wanted,
-          ...(query.message === null ? [] : [query.message]),
-        ]);
+    // Between two sequences in either direction, neither of them included.
+    const bounds = isForward ? [place, settled + 1] : [0, Math.min(place, settled + 1)];
+    const rows = await db.rows<EventRow>(sql, [...bounds, wanted, ...ofMessage]);
     const page = paging.add(await readRows(db, rows));
     if (page !== null) return page;
   }
@@ -245,10 +239,8 @@ function eventIn(row: EventRow, about: AboutRow | undefined, recipient: Recipien
 }
 
 const ROW = 'seq AS sequence, at, type, message, index, attempt, facts';
-const UP = `SELECT ${ROW} FROM events WHERE seq > $1 AND seq <= $2 ORDER BY seq LIMIT $3`;
-const UP_OF_MESSAGE = `SELECT ${ROW} FROM events WHERE message = $4 AND seq > $1 AND seq <= $2 ORDER BY seq LIMIT $3`;
-const DOWN = `SELECT ${ROW} FROM events WHERE seq < $1 ORDER BY seq DESC LIMIT $2`;
-const DOWN_OF_MESSAGE = `SELECT ${ROW} FROM events WHERE message = $3 AND seq < $1 ORDER BY seq DESC LIMIT $2`;
+const SLICE = `SELECT ${ROW} FROM events WHERE seq > $1 AND seq < $2 ORDER BY seq`;
+const SLICE_OF_MESSAGE = `SELECT ${ROW} FROM events WHERE seq > $1 AND seq < $2 AND message = $4 ORDER BY seq`;
 const FIRST = 'SELECT min(seq) AS first FROM events';
 const FROM = 'SELECT seq AS sequence, at FROM events WHERE seq >= $1 ORDER BY seq LIMIT 1';
 const ABOUT = `SELECT messages.id, message_id AS "messageId", header_from AS "from", subject, tags, metadata,

@@ -17,7 +17,7 @@ import {
   T0,
   takeLane,
 } from '../../../test/contract/store/fixtures.ts';
-import { SEQUENCE_LEAP } from '../events.ts';
+import { EVERY_EVENT, SEQUENCE_LEAP } from '../events.ts';
 import { openBetterSqlite3 } from './driver.ts';
 import { openSqlite, type SqliteStores } from './open.ts';
 import { holdRestored } from './restored.ts';
@@ -159,17 +159,8 @@ it('holds more when it is restored again', async () => {
 
 it('tells of what is held and of what is then cancelled, with sequences that nobody can have seen', async () => {
   const ids = await fill();
-  const query = { owner: 'all', types: [], message: null, recipient: null, tag: null } as const;
-  const after = async (sequence: number) => {
-    const page = await stores.views.events({
-      ...query,
-      since: null,
-      until: null,
-      from: { after: sequence },
-      limit: 200,
-    });
-    return page.events;
-  };
+  const after = async (sequence: number) =>
+    (await stores.views.events({ ...EVERY_EVENT, from: { after: sequence }, limit: 200 })).events;
   const last = (await after(0)).at(-1)?.sequence ?? 0;
   await between((db) => holdRestored(db, T0 + 5));
   const held = await after(last);

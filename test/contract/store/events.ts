@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EVENT_TYPES, type Event } from '../../../src/domain/event.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { AcceptRecord } from '../../../src/store/accepting.ts';
-import { type EventQuery, MAX_EVENTS_EXAMINED } from '../../../src/store/events.ts';
+import { EVERY_EVENT, type EventQuery, MAX_EVENTS_EXAMINED } from '../../../src/store/events.ts';
 import {
   apiKey,
   at,
@@ -32,13 +32,7 @@ import {
 } from './fixtures.ts';
 
 const ALL: EventQuery = {
-  owner: 'all',
-  types: [],
-  message: null,
-  recipient: null,
-  tag: null,
-  since: null,
-  until: null,
+  ...EVERY_EVENT,
   from: { after: 0 },
   limit: 200,
 };
