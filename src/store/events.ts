@@ -1,4 +1,13 @@
-import type { Event, EventFacts, EventType } from '../domain/event.ts';
+import {
+  EVENT_TYPES,
+  type Event,
+  type EventsKept,
+  type EventType,
+  eventOf,
+  factsOf,
+  isKept,
+} from '../domain/event.ts';
+import type { Transition } from '../domain/settle.ts';
 
 /** The log of events as the views show it. */
 
@@ -172,7 +181,38 @@ function* firstSince(
   return low;
 }
 
-/** The column form of an event's facts. */
-export function fromFacts(facts: EventFacts): string {
-  return JSON.stringify(facts);
+/** An event as it is written, besides its message. */
+export interface NewEvent {
+  /** When it happened (wall ms). */
+  readonly at: number;
+  /** The number of its type. */
+  readonly type: number;
+  readonly index: number | null;
+  readonly attempt: number | null;
+  /** JSON. */
+  readonly facts: string | null;
+}
+
+/** A message was accepted at `at` (wall ms). Null: that is not kept. */
+export function queuedEvent(kept: EventsKept, at: number): NewEvent | null {
+  if (!isKept('message.queued', kept)) return null;
+  return { at, type: EVENT_TYPES['message.queued'].code, index: null, attempt: null, facts: null };
+}
+
+/** What {@link movedEvent} must know of a change. */
+export type Change = Parameters<typeof movedEvent> extends [EventsKept, ...infer Rest] ? Rest : never;
+
+/** A delivery changed its state at `at` (wall ms), after this attempt, or (null) none. Null: that is not kept. */
+export function movedEvent(
+  kept: EventsKept,
+  index: number,
+  attempt: number | null,
+  transition: Transition,
+  relay: string | null,
+  at: number,
+): NewEvent | null {
+  const type = eventOf(transition);
+  if (!isKept(type, kept)) return null;
+  const facts = JSON.stringify(factsOf(transition, relay));
+  return { at, type: EVENT_TYPES[type].code, index, attempt, facts };
 }

@@ -1,37 +1,25 @@
-import {
-  EVENT_TYPES,
-  type Event,
-  type EventFacts,
-  type EventsKept,
-  eventOf,
-  eventTypeOf,
-  factsOf,
-  isKept,
-} from '../../domain/event.ts';
+import { type Event, type EventFacts, type EventsKept, eventTypeOf } from '../../domain/event.ts';
 import type { RecipientKind, Source } from '../../domain/message.ts';
-import type { Transition } from '../../domain/settle.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database, Queries } from '../../postgres/database.ts';
 import { fromJson } from '../columns.ts';
 import {
+  type Change,
   type EventPage,
   EventPaging,
   type EventQuery,
   type EventRowRead,
-  fromFacts,
+  movedEvent,
+  type NewEvent,
+  queuedEvent,
   type RowTime,
   startOf,
 } from '../events.ts';
 import { inSpan, spanned, Table } from './tables.ts';
 
 /** An event as it is written. */
-interface NewEventRow {
-  readonly at: number;
-  readonly type: number;
+interface NewEventRow extends NewEvent {
   readonly message: string;
-  readonly index: number | null;
-  readonly attempt: number | null;
-  readonly facts: string | null;
 }
 
 const EVENTS = new Table<NewEventRow>('events', {
@@ -56,24 +44,16 @@ export class EventLog {
 
   /** A message was accepted at `at` (wall ms). */
   queued(message: string, at: number): void {
-    if (!isKept('message.queued', this.#kept)) return;
-    const type = EVENT_TYPES['message.queued'].code;
-    this.#rows.push({ at, type, message, index: null, attempt: null, facts: null });
+    this.#add(message, queuedEvent(this.#kept, at));
   }
 
-  /** A delivery changed its state at `at` (wall ms), after this attempt, or (null) none. */
-  moved(
-    message: string,
-    index: number,
-    attempt: number | null,
-    transition: Transition,
-    relay: string | null,
-    at: number,
-  ): void {
-    const type = eventOf(transition);
-    if (!isKept(type, this.#kept)) return;
-    const facts = fromFacts(factsOf(transition, relay));
-    this.#rows.push({ at, type: EVENT_TYPES[type].code, message, index, attempt, facts });
+  /** A delivery changed its state, see {@link movedEvent}. */
+  moved(message: string, ...change: Change): void {
+    this.#add(message, movedEvent(this.#kept, ...change));
+  }
+
+  #add(message: string, event: NewEvent | null): void {
+    if (event !== null) this.#rows.push({ ...event, message });
   }
 
   /** Writes what was entered. */

@@ -1,22 +1,15 @@
-import {
-  EVENT_TYPES,
-  type Event,
-  type EventFacts,
-  type EventsKept,
-  eventOf,
-  eventTypeOf,
-  factsOf,
-  isKept,
-} from '../../domain/event.ts';
+import { type Event, type EventFacts, type EventsKept, eventTypeOf } from '../../domain/event.ts';
 import type { RecipientKind, Source } from '../../domain/message.ts';
-import type { Transition } from '../../domain/settle.ts';
 import { fromJson } from '../columns.ts';
 import {
+  type Change,
   type EventPage,
   EventPaging,
   type EventQuery,
   type EventRowRead,
-  fromFacts,
+  movedEvent,
+  type NewEvent,
+  queuedEvent,
   SEQUENCE_LEAP,
   startOf,
 } from '../events.ts';
@@ -44,22 +37,16 @@ export class EventLog {
 
   /** A message was accepted at `at` (wall ms). */
   queued(seq: number, at: number): void {
-    if (isKept('message.queued', this.#kept))
-      this.#insert.run(at, EVENT_TYPES['message.queued'].code, seq, null, null, null);
+    this.#add(seq, queuedEvent(this.#kept, at));
   }
 
-  /** A delivery changed its state at `at` (wall ms), after this attempt, or (null) none. */
-  moved(
-    seq: number,
-    index: number,
-    attempt: number | null,
-    transition: Transition,
-    relay: string | null,
-    at: number,
-  ): void {
-    const type = eventOf(transition);
-    if (!isKept(type, this.#kept)) return;
-    this.#insert.run(at, EVENT_TYPES[type].code, seq, index, attempt, fromFacts(factsOf(transition, relay)));
+  /** A delivery changed its state, see {@link movedEvent}. */
+  moved(seq: number, ...change: Change): void {
+    this.#add(seq, movedEvent(this.#kept, ...change));
+  }
+
+  #add(seq: number, event: NewEvent | null): void {
+    if (event !== null) this.#insert.run(event.at, event.type, seq, event.index, event.attempt, event.facts);
   }
 }
 
