@@ -1,3 +1,4 @@
+import type { Feedback, FeedbackSource, FeedbackToken } from '../domain/feedback.ts';
 import type { RelayFitness } from '../domain/failover.ts';
 import type { HoldKind } from '../domain/lane.ts';
 import type { Content, SigningRights, Submission } from '../domain/message.ts';
@@ -26,6 +27,45 @@ export interface Acts {
    * `StoreError`.
    */
   redecide(deliveries: readonly WaitingDelivery[]): Promise<number>;
+}
+
+/** What every way in calls that hears what became of mail (contract-2 §A3, §A4, §A7). */
+export interface FeedbackDesk {
+  /** Applies what was told, and keeps the evidence. Resolves once both are on disk. Rejects with `StoreError`. */
+  tell(report: FeedbackReport): Promise<ToldAnswer>;
+  /**
+   * Whether a token of ours still counts (§A2): its message is recorded, has this recipient, and was last attempted
+   * within `bounces.max_age_days`. Rejects with `StoreError`.
+   */
+  counts(token: FeedbackToken): Promise<boolean>;
+}
+
+/** What came in, and what it says. */
+export interface FeedbackReport {
+  readonly source: FeedbackSource;
+  /** Empty if it says nothing: then only the evidence is kept, and counted as `unmatched`. */
+  readonly items: readonly FeedbackItem[];
+  /** What came, of which the beginning is kept; null: nothing worth keeping. */
+  readonly evidence: { readonly contentType: string; readonly bytes: Uint8Array } | null;
+  /** It may be about a message whose attempt is not recorded yet: what matches nothing is tried again for 10 minutes. */
+  readonly mayBeEarly: boolean;
+}
+
+/** One thing told. */
+export interface FeedbackItem {
+  readonly feedback: Feedback;
+  /** Its id at its source: what was told under it before does not count again. Null: none. */
+  readonly onceId: string | null;
+}
+
+/** See {@link FeedbackDesk.tell}. */
+export interface ToldAnswer {
+  /** `fbk_…` */
+  readonly id: string;
+  /** Something of it was about a recipient or message of ours. */
+  readonly matched: boolean;
+  /** It changed a state, an entry of the suppression list, or what is known of a recipient. */
+  readonly changed: boolean;
 }
 
 /** What every ingress calls once a submission is checked. */
