@@ -60,6 +60,12 @@ export function suppressedOf(recipient: string): Suppressed {
   return { kind: 'mailbox', address, domain };
 }
 
+/** The domain that an entry's address, in its normal form, is of; for all domains below one, that one. */
+export function domainOfSuppressed(address: string): string {
+  const domain = address.slice(address.lastIndexOf('@') + 1);
+  return domain.startsWith(ANY_SUBDOMAIN) ? domain.slice(ANY_SUBDOMAIN.length) : domain;
+}
+
 /**
  * The normal forms under which entries for a recipient may stand, the narrowest first; at most six.
  *
