@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { parseDomain } from '../domain/domain-name.ts';
 import { parseMailbox } from '../domain/mailbox.ts';
 import { parseCidrs } from '../lib/network.ts';
 
@@ -184,6 +185,12 @@ export const origin: Kind<string> = text(
 export const mailAddress: Kind<string> = text('a mail address', (raw) => {
   const parsed = parseMailbox(raw);
   return parsed.ok && parsed.value.name === null && parsed.value.address === raw;
+});
+
+/** A name in the DNS that mail is addressed to, in any script. */
+export const mailDomain: Kind<string> = text('a domain such as bounces.example.com', (raw) => {
+  const name = parseDomain(raw);
+  return name !== null && !name.startsWith('[') && name.includes('.');
 });
 
 /** A file's path. */

@@ -76,6 +76,8 @@ function narrowFaults(source: RelaySource, values: RelayValues): Fault[] {
 }
 
 function foreignRule(name: RelayFieldName, type: string, types: readonly string[]): string {
+  if (name === 'return_path')
+    return `has no meaning for type ${type}: its API sets the return path, and the provider tells of bounces itself`;
   const whose = `type${types.length > 1 ? 's' : ''} ${types.join(', ')}`;
   const instead = name === 'password' && isProviderType(type) ? '; did you mean secret?' : '';
   const other = name === 'preset' && type === 'mx' ? '; did you mean presets?' : '';

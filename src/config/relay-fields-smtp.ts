@@ -1,4 +1,4 @@
-import { OAUTH_PRESETS } from '../domain/relay.ts';
+import { OAUTH_PRESETS, RETURN_PATHS } from '../domain/relay.ts';
 import { address, choice, flag, host, hostname, integer, listOf, orNull } from './kinds.ts';
 import { field } from './relay-field.ts';
 import { printable } from './relay-kinds.ts';
@@ -132,6 +132,14 @@ export const SMTP_FIELDS = {
     types: SMTP_TYPES,
     option: { value: '<family>', help: 'use only this family (default: any)' },
     meaning: '`ipv4` or `ipv6`: use only this family.',
+  }),
+  return_path: field(choice(...RETURN_PATHS), 'auto', {
+    label: 'Return path',
+    group: 'connection',
+    types: SMTP_TYPES,
+    option: { value: '<how>', help: 'where bounces of its mail go: auto, verp or keep (default: auto)' },
+    meaning:
+      'Where bounces of its mail go. `verp`: to an address of the bounce domain (`bounces.domain`, or the sending domain’s own) that names the recipient, so that the record tells of them; `keep`: to the address that the sender gave. `auto` is `verp` for type `mx` where there is a bounce domain, and `keep` otherwise: a smarthost may allow only known senders.',
   }),
   max_per_domain: field(orNull(integer(1, 10_000)), null, {
     label: 'Attempts per domain',

@@ -135,6 +135,10 @@ test.each([
     { ...SES, domain: 'a.example' },
     '.domain = "a.example": has no meaning for type ses; it is for type mailgun',
   ],
+  [
+    { ...SES, return_path: 'verp' },
+    '.return_path = "verp": has no meaning for type ses: its API sets the return path, and the provider tells of bounces itself',
+  ],
   [{ ...SES, host: 'h' }, '.host = "h": has no meaning for type ses; it is for type smtp'],
   [{ ...SES, port: 25 }, '.port = 25: has no meaning for type ses; it is for types smtp, mx'],
   [

@@ -43,6 +43,7 @@ test('a definition of three fields is a relay with the defaults', () => {
       helo: null,
       sourceIps: [],
       ipFamily: 'any',
+      returnPath: 'auto',
     },
     mx: null,
     provider: null,
@@ -68,6 +69,7 @@ test('type mx needs no host, and has port 25, opportunistic TLS and no private h
       helo: null,
       sourceIps: [],
       ipFamily: 'any',
+      returnPath: 'auto',
     },
     provider: null,
   });

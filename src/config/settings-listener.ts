@@ -194,6 +194,11 @@ export const LISTENER_SETTINGS = {
     'Accept addresses whose local part must be quoted, as in `"john..doe"@example.com`: they are valid mail addresses (RFC 5321), and the API accepts them too. With false they get 553, for systems that cannot handle them.',
     'seldom',
   ),
+  'listener.suppressed': live(
+    choice('accept', 'refuse'),
+    'accept',
+    'What authenticated clients hear at RCPT of an address on the suppression list: accept it, and report the failure to the sender; or refuse it with 550.',
+  ),
   'listener.rate_limit_per_source': live(
     integer(0, 10_000_000, 'messages per minute'),
     0,

@@ -11,6 +11,7 @@ import {
   integer,
   listOf,
   mailAddress,
+  mailDomain,
   orNull,
   path,
   port,
@@ -82,6 +83,30 @@ const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
 const ANYWHERE = ['0.0.0.0/0', '::/0'];
 
+/** The settings of mail that tells what became of ours. */
+const BOUNCE_SETTINGS = {
+  'bounces.domain': live(
+    orNull(mailDomain, 'none: the sender’s own address'),
+    null,
+    'A domain whose MX record names this server, for the return paths of mail that goes out: what cannot be delivered comes back here, and the message’s record tells. No one else’s mail to it is accepted, so it must not be a domain with mailboxes. null means none; see docs/bounces.md.',
+  ),
+  'bounces.max_age_days': live(
+    integer(1, 365, 'days'),
+    14,
+    'How long after the last attempt a return path still counts. Later, mail to it gets 550.',
+  ),
+  'bounces.max_message_bytes': live(
+    integer(64 * 1024, 64 * MIB, 'bytes'),
+    MIB,
+    'Largest message to the bounce domain; a larger one gets 552.',
+  ),
+  'bounces.rate_per_source': live(
+    integer(1, 1_000_000, 'messages per minute'),
+    600,
+    'Messages a minute to the bounce domain that each source may send, IPv6 counted by /64; more get 451.',
+  ),
+};
+
 const relayName = {
   ...text('the name of a relay', (raw) => RELAY_NAME.test(raw)),
   form: formOf('relay'),
@@ -111,7 +136,7 @@ export const SETTINGS = {
     ),
     ...WEBUI_SETTINGS,
   }),
-  ...inGroup('smtp', LISTENER_SETTINGS),
+  ...inGroup('smtp', { ...LISTENER_SETTINGS, ...BOUNCE_SETTINGS }),
   ...inGroup('server', {
     'server.hostname': restart(
       orNull(hostname, "the machine's name"),
@@ -261,6 +286,11 @@ export const SETTINGS = {
       integer(1, 36_500, 'days'),
       30,
       'How long events are kept. Those of a message go with its record at the latest.',
+    ),
+    'retention.feedback_days': live(
+      integer(0, 36_500, 'days'),
+      30,
+      'How long bounces, complaints and other reports are kept as they came, up to 64 KiB of each.',
     ),
     'retention.compact_below_percent': live(
       integer(0, 90, 'percent'),

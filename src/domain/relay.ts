@@ -9,6 +9,12 @@ export type AuthMode = 'plain' | 'login' | 'xoauth2';
 /** The providers whose OAuth settings are built in. */
 export const OAUTH_PRESETS = ['microsoft', 'google'] as const;
 
+/**
+ * Where the bounces of a relay's mail go (contract-2 §A2): to a return path of ours, to the sender's own address, or,
+ * `auto`, to ours with type `mx` where there is a bounce domain.
+ */
+export const RETURN_PATHS = ['auto', 'verp', 'keep'] as const;
+
 /** How to get access tokens for AUTH (OAuth 2.0, RFC 6749). */
 export interface OAuthSettings {
   readonly preset: (typeof OAUTH_PRESETS)[number] | null;
@@ -139,13 +145,14 @@ export function takesWhole({ provider }: Pick<Relay, 'provider'>): boolean {
   return provider !== null && WITHOUT_ENVELOPE.has(provider.type);
 }
 
-/** The source addresses of a relay's connections, and their EHLO name. */
+/** How a relay introduces itself and its mail: its source addresses, its EHLO name, its reverse-paths. */
 export interface OriginSettings {
   /** EHLO name; null means the server's. */
   readonly helo: string | null;
   /** Our source addresses, used in turn; empty means the system's choice. */
   readonly sourceIps: readonly string[];
   readonly ipFamily: 'any' | 'ipv4' | 'ipv6';
+  readonly returnPath: (typeof RETURN_PATHS)[number];
 }
 
 /** How an `mx` relay delivers to the recipients' own servers. */

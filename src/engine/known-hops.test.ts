@@ -24,6 +24,7 @@ function relayOf(name: string, presets: boolean | null, maxPerDay = 0): Relay {
     helo: null,
     sourceIps: [],
     ipFamily: 'any' as const,
+    returnPath: 'auto' as const,
     port: 25,
     tls: 'opportunistic' as const,
     allowPrivate: false,

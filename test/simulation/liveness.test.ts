@@ -117,7 +117,14 @@ async function startDirect(maxConcurrency: number, maxPerDomain: number, slowMs 
   const node = startNode(() => ({ ...SETTINGS, shortWayBytes: 1e8, routing }));
   const { engine, hop, life, run } = node;
   const base = relayNamed('direct');
-  const mx = { helo: null, sourceIps: [], ipFamily: 'any', port: 25, tls: 'opportunistic' } as const;
+  const mx = {
+    helo: null,
+    sourceIps: [],
+    ipFamily: 'any',
+    returnPath: 'auto',
+    port: 25,
+    tls: 'opportunistic',
+  } as const;
   const { deliver, connections, close } = hop.transportOf(life, 'direct');
   const transport: Transport = {
     connections,

@@ -284,6 +284,7 @@ export function direct(name: string, limits: Partial<RelayLimits>, mx: Partial<M
     helo: null,
     sourceIps: [],
     ipFamily: 'any',
+    returnPath: 'auto',
     port: 25,
     tls: 'opportunistic',
     allowPrivate: false,

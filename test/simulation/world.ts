@@ -49,6 +49,7 @@ const MX: MxSettings = {
   helo: null,
   sourceIps: [],
   ipFamily: 'any',
+  returnPath: 'auto',
   port: 25,
   tls: 'opportunistic',
   allowPrivate: true,

@@ -34,6 +34,7 @@ export interface SmtpSettings {
   readonly receivedClient: boolean;
   readonly bareNewline: 'reject' | 'normalize';
   readonly quotedLocalParts: boolean;
+  readonly suppressed: 'accept' | 'refuse';
   readonly rateLimitPerSource: number;
   readonly maxConnections: number;
   readonly maxConnectionsPerSource: number;

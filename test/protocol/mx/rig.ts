@@ -146,6 +146,7 @@ function mxRelay(mx: Partial<MxSettings>): Relay {
       helo: null,
       sourceIps: [],
       ipFamily: 'any',
+      returnPath: 'auto',
       ...mx,
     },
   };

@@ -16,6 +16,7 @@ const SETTINGS: SmarthostSettings = {
   helo: null,
   sourceIps: [],
   ipFamily: 'any',
+  returnPath: 'auto',
 };
 
 async function stepsTo(settings: Partial<SmarthostSettings>): Promise<ProbeStep[]> {

@@ -111,6 +111,7 @@ export function relayTo(smtp: Partial<SmarthostSettings>): Relay {
       helo: null,
       sourceIps: [],
       ipFamily: 'any',
+      returnPath: 'auto',
       ...smtp,
     },
     mx: null,
