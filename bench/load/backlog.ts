@@ -82,6 +82,8 @@ export async function fillQueue(store: Store, backlog: Backlog, ref: ContentRef)
         ret: null,
         envid: null,
         reportable: false,
+        stream: null,
+        ignoresSuppression: false,
         header: { from: 'a@example.com', subject: 'bench', messageId: '<bench@example.com>' },
         tags: [],
         metadata: {},

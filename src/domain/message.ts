@@ -80,6 +80,10 @@ export interface Submission {
    * key or named source is restricted to the reverse-path's domain.
    */
   readonly reportable: boolean;
+  /** What the suppression list knows the mail by, in the form of `streamKey`; null: it belongs to no stream. */
+  readonly stream: string | null;
+  /** Only complaints stop it (`suppression: "ignore"`, contract-2 §A5). */
+  readonly ignoresSuppression: boolean;
   /** The domains it may be signed for: those that its submitter may send from. */
   readonly signing: SigningRights;
   /** A test key's mail: always captured by the local inbox, whatever the routes say, and never sent. */

@@ -46,11 +46,25 @@ type RecordFacts = Omit<
 /** What the store is told of a submission, besides what accepting decides. */
 export function recordFactsOf(submission: Submission): RecordFacts {
   const { envelope, content, source, sourceAddress, keyId, test, reportable } = submission;
-  const { header, tags, metadata, priority, sendAt, idempotency } = submission;
+  const { stream, ignoresSuppression, header, tags, metadata, priority, sendAt, idempotency } = submission;
   const { reversePath, ret, envid } = envelope;
   const { sizeBytes, flags } = content;
   const origin = { source, sourceAddress, keyId, test, reportable, idempotency };
-  return { ...origin, reversePath, ret, envid, header, tags, metadata, priority, sendAt, sizeBytes, flags };
+  const listed = { stream, ignoresSuppression };
+  return {
+    ...origin,
+    ...listed,
+    reversePath,
+    ret,
+    envid,
+    header,
+    tags,
+    metadata,
+    priority,
+    sendAt,
+    sizeBytes,
+    flags,
+  };
 }
 
 /** Work that waits in a lane, and when it comes due (wall ms). */

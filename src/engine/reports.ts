@@ -235,6 +235,8 @@ function submissionOf(
     keyId: null,
     keyName: null,
     reportable: false,
+    stream: null,
+    ignoresSuppression: false,
     signing: 'any',
     test: false,
     idempotency: null,

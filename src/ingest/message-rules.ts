@@ -1,6 +1,8 @@
 import type { Parsed } from '../domain/address-entry.ts';
 import { isTag, PRIORITIES, type Priority } from '../domain/message.ts';
+import { streamKey } from '../domain/suppression.ts';
 import { parseTimestamp } from '../lib/clock.ts';
+import { listIdOf } from '../mail/field-values.ts';
 import type { Fault } from '../mail/headers.ts';
 
 /** Rules for what a client may ask for besides its message (contract §2), over HTTP and SMTP alike. */
@@ -56,6 +58,11 @@ export function readPriority(text: string): Parsed<Priority> {
   return value === undefined
     ? { ok: false, code: 'priority', detail: 'Must be "high", "normal" or "bulk".' }
     : { ok: true, value };
+}
+
+/** The stream of a message: the one that was asked for, else its list by the List-ID field, else none. */
+export function streamOf(asked: string | null, listId: string | null | undefined): string | null {
+  return asked ?? (listId ? streamKey(listIdOf(listId)) : null);
 }
 
 /** The fault of an `Idempotency-Key`; null if it is valid. */

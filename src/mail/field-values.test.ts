@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodedWords } from './field.ts';
-import { authorsOf, decodeWords, MAX_AUTHORS, withoutComments } from './field-values.ts';
+import { authorsOf, decodeWords, listIdOf, MAX_AUTHORS, withoutComments } from './field-values.ts';
 import { readLooseHeader } from './header-block.ts';
 
 test.each([
@@ -46,6 +46,14 @@ test('of a text in more charsets than thirty only the words in the first thirty 
     `a ${unknown} ${word('iso-8859-1')} a`,
   );
 });
+
+test.each([
+  ['<news.example.com>', 'news.example.com'],
+  ['Our <3 news <news.example.com>', 'news.example.com'],
+  ['news.example.com', 'news.example.com'],
+  ['<unclosed', '<unclosed'],
+  ['> <', '> <'],
+])('the list of %s is %s', (value, list) => expect(listIdOf(value)).toBe(list));
 
 test('hostile text is read in one go', () => {
   expect(decodeWords('=?a'.repeat(100_000))).toHaveLength(300_000);

@@ -116,6 +116,13 @@ function commentEnd(text: string, start: number): number {
   return -1;
 }
 
+/** The identifier in a List-ID field's value (RFC 2919 §2): what its angle brackets hold, else the whole value. */
+export function listIdOf(value: string): string {
+  const start = value.lastIndexOf('<');
+  const end = value.indexOf('>', start);
+  return start < 0 || end < 0 ? value : value.slice(start + 1, end);
+}
+
 /** A media type with its parameters (RFC 2045 §5.1). */
 export interface ContentType {
   /** `type/subtype` in lower case. */

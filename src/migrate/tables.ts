@@ -66,6 +66,8 @@ export const MESSAGES: TableShape = {
     priority: 'integer',
     test: 'boolean',
     reportable: 'boolean',
+    stream: 'text',
+    ignores_suppression: 'boolean',
     source: 'text',
     source_address: 'text',
     reverse_path: 'text',

@@ -37,6 +37,10 @@ export interface AcceptRecord {
   readonly idempotency: Idempotency | null;
   /** A delivery status notification may go to the reverse-path. */
   readonly reportable: boolean;
+  /** In the form of `streamKey`; null: none. */
+  readonly stream: string | null;
+  /** Only complaints stop it. */
+  readonly ignoresSuppression: boolean;
   /** Version of the routing table that decided. */
   readonly routeTable: number;
   /** In envelope order. */

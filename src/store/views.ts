@@ -117,6 +117,8 @@ export interface MessageOrigin {
   readonly sourceAddress: string | null;
   /** The version of the routing table. */
   readonly routeTable: number;
+  /** In the form of `streamKey`; null: none. */
+  readonly stream: string | null;
 }
 
 /** The state of one recipient. Times are wall ms. */

@@ -75,6 +75,8 @@ export function submissionNamed(token: string, count: number): Submission {
     keyId: null,
     keyName: null,
     reportable: false,
+    stream: null,
+    ignoresSuppression: false,
     signing: [],
     test: false,
     idempotency: null,

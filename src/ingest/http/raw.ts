@@ -15,6 +15,7 @@ import {
   readFinished,
 } from '../../mail/finished.ts';
 import { changeHeader } from '../../mail/header-block.ts';
+import { streamOf } from '../message-rules.ts';
 import type { Call } from './call.ts';
 import { checkAddresses, checkPriority, checkSendAt, checkTags } from './checks.ts';
 import {
@@ -103,6 +104,8 @@ function* buildRaw(
     metadata: {},
     sendAt,
     priority,
+    stream: streamOf(null, message.header.fields.find(({ lowerName }) => lowerName === 'list-id')?.value),
+    ignoresSuppression: false,
   };
 }
 

@@ -95,6 +95,8 @@ export function resubmission(kept: Kept, context: SubmissionContext): Submission
     metadata: message.metadata,
     sendAt: null,
     priority: message.priority,
+    stream: kept.origin.stream,
+    ignoresSuppression: false,
   };
 }
 

@@ -8,7 +8,7 @@ import { addressWords } from '../../mail/field.ts';
 import { withDecodedName } from '../../mail/field-values.ts';
 import { effectiveMessageId, findHeader } from '../../mail/headers.ts';
 import { type Attachment, checkAttachment, UNKNOWN_TYPE } from '../../mail/part.ts';
-import { tooMany } from '../message-rules.ts';
+import { streamOf, tooMany } from '../message-rules.ts';
 import {
   type Addresses,
   checkAddresses,
@@ -75,6 +75,8 @@ export function* buildSubmission(
     metadata,
     sendAt,
     priority,
+    stream: streamOf(null, findHeader(fields.headers, 'list-id')),
+    ignoresSuppression: false,
   };
 }
 

@@ -11,6 +11,7 @@ import {
 } from '../../mail/handed-in.ts';
 import { receivedHeader, type Trace } from '../../mail/trace.ts';
 import type { TakenEnvelope } from '../../smtp/receiver/effect.ts';
+import { streamOf } from '../message-rules.ts';
 import { type Instructions, isInstruction, NO_INSTRUCTIONS, readInstructions } from './instructions.ts';
 import type { MessageLimits } from './options.ts';
 import {
@@ -152,6 +153,8 @@ function submissionOf(
     metadata,
     sendAt,
     priority,
+    stream: streamOf(null, message.header.fields.find(({ lowerName }) => lowerName === 'list-id')?.value),
+    ignoresSuppression: false,
     source: 'smtp',
     sourceAddress: origin.address,
     requestId: context.requestId,

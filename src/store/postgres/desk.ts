@@ -87,7 +87,7 @@ export class Desk {
 function messageRow(record: AcceptRecord, leased: readonly boolean[], now: number): MessageRow {
   const processing = leased.filter(Boolean).length;
   const counts = { queued: leased.length - processing, processing, retrying: 0, delivered: 0, failed: 0 };
-  const { header, flags, content, reportable, routeTable } = record;
+  const { header, flags, content, reportable, routeTable, stream, ignoresSuppression } = record;
   const { id, keyId, createdAt, expiresAt, test, source, sourceAddress, reversePath, ret, envid, sizeBytes } =
     record;
   return {
@@ -117,6 +117,8 @@ function messageRow(record: AcceptRecord, leased: readonly boolean[], now: numbe
     notBefore: record.sendAt,
     priority: rankOf(record.priority),
     reportable,
+    stream,
+    ignoresSuppression,
     headerFrom: header.from,
     subject: header.subject,
     messageId: header.messageId,

@@ -15,8 +15,9 @@ export async function readDetails(db: Pick<Queries, 'rows'>, ids: readonly strin
   const rows = await db.rows<MessageRow & { deliveries: DeliveryRow[] }>(READ, spanned(ids));
   return rows.map(({ deliveries, ...row }) => {
     const recipients = deliveries.map(recipientOf);
-    const { sourceAddress, routeTable } = row;
-    return { row, recipients, message: messageOf(row, recipients), origin: { sourceAddress, routeTable } };
+    const { sourceAddress, routeTable, stream } = row;
+    const origin = { sourceAddress, routeTable, stream };
+    return { row, recipients, message: messageOf(row, recipients), origin };
   });
 }
 

@@ -105,6 +105,8 @@ export interface MessageRow {
   readonly priority: number;
   readonly test: boolean;
   readonly reportable: boolean;
+  readonly stream: string | null;
+  readonly ignoresSuppression: boolean;
   readonly source: Source;
   readonly sourceAddress: string | null;
   readonly reversePath: string;
@@ -148,6 +150,8 @@ export const MESSAGES = new Table<MessageRow>('messages', {
   priority: 'integer',
   test: 'boolean',
   reportable: 'boolean',
+  stream: 'text',
+  ignoresSuppression: 'boolean',
   source: 'text',
   sourceAddress: 'text',
   reversePath: 'text',

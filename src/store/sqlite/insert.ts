@@ -159,6 +159,8 @@ function insertMessage(sql: Sql, seq: number, record: AcceptRecord, standing: St
     content.length,
     record.routeTable,
     asFlag(record.reportable),
+    record.stream,
+    asFlag(record.ignoresSuppression),
   );
 }
 
@@ -322,13 +324,16 @@ function prepareMessage(db: Driver) {
       length: number,
       routeTable: number,
       reportable: number,
+      stream: string | null,
+      ignoresSuppression: number,
     ]
   >(
     `INSERT INTO messages (seq, id, key_id, status, queued, processing, retrying, delivered, failed, attempts, kept,
        last_error, created_at, updated_at, status_at, delivered_at, final_at, not_before, expires_at, priority, test,
        source, source_address, reverse_path, ret, envid, header_from, subject, message_id, tags, metadata, size_bytes,
-       eight_bit, utf8, dot_stuffing, segment, offset, length, route_table, reportable)
+       eight_bit, utf8, dot_stuffing, segment, offset, length, route_table, reportable, stream,
+       ignores_suppression)
      VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-       ?, ?, ?, ?)`,
+       ?, ?, ?, ?, ?, ?)`,
   );
 }

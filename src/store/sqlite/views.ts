@@ -96,16 +96,18 @@ function countFoundView(
 function messageView(db: Driver, inSnapshot: InSnapshot): (id: string) => MessageDetail | null {
   const recipientsOf = recipientReader(db);
   const byId = db.prepare<[id: string], MessageRow>(`SELECT ${MESSAGE_COLUMNS} FROM messages WHERE id = ?`);
-  const originOf = db.prepare<[seq: number], [sourceAddress: string | null, routeTable: number]>(
-    'SELECT source_address, route_table FROM messages WHERE seq = ?',
-  );
+  const originOf = db.prepare<
+    [seq: number],
+    [sourceAddress: string | null, routeTable: number, stream: string | null]
+  >('SELECT source_address, route_table, stream FROM messages WHERE seq = ?');
   return (id) =>
     inSnapshot(() => {
       const row = byId.get(id);
       if (row === undefined) return null;
       const recipients = recipientsOf(row[0]);
-      const [sourceAddress = null, routeTable = 0] = originOf.get(row[0]) ?? [];
-      return { message: messageOf(row, recipients), recipients, origin: { sourceAddress, routeTable } };
+      const [sourceAddress = null, routeTable = 0, stream = null] = originOf.get(row[0]) ?? [];
+      const origin = { sourceAddress, routeTable, stream };
+      return { message: messageOf(row, recipients), recipients, origin };
     });
 }
 

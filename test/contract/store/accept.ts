@@ -36,9 +36,11 @@ export function acceptContract(open: OpenSubject): void {
         priority: 'bulk',
         flags: { eightBit: true, utf8: false, dotStuffing: true },
         content: { segment: 4, offset: 5_000_000_000, length: 77 },
+        stream: 'news.example.com',
       });
       await subject.store.accept([record], at());
-      const { message: kept, recipients } = await read(subject.views, record.id);
+      const { message: kept, recipients, origin } = await read(subject.views, record.id);
+      expect(origin).toEqual({ sourceAddress: '127.0.0.1', routeTable: 1, stream: 'news.example.com' });
       expect(kept).toMatchObject({
         id: record.id,
         keyId: 'key_one',

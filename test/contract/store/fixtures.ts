@@ -109,6 +109,8 @@ export function message(change: Partial<AcceptRecord> = {}): AcceptRecord {
     content: { segment: 1, offset: 0, length: 1000 },
     idempotency: null,
     reportable: false,
+    stream: null,
+    ignoresSuppression: false,
     routeTable: 1,
     deliveries: [recipient()],
     ...change,
