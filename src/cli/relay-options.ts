@@ -94,7 +94,8 @@ export function takesSecret(options: DescribingOptions): boolean {
   const files = secretFiles(options);
   if (isProvider && files.some(({ field }) => field === 'password'))
     throw new Exit(2, `Type ${type} has no password: give --secret-file.`);
-  const other = files.find(({ field }) => field !== (isProvider ? 'secret' : 'password'));
+  const usual: readonly SecretField[] = isProvider ? ['secret', 'webhook_secret'] : ['password'];
+  const other = files.find(({ field }) => !usual.includes(field));
   if (other !== undefined && !(type === 'smtp' && auth === 'xoauth2')) {
     const instead =
       type === 'smtp'
@@ -111,18 +112,22 @@ export async function secretOf(
   { terminal }: Context,
 ): Promise<GivenSecret | null> {
   const { type = '' } = options;
-  if (namesSecret(options) || !isProviderType(type)) return await givenSecretOf(options);
+  const given = await givenSecretOf(options);
+  if (!isProviderType(type) || given?.secret !== undefined) return given;
   const { label, byType } = relayField('secret');
   const asked = byType?.[type]?.label ?? label;
-  return await promptForSecret(
+  const secret = await promptForSecret(
     terminal,
     `${asked}: `,
     `A relay of type ${type} needs its ${asked.toLowerCase()}: give --secret-file FILE, or --secret-file - and the secret on standard input.`,
   );
+  return given === null ? secret : { ...given, secret };
 }
 
 /** The secrets in the files that are named, whatever the type; null where none is. Throws `Exit`. */
-export async function givenSecretOf(options: DescribingOptions): Promise<GivenSecret | null> {
+export async function givenSecretOf(
+  options: DescribingOptions,
+): Promise<Exclude<GivenSecret, string> | null> {
   const files = secretFiles(options);
   if (files.length === 0) return null;
   if (files.filter(({ path }) => path === '-').length > 1)

@@ -156,8 +156,10 @@ function editCommand(context: Context): Command {
     .option('--unset <field>', 'remove a field, such as max_per_day; may be repeated', collect)
     .action(async (name: string, options: EditOptions) => {
       const given = { ...fieldsOf(options), ...(options.type === undefined ? {} : { type: options.type }) };
-      const secret = await givenSecretOf(options);
       const unset = options.unset ?? [];
+      const secret = unset.includes('webhook_secret')
+        ? { ...(await givenSecretOf(options)), webhook_secret: '' }
+        : await givenSecretOf(options);
       if (Object.keys(given).length === 0 && unset.length === 0 && secret === null)
         throw new Exit(2, 'Say what to change. See: waybill relays edit --help');
       await withOperations(context, options, {}, async (operations) => {

@@ -181,6 +181,13 @@ export const origin: Kind<string> = text(
   (raw) => /^https?:\/\//.test(raw) && URL.canParse(raw) && new URL(raw).origin === raw,
 );
 
+/** The URL at which others reach this server: an origin, perhaps with a slash at its end, which is left out. */
+export const publicUrl: Kind<string> = {
+  ...origin,
+  rule: 'a URL such as https://mail.example.com, without a path and query',
+  read: (raw) => origin.read(typeof raw === 'string' ? raw.replace(/\/$/, '') : raw),
+};
+
 /** A mail address without a display name. */
 export const mailAddress: Kind<string> = text('a mail address', (raw) => {
   const parsed = parseMailbox(raw);

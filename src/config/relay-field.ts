@@ -2,7 +2,7 @@ import type { Kind } from './kinds.ts';
 import type { DeclaredType } from './relay-types.ts';
 
 /** The groups of fields in a form; all but `main` are folded. */
-export const FIELD_GROUPS = ['main', 'oauth', 'connection', 'limits', 'warmup'] as const;
+export const FIELD_GROUPS = ['main', 'hook', 'oauth', 'connection', 'limits', 'warmup'] as const;
 
 /** See {@link FIELD_GROUPS}. */
 export type FieldGroup = (typeof FIELD_GROUPS)[number];

@@ -9,6 +9,7 @@ import {
   scope,
   secretText,
   serviceAccount,
+  verificationKey,
   webAddress,
 } from './relay-kinds.ts';
 import {
@@ -257,6 +258,62 @@ export const PROVIDER_FIELDS = {
       help: "where the API is (default: the provider's own)",
     },
     meaning: `Where the API is. null means the provider's own: \`ses\` ${sesEndpoint('REGION')}, \`mailgun\` ${MAILGUN_ENDPOINTS.us} or ${MAILGUN_ENDPOINTS.eu}, \`postmark\` ${PUBLIC_ENDPOINTS.postmark}, \`sendgrid\` ${PUBLIC_ENDPOINTS.sendgrid}, \`resend\` ${PUBLIC_ENDPOINTS.resend}, \`graph\` ${PUBLIC_ENDPOINTS.graph}.`,
+  }),
+  webhook_topic_arn: field(
+    orNull(
+      matching('the ARN of an SNS topic, arn:aws:sns:…', /^arn:aws[a-z-]{0,20}:sns:[A-Za-z0-9:._-]{1,256}$/),
+    ),
+    null,
+    {
+      label: 'SNS topic',
+      group: 'hook',
+      types: ['ses'],
+      option: { value: '<arn>', help: 'ARN of the only SNS topic whose events count (default: any)' },
+      meaning: 'The ARN of the SNS topic that tells what became of mail. null means any topic.',
+    },
+  ),
+  webhook_public_key: field(orNull(verificationKey), null, {
+    label: 'Verification key',
+    group: 'hook',
+    types: ['sendgrid'],
+    option: { value: '<key>', help: 'verification key of the signed event webhook' },
+    meaning:
+      'The verification key of the signed event webhook, which tells what became of mail. null means that its events are refused.',
+  }),
+  webhook_username: field(
+    orNull(matching('1 to 100 visible ASCII characters without a colon', /^[!-9;-~]{1,100}$/)),
+    null,
+    {
+      label: 'Webhook user name',
+      group: 'hook',
+      types: ['postmark'],
+      option: { value: '<name>', help: 'user name that its webhooks give' },
+      meaning:
+        'The user name of the basic authentication that its webhooks give; chosen by you. null means that its events are refused.',
+    },
+  ),
+  webhook_secret: field(orNull(secretText), null, {
+    label: 'Webhook secret',
+    group: 'hook',
+    types: ['mailgun', 'postmark', 'resend'],
+    secret: true,
+    option: { value: '<file>', help: 'file with the secret of its webhooks' },
+    meaning:
+      'What proves its webhooks, which tell what became of mail: for `mailgun` the HTTP webhook signing key, for `postmark` a password of your choice, for `resend` the signing secret, `whsec_…`. Better given as `webhook_secret_file`, the path of a file that contains it. null means that its events are refused.',
+    byType: {
+      mailgun: {
+        label: 'Webhook signing key',
+        meaning: 'The HTTP webhook signing key of the account, which is not the API key.',
+      },
+      postmark: {
+        label: 'Webhook password',
+        meaning: 'The password of the basic authentication that its webhooks give; chosen by you.',
+      },
+      resend: {
+        kind: matching('whsec_ and base64, as Resend shows it', /^whsec_[A-Za-z0-9+/]{1,1000}={0,2}$/),
+        meaning: 'The signing secret of the webhook, `whsec_…`.',
+      },
+    },
   }),
   allow_private: field(orNull(flag), null, {
     label: 'Private addresses',

@@ -1,5 +1,5 @@
 /** Kinds of values in relays' fields, beyond those of settings. */
-import { createPrivateKey } from 'node:crypto';
+import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { dayOf } from '../domain/quota.ts';
 import { type Kind, text } from './kinds.ts';
 
@@ -112,5 +112,21 @@ export function serviceAccountIn(raw: string): ServiceAccount | null {
     };
   } catch {
     return null;
+  }
+}
+
+/** The key with which SendGrid's events are verified, as its page shows it: SubjectPublicKeyInfo in base64. */
+export const verificationKey: Kind<string> = text(
+  'a public key over P-256 in base64, as SendGrid shows it',
+  isVerificationKey,
+);
+
+function isVerificationKey(raw: string): boolean {
+  if (!/^[A-Za-z0-9+/]{100,200}={0,2}$/.test(raw)) return false;
+  try {
+    const key = createPublicKey({ key: Buffer.from(raw, 'base64'), format: 'der', type: 'spki' });
+    return key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
+  } catch {
+    return false;
   }
 }

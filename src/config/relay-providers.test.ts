@@ -36,6 +36,32 @@ const LEAST = {
   resend: { type: 'resend' },
 } as const;
 
+const TOPIC = 'arn:aws:sns:eu-west-1:123456789012:mail-events';
+/** The key of the examples in SendGrid's own libraries. */
+const P256 =
+  'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEEDr2LjtURuePQzplybdC+u4CwrqDqBaWjcMMsTbhdbcwHBcepxo7yAQGhHPTnlvFYPAZFceEu/1FwCM/QmGUhA==';
+/** Over another curve. */
+const SECP256K1 =
+  'MFYwEAYHKoZIzj0CAQYFK4EEAAoDQgAEeb5mfvncu6xVoGKVzocLBwKb/NstzijZWfKBWxb4F5hIOtp3JqPEZV2k+/wOEQio/Re0SKaFVBmcR9CP+xDUuA==';
+
+test.each([
+  [
+    { ...SES, webhook_topic_arn: 'arn:aws:sqs:eu-west-1:1:q' },
+    'webhook_topic_arn = "arn:aws:sqs:eu-west-1:1:q": must be',
+  ],
+  [
+    { type: 'sendgrid', webhook_public_key: 'AAAA' },
+    'webhook_public_key = "AAAA": must be a public key over P-256',
+  ],
+  [{ type: 'sendgrid', webhook_public_key: SECP256K1 }, 'must be a public key over P-256'],
+  [{ type: 'postmark', webhook_username: 'a:b' }, 'webhook_username = "a:b": must be'],
+  [{ type: 'resend', webhook_secret: 'c2VjcmV0' }, 'webhook_secret: must be whsec_'],
+  [{ type: 'sendgrid', webhook_secret: 'x' }, 'webhook_secret: has no meaning for type sendgrid'],
+  [{ type: 'resend', webhook_topic_arn: TOPIC }, 'webhook_topic_arn = '],
+])('what would prove no webhook is refused: %j', (raw, fault) => {
+  expect(read(raw)).toEqual([expect.stringContaining(fault)]);
+});
+
 const COMMON = { allowPrivate: false, secret: SECRET };
 
 test.each([
@@ -66,6 +92,15 @@ test.each([
   ],
   [{ ...GRAPH, mailbox: 'out@contoso.com' }, { mailbox: 'out@contoso.com' }],
   [WEBHOOK, { endpoint: 'https://hooks.example.com/mail/' }],
+  [SES, { webhookTopicArn: null }],
+  [{ ...SES, webhook_topic_arn: TOPIC }, { webhookTopicArn: TOPIC }],
+  [{ type: 'sendgrid', webhook_public_key: P256 }, { webhookPublicKey: P256 }],
+  [{ ...MAILGUN, webhook_secret: 'key' }, { webhookSecret: 'key' }],
+  [
+    { type: 'postmark', webhook_username: 'hook', webhook_secret_file: '/run/secret' },
+    { webhookUsername: 'hook', webhookSecret: SECRET },
+  ],
+  [{ type: 'resend', webhook_secret: 'whsec_c2VjcmV0' }, { webhookSecret: 'whsec_c2VjcmV0' }],
 ])('a definition says how a provider is spoken to: %j', (raw, settings) => {
   expect(read(raw)).toMatchObject({
     type: raw.type,

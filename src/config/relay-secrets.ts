@@ -1,5 +1,5 @@
 /** The secrets of a relay, stored apart from its definition: one text, or several by field name. */
-
+import { isRecord } from './kinds.ts';
 import type { SecretField } from './relay-fields.ts';
 import { isProviderType } from './relay-types.ts';
 
@@ -21,7 +21,9 @@ export function packSecrets(
 ): string | null {
   const fields = secretFields(definition, given);
   if (Object.keys(fields).length === 0) return null;
-  return hasSeveral(definition) ? JSON.stringify(fields) : (fields[secretFieldOf(definition)] ?? null);
+  const isSeveral =
+    needsSeveral(definition) || (isProvider(definition) && fields.webhook_secret !== undefined);
+  return isSeveral ? JSON.stringify(fields) : (fields[secretFieldOf(definition)] ?? null);
 }
 
 /** Reverses {@link packSecrets}; null: there is none. Any other text is returned unchanged, to be refused. */
@@ -29,20 +31,42 @@ export function unpackSecrets(
   definition: Readonly<Record<string, unknown>>,
   text: string | null,
 ): GivenSecret | null {
-  if (text === null || !hasSeveral(definition)) return text;
+  // A provider's secret alone is its text, and never begins so: it would have to be JSON of our own form.
+  const maySeveral = needsSeveral(definition) || (isProvider(definition) && text?.startsWith('{"') === true);
+  if (text === null || !maySeveral) return text;
   try {
+    const fields: unknown = JSON.parse(text);
     // Sound because we sealed it, and its fields are validated like others.
-    return JSON.parse(text) as GivenSecret;
+    return isRecord(fields) ? (fields as GivenSecret) : text;
   } catch {
     return text;
   }
 }
 
-/** The secret field of a type, or the first of several. */
-function secretFieldOf({ type, auth }: Readonly<Record<string, unknown>>): SecretField {
-  return (typeof type === 'string' && isProviderType(type)) || auth === 'xoauth2' ? 'secret' : 'password';
+/**
+ * The secrets that a changed definition has: those given now, and of the stored ones those that are not. Only the secret
+ * of a provider and that of its webhooks are given one by one; others replace all that was stored.
+ */
+export function changedSecrets(
+  definition: Readonly<Record<string, unknown>>,
+  given: GivenSecret | null,
+  stored: GivenSecret | null,
+): GivenSecret | null {
+  if (given === null || !isProvider(definition)) return given;
+  const fields = { ...secretFields(definition, stored), ...secretFields(definition, given) };
+  // An empty one takes the stored one away.
+  return Object.fromEntries(Object.entries(fields).filter(([, secret]) => secret !== ''));
 }
 
-function hasSeveral({ type, auth }: Readonly<Record<string, unknown>>): boolean {
+/** The secret field of a type, or the first of several. */
+function secretFieldOf({ type, auth }: Readonly<Record<string, unknown>>): SecretField {
+  return isProvider({ type }) || auth === 'xoauth2' ? 'secret' : 'password';
+}
+
+function isProvider({ type }: Readonly<Record<string, unknown>>): boolean {
+  return typeof type === 'string' && isProviderType(type);
+}
+
+function needsSeveral({ type, auth }: Readonly<Record<string, unknown>>): boolean {
   return type === 'smtp' && auth === 'xoauth2';
 }

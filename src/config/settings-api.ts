@@ -35,6 +35,11 @@ export const API_SETTINGS = {
     LOCAL,
     'Sources that may use the ingestion API. Others get 403 before any key is checked.',
   ),
+  'hooks.allowed_cidrs': live(
+    listOf(cidr, 1),
+    ['0.0.0.0/0', '::/0'],
+    'Sources that may use the paths for strangers on the ports of the API, `/hooks/` and `/u/`, which take no key. Others get 403.',
+  ),
   'api.trusted_proxies': live(
     listOf(cidr),
     [],

@@ -15,6 +15,7 @@ import {
   orNull,
   path,
   port,
+  publicUrl,
   text,
 } from './kinds.ts';
 import { inGroup, live, restart } from './setting.ts';
@@ -142,6 +143,11 @@ export const SETTINGS = {
       orNull(hostname, "the machine's name"),
       null,
       "The server's name in HELO, Received, Message-ID and its own certificate. null means the machine's name.",
+    ),
+    'server.public_url': live(
+      orNull(publicUrl, 'none: links show https://<your-server>'),
+      null,
+      'The URL at which others reach the ports of the API, such as https://mail.example.com: the hooks of providers and the links to unsubscribe are made of it. A proxy in front of them passes on `/hooks/` and `/u/`.',
     ),
     'server.postmaster': live(
       orNull(mailAddress, 'the local inbox'),

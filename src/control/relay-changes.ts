@@ -1,7 +1,13 @@
 import { formatFault } from '../config/fault.ts';
 import { heloFault } from '../config/names.ts';
 import { RELAY_FIELDS, SECRET_FIELDS } from '../config/relay-fields.ts';
-import { type GivenSecret, packSecrets, secretFields, unpackSecrets } from '../config/relay-secrets.ts';
+import {
+  changedSecrets,
+  type GivenSecret,
+  packSecrets,
+  secretFields,
+  unpackSecrets,
+} from '../config/relay-secrets.ts';
 import { readRelay } from '../config/relays.ts';
 import { INBOX, type Relay } from '../domain/relay.ts';
 import { OperationError } from '../operations/call.ts';
@@ -15,7 +21,7 @@ import { viewOf } from './relay-views.ts';
 
 /** See `RelayOperations.updateRelay`. The caller has checked the sources. */
 export async function updateRelay(request: RequestOf<'updateRelay'>, deps: LocalDeps): Promise<RelayView> {
-  const { name, secret } = request;
+  const { name } = request;
   const { registry } = deps;
   const view = await viewOf(name, deps);
   const { old, stored } = await storedRelay(view, deps);
@@ -25,14 +31,20 @@ export async function updateRelay(request: RequestOf<'updateRelay'>, deps: Local
       'invalid',
       `A relay keeps its name: mail and routing rules refer to it by name. Add another one as ${JSON.stringify(definition.name)}, and remove ${name} once nothing waits for it.`,
     );
+  const { config, effective, vault } = deps.resolution();
+  const opened = stored.secret === null ? null : (vault?.open(stored.secret, name) ?? null);
+  const kept = unpackSecrets(definition, opened);
+  const secret = changedSecrets(
+    definition,
+    request.secret,
+    old.type === request.definition['type'] ? kept : null,
+  );
   const keeps = secret === null && stored.secret !== null && wantsSecret(definition);
   const relay = readDefinition(definition, keeps ? SECRET_TO_COME : secret, deps);
-  if (keeps) refuseOtherPlace(old, relay);
+  if (keeps || keepsSecret(definition, request.secret)) refuseOtherPlace(old, relay);
   refuseOtherLanes(old, relay, view);
-  const { config, effective, vault } = deps.resolution();
   // With several secrets, those kept may not be what the new definition needs.
-  const opened = keeps ? (vault?.open(stored.secret ?? '', name) ?? null) : null;
-  if (opened !== null) readDefinition(definition, unpackSecrets(definition, opened), deps);
+  if (keeps && opened !== null) readDefinition(definition, kept, deps);
   const nameless = heloFault(relay, config, effective);
   if (nameless !== null) throw new OperationError('invalid', formatFault(nameless));
   if (secret !== null && vault === null)
@@ -73,6 +85,11 @@ async function storedRelay(
 /** Recipients' own servers, and a smarthost without a user name, need no password. */
 function wantsSecret({ type, username = null }: Readonly<Record<string, unknown>>): boolean {
   return type !== 'mx' && (type !== 'smtp' || username !== null);
+}
+
+/** Whether a change gives a secret of the webhooks alone, so that the other one stays. */
+function keepsSecret(definition: Readonly<Record<string, unknown>>, given: GivenSecret | null): boolean {
+  return given !== null && Object.keys(secretFields(definition, given)).join() === 'webhook_secret';
 }
 
 /** A secret never moves to a place where someone who may change relays could collect it (contract §11). */

@@ -130,6 +130,40 @@ describe('a stored relay', () => {
     });
   });
 
+  test('of a provider keeps its secret when that of its webhooks is given, changed or taken away', async () => {
+    const resend = { name: 'rs', type: 'resend' };
+    const given = { secret: 're_key', webhook_secret: 'whsec_b25l' };
+    await opened.operations.addRelay({ definition: resend, secret: 're_key', makeDefault: false });
+    const inForce = async () => {
+      await opened.close();
+      const database = openSqlite(join(here.dataDir, 'waybill.db'));
+      const stored = await storedRows(database.registry);
+      await database.store.close();
+      opened = await here.open();
+      const { config } = loadConfig({ dataDir: here.dataDir, environment: {}, stored, random: systemRandom });
+      return config.relays.find(({ name }) => name === 'rs')?.provider;
+    };
+    expect(await inForce()).toMatchObject({ secret: 're_key', webhookSecret: null });
+    const change = (secret: Record<string, string> | string | null, changes: object = {}) =>
+      opened.operations.updateRelay({ name: 'rs', definition: { ...resend, ...changes }, secret });
+    await change({ webhook_secret: 'whsec_b25l' });
+    expect(await inForce()).toMatchObject({ secret: 're_key', webhookSecret: 'whsec_b25l' });
+    await change(null, { max_per_day: 5 });
+    expect(await inForce()).toMatchObject({ secret: 're_key', webhookSecret: 'whsec_b25l' });
+    await change('re_other');
+    expect(await inForce()).toMatchObject({ secret: 're_other', webhookSecret: 'whsec_b25l' });
+    // The key of the API would go along to the other place.
+    const elsewhere = { endpoint: 'https://evil.example' };
+    await expect(change({ webhook_secret: 'whsec_dHdv' }, elsewhere)).rejects.toThrow(/again.*: endpoint/);
+    await change({ ...given }, elsewhere);
+    await change({ webhook_secret: '' }, elsewhere);
+    expect(await inForce()).toMatchObject({ secret: 're_key', webhookSecret: null });
+    await expect(change({ webhook_secret: 'no' }, elsewhere)).rejects.toThrow(
+      /webhook_secret: must be whsec_/,
+    );
+    expect(JSON.stringify(await opened.operations.relay({ name: 'rs' }))).not.toMatch(/re_key|whsec_/);
+  });
+
   test('of Microsoft’s needs its secret anew with another tenant', async () => {
     const definition = {
       name: 'm365',

@@ -111,8 +111,21 @@ interface ProviderBase {
   readonly secret: string;
 }
 
+/** What proves a provider's webhooks (contract-2 §A4); absent equals null. No delivery needs it. */
+interface ProviderWebhooks {
+  /** `ses`: the only SNS topic whose events count; null for any. */
+  readonly webhookTopicArn?: string | null;
+  /** `sendgrid`: the verification key, SubjectPublicKeyInfo in base64. */
+  readonly webhookPublicKey?: string | null;
+  /** `postmark`: the user name of Basic authentication. */
+  readonly webhookUsername?: string | null;
+  /** `mailgun`, `postmark`, `resend`: in clear only in memory, like the other secret. */
+  readonly webhookSecret?: string | null;
+}
+
 /** How to use a provider's API. */
 export type ProviderSettings = ProviderBase &
+  ProviderWebhooks &
   (
     | {
         readonly type: 'ses';

@@ -17,6 +17,7 @@ import {
 } from './definition.ts';
 
 const GROUPS = [
+  ['hook', 'Webhook', 'What proves the events by which the provider tells of bounces and complaints.'],
   ['oauth', 'OAuth', 'Microsoft 365, Google and others that accept no password.'],
   ['connection', 'Connection', 'Names, addresses and endpoints; the defaults are usually right.'],
   ['limits', 'Limits', 'Limits on concurrency, per second, and per day.'],
