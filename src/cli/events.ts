@@ -34,20 +34,27 @@ const ASK_MS = 500;
 
 /** `waybill events`: what happened to the mail, and what happens. */
 export function eventsCommand(context: Context): Command {
-  return command('events', 'show what happened to messages of every key; the newest last', [
-    'waybill events',
-    'waybill events --types message.failed,message.deferred --since 2026-11-20T00:00:00Z --limit 100',
-    'waybill events --message msg_01k…',
-    'waybill events --follow --recipient ann@example.net',
-    'waybill events --follow --json >> events.ndjson',
-  ])
+  return command(
+    'events',
+    'show what happened to messages of every key, and to the suppression list; the newest last',
+    [
+      'waybill events',
+      'waybill events --types message.failed,message.deferred --since 2026-11-20T00:00:00Z --limit 100',
+      'waybill events --message msg_01k…',
+      'waybill events --follow --recipient ann@example.net',
+      'waybill events --follow --json >> events.ndjson',
+    ],
+  )
     .option('--follow', 'go on with what happens, until Ctrl-C; needs a running server')
     .option(
       '--types <types>',
       'only these, separated by commas: message.failed; message.* for all that begin so',
     )
     .option('--message <id>', 'only those of this message')
-    .option('--recipient <address>', 'only those of this recipient')
+    .option(
+      '--recipient <address>',
+      'only those of this recipient, or of a suppression entry for the address',
+    )
     .option('--tag <tag>', 'only those of messages with exactly this tag')
     .option('--since <time>', 'only those that happened at this time or later: 2026-11-20T00:00:00Z')
     .option('--until <time>', 'only those that happened before this time')
@@ -170,20 +177,23 @@ const RELAY_WIDTH = 8;
 
 /** Events for people, one a line; the headings stand above the first ones. */
 function eventsText(events: readonly Event[], columns: number | null, isFirst: boolean): string {
-  const rows = events.map(({ type, timestamp, data: { message, recipient, relay, reply } }) => [
-    timestamp,
-    type,
-    message.id,
-    (recipient?.address ?? '').padEnd(RECIPIENT_WIDTH),
-    (relay ?? '').padEnd(RELAY_WIDTH),
-    replyText(reply, recipient),
-  ]);
+  const rows = events.map(({ type, timestamp, data }) => {
+    const { message, recipient, relay, entry, domain, suppression } = data;
+    return [
+      timestamp,
+      type,
+      message?.id ?? suppression ?? '',
+      (recipient?.address ?? entry?.address ?? domain ?? '').padEnd(RECIPIENT_WIDTH),
+      (relay ?? '').padEnd(RELAY_WIDTH),
+      entry ? `${entry.reason}, ${entry.scope}` : replyText(data),
+    ];
+  });
   const text = fittingTable(HEADINGS, rows, columns);
   return isFirst ? text : text.slice(text.indexOf('\n') + 1);
 }
 
 /** What was replied, and how it ended if it did not end well. */
-function replyText(reply: Event['data']['reply'], recipient: Event['data']['recipient']): string {
+function replyText({ reply, recipient }: Event['data']): string {
   const { code, enhancedCode, text = '' } = reply ?? {};
   const codes = [code, enhancedCode].filter(
     (one) => one !== null && one !== undefined && !text.split(/\s+/, 2).includes(String(one)),

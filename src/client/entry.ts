@@ -33,6 +33,7 @@ export type {
   Event,
   EventBounce,
   EventData,
+  EventEntry,
   EventMessage,
   EventRecipient,
   EventReply,

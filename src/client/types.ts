@@ -5,7 +5,7 @@
  */
 
 /** How a message ended; `partial` if its recipients ended differently. */
-export type MessageOutcome = 'accepted' | 'captured' | 'rejected' | 'expired' | 'cancelled' | 'no_route' | 'unknown' | 'bounced' | 'partial';
+export type MessageOutcome = 'accepted' | 'captured' | 'rejected' | 'expired' | 'cancelled' | 'no_route' | 'unknown' | 'bounced' | 'suppressed' | 'partial';
 
 /**
  * `scheduled`: its `sendAt`; `backoff`: the pause after an attempt; `turn`: it is due, and its relay has no room yet;
@@ -94,7 +94,7 @@ export type MessageStatus = 'queued' | 'processing' | 'delivered' | 'retrying' |
  * `cancelled`, `no_route`, `unknown` (held: the next hop may have it), `bounced` after delivery (never at present:
  * bounces are not read).
  */
-export type RecipientOutcome = 'accepted' | 'captured' | 'rejected' | 'expired' | 'cancelled' | 'no_route' | 'unknown' | 'bounced';
+export type RecipientOutcome = 'accepted' | 'captured' | 'rejected' | 'expired' | 'cancelled' | 'no_route' | 'unknown' | 'bounced' | 'suppressed';
 
 /** The message is on stable storage. */
 export interface Receipt {
@@ -372,11 +372,16 @@ export interface AttemptsPage {
  * What happened. `message.queued`: the message was accepted; once for each message. The others are about one recipient:
  * `message.delivered`: the next hop took responsibility; `message.captured`: it was only captured locally;
  * `message.deferred`: an attempt failed, and another will follow; `message.failed`: it will not be delivered, and
- * `outcome` says why. More types may be added.
+ * `outcome` says why; `message.suppressed`: nothing was sent, as the suppression list has the address;
+ * `message.bounced`: it came back after delivery; `message.confirmed`: the recipient’s own server took it;
+ * `message.delayed`: a server behind the next hop still tries; `message.complained`: the recipient called it spam;
+ * `message.unsubscribed`: the recipient wants no more of it. Without a message: `suppression.added` and
+ * `suppression.removed`: an entry of the suppression list; `suppression.guarded`: a domain refused so many recipients
+ * that its refusals make no entries for a while. More types may be added.
  */
-export type EventType = 'message.queued' | 'message.delivered' | 'message.captured' | 'message.deferred' | 'message.failed';
+export type EventType = 'message.queued' | 'message.delivered' | 'message.captured' | 'message.deferred' | 'message.failed' | 'message.suppressed' | 'message.bounced' | 'message.confirmed' | 'message.delayed' | 'message.complained' | 'message.unsubscribed' | 'suppression.added' | 'suppression.removed' | 'suppression.guarded';
 
-/** Something that happened to a message, or to one of its recipients. */
+/** Something that happened to a message, to one of its recipients, or to the suppression list. */
 export interface Event {
   readonly type: EventType;
   /** When it happened. */
@@ -384,14 +389,15 @@ export interface Event {
   readonly data: EventData;
 }
 
-/** The details of an event. All members but `truncated` are always present. */
+/** The details of an event. All members but the last three are always present. */
 export interface EventData {
   /** `evt_` and 26 characters: the same each time the event is read. */
   readonly id: string;
   /** Rises from event to event, with gaps. */
   readonly sequence: number;
-  readonly message: EventMessage;
-  /** Null for an event of the whole message. */
+  /** Null for an event of the suppression list. */
+  readonly message: EventMessage | null;
+  /** Null for an event of the whole message, or of none. */
   readonly recipient: EventRecipient | null;
   /** The relay that it was at. */
   readonly relay: string | null;
@@ -403,8 +409,12 @@ export interface EventData {
   readonly nextAttemptAt: string | null;
   readonly reply: EventReply | null;
   readonly bounce: EventBounce | null;
-  /** Always null at present. */
-  readonly suppression: null;
+  /** The id of the entry that stopped the recipient, or that the event is about or led to. */
+  readonly suppression: string | null;
+  /** The entry; null for `suppression.guarded`. Only events of the suppression list have it. */
+  readonly entry?: EventEntry | null;
+  /** The domain of the entry’s address, or the guarded one. Only events of the suppression list have it. */
+  readonly domain?: string | null;
   /**
    * Entries of `metadata`, `tags` or the ends of texts are left out, so that the event has at most 20 KiB. Absent if it
    * is whole.
@@ -421,8 +431,8 @@ export interface EventMessage {
   readonly from: string;
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, string>>;
-  /** Always null at present. */
-  readonly stream: null;
+  /** The stream of the message, in lower case; null without one. */
+  readonly stream: string | null;
   /** The name of the key that submitted it; null without a key, or when the key is gone. */
   readonly key: string | null;
   /** How it was submitted. */
@@ -442,16 +452,34 @@ export interface EventRecipient {
 }
 
 /**
- * What a refusal in our SMTP dialogue, or an expiry, means for the address of the recipient. Null for everything else.
+ * What a refusal in our SMTP dialogue, an expiry or a bounce means for the address of the recipient. Null for
+ * everything else.
  */
 export interface EventBounce {
   /**
    * `hard`: the address does not exist; `soft`: it may work later, or its time ran out; `block`: the message or its
-   * sender was refused; `undetermined`: nothing of this.
+   * sender was refused; `provider_suppressed`: the provider did not try because of its own list; `undetermined`:
+   * nothing of this.
    */
   readonly type: 'hard' | 'soft' | 'block' | 'provider_suppressed' | 'undetermined';
-  /** How it became known: by our own SMTP dialogue, or because the time ran out. */
-  readonly source: 'smtp';
+  /**
+   * How it became known: `smtp` (our own SMTP dialogue, or the time ran out), `dsn`, `arf`, `api`, or `webhook:` and
+   * the name of the relay.
+   */
+  readonly source: string;
+}
+
+/** An entry of the suppression list, as it was then. All members are always present. */
+export interface EventEntry {
+  /** The address, or a pattern such as `*@example.org`. */
+  readonly address: string;
+  /** Whose mail it stops: `global`, `domain:example.com`, or `key:` and the name of a key. */
+  readonly scope: string;
+  /** The only stream that it stops; null: all of them. */
+  readonly stream: string | null;
+  readonly reason: 'complaint' | 'unsubscribe' | 'hard_bounce' | 'manual' | 'import' | 'provider' | 'soft_bounces';
+  /** How it came: `smtp`, `dsn`, `arf`, `webhook:` and a relay, `one_click`, `mailto`, `api`, … */
+  readonly source: string;
 }
 
 /** The next hop’s reply, or what Waybill says in its place. All members are always present. */

@@ -1,33 +1,36 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Event, EventType } from './event.ts';
+import type { Event, EventMessage, MessageEventType, SuppressionEventType } from './event.ts';
 import { eventBody, MAX_EVENT_BYTES } from './event-body.ts';
 
 const AT = Date.UTC(2026, 10, 20, 11, 15, 0, 123);
 const ID = 'evt_00000000000000000000000000';
 
+const MESSAGE: EventMessage = {
+  id: 'msg_01',
+  messageId: '<1@example.com>',
+  from: 'Shop <shop@example.com>',
+  subject: 'Secret',
+  tags: ['welcome'],
+  metadata: { order: '7' },
+  stream: 'news',
+  keyId: 'key_1',
+  keyName: 'shop',
+  source: 'api',
+  createdAt: AT - 1000,
+};
 const QUEUED: Event = {
   sequence: 4711,
   type: 'message.queued',
   at: AT,
-  message: {
-    id: 'msg_01',
-    messageId: '<1@example.com>',
-    from: 'Shop <shop@example.com>',
-    subject: 'Secret',
-    tags: ['welcome'],
-    metadata: { order: '7' },
-    keyId: 'key_1',
-    keyName: 'shop',
-    source: 'api',
-    createdAt: AT - 1000,
-  },
+  message: MESSAGE,
+  scopeKey: null,
   recipient: null,
   attempt: null,
   facts: {},
 };
 const ANN = { address: 'ann@example.org', kind: 'to' } as const;
-const ofAnn = (type: EventType, facts: Event['facts'], attempt: number | null = 1): Event => ({
+const ofAnn = (type: MessageEventType, facts: Event['facts'], attempt: number | null = 1): Event => ({
   ...QUEUED,
   type,
   recipient: ANN,
@@ -52,7 +55,7 @@ describe('each type', () => {
           from: 'Shop <shop@example.com>',
           tags: ['welcome'],
           metadata: { order: '7' },
-          stream: null,
+          stream: 'news',
           key: 'shop',
           source: 'api',
           createdAt: '2026-11-20T11:14:59.123Z',
@@ -127,8 +130,90 @@ describe('each type', () => {
       'message.captured',
       'message.deferred',
       'message.failed',
+      'message.suppressed',
+      'message.bounced',
+      'message.confirmed',
+      'message.delayed',
+      'message.complained',
+      'message.unsubscribed',
     ] as const)
       expect(Object.keys(dataOf(ofAnn(type, {})))).toEqual(members);
+  });
+
+  test('message.bounced: with how it became known, and the entry that it led to', () => {
+    const facts = { code: 550, bounce: 'hard', source: 'dsn', suppression: 'sup_1' } as const;
+    expect(dataOf(ofAnn('message.bounced', facts))).toMatchObject({
+      recipient: { status: 'failed', outcome: 'bounced' },
+      bounce: { type: 'hard', source: 'dsn' },
+      suppression: 'sup_1',
+    });
+  });
+
+  test('message.suppressed: it failed, because of an entry', () =>
+    expect(dataOf(ofAnn('message.suppressed', { suppression: 'sup_1' }, null))).toMatchObject({
+      recipient: { status: 'failed', outcome: 'suppressed' },
+      suppression: 'sup_1',
+      bounce: null,
+    }));
+
+  test.each(['message.confirmed', 'message.delayed', 'message.complained', 'message.unsubscribed'] as const)(
+    '%s: the recipient stays as it is',
+    (type) => {
+      expect(dataOf(ofAnn(type, {})).recipient).toMatchObject({ status: 'delivered', outcome: 'accepted' });
+      for (const [outcome, status] of [
+        ['captured', 'delivered'],
+        ['bounced', 'failed'],
+        ['unknown', 'failed'],
+      ] as const)
+        expect(dataOf(ofAnn(type, { outcome })).recipient).toMatchObject({ status, outcome });
+    },
+  );
+
+  const ofList = (
+    type: SuppressionEventType,
+    facts: Event['facts'],
+    scopeKey: string | null = null,
+  ): Event => ({
+    ...QUEUED,
+    type,
+    message: null,
+    scopeKey,
+    facts,
+  });
+  const ENTRY = {
+    id: 'sup_1',
+    address: '*@*.example.org',
+    scope: 'key:key_1',
+    stream: null,
+    reason: 'manual',
+    source: 'api',
+  } as const;
+
+  test.each(['suppression.added', 'suppression.removed'] as const)('%s: about an entry alone', (type) => {
+    const body = dataOf(ofList(type, { entry: ENTRY }, 'shop'));
+    expect(body).toMatchObject({
+      message: null,
+      recipient: null,
+      reply: null,
+      bounce: null,
+      suppression: 'sup_1',
+      entry: {
+        address: '*@*.example.org',
+        scope: 'key:shop',
+        stream: null,
+        reason: 'manual',
+        source: 'api',
+      },
+      domain: 'example.org',
+    });
+    expect(Object.keys(body.entry ?? {})).not.toContain('id');
+    expect(dataOf(ofList(type, { entry: { ...ENTRY, scope: 'global' } })).entry?.scope).toBe('global');
+  });
+
+  test('suppression.guarded: about a domain, with the same members', () => {
+    const guarded = dataOf(ofList('suppression.guarded', { domain: 'example.org' }));
+    expect(guarded).toMatchObject({ message: null, suppression: null, entry: null, domain: 'example.org' });
+    expect(Object.keys(guarded)).toEqual(Object.keys(dataOf(ofList('suppression.added', { entry: ENTRY }))));
   });
 });
 
@@ -136,9 +221,9 @@ describe('an event that is too large', () => {
   const long = (characters: number, character = 'x') => character.repeat(characters);
   const entries = (count: number, characters: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`name${i}`, long(characters)]));
-  const large = (message: Partial<Event['message']>, text = 'No such user'): Event => ({
+  const large = (message: Partial<EventMessage>, text = 'No such user'): Event => ({
     ...ofAnn('message.failed', { outcome: 'rejected', text }),
-    message: { ...QUEUED.message, ...message },
+    message: { ...MESSAGE, ...message },
   });
 
   test('is whole up to the last byte, and cut from one more on', () => {
@@ -151,7 +236,7 @@ describe('an event that is too large', () => {
 
   test('loses the last entries of its metadata first', () => {
     const { data } = eventBody(large({ metadata: entries(20, 4096) }), ID);
-    expect(Object.keys(data.message.metadata)).toEqual(['name0', 'name1', 'name2', 'name3']);
+    expect(Object.keys(data.message?.metadata ?? {})).toEqual(['name0', 'name1', 'name2', 'name3']);
     expect(data).toMatchObject({
       truncated: true,
       message: { tags: ['welcome'] },
@@ -162,9 +247,10 @@ describe('an event that is too large', () => {
   test('then its last tags', () => {
     const tags = Array.from({ length: 400 }, (_, i) => `${i} ${long(100)}`);
     const { data } = eventBody(large({ tags, metadata: entries(1, 10) }), ID);
-    expect(data.message.metadata).toEqual({});
-    expect(data.message.tags).toEqual(tags.slice(0, data.message.tags.length));
-    expect(data.message.tags.length).toBeGreaterThan(100);
+    expect(data.message?.metadata).toEqual({});
+    const left = data.message?.tags.length ?? 0;
+    expect(data.message?.tags).toEqual(tags.slice(0, left));
+    expect(left).toBeGreaterThan(100);
     expect(data).toMatchObject({ truncated: true, reply: { text: 'No such user' } });
   });
 
@@ -190,7 +276,7 @@ describe('an event that is too large', () => {
           const event = large({ metadata, tags, from, messageId }, reply);
           const body = eventBody({ ...event, facts: { ...event.facts, providerMessageId } }, ID);
           expect(bytesOf(body)).toBeLessThanOrEqual(MAX_EVENT_BYTES);
-          expect(Object.keys(body.data.message)).toHaveLength(9);
+          expect(Object.keys(body.data.message ?? {})).toHaveLength(9);
         },
       ),
       { numRuns: 40 },

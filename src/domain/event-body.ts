@@ -1,7 +1,9 @@
-import type { Event, EventType } from './event.ts';
-import type { BounceType } from './feedback.ts';
+import { type Event, type EventType, isOfMessage, type MessageEventType } from './event.ts';
+import type { BounceType, FeedbackSource } from './feedback.ts';
 import type { RecipientKind, Source } from './message.ts';
 import type { OutcomeName } from './outcome.ts';
+import { domainOfSuppressed } from './suppressed-address.ts';
+import type { SuppressionReason } from './suppression.ts';
 
 /** The most that the JSON of an event takes, in bytes of UTF-8. */
 export const MAX_EVENT_BYTES = 20 * 1024;
@@ -18,8 +20,9 @@ export interface EventBody {
 interface EventData {
   readonly id: string;
   readonly sequence: number;
-  readonly message: EventMessageBody;
-  /** Null for an event of the whole message. */
+  /** Null for an event of the suppression list. */
+  readonly message: EventMessageBody | null;
+  /** Null for an event of the whole message, or of none. */
   readonly recipient: EventRecipientBody | null;
   readonly relay: string | null;
   readonly attempt: number | null;
@@ -27,7 +30,11 @@ interface EventData {
   readonly nextAttemptAt: string | null;
   readonly reply: EventReplyBody | null;
   readonly bounce: EventBounceBody | null;
-  readonly suppression: null;
+  /** The id of the entry that stopped the recipient, or that the event is about or led to. */
+  readonly suppression: string | null;
+  /** The entry, and the domain that it is of or that is guarded; only events of the suppression list have both. */
+  readonly entry?: EventEntryBody | null;
+  readonly domain?: string | null;
   /** Something was cut, so that the event has at most {@link MAX_EVENT_BYTES}; absent: it is whole. */
   readonly truncated?: true;
 }
@@ -38,7 +45,7 @@ interface EventMessageBody {
   readonly from: string;
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, string>>;
-  readonly stream: null;
+  readonly stream: string | null;
   /** The name of the key; null without one, or when it no longer exists. */
   readonly key: string | null;
   readonly source: Source;
@@ -57,8 +64,18 @@ interface EventRecipientBody {
 /** What a failure means for the recipient's address; null for other events and other failures. */
 interface EventBounceBody {
   readonly type: BounceType;
-  /** How it became known: our own SMTP dialogue, or the end of its time. */
-  readonly source: 'smtp';
+  /** How it became known; `smtp`: our own SMTP dialogue, or the end of its time. */
+  readonly source: FeedbackSource;
+}
+
+/** An entry of the suppression list. */
+interface EventEntryBody {
+  readonly address: string;
+  /** With the name of a key in place of its id. */
+  readonly scope: string;
+  readonly stream: string | null;
+  readonly reason: SuppressionReason;
+  readonly source: string;
 }
 
 interface EventReplyBody {
@@ -77,36 +94,53 @@ export function eventBody(event: Event, id: string): EventBody {
   return bytesOf(body) <= MAX_EVENT_BYTES ? body : cutBody(body);
 }
 
-function wholeBody({ sequence, type, at, message, recipient, attempt, facts }: Event, id: string): EventBody {
-  const { id: messageId, keyName, from, tags, metadata, source } = message;
-  const { nextAttemptAt } = facts;
+function wholeBody(event: Event, id: string): EventBody {
+  const { sequence, type, at, recipient, attempt, facts } = event;
+  const { nextAttemptAt, bounce, entry } = facts;
   return {
     type,
     timestamp: timeText(at),
     data: {
       id,
       sequence,
-      message: {
-        id: messageId,
-        messageId: message.messageId,
-        from,
-        tags,
-        metadata,
-        stream: null,
-        key: keyName,
-        source,
-        createdAt: timeText(message.createdAt),
-      },
+      message: messageBody(event.message),
       recipient: recipientBody(type, recipient, facts.outcome),
       relay: facts.relay ?? null,
       attempt,
       providerMessageId: facts.providerMessageId ?? null,
       nextAttemptAt: nextAttemptAt === undefined ? null : timeText(nextAttemptAt),
       reply: replyBody(facts),
-      bounce: facts.bounce === undefined ? null : { type: facts.bounce, source: 'smtp' },
-      suppression: null,
+      bounce: bounce === undefined ? null : { type: bounce, source: facts.source ?? 'smtp' },
+      suppression: entry?.id ?? facts.suppression ?? null,
+      ...(!isOfMessage(type) && { entry: entryBody(event), domain: domainOf(facts) }),
     },
   };
+}
+
+function messageBody(message: Event['message']): EventMessageBody | null {
+  if (message === null) return null;
+  const { id, messageId, from, tags, metadata, stream, keyName, source, createdAt } = message;
+  return {
+    id,
+    messageId,
+    from,
+    tags,
+    metadata,
+    stream,
+    key: keyName,
+    source,
+    createdAt: timeText(createdAt),
+  };
+}
+
+function entryBody({ facts: { entry }, scopeKey }: Event): EventEntryBody | null {
+  if (entry === undefined) return null;
+  const { address, stream, reason, source } = entry;
+  return { address, scope: scopeKey === null ? entry.scope : `key:${scopeKey}`, stream, reason, source };
+}
+
+function domainOf({ entry, domain }: Event['facts']): string | null {
+  return domain ?? (entry === undefined ? null : domainOfSuppressed(entry.address));
 }
 
 function recipientBody(
@@ -114,7 +148,7 @@ function recipientBody(
   recipient: Event['recipient'],
   outcome: OutcomeName | undefined,
 ): EventRecipientBody | null {
-  if (recipient === null || type === 'message.queued') return null;
+  if (recipient === null || type === 'message.queued' || !isOfMessage(type)) return null;
   return { address: recipient.address, type: recipient.kind, ...AFTER[type](outcome) };
 }
 
@@ -122,12 +156,25 @@ type Ended = Pick<EventRecipientBody, 'status' | 'outcome'>;
 
 /** What a recipient is after each type of event. */
 // biome-ignore format: a table
-const AFTER: Readonly<Record<Exclude<EventType, 'message.queued'>, (outcome: OutcomeName | undefined) => Ended>> = {
-  'message.delivered': (outcome = 'accepted') => ({ status: 'delivered', outcome }),
-  'message.captured':  () => ({ status: 'delivered', outcome: 'captured' }),
-  'message.deferred':  () => ({ status: 'retrying', outcome: null }),
-  'message.failed':    (outcome = 'rejected') => ({ status: 'failed', outcome }),
+const AFTER: Readonly<
+  Record<Exclude<MessageEventType, 'message.queued'>, (outcome: OutcomeName | undefined) => Ended>
+> = {
+  'message.delivered':    (outcome = 'accepted') => ({ status: 'delivered', outcome }),
+  'message.captured':     () => ({ status: 'delivered', outcome: 'captured' }),
+  'message.deferred':     () => ({ status: 'retrying', outcome: null }),
+  'message.failed':       (outcome = 'rejected') => ({ status: 'failed', outcome }),
+  'message.suppressed':   () => ({ status: 'failed', outcome: 'suppressed' }),
+  'message.bounced':      () => ({ status: 'failed', outcome: 'bounced' }),
+  'message.confirmed':    lastKnown,
+  'message.delayed':      lastKnown,
+  'message.complained':   lastKnown,
+  'message.unsubscribed': lastKnown,
 };
+
+/** What is told of a recipient after it was delivered changes nothing of how it ended. */
+function lastKnown(outcome: OutcomeName = 'accepted'): Ended {
+  return { status: outcome === 'accepted' || outcome === 'captured' ? 'delivered' : 'failed', outcome };
+}
 
 /** Null if nobody replied, and nothing was said in place of a reply. */
 function replyBody({ code, enhanced, text = '' }: Event['facts']): EventReplyBody | null {
@@ -151,29 +198,24 @@ function cutBody(body: EventBody): EventBody {
 
 type Cutter = (data: EventData, excess: number) => EventData;
 
+function ofMessage(cut: (message: EventMessageBody, excess: number) => EventMessageBody): Cutter {
+  return (data, excess) => ({ ...data, message: data.message && cut(data.message, excess) });
+}
+
 /** In the order in which parts of an event are given up. Each removes so many bytes, or all that it may. */
 const CUTTERS: readonly Cutter[] = [
-  (data, excess) => {
-    const entries = withoutLast(Object.entries(data.message.metadata), excess, BRACKETS);
-    return { ...data, message: { ...data.message, metadata: Object.fromEntries(entries) } };
-  },
-  (data, excess) => ({
-    ...data,
-    message: { ...data.message, tags: withoutLast(data.message.tags, excess, 0) },
+  ofMessage((message, excess) => {
+    const entries = withoutLast(Object.entries(message.metadata), excess, BRACKETS);
+    return { ...message, metadata: Object.fromEntries(entries) };
   }),
+  ofMessage((message, excess) => ({ ...message, tags: withoutLast(message.tags, excess, 0) })),
   ({ reply, ...data }, excess) => ({
     ...data,
     reply: reply && { ...reply, text: withoutEnd(reply.text, excess) },
   }),
   // Beyond the contract's order, for what strangers and raw messages may make longer than anybody would.
-  (data, excess) => ({
-    ...data,
-    message: { ...data.message, from: withoutEnd(data.message.from, excess) },
-  }),
-  (data, excess) => ({
-    ...data,
-    message: { ...data.message, messageId: withoutEnd(data.message.messageId, excess) },
-  }),
+  ofMessage((message, excess) => ({ ...message, from: withoutEnd(message.from, excess) })),
+  ofMessage((message, excess) => ({ ...message, messageId: withoutEnd(message.messageId, excess) })),
   ({ providerMessageId, ...data }, excess) => ({
     ...data,
     providerMessageId: providerMessageId && withoutEnd(providerMessageId, excess),

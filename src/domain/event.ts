@@ -1,12 +1,13 @@
 import { bounceTypeOfReply } from './bounce.ts';
-import type { BounceType } from './feedback.ts';
+import type { BounceType, FeedbackSource } from './feedback.ts';
 import type { RecipientKind, Source } from './message.ts';
 import type { OutcomeName, Reply } from './outcome.ts';
 import type { Transition } from './settle.ts';
+import type { Suppression } from './suppression.ts';
 
 /**
- * Events (contract-2 §B1): each fact of a message's story, told once, in the order in which facts became true. An event
- * keeps only what its message does not say; the rest is read from the message.
+ * Events (contract-2 §B1): each fact of a message's story and of the suppression list, told once, in the order in which
+ * facts became true. An event keeps only what its message does not say; the rest is read from the message.
  */
 
 interface EventKind {
@@ -16,18 +17,34 @@ interface EventKind {
   readonly isUsual: boolean;
 }
 
-/** The types of events. `message.queued` occurs once per message, all others once per recipient concerned. */
+/**
+ * The types of events. `message.queued` occurs once per message, all others of messages once per recipient concerned;
+ * those of the suppression list have no message.
+ */
 // biome-ignore format: a table
 export const EVENT_TYPES = {
-  'message.queued':    { code: 1, isUsual: true  },
-  'message.delivered': { code: 2, isUsual: true  },
-  'message.captured':  { code: 3, isUsual: true  },
-  'message.deferred':  { code: 4, isUsual: false },
-  'message.failed':    { code: 5, isUsual: false },
+  'message.queued':       { code: 1,  isUsual: true  },
+  'message.delivered':    { code: 2,  isUsual: true  },
+  'message.captured':     { code: 3,  isUsual: true  },
+  'message.deferred':     { code: 4,  isUsual: false },
+  'message.failed':       { code: 5,  isUsual: false },
+  'message.suppressed':   { code: 6,  isUsual: false },
+  'message.bounced':      { code: 7,  isUsual: false },
+  'message.confirmed':    { code: 8,  isUsual: true  },
+  'message.delayed':      { code: 9,  isUsual: false },
+  'message.complained':   { code: 10, isUsual: false },
+  'message.unsubscribed': { code: 11, isUsual: false },
+  'suppression.added':    { code: 20, isUsual: false },
+  'suppression.removed':  { code: 21, isUsual: false },
+  'suppression.guarded':  { code: 22, isUsual: false },
 } as const satisfies Record<string, EventKind>;
 
 /** See {@link EVENT_TYPES}. */
 export type EventType = keyof typeof EVENT_TYPES;
+/** The types of events that are about a message. */
+export type MessageEventType = Extract<EventType, `message.${string}`>;
+/** The types of events that are about the suppression list. */
+export type SuppressionEventType = Exclude<EventType, MessageEventType>;
 
 const TYPES = Object.keys(EVENT_TYPES) as readonly EventType[];
 const BY_CODE = new Map<number, EventType>(TYPES.map((type) => [EVENT_TYPES[type].code, type]));
@@ -35,6 +52,11 @@ const BY_CODE = new Map<number, EventType>(TYPES.map((type) => [EVENT_TYPES[type
 /** The type with this number; null for one that this program does not know. */
 export function eventTypeOf(code: number): EventType | null {
   return BY_CODE.get(code) ?? null;
+}
+
+/** Whether events of this type are about a message. */
+export function isOfMessage(type: EventType): type is MessageEventType {
+  return type.startsWith('message.');
 }
 
 /** Which events are kept: all of them, or without those of mail that goes well. */
@@ -53,10 +75,14 @@ export function typesNamed(filter: string): readonly EventType[] | null {
   return named.length === 0 ? null : named;
 }
 
+/** What an event says of an entry of the suppression list. */
+export interface EntryFacts
+  extends Pick<Suppression, 'id' | 'address' | 'scope' | 'stream' | 'reason' | 'source'> {}
+
 /** What an event says itself. Absent: does not apply. */
 export interface EventFacts {
   readonly relay?: string;
-  /** Of a recipient that is final. */
+  /** Of a recipient that is final; of what becomes known later, the outcome that it has then. */
   readonly outcome?: OutcomeName;
   readonly code?: number;
   readonly enhanced?: string;
@@ -65,8 +91,16 @@ export interface EventFacts {
   readonly providerMessageId?: string;
   /** Wall ms. */
   readonly nextAttemptAt?: number;
-  /** What the failure means for the recipient's address: of a refusal in our own SMTP dialogue, and of an expiry. */
+  /** What the failure means for the recipient's address: of a refusal in our own SMTP dialogue, an expiry, a bounce. */
   readonly bounce?: BounceType;
+  /** How it became known; absent: in our own SMTP dialogue, or at the end of its time. */
+  readonly source?: FeedbackSource;
+  /** The id of the entry that stopped the recipient, or that the event led to. */
+  readonly suppression?: string;
+  /** Of `suppression.added` and `suppression.removed`: the entry. */
+  readonly entry?: EntryFacts;
+  /** Of `suppression.guarded`: the domain of the recipients that came out hard. */
+  readonly domain?: string;
 }
 
 /** The type of the event that a delivery's transition is. */
@@ -106,8 +140,11 @@ export interface Event {
   readonly type: EventType;
   /** When it happened (wall ms). */
   readonly at: number;
-  readonly message: EventMessage;
-  /** Null for an event of the whole message. */
+  /** Null for an event of the suppression list, and for no other. */
+  readonly message: EventMessage | null;
+  /** The name of the key whose scope `facts.entry` has; null if it has none, or the key is gone. */
+  readonly scopeKey: string | null;
+  /** Null for an event of the whole message, or of none. */
   readonly recipient: { readonly address: string; readonly kind: RecipientKind } | null;
   /** The number of the attempt that it followed from; null for none. */
   readonly attempt: number | null;
@@ -124,6 +161,8 @@ export interface EventMessage {
   readonly subject: string;
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, string>>;
+  /** In the form of `streamKey`. */
+  readonly stream: string | null;
   /** The key that submitted it, and its name if it still exists; null without a key. */
   readonly keyId: string | null;
   readonly keyName: string | null;

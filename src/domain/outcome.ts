@@ -10,7 +10,8 @@ export type OutcomeName =
   | 'cancelled'
   | 'no_route'
   | 'unknown'
-  | 'bounced';
+  | 'bounced'
+  | 'suppressed';
 
 /** A next hop's reply, or ours in its place if it gave none. */
 export interface Reply {

@@ -136,8 +136,9 @@ export function stoppedBy<Found extends Suppression>(
   return first;
 }
 
-function stops({ scope, stream, reason, expiresAt }: Suppression, asking: Asking, now: number): boolean {
-  if (expiresAt !== null && expiresAt <= now) return false;
+function stops(entry: Suppression, asking: Asking, now: number): boolean {
+  const { scope, stream, reason } = entry;
+  if (hasEnded(entry, now)) return false;
   if (asking.ignores && reason !== 'complaint') return false;
   return (stream === null || stream === asking.stream) && isScopeOf(scope, asking);
 }
@@ -201,6 +202,11 @@ function daysOf(reason: SuppressionReason, days: ExpireDays): number {
   }
 }
 
+/** Whether an entry no longer stops anything at `now`. */
+export function hasEnded({ expiresAt }: Pick<Suppression, 'expiresAt'>, now: number): boolean {
+  return expiresAt !== null && expiresAt <= now;
+}
+
 /**
  * An entry after one for the same address, scope and stream was added. The stronger reason stays, with its source; the
  * evidence and the note are the new ones where there are any. For the same reason the new end counts; for another,
@@ -208,7 +214,7 @@ function daysOf(reason: SuppressionReason, days: ExpireDays): number {
  */
 export function merged(standing: Suppression, added: Omit<Suppression, 'id'>, now: number): Suppression {
   const { id } = standing;
-  if (standing.expiresAt !== null && standing.expiresAt <= now) return { ...added, id };
+  if (hasEnded(standing, now)) return { ...added, id };
   const keeps = strength(standing.reason) < strength(added.reason);
   const { reason, source } = keeps ? standing : added;
   return {

@@ -150,8 +150,9 @@ const EVENTS: TableShape = {
     attempt: 'integer',
     facts: 'text',
   },
-  only: 'EXISTS (SELECT 1 FROM messages WHERE id = events.message)',
-  sqlite: { columns: { index: 'idx' }, message: 'message', only: 'message IS NOT NULL' },
+  only: '(message IS NULL OR EXISTS (SELECT 1 FROM messages WHERE id = events.message))',
+  // Without those that only hold their place.
+  sqlite: { columns: { index: 'idx' }, message: 'message', only: 'type > 0' },
 };
 
 const SMALL: readonly TableShape[] = [

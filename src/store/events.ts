@@ -25,13 +25,13 @@ export const MAX_EVENTS_EXAMINED = 5_000;
 
 /** Which events a page shows. Each condition that is not null must hold. */
 export interface EventQuery {
-  /** Whose messages' events; `all` for everyone's. */
+  /** Whose: of messages of this key and of suppression entries of its scope; `all` for everyone's. */
   readonly owner: { readonly keyId: string } | 'all';
   /** Any of these; empty means every type. */
   readonly types: readonly EventType[];
   /** Of this message. */
   readonly message: string | null;
-  /** Of recipients with this address, ASCII case ignored. */
+  /** Of recipients, and of suppression entries, with this address, ASCII case ignored. */
   readonly recipient: string | null;
   /** Of messages with exactly this tag. */
   readonly tag: string | null;
@@ -72,20 +72,27 @@ export interface EventPage {
 }
 
 /** Whether an event meets the conditions of a query, except those on its place in the log. */
-function isWanted({ type, at, message, recipient }: Event, query: EventQuery): boolean {
-  if (query.owner !== 'all' && message.keyId !== query.owner.keyId) return false;
+function isWanted(event: Event, query: EventQuery): boolean {
+  const { type, at, message } = event;
+  if (query.owner !== 'all' && !isOf(event, query.owner.keyId)) return false;
   if (query.types.length > 0 && !query.types.includes(type)) return false;
-  if (query.message !== null && message.id !== query.message) return false;
-  if (query.recipient !== null && !isSameAddress(recipient?.address, query.recipient)) return false;
-  if (query.tag !== null && !message.tags.includes(query.tag)) return false;
+  if (query.message !== null && message?.id !== query.message) return false;
+  if (query.recipient !== null && !isAbout(event, query.recipient)) return false;
+  if (query.tag !== null && message?.tags.includes(query.tag) !== true) return false;
   return (query.since === null || at >= query.since) && (query.until === null || at < query.until);
 }
 
-function isSameAddress(address: string | undefined, wanted: string): boolean {
-  return address?.toLowerCase() === wanted.toLowerCase();
+function isOf({ message, facts }: Event, keyId: string): boolean {
+  return message === null ? facts.entry?.scope === `key:${keyId}` : message.keyId === keyId;
 }
 
-/** A row of the log; its event is null if the row only holds its place, or its message is gone. */
+function isAbout({ recipient, facts }: Event, address: string): boolean {
+  return (recipient ?? facts.entry)?.address.toLowerCase() === address.toLowerCase();
+}
+
+/**
+ * A row of the log; its event is null if the row only holds its place, its message is gone, or its type is not known.
+ */
 export interface EventRowRead {
   readonly sequence: number;
   readonly at: number;

@@ -30,6 +30,7 @@ export class Story {
       for (const { sequence, type, message, recipient } of page.events) {
         if (sequence <= after) throw new Error(`sequence ${sequence} follows ${after}`);
         after = sequence;
+        if (message === null) throw new Error(`the event ${sequence} has no message`);
         const index = await placeOf(views, message.id, recipient?.address);
         const name = nameOf(index === null ? message.id : `${message.id}/${index}`, type);
         const count = left.get(name) ?? 0;

@@ -21,6 +21,7 @@ const OUTCOMES = [
   'no_route',
   'unknown',
   'bounced',
+  'suppressed',
 ] as const satisfies readonly OutcomeName[];
 /** How a message can have been submitted. */
 export const SOURCES = ['api', 'smtp', 'cli', 'report'] as const satisfies readonly Source[];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EVENT_TYPES, type EventType } from '../../domain/event.ts';
 import { BOUNCE_TYPES } from '../../domain/feedback.ts';
+import { SUPPRESSION_REASONS } from '../../domain/suppression.ts';
 import { messageIdSchema, recipientOutcomeSchema, recipientTypeSchema, SOURCES } from './answers.ts';
 
 /** The shapes of events as the API shows them (contract-2 §B1), as `answers.ts` has those of messages. */
@@ -12,7 +13,7 @@ const sequence = z.int().min(0);
 export const eventTypeSchema = z
   .enum(Object.keys(EVENT_TYPES) as [EventType, ...EventType[]])
   .describe(
-    'What happened. `message.queued`: the message was accepted; once for each message. The others are about one recipient: `message.delivered`: the next hop took responsibility; `message.captured`: it was only captured locally; `message.deferred`: an attempt failed, and another will follow; `message.failed`: it will not be delivered, and `outcome` says why. More types may be added.',
+    'What happened. `message.queued`: the message was accepted; once for each message. The others are about one recipient: `message.delivered`: the next hop took responsibility; `message.captured`: it was only captured locally; `message.deferred`: an attempt failed, and another will follow; `message.failed`: it will not be delivered, and `outcome` says why; `message.suppressed`: nothing was sent, as the suppression list has the address; `message.bounced`: it came back after delivery; `message.confirmed`: the recipient’s own server took it; `message.delayed`: a server behind the next hop still tries; `message.complained`: the recipient called it spam; `message.unsubscribed`: the recipient wants no more of it. Without a message: `suppression.added` and `suppression.removed`: an entry of the suppression list; `suppression.guarded`: a domain refused so many recipients that its refusals make no entries for a while. More types may be added.',
   );
 
 /** What an event tells of its message. */
@@ -23,7 +24,7 @@ export const eventMessageSchema = z.object({
   from: z.string(),
   tags: z.array(z.string()),
   metadata: z.record(z.string(), z.string()),
-  stream: z.null().describe('Always null at present.'),
+  stream: z.string().nullable().describe('The stream of the message, in lower case; null without one.'),
   key: z.string().nullable().describe('The name of the key that submitted it; null without a key, or when the key is gone.'),
   source: z.enum(SOURCES).describe('How it was submitted.'),
   createdAt: time.describe('When it was accepted.'),
@@ -49,26 +50,38 @@ export const eventReplySchema = z.object({
 /** What a failure means for the address. */
 // biome-ignore format: a table
 export const eventBounceSchema = z.object({
-  type: z.enum(BOUNCE_TYPES).describe('`hard`: the address does not exist; `soft`: it may work later, or its time ran out; `block`: the message or its sender was refused; `undetermined`: nothing of this.'),
-  source: z.literal('smtp').describe('How it became known: by our own SMTP dialogue, or because the time ran out.'),
-}).describe('What a refusal in our SMTP dialogue, or an expiry, means for the address of the recipient. Null for everything else.');
+  type: z.enum(BOUNCE_TYPES).describe('`hard`: the address does not exist; `soft`: it may work later, or its time ran out; `block`: the message or its sender was refused; `provider_suppressed`: the provider did not try because of its own list; `undetermined`: nothing of this.'),
+  source: z.string().describe('How it became known: `smtp` (our own SMTP dialogue, or the time ran out), `dsn`, `arf`, `api`, or `webhook:` and the name of the relay.'),
+}).describe('What a refusal in our SMTP dialogue, an expiry or a bounce means for the address of the recipient. Null for everything else.');
+
+/** An entry of the suppression list, as an event tells of it. */
+// biome-ignore format: a table
+export const eventEntrySchema = z.object({
+  address: z.string().describe('The address, or a pattern such as `*@example.org`.'),
+  scope: z.string().describe('Whose mail it stops: `global`, `domain:example.com`, or `key:` and the name of a key.'),
+  stream: z.string().nullable().describe('The only stream that it stops; null: all of them.'),
+  reason: z.enum(SUPPRESSION_REASONS),
+  source: z.string().describe('How it came: `smtp`, `dsn`, `arf`, `webhook:` and a relay, `one_click`, `mailto`, `api`, …'),
+}).describe('An entry of the suppression list, as it was then. All members are always present.');
 
 /** The details of an event. */
 // biome-ignore format: a table
 export const eventDataSchema = z.object({
   id: z.string().meta({ pattern: '^evt_[0-9a-hjkmnp-tv-z]{26}$' }).describe('`evt_` and 26 characters: the same each time the event is read.'),
   sequence: sequence.describe('Rises from event to event, with gaps.'),
-  message: eventMessageSchema,
-  recipient: eventRecipientSchema.nullable().describe('Null for an event of the whole message.'),
+  message: eventMessageSchema.nullable().describe('Null for an event of the suppression list.'),
+  recipient: eventRecipientSchema.nullable().describe('Null for an event of the whole message, or of none.'),
   relay: z.string().nullable().describe('The relay that it was at.'),
   attempt: z.int().min(1).nullable().describe('The number of the attempt that it followed from; null for none.'),
   providerMessageId: z.string().nullable().describe('What the relay or provider called the message.'),
   nextAttemptAt: time.nullable().describe('When it is due again, after `message.deferred`.'),
   reply: eventReplySchema.nullable(),
   bounce: eventBounceSchema.nullable(),
-  suppression: z.null().describe('Always null at present.'),
+  suppression: z.string().nullable().describe('The id of the entry that stopped the recipient, or that the event is about or led to.'),
+  entry: eventEntrySchema.nullable().optional().describe('The entry; null for `suppression.guarded`. Only events of the suppression list have it.'),
+  domain: z.string().nullable().optional().describe('The domain of the entry’s address, or the guarded one. Only events of the suppression list have it.'),
   truncated: z.literal(true).optional().describe('Entries of `metadata`, `tags` or the ends of texts are left out, so that the event has at most 20 KiB. Absent if it is whole.'),
-}).describe('The details of an event. All members but `truncated` are always present.');
+}).describe('The details of an event. All members but the last three are always present.');
 
 /** An event. */
 // biome-ignore format: a table
@@ -76,7 +89,7 @@ export const eventSchema = z.object({
   type: eventTypeSchema,
   timestamp: time.describe('When it happened.'),
   data: eventDataSchema,
-}).describe('Something that happened to a message, or to one of its recipients.');
+}).describe('Something that happened to a message, to one of its recipients, or to the suppression list.');
 
 /** A page of events. */
 // biome-ignore format: a table

@@ -45,14 +45,14 @@ const messageSchema = z.string().transform((text, context) => {
 
 const { tag, since, until } = FILTER_PARAMETERS;
 const { limit } = LIST_PARAMETERS;
-const TYPES_RULE = `types of events, separated by commas: ${Object.keys(EVENT_TYPES).join(', ')}; message.* names them all`;
+const TYPES_RULE = `types of events, separated by commas: ${Object.keys(EVENT_TYPES).join(', ')}; message.* names all that begin so`;
 
 /** Which events, by everything but their place in the log. */
 // biome-ignore format: a table
 export const EVENT_FILTER_PARAMETERS = {
   types: { schema: typesSchema.optional(), code: 'event_type', rule: TYPES_RULE, meaning: 'Only events of these types, separated by commas; `message.*` for all that begin so.', example: 'message.failed,message.deferred' },
   message: { schema: messageSchema.optional(), code: 'message_id', rule: 'the id of a message: msg_ and 26 characters, or the same as a UUID', meaning: 'Only events of this message.', example: 'msg_01k9f5y7f0e2c4a8b6d0e2f4g6' },
-  recipient: { schema: recipientSchema.optional(), code: 'address_syntax', rule: 'a whole address such as ann@example.com', meaning: 'Only events of recipients with this address. Case-insensitive.', example: 'bob@example.org' },
+  recipient: { schema: recipientSchema.optional(), code: 'address_syntax', rule: 'a whole address such as ann@example.com', meaning: 'Only events of recipients, and of suppression entries, with this address. Case-insensitive.', example: 'bob@example.org' },
   tag: { ...tag, meaning: 'Only events of messages with exactly this tag.' },
   since: { ...since, meaning: 'Only events that happened at this time or later (RFC 3339).' },
   until: { ...until, meaning: 'Only events that happened before this time (RFC 3339).' },

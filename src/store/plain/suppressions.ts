@@ -1,6 +1,13 @@
+import { EVENT_TYPES, type EventFacts } from '../../domain/event.ts';
 import { domainOfSuppressed } from '../../domain/suppressed-address.ts';
-import type { SuppressionScope } from '../../domain/suppression.ts';
-import { type Evidence, merged, type Suppression, type SuppressionReason } from '../../domain/suppression.ts';
+import {
+  type Evidence,
+  hasEnded,
+  merged,
+  type Suppression,
+  type SuppressionReason,
+  type SuppressionScope,
+} from '../../domain/suppression.ts';
 import { fromJson } from '../columns.ts';
 import { among, Columns, onPostgres, sql } from './sql.ts';
 import { rows, send, type Work } from './work.ts';
@@ -54,7 +61,7 @@ export function* entriesUnder(addresses: readonly string[]): Work<Suppression[]>
 
 /**
  * Adds an entry, or renews the one of its address, scope and stream, see `merged`. Returns the entry as it stands
- * then.
+ * then. Only of a new one, or one that takes the place of one that has ended, there is an event.
  */
 export function* put(entry: Suppression): Work<{ readonly entry: Suppression; readonly isNew: boolean }> {
   const { address, scope, stream, updatedAt: now } = entry;
@@ -63,6 +70,7 @@ export function* put(entry: Suppression): Work<{ readonly entry: Suppression; re
   const [found] = yield* rows<SuppressionRow>`SELECT ${ENTRY.selected} FROM suppressions
     WHERE address = ${address} AND scope = ${scope} AND stream = ${stream ?? ''}`;
   const standing = found === undefined ? null : entryOf(found);
+  const isNew = standing === null || hasEnded(standing, now);
   const result = standing === null ? entry : merged(standing, entry, now);
   const { reason, source, evidence, note, createdAt, updatedAt, expiresAt } = result;
   const proof = evidence === null ? null : JSON.stringify(evidence);
@@ -76,5 +84,17 @@ export function* put(entry: Suppression): Work<{ readonly entry: Suppression; re
   else
     yield* send`UPDATE suppressions SET reason = ${reason}, source = ${source}, evidence = ${proof}, note = ${note},
       created_at = ${createdAt}, updated_at = ${updatedAt}, expires_at = ${expiresAt} WHERE id = ${standing.id}`;
-  return { entry: result, isNew: standing === null || createdAt === now };
+  if (isNew) yield* tell('suppression.added', result, now);
+  return { entry: result, isNew };
+}
+
+/** Writes the event that an entry was added or removed at `now` (wall ms). */
+export function tell(
+  type: 'suppression.added' | 'suppression.removed',
+  { id, address, scope, stream, reason, source }: Suppression,
+  now: number,
+): Work<void> {
+  const facts: EventFacts = { entry: { id, address, scope, stream, reason, source } };
+  return send`INSERT INTO events (at, type, facts)
+    VALUES (${now}, ${EVENT_TYPES[type].code}, ${JSON.stringify(facts)})`;
 }

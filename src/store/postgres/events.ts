@@ -1,5 +1,12 @@
-import { type Event, type EventFacts, type EventsKept, eventTypeOf } from '../../domain/event.ts';
-import type { RecipientKind, Source } from '../../domain/message.ts';
+import {
+  type Event,
+  type EventFacts,
+  type EventMessage,
+  type EventsKept,
+  eventTypeOf,
+  isOfMessage,
+} from '../../domain/event.ts';
+import type { RecipientKind } from '../../domain/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database, Queries } from '../../postgres/database.ts';
 import { fromJson } from '../columns.ts';
@@ -160,22 +167,17 @@ async function startIn(db: Queries, query: EventQuery, settled: number): Promise
   return step.value;
 }
 
-interface EventRow extends NewEventRow {
+interface EventRow extends NewEvent {
   readonly sequence: number;
+  /** Null: of the suppression list. */
+  readonly message: string | null;
+  readonly scopeKey: string | null;
 }
 
 /** What events tell of their messages, read by the ids of all of them. */
-interface AboutRow {
-  readonly id: string;
-  readonly messageId: string;
-  readonly from: string;
-  readonly subject: string;
+interface AboutRow extends Omit<EventMessage, 'tags' | 'metadata'> {
   readonly tags: string;
   readonly metadata: string;
-  readonly keyId: string | null;
-  readonly keyName: string | null;
-  readonly source: Source;
-  readonly createdAt: number;
 }
 
 interface RecipientRow {
@@ -186,45 +188,51 @@ interface RecipientRow {
 }
 
 async function readRows(db: Queries, rows: readonly EventRow[]): Promise<EventRowRead[]> {
-  if (rows.length === 0) return [];
-  const ids = spanned([...new Set(rows.map(({ message }) => message))]);
+  const ids = spanned([...new Set(rows.flatMap(({ message }) => message ?? []))]);
   const abouts = new Map((await db.rows<AboutRow>(ABOUT, ids)).map((row) => [row.id, row]));
-  const ofOne = rows.filter(({ index }) => index !== null);
-  const names = spanned(ofOne.map(({ message }) => message));
+  const ofOne = rows.filter(({ message, index }) => message !== null && index !== null);
+  const names = spanned(ofOne.flatMap(({ message }) => message ?? []));
   const found = await db.rows<RecipientRow>(RECIPIENTS, [...names, ofOne.map(({ index }) => index)]);
   const recipients = new Map(found.map((row) => [`${row.message} ${row.index}`, row]));
   return rows.map((row) => {
     const { sequence, at, message, index } = row;
+    const about = message === null ? undefined : abouts.get(message);
     const recipient = index === null ? null : (recipients.get(`${message} ${index}`) ?? null);
-    return { sequence, at, event: eventIn(row, abouts.get(message), recipient) };
+    return { sequence, at, event: eventIn(row, about, recipient) };
   });
 }
-
 function eventIn(row: EventRow, about: AboutRow | undefined, recipient: RecipientRow | null): Event | null {
   const type = eventTypeOf(row.type);
-  if (type === null || about === undefined) return null;
+  if (type === null || (about === undefined && isOfMessage(type))) return null;
   return {
     sequence: row.sequence,
     type,
     at: row.at,
-    message: {
-      ...about,
-      tags: fromJson<string[]>(about.tags),
-      metadata: fromJson<Record<string, string>>(about.metadata),
-    },
+    message: about === undefined ? null : messageIn(about),
+    scopeKey: row.scopeKey,
     recipient: recipient && { address: recipient.address, kind: recipient.kind },
     attempt: row.attempt,
     facts: row.facts === null ? {} : fromJson<EventFacts>(row.facts),
   };
 }
 
-const ROW = 'seq AS sequence, at, type, message, index, attempt, facts';
+function messageIn(about: AboutRow): EventMessage {
+  return {
+    ...about,
+    tags: fromJson<string[]>(about.tags),
+    metadata: fromJson<Record<string, string>>(about.metadata),
+  };
+}
+
+// The scope of an entry may be `key:` and the id.
+const SCOPE_KEY = `(SELECT name FROM keys WHERE message IS NULL AND id = substr(facts::json #>> '{entry,scope}', 5))`;
+const ROW = `seq AS sequence, at, type, message, index, attempt, facts, ${SCOPE_KEY} AS "scopeKey"`;
 const SLICE = `SELECT ${ROW} FROM events WHERE seq > $1 AND seq < $2 ORDER BY seq`;
 const SLICE_OF_MESSAGE = `SELECT ${ROW} FROM events WHERE seq > $1 AND seq < $2 AND message = $4 ORDER BY seq`;
 const FIRST = 'SELECT min(seq) AS first FROM events';
 const FROM = 'SELECT seq AS sequence, at FROM events WHERE seq >= $1 ORDER BY seq LIMIT 1';
 const ABOUT = `SELECT messages.id, message_id AS "messageId", header_from AS "from", subject, tags, metadata,
-    key_id AS "keyId", keys.name AS "keyName", source, messages.created_at AS "createdAt"
+    stream, key_id AS "keyId", keys.name AS "keyName", source, messages.created_at AS "createdAt"
   FROM messages LEFT JOIN keys ON keys.id = key_id WHERE messages.id = ANY($1::text[]) AND ${inSpan('messages.id')}`;
 const RECIPIENTS = `SELECT message, index, address, kind FROM deliveries
   JOIN unnest($1::text[], $4::integer[]) AS wanted (message, index) USING (message, index) WHERE ${inSpan('message')}`;

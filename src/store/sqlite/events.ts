@@ -1,4 +1,10 @@
-import { type Event, type EventFacts, type EventsKept, eventTypeOf } from '../../domain/event.ts';
+import {
+  type Event,
+  type EventFacts,
+  type EventsKept,
+  eventTypeOf,
+  isOfMessage,
+} from '../../domain/event.ts';
 import type { RecipientKind, Source } from '../../domain/message.ts';
 import { fromJson } from '../columns.ts';
 import {
@@ -65,34 +71,38 @@ type EventRow = [
   messageId: string,
   tags: string,
   metadata: string,
+  stream: string | null,
   createdAt: number,
   address: string | null,
   kind: RecipientKind | null,
 ];
 
-/** Reads a row; null if it only holds its place, or is of a type that this program does not know. */
+/** Reads a row; null if it only holds its place, its message is gone, or this program does not know its type. */
 function eventIn(row: EventRow): Event | null {
   const [sequence, at, code, attempt, facts, id, keyId, keyName, source, from, subject, messageId, ...rest] =
     row;
-  const [tags, metadata, createdAt, address, kind] = rest;
+  const [tags, metadata, stream, createdAt, address, kind] = rest;
   const type = eventTypeOf(code);
-  if (type === null || id === null) return null;
+  if (type === null || (id === null && isOfMessage(type))) return null;
+  const message = id !== null && {
+    id,
+    messageId,
+    from,
+    subject,
+    tags: fromJson<string[]>(tags),
+    metadata: fromJson<Record<string, string>>(metadata),
+    stream,
+    keyId,
+    keyName,
+    source,
+    createdAt,
+  };
   return {
     sequence,
     type,
     at,
-    message: {
-      id,
-      messageId,
-      from,
-      subject,
-      tags: fromJson<string[]>(tags),
-      metadata: fromJson<Record<string, string>>(metadata),
-      keyId,
-      keyName,
-      source,
-      createdAt,
-    },
+    message: message || null,
+    scopeKey: message ? null : keyName,
     recipient: address === null || kind === null ? null : { address, kind },
     attempt,
     facts: facts === null ? {} : fromJson<EventFacts>(facts),
@@ -133,10 +143,12 @@ function readRow(row: EventRow): EventRowRead {
   return { sequence: row[0], at: row[1], event: eventIn(row) };
 }
 
+// Of an event without a message the key is that of its entry's scope, `key:` and the id.
 const ROWS = `SELECT events.seq, events.at, events.type, events.attempt, events.facts, messages.id, messages.key_id,
     keys.name, messages.source, messages.header_from, messages.subject, messages.message_id, messages.tags,
-    messages.metadata, messages.created_at, deliveries.address, deliveries.kind
-  FROM events LEFT JOIN messages ON messages.seq = events.message LEFT JOIN keys ON keys.id = messages.key_id
+    messages.metadata, messages.stream, messages.created_at, deliveries.address, deliveries.kind
+  FROM events LEFT JOIN messages ON messages.seq = events.message LEFT JOIN keys ON keys.id = CASE
+      WHEN events.message IS NULL THEN substr(events.facts ->> '$.entry.scope', 5) ELSE messages.key_id END
     LEFT JOIN deliveries ON deliveries.message = events.message AND deliveries.idx = events.idx`;
 const OF_MESSAGE = 'events.message = (SELECT seq FROM messages WHERE id = ?)';
 const UP = 'events.seq > (SELECT ?) ORDER BY events.seq LIMIT (SELECT ?)';

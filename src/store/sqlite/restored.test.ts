@@ -167,7 +167,7 @@ it('tells of what is held and of what is then cancelled, with sequences that nob
   expect(held.map(({ type, at: time, facts }) => [type, time, facts.outcome])).toEqual(
     Array.from({ length: 6 }, () => ['message.failed', T0 + 5, 'unknown']),
   );
-  expect(held[0]?.message.id).toBe(ids['waiting']);
+  expect(held[0]?.message?.id).toBe(ids['waiting']);
   expect(held[0]?.facts).toMatchObject({ relay: 'out', text: expect.stringMatching(/^held/) });
   expect(held[0]?.sequence).toBeGreaterThan(last + SEQUENCE_LEAP);
   await stores.store.decideRestored('cancel', T0 + HOUR, 99, at(9));

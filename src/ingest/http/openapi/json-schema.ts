@@ -127,6 +127,7 @@ export const NAMED = {
   EventMessage: eventAnswers.eventMessageSchema,
   EventRecipient: eventAnswers.eventRecipientSchema,
   EventBounce: eventAnswers.eventBounceSchema,
+  EventEntry: eventAnswers.eventEntrySchema,
   EventReply: eventAnswers.eventReplySchema,
   EventsPage: eventAnswers.eventsPageSchema,
   CapturedMessage: operatorAnswers.capturedMessageSchema,
