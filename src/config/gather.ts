@@ -37,6 +37,10 @@ const FILE_SUFFIX = '_file';
 const MAX_SUGGESTIONS = 20;
 /** `api`, `webui`, …: the sections of settings in the file. */
 const SECTIONS = [...new Set(SETTING_KEYS.flatMap((key) => key.split('.').slice(0, 1)))];
+/** `suppressions.scope`, …: the groups of settings within sections. */
+const GROUPS = new Set(
+  SETTING_KEYS.filter((key) => key.split('.').length > 2).map((key) => key.slice(0, key.lastIndexOf('.'))),
+);
 
 /** The key of the stored routing rules among the settings, as JSON. */
 export const STORED_ROUTES = 'routes';
@@ -119,9 +123,15 @@ class Gatherer implements Gathered {
       const key = `${section}.${name}`;
       const target = fileTarget(key);
       if (isSettingKey(key)) this.given.set(key, { raw, origin: 'file', source });
+      else if (GROUPS.has(key)) this.#takeGroup(key, raw ?? {}, source);
       else if (target !== null && SETTINGS[target].secret) this.#takeSecret(key, target, raw, 'file', source);
       else this.#refuseKey(key, source);
     }
+  }
+
+  #takeGroup(key: string, body: unknown, source: string): void {
+    if (isRecord(body)) this.#takeSettings(key, body, source);
+    else this.faults.push({ key, value: showValue(body), rule: 'must be a map of settings', source });
   }
 
   #takeVariable(name: string, text: string): void {

@@ -99,15 +99,25 @@ const NO_ROUTES: RoutesSource = { raw: [], origin: 'stored', source: 'default' }
 
 /** The nested form of the settings' values. */
 export function nest(effective: readonly Effective[]): SettingValues {
-  const sections: Record<string, Record<string, unknown>> = {};
+  const sections: Tree = {};
   for (const { key, value } of effective) {
-    const [section = '', name = ''] = key.split('.');
-    const values = sections[section] ?? {};
-    values[camelCase(name)] = value;
-    sections[section] = values;
+    const path = key.split('.').map(camelCase);
+    const last = path.pop() ?? '';
+    let values = sections;
+    for (const name of path) values = subtree(values, name);
+    values[last] = value;
   }
   // Sound because every key of the table is present, each with a value that its own kind has read.
   return sections as unknown as SettingValues;
+}
+
+type Tree = { [name: string]: unknown };
+
+function subtree(tree: Tree, name: string): Tree {
+  const found = tree[name];
+  const below: Tree = isRecord(found) ? found : {};
+  tree[name] = below;
+  return below;
 }
 
 /** The declared name, valid or not: a relay's fault is reported once, not again for each rule. */

@@ -5,25 +5,27 @@ import { SETTINGS } from './settings.ts';
 
 type Table = typeof SETTINGS;
 
-/** The key of a setting, such as `api.port`. */
+/** The key of a setting: its section and its name, such as `api.port`; between them it may have a group. */
 export type SettingKey = keyof Table;
 
 /** The name in code of `max_connections`: `maxConnections`. */
 export type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : S;
-type SectionOf<K extends string> = K extends `${infer Section}.${string}` ? Section : never;
-type Values = {
-  readonly [S in SectionOf<SettingKey>]: {
-    readonly [K in SettingKey as K extends `${S}.${infer Name}` ? Camel<Name> : never]: Table[K]['fallback'];
-  };
+type HeadOf<K extends string> = K extends `${infer Head}.${string}` ? Head : K;
+type RestOf<K extends string, Head extends string> = K extends `${Head}.${infer Rest}` ? Rest : never;
+/** The settings whose keys begin with `Prefix` and go on as `K`, as objects within objects. */
+type Values<Prefix extends string, K extends string> = {
+  readonly [Head in HeadOf<K> as Camel<Head>]: `${Prefix}${Head}` extends SettingKey
+    ? Table[`${Prefix}${Head}`]['fallback']
+    : Values<`${Prefix}${Head}.`, RestOf<K, Head>>;
 };
 
 /**
  * The configuration in force. `api.rate_limit_per_key` is `api.rateLimitPerKey` here; units are those in the key's
  * name.
  */
-export interface Config extends Values {
+export interface Config extends Values<'', SettingKey> {
   /** Every relay: the built-in inbox first, then those of the file, then stored ones. */
   readonly relays: readonly Relay[];
   /** The routing rules: the file's, otherwise the stored ones. */

@@ -71,7 +71,7 @@ export const DATABASE_SETTINGS = {
     restart(
       choice('all', 'exceptional'),
       'all',
-      'Which events are kept: `all`, or with `exceptional` none of mail that goes well: no `message.queued`, `message.delivered` and `message.captured`.',
+      'Which events are kept: `all`, or with `exceptional` none of mail that goes well: no `message.queued`, `message.delivered`, `message.captured` and `message.confirmed`.',
     ),
   ),
   'node.name': outside(

@@ -22,6 +22,7 @@ import { inGroup, live, restart } from './setting.ts';
 import { API_SETTINGS } from './settings-api.ts';
 import { DATABASE_SETTINGS } from './settings-database.ts';
 import { LISTENER_SETTINGS } from './settings-listener.ts';
+import { SUPPRESSION_SETTINGS } from './settings-suppressions.ts';
 
 /** More would only delay a failure. */
 const MAX_SERVERS = 8;
@@ -204,6 +205,7 @@ export const SETTINGS = {
       20,
       'Most reports to one address in an hour, on each node. Further ones are only recorded. 0 means none at all.',
     ),
+    ...SUPPRESSION_SETTINGS,
     ...DNS_SETTINGS,
   }),
   ...inGroup('server', {
@@ -252,6 +254,12 @@ export const SETTINGS = {
       integer(0, 100_000),
       1000,
       'Most requests that wait for events, with `wait` or as a stream. More get 503. Each holds one page of events at most.',
+      'seldom',
+    ),
+    'limits.max_suppressions': live(
+      integer(1, 100_000_000),
+      5_000_000,
+      'Most entries of the suppression list. Beyond this, entries made by hand get 503, and those that come by themselves push out the ones that end first.',
       'seldom',
     ),
     'limits.max_keys_in_memory': restart(

@@ -5,6 +5,7 @@ import { localPostmaster, serverName } from '../config/names.ts';
 import { type RuleDefinition, ruleDefinition } from '../config/routes.ts';
 import type { Config } from '../config/schema.ts';
 import type { RoutingTable } from '../domain/route.ts';
+import type { SuppressionRules } from '../domain/suppression.ts';
 import type { EngineSettings } from '../engine/contract.ts';
 import { OperationError } from '../operations/call.ts';
 import type { Registry } from '../store/registry.ts';
@@ -51,10 +52,25 @@ export function engineSettings({ config, holds, routesVersion }: InForce): Engin
       recordAgeMs: retention.recordsDays * DAY_MS,
       eventAgeMs: retention.eventsDays * DAY_MS,
     },
+    suppressions: suppressionRules(config),
     compactBelowPercent: retention.compactBelowPercent,
     queue: { maxBytes: limits.maxQueuedBytes, maxMessagesPerKey: limits.maxQueuedPerKey },
     diskCriticalBytes: health.diskCriticalBytes,
     shortWayBytes: limits.maxBytesInFlight * SHORT_WAY_SHARE,
+  };
+}
+
+/** What governs the suppression list. */
+export function suppressionRules({
+  suppressions,
+  limits,
+}: Pick<Config, 'suppressions' | 'limits'>): SuppressionRules {
+  const { hardBounce, complaint, unsubscribe } = suppressions.scope;
+  return {
+    scope: { hard_bounce: hardBounce, complaint, unsubscribe },
+    days: suppressions.expireDays,
+    softBounces: suppressions.softBounces,
+    maxEntries: limits.maxSuppressions,
   };
 }
 

@@ -178,6 +178,20 @@ export interface ExpireDays {
   readonly unsubscribe: number;
 }
 
+/** What governs the list (`suppressions.*`, `limits.max_suppressions`). */
+export interface SuppressionRules {
+  /** Whose mail an entry stops that is made by itself; for bounces of every kind `hard_bounce`. */
+  readonly scope: {
+    readonly hard_bounce: ScopeKind;
+    readonly complaint: ScopeKind;
+    readonly unsubscribe: ScopeKind;
+  };
+  readonly days: ExpireDays;
+  /** How many soft bounces suppress an address. */
+  readonly softBounces: number;
+  readonly maxEntries: number;
+}
+
 const DAY_MS = 86_400_000;
 
 /** When an entry made at `now` for this reason ends (wall ms); null: never, as those that people make. */

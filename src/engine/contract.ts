@@ -1,10 +1,11 @@
-import type { Feedback, FeedbackSource, FeedbackToken } from '../domain/feedback.ts';
 import type { RelayFitness } from '../domain/failover.ts';
+import type { Feedback, FeedbackSource, FeedbackToken } from '../domain/feedback.ts';
 import type { HoldKind } from '../domain/lane.ts';
 import type { Content, SigningRights, Submission } from '../domain/message.ts';
 import type { RoutingTable, RuleVerdict } from '../domain/route.ts';
 import type { RouteFacts } from '../domain/route-match.ts';
 import type { SettlePolicy } from '../domain/settle.ts';
+import type { SuppressionRules } from '../domain/suppression.ts';
 import type { CancelAnswer, RequeueAnswer } from '../store/acting.ts';
 import type { Reassignment } from '../store/store.ts';
 import type { PurgePolicy, RestoredAct } from '../store/upkeep.ts';
@@ -201,6 +202,7 @@ export interface EngineSettings {
   readonly holds: ReadonlyMap<string, HoldKind>;
   readonly reports: ReportSettings;
   readonly retention: PurgePolicy;
+  readonly suppressions: SuppressionRules;
   /** A segment with a smaller part in use, in percent of its bytes, is emptied; 0 for never. */
   readonly compactBelowPercent: number;
   readonly queue: {

@@ -45,6 +45,12 @@ export const SETTINGS: EngineSettings = {
     recordAgeMs: 90 * 24 * 60 * MINUTE,
     eventAgeMs: 90 * 24 * 60 * MINUTE,
   },
+  suppressions: {
+    scope: { hard_bounce: 'global', complaint: 'domain', unsubscribe: 'domain' },
+    days: { hard: 0, soft: 30, provider: 90, complaint: 0, unsubscribe: 0 },
+    softBounces: 5,
+    maxEntries: 1_000_000,
+  },
   compactBelowPercent: 25,
   queue: { maxBytes: null, maxMessagesPerKey: 1_000_000 },
   diskCriticalBytes: 1,
