@@ -1,8 +1,11 @@
 import type { SecureContextOptions } from 'node:tls';
+import { relayHook } from '../config/hook-tokens.ts';
 import { localPostmaster, serverName } from '../config/names.ts';
 import type { Config } from '../config/schema.ts';
 import type { NamedSource } from '../domain/key.ts';
 import { createHttpServer, type Handler, type HttpLimits, type HttpServer } from '../http/server.ts';
+import { Hooks } from '../ingest/hooks/hooks.ts';
+import { createSnsGet } from '../ingest/hooks/sns-fetch.ts';
 import { createIngestApi, onDashboardOnly } from '../ingest/http/api.ts';
 import { createSmtpListener, type SmtpListener } from '../ingest/smtp/listener.ts';
 import type { SmtpOptions } from '../ingest/smtp/options.ts';
@@ -67,7 +70,13 @@ class OwnListeners implements MailListeners {
 /** The request handler of the ingestion API, for its plain port and its TLS port alike. */
 function apiHandler(parts: MailParts): Handler {
   const { rooms, live, ...rest } = parts;
-  return createIngestApi({ ...rooms, ...rest, sending: () => live.config }, apiOptions(parts));
+  const { clock } = parts;
+  const hooks = new Hooks({ clock, get: createSnsGet() });
+  const findHook = (relay: string) => relayHook(live.config, relay);
+  return createIngestApi(
+    { ...rooms, ...rest, sending: () => live.config, hooks, findHook },
+    apiOptions(parts),
+  );
 }
 
 /** The server of one port of the ingestion API; plain HTTP without a certificate. */
@@ -115,6 +124,9 @@ function apiOptions({ live }: Pick<MailParts, 'live'>) {
     },
     get allowedCidrs() {
       return cidrs(live.config.api.allowedCidrs);
+    },
+    get strangerCidrs() {
+      return cidrs(live.config.hooks.allowedCidrs);
     },
     get trustedProxies() {
       return cidrs(live.config.api.trustedProxies);

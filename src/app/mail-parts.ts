@@ -26,7 +26,10 @@ export interface MailListeners {
 
 /** What the API and SMTP need from the rest of the service. */
 export interface IngestRooms
-  extends Pick<IngestDeps, 'intake' | 'acts' | 'readWords' | 'admin' | 'spool' | 'views' | 'outlook'> {
+  extends Pick<
+    IngestDeps,
+    'intake' | 'acts' | 'desk' | 'readWords' | 'admin' | 'spool' | 'views' | 'outlook'
+  > {
   readonly keyring: Keyring;
 }
 

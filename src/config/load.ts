@@ -6,6 +6,7 @@ import type { Random } from '../lib/random.ts';
 import type { StoredDomain, StoredHold, StoredRelay } from '../store/registry.ts';
 import { foreignDomains, openDomains } from './domains.ts';
 import { type Fault, showValue } from './fault.ts';
+import { hookTokens } from './hook-tokens.ts';
 import { type Resolution, resolve } from './resolve.ts';
 import type { Config } from './schema.ts';
 import { createVault, loadKey, sealedUnder, type Vault } from './secrets.ts';
@@ -70,7 +71,8 @@ export function loadConfig(options: LoadOptions): Loaded {
   const resolution = resolve({ ...withoutStored, stored });
   const holds = new Map(options.stored.holds.map(({ target, kind }) => [target, kind]));
   const { domains, unreadable, faults: flaws } = openDomains(options.stored.domains, vault);
-  const config = { ...resolution.config, domains, unreadableDomains: unreadable };
+  const tokens = vault === null ? [] : hookTokens(resolution.config.relays, options.stored.settings, vault);
+  const config = { ...resolution.config, domains, unreadableDomains: unreadable, hookTokens: tokens };
   return {
     ...resolution,
     config,

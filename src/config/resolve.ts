@@ -50,9 +50,10 @@ export function resolve(sources: Sources): Resolution {
     routes: rules,
     routesOrigin: routes?.origin ?? 'stored',
     unreadableRelays: stored.relays.filter((relay) => relay.unreadable).map((relay) => relay.name),
-    // Domains are not settings: the reader of the store adds them.
+    // Neither domains nor tokens are settings: the reader of the store adds them.
     domains: [],
     unreadableDomains: [],
+    hookTokens: [],
   };
   const good = new Set(config.relays.map(({ name }) => name));
   const faultyRelays = definitions.map(declaredName).filter((name) => !good.has(name));
@@ -92,7 +93,7 @@ function readSetting(key: SettingKey, given: Given | undefined, faults: Fault[])
 /** The part of a configuration that consists of settings. */
 type SettingValues = Omit<
   Config,
-  'relays' | 'routes' | 'routesOrigin' | 'unreadableRelays' | 'domains' | 'unreadableDomains'
+  'relays' | 'routes' | 'routesOrigin' | 'unreadableRelays' | 'domains' | 'unreadableDomains' | 'hookTokens'
 >;
 
 const NO_ROUTES: RoutesSource = { raw: [], origin: 'stored', source: 'default' };

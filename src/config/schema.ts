@@ -1,6 +1,7 @@
 import type { SendingDomain } from '../domain/domain-keys.ts';
 import type { Relay } from '../domain/relay.ts';
 import type { RouteRule } from '../domain/route.ts';
+import type { HookTokens } from './hook-tokens.ts';
 import { SETTINGS } from './settings.ts';
 
 type Table = typeof SETTINGS;
@@ -38,6 +39,8 @@ export interface Config extends Values<'', SettingKey> {
   readonly domains: readonly SendingDomain[];
   /** Domains with a key that the present secret key cannot open: that key signs nothing. */
   readonly unreadableDomains: readonly string[];
+  /** The tokens of every relay whose provider has webhooks. */
+  readonly hookTokens: readonly HookTokens[];
 }
 
 /** Whether `key` names a setting. */

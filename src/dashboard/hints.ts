@@ -21,6 +21,8 @@ const OF_EVENTS: Readonly<Record<Event['type'], readonly Topic[]>> = {
   reported: ['messages'],
   report_suppressed: [],
   report_unwritten: [],
+  hook: ['relays'],
+  feedback: ['messages'],
   rerouted: ['queue'],
   operated: ['activity'],
   fault: ['health'],

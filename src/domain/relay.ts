@@ -150,6 +150,18 @@ export type ProviderSettings = ProviderBase &
 /** The type of a provider. */
 export type ProviderType = ProviderSettings['type'];
 
+/** The providers whose webhooks are taken (contract-2 §A4). */
+export const HOOK_TYPES = [
+  'ses',
+  'sendgrid',
+  'mailgun',
+  'postmark',
+  'resend',
+] as const satisfies readonly ProviderType[];
+
+/** See {@link HOOK_TYPES}. */
+export type HookType = (typeof HOOK_TYPES)[number];
+
 /** Their APIs have no envelope: the header tells who gets a message. */
 const WITHOUT_ENVELOPE: ReadonlySet<ProviderType> = new Set(['postmark', 'sendgrid', 'resend', 'graph']);
 

@@ -38,6 +38,9 @@ const WRITERS: { readonly [T in Event['type']]: (event: EventOf<T>, log: Log) =>
   report_unwritten: ({ messageId, kind, recipients }, log) =>
     log.warn('message.report_unwritten', { messageId, kind, recipients }),
   rerouted: ({ moved, lost }, log) => log[lost > 0 ? 'warn' : 'info']('queue.rerouted', { moved, lost }),
+  // Logged where they happen, with what is known there.
+  hook: () => {},
+  feedback: () => {},
   // Recorded elsewhere, with the actor.
   operated: () => {},
   fault: ({ code, message }, log) => log.error('service.fault', { code, message }),

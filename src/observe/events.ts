@@ -1,4 +1,5 @@
 import type { MessageStatus } from '../domain/delivery.ts';
+import type { FeedbackKind, FeedbackSource } from '../domain/feedback.ts';
 import type { Outcome, Reply } from '../domain/outcome.ts';
 
 /** Events that rooms announce, for logs, metrics and waiting readers. Never contents. */
@@ -37,7 +38,7 @@ export type Event =
       readonly reason: string;
       readonly sourceAddress: string | null;
       /** The list of allowed sources that lacks the source, if that is the reason. */
-      readonly port?: 'api' | 'webui';
+      readonly port?: 'api' | 'hooks' | 'webui';
       /** The id of the denied request, if it has one. */
       readonly requestId?: string;
       /** The would-be owner, if known: a key, or a named source. */
@@ -112,6 +113,19 @@ export type Event =
       readonly messageId: string;
       readonly kind: 'failed' | 'delayed' | 'success';
       readonly recipients: number;
+    }
+  /** A request came to the hook of a relay, and was proven to be its provider's, or not. */
+  | { readonly type: 'hook'; readonly relay: string; readonly proven: boolean }
+  /**
+   * Something was told of mail after its delivery. `ignored`: it means nothing here; `refused`: it was not proven, and
+   * nobody knows what it is.
+   */
+  | {
+      readonly type: 'feedback';
+      readonly source: FeedbackSource;
+      readonly kind: FeedbackKind | 'none';
+      readonly result: 'matched' | 'unmatched' | 'ignored' | 'refused';
+      readonly count: number;
     }
   /** Waiting recipients were rerouted, or lost their route: the routing table or the relays changed. */
   | { readonly type: 'rerouted'; readonly moved: number; readonly lost: number }

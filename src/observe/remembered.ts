@@ -12,7 +12,7 @@ export interface DeniedTally {
   /** The code of the refusal. */
   readonly reason: string;
   /** The list of allowed sources that lacks it; null for another reason, or SMTP. */
-  readonly port: 'api' | 'webui' | null;
+  readonly port: 'api' | 'hooks' | 'webui' | null;
   readonly count: number;
   /** Wall ms. */
   readonly firstAt: number;

@@ -8,7 +8,12 @@ const key = z.string().max(100);
 const MAX_UNSET = 1000;
 
 /** The settings that a refused source can be added to. */
-export const ALLOW_LISTS = ['listener.allowed_cidrs', 'api.allowed_cidrs', 'webui.allowed_cidrs'] as const;
+export const ALLOW_LISTS = [
+  'listener.allowed_cidrs',
+  'api.allowed_cidrs',
+  'hooks.allowed_cidrs',
+  'webui.allowed_cidrs',
+] as const;
 
 const settingRow = () =>
   z.strictObject({

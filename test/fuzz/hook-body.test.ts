@@ -1,8 +1,8 @@
 /** Bodies of providers' webhooks, proven or not: what anybody may post, and what providers may post some day. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { HOOK_TYPES, type HookType } from '../../src/domain/relay.ts';
 import { Hooks } from '../../src/ingest/hooks/hooks.ts';
-import { HOOK_TYPES, type HookType } from '../../src/ingest/hooks/meanings.ts';
 import type { HookRequest } from '../../src/ingest/hooks/proof.ts';
 import { MAX_EVENTS, MAX_ID } from '../../src/ingest/hooks/reading.ts';
 import {

@@ -1,7 +1,7 @@
 /** Webhooks as providers send them: recorded examples, and bodies with good proofs. */
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { HookType } from '../../src/ingest/hooks/meanings.ts';
+import type { HookType } from '../../src/domain/relay.ts';
 import type { HookRequest, HookSettings } from '../../src/ingest/hooks/proof.ts';
 import { type Certificate, createAuthority, createCertificate } from '../peers/certificate.ts';
 
@@ -30,7 +30,7 @@ export const SNS_ID = 'SNS-ID';
 export const SVIX_ID = 'SVIX-ID';
 export const TOPIC = 'arn:aws:sns:us-east-1:123456789012:ses-events';
 export const CERTIFICATE_URL = 'https://sns.us-east-1.amazonaws.com/SimpleNotificationService-0123abcd.pem';
-const SUBSCRIBE_URL = 'https://sns.us-east-1.amazonaws.com/?Action=ConfirmSubscription&Token=abc';
+export const SUBSCRIBE_URL = 'https://sns.us-east-1.amazonaws.com/?Action=ConfirmSubscription&Token=abc';
 
 const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 /** Of SNS, as at {@link CERTIFICATE_URL}. */

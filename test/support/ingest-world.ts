@@ -19,7 +19,7 @@ export interface LogLine {
 
 /** What every way in stands on: a real store, an intake that records, and a clock that the test moves. */
 export abstract class IngestWorld {
-  readonly clock = new ManualClock();
+  readonly clock: ManualClock;
   readonly events = new Events();
   readonly random = seededRandom(7);
   /** Everything that was logged, whole, at every level. */
@@ -32,11 +32,14 @@ export abstract class IngestWorld {
   };
   readonly seen: Event[] = [];
   readonly stores: SqliteStores = openSqlite(':memory:');
-  readonly intake = new RecordingIntake(this.stores.store, this.clock);
+  readonly intake: RecordingIntake;
   readonly shared: IngestShared;
   readonly #stop = new AbortController();
 
-  constructor(limits: SharedLimits) {
+  /** `epoch` is the wall time at the start, in ms. */
+  constructor(limits: SharedLimits, epoch?: number) {
+    this.clock = new ManualClock(epoch);
+    this.intake = new RecordingIntake(this.stores.store, this.clock);
     this.events.on((event) => this.seen.push(event));
     logEvents(this.events, this.log);
     const { clock, log } = this;

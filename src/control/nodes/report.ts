@@ -113,7 +113,7 @@ const lane = z
 const denied = z.object({
   sourceAddress: z.string(),
   reason: z.string(),
-  port: z.enum(['api', 'webui']).nullable(),
+  port: z.enum(['api', 'hooks', 'webui']).nullable(),
   count,
   firstAt: z.number(),
   lastAt: z.number(),

@@ -9,8 +9,8 @@ import {
   snsCertificate,
 } from '../../../test/support/hook-requests.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { HOOK_TYPES, type HookType } from '../../domain/relay.ts';
 import { Hooks } from './hooks.ts';
-import { HOOK_TYPES, type HookType } from './meanings.ts';
 
 const body = Buffer.from(snsCertificate.cert);
 const hooks = new Hooks({ get: async () => ({ kind: 'answer', body }), clock: new ManualClock(NOW) });

@@ -1,6 +1,6 @@
+import type { HookType } from '../../domain/relay.ts';
 import type { HttpsAnswer } from '../../lib/https-get.ts';
 import { mailgunHook } from './mailgun.ts';
-import type { HookType } from './meanings.ts';
 import { postmarkHook } from './postmark.ts';
 import { bad, type HookRequest, type HookSettings, MAX_BODY_BYTES, type Proof } from './proof.ts';
 import type { Hook, Reading } from './reading.ts';

@@ -1,10 +1,5 @@
 import type { BounceType, FeedbackKind } from '../../domain/feedback.ts';
-
-/** The providers whose webhooks are taken: types of relays. */
-export const HOOK_TYPES = ['ses', 'sendgrid', 'mailgun', 'postmark', 'resend'] as const;
-
-/** See {@link HOOK_TYPES}. */
-export type HookType = (typeof HOOK_TYPES)[number];
+import type { HookType } from '../../domain/relay.ts';
 
 /** What an event is to us. The type of a bounce is null where its codes decide it. */
 export interface Meaning {

@@ -10,8 +10,9 @@ import {
   snsRequest,
 } from '../../../test/support/hook-requests.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { HOOK_TYPES, type HookType } from '../../domain/relay.ts';
 import { Hooks } from './hooks.ts';
-import { HOOK_TYPES, type HookType, meaningOf } from './meanings.ts';
+import { meaningOf } from './meanings.ts';
 import { addressOf, eventId, jsonOf, MAX_EVENTS, MAX_ID, timeOf, timeOfSeconds } from './reading.ts';
 
 const hooks = new Hooks({ get: async () => ({ kind: 'failed', text: 'no' }), clock: new ManualClock(NOW) });

@@ -7,10 +7,11 @@ import {
   NO_MESSAGE,
 } from '../../domain/feedback.ts';
 import { parseMailbox } from '../../domain/mailbox.ts';
+import type { HookType } from '../../domain/relay.ts';
 import { type JsonLimits, parseJson } from '../../http/json.ts';
 import { Problem } from '../../http/problem.ts';
 import { parseTimestamp } from '../../lib/clock.ts';
-import { type HookType, meaningOf } from './meanings.ts';
+import { meaningOf } from './meanings.ts';
 import type { HookRequest, HookSettings, Proof } from './proof.ts';
 
 /** How the events in a proven body become feedback. Nothing here throws, whatever the body. */

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { SETTINGS } from '../../../test/support/hook-requests.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
+import type { HookType } from '../../domain/relay.ts';
 import { Hooks } from './hooks.ts';
-import type { HookType } from './meanings.ts';
 import type { HookSettings } from './proof.ts';
 
 interface Vector {

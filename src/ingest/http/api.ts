@@ -2,8 +2,9 @@ import type { Headers } from '../../http/answer.ts';
 import { whereHealthIs } from '../../http/bad-request.ts';
 import { clientAddress, type Exchange } from '../../http/exchange.ts';
 import { internalError, Problem, quote } from '../../http/problem.ts';
-import { Router, targetOf } from '../../http/router.ts';
+import { type Match, Router, targetOf } from '../../http/router.ts';
 import type { Handler } from '../../http/server.ts';
+import type { CidrSet } from '../../lib/network.ts';
 import { StoreError } from '../../store/store.ts';
 import type { AuthResult } from '../authenticator.ts';
 import type { RateVerdict } from '../rate.ts';
@@ -11,6 +12,7 @@ import { type Access, type Call, rateHeaders, retryAfter, secretIn, unauthorized
 import { answerAsMailgun } from './mailgun.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
 import { routes, type Target } from './routes.ts';
+import { limitStranger } from './strangers.ts';
 
 /**
  * The ingestion API as one handler, for plain HTTP and TLS alike. It checks in the order of contract §5: path, source,
@@ -51,10 +53,15 @@ class IngestApi {
         const isKnown = (path: string) => this.#router.match(path) !== null;
         throw nothingHere(exchange.path, { isKnown, webuiPort: this.#deps.webuiPort() });
       }
-      if (!this.#options.allowedCidrs.contains(sourceAddress)) throw sourceNotAllowed(sourceAddress);
+      const list = isForStrangers(match) ? 'hooks' : 'api';
+      if (!this.#sourcesOf(list).contains(sourceAddress)) throw sourceNotAllowed(sourceAddress, list);
       if (exchange.method === 'OPTIONS') return answerOptions(exchange, match.allow, limits.corsOrigins);
       const target = targetOf(match, exchange.method);
       if ('open' in target) return await target.open(exchange);
+      if ('stranger' in target) {
+        limitStranger(this.#deps.shared.sources, match.pattern, sourceAddress, this.#deps.clock.mono());
+        return await target.stranger({ exchange, sourceAddress, params: match.params });
+      }
       const { access, handle } = target;
       const caller = await this.#admit(exchange, access, sourceAddress);
       const checkKey = async () => void (await this.#callerOf(exchange, access, sourceAddress));
@@ -66,10 +73,19 @@ class IngestApi {
         // The server logs it, and answers if nothing was sent yet.
         throw error;
       }
-      this.#report(problem, exchange, sourceAddress);
+      this.#report(
+        problem,
+        exchange,
+        sourceAddress,
+        match !== null && isForStrangers(match) ? 'hooks' : 'api',
+      );
       if (mailgun) answerAsMailgun(exchange, problem);
       else exchange.problem(problem);
     }
+  }
+
+  #sourcesOf(list: 'api' | 'hooks'): CidrSet {
+    return list === 'api' ? this.#options.allowedCidrs : this.#options.strangerCidrs;
   }
 
   /** Checks the key, its allowed sources, scope and rate. */
@@ -105,7 +121,12 @@ class IngestApi {
   }
 
   /** Reports a refusal once: a 401, 403 or 429 as an event, for metrics and log; any other only in the log. */
-  #report({ status, code }: Problem, { requestId, over }: Exchange, sourceAddress: string): void {
+  #report(
+    { status, code }: Problem,
+    { requestId, over }: Exchange,
+    sourceAddress: string,
+    port: 'api' | 'hooks',
+  ): void {
     if (status === 401 || status === 403 || status === 429)
       this.#deps.events.emit({
         type: 'denied',
@@ -113,7 +134,7 @@ class IngestApi {
         sourceAddress,
         requestId,
         count: 1,
-        ...(code === 'source_not_allowed' ? { port: 'api' } : {}),
+        ...(code === 'source_not_allowed' ? { port } : {}),
       });
     // The server has already reported a request that turned out to be malformed HTTP.
     else if (!over)
@@ -140,12 +161,17 @@ function busy(code: string, detail: string, retryAfterSeconds: number): Problem 
   return new Problem(503, code, detail, { headers: { 'Retry-After': String(retryAfterSeconds) } });
 }
 
-function sourceNotAllowed(address: string): Problem {
+function sourceNotAllowed(address: string, list: 'api' | 'hooks'): Problem {
+  const what = list === 'api' ? 'this API' : 'this path';
   return new Problem(
     403,
     'source_not_allowed',
-    `${address} may not use this API; allow it in api.allowed_cidrs.`,
+    `${address} may not use ${what}; allow it in ${list}.allowed_cidrs.`,
   );
+}
+
+function isForStrangers({ targets }: Match<Target>): boolean {
+  return [...targets.values()].some((target) => 'stranger' in target);
 }
 
 function keySourceNotAllowed(address: string): Problem {

@@ -70,11 +70,20 @@ export const OPEN_ENDPOINTS = {
   getDescription:       { method: 'GET',  path: '/api/v1/openapi.json',           query: NONE },
 } as const satisfies Readonly<Record<string, OpenEndpoint>>;
 
+/** The paths for strangers, which the description leaves out: no program of an operator's calls them. */
+// biome-ignore format: a table
+export const STRANGER_ENDPOINTS = {
+  takeHook:             { method: 'POST', path: '/hooks/{relay}/{token}' },
+} as const satisfies Readonly<Record<string, Pick<OpenEndpoint, 'method' | 'path'>>>;
+
 /** The name of an endpoint, fit to be a method's name in a generated client. */
 export type OperationId = keyof typeof ENDPOINTS | keyof typeof OPEN_ENDPOINTS;
 
 /** The ids of the endpoints that need a key. */
 export const ENDPOINT_IDS = Object.keys(ENDPOINTS) as (keyof typeof ENDPOINTS)[];
+
+/** The ids of the paths for strangers. */
+export const STRANGER_IDS = Object.keys(STRANGER_ENDPOINTS) as (keyof typeof STRANGER_ENDPOINTS)[];
 
 /** The ids of the endpoints that need none. */
 export const OPEN_IDS = Object.keys(OPEN_ENDPOINTS) as (keyof typeof OPEN_ENDPOINTS)[];

@@ -1,4 +1,4 @@
-import type { Acts, Intake } from '../../engine/contract.ts';
+import type { Acts, FeedbackDesk, Intake } from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { CidrSet } from '../../lib/network.ts';
@@ -8,6 +8,7 @@ import type { Spool } from '../../spool/spool.ts';
 import type { Views } from '../../store/views.ts';
 import type { AdminDoor, Outlook } from '../service.ts';
 import type { IngestShared } from '../shared.ts';
+import type { HookDeps } from './hook.ts';
 import type { ReadWords } from './inbox.ts';
 import type { VerdictDeps } from './verdict.ts';
 
@@ -17,6 +18,10 @@ export interface IngestDeps {
   /** The relays and sending domains in force. */
   readonly sending: VerdictDeps['sending'];
   readonly acts: Acts;
+  /** Hears what became of mail. */
+  readonly desk: FeedbackDesk;
+  readonly findHook: HookDeps['findHook'];
+  readonly hooks: HookDeps['hooks'];
   readonly spool: Pick<Spool, 'read'>;
   readonly views: Views;
   /** Predicts when waiting recipients are tried next. */
@@ -46,6 +51,8 @@ export interface IngestOptions {
   /** Our host name, in `Message-ID` and `Received`. */
   readonly hostname: string;
   readonly allowedCidrs: CidrSet;
+  /** Sources that may use the paths for strangers. */
+  readonly strangerCidrs: CidrSet;
   readonly trustedProxies: CidrSet;
   readonly limits: IngestLimits;
   /** How many readers may wait with `?wait=` at once; further ones are answered immediately. */

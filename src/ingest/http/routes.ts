@@ -7,11 +7,19 @@ import { answerAdmin } from './admin.ts';
 import { answerAttempts } from './attempts.ts';
 import { answerBatch } from './batch.ts';
 import type { Access, Call } from './call.ts';
-import { ENDPOINT_IDS, ENDPOINTS, OPEN_ENDPOINTS, OPEN_IDS } from './endpoints.ts';
+import {
+  ENDPOINT_IDS,
+  ENDPOINTS,
+  OPEN_ENDPOINTS,
+  OPEN_IDS,
+  STRANGER_ENDPOINTS,
+  STRANGER_IDS,
+} from './endpoints.ts';
 import { EventTail } from './event-tail.ts';
 import { answerEvents } from './events.ts';
 import { answerExplain } from './explain.ts';
 import { type Findable, findReadable, openContent } from './find-message.ts';
+import { answerHook } from './hook.ts';
 import { InProgress } from './idempotency.ts';
 import { answerWait } from './inbox.ts';
 import { answerList } from './list.ts';
@@ -23,6 +31,7 @@ import { answerHold, answerQueue, answerQueueAct } from './queue.ts';
 import { answerRaw } from './raw.ts';
 import { answerStatus } from './record.ts';
 import { answerResend } from './resend.ts';
+import type { StrangerHandle } from './strangers.ts';
 import { answerSubmit } from './submit.ts';
 import { Watchers } from './watchers.ts';
 
@@ -32,7 +41,9 @@ import { Watchers } from './watchers.ts';
 export type Target =
   | { readonly access: Access; readonly handle: Handle }
   /** Needs no key. */
-  | { readonly open: OpenHandle };
+  | { readonly open: OpenHandle }
+  /** For strangers: other sources, and a limit of its own. */
+  | { readonly stranger: StrangerHandle };
 
 /** Answers a call, or throws a `Problem`. */
 type Handle = (call: Call) => Promise<void>;
@@ -49,12 +60,16 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
     getReady: (exchange) => answerReady(exchange, deps.ready()),
     getDescription: descriptionEndpoint(),
   };
+  const strangers: Readonly<Record<keyof typeof STRANGER_ENDPOINTS, StrangerHandle>> = {
+    takeHook: (visit) => answerHook(visit, { ...deps, ...deps.shared }),
+  };
   return [
     ...ENDPOINT_IDS.map((id) => {
       const { method, path, access } = ENDPOINTS[id];
       return { method, path, target: { access, handle: handlers[id] } };
     }),
     ...OPEN_IDS.map((id) => ({ ...OPEN_ENDPOINTS[id], target: { open: open[id] } })),
+    ...STRANGER_IDS.map((id) => ({ ...STRANGER_ENDPOINTS[id], target: { stranger: strangers[id] } })),
   ];
 }
 

@@ -19,10 +19,11 @@ export function engineRooms(
   calls: CallsUnderWay,
   tellStep: (call: number, step: unknown) => void,
 ): Rooms {
-  const { intake, views, acts, keyring } = rooms;
+  const { intake, views, acts, desk, keyring } = rooms;
   return {
     views,
     acts,
+    desk,
     keyring,
     intake: {
       accept: (packed: readonly PackedSubmission[]) => intake.accept(packed.map(unpackSubmission)),

@@ -22,6 +22,7 @@ export function remoteRooms(
     intake,
     views: room('views'),
     acts: room('acts'),
+    desk: room('desk'),
     keyring: room('keyring'),
     readWords: (message) => line.ask('words', 'read', [message]) as ReturnType<IngestRooms['readWords']>,
     outlook: (messages) => line.ask('outlook', 'look', [messages]) as Promise<LanesSeen>,

@@ -13,8 +13,11 @@ import type { Submission } from '../../../src/domain/message.ts';
 import type { LaneFigures } from '../../../src/engine/contract.ts';
 import type { HttpLimits } from '../../../src/http/server.ts';
 import { createHttpServer, type HttpServer } from '../../../src/http/server.ts';
+import { Hooks } from '../../../src/ingest/hooks/hooks.ts';
+import type { SnsGet } from '../../../src/ingest/hooks/sns-fetch.ts';
 import { createIngestApi } from '../../../src/ingest/http/api.ts';
 import { readContent } from '../../../src/ingest/http/find-message.ts';
+import type { RelayHook } from '../../../src/ingest/http/hook.ts';
 import type { IngestDeps, IngestLimits, IngestOptions } from '../../../src/ingest/http/options.ts';
 import type { VerdictDeps } from '../../../src/ingest/http/verdict.ts';
 import type { SharedLimits } from '../../../src/ingest/shared.ts';
@@ -25,6 +28,7 @@ import { parseMessage } from '../../../src/preview/parse.ts';
 import { cidrs } from '../../support/cidrs.ts';
 import { IngestWorld } from '../../support/ingest-world.ts';
 import { holdAgainst } from '../../support/openapi.ts';
+import { RecordingDesk } from '../../support/recording-desk.ts';
 import { type Done, recordingOperations } from '../../support/recording-operations.ts';
 
 /** What a test sends. */
@@ -58,6 +62,8 @@ type WorldOptions = Partial<Omit<IngestOptions, 'limits'> & SharedLimits> & {
   readonly limits?: Partial<IngestLimits>;
   /** Of the HTTP server below. */
   readonly server?: Partial<HttpLimits>;
+  /** Wall ms at the start. */
+  readonly epoch?: number;
 };
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -85,6 +91,7 @@ const API_LIMITS: IngestLimits = {
 const OPTIONS: Omit<IngestOptions, 'limits'> & SharedLimits = {
   hostname: 'mx.waybill.test',
   allowedCidrs: cidrs('127.0.0.0/8', '::1/128'),
+  strangerCidrs: cidrs('127.0.0.0/8', '::1/128'),
   trustedProxies: cidrs(),
   maxBytesInFlight: 1_000_000,
   maxWaitingRequests: 10,
@@ -153,6 +160,12 @@ export class World extends IngestWorld {
   sending: ReturnType<VerdictDeps['sending']> = { relays: [{ name: 'out', type: 'smtp' }], domains: [] };
   /** What the service says of itself to a balancer. */
   ready = true;
+  /** What was told of mail. */
+  readonly desk = new RecordingDesk();
+  /** The hooks of relays, by relay. */
+  readonly relayHooks = new Map<string, RelayHook>();
+  /** Where certificates of SNS come from. */
+  snsGet: SnsGet = async () => ({ kind: 'failed', text: 'nothing answers' });
   /** Operations that were done. */
   readonly done: Done[] = [];
   /** What is known of lanes, by name. */
@@ -160,8 +173,8 @@ export class World extends IngestWorld {
   readonly #server: HttpServer;
   #port = 0;
 
-  private constructor({ limits, server, ...options }: WorldOptions) {
-    super({ ...OPTIONS, ...options });
+  private constructor({ limits, server, epoch, ...options }: WorldOptions) {
+    super({ ...OPTIONS, ...options }, epoch);
     this.options = { ...OPTIONS, ...options, limits: { ...API_LIMITS, ...limits } };
     const { intake, stores, shared, events, clock, random, log, signal } = this;
     const { views } = stores;
@@ -178,6 +191,9 @@ export class World extends IngestWorld {
         signal,
         sending: () => this.sending,
         acts: intake,
+        desk: this.desk,
+        hooks: new Hooks({ clock, get: (url, abort) => this.snsGet(url, abort) }),
+        findHook: (relay) => this.relayHooks.get(relay) ?? null,
         outlook,
         spool: intake,
         readWords: async (message) => parseMessage(await readContent(message, intake, 404)),
@@ -237,7 +253,8 @@ export class World extends IngestWorld {
           const json = isJson ? JSON.parse(text) : {};
           const answer = { status: response.statusCode ?? 0, headers: response.headers, text, json };
           try {
-            holdAgainst(method, path, answer);
+            // Paths for strangers are in no description.
+            if (!path.startsWith('/hooks/')) holdAgainst(method, path, answer);
             resolve(answer);
           } catch (error) {
             reject(error);

@@ -7,6 +7,8 @@ type AllowList = RequestOf<'allowSource'>['setting'];
 const MEANINGS: Readonly<Record<AllowList, string>> = {
   'listener.allowed_cidrs': 'It may then send mail to anybody over SMTP through this server, without a key.',
   'api.allowed_cidrs': 'It may then use the API; each request still needs a key.',
+  'hooks.allowed_cidrs':
+    'It may then use the paths that take no key: those of webhooks and of unsubscribing.',
   'webui.allowed_cidrs': 'It may then open this dashboard; signing in is needed as before.',
 };
 
