@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { returnPathsOf } from '../config/bounces.ts';
 import { rolesOf } from '../config/roles.ts';
 import type { Config } from '../config/schema.ts';
 import { engineSettingsOf } from '../control/in-force.ts';
@@ -63,6 +64,7 @@ export function createWork(parts: WorkParts): Work {
     signer,
     node,
     settings: engineSettingsOf(() => live.loaded),
+    returnPath: returnPathsOf(() => live.config),
     self: { ...self, report: () => ownReport(engine, parts) },
   });
   const transports: TransportParts = {

@@ -3,6 +3,7 @@ import { join, resolve as resolvePath } from 'node:path';
 import type { HoldKind } from '../domain/lane.ts';
 import { readError } from '../lib/error.ts';
 import type { Random } from '../lib/random.ts';
+import { tokenKeys } from '../lib/recipient-token.ts';
 import type { StoredDomain, StoredHold, StoredRelay } from '../store/registry.ts';
 import { foreignDomains, openDomains } from './domains.ts';
 import { type Fault, showValue } from './fault.ts';
@@ -72,7 +73,14 @@ export function loadConfig(options: LoadOptions): Loaded {
   const holds = new Map(options.stored.holds.map(({ target, kind }) => [target, kind]));
   const { domains, unreadable, faults: flaws } = openDomains(options.stored.domains, vault);
   const tokens = vault === null ? [] : hookTokens(resolution.config.relays, options.stored.settings, vault);
-  const config = { ...resolution.config, domains, unreadableDomains: unreadable, hookTokens: tokens };
+  const keys = vault === null ? null : tokenKeys(vault.derive);
+  const config = {
+    ...resolution.config,
+    domains,
+    unreadableDomains: unreadable,
+    hookTokens: tokens,
+    tokenKeys: keys,
+  };
   return {
     ...resolution,
     config,

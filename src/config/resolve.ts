@@ -54,6 +54,8 @@ export function resolve(sources: Sources): Resolution {
     domains: [],
     unreadableDomains: [],
     hookTokens: [],
+    // Nor is what follows from the secret key.
+    tokenKeys: null,
   };
   const good = new Set(config.relays.map(({ name }) => name));
   const faultyRelays = definitions.map(declaredName).filter((name) => !good.has(name));
@@ -93,7 +95,14 @@ function readSetting(key: SettingKey, given: Given | undefined, faults: Fault[])
 /** The part of a configuration that consists of settings. */
 type SettingValues = Omit<
   Config,
-  'relays' | 'routes' | 'routesOrigin' | 'unreadableRelays' | 'domains' | 'unreadableDomains' | 'hookTokens'
+  | 'relays'
+  | 'routes'
+  | 'routesOrigin'
+  | 'unreadableRelays'
+  | 'domains'
+  | 'unreadableDomains'
+  | 'hookTokens'
+  | 'tokenKeys'
 >;
 
 const NO_ROUTES: RoutesSource = { raw: [], origin: 'stored', source: 'default' };

@@ -1,6 +1,7 @@
 import type { SendingDomain } from '../domain/domain-keys.ts';
 import type { Relay } from '../domain/relay.ts';
 import type { RouteRule } from '../domain/route.ts';
+import type { TokenKeys } from '../lib/recipient-token.ts';
 import type { HookTokens } from './hook-tokens.ts';
 import { SETTINGS } from './settings.ts';
 
@@ -41,6 +42,8 @@ export interface Config extends Values<'', SettingKey> {
   readonly unreadableDomains: readonly string[];
   /** The tokens of every relay whose provider has webhooks. */
   readonly hookTokens: readonly HookTokens[];
+  /** Keys of the tokens in return paths and links to unsubscribe; null if `secret.key` cannot be read. */
+  readonly tokenKeys: TokenKeys | null;
 }
 
 /** Whether `key` names a setting. */

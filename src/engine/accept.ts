@@ -333,6 +333,7 @@ function unitOf(record: AcceptRecord, lane: Lane, deliveries: readonly UnitDeliv
   return {
     ...facts,
     messageId: id,
+    headerFrom: record.header.from,
     createdAt,
     lane: lane.name,
     fence: lane.fence,

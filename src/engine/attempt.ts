@@ -1,6 +1,7 @@
 import { type Evidence, NO_EVIDENCE } from '../domain/attempt.ts';
 import type { Envelope } from '../domain/message.ts';
 import { localReply, type Outcome } from '../domain/outcome.ts';
+import type { ReturnPathOf } from '../domain/return-path.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Stop, type StopSignal } from '../lib/stop.ts';
 import type { Spool } from '../spool/spool.ts';
@@ -18,6 +19,8 @@ export interface AttemptDeps {
   readonly spool: Spool;
   readonly clock: Clock;
   readonly node: string;
+  /** Absent: every transaction has the reverse-path that the sender gave. */
+  readonly returnPath?: ReturnPathOf;
   /** Called with an error that is a bug or a fault of this machine, never the peer's. */
   readonly fault: (code: string, error: unknown) => void;
 }
@@ -164,17 +167,19 @@ async function converse(
   permission: Pick<TransportJob, 'gate' | 'refused' | 'sent'>,
 ): Promise<TransportResult> {
   const { unit } = job;
+  const reversePath = deps.returnPath?.(unit, relay.relay) ?? unit.reversePath;
   try {
     const content = job.content ?? (await deps.spool.read(unit.content));
-    return await relay.transport.deliver(
+    const result = await relay.transport.deliver(
       {
         messageId: unit.messageId,
-        envelope: envelopeOf(unit),
+        envelope: envelopeOf(unit, reversePath),
         content: transportContent(unit, content),
         ...permission,
       },
       signal,
     );
+    return reversePath === unit.reversePath ? result : returning(result, reversePath);
   } catch (error) {
     if (
       error instanceof SpoolError &&
@@ -190,12 +195,42 @@ async function converse(
   }
 }
 
-function envelopeOf(unit: Unit): Envelope {
+function envelopeOf(unit: Unit, reversePath: string): Envelope {
+  const isOurs = reversePath !== unit.reversePath;
   return {
-    reversePath: unit.reversePath,
-    recipients: unit.deliveries.map((delivery) => delivery.recipient),
+    reversePath,
+    recipients: unit.deliveries.map(({ recipient }) =>
+      isOurs ? { ...recipient, notify: withFailure(recipient.notify) } : recipient,
+    ),
     ret: unit.ret,
     envid: unit.envid,
+  };
+}
+
+/**
+ * The NOTIFY of a transaction whose notifications come back to us: we always want to hear of failures, and whether the
+ * sender does is decided when we tell it. ENVID and ORCPT go on as they came, so that a notification names message and
+ * recipient as we know them.
+ */
+function withFailure(notify: string | null): string | null {
+  if (notify === null || notify === 'NEVER') return null;
+  return notify.split(',').includes('FAILURE') ? notify : `${notify},FAILURE`;
+}
+
+/**
+ * The result of an attempt with a return path of ours. The next hop notifies us, and so the sender's wish was not passed
+ * on to it (RFC 3461 §5.2.2): the sender hears of it from us. The evidence shows the path that was given.
+ */
+function returning(result: TransportResult, reversePath: string): TransportResult {
+  const steps = result.evidence.steps.map((step) =>
+    step.verb === 'MAIL' ? { ...step, verb: `MAIL FROM:<${reversePath}>` } : step,
+  );
+  return {
+    ...result,
+    outcomes: result.outcomes.map((outcome) =>
+      outcome.kind === 'delivered' ? { ...outcome, dsnPassed: false } : outcome,
+    ),
+    evidence: { ...result.evidence, steps },
   };
 }
 

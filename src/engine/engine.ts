@@ -1,4 +1,5 @@
 import { relayOfLane } from '../domain/lane.ts';
+import type { ReturnPathOf } from '../domain/return-path.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
@@ -37,6 +38,8 @@ export interface EngineDeps {
   readonly random: Random;
   readonly events: Events;
   readonly signer: Signer;
+  /** Absent: every transaction has the reverse-path that the sender gave. */
+  readonly returnPath?: ReturnPathOf;
   /** Records what retention and compaction did; absent: nothing does. */
   readonly journal?: Pick<Journal, 'record'>;
   /** This process's name in leases, new at every start. */

@@ -13,6 +13,7 @@ function job(messageId: string, priority: Priority): Job {
     fence: 1,
     relay: 'out',
     reversePath: '',
+    headerFrom: 'a@example.com',
     ret: null,
     envid: null,
     content: { segment: 1, offset: 0, length: 1 },

@@ -23,6 +23,7 @@ function unit(deliveries: readonly UnitDelivery[], more: Partial<Unit> = {}): Un
     fence: 1,
     relay: 'out',
     reversePath: 'a@x.test',
+    headerFrom: 'a@example.com',
     ret: null,
     envid: null,
     content: { segment: 1, offset: 0, length: 1 },

@@ -34,6 +34,14 @@ const PURPOSES: Readonly<Record<TokenPurpose, { readonly info: string; readonly 
   unsubscribe: { info: 'waybill unsubscribe', prefix: 'u-' },
 };
 
+/** The keys of all purposes, for a thread or a part that must not have `secret.key` itself. */
+export type TokenKeys = Readonly<Record<TokenPurpose, Uint8Array>>;
+
+/** The keys; `derive` as in {@link createRecipientTokens}. */
+export function tokenKeys(derive: (info: string) => Uint8Array): TokenKeys {
+  return { return_path: derive(PURPOSES.return_path.info), unsubscribe: derive(PURPOSES.unsubscribe.info) };
+}
+
 const MESSAGE_BYTES = 16;
 const RECIPIENT_BYTES = 3;
 const SIGNED_BYTES = MESSAGE_BYTES + RECIPIENT_BYTES;

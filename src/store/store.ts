@@ -299,10 +299,7 @@ export interface QuotaRefund {
 
 /** See {@link Store.release}. */
 export interface ReleaseRequest extends UnitRef {
-  /**
-   * What its `begin` charged to the quota; null for nothing. Given back only if the caller still holds the unit, and it
-   * had begun.
-   */
+  /** What its `begin` charged to the quota, given back if the unit is still held and had begun; null: nothing. */
   readonly refund: QuotaRefund | null;
 }
 
@@ -313,6 +310,8 @@ export interface Unit {
   readonly fence: number;
   readonly relay: string;
   readonly reversePath: string;
+  /** Its author, as shown: `Jane <jane@example.com>`. */
+  readonly headerFrom: string;
   readonly ret: 'FULL' | 'HDRS' | null;
   readonly envid: string | null;
   readonly content: ContentRef;

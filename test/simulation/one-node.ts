@@ -1,5 +1,5 @@
 import { type EngineSettings, NO_SIGNER } from '../../src/engine/contract.ts';
-import { createEngine, type Engine } from '../../src/engine/engine.ts';
+import { createEngine, type Engine, type EngineDeps } from '../../src/engine/engine.ts';
 import { seededRandom } from '../../src/lib/random.ts';
 import { Events } from '../../src/observe/events.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
@@ -11,7 +11,10 @@ import { NodeLife, VirtualTime } from './virtual-clock.ts';
 const EPOCH = Date.UTC(2026, 10, 20, 12);
 
 /** One node over one store, whose wall clock and settings the test can set. */
-export function startNode(settings: () => EngineSettings = () => SETTINGS) {
+export function startNode(
+  settings: () => EngineSettings = () => SETTINGS,
+  more: Pick<EngineDeps, 'returnPath'> = {},
+) {
   const time = new VirtualTime();
   const life = new NodeLife(time, EPOCH, 0);
   const hop = new NextHop(time, seededRandom(1));
@@ -19,7 +22,7 @@ export function startNode(settings: () => EngineSettings = () => SETTINGS) {
   const spool = createMemorySpool();
   const parts = { store, views, spool, clock: life, random: seededRandom(2), node: 'a', signer: NO_SIGNER };
   const events = new Events();
-  const engine = createEngine({ ...parts, events, settings });
+  const engine = createEngine({ ...parts, ...more, events, settings });
   engine.relays.put(relayNamed('out'), hop.transportOf(life));
   const started = engine.start({ seize: true });
   const run = async (ms: number) => {

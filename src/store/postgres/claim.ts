@@ -96,12 +96,14 @@ const NEXT_DUE = `SELECT ${FIRST_DUE} AS "dueAt" FROM (SELECT $1::text COLLATE "
 
 /** Reads a unit without its route and its deliveries. */
 export function unitHeadOf(row: MessageRow): Omit<Unit, 'lane' | 'fence' | 'relay' | 'deliveries'> {
-  const { reversePath, ret, envid, sizeBytes, eightBit, utf8, dotStuffing, test, reportable } = row;
+  const { reversePath, headerFrom, ret, envid, sizeBytes, eightBit, utf8, dotStuffing, test, reportable } =
+    row;
   const { segment, offset, length } = row;
   if (segment === null || offset === null || length === null)
     throw new StoreError('store_bug', `message ${row.id} waits without contents`);
   return {
     reversePath,
+    headerFrom,
     ret,
     envid,
     sizeBytes,

@@ -83,6 +83,7 @@ type UnitHead = Omit<Unit, 'lane' | 'fence' | 'relay' | 'deliveries'>;
 export type UnitHeadRow = [
   id: string,
   reversePath: string,
+  headerFrom: string,
   ret: 'FULL' | 'HDRS' | null,
   envid: string | null,
   segment: number,
@@ -98,16 +99,17 @@ export type UnitHeadRow = [
   createdAt: number,
 ];
 
-export const UNIT_HEAD_COLUMNS = `id, reverse_path, ret, envid, segment, offset, length, size_bytes, eight_bit, utf8,
-  dot_stuffing, priority, test, reportable, max(created_at, coalesce(not_before, 0))`;
+export const UNIT_HEAD_COLUMNS = `id, reverse_path, header_from, ret, envid, segment, offset, length, size_bytes, eight_bit,
+  utf8, dot_stuffing, priority, test, reportable, max(created_at, coalesce(not_before, 0))`;
 
 /** Reads the message of a unit. */
 export function unitHeadOf(row: UnitHeadRow): UnitHead {
-  const [messageId, reversePath, ret, envid, segment, offset, length, sizeBytes, ...rest] = row;
+  const [messageId, reversePath, headerFrom, ret, envid, segment, offset, length, sizeBytes, ...rest] = row;
   const [eightBit, utf8, dotStuffing, rank, test, reportable, createdAt] = rest;
   return {
     messageId,
     reversePath,
+    headerFrom,
     ret,
     envid,
     content: { segment, offset, length },

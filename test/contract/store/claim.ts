@@ -39,6 +39,7 @@ export function claimContract(open: OpenSubject): void {
           fence: lease.fence,
           relay: 'out',
           reversePath: 'sender@example.com',
+          headerFrom: 'Sender <sender@example.com>',
           ret: 'HDRS',
           envid: 'e1',
           content: record.content,

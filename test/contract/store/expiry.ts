@@ -66,6 +66,7 @@ export function expiryContract(open: OpenSubject): void {
       expect(found).toEqual({
         messageId: record.id,
         reversePath: 'sender@example.com',
+        headerFrom: 'Sender <sender@example.com>',
         ret: 'FULL',
         envid: 'e1',
         content: record.content,

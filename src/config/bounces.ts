@@ -1,0 +1,70 @@
+import { parseDomain } from '../domain/domain-name.ts';
+import type { FeedbackToken } from '../domain/feedback.ts';
+import { type BounceDomains, bounceDomainFor, type ReturnPathOf } from '../domain/return-path.ts';
+import { createRecipientTokens, type RecipientTokens, type TokenPurpose } from '../lib/recipient-token.ts';
+import type { Config } from './schema.ts';
+
+/** The return paths of mail that goes out, and the tokens in them, as configured now. */
+
+type Keys = NonNullable<Config['tokenKeys']>;
+/** What return paths are made from. */
+type ReturnConfig = Pick<Config, 'bounces' | 'domains' | 'tokenKeys'>;
+
+const domains = new WeakMap<object, BounceDomains>();
+const tokens = new WeakMap<Keys, Readonly<Record<TokenPurpose, RecipientTokens>>>();
+
+/** The domains of return paths. */
+export function bounceDomainsOf(config: Pick<Config, 'bounces' | 'domains'>): BounceDomains {
+  const known = domains.get(config);
+  if (known !== undefined) return known;
+  const { domain } = config.bounces;
+  const own = new Map<string, string>();
+  const found = { usual: domain === null ? null : parseDomain(domain), own };
+  domains.set(config, found);
+  return found;
+}
+
+/** The tokens of a purpose; null if `secret.key` cannot be read: then none is made, and none counts. */
+export function tokensOf(
+  { tokenKeys }: Pick<Config, 'tokenKeys'>,
+  purpose: TokenPurpose,
+): RecipientTokens | null {
+  if (tokenKeys === null) return null;
+  const known = tokens.get(tokenKeys);
+  if (known !== undefined) return known[purpose];
+  const made = {
+    return_path: createRecipientTokens('return_path', () => tokenKeys.return_path),
+    unsubscribe: createRecipientTokens('unsubscribe', () => tokenKeys.unsubscribe),
+  };
+  tokens.set(tokenKeys, made);
+  return made[purpose];
+}
+
+/** The reverse-paths of transactions. One for a single recipient names it. */
+export function returnPathsOf(config: () => ReturnConfig): ReturnPathOf {
+  return (unit, relay) => {
+    const now = config();
+    const domain = bounceDomainFor(unit, relay, bounceDomainsOf(now));
+    const names = domain === null ? null : tokensOf(now, 'return_path');
+    if (names === null) return unit.reversePath;
+    const [only, ...others] = unit.deliveries;
+    const recipient = others.length > 0 ? null : (only?.index ?? null);
+    return `${names.localPart({ id: unit.messageId, recipient })}@${domain}`;
+  };
+}
+
+/** What may be a token: in a local part, or in the link to unsubscribe. */
+const TOKENS = /(?:(?<![0-9a-z])([bu])-|\/(u)\/)([0-9a-hjkmnp-tv-z]{40})(?![0-9a-z])/gi;
+
+/** Recognises tokens of ours, of both purposes, in an address or a URI. */
+export function recogniseTokens(config: Pick<Config, 'tokenKeys'>): (text: string) => FeedbackToken | null {
+  return (text) => {
+    for (const [, letter = 'u', , token = ''] of text.matchAll(TOKENS)) {
+      const found = tokensOf(config, letter.toLowerCase() === 'b' ? 'return_path' : 'unsubscribe')?.read(
+        token,
+      );
+      if (found) return found;
+    }
+    return null;
+  };
+}
