@@ -83,6 +83,7 @@ export async function fillQueue(store: Store, backlog: Backlog, ref: ContentRef)
         envid: null,
         reportable: false,
         stream: null,
+        copies: null,
         ignoresSuppression: false,
         header: { from: 'a@example.com', subject: 'bench', messageId: '<bench@example.com>' },
         tags: [],

@@ -35,6 +35,15 @@ export interface ContentRef {
   readonly length: number;
 }
 
+/** A part of contents: one recipient's copy, where each recipient has a copy of its own, one after another. */
+export interface ContentPart {
+  /** Bytes of the contents before it. */
+  readonly start: number;
+  readonly length: number;
+  /** CRC-32 of its bytes. */
+  readonly checksum: number;
+}
+
 /** The header fields that status, lists and search show. Display text, hostile like all content. */
 export interface HeaderSummary {
   /** The From mailbox as written into the message. */
@@ -60,6 +69,8 @@ export interface Submission {
   readonly id?: string;
   readonly envelope: Envelope;
   readonly content: Content;
+  /** The length of each recipient's copy, in envelope order, if the content is one copy for each; else absent. */
+  readonly copies?: readonly number[];
   readonly header: HeaderSummary;
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, string>>;
@@ -119,6 +130,7 @@ export interface MessageRecord {
   readonly bcc: readonly string[];
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, string>>;
+  /** Of all copies together. */
   readonly sizeBytes: number;
   readonly flags: BodyFlags;
   readonly priority: Priority;
@@ -132,6 +144,8 @@ export interface MessageRecord {
   readonly lastError: LastError | null;
   /** Null once retention has removed the contents. */
   readonly content: ContentRef | null;
+  /** Each recipient's copy, in envelope order; null: all have the same contents. */
+  readonly copies: readonly ContentPart[] | null;
   /** An attempt ended without our knowing whether the peer took the message (contract §4, design §7). */
   readonly possibleDuplicate: boolean;
 }

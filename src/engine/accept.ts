@@ -20,6 +20,7 @@ import type {
   Signer,
   Suspension,
 } from './contract.ts';
+import { firstBytesOn, type PlacedCopy, signCopies } from './copies.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Lane } from './lanes.ts';
 import type { Leases } from './leases.ts';
@@ -50,11 +51,14 @@ export type IntakeTrouble = 'disk_full' | 'store_unavailable';
 interface Wanted {
   readonly submission: Submission;
   readonly wish: AcceptWish;
+  /** Null: all recipients get the same contents. */
+  readonly copies: readonly PlacedCopy[] | null;
 }
 
 /** A message with its contents in the spool, routed, and the lanes that promised room for it. */
 interface Routed {
   readonly submission: Submission;
+  readonly copies: Wanted['copies'];
   readonly record: AcceptRecord;
   readonly promised: readonly Lane[];
 }
@@ -119,7 +123,9 @@ export class Accept implements Intake {
     const suspension = this.#gate.suspension();
     if (suspension) return submissions.map(() => ({ kind: 'suspended', suspension }));
     const startedAt = this.#deps.clock.mono();
-    const wanted = submissions.map((submission): Wanted => ({ submission, wish: wishOf(submission) }));
+    const wanted = submissions.map((submission): Wanted => {
+      return { submission, wish: wishOf(submission), copies: null };
+    });
     const wishes = wanted.map(({ wish }) => wish);
     try {
       // Awaits only if it must: most mail goes from here to the log in one turn.
@@ -149,6 +155,12 @@ export class Accept implements Intake {
     const withContent = (one: Wanted, content: Content): Wanted =>
       content === one.submission.content ? one : { ...one, submission: { ...one.submission, content } };
     const signed = wanted.map((one) => {
+      const { copies } = one.submission;
+      if (copies !== undefined)
+        return signCopies(one.submission, copies, signer).then((made) => ({
+          ...withContent(one, made.content),
+          copies: made.copies,
+        }));
       const content = signer.sign(one.submission.content, one.submission.signing);
       return content instanceof Promise
         ? content.then((later) => withContent(one, later))
@@ -167,10 +179,10 @@ export class Accept implements Intake {
     const { taking, clock, node } = this.#deps;
     const routed: Routed[] = [];
     try {
-      const messages = wanted.map(({ submission, wish }, place): Taken => {
+      const messages = wanted.map(({ submission, wish, copies }, place): Taken => {
         const messageId = submission.id ?? this.#nextId();
         const record = (content: ContentRef) => {
-          const one = this.#route(submission, messageId, content);
+          const one = this.#route({ submission, copies }, messageId, content);
           routed[place] = one;
           return one.record;
         };
@@ -194,7 +206,7 @@ export class Accept implements Intake {
   }
 
   /** Chooses a relay for every recipient, and asks for the short way where a lane has room. */
-  #route(submission: Submission, id: string, content: ContentRef): Routed {
+  #route({ submission, copies }: Omit<Wanted, 'wish'>, id: string, content: ContentRef): Routed {
     const settings = this.#deps.settings();
     const createdAt = messageIdTime(id);
     const now = this.#deps.clock.wall();
@@ -203,18 +215,30 @@ export class Accept implements Intake {
     const promised = new Map<string, Lane | null>();
     const { sizeBytes } = submission.content;
     const recipients = routeRecipients(submission, id, this.#routing());
-    const deliveries = recipients.map(({ relay, ...routed }): AcceptDelivery => {
+    const deliveries = recipients.map(({ relay, ...routed }, place): AcceptDelivery => {
       const { recipient } = routed;
       if (relay === null) return { ...routed, relay: null, lane: null, dueAt, fence: null };
       const lane = laneOf(relay.name, relay.type, recipient.address);
-      if (!promised.has(lane))
-        promised.set(lane, dueAt > now ? null : this.#dispatch.reserve(lane, sizeBytes, submission.priority));
+      if (!promised.has(lane)) {
+        const bytes = copies === null ? sizeBytes : (copies[place]?.part.length ?? 0);
+        promised.set(lane, dueAt > now ? null : this.#dispatch.reserve(lane, bytes, submission.priority));
+      }
       return { ...routed, relay: relay.name, lane, dueAt, fence: promised.get(lane)?.fence ?? null };
     });
     const lanes = [...promised.values()].filter((lane) => lane !== null);
     const expiresAt = dueAt + settings.retry.maxAgeMs;
-    const record = { ...recordFactsOf(submission), id, createdAt, expiresAt, content, deliveries };
-    return { submission, record: { ...record, routeTable: settings.routing.version }, promised: lanes };
+    const parts = copies === null ? null : copies.map(({ part }) => part);
+    const record = {
+      ...recordFactsOf(submission),
+      id,
+      createdAt,
+      expiresAt,
+      content,
+      copies: parts,
+      deliveries,
+      routeTable: settings.routing.version,
+    };
+    return { submission, copies, record, promised: lanes };
   }
 
   #routing(): RoutingParts {
@@ -256,12 +280,13 @@ export class Accept implements Intake {
 
   /** Hands over the leased work, and tells the lanes of what waits. */
   #dispatchAccepted(routed: Routed, leased: readonly boolean[]): void {
-    const { record, submission } = routed;
+    const { record, submission, copies } = routed;
     for (const lane of routed.promised) {
       const units = unitsOf(record, leased, lane, this.#relays);
-      const jobs = units.map((unit) => ({ unit, content: submission.content }));
+      const contentOf = ({ deliveries }: Unit) => copies?.[deliveries[0]?.index ?? 0]?.content;
+      const jobs = units.map((unit) => ({ unit, content: contentOf(unit) ?? submission.content }));
       if (jobs.length > 0) this.#dispatch.handOver(lane, jobs);
-      else this.#dispatch.unreserve(lane, record.sizeBytes);
+      else this.#dispatch.unreserve(lane, firstBytesOn(lane.name, record));
     }
     for (const [place, { lane, dueAt }] of record.deliveries.entries()) {
       if (lane === null || leased[place]) continue;
@@ -271,7 +296,8 @@ export class Accept implements Intake {
   }
 
   #takeBack(routed: Routed): void {
-    for (const lane of routed.promised) this.#dispatch.unreserve(lane, routed.record.sizeBytes);
+    for (const lane of routed.promised)
+      this.#dispatch.unreserve(lane, firstBytesOn(lane.name, routed.record));
   }
 
   #suspend(error: unknown): IntakeTrouble {
@@ -317,7 +343,9 @@ function unitsOf(record: AcceptRecord, leased: readonly boolean[], lane: Lane, r
   const relay = relays.get(relayOfLane(lane.name));
   const left = record.priority === 'high' ? relay?.leftForHigh : relay?.left;
   const most = relay === undefined ? deliveries.length : mostAtOnce(relay, left ?? deliveries.length);
-  return slices(deliveries, Math.max(1, most)).map((slice) => unitOf(record, lane, slice));
+  return slices(deliveries, record.copies === null ? Math.max(1, most) : 1).map((slice) =>
+    unitOf(record, lane, slice),
+  );
 }
 
 function slices<T>(items: readonly T[], most: number): T[][] {
@@ -327,11 +355,14 @@ function slices<T>(items: readonly T[], most: number): T[][] {
 }
 
 function unitOf(record: AcceptRecord, lane: Lane, deliveries: readonly UnitDelivery[]): Unit {
-  const { id, reversePath, ret, envid, content, sizeBytes, flags, priority, test, reportable } = record;
-  const facts = { reversePath, ret, envid, content, sizeBytes, flags, priority, test, reportable };
+  const { id, reversePath, ret, envid, content, flags, priority, test, reportable } = record;
+  const facts = { reversePath, ret, envid, content, flags, priority, test, reportable };
+  const part = record.copies?.[deliveries[0]?.index ?? 0] ?? null;
   const createdAt = Math.max(record.createdAt, record.sendAt ?? 0);
   return {
     ...facts,
+    part,
+    sizeBytes: part?.length ?? record.sizeBytes,
     messageId: id,
     headerFrom: record.header.from,
     createdAt,

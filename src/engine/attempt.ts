@@ -169,7 +169,7 @@ async function converse(
   const { unit } = job;
   const reversePath = deps.returnPath?.(unit, relay.relay) ?? unit.reversePath;
   try {
-    const content = job.content ?? (await deps.spool.read(unit.content));
+    const content = job.content ?? (await deps.spool.read(unit.content, unit.part));
     const result = await relay.transport.deliver(
       {
         messageId: unit.messageId,

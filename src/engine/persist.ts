@@ -40,7 +40,7 @@ export function isAmbiguous(error: unknown): boolean {
 /** The fields of a record that accepting does not decide. */
 type RecordFacts = Omit<
   AcceptRecord,
-  'id' | 'createdAt' | 'expiresAt' | 'content' | 'deliveries' | 'routeTable'
+  'id' | 'createdAt' | 'expiresAt' | 'content' | 'copies' | 'deliveries' | 'routeTable'
 >;
 
 /** What the store is told of a submission, besides what accepting decides. */

@@ -17,6 +17,7 @@ function job(messageId: string, priority: Priority): Job {
     ret: null,
     envid: null,
     content: { segment: 1, offset: 0, length: 1 },
+    part: null,
     sizeBytes: 1,
     test: false,
     reportable: false,

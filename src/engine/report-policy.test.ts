@@ -27,6 +27,7 @@ function unit(deliveries: readonly UnitDelivery[], more: Partial<Unit> = {}): Un
     ret: null,
     envid: null,
     content: { segment: 1, offset: 0, length: 1 },
+    part: null,
     sizeBytes: 1,
     flags: { eightBit: false, utf8: false, dotStuffing: false },
     priority: 'normal',

@@ -36,7 +36,10 @@ export interface ReportsDeps {
 }
 
 /** The message that a report is about. */
-export type Subject = Pick<Unit, 'messageId' | 'reversePath' | 'ret' | 'envid' | 'content' | 'createdAt'>;
+export type Subject = Pick<
+  Unit,
+  'messageId' | 'reversePath' | 'ret' | 'envid' | 'content' | 'part' | 'createdAt'
+>;
 
 /** A report whose contents are in the spool, to be accepted in the transaction of the event it reports. */
 export interface WrittenReport {
@@ -138,7 +141,7 @@ export class Reports {
     const id = newId();
     const { hostname } = settings().reports;
     const full = subject.ret === 'FULL' && owed.kind === 'failed';
-    const beginning = await this.#beginningOf(subject.content);
+    const beginning = await this.#beginningOf(subject);
     const returned = beginning === null ? NOTHING_RETURNED : await inSlices(returnedOf(beginning, full));
     const message = { id: subject.messageId, envid: subject.envid, arrivedAt: subject.createdAt };
     const messageId = `<${id}@${hostname}>`;
@@ -160,9 +163,9 @@ export class Reports {
    * Null if the message can never be read. Rejects for transient causes: a report without the returned message is the
    * last resort.
    */
-  async #beginningOf(ref: ContentRef): Promise<Beginning | null> {
+  async #beginningOf({ content: ref, part }: Subject): Promise<Beginning | null> {
     try {
-      const content = await this.#deps.spool.read(ref);
+      const content = await this.#deps.spool.read(ref, part);
       const pieces: Uint8Array[] = [];
       let length = 0;
       for await (const piece of content.chunks()) {
@@ -193,7 +196,7 @@ export class Reports {
         return { ...way, relay: relay?.name ?? null, lane, dueAt, fence: null };
       },
     );
-    const facts = { ...recordFactsOf(submission), id, createdAt, content, deliveries };
+    const facts = { ...recordFactsOf(submission), id, createdAt, content, copies: null, deliveries };
     return { ...facts, expiresAt: dueAt + retry.maxAgeMs, routeTable: routing.version };
   }
 }

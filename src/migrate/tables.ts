@@ -68,6 +68,7 @@ export const MESSAGES: TableShape = {
     reportable: 'boolean',
     stream: 'text',
     ignores_suppression: 'boolean',
+    copies: 'text',
     source: 'text',
     source_address: 'text',
     reverse_path: 'text',

@@ -1,5 +1,5 @@
 import type { LogPlace } from '../domain/log-place.ts';
-import type { BodyFlags, Content, ContentRef } from '../domain/message.ts';
+import type { BodyFlags, Content, ContentPart, ContentRef } from '../domain/message.ts';
 
 /**
  * The spool of message contents, written once and never changed.
@@ -16,8 +16,8 @@ export interface Spool {
   /** Tells the spool that the store has decided on these references (committed or refused). */
   decided(refs: readonly ContentRef[]): void;
 
-  /** Opens contents for reading. */
-  read(ref: ContentRef): Promise<SpoolContent>;
+  /** Opens contents for reading, or a part of them; the rest is then neither read nor checked. */
+  read(ref: ContentRef, part?: ContentPart | null): Promise<SpoolContent>;
 
   /** Segments that no append will touch again and whose appends are all decided: candidates for unlinking. */
   idle(): Promise<number[]>;

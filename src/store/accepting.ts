@@ -1,5 +1,6 @@
 import type {
   BodyFlags,
+  ContentPart,
   ContentRef,
   HeaderSummary,
   Idempotency,
@@ -34,6 +35,8 @@ export interface AcceptRecord {
   readonly sendAt: number | null;
   readonly expiresAt: number;
   readonly content: ContentRef;
+  /** Each recipient's copy, in envelope order; null: all have the same contents. */
+  readonly copies: readonly ContentPart[] | null;
   readonly idempotency: Idempotency | null;
   /** A delivery status notification may go to the reverse-path. */
   readonly reportable: boolean;

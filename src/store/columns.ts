@@ -1,5 +1,5 @@
 import type { Attempt } from '../domain/attempt.ts';
-import { type LastError, PRIORITIES, type Priority } from '../domain/message.ts';
+import { type ContentPart, type LastError, PRIORITIES, type Priority } from '../domain/message.ts';
 import { localReply, type Outcome, type Reply } from '../domain/outcome.ts';
 import type { Transition } from '../domain/settle.ts';
 import type { ClaimOrder } from './store.ts';
@@ -30,6 +30,23 @@ export function ranksOf(order: ClaimOrder): readonly number[] {
 /** Reads a JSON column that this program wrote. */
 export function fromJson<T>(text: string): T {
   return JSON.parse(text) as T;
+}
+
+/** The column form of copies, `length:checksum,…`; null without any. */
+export function fromCopies(copies: readonly ContentPart[] | null): string | null {
+  return copies === null ? null : copies.map(({ length, checksum }) => `${length}:${checksum}`).join(',');
+}
+
+/** The copies in a column, in order. */
+export function copiesOf(column: string | null): ContentPart[] | null {
+  if (column === null) return null;
+  let end = 0;
+  return column.split(',').map((copy) => {
+    const [length = 0, checksum = 0] = copy.split(':').map(Number);
+    const start = end;
+    end += length;
+    return { start, length, checksum };
+  });
 }
 
 /** The column form of a group of relays, whose names contain no comma; null for none. */

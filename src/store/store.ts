@@ -1,11 +1,12 @@
 import type { Attempt } from '../domain/attempt.ts';
 import type { Hop, LaneLease } from '../domain/lane.ts';
-import type { BodyFlags, ContentRef, Priority, Recipient } from '../domain/message.ts';
+import type { BodyFlags, ContentPart, ContentRef, Priority, Recipient } from '../domain/message.ts';
 import type { Transition } from '../domain/settle.ts';
 import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } from './accepting.ts';
 import type { CancelAnswer, RequeueAnswer, RequeueRequest } from './acting.ts';
 import type {
   ContentPlace,
+  Expiry,
   IndexAnswer,
   PurgeAnswer,
   PurgePolicy,
@@ -50,7 +51,7 @@ export interface Store {
   /**
    * Leases due deliveries of lanes that the node holds: `queued`/`retrying` → `processing`, in the request's order of
    * priorities, the longest due first within each. The due deliveries of one message and lane form one {@link Unit} of
-   * at most `maxRecipients`. A request under a stale fence gets no units.
+   * at most `maxRecipients`; of one, if each recipient has its own copy. A request under a stale fence gets no units.
    */
   claim(requests: readonly ClaimRequest[], at: Stamp): Promise<ClaimAnswer[]>;
 
@@ -315,6 +316,12 @@ export interface Unit {
   readonly ret: 'FULL' | 'HDRS' | null;
   readonly envid: string | null;
   readonly content: ContentRef;
+  /**
+   * The only recipient's copy within the contents; null: all of them. Where recipients have copies of their own, a unit
+   * has one delivery; the part of an {@link ExpiringMessage} is that of its first one.
+   */
+  readonly part: ContentPart | null;
+  /** Of what is sent. */
   readonly sizeBytes: number;
   readonly flags: BodyFlags;
   readonly priority: Priority;
@@ -354,15 +361,6 @@ export interface ExpiringDelivery extends UnitDelivery {
   readonly lastEnhanced: string | null;
   readonly lastReply: string | null;
   readonly relay: string | null;
-}
-
-/** See {@link Store.expire}. */
-export interface Expiry {
-  readonly messageId: string;
-  /** Places in the envelope. */
-  readonly indexes: readonly number[];
-  /** A delivery status notification on them, its contents in the spool; null for none. */
-  readonly report: AcceptRecord | null;
 }
 
 /** See {@link Store.reassign}. */

@@ -2,8 +2,18 @@ import { type Attempt, NO_EVIDENCE } from '../domain/attempt.ts';
 import type { ContentRef } from '../domain/message.ts';
 import { localReply, type Outcome } from '../domain/outcome.ts';
 import { type SettlePolicy, type SettlingDelivery, settle, type Transition } from '../domain/settle.ts';
+import type { AcceptRecord } from './accepting.ts';
 
-/** Upkeep of the store: requests and answers of `reclaim`, `purge` and `tally`. */
+/** Upkeep of the store: requests and answers of `expire`, `reclaim`, `purge` and `tally`. */
+
+/** See `Store.expire`. */
+export interface Expiry {
+  readonly messageId: string;
+  /** Places in the envelope. */
+  readonly indexes: readonly number[];
+  /** A delivery status notification on them, its contents in the spool; null for none. */
+  readonly report: AcceptRecord | null;
+}
 
 /** See `Store.reclaim`. */
 export interface ReclaimOptions {

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Spool, WHOLE_READ_BYTES } from '../../src/spool/spool.ts';
 import { bytesOf, entryOf, readAll } from '../support/spool-entry.ts';
@@ -53,6 +54,40 @@ export function holdsTheLaws(name: string, prepare: () => Promise<SpoolHarness>)
         expect((await readAll(content)).equals(bytesOf(entries[i] ?? entryOf()))).toBe(true);
         expect((await readAll(content)).equals(bytesOf(entries[i] ?? entryOf()))).toBe(true);
       }
+    });
+
+    test('gives back a part, wherever it begins and however long it is', async () => {
+      const bytes = Buffer.from(Array.from({ length: 700_001 }, (_, i) => (i * 2_654_435_761) >>> 24));
+      const large = Buffer.alloc(WHOLE_READ_BYTES + 300_000, 5);
+      const refs = await spool.append([entryOf(bytes), entryOf('abc', large)]);
+      const parts = [
+        [0, 0, 1],
+        [0, 0, 700_001],
+        [0, 700_000, 1],
+        [0, 262_143, 2],
+        [0, 262_144, 262_144],
+        [0, 300, 400_000],
+        [1, 2, WHOLE_READ_BYTES + 1],
+      ] as const;
+      for (const [place, start, length] of parts) {
+        const [one, two] = refs;
+        const ref = place === 0 ? one : two;
+        const all = place === 0 ? bytes : Buffer.concat([Buffer.from('abc'), large]);
+        const wanted = all.subarray(start, start + length);
+        const content = ref && (await spool.read(ref, { start, length, checksum: crc32(wanted) }));
+        expect(content?.sizeBytes).toBe(length);
+        expect(content && (await readAll(content)).equals(wanted)).toBe(true);
+      }
+    });
+
+    test('a part that is not what was written, or not there, is damaged', async () => {
+      const [ref] = await spool.append([entryOf(Buffer.alloc(WHOLE_READ_BYTES + 9, 1))]);
+      if (ref === undefined) throw new Error('no reference');
+      const whole = { start: 0, length: WHOLE_READ_BYTES + 9, checksum: 1 };
+      for (const part of [{ ...whole, length: 9 }, whole, { ...whole, start: 10 }])
+        await expect((async () => readAll(await spool.read(ref, part)))()).rejects.toMatchObject({
+          code: 'content_damaged',
+        });
     });
 
     test('callers at the same time each get their own contents', async () => {

@@ -1,10 +1,11 @@
-import type { Submission } from '../../src/domain/message.ts';
+import type { Recipient, Submission } from '../../src/domain/message.ts';
 import type { IntakeAnswer } from '../../src/engine/contract.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { Random } from '../../src/lib/random.ts';
 import { StoreError } from '../../src/store/store.ts';
 import { DIRECT_DOMAINS, NO_MAIL_DOMAIN } from './hop-domains.ts';
 import { InvariantBroken, type Watch } from './invariants.ts';
+import { COPY_FOR } from './next-hop.ts';
 import { submissionNamed } from './scene.ts';
 import type { Seen } from './seen.ts';
 import type { VirtualTime } from './virtual-clock.ts';
@@ -145,14 +146,25 @@ export class Customers {
     const isLater = dice.next() < 0.1;
     if (isLater) seen.note('sent later');
     const roll = dice.next();
+    const own = this.#submitted % OWN_COPIES === 0 ? recipients.map((one) => copyFor(one, text)) : null;
+    if (own !== null && own.length > 1) seen.note('copies of their own');
+    const bytes = own === null ? text : Buffer.concat(own);
     return {
       ...named,
+      ...(own !== null && { copies: own.map(({ length }) => length) }),
       envelope: { ...named.envelope, recipients, reversePath: dice.next() < 0.1 ? '' : 'a@example.com' },
-      content: { ...named.content, chunks: [text], sizeBytes: text.length },
+      content: { ...named.content, chunks: [bytes], sizeBytes: bytes.length },
       reportable: true,
       sendAt: isLater ? Math.floor(wall() + dice.next() * 5 * MINUTE) : null,
       priority: roll < 0.2 ? 'high' : roll < 0.4 ? 'bulk' : 'normal',
       idempotency: dice.next() < 0.6 ? { key: token, hash: token } : null,
     };
   }
+}
+
+/** Of so many messages, one has a copy of its own for each recipient. */
+const OWN_COPIES = 5;
+
+function copyFor({ address }: Recipient, text: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${COPY_FOR}: ${address}\r\n`, 'latin1'), text]);
 }

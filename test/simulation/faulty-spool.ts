@@ -51,10 +51,10 @@ export function faultySpool({ inner, life, time, dice, faults, note }: FaultySpo
       inner.decided(refs);
       return unavailable('spool append failed after', 'after');
     },
-    read: async (ref) => {
+    read: async (ref, part) => {
       await pass();
       if (dice.next() < faults.failRead) unavailable('spool read failed', 'read');
-      return await inner.read(ref);
+      return await inner.read(ref, part);
     },
     space: async () => (faults.isFull ? { freeBytes: 0, totalBytes: 2e12 } : await inner.space()),
   };

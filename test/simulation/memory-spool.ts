@@ -25,9 +25,10 @@ export function createMemorySpool(): MemorySpool {
     decided: (refs) => {
       for (const { segment } of refs) undecided.delete(segment);
     },
-    read: async ({ segment }) => {
-      const bytes = contents.get(segment);
-      if (!bytes) throw new SpoolError('content_missing', `segment ${segment} is gone`);
+    read: async ({ segment }, part) => {
+      const whole = contents.get(segment);
+      if (!whole) throw new SpoolError('content_missing', `segment ${segment} is gone`);
+      const bytes = part ? whole.subarray(part.start, part.start + part.length) : whole;
       return { sizeBytes: bytes.length, chunks: () => [bytes] };
     },
     idle: async () => [...contents.keys()].filter((segment) => !undecided.has(segment)),

@@ -18,11 +18,15 @@ import {
 } from '../../src/transport/smtp/failure.ts';
 import type { ProbeResult, Transport, TransportJob, TransportResult } from '../../src/transport/transport.ts';
 import { HEALTHY, type HopFaults, HopSession } from './hop-session.ts';
+import { InvariantBroken } from './invariants.ts';
 import type { Kind } from './seen.ts';
 import type { NodeLife, VirtualTime } from './virtual-clock.ts';
 
 const HOST = 'hop.example';
 const PORT = 25;
+/** The field in which a recipient's own copy names the recipient. */
+export const COPY_FOR = 'Copy-For';
+const COPY_LINE = new RegExp(`^${COPY_FOR}: (\\S+)\r\n`);
 /** Contents above some size are not begun before the gate is open: here, of so many messages one. */
 const HELD_SHARE = 0.2;
 
@@ -285,7 +289,18 @@ async function tokenOf(job: TransportJob): Promise<string> {
   const parts: Uint8Array[] = [];
   for await (const chunk of job.content.chunks()) parts.push(chunk);
   const text = Buffer.concat(parts).toString('latin1');
+  refuseForeignCopy(job, text);
   return /^Message-ID: <([^@>]+)@/m.exec(text)?.[1] ?? text;
+}
+
+/** Throws where a copy goes to anybody but the recipient that it names. */
+function refuseForeignCopy({ envelope }: TransportJob, text: string): void {
+  const [, copyFor] = COPY_LINE.exec(text) ?? [];
+  if (copyFor === undefined) return;
+  const sentTo = envelope.recipients.map(({ address }) => address).join(' ');
+  const copies = text.split(COPY_FOR).length - 1;
+  if (sentTo !== copyFor || copies !== 1)
+    throw new InvariantBroken(`${copies} copies, the first for ${copyFor}, were sent to ${sentTo}`);
 }
 
 /** As a transport tells it. */

@@ -46,6 +46,7 @@ export const KINDS = [
   'resubmission',
   'resubmission replayed',
   'sent later',
+  'copies of their own',
   'expired',
   'relay at its limit of attempts',
   'daily quota used up',

@@ -1,4 +1,4 @@
-import type { Content, ContentRef, Submission } from '../../src/domain/message.ts';
+import type { Content, ContentPart, ContentRef, Submission } from '../../src/domain/message.ts';
 import { INBOX } from '../../src/domain/relay.ts';
 import type { RouteFacts } from '../../src/domain/route-match.ts';
 import type {
@@ -100,9 +100,13 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
     return Promise.resolve(0);
   }
 
-  async read({ segment }: ContentRef): Promise<SpoolContent> {
+  async read({ segment }: ContentRef, part: ContentPart | null = null): Promise<SpoolContent> {
     const content = this.#contents[segment - 1];
     if (content === undefined) throw new SpoolError('content_missing', `there is no segment ${segment}`);
+    if (part !== null) {
+      const bytes = Buffer.concat(content.chunks).subarray(part.start, part.start + part.length);
+      return { sizeBytes: part.length, chunks: () => [bytes] };
+    }
     return { sizeBytes: content.sizeBytes, chunks: () => content.chunks };
   }
 
@@ -152,7 +156,7 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
   }
 
   #recordOf(submission: Submission): AcceptRecord {
-    const { envelope, content: given, ...facts } = submission;
+    const { envelope, content: given, copies = null, ...facts } = submission;
     const content = this.#signed(given);
     const id = submission.id ?? this.#nextId();
     const createdAt = messageIdTime(id);
@@ -169,6 +173,7 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
       flags: content.flags,
       expiresAt: dueAt + MAX_AGE_MS,
       content: { segment: this.#contents.push(content), offset: 0, length: content.sizeBytes },
+      copies: copies === null ? null : partsOf(copies),
       routeTable: 0,
       deliveries: envelope.recipients.map((recipient) => ({
         recipient,
@@ -181,6 +186,15 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
       })),
     };
   }
+}
+
+/** What is recorded here is not signed, and nobody checks its bytes. */
+function partsOf(lengths: readonly number[]): ContentPart[] {
+  let end = 0;
+  return lengths.map((length) => {
+    end += length;
+    return { start: end - length, length, checksum: 0 };
+  });
 }
 
 function planOf(relay: string): PlannedDelivery {

@@ -104,15 +104,17 @@ export function refuseTestMessage(message: MessageRecord): void {
 
 /**
  * Opens a message's content for immediate use; reading a piece later may throw `SpoolError`. Throws the problem
- * `content_expired` with this status when the content is no longer kept, and 503 when it cannot be read now.
+ * `content_expired` with this status when the content is no longer kept, and 503 when it cannot be read now. Where
+ * recipients have copies of their own, it is that of the one with this place in the envelope.
  */
 export async function openContent(
-  { content }: MessageRecord,
+  { content, copies }: MessageRecord,
   spool: Pick<Spool, 'read'>,
   expired: 404 | 409,
+  recipient = 0,
 ): Promise<SpoolContent> {
   if (content === null) throw contentExpired(expired);
-  return await readOr(expired, () => spool.read(content));
+  return await readOr(expired, () => spool.read(content, copies?.[recipient] ?? null));
 }
 
 /** As {@link openContent}, but reads all of it into memory. */

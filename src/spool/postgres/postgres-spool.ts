@@ -1,4 +1,4 @@
-import type { ContentRef } from '../../domain/message.ts';
+import type { ContentPart, ContentRef } from '../../domain/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../postgres/database.ts';
 import type { AcceptAnswer, AcceptRecord } from '../../store/accepting.ts';
@@ -87,9 +87,9 @@ class PostgresSpool implements SharedSpool {
     this.#own.decided(refs);
   }
 
-  async read(ref: ContentRef): Promise<SpoolContent> {
+  async read(ref: ContentRef, part: ContentPart | null = null): Promise<SpoolContent> {
     this.#checkOpen();
-    return this.#reader.read(ref);
+    return part === null ? this.#reader.read(ref) : this.#reader.readPart(ref, part);
   }
 
   async idle(): Promise<number[]> {

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { ContentRef } from '../../domain/message.ts';
+import type { ContentPart, ContentRef } from '../../domain/message.ts';
 import type { Database } from '../../postgres/database.ts';
 import { decodeHeader, type RecordHeader } from '../record.ts';
 import { type SpoolContent, SpoolError, WHOLE_READ_BYTES } from '../spool.ts';
@@ -46,6 +46,40 @@ export class ContentsReader {
     if (first === undefined) throw missing(ref);
     const header = headerOf(ref, first);
     return { sizeBytes: ref.length, chunks: () => this.#stream(ref, header) };
+  }
+
+  /** Opens a part of contents; it is read piece by piece if it is large, and has a checksum of its own. */
+  async readPart(ref: ContentRef, part: ContentPart): Promise<SpoolContent> {
+    const sizeBytes = part.length;
+    if (sizeBytes > WHOLE_READ_BYTES) return { sizeBytes, chunks: () => this.#streamPart(ref, part) };
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of this.#streamPart(ref, part)) chunks.push(chunk);
+    return { sizeBytes, chunks: () => chunks };
+  }
+
+  /** Each row is cut by the database: what is not asked for is not transferred. */
+  async *#streamPart(ref: ContentRef, { start, length, checksum }: ContentPart): AsyncIterable<Uint8Array> {
+    let sum = 0;
+    for (let at = start; at < start + length; ) {
+      const piece = Math.floor(at / PIECE_BYTES);
+      const from = at - piece * PIECE_BYTES;
+      const wanted = Math.min(start + length - at, PIECE_BYTES - from);
+      const [row] = await asSpool(
+        this.#database.rows<Pick<PieceRow, 'bytes'>>(READ_RANGE, [
+          ref.segment,
+          ref.offset,
+          piece,
+          from + 1,
+          wanted,
+        ]),
+      );
+      if (row === undefined) throw missing(ref);
+      if (row.bytes.byteLength !== wanted) throw damaged(ref);
+      sum = crc32(row.bytes, sum);
+      yield row.bytes;
+      at += wanted;
+    }
+    if (sum !== checksum) throw damaged(ref);
   }
 
   #whole(ref: ContentRef): Promise<SpoolContent> {
@@ -153,4 +187,6 @@ const READ_WHOLE = `SELECT place, header, bytes
   CROSS JOIN LATERAL (SELECT piece, header, bytes FROM contents
     WHERE contents.segment = wanted.segment AND contents."offset" = wanted."offset" ORDER BY piece) AS found
   ORDER BY place, piece`;
+const READ_RANGE = `SELECT substring(bytes FROM $4::integer FOR $5::integer) AS bytes FROM contents
+  WHERE segment = $1 AND "offset" = $2 AND piece = $3`;
 const READ_PIECE = `SELECT bytes FROM contents WHERE segment = $1 AND "offset" = $2 AND piece = $3`;

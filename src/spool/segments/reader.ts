@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { ContentRef } from '../../domain/message.ts';
+import type { ContentPart, ContentRef } from '../../domain/message.ts';
 import { NewestMap } from '../../lib/newest-map.ts';
 import { decodeHeader, HEADER_BYTES, type RecordHeader } from '../record.ts';
 import { type SpoolContent, SpoolError, WHOLE_READ_BYTES } from '../spool.ts';
@@ -10,6 +10,16 @@ import { errorCode, readFully, type SpoolFiles } from './files.ts';
 const PIECE_BYTES = 256 * 1024;
 /** Pieces read at once, with Node.js's four threads: more would only take memory. */
 const PIECES_AT_ONCE = 8;
+
+/** Bytes of a record that are read piece by piece. */
+interface Range {
+  /** Bytes of the record before it. */
+  readonly start: number;
+  readonly length: number;
+  /** The starting value of its CRC-32. */
+  readonly seed: number;
+  readonly checksum: number;
+}
 
 /** Reads records back. */
 export class SegmentReader {
@@ -39,8 +49,25 @@ export class SegmentReader {
       const body = await this.#whole(ref);
       return { sizeBytes: ref.length, chunks: () => [body] };
     }
-    const header = await this.#header(ref);
-    return { sizeBytes: ref.length, chunks: () => this.#stream(ref, header) };
+    const { seed, checksum } = await this.#header(ref);
+    const range = { start: HEADER_BYTES, length: ref.length, seed, checksum };
+    return { sizeBytes: ref.length, chunks: () => this.#stream(ref, range) };
+  }
+
+  /** Opens a part of a record in the same way; it has a checksum of its own. */
+  async readPart(ref: ContentRef, part: ContentPart): Promise<SpoolContent> {
+    if (part.start + part.length > ref.length) throw damaged(ref);
+    const range = { start: HEADER_BYTES + part.start, length: part.length, seed: 0, checksum: part.checksum };
+    if (part.length > WHOLE_READ_BYTES)
+      return { sizeBytes: part.length, chunks: () => this.#stream(ref, range) };
+    const { fd, release } = await this.#open(ref);
+    try {
+      const bytes = await this.#bytes(fd, ref, range.start, part.length);
+      if (crc32(bytes) !== part.checksum) throw damaged(ref);
+      return { sizeBytes: part.length, chunks: () => [bytes] };
+    } finally {
+      release();
+    }
   }
 
   async #whole(ref: ContentRef): Promise<Buffer> {
@@ -60,17 +87,17 @@ export class SegmentReader {
   }
 
   /** Holds the segment open until the end: it may be unlinked meanwhile. */
-  async *#stream(ref: ContentRef, header: RecordHeader): AsyncIterable<Uint8Array> {
+  async *#stream(ref: ContentRef, { start, length, seed, checksum }: Range): AsyncIterable<Uint8Array> {
     const { fd, release } = await this.#open(ref);
     try {
-      let sum = header.seed;
-      for (let at = 0; at < ref.length; at += PIECE_BYTES) {
-        const length = Math.min(PIECE_BYTES, ref.length - at);
-        const piece = await this.#pieces.run(() => this.#bytes(fd, ref, HEADER_BYTES + at, length));
+      let sum = seed;
+      for (let at = 0; at < length; at += PIECE_BYTES) {
+        const size = Math.min(PIECE_BYTES, length - at);
+        const piece = await this.#pieces.run(() => this.#bytes(fd, ref, start + at, size));
         sum = crc32(piece, sum);
         yield piece;
       }
-      if (sum !== header.checksum) throw damaged(ref);
+      if (sum !== checksum) throw damaged(ref);
     } finally {
       release();
     }

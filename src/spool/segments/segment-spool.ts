@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { isUpTo, type LogPlace } from '../../domain/log-place.ts';
-import type { ContentRef } from '../../domain/message.ts';
+import type { ContentPart, ContentRef } from '../../domain/message.ts';
 import { encodeRecord, encodeSmall, isSmall } from '../record.ts';
 import {
   type FactLog,
@@ -122,9 +122,9 @@ class SegmentSpool implements Spool, FactLog {
     for (const ref of refs) this.#ledger.decided(ref);
   }
 
-  async read(ref: ContentRef): Promise<SpoolContent> {
+  async read(ref: ContentRef, part: ContentPart | null = null): Promise<SpoolContent> {
     this.#checkOpen();
-    return this.#reader.read(ref);
+    return part === null ? this.#reader.read(ref) : this.#reader.readPart(ref, part);
   }
 
   async idle(): Promise<number[]> {

@@ -1,7 +1,8 @@
-import { groupOf, priorityOf, ranksOf } from '../columns.ts';
+import { copiesOf, groupOf, priorityOf, ranksOf } from '../columns.ts';
 import { type ClaimAnswer, type ClaimRequest, StoreError, type Unit, type UnitDelivery } from '../store.ts';
 import { lease } from './changes.ts';
 import { FIRST_DUE } from './lanes.ts';
+import type { OpenDelivery } from './ledger.ts';
 import { DELIVERIES, type DeliveryRow, type MessageRow, OPEN_DELIVERY } from './tables.ts';
 import type { Work } from './work.ts';
 
@@ -32,6 +33,7 @@ async function claimLane(work: Work, request: ClaimRequest): Promise<ClaimAnswer
       work,
       request,
       heads.flatMap((id) => free.get(id) ?? []),
+      request.limit - units.length,
     );
     units.push(...found);
     // Keeps them from being found again, in this lane or when a later request names it once more.
@@ -52,24 +54,36 @@ async function findHeads(
   return [...new Set(rows.map(({ message }) => message))];
 }
 
-/** Leases the due deliveries of locked messages, one unit per message. */
+/**
+ * Leases the due deliveries of locked messages, one unit per message; where each recipient has its own copy, as many
+ * units as there is room for.
+ */
 async function siblingsOf(
   work: Work,
   request: ClaimRequest,
   messages: readonly MessageRow[],
+  room: number,
 ): Promise<Unit[]> {
   const { lane, fence, maxRecipients } = request;
   const ids = messages.map(({ id }) => id);
   const rows = await work.db.rows<DeliveryRow>(SIBLINGS, [ids, lane, work.at.now, maxRecipients]);
   const byMessage = Map.groupBy(work.ledger.add(rows), ({ row }) => row.message);
-  return messages.flatMap((message) => {
-    const siblings = byMessage.get(message.id) ?? [];
+  const unitOf = (message: MessageRow, siblings: readonly OpenDelivery[]): Unit[] => {
     const [first] = siblings;
     // Another verb may have taken it before its message was locked.
     if (first === undefined) return [];
     const deliveries = siblings.map(({ row }) => unitDeliveryOf(row));
     for (const delivery of siblings) lease(work, delivery, fence);
-    return [{ ...unitHeadOf(message), lane, fence, relay: first.row.relay ?? '', deliveries }];
+    const head = unitHeadOf(message, first.row.index);
+    return [{ ...head, lane, fence, relay: first.row.relay ?? '', deliveries }];
+  };
+  let left = room - messages.length;
+  return messages.flatMap((message) => {
+    const siblings = byMessage.get(message.id) ?? [];
+    if (message.copies === null) return unitOf(message, siblings);
+    const taken = siblings.slice(0, 1 + Math.max(0, left));
+    left -= taken.length - 1;
+    return taken.flatMap((delivery) => unitOf(message, [delivery]));
   });
 }
 
@@ -94,19 +108,23 @@ const SIBLINGS = `WITH found AS MATERIALIZED (
 
 const NEXT_DUE = `SELECT ${FIRST_DUE} AS "dueAt" FROM (SELECT $1::text COLLATE "C" AS lane) AS depths`;
 
-/** Reads a unit without its route and its deliveries. */
-export function unitHeadOf(row: MessageRow): Omit<Unit, 'lane' | 'fence' | 'relay' | 'deliveries'> {
-  const { reversePath, headerFrom, ret, envid, sizeBytes, eightBit, utf8, dotStuffing, test, reportable } =
-    row;
+/** Reads a unit without its route and its deliveries, of which the first has this place in the envelope. */
+export function unitHeadOf(
+  row: MessageRow,
+  index: number,
+): Omit<Unit, 'lane' | 'fence' | 'relay' | 'deliveries'> {
+  const { reversePath, headerFrom, ret, envid, eightBit, utf8, dotStuffing, test, reportable } = row;
   const { segment, offset, length } = row;
   if (segment === null || offset === null || length === null)
     throw new StoreError('store_bug', `message ${row.id} waits without contents`);
+  const part = copiesOf(row.copies)?.[index] ?? null;
   return {
     reversePath,
     headerFrom,
     ret,
     envid,
-    sizeBytes,
+    part,
+    sizeBytes: part?.length ?? row.sizeBytes,
     test,
     reportable,
     messageId: row.id,

@@ -2,7 +2,7 @@ import { deriveStatus } from '../../domain/delivery.ts';
 import type { Queries } from '../../postgres/database.ts';
 import { indexable } from '../../postgres/text.ts';
 import type { AcceptDelivery, AcceptRecord } from '../accepting.ts';
-import { fromGroup, rankOf } from '../columns.ts';
+import { fromCopies, fromGroup, rankOf } from '../columns.ts';
 import { gaugeOf } from '../counting.ts';
 import type { Stamp } from '../store.ts';
 import type { EventLog } from './events.ts';
@@ -119,6 +119,7 @@ function messageRow(record: AcceptRecord, leased: readonly boolean[], now: numbe
     reportable,
     stream,
     ignoresSuppression,
+    copies: fromCopies(record.copies),
     headerFrom: header.from,
     subject: header.subject,
     messageId: header.messageId,

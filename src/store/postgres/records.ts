@@ -1,7 +1,7 @@
 import type { LastError, MessageRecord } from '../../domain/message.ts';
 import { summarizeRecipients } from '../../domain/summary.ts';
 import type { Queries } from '../../postgres/database.ts';
-import { fromJson, groupOf, priorityOf } from '../columns.ts';
+import { copiesOf, fromJson, groupOf, priorityOf } from '../columns.ts';
 import type { MessageDetail, RecipientRecord } from '../views.ts';
 import { DELIVERIES, type DeliveryRow, inSpan, MESSAGES, type MessageRow, spanned } from './tables.ts';
 
@@ -72,6 +72,7 @@ function messageOf(row: MessageRow, recipients: readonly RecipientRecord[]): Mes
     priority: priorityOf(row.priority),
     lastError: row.lastError === null ? null : fromJson<LastError>(row.lastError),
     content: segment === null || offset === null || length === null ? null : { segment, offset, length },
+    copies: copiesOf(row.copies),
   };
 }
 

@@ -1,8 +1,9 @@
 import type { LaneLease } from '../../domain/lane.ts';
 import { endCancelled } from '../../domain/settle.ts';
 import type { Queries } from '../../postgres/database.ts';
-import type { ExpiringDelivery, ExpiringMessage, Expiry } from '../store.ts';
+import type { ExpiringDelivery, ExpiringMessage } from '../store.ts';
 import {
+  type Expiry,
   groupByAttempt,
   lostAttempt,
   type ReclaimAnswer,
@@ -35,7 +36,7 @@ export async function expiring(db: Queries, limit: number, now: number): Promise
     const head = heads.get(id);
     if (left <= 0 || head === undefined) break;
     const deliveries = (rows.get(id) ?? []).map(expiringDeliveryOf);
-    messages.push({ ...unitHeadOf(head), deliveries });
+    messages.push({ ...unitHeadOf(head, deliveries[0]?.index ?? 0), deliveries });
     left -= deliveries.length;
   }
   return messages;

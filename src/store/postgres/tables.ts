@@ -107,6 +107,7 @@ export interface MessageRow {
   readonly reportable: boolean;
   readonly stream: string | null;
   readonly ignoresSuppression: boolean;
+  readonly copies: string | null;
   readonly source: Source;
   readonly sourceAddress: string | null;
   readonly reversePath: string;
@@ -152,6 +153,7 @@ export const MESSAGES = new Table<MessageRow>('messages', {
   reportable: 'boolean',
   stream: 'text',
   ignoresSuppression: 'boolean',
+  copies: 'text',
   source: 'text',
   sourceAddress: 'text',
   reversePath: 'text',

@@ -1,6 +1,6 @@
 import type { DeliveryState } from '../../domain/delivery.ts';
 import type { RecipientKind } from '../../domain/message.ts';
-import { groupOf, priorityOf, ranksOf } from '../columns.ts';
+import { copiesOf, groupOf, priorityOf, ranksOf } from '../columns.ts';
 import type { ClaimAnswer, ClaimRequest, Stamp, Unit, UnitDelivery } from '../store.ts';
 import type { Books } from './books.ts';
 import type { Deliveries } from './deliveries.ts';
@@ -40,18 +40,21 @@ export function claimVerb(books: Books, deliveries: Deliveries) {
 
   function claimUnit(seq: number, request: ClaimRequest, at: Stamp): Unit | null {
     const { lane, fence, maxRecipients } = request;
-    const siblings = sql.siblings.all(seq, lane, at.now, maxRecipients);
+    const found = sql.siblings.all(seq, lane, at.now, maxRecipients);
+    const [first] = found;
     // An earlier head may have taken this delivery along.
-    if (siblings.length === 0) return null;
+    if (first === undefined) return null;
     const message = books.ledger.openSeq(seq);
-    const head = sql.message.get(seq);
-    if (head === undefined) throw new Error(`message ${message.id} has deliveries but no row`);
+    const row = sql.message.get(seq);
+    if (row === undefined) throw new Error(`message ${message.id} has deliveries but no row`);
+    const head = unitHeadOf(row, first[0]);
+    const siblings = head.part === null ? found : [first];
     let relay = '';
     for (const [index, , , , , , , , , , state, ofSibling] of siblings) {
       deliveries.lease(message, index, state, lane, fence);
       relay = ofSibling;
     }
-    return { ...unitHeadOf(head), lane, fence, relay, deliveries: siblings.map(unitDeliveryOf) };
+    return { ...head, lane, fence, relay, deliveries: siblings.map(unitDeliveryOf) };
   }
 }
 
@@ -97,15 +100,17 @@ export type UnitHeadRow = [
   test: number,
   reportable: number,
   createdAt: number,
+  copies: string | null,
 ];
 
 export const UNIT_HEAD_COLUMNS = `id, reverse_path, header_from, ret, envid, segment, offset, length, size_bytes, eight_bit,
-  utf8, dot_stuffing, priority, test, reportable, max(created_at, coalesce(not_before, 0))`;
+  utf8, dot_stuffing, priority, test, reportable, max(created_at, coalesce(not_before, 0)), copies`;
 
-/** Reads the message of a unit. */
-export function unitHeadOf(row: UnitHeadRow): UnitHead {
+/** Reads the message of a unit whose first delivery has this place in the envelope. */
+export function unitHeadOf(row: UnitHeadRow, index: number): UnitHead {
   const [messageId, reversePath, headerFrom, ret, envid, segment, offset, length, sizeBytes, ...rest] = row;
-  const [eightBit, utf8, dotStuffing, rank, test, reportable, createdAt] = rest;
+  const [eightBit, utf8, dotStuffing, rank, test, reportable, createdAt, copies] = rest;
+  const part = copiesOf(copies)?.[index] ?? null;
   return {
     messageId,
     reversePath,
@@ -113,7 +118,8 @@ export function unitHeadOf(row: UnitHeadRow): UnitHead {
     ret,
     envid,
     content: { segment, offset, length },
-    sizeBytes,
+    part,
+    sizeBytes: part?.length ?? sizeBytes,
     flags: { eightBit: eightBit === 1, utf8: utf8 === 1, dotStuffing: dotStuffing === 1 },
     priority: priorityOf(rank),
     test: test === 1,

@@ -2,7 +2,7 @@ import { type DeliveryState, deriveStatus, type MessageStatus } from '../../doma
 import type { LastError } from '../../domain/message.ts';
 import type { Transition } from '../../domain/settle.ts';
 import type { AcceptDelivery, AcceptRecord } from '../accepting.ts';
-import { fromGroup, rankOf } from '../columns.ts';
+import { fromCopies, fromGroup, rankOf } from '../columns.ts';
 import type { Kept } from '../counting.ts';
 import type { Stamp } from '../store.ts';
 import type { Books } from './books.ts';
@@ -161,6 +161,7 @@ function insertMessage(sql: Sql, seq: number, record: AcceptRecord, standing: St
     asFlag(record.reportable),
     record.stream,
     asFlag(record.ignoresSuppression),
+    fromCopies(record.copies),
   );
 }
 
@@ -326,14 +327,15 @@ function prepareMessage(db: Driver) {
       reportable: number,
       stream: string | null,
       ignoresSuppression: number,
+      copies: string | null,
     ]
   >(
     `INSERT INTO messages (seq, id, key_id, status, queued, processing, retrying, delivered, failed, attempts, kept,
        last_error, created_at, updated_at, status_at, delivered_at, final_at, not_before, expires_at, priority, test,
        source, source_address, reverse_path, ret, envid, header_from, subject, message_id, tags, metadata, size_bytes,
        eight_bit, utf8, dot_stuffing, segment, offset, length, route_table, reportable, stream,
-       ignores_suppression)
+       ignores_suppression, copies)
      VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-       ?, ?, ?, ?, ?, ?)`,
+       ?, ?, ?, ?, ?, ?, ?)`,
   );
 }

@@ -2,7 +2,7 @@ import type { DeliveryState, MessageStatus } from '../../domain/delivery.ts';
 import type { LastError, MessageRecord, RecipientKind, Source } from '../../domain/message.ts';
 import type { OutcomeName } from '../../domain/outcome.ts';
 import { summarizeRecipients } from '../../domain/summary.ts';
-import { fromJson, groupOf, priorityOf } from '../columns.ts';
+import { copiesOf, fromJson, groupOf, priorityOf } from '../columns.ts';
 import { type CountedEvent, dayOf, type GaugeName, minuteOf, RECENT_MINUTES } from '../counting.ts';
 import type { Figures, RecipientRecord } from '../views.ts';
 import type { InSnapshot } from './connection.ts';
@@ -85,11 +85,13 @@ export type MessageRow = [
   segment: number | null,
   offset: number | null,
   length: number | null,
+  copies: string | null,
 ];
 
 export const MESSAGE_COLUMNS = `seq, id, key_id, status, attempts, possible_duplicate, last_error, created_at, updated_at,
   status_at, delivered_at, final_at, not_before, expires_at, priority, test, source, reverse_path, header_from, subject,
-  message_id, tags, metadata, size_bytes, eight_bit, utf8, dot_stuffing, segment, offset, length`;
+  message_id, tags, metadata, size_bytes, eight_bit, utf8, dot_stuffing, segment, offset, length,
+  copies`;
 
 /** Reads a message, given its recipients. */
 export function messageOf(row: MessageRow, recipients: readonly RecipientRecord[]): MessageRecord {
@@ -97,7 +99,7 @@ export function messageOf(row: MessageRow, recipients: readonly RecipientRecord[
   const [statusAt, deliveredAt, finalAt, notBefore, expiresAt, rank, test, source, reversePath, ...rest] =
     later;
   const [from, subject, messageId, tags, metadata, sizeBytes, eightBit, utf8, dotStuffing, ...content] = rest;
-  const [segment, offset, length] = content;
+  const [segment, offset, length, copies] = content;
   return {
     id,
     keyId,
@@ -122,6 +124,7 @@ export function messageOf(row: MessageRow, recipients: readonly RecipientRecord[
     attempts,
     lastError: lastError === null ? null : fromJson<LastError>(lastError),
     content: segment === null || offset === null || length === null ? null : { segment, offset, length },
+    copies: copiesOf(copies),
     possibleDuplicate: possibleDuplicate === 1,
   };
 }

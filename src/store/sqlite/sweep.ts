@@ -1,6 +1,7 @@
 import { endCancelled } from '../../domain/settle.ts';
-import type { ExpiringDelivery, ExpiringMessage, Expiry, Stamp } from '../store.ts';
+import type { ExpiringDelivery, ExpiringMessage, Stamp } from '../store.ts';
 import {
+  type Expiry,
   groupByAttempt,
   lostAttempt,
   type ReclaimAnswer,
@@ -32,7 +33,7 @@ export function expiringVerb(books: Books) {
       const head = sql.message.get(seq);
       if (head === undefined) throw new Error(`no message has the number ${seq}`);
       const deliveries = sql.deliveries.all(seq, at.now).map(expiringDeliveryOf);
-      messages.push({ ...unitHeadOf(head), deliveries });
+      messages.push({ ...unitHeadOf(head, deliveries[0]?.index ?? 0), deliveries });
       left -= deliveries.length;
     }
     return messages;

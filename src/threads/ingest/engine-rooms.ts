@@ -1,5 +1,5 @@
 import type { IngestRooms } from '../../app/mail-parts.ts';
-import type { ContentRef } from '../../domain/message.ts';
+import type { ContentPart, ContentRef } from '../../domain/message.ts';
 import type { RouteFacts } from '../../domain/route-match.ts';
 import type { AdminCaller, AdminDoor } from '../../ingest/service.ts';
 import type { Spool, SpoolContent } from '../../spool/spool.ts';
@@ -69,8 +69,8 @@ function servedContents(spool: Pick<Spool, 'read'>): object {
     await pieces?.return?.();
   };
   return {
-    open: async (ref: ContentRef): Promise<OpenedContent> => {
-      const content = await spool.read(ref);
+    open: async (ref: ContentRef, part: ContentPart | null): Promise<OpenedContent> => {
+      const content = await spool.read(ref, part);
       const handle = ++lastHandle;
       open.set(handle, content);
       const [oldest] = open.keys();

@@ -1,7 +1,7 @@
 import type { IngestRooms } from '../../app/mail-parts.ts';
 import type { Config } from '../../config/schema.ts';
 import { maxRequestBytes } from '../../dashboard/calls.ts';
-import type { ContentRef } from '../../domain/message.ts';
+import type { ContentPart, ContentRef } from '../../domain/message.ts';
 import type { Intake } from '../../engine/contract.ts';
 import type { AdminDoor, AdminProgress, LanesSeen } from '../../ingest/service.ts';
 import type { SpoolContent } from '../../spool/spool.ts';
@@ -26,7 +26,7 @@ export function remoteRooms(
     keyring: room('keyring'),
     readWords: (message) => line.ask('words', 'read', [message]) as ReturnType<IngestRooms['readWords']>,
     outlook: (messages) => line.ask('outlook', 'look', [messages]) as Promise<LanesSeen>,
-    spool: { read: (ref) => readRemote(ref, line) },
+    spool: { read: (ref, part = null) => readRemote(ref, part, line) },
     admin: remoteAdmin(line, steps, config),
   };
 }
@@ -63,8 +63,12 @@ export interface OpenedContent {
   readonly sizeBytes: number;
 }
 
-async function readRemote(ref: ContentRef, line: EngineLine): Promise<SpoolContent> {
-  const { handle, sizeBytes } = (await line.ask('spool', 'open', [ref])) as OpenedContent;
+async function readRemote(
+  ref: ContentRef,
+  part: ContentPart | null,
+  line: EngineLine,
+): Promise<SpoolContent> {
+  const { handle, sizeBytes } = (await line.ask('spool', 'open', [ref, part])) as OpenedContent;
   return {
     sizeBytes,
     async *chunks() {

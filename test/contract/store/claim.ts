@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Priority } from '../../../src/domain/message.ts';
+import type { Unit } from '../../../src/store/store.ts';
 import {
   at,
   attempt,
@@ -43,6 +44,7 @@ export function claimContract(open: OpenSubject): void {
           ret: 'HDRS',
           envid: 'e1',
           content: record.content,
+          part: null,
           sizeBytes: 1000,
           flags: record.flags,
           priority: 'normal',
@@ -72,6 +74,40 @@ export function claimContract(open: OpenSubject): void {
       const [unit] = await claim(subject.store, await takeLane(subject.store), 1, at(60));
       expect(unit).toMatchObject({ createdAt: T0 + 50, reportable: false });
       expect(unit?.deliveries).toMatchObject([{ dueAt: T0 + 50, group: [] }]);
+    });
+
+    it('gives recipients with copies of their own one by one, each with its copy', async () => {
+      const names = ['a', 'b', 'c'];
+      const deliveries = names.map((name) =>
+        recipient({
+          recipient: { address: `${name}@example.net`, kind: 'to', notify: null, orcpt: null },
+        }),
+      );
+      const copies = [
+        { start: 0, length: 300, checksum: 0xffff_ffff },
+        { start: 300, length: 500, checksum: 0 },
+        { start: 800, length: 200, checksum: 7 },
+      ];
+      const record = message({ deliveries, copies });
+      await subject.store.accept([record, message()], at());
+      const lease = await takeLane(subject.store);
+      const first = await claim(subject.store, lease, 2);
+      const shown = (unit: Unit | undefined) => [
+        unit?.messageId,
+        unit?.part,
+        unit?.sizeBytes,
+        unit?.deliveries.map(({ index }) => index),
+      ];
+      expect(first.map(shown)).toEqual([
+        [record.id, copies[0], 300, [0]],
+        [record.id, copies[1], 500, [1]],
+      ]);
+      const rest = await claim(subject.store, lease, 10);
+      expect(rest).toHaveLength(2);
+      expect(rest.map(shown)).toContainEqual([record.id, copies[2], 200, [2]]);
+      const { message: kept } = await read(subject.views, record.id);
+      expect(kept.copies).toEqual(copies);
+      expect(kept.sizeBytes).toBe(1000);
     });
 
     it('takes high before normal before bulk, and the longest due first', async () => {

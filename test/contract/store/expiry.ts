@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Expiry } from '../../../src/store/store.ts';
+import type { Expiry } from '../../../src/store/upkeep.ts';
 import {
   at,
   attempt,

@@ -110,6 +110,7 @@ export function message(change: Partial<AcceptRecord> = {}): AcceptRecord {
     idempotency: null,
     reportable: false,
     stream: null,
+    copies: null,
     ignoresSuppression: false,
     routeTable: 1,
     deliveries: [recipient()],

@@ -8,6 +8,8 @@ ALTER TABLE events ALTER COLUMN message DROP NOT NULL;
 -- The stream of a message, as it is compared (domain/suppression.ts), and whether its submitter passes the list.
 ALTER TABLE messages ADD COLUMN stream text;
 ALTER TABLE messages ADD COLUMN ignores_suppression boolean NOT NULL DEFAULT false;
+-- Each recipient's copy, where each has its own, in envelope order: length:checksum,… (store/columns.ts).
+ALTER TABLE messages ADD COLUMN copies text;
 -- What others name a message by: a Message-ID that the sender chose (ours has the id in it), and the id of a provider.
 CREATE INDEX messages_by_message_id ON messages (message_id) WHERE position(id in message_id) = 0;
 CREATE INDEX deliveries_by_provider_id ON deliveries (provider_message_id) WHERE provider_message_id IS NOT NULL;

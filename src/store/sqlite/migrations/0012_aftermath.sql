@@ -3,6 +3,8 @@
 -- The stream of a message, as it is compared (domain/suppression.ts), and whether its submitter passes the list.
 ALTER TABLE messages ADD COLUMN stream TEXT;
 ALTER TABLE messages ADD COLUMN ignores_suppression INTEGER NOT NULL DEFAULT 0;
+-- Each recipient's copy, where each has its own, in envelope order: length:checksum,… (store/columns.ts).
+ALTER TABLE messages ADD COLUMN copies TEXT;
 -- What others name a message by: a Message-ID that the sender chose (ours has the id in it), and the id of a provider.
 CREATE INDEX messages_by_message_id ON messages (message_id) WHERE instr(message_id, id) = 0;
 CREATE INDEX deliveries_by_provider_id ON deliveries (provider_message_id) WHERE provider_message_id IS NOT NULL;
