@@ -15,6 +15,7 @@ import { openStorage, type Storage } from './app/storage.ts';
 import { keepDomains, keepJournal } from './app/upkeep.ts';
 import { createWork, nodeId, type Work } from './app/work.ts';
 import type { Fault } from './config/fault.ts';
+import { provenNote } from './config/hook-tokens.ts';
 import { earlyConfig, type Loaded, loadConfig } from './config/load.ts';
 import type { RunningServer } from './control/deps.ts';
 import { createDoor } from './control/door.ts';
@@ -31,6 +32,7 @@ import type { Random } from './lib/random.ts';
 import { SharedClock } from './lib/shared-clock.ts';
 import { logEvents } from './observe/event-log.ts';
 import { Events } from './observe/events.ts';
+import { type HookProofs, rememberHookProofs } from './observe/hook-proofs.ts';
 import { createLog, LogRing, Output, type ServiceLog } from './observe/log.ts';
 import {
   type Denials,
@@ -116,6 +118,7 @@ class Service implements App {
   #live: LiveConfig | null = null;
   #work: Work | null = null;
   #denials: Denials | null = null;
+  #hookProofs: HookProofs | null = null;
   #previewer: Previewer | null = null;
   #listeners: Listeners | null = null;
   #control: ControlServer | null = null;
@@ -162,6 +165,8 @@ class Service implements App {
     this.#work = work;
     const { engine, nodes } = work;
     this.#denials = tallyDenials({ events: this.#events, store: storage.store, node, clock, log });
+    const { registry } = storage;
+    this.#hookProofs = rememberHookProofs({ events: this.#events, registry, noteOf: provenNote, clock, log });
     this.#previewer = new Previewer(clock);
     const words = createMessageWords({ ...storage, previewer: this.#previewer });
     const reception = this.#receive(storage, live, log);
@@ -236,7 +241,7 @@ class Service implements App {
     await this.#upkeep;
     this.#work?.nodes.stop();
     await this.#previewer?.close();
-    await this.#denials?.stop();
+    await Promise.all([this.#denials?.stop(), this.#hookProofs?.stop()]);
     await this.#storage?.close();
     this.#log?.info('service.stopped');
     this.#log?.flush();
@@ -345,6 +350,7 @@ class Service implements App {
       denied: () => deniedOfAll(this.#denied.list(), nodes.reports()),
       takeBackDenied: this.#denied.takeBack,
       relayHistory: (relay) => happeningsOfAll(this.#history.of(relay), nodes.reports(), relay),
+      hookProofs: (relay) => this.#hookProofs?.of(relay) ?? { provenAt: null, refusedAt: null },
       logLines: () => this.#lastLines.lines(),
     };
   }

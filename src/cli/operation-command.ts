@@ -17,8 +17,9 @@ import { Exit, table, terminalJson } from './terminal.ts';
 
 /** The commands that each ask for one operation: made of what the records of `operations/` say of them. */
 
-/** Commands of a common first word. */
+/** Commands of common first words. */
 interface Group extends Ways {
+  /** All of those words. */
   readonly name: string;
   /** How the help begins: commands of records by their last words, and others. Those of further records come after. */
   readonly order?: readonly (string | Command)[];
@@ -44,7 +45,7 @@ type Calls<K extends OperationName> = (
 export function groupCommand(context: Context, group: Group & { readonly title: string }): Command {
   const made = operationCommands(context, group);
   const description = `${group.title}: ${made.map((child) => child.name()).join(', ')}`;
-  const shell = new Command(group.name).description(description);
+  const shell = new Command(group.name.slice(group.name.lastIndexOf(' ') + 1)).description(description);
   for (const child of made) shell.addCommand(child);
   return shell;
 }
@@ -69,7 +70,7 @@ function commandsOf<K extends OperationName>(
   // Sound because a record's commands are of its own request and result.
   const forms = OPERATIONS[operation].commands as readonly FormOf<K>[] | undefined;
   return (forms ?? [])
-    .filter(({ words }) => words.startsWith(`${group} `))
+    .filter(({ words }) => words.slice(0, words.lastIndexOf(' ')) === group)
     .map((form) => operationCommand(context, operation, form, ways));
 }
 

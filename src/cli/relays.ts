@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { GivenSecret } from '../config/relay-secrets.ts';
+import { hookText } from '../operations/relay-hooks.ts';
 import type { RelayDetail, RelayView } from '../operations/relays.ts';
 import type { RequestOf } from '../operations/table.ts';
-import { type Context, collect, command, print } from './context.ts';
+import { type CommonOptions, type Context, collect, command, print } from './context.ts';
 import { groupCommand } from './operation-command.ts';
 import {
   type DescribingOptions,
@@ -35,9 +36,45 @@ export function relaysCommand(context: Context): Command {
   return groupCommand(context, {
     name: 'relays',
     title: 'relays, the ways out',
-    order: ['list', 'show', addCommand(context), editCommand(context), testCommand(context)],
-    texts: { relays: (all, { columns }) => relayTable(all, columns), relay: (one) => detailText(one) },
+    order: [
+      'list',
+      showCommand(context),
+      addCommand(context),
+      editCommand(context),
+      testCommand(context),
+      hookCommand(context),
+    ],
+    texts: { relays: (all, { columns }) => relayTable(all, columns) },
   });
+}
+
+interface ShowOptions extends CommonOptions {
+  readonly hook?: true;
+}
+
+function showCommand(context: Context): Command {
+  const shell = command('show', 'show a relay: its definition, its rules, and when its hops rested', [
+    'waybill relays show out',
+    'waybill relays show grid --hook',
+  ]).argument('<name>', "the relay's name");
+  return shell
+    .option('--hook', 'show instead the URL for the webhooks of its provider')
+    .action(async (name: string, options: ShowOptions) => {
+      await withOperations(context, options, {}, async (operations) => {
+        if (options.hook) {
+          const hook = await operations.relayHook({ name });
+          print(context, options, hook, () => hookText(hook));
+        } else {
+          const relay = await operations.relay({ name });
+          print(context, options, relay, () => detailText(relay));
+        }
+      });
+    });
+}
+
+/** `waybill relays hook …`: where a provider tells what became of mail. */
+function hookCommand(context: Context): Command {
+  return groupCommand(context, { name: 'relays hook', title: 'where a provider tells what became of mail' });
 }
 
 function addCommand(context: Context): Command {

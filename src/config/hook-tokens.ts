@@ -67,6 +67,17 @@ export function hookNote(relay: string): string {
   return `${NOTE_PREFIX}hook.${relay}`;
 }
 
+/** The key of the note that keeps when a relay's hook was last proven. */
+export function provenNote(relay: string): string {
+  return `${NOTE_PREFIX}hook_proven.${relay}`;
+}
+
+/** The time in such a note, in wall ms; null without one. */
+export function timeInNote(note: string | undefined): number | null {
+  const value: unknown = note === undefined ? null : JSON.parse(note);
+  return typeof value === 'number' ? value : null;
+}
+
 /** The note, as JSON, after one more rotation. */
 export function rotatedNote(note: string | undefined, now: number): string {
   const { count, at } = rotationsIn(note);

@@ -5,6 +5,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { HealthReport } from '../observe/health-report.ts';
+import type { HookProof } from '../observe/hook-proofs.ts';
 import type { KeptLine } from '../observe/log.ts';
 import type { DeniedTally, LaneHappening } from '../observe/remembered.ts';
 import type { Spool } from '../spool/spool.ts';
@@ -75,6 +76,8 @@ export interface RunningServer {
   takeBackDenied(sourceAddress: string, reason: string): void;
   /** Rests and recoveries of a relay's lanes on any node, the newest first. */
   relayHistory(relay: string): readonly LaneHappening[];
+  /** When a relay's hook was last used on this node. */
+  hookProofs(relay: string): HookProof;
   /** The last lines of the log, the oldest first. */
   logLines(): readonly KeptLine[];
 }

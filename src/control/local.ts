@@ -8,6 +8,7 @@ import { inboxOperations } from './inbox.ts';
 import { keyOperations } from './keys.ts';
 import { messageOperations } from './messages.ts';
 import { queueOperations } from './queue.ts';
+import { relayHookOperations } from './relay-hooks.ts';
 import { relayOperations } from './relays.ts';
 import { routeOperations } from './routes.ts';
 import { previewOperations, searchOperations } from './search.ts';
@@ -20,6 +21,7 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...keyOperations(deps),
     ...messageOperations(deps),
     ...relayOperations(deps),
+    ...relayHookOperations(deps),
     ...configOperations(deps),
     ...queueOperations(deps),
     ...routeOperations(deps),

@@ -263,14 +263,6 @@ export const RELAY_OPERATIONS = {
     access: READ,
     request: z.strictObject({ name: z.string() }),
     result: relayDetail,
-    commands: [
-      {
-        words: 'relays show',
-        summary: 'show a relay: its definition, its rules, and when its hops rested',
-        examples: ['waybill relays show out'],
-        takes: { name: WHICH },
-      },
-    ],
   }),
   updateRelay: operation({
     meaning:

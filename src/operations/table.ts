@@ -4,6 +4,7 @@ import { KEY_OPERATIONS } from './keys.ts';
 import { INBOX_OPERATIONS, MESSAGE_OPERATIONS } from './messages.ts';
 import type { OperationsOf, RequestIn, ResultIn, StepIn } from './operation.ts';
 import { QUEUE_OPERATIONS } from './queue.ts';
+import { RELAY_HOOK_OPERATIONS } from './relay-hooks.ts';
 import { RELAY_OPERATIONS } from './relays.ts';
 import { ROUTE_OPERATIONS } from './routes.ts';
 import { SEARCH_OPERATIONS } from './search.ts';
@@ -16,6 +17,7 @@ export const OPERATIONS = {
   ...MESSAGE_OPERATIONS,
   ...QUEUE_OPERATIONS,
   ...RELAY_OPERATIONS,
+  ...RELAY_HOOK_OPERATIONS,
   ...ROUTE_OPERATIONS,
   ...DOMAIN_OPERATIONS,
   ...ACCOUNT_OPERATIONS,

@@ -59,7 +59,8 @@ export function jsonOf(body: Buffer): HookJson {
   try {
     return { ok: true, value: parseJson(body, LIMITS) };
   } catch (error) {
-    if (error instanceof Problem) return notRead(error.detail);
+    // Not the detail, which may repeat a part of the body: this is for the log.
+    if (error instanceof Problem) return notRead(`the body cannot be read: ${error.code}`);
     throw error;
   }
 }
