@@ -91,6 +91,36 @@ export async function storeRelays(world: SecretsWorld): Promise<void> {
   await operations.publishRoutes({ routes });
 }
 
+/** Gives the webhooks of a relay a password, and has them called by who knows the hook, and by who does not. */
+export async function useHooks(world: SecretsWorld): Promise<void> {
+  const { operations, book, provider } = world;
+  const password = world.secret('password of webhooks', 'plain');
+  const definition = { type: 'postmark', endpoint: `${provider.url}/unwell`, webhook_username: 'hook' };
+  await operations.updateRelay({ name: 'postmark', definition, secret: { webhook_secret: password } });
+  const paths = [
+    await operations.relayHook({ name: 'postmark' }),
+    await operations.rotateRelayHook({ name: 'postmark' }),
+  ];
+  for (const [index, { url }] of paths.entries()) {
+    const { pathname } = new URL(url.replace('<your-server>', 'server.example'));
+    const token = book.add(`token ${index} of a hook`, pathname.slice(pathname.lastIndexOf('/') + 1));
+    const authorization = `Basic ${Buffer.from(`hook:${password}`).toString('base64')}`;
+    const event = { RecordType: 'Delivery', MessageID: 'x', Recipient: 'b@out.test' };
+    for (const [path, headers, body] of [
+      [pathname, { authorization }, JSON.stringify(event)],
+      [pathname, { authorization }, JSON.stringify({ RecordType: 'Open', MessageID: token })],
+      [pathname, { authorization }, `{"${password}"`],
+      [pathname, { authorization: `${authorization}x` }, JSON.stringify(event)],
+      [pathname, {}, '{}'],
+      [`${pathname}/`, {}, '{}'],
+      [`/hooks/none/${token}`, { authorization }, '{}'],
+      [`/hooks/${token}/${token}`, { authorization }, '{}'],
+      [`/hooks/postmark/${token}x`, { authorization }, JSON.stringify(event)],
+    ] as const)
+      await askApi(world, path, { method: 'POST', headers, body });
+  }
+}
+
 /** Asks for operations that cannot be done, with a secret in them; and for some, with a secret where none belongs. */
 export async function refuseOperations(world: SecretsWorld, keys: Keys): Promise<void> {
   const { operations, traces } = world;

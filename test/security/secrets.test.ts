@@ -23,6 +23,7 @@ import {
   refuseOperations,
   storeRelays,
   useApi,
+  useHooks,
   useSmtp,
 } from './secrets-acts.ts';
 import { claim, inviteUser, listen, lookAround } from './secrets-people.ts';
@@ -184,6 +185,7 @@ describeWith(['strace'], 'secrets', () => {
     const stop = await listen(world, admin);
     const keys = await makeKeys(world);
     await storeRelays(world);
+    await useHooks(world);
     await refuseOperations(world, keys);
     await inviteUser(world, admin);
     await administer(world);

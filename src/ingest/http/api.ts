@@ -50,7 +50,11 @@ class IngestApi {
     markForOrigin(exchange, limits.corsOrigins);
     try {
       if (match === null) {
-        const isKnown = (path: string) => this.#router.match(path) !== null;
+        const isKnown = (path: string) => {
+          const known = this.#router.match(path);
+          // What is wrong with a path that has a secret is not told.
+          return known !== null && !isForStrangers(known);
+        };
         throw nothingHere(exchange.path, { isKnown, webuiPort: this.#deps.webuiPort() });
       }
       const list = isForStrangers(match) ? 'hooks' : 'api';

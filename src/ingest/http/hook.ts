@@ -1,4 +1,4 @@
-import { type HookType, RELAY_NAME } from '../../domain/relay.ts';
+import type { HookType } from '../../domain/relay.ts';
 import type { FeedbackDesk, FeedbackItem } from '../../engine/contract.ts';
 import { readWholeBody } from '../../http/body.ts';
 import type { Exchange } from '../../http/exchange.ts';
@@ -50,7 +50,7 @@ export async function answerHook(visit: Visit, deps: HookDeps): Promise<void> {
   const { relay = '', token = '' } = params;
   const hook = deps.findHook(relay);
   if (hook === null || !opens(token, hook, deps.clock.wall())) {
-    deps.log.info('hook.unknown', placeOf(visit));
+    deps.log.info('hook.unknown', placeOf(visit, deps));
     exchange.empty(404);
     return;
   }
@@ -61,7 +61,7 @@ export async function answerHook(visit: Visit, deps: HookDeps): Promise<void> {
   if (!reading.ok) return refuse({ kind: 'bad', ...reading }, hook, visit, deps);
   await take(reading.events, request, relay, deps);
   deps.events.emit({ type: 'hook', relay, proven: true });
-  deps.log.info('hook.taken', { ...placeOf(visit), events: reading.events.length });
+  deps.log.info('hook.taken', { ...placeOf(visit, deps), events: reading.events.length });
   exchange.onSent(() => void confirm(hook.type, request, visit, deps));
   exchange.json(200, { accepted: reading.events.length });
 }
@@ -104,7 +104,7 @@ function refuse(
   const { exchange, params } = visit;
   const { relay = '' } = params;
   const status = proof.kind === 'bad' ? proof.status : 503;
-  deps.log.info('hook.refused', { ...placeOf(visit), code: status, why: proof.why });
+  deps.log.info('hook.refused', { ...placeOf(visit, deps), code: status, why: proof.why });
   deps.events.emit({ type: 'hook', relay, proven: false });
   const counted = { kind: 'none', result: 'refused', count: 1 } as const;
   deps.events.emit({ type: 'feedback', source: `webhook:${relay}`, ...counted });
@@ -117,13 +117,14 @@ function refuse(
 async function confirm(type: HookType, request: HookRequest, visit: Visit, deps: HookDeps): Promise<void> {
   const answer = await deps.hooks.confirm(type, request);
   if (answer === null) return;
-  if (answer.kind === 'answer') deps.log.info('hook.confirmed', placeOf(visit));
-  else deps.log.warn('hook.not_confirmed', { ...placeOf(visit), why: answer.text });
+  if (answer.kind === 'answer') deps.log.info('hook.confirmed', placeOf(visit, deps));
+  else deps.log.warn('hook.not_confirmed', { ...placeOf(visit, deps), why: answer.text });
 }
 
 /** What the log says of where a request came from. */
-function placeOf({ exchange, sourceAddress, params }: Visit) {
+function placeOf({ exchange, sourceAddress, params }: Visit, { findHook }: HookDeps) {
   const { relay = '' } = params;
-  const path = `/hooks/${RELAY_NAME.test(relay) ? relay : '?'}/…`;
+  // A relay that is none may be anything, even a token.
+  const path = `/hooks/${findHook(relay) === null ? '?' : relay}/…`;
   return { path, source: sourceAddress, requestId: exchange.requestId };
 }
