@@ -12,7 +12,7 @@ import { announced } from './app/observation.ts';
 import { removeRuntime, writeRuntime } from './app/ports.ts';
 import { applyRelays } from './app/relays.ts';
 import { openStorage, type Storage } from './app/storage.ts';
-import { keepDomains, keepJournal } from './app/upkeep.ts';
+import { keepDomains, keepJournal, keepSuppressions } from './app/upkeep.ts';
 import { createWork, nodeId, type Work } from './app/work.ts';
 import type { Fault } from './config/fault.ts';
 import { provenNote } from './config/hook-tokens.ts';
@@ -193,6 +193,7 @@ class Service implements App {
     this.#upkeep = Promise.all([
       this.#keepDomains(storage, live, log),
       this.#keepJournal(storage, live, log),
+      keepSuppressions({ ...storage, clock, log, signal: this.#stopping.signal }),
       reception.keep(this.#stopping.signal),
       clock.keep(log, this.#stopping.signal),
     ]);

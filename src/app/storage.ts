@@ -13,6 +13,7 @@ import { replay } from '../store/logged/replay.ts';
 import { registryBehind, viewsBehind } from '../store/logged/written-behind.ts';
 import type { Registry } from '../store/registry.ts';
 import type { Store } from '../store/store.ts';
+import type { SuppressionList } from '../store/suppressions.ts';
 import type { Taking } from '../store/taking.ts';
 import type { Views } from '../store/views.ts';
 import type { StoreWriter } from '../store/writer.ts';
@@ -25,6 +26,7 @@ export interface Storage {
   readonly registry: Registry;
   readonly accounts: Accounts;
   readonly journal: Journal;
+  readonly suppressions: SuppressionList;
   readonly views: Views;
   readonly spool: Spool;
   /** Stores contents and facts together. */
@@ -98,8 +100,8 @@ async function openInDirectory({ dataDir, eventsKept, clock, onFailure }: Storag
     const taking = new LoggedStore({ ...thread, log: spool, spool, clock });
     opened.push({ close: () => taking.finish() });
     const written = () => taking.written();
-    const { keyring, accounts, journal } = thread;
-    const parts = { store: taking.asStore(), taking, keyring, accounts, journal };
+    const { keyring, accounts, journal, suppressions } = thread;
+    const parts = { store: taking.asStore(), taking, keyring, accounts, journal, suppressions };
     const registry = registryBehind(written, thread.registry);
     // Relays and domains themselves reveal a lost key.
     const holdSecretKey = async () => {};

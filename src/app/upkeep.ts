@@ -7,6 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { Journal } from '../store/journal.ts';
+import type { SuppressionList } from '../store/suppressions.ts';
 
 /** What the upkeep needs. */
 interface UpkeepOptions extends MindingDeps {
@@ -63,32 +64,62 @@ async function lookOnce(options: UpkeepOptions, resolver: Resolver): Promise<voi
   }
 }
 
-/** What pruning the journal needs. */
-interface JournalUpkeep {
-  readonly journal: Journal;
+/** What removing what is too old needs. */
+interface PruningOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** The current `retention.activity_days`. */
-  readonly days: () => number;
   /** Ends it. */
   readonly signal: AbortSignal;
 }
 
 const DAY_MS = 86_400_000;
-const EVERY_MS = 3_600_000;
+const JOURNAL_EVERY_MS = 3_600_000;
+/** What is added meanwhile is counted one by one. */
+const SUPPRESSIONS_EVERY_MS = 60_000;
 /** Entries removed in one transaction. */
 const BATCH = 500;
 
 /** Removes expired journal entries, at once and every hour. Resolves some time after the signal aborts. */
-export async function keepJournal({ journal, clock, log, days, signal }: JournalUpkeep): Promise<void> {
+export async function keepJournal({
+  journal,
+  days,
+  ...options
+}: PruningOptions & {
+  readonly journal: Journal;
+  /** The current `retention.activity_days`. */
+  readonly days: () => number;
+}): Promise<void> {
+  const { clock } = options;
+  await keepPruning('journal.not_shortened', JOURNAL_EVERY_MS, options, () =>
+    journal.forgetEntries(clock.wall() - days() * DAY_MS, BATCH),
+  );
+}
+
+/** Removes entries of the suppression list that have ended, at once and every minute, as {@link keepJournal} does. */
+export async function keepSuppressions({
+  suppressions,
+  ...options
+}: PruningOptions & { readonly suppressions: SuppressionList }): Promise<void> {
+  const { clock } = options;
+  await keepPruning('suppressions.not_shortened', SUPPRESSIONS_EVERY_MS, options, () =>
+    suppressions.forgetSuppressions(clock.wall(), BATCH),
+  );
+}
+
+/** `prune` removes at most {@link BATCH}, and says how many. */
+async function keepPruning(
+  event: string,
+  everyMs: number,
+  { clock, log, signal }: PruningOptions,
+  prune: () => Promise<number>,
+): Promise<void> {
   while (!signal.aborted) {
     try {
-      const before = clock.wall() - days() * DAY_MS;
-      let forgotten = BATCH;
-      while (forgotten === BATCH && !signal.aborted) forgotten = await journal.forgetEntries(before, BATCH);
+      let pruned = BATCH;
+      while (pruned === BATCH && !signal.aborted) pruned = await prune();
     } catch (error) {
-      log.warn('journal.not_shortened', { message: error instanceof Error ? error.message : String(error) });
+      log.warn(event, { message: error instanceof Error ? error.message : String(error) });
     }
-    await clock.sleep(EVERY_MS, signal);
+    await clock.sleep(everyMs, signal);
   }
 }

@@ -222,13 +222,12 @@ export function hasEnded({ expiresAt }: Pick<Suppression, 'expiresAt'>, now: num
 }
 
 /**
- * An entry after one for the same address, scope and stream was added. The stronger reason stays, with its source; the
- * evidence and the note are the new ones where there are any. For the same reason the new end counts; for another,
- * the later of both. An entry that has ended already adds nothing but its id.
+ * An entry that has not ended after one for the same address, scope and stream was added. The stronger reason stays,
+ * with its source; the evidence and the note are the new ones where there are any. For the same reason the new end
+ * counts; for another, the later of both.
  */
-export function merged(standing: Suppression, added: Omit<Suppression, 'id'>, now: number): Suppression {
+export function merged(standing: Suppression, added: Omit<Suppression, 'id'>): Suppression {
   const { id } = standing;
-  if (hasEnded(standing, now)) return { ...added, id };
   const keeps = strength(standing.reason) < strength(added.reason);
   const { reason, source } = keeps ? standing : added;
   return {

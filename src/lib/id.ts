@@ -71,8 +71,13 @@ export function messageIdTime(id: string): number {
  * The least id of the time `ms` (milliseconds since the epoch): ids of that time and later are not below it, earlier
  * ones are. A time outside the range of ids gives the nearest end.
  */
+export function idFloor(prefix: IdPrefix, ms: number): string {
+  return `${prefix}${encodeTime(Math.min(Math.max(Math.ceil(ms), 0), 2 ** 48))}`;
+}
+
+/** The same for messages. */
 export function messageIdFloor(ms: number): string {
-  return `msg_${encodeTime(Math.min(Math.max(Math.ceil(ms), 0), 2 ** 48))}`;
+  return idFloor('msg_', ms);
 }
 
 // The other form of a message id: the same 128 bits as a UUID, for clients that parse ids as one (contract-2 §0).

@@ -11,7 +11,15 @@ import { Partitions } from '../store/postgres/partitions.ts';
 import { Tallies } from '../store/postgres/tallies.ts';
 import { sumMessage, type Tagged, tagsOf, waitingIn } from './derived.ts';
 import { type Note, type Side, type TakeBack, takeAllBack } from './side.ts';
-import { DELIVERIES, MESSAGES, type Row, reader, type TableShape, type Value } from './tables.ts';
+import {
+  COUNT_SUPPRESSIONS,
+  DELIVERIES,
+  MESSAGES,
+  type Row,
+  reader,
+  type TableShape,
+  type Value,
+} from './tables.ts';
 
 /** How to reach a PostgreSQL database. */
 export interface PostgresPlace {
@@ -119,6 +127,7 @@ class PostgresSide implements Side {
       await db.run(SET_GAUGE, ['possible_duplicates', possibleDuplicates]);
       await db.rows(NEXT_ENTRY);
       await db.rows(NEXT_EVENT);
+      for (const sql of COUNT_SUPPRESSIONS) await db.run(sql);
       // Partitioned tables are not analyzed automatically, and plans made without it suit empty ones.
       await db.run(`ANALYZE ${ANALYZED.join(', ')}`);
     });

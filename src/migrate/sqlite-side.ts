@@ -10,7 +10,7 @@ import { leapSequences } from '../store/sqlite/events.ts';
 import { openDatabase, openSqlite } from '../store/sqlite/open.ts';
 import { sumMessage, tagsOf, waitingIn } from './derived.ts';
 import { MigrationError, type Note, type Side, type TakeBack, takeAllBack } from './side.ts';
-import { DELIVERIES, keyOf, MESSAGES, type Row, type TableShape } from './tables.ts';
+import { COUNT_SUPPRESSIONS, DELIVERIES, keyOf, MESSAGES, type Row, type TableShape } from './tables.ts';
 
 /** A data directory, whose lock the caller holds. Paths are absolute. */
 export interface SqlitePlaces {
@@ -134,6 +134,7 @@ class SqliteSide implements Side {
       // The sweep indexes their words, the newest first.
       this.#statement(NOTHING_INDEXED).run();
       leapSequences(this.#db, this.#clock.wall());
+      for (const sql of COUNT_SUPPRESSIONS) this.#statement(sql).run();
     });
     guarded(() => checkpoint(this.#db));
   }

@@ -37,6 +37,12 @@ export const MOVED_TO = `${NOTE_PREFIX}moved_to`;
 /** The note of an installation that came from elsewhere, or is about to: where from, and the progress. */
 export const MOVED_FROM = `${NOTE_PREFIX}moved_from`;
 
+/** The size of the suppression list is derived. It may be done twice. */
+export const COUNT_SUPPRESSIONS = [
+  'DELETE FROM suppression_counts',
+  'INSERT INTO suppression_counts (change) SELECT count(*) FROM suppressions',
+];
+
 /** The place of contents differs on both sides: each message gets a new one. */
 export const PLACE = ['segment', 'offset'];
 
@@ -226,6 +232,24 @@ const SMALL: readonly TableShape[] = [
       subject: 'text',
       before: 'text',
       after: 'text',
+    },
+  },
+  {
+    name: 'suppressions',
+    keys: 1,
+    columns: {
+      id: 'text',
+      address: 'text',
+      domain: 'text',
+      scope: 'text',
+      stream: 'text',
+      reason: 'text',
+      source: 'text',
+      evidence: 'text',
+      note: 'text',
+      created_at: 'bigint',
+      updated_at: 'bigint',
+      expires_at: 'bigint',
     },
   },
   {

@@ -72,7 +72,9 @@ describeWith(POSTGRES_PROGRAMS, 'a migration', () => {
     expect(before).toMatchObject({
       duplicates: 2,
       waiting: 9,
+      isFull: [{ kind: 'full' }],
     });
+    expect(before.suppressed).toHaveLength(5);
     expect(before.longTag).toHaveLength(3);
     expect(before.found).toHaveLength(3);
     await original.store.close();

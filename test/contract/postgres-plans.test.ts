@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { suppressionKeys } from '../../src/domain/suppressed-address.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { Database } from '../../src/postgres/database.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import { Partitions } from '../../src/store/postgres/partitions.ts';
+import { plainStores } from '../../src/store/postgres/plain.ts';
 import { storeOver } from '../../src/store/postgres/verbs.ts';
 import { viewsOver } from '../../src/store/postgres/views.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -161,6 +163,35 @@ describeWith(POSTGRES_PROGRAMS, 'plans over PostgreSQL', () => {
     const searches = scans.filter((node) => node['Node Type'].includes('Scan'));
     expect(searches.length).toBeGreaterThan(0);
     expect(searches.filter((node) => node.Filter !== undefined)).toEqual([]);
+  });
+
+  it('suppressed recipients are found, and pages of entries read, by their indexes alone', async () => {
+    const { suppressions } = plainStores(database);
+    await suppressions.suppressionsUnder(suppressionKeys('ann@a.b.c.d.e.example.org'));
+    const query = {
+      address: null,
+      domain: null,
+      reason: null,
+      scopes: null,
+      stream: null,
+      since: null,
+      until: null,
+      limit: 5,
+      before: null,
+      now: T0,
+    };
+    await suppressions.suppressions({ ...query, domain: 'example.org' });
+    await suppressions.suppressions({ ...query, scopes: ['key:key_1'] });
+    await suppressions.suppressions({ ...query, address: 'ann@example.org' });
+    const used = async (part: string, values: readonly string[]) =>
+      [...(await plans(part, values)).values()].flat().flatMap((node) => {
+        const { 'Index Name': index, 'Node Type': type } = node;
+        return type === 'Seq Scan' ? [type] : (index ?? []);
+      });
+    expect(await used('address = ANY', [`'{a@b.c,*@b.c}'`])).toEqual(['suppressions_by_address']);
+    expect(await used('address = $1', [`'a@b.c'`])).toEqual(['suppressions_by_address']);
+    expect(await used('domain = $1', [`'b.c'`, `'~'`, '5'])).toEqual(['suppressions_by_domain']);
+    expect(await used('scope = $1', [`'key:key_1'`, `'~'`, '5'])).toEqual(['suppressions_by_scope']);
   });
 
   it('a message is looked for in the day of its id alone', async () => {

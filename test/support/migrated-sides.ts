@@ -12,8 +12,10 @@ import { openSqliteSource, type SqlitePlaces } from '../../src/migrate/sqlite-si
 import { COPIED, MESSAGE_TAGS, PLACE, type Row, type TableShape } from '../../src/migrate/tables.ts';
 import { holdable } from '../../src/postgres/text.ts';
 import { openSegmentSpool } from '../../src/spool/segments/segment-spool.ts';
+import { EVERY_EVENT } from '../../src/store/events.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { SuppressionList } from '../../src/store/suppressions.ts';
 import type { Views } from '../../src/store/views.ts';
 import { POLICY, T0 } from '../contract/store/fixtures.ts';
 import { populate } from './populated-store.ts';
@@ -78,7 +80,15 @@ function comparable(shape: TableShape, row: Row): Row {
 }
 
 /** What users see of a store: its figures and its lists, once the sweep has entered all words. */
-export async function sightOf({ store, views }: { readonly store: Store; readonly views: Views }) {
+export async function sightOf({
+  store,
+  views,
+  suppressions,
+}: {
+  readonly store: Store;
+  readonly views: Views;
+  readonly suppressions: SuppressionList;
+}) {
   while ((await store.index(500)).more);
   const { databaseBytes: _, ...figures } = await views.figures(T0);
   const everything = { owner: 'all', statuses: [], before: null, limit: 100 } as const;
@@ -87,7 +97,14 @@ export async function sightOf({ store, views }: { readonly store: Store; readonl
     (await views.list({ ...everything, filter: { ...any, tag } })).messages.map(({ id }) => id);
   const { query } = parseQuery('quoted folded');
   const found = await views.search({ query, after: null, before: null, limit: 100 });
+  const { events } = await views.events({ ...EVERY_EVENT, from: { after: 0 }, limit: 200 });
+  const [entry] = await suppressions.suppressionsUnder(['ann@example.org']);
+  if (entry === undefined) throw new Error('no entry was moved');
+  const onTop = [{ ...entry, id: 'sup_9', address: 'another@example.org' }];
   return {
+    /** The list has three entries, and takes no more. */
+    isFull: await suppressions.addSuppressions(onTop, { max: 3, by: 'hand', now: T0 }),
+    suppressed: events.flatMap(({ type, facts }) => (facts.entry === undefined ? [] : [type])),
     figures,
     lanes: (await views.lanes(null, 99)).sort((a, b) => (a.lane < b.lane ? -1 : 1)),
     waiting: (await views.waiting({ lane: 'all', after: null, limit: 1_000 })).deliveries.length,

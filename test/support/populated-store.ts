@@ -1,4 +1,5 @@
 /** Fills a store and its spool by their verbs: messages in every state, with whatever else an installation has. */
+import type { Suppression } from '../../src/domain/suppression.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import type { AcceptRecord } from '../../src/store/accepting.ts';
 import type { Accounts, Keyring } from '../../src/store/accounts.ts';
@@ -6,6 +7,7 @@ import { dayOf } from '../../src/store/counting.ts';
 import type { Journal } from '../../src/store/journal.ts';
 import type { Registry } from '../../src/store/registry.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { SuppressionList } from '../../src/store/suppressions.ts';
 import {
   at,
   attempt,
@@ -31,6 +33,7 @@ export interface Populated {
   readonly registry: Registry;
   readonly accounts: Accounts;
   readonly journal: Journal;
+  readonly suppressions: SuppressionList;
   readonly spool: Spool;
 }
 
@@ -60,6 +63,7 @@ export async function populate(into: Populated, count = 3): Promise<string[]> {
   await end(into.store, ids.length);
   await fillRegistry(into);
   await fillAccounts(into);
+  await fillSuppressions(into);
   return ids;
 }
 
@@ -121,6 +125,29 @@ async function fillRegistry({ registry, keyring, store }: Populated): Promise<vo
   for (const origin of ['file', 'stored'] as const)
     await registry.publishRoutes({ publishedAt: T0, origin, definition: `{"origin":"${origin}"}` });
   await store.tally([{ event: 'denied', count: 4 }], at(DAY));
+}
+
+async function fillSuppressions({ suppressions }: Populated): Promise<void> {
+  const entry = {
+    scope: 'global',
+    stream: null,
+    reason: 'manual',
+    source: 'api',
+    evidence: null,
+    note: AWKWARD,
+    createdAt: T0,
+    updatedAt: T0,
+    expiresAt: null,
+  } as const;
+  const evidence = { messageId: null, at: T0, code: 550, enhancedCode: '5.1.1', text: AWKWARD };
+  const entries: Suppression[] = [
+    { ...entry, id: 'sup_1', address: 'ann@example.org' },
+    { ...entry, id: 'sup_2', address: '*@*.example.net', scope: 'key:key_shop', stream: 'news' },
+    { ...entry, id: 'sup_3', address: 'bob@example.org', evidence, expiresAt: T0 + DAY },
+    { ...entry, id: 'sup_4', address: 'gone@example.org' },
+  ];
+  await suppressions.addSuppressions(entries, { max: 100, by: 'hand', now: T0 });
+  await suppressions.removeSuppressions(['sup_4'], false, T0);
 }
 
 async function fillAccounts({ accounts, journal }: Populated): Promise<void> {

@@ -7,9 +7,11 @@ import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
 import { REGISTRY } from '../plain/registry.ts';
 import { Query } from '../plain/sql.ts';
+import { SUPPRESSIONS } from '../plain/suppressions.ts';
 import { type Subject, type Work, workOf } from '../plain/work.ts';
 import type { Registry } from '../registry.ts';
 import { StoreError } from '../store.ts';
+import type { SuppressionList } from '../suppressions.ts';
 
 /** What the work on plain rows needs of a database. */
 type Asked = Pick<Queries, 'rows' | 'run' | 'send'>;
@@ -20,6 +22,7 @@ export interface PlainStores {
   readonly registry: Registry;
   readonly accounts: Accounts;
   readonly journal: Journal;
+  readonly suppressions: SuppressionList;
 }
 
 /** The plain rows over a database. */
@@ -53,6 +56,7 @@ export function plainStores(database: Database): PlainStores {
     },
     accounts: over(ACCOUNTS),
     journal: over(JOURNAL),
+    suppressions: over(SUPPRESSIONS),
   };
 }
 

@@ -6,8 +6,10 @@ import { ACCOUNTS } from '../plain/accounts.ts';
 import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
 import { REGISTRY } from '../plain/registry.ts';
+import { SUPPRESSIONS } from '../plain/suppressions.ts';
 import type { Registry } from '../registry.ts';
 import type { Store } from '../store.ts';
+import type { SuppressionList } from '../suppressions.ts';
 import type { Views } from '../views.ts';
 import type { Verbs } from './verbs.ts';
 import type { ViewVerbs } from './views.ts';
@@ -22,6 +24,7 @@ export interface WritingStores {
   readonly registry: Registry;
   readonly accounts: Accounts;
   readonly journal: Journal;
+  readonly suppressions: SuppressionList;
   /** Writes what a log holds. */
   readonly applying: Applying;
 }
@@ -38,6 +41,7 @@ export function storesOver(call: Call<Verbs>, close: () => Promise<void>): Writi
     },
     accounts: forwarding<Accounts>(ACCOUNTS.verbs, call),
     journal: forwarding<Journal>(JOURNAL.verbs, call),
+    suppressions: forwarding<SuppressionList>(SUPPRESSIONS.verbs, call),
     applying: forwarding<Applying>({ apply: true, logMark: true }, call),
   };
 }

@@ -6,12 +6,16 @@ import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
 import { REGISTRY } from '../plain/registry.ts';
 import { Query, type Value } from '../plain/sql.ts';
+import { SUPPRESSIONS } from '../plain/suppressions.ts';
 import { type Step, type Subject, workOf } from '../plain/work.ts';
 import type { Registry } from '../registry.ts';
+import type { SuppressionList } from '../suppressions.ts';
 import { asFlag, type Driver, type SqlValue } from './driver.ts';
 
 /** The verbs on plain rows. */
-export type PlainVerbs = Synchronous<Keyring & Omit<Registry, 'revision'> & Accounts & Journal>;
+export type PlainVerbs = Synchronous<
+  Keyring & Omit<Registry, 'revision'> & Accounts & Journal & SuppressionList
+>;
 
 /** Builds the verbs on plain rows, each of which runs inside its caller's transaction. */
 export function plainVerbs(db: Driver): PlainVerbs {
@@ -23,7 +27,13 @@ export function plainVerbs(db: Driver): PlainVerbs {
       while (step.done !== true) step = work.next(answer(step.value));
       return step.value;
     });
-  return { ...verbsOf(KEYRING), ...verbsOf(REGISTRY), ...verbsOf(ACCOUNTS), ...verbsOf(JOURNAL) };
+  return {
+    ...verbsOf(KEYRING),
+    ...verbsOf(REGISTRY),
+    ...verbsOf(ACCOUNTS),
+    ...verbsOf(JOURNAL),
+    ...verbsOf(SUPPRESSIONS),
+  };
 }
 
 /** Builds what answers steps, by statements that are compiled at their first use. */

@@ -23,6 +23,7 @@ import { reportContract } from './reports.ts';
 import { requeueContract } from './requeue.ts';
 import { searchContract } from './search.ts';
 import { settleContract } from './settle.ts';
+import { suppressionContract } from './suppressions.ts';
 import { waitingContract } from './waiting.ts';
 import { wayContract } from './ways.ts';
 
@@ -36,6 +37,7 @@ export function storeContract(name: string, open: OpenSubject): void {
     eventOptionContract(open);
     registryContract(open);
     journalContract(open);
+    suppressionContract(open);
     accountContract(open);
     accountSessionContract(open);
     keyringContract(open);

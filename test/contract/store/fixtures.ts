@@ -19,6 +19,7 @@ import type {
   Unit,
   UnitRef,
 } from '../../../src/store/store.ts';
+import type { SuppressionList } from '../../../src/store/suppressions.ts';
 import type { Views } from '../../../src/store/views.ts';
 
 /** A store under test, opened empty for one test and closed after it. */
@@ -29,6 +30,7 @@ export interface Subject {
   readonly registry: Registry;
   readonly accounts: Accounts;
   readonly journal: Journal;
+  readonly suppressions: SuppressionList;
   /** Closes and opens again: what was committed must still be there. */
   reopen(): Promise<Subject>;
   /** Reads behind the seam's back what the store keeps by differences and no view shows. */

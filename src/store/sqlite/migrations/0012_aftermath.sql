@@ -37,7 +37,12 @@ CREATE TABLE suppressions (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX suppressions_by_address ON suppressions (address, scope, stream);
 CREATE INDEX suppressions_by_domain ON suppressions (domain, id);
+CREATE INDEX suppressions_by_scope ON suppressions (scope, id) WHERE scope <> 'global';
 CREATE INDEX suppressions_ending ON suppressions (expires_at) WHERE expires_at IS NOT NULL;
+-- How many there are: the sum.
+CREATE TABLE suppression_counts (
+  change INTEGER NOT NULL
+) STRICT;
 
 -- Soft bounces of addresses since the last delivery to them.
 CREATE TABLE soft_bounces (

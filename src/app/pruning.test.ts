@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { silentLog } from '../lib/log.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
-import { keepJournal } from './upkeep.ts';
+import { keepJournal, keepSuppressions } from './upkeep.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -34,6 +34,39 @@ test('the journal forgets what is older than the setting says, in batches, at on
   expect(await count()).toBe(2);
   days = 1;
   await clock.advance(3_600_000);
+  expect(await count()).toBe(1);
+  stopping.abort();
+  await done;
+  await store.close();
+});
+
+test('entries of the suppression list that have ended go, in batches, at once and every minute', async () => {
+  const clock = new ManualClock();
+  const { suppressions, store } = openSqlite(':memory:');
+  const now = clock.wall();
+  const entry = (n: number, expiresAt: number | null) => ({
+    id: `sup_${String(n).padStart(4, '0')}`,
+    address: `r${n}@example.org`,
+    scope: 'global' as const,
+    stream: null,
+    reason: 'manual' as const,
+    source: 'api',
+    evidence: null,
+    note: '',
+    createdAt: now,
+    updatedAt: now,
+    expiresAt,
+  });
+  const rules = { max: 10_000, by: 'hand', now: now - 1 } as const;
+  const ended = Array.from({ length: 1200 }, (_, n) => entry(n, now));
+  await suppressions.addSuppressions(ended, rules);
+  await suppressions.addSuppressions([entry(5000, now + 30_000), entry(5001, null)], rules);
+  const stopping = new AbortController();
+  const done = keepSuppressions({ suppressions, clock, log: silentLog, signal: stopping.signal });
+  const count = async () => (await suppressions.suppressedAddresses('', 2000)).length;
+  await clock.advance(1000);
+  expect(await count()).toBe(2);
+  await clock.advance(60_000);
   expect(await count()).toBe(1);
   stopping.abort();
   await done;
