@@ -1,4 +1,5 @@
 import type { SecureContextOptions } from 'node:tls';
+import { incomingDomainsOf, recogniseTokens, tokensOf } from '../config/bounces.ts';
 import { relayHook } from '../config/hook-tokens.ts';
 import { localPostmaster, serverName } from '../config/names.ts';
 import type { Config } from '../config/schema.ts';
@@ -141,8 +142,8 @@ function apiOptions({ live }: Pick<MailParts, 'live'>) {
 
 /** The SMTP listener, which is not bound yet. */
 function smtpListener(parts: MailParts, tls: SecureContextOptions | null): SmtpListener {
-  const { intake, views } = parts.rooms;
-  return createSmtpListener({ ...parts, intake, views }, smtpOptions(parts), tls);
+  const { intake, desk, views } = parts.rooms;
+  return createSmtpListener({ ...parts, intake, desk, views }, smtpOptions(parts), tls);
 }
 
 /** The ports to bind. */
@@ -181,6 +182,24 @@ function smtpOptions({ live, webuiPort }: Pick<MailParts, 'live' | 'webuiPort'>)
     },
     get sources() {
       return withCidrs(live.config.listener.sources);
+    },
+    bounces: {
+      get domains() {
+        return incomingDomainsOf(live.config);
+      },
+      get maxMessageBytes() {
+        return live.config.bounces.maxMessageBytes;
+      },
+      get ratePerSource() {
+        return live.config.bounces.ratePerSource;
+      },
+      get returnPaths() {
+        return tokensOf(live.config, 'return_path');
+      },
+      get unsubscribes() {
+        return tokensOf(live.config, 'unsubscribe');
+      },
+      recognise: (text) => recogniseTokens(live.config)(text),
     },
   };
 }

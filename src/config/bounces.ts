@@ -10,18 +10,41 @@ type Keys = NonNullable<Config['tokenKeys']>;
 /** What return paths are made from. */
 type ReturnConfig = Pick<Config, 'bounces' | 'domains' | 'tokenKeys'>;
 
-const domains = new WeakMap<object, BounceDomains>();
+/** What is known of a configuration's domains. */
+interface Known {
+  readonly outgoing: BounceDomains;
+  readonly incoming: ReadonlySet<string>;
+}
+
+const known = new WeakMap<object, Known>();
 const tokens = new WeakMap<Keys, Readonly<Record<TokenPurpose, RecipientTokens>>>();
 
-/** The domains of return paths. */
+/** The domains of return paths of mail that goes out. */
 export function bounceDomainsOf(config: Pick<Config, 'bounces' | 'domains'>): BounceDomains {
-  const known = domains.get(config);
-  if (known !== undefined) return known;
-  const { domain } = config.bounces;
-  const own = new Map<string, string>();
-  const found = { usual: domain === null ? null : parseDomain(domain), own };
-  domains.set(config, found);
+  return knownOf(config).outgoing;
+}
+
+/** The domains whose mail we take: bounces may still come to one that mail went out with before. */
+export function incomingDomainsOf(config: Pick<Config, 'bounces' | 'domains'>): ReadonlySet<string> {
+  return knownOf(config).incoming;
+}
+
+/** Collected once for each configuration: every message asks. */
+function knownOf(config: Pick<Config, 'bounces' | 'domains'>): Known {
+  const found = known.get(config) ?? collect(config);
+  known.set(config, found);
   return found;
+}
+
+function collect({ bounces, domains }: Pick<Config, 'bounces' | 'domains'>): Known {
+  const usual = bounces.domain === null ? null : parseDomain(bounces.domain);
+  const own = new Map<string, string>();
+  const incoming = new Set(usual === null ? [] : [usual]);
+  for (const { name, returnPath } of domains) {
+    if (returnPath?.isGood) own.set(name, returnPath.domain);
+    if (returnPath !== null && returnPath.seenAt !== null) incoming.add(returnPath.domain);
+  }
+  return { outgoing: { usual, own }, incoming };
 }
 
 /** The tokens of a purpose; null if `secret.key` cannot be read: then none is made, and none counts. */
@@ -30,8 +53,8 @@ export function tokensOf(
   purpose: TokenPurpose,
 ): RecipientTokens | null {
   if (tokenKeys === null) return null;
-  const known = tokens.get(tokenKeys);
-  if (known !== undefined) return known[purpose];
+  const there = tokens.get(tokenKeys);
+  if (there !== undefined) return there[purpose];
   const made = {
     return_path: createRecipientTokens('return_path', () => tokenKeys.return_path),
     unsubscribe: createRecipientTokens('unsubscribe', () => tokenKeys.unsubscribe),

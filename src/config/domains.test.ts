@@ -21,12 +21,19 @@ const DOMAIN: SendingDomain = {
   name: 'example.com',
   since: 5,
   keys: [KEY, { ...KEY, selector: 's2', retiredAt: 7, privateKey: null }],
+  returnPath: { domain: 'bounces.example.com', seenAt: 6, isGood: false },
 };
 
 test('a stored domain is read as it was, and nothing of its keys is in the row', () => {
   const row = sealDomain(DOMAIN, VAULT, null);
   expect(JSON.stringify(row)).not.toContain(KEY.privateKey);
   expect(openDomains([row], VAULT)).toEqual({ domains: [DOMAIN], unreadable: [], faults: [] });
+});
+
+test('a domain without a return path of its own is as older versions stored it', () => {
+  const row = sealDomain({ ...DOMAIN, returnPath: null }, VAULT, null);
+  expect(JSON.parse(row.definition)).not.toHaveProperty('returnPath');
+  expect(openDomains([row], VAULT).domains).toEqual([{ ...DOMAIN, returnPath: null }]);
 });
 
 test('with another key the domain stays, and its keys cannot sign', () => {

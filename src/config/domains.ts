@@ -19,6 +19,7 @@ const TIME = z.int().min(0);
 /** A domain's row, without its name and its private keys. */
 const DEFINITION = z.object({
   since: TIME,
+  returnPath: z.object({ domain: z.string(), seenAt: TIME.nullable(), isGood: z.boolean() }).nullish(),
   keys: z.array(
     z.object({
       selector: z.string(),
@@ -51,7 +52,8 @@ export function openDomains(stored: readonly StoredDomain[], vault: Vault | null
         sealed === undefined ? null : (vault?.open(sealed, keyOwner(row.name, key.selector)) ?? null);
       return { ...key, privateKey };
     });
-    domains.push({ name: row.name, since: read.definition.since, keys });
+    const { since, returnPath = null } = read.definition;
+    domains.push({ name: row.name, since, keys, returnPath });
     if (keys.some(({ privateKey, retiredAt }) => privateKey === null && retiredAt === null))
       unreadable.push(row.name);
   }
@@ -63,13 +65,14 @@ export function openDomains(stored: readonly StoredDomain[], vault: Vault | null
  * right key may come back.
  */
 export function sealDomain(domain: SendingDomain, vault: Vault, before: StoredDomain | null): StoredDomain {
-  const { name, since, keys } = domain;
+  const { name, since, keys, returnPath } = domain;
   const kept = before === null ? {} : (readRow(before)?.secrets ?? {});
   const secrets = keys.flatMap(({ selector, privateKey }): [string, string][] => {
     const sealed = privateKey === null ? kept[selector] : vault.seal(privateKey, keyOwner(name, selector));
     return sealed === undefined ? [] : [[selector, sealed]];
   });
-  const definition = { since, keys: keys.map(({ privateKey: _secret, ...key }) => key) };
+  const own = returnPath === null ? {} : { returnPath };
+  const definition = { since, ...own, keys: keys.map(({ privateKey: _secret, ...key }) => key) };
   return {
     name,
     definition: JSON.stringify(definition),

@@ -127,7 +127,7 @@ test('changes that come at the same time see each other', async () => {
       NAME,
       (before) => {
         const keys = [...(before?.keys ?? []), { ...key, selector, activeSince: 1, retiredAt: null }];
-        return { name: NAME, since: 1, keys };
+        return { name: NAME, since: 1, keys, returnPath: null };
       },
       deps,
     );

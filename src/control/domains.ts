@@ -67,7 +67,7 @@ async function addDomain(request: RequestOf<'addDomain'>, deps: DomainDeps): Pro
           'refused',
           `There are already ${count} domains; ${MAX_DOMAINS} is the limit. Remove one first: waybill domains remove NAME`,
         );
-      return withNewKeys({ name, since: now, keys: [] }, keys, now, true);
+      return withNewKeys({ name, since: now, keys: [], returnPath: null }, keys, now, true);
     },
     deps,
   );

@@ -14,7 +14,7 @@ const KEY: DomainKey = {
 };
 
 function domain(name: string, ...keys: readonly Partial<DomainKey>[]): SendingDomain {
-  return { name, since: 1, keys: keys.map((key) => ({ ...KEY, ...key })) };
+  return { name, since: 1, keys: keys.map((key) => ({ ...KEY, ...key })), returnPath: null };
 }
 
 const FACTS: AlignmentFacts = {

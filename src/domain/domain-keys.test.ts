@@ -31,7 +31,12 @@ function key(selector: string, more: Partial<DomainKey> = {}): DomainKey {
 }
 
 const waits = (selector: string) => key(selector, { activeSince: null });
-const domain = (...keys: DomainKey[]): SendingDomain => ({ name: 'example.com', since: T, keys });
+const domain = (...keys: DomainKey[]): SendingDomain => ({
+  name: 'example.com',
+  since: T,
+  keys,
+  returnPath: null,
+});
 /** The keys as `selector state`, with `!` when their secret is gone. */
 const shown = ({ keys }: SendingDomain) =>
   keys.map((one) => `${one.selector} ${keyState(one)}${one.privateKey === null ? '!' : ''}`);

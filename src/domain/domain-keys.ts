@@ -112,6 +112,21 @@ export interface SendingDomain {
   /** Wall ms. */
   readonly since: number;
   readonly keys: readonly DomainKey[];
+  /** Null: its mail uses the return paths of all. */
+  readonly returnPath: OwnReturnPath | null;
+}
+
+/** A sending domain's own domain for return paths, so that SPF aligns with it (contract-2 §A2). */
+export interface OwnReturnPath {
+  /** In lower case, A-labels. */
+  readonly domain: string;
+  /**
+   * When a check first saw that its mail comes here, and that its SPF record allows this server (wall ms); null: not
+   * yet. From then on its mail is taken.
+   */
+  readonly seenAt: number | null;
+  /** The last check saw that, too: mail goes out with it. */
+  readonly isGood: boolean;
 }
 
 /** A key of a domain. Its public key is in the DNS under `<selector>._domainkey.<domain>`. */

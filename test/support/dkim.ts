@@ -54,6 +54,7 @@ export function sendingDomain(name: string, keys?: readonly DomainKey[]): Sendin
   return {
     name,
     since: 1,
+    returnPath: null,
     keys: keys ?? [domainKey('rsa', 'rsa-sha256'), domainKey('ed', 'ed25519-sha256')],
   };
 }

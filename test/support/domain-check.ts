@@ -34,7 +34,7 @@ export async function found(
   { zone = {}, file = '', keys = [KEY], policy, ownAddresses }: Case,
 ) {
   const inquiry: Inquiry = {
-    domain: { name: 'example.com', since: T, keys },
+    domain: { name: 'example.com', since: T, keys, returnPath: null },
     config: premises(file === '' ? {} : { file }).loaded.config,
     resolver: scriptedResolver(zone),
     fetchPolicy: async () =>

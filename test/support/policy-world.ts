@@ -8,6 +8,7 @@ import type { ForwardPath, ReversePath } from '../../src/smtp/receiver/effect.ts
 import { formatReply } from '../../src/smtp/receiver/session-reply.ts';
 import { cidrs } from './cidrs.ts';
 import { IngestWorld } from './ingest-world.ts';
+import { RecordingDesk } from './recording-desk.ts';
 import { smtpTestOptions } from './smtp-options.ts';
 
 /** What the policy says no with: `reason code text`, the reason `-` where nobody was denied; null for yes. */
@@ -26,7 +27,17 @@ export class PolicyWorld extends IngestWorld {
     super({ maxBytesInFlight: 1, maxWaitingRequests: 1, maxKeysInMemory: 100 });
     const { intake, shared, events, clock, random, log } = this;
     const { views } = this.stores;
-    const deps = { intake, views, shared, events, clock, random, log, crowd: null };
+    const deps = {
+      intake,
+      desk: new RecordingDesk(),
+      views,
+      shared,
+      events,
+      clock,
+      random,
+      log,
+      crowd: null,
+    };
     this.policy = new Policy(deps, this.options);
   }
 

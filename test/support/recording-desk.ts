@@ -1,3 +1,4 @@
+import type { FeedbackToken } from '../../src/domain/feedback.ts';
 import type { FeedbackDesk, FeedbackReport, ToldAnswer } from '../../src/engine/contract.ts';
 import { StoreError } from '../../src/store/store.ts';
 
@@ -9,6 +10,8 @@ export class RecordingDesk implements FeedbackDesk {
   held: Promise<void> | null = null;
   /** Set to fail. */
   failure: StoreError['code'] | null = null;
+  /** Tokens that do not count any more: `id recipient`. */
+  readonly expired = new Set<string>();
   readonly #seen = new Set<string>();
 
   async tell(report: FeedbackReport): Promise<ToldAnswer> {
@@ -21,7 +24,8 @@ export class RecordingDesk implements FeedbackDesk {
     return { id, matched: report.items.length > 0, changed: news.length > 0 };
   }
 
-  async counts(): Promise<boolean> {
-    return true;
+  async counts({ id, recipient }: FeedbackToken): Promise<boolean> {
+    if (this.failure !== null) throw new StoreError(this.failure, 'as the test wants it');
+    return !this.expired.has(`${id} ${recipient}`);
   }
 }

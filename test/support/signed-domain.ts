@@ -11,5 +11,5 @@ export function signedDomain(name: string): SendingDomain {
     activeSince: 2,
     retiredAt: null,
   };
-  return { name, since: 1, keys: [key] };
+  return { name, since: 1, keys: [key], returnPath: null };
 }

@@ -38,6 +38,16 @@ const REACHABLE: Partial<SmtpSettings> = {
 };
 const SMALL: Partial<MessageLimits> = { rateLimitPerKey: 0, maxMessageBytes: 200_000, maxRecipients: 100 };
 
+/** No bounce domain. */
+const NO_BOUNCES: SmtpOptions['bounces'] = {
+  domains: new Set(),
+  maxMessageBytes: DEFAULTS.bounces.maxMessageBytes,
+  ratePerSource: DEFAULTS.bounces.ratePerSource,
+  returnPaths: null,
+  unsubscribes: null,
+  recognise: () => null,
+};
+
 /** The configuration's defaults, with limits that tests can reach. */
 export function smtpTestOptions({ settings, limits, others }: SmtpDifferences = {}): SmtpTestOptions {
   return {
@@ -48,6 +58,7 @@ export function smtpTestOptions({ settings, limits, others }: SmtpDifferences = 
     trustedProxies: cidrs(...DEFAULTS.listener.trustedProxies),
     sources: [],
     domains: new Set(),
+    bounces: NO_BOUNCES,
     ...others,
     settings: { ...DEFAULTS.listener, ...REACHABLE, ...settings },
     limits: { ...DEFAULTS.api, ...SMALL, ...limits },

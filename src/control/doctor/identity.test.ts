@@ -21,7 +21,7 @@ async function found(
   unreadableDomains: readonly string[] = [],
 ) {
   const usual = premises({ resolver: scriptedResolver(zone) });
-  const domains = keys === null ? [] : [{ name: 'example.com', since: 1, keys }];
+  const domains = keys === null ? [] : [{ name: 'example.com', since: 1, keys, returnPath: null }];
   const config = { ...usual.loaded.config, domains, unreadableDomains };
   const findings = await domainsCheck({ ...usual, loaded: { ...usual.loaded, config } }, forever);
   return findings.map(({ status, name, cure }) => `${status} ${name}${cure === null ? '' : `: ${cure}`}`);

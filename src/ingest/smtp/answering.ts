@@ -5,9 +5,10 @@ import type { Receiver } from '../../smtp/receiver/receiver.ts';
 import { StoreError } from '../../store/store.ts';
 import { IncomingContent } from './content.ts';
 import type { ListenerContext } from './context.ts';
+import { INCOMING_HOLDER, Incoming, tooLargeForBounces } from './incoming.ts';
 import { type Client, type Origin, ownerIdOf } from './origin.ts';
 import { isStranger, maxMessageBytesOf, STRANGERS_HOLDER, tooLargeForStranger } from './policy.ts';
-import { decline, type Refusal, suspended } from './refusal.ts';
+import { decline, deny, type Refusal, suspended } from './refusal.ts';
 import { buildSubmission } from './submission.ts';
 
 /** The answer to a question: yes, with or without a text for the client, or a refusal. */
@@ -26,6 +27,12 @@ const NO_MEMORY = decline(
   'Too much mail is arriving at the moment; try again soon',
 );
 const STORE_AWAY = decline('store_unavailable', 421, '4.3.0', 'The store cannot be used now; try again soon');
+const AUTH_NEEDED = deny(
+  'auth_required',
+  530,
+  '5.7.0',
+  'Authentication required for any mail but bounces: AUTH with an API key as the password',
+);
 /** Each error beyond the soft limit adds this much delay, up to ten seconds, in ms. */
 const PAUSE_STEP_MS = 500;
 const MAX_PAUSE_MS = 10_000;
@@ -36,7 +43,12 @@ export class Answering {
   readonly #requestId: string;
   readonly #introduction: Introduction;
   readonly #content: IncomingContent;
+  readonly #incoming: Incoming;
   #origin: Origin;
+  /** The sender of a transaction of which it is not known yet whether it relays; null once it was asked about. */
+  #unasked: ReversePath | null = null;
+  /** A recipient that mail is relayed to was accepted. */
+  #relays = false;
   /** Bytes that this message may still have. */
   #bytesLeft = 0;
   /** Why this message will be refused. */
@@ -47,6 +59,7 @@ export class Answering {
     this.#requestId = requestId;
     this.#introduction = introduction;
     this.#content = new IncomingContent(context.deps.shared.budget, context.deps.clock);
+    this.#incoming = new Incoming(context.deps, context.options);
     this.#origin = context.policy.origin(client);
   }
 
@@ -54,7 +67,12 @@ export class Answering {
   take(piece: Buffer): Refusal | null | Promise<Refusal | null> {
     this.#bytesLeft -= piece.length;
     // Other clients' messages are measured earlier.
-    if (this.#bytesLeft < 0) return this.#refuseContent(tooLargeForStranger(this.#origin));
+    if (this.#bytesLeft < 0)
+      return this.#refuseContent(
+        this.#incoming.isOpen
+          ? tooLargeForBounces(this.#incoming.maxBytes)
+          : tooLargeForStranger(this.#origin),
+      );
     const room = this.#content.add(piece);
     if (room === true) return null;
     const orNoMemory = (found: boolean) => (found ? null : this.#refuseContent(NO_MEMORY));
@@ -84,12 +102,11 @@ export class Answering {
 
   /** Answers, synchronously where nothing must be awaited. Throws, or rejects, only for a fault of ours. */
   answer(question: Question): Answer | Promise<Answer> {
-    const { policy } = this.#context;
     switch (question.kind) {
       case 'mail':
         return this.#mail(question);
       case 'rcpt':
-        return policy.rcpt(this.#origin, question.path) ?? YES;
+        return this.#rcpt(question);
       case 'begin':
         return this.#begin(question);
       case 'message':
@@ -111,13 +128,42 @@ export class Answering {
   #mailFrom(origin: Origin | Refusal, path: ReversePath): Answer {
     if ('reply' in origin) return origin;
     this.#origin = origin;
-    return this.#context.policy.mail(origin, path) ?? YES;
+    this.#incoming.reset();
+    this.#relays = false;
+    // Whoever has no key may have come with a bounce, for which no rule of relaying counts.
+    const isUnasked = this.#incoming.isTaken && origin.key === null;
+    this.#unasked = isUnasked ? path : null;
+    return isUnasked ? YES : (this.#context.policy.mail(origin, path) ?? YES);
+  }
+
+  #rcpt({ path, reversePath }: QuestionOf<'rcpt'>): Answer | Promise<Answer> {
+    const mixed = this.#incoming.mixed(path, this.#relays);
+    if (mixed !== null) return mixed;
+    if (this.#incoming.isFor(path)) {
+      const { address } = this.#origin;
+      return this.#incoming.rcpt(address, path, reversePath).then((refusal) => refusal ?? YES);
+    }
+    const refusal = this.#mayRelay() ?? this.#context.policy.rcpt(this.#origin, path);
+    this.#relays ||= refusal === null;
+    return refusal ?? YES;
+  }
+
+  /** Asks what was not asked at MAIL. */
+  #mayRelay(): Refusal | null {
+    if (this.#unasked === null) return null;
+    const { policy, options } = this.#context;
+    if (options.settings.requireAuth) return AUTH_NEEDED;
+    const refusal = policy.mail(this.#origin, this.#unasked);
+    if (refusal === null) this.#unasked = null;
+    return refusal;
   }
 
   #begin({ declaredBytes }: QuestionOf<'begin'>): Answer | Promise<Answer> {
     this.#refused = null;
-    this.#bytesLeft = maxMessageBytesOf(this.#origin, this.#context.options.limits);
-    const room = this.#content.begin(holderOf(this.#origin), declaredBytes, this.#bytesLeft);
+    const { isOpen, maxBytes } = this.#incoming;
+    this.#bytesLeft = isOpen ? maxBytes : maxMessageBytesOf(this.#origin, this.#context.options.limits);
+    const holder = isOpen ? INCOMING_HOLDER : holderOf(this.#origin);
+    const room = this.#content.begin(holder, declaredBytes, this.#bytesLeft);
     return typeof room === 'boolean' ? roomAnswer(room) : room.then(roomAnswer);
   }
 
@@ -128,8 +174,25 @@ export class Answering {
     return refusal;
   }
 
-  async #accept({ envelope, sizeBytes, dotStuffing }: QuestionOf<'message'>): Promise<Answer> {
+  async #take({ envelope }: QuestionOf<'message'>): Promise<Answer> {
+    const { hello, protocol } = this.#introduction;
+    const { chunks, release } = this.#content.take();
+    try {
+      const { address } = this.#origin;
+      const context = { address, requestId: this.#requestId, fromName: hello?.name ?? '', protocol };
+      const taken = await this.#incoming.take(envelope, chunks, context);
+      if (typeof taken !== 'string') return taken;
+      this.#context.policy.completed(address);
+      return { yes: `taken as ${taken}` };
+    } finally {
+      release();
+    }
+  }
+
+  async #accept(question: QuestionOf<'message'>): Promise<Answer> {
     if (this.#refused !== null) return this.#refused;
+    if (this.#incoming.isOpen) return await this.#take(question);
+    const { envelope, sizeBytes, dotStuffing } = question;
     const { deps, options, policy } = this.#context;
     const { hello, protocol } = this.#introduction;
     const id = deps.intake.newId();

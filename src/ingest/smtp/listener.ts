@@ -147,7 +147,8 @@ export class LiveReceiverOptions implements ReceiverOptions {
   }
 
   get requireAuth(): boolean {
-    return this.#options.settings.requireAuth;
+    // With a bounce domain anybody may say MAIL: what else needs AUTH is refused at RCPT.
+    return this.#options.settings.requireAuth && this.#options.bounces.domains.size === 0;
   }
 
   get quotedLocalParts(): boolean {

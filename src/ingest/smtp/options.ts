@@ -1,9 +1,11 @@
 import type { NamedSource } from '../../domain/key.ts';
-import type { Intake } from '../../engine/contract.ts';
+import type { FeedbackDesk, Intake } from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { CidrSet } from '../../lib/network.ts';
 import type { Random } from '../../lib/random.ts';
+import type { RecipientTokens } from '../../lib/recipient-token.ts';
+import type { RecogniseToken } from '../../mail/feedback-report.ts';
 import type { Events } from '../../observe/events.ts';
 import type { Views } from '../../store/views.ts';
 import type { IngestShared } from '../shared.ts';
@@ -12,6 +14,8 @@ import type { Crowd } from './crowd.ts';
 /** What the SMTP listener needs. */
 export interface SmtpDeps {
   readonly intake: Intake;
+  /** Hears what mail to our bounce domains tells. */
+  readonly desk: FeedbackDesk;
   /** Finds repeats of a message under the same `Idempotency-Key`. */
   readonly views: Pick<Views, 'remembered'>;
   readonly shared: IngestShared;
@@ -76,4 +80,18 @@ export interface SmtpOptions {
   readonly domains: ReadonlySet<string>;
   /** `listener.sources`, in order. */
   readonly sources: readonly { readonly source: NamedSource; readonly cidrs: CidrSet }[];
+  readonly bounces: BounceOptions;
+}
+
+/** Mail to our bounce domains (contract-2 §A3). */
+export interface BounceOptions {
+  /** Lower case, A-labels. None: nothing is taken from strangers. */
+  readonly domains: ReadonlySet<string>;
+  readonly maxMessageBytes: number;
+  /** Messages a minute. */
+  readonly ratePerSource: number;
+  /** Null, as long as the key of our tokens cannot be read: then none counts. */
+  readonly returnPaths: Pick<RecipientTokens, 'readLocalPart'> | null;
+  readonly unsubscribes: Pick<RecipientTokens, 'readLocalPart'> | null;
+  readonly recognise: RecogniseToken;
 }

@@ -6,6 +6,7 @@ import { createSmtpListener, type SmtpListener } from '../../../src/ingest/smtp/
 import { createCertificate } from '../../peers/certificate.ts';
 import { SmtpClient, type SmtpClientOptions } from '../../peers/smtp-client.ts';
 import { IngestWorld } from '../../support/ingest-world.ts';
+import { RecordingDesk } from '../../support/recording-desk.ts';
 import {
   HOSTNAME,
   type SmtpDifferences,
@@ -41,6 +42,7 @@ export const QUEUED = /^250 2\.0\.0 .*queued as msg_[0-9a-z]{26}$/;
 /** The listener over real sockets, a real store and an intake that records, with a clock that the test moves. */
 export class SmtpWorld extends IngestWorld {
   readonly options: SmtpTestOptions;
+  readonly desk = new RecordingDesk();
   readonly listener: SmtpListener;
   readonly #capacity: number;
   /** The server's ends of what is connected, by the client's port. */
@@ -53,10 +55,10 @@ export class SmtpWorld extends IngestWorld {
     super({ maxBytesInFlight, maxWaitingRequests: 1000, maxKeysInMemory: 100 });
     this.#capacity = maxBytesInFlight;
     this.options = smtpTestOptions(options);
-    const { intake, shared, events, clock, random, log } = this;
+    const { intake, desk, shared, events, clock, random, log } = this;
     const { views } = this.stores;
     this.listener = createSmtpListener(
-      { intake, views, shared, events, clock, random, log, crowd: null },
+      { intake, desk, views, shared, events, clock, random, log, crowd: null },
       this.options,
       tls,
     );

@@ -1,0 +1,249 @@
+import { createHash } from 'node:crypto';
+import type { Feedback, FeedbackToken } from '../../domain/feedback.ts';
+import { NO_FACTS, NO_MESSAGE } from '../../domain/feedback.ts';
+import type { FeedbackItem, FeedbackReport } from '../../engine/contract.ts';
+import { sourceGroup } from '../../lib/network.ts';
+import { readIncomingFeedback } from '../../mail/incoming-feedback.ts';
+import { receivedHeader, type Trace } from '../../mail/trace.ts';
+import type { ForwardPath, ReversePath, TakenEnvelope } from '../../smtp/receiver/effect.ts';
+import { StoreError } from '../../store/store.ts';
+import type { SmtpDeps, SmtpOptions } from './options.ts';
+import { decline, deny, type Refusal, suspended } from './refusal.ts';
+
+/**
+ * Mail to the bounce domains (contract-2 §A3): what tells of our mail comes from anybody, to addresses that cannot be
+ * guessed and a few that each domain has. It is read, kept as evidence and told to the desk; it never becomes a message.
+ */
+
+/** Recipients of one transaction: who bounces mail names one. */
+const MAX_RECIPIENTS = 20;
+/** Bytes of a message that are kept as evidence. */
+const MAX_EVIDENCE_BYTES = 64 * 1024;
+/** One holder for the memory of all these messages: many sources must not mean more memory. */
+export const INCOMING_HOLDER = 'bounces';
+/** What a bounce domain has besides return paths: where providers' complaints go, and what each domain must have. */
+const OTHERS: ReadonlySet<string> = new Set(['fbl', 'abuse', 'postmaster']);
+
+const STORE_AWAY = decline('store_unavailable', 451, '4.3.0', 'The store cannot be used now; try again soon');
+const NOT_BOTH = decline(
+  'mixed_recipients',
+  452,
+  '4.5.3',
+  'Bounces are taken in a transaction of their own; send to this recipient again, in another',
+);
+const TOO_MANY = decline(
+  'too_many_recipients',
+  452,
+  '4.5.3',
+  `At most ${MAX_RECIPIENTS} recipients of bounces are taken in one transaction; send to the others in another`,
+);
+
+/** Whom a message to a bounce domain is for. */
+type Addressee =
+  /** The return path of a message of ours. */
+  | { readonly kind: 'bounce'; readonly token: FeedbackToken }
+  /** Who sends there wants no more of what the message belongs to. */
+  | { readonly kind: 'unsubscribe'; readonly token: FeedbackToken }
+  | { readonly kind: 'other' };
+
+/** What is known of a transaction besides its envelope. */
+export interface IncomingContext extends Pick<Trace, 'fromName' | 'protocol'> {
+  readonly address: string;
+  readonly requestId: string;
+}
+
+/** The mail of one session to bounce domains, one transaction after the other. */
+export class Incoming {
+  readonly #deps: SmtpDeps;
+  readonly #options: SmtpOptions;
+  #addressees: Addressee[] = [];
+  #isCounted = false;
+
+  constructor(deps: SmtpDeps, options: SmtpOptions) {
+    this.#deps = deps;
+    this.#options = options;
+  }
+
+  /** Whether there is any domain that takes it. */
+  get isTaken(): boolean {
+    return this.#options.bounces.domains.size > 0;
+  }
+
+  /** A recipient of this transaction was accepted: it brings nothing else. */
+  get isOpen(): boolean {
+    return this.#addressees.length > 0;
+  }
+
+  /** The largest message, in bytes. */
+  get maxBytes(): number {
+    return Math.min(this.#options.bounces.maxMessageBytes, this.#options.limits.maxMessageBytes);
+  }
+
+  /** Whether a recipient is on a domain of bounces. */
+  isFor({ mailbox }: ForwardPath): boolean {
+    return mailbox !== null && this.#options.bounces.domains.has(mailbox.domain);
+  }
+
+  /** A new transaction, or none. */
+  reset(): void {
+    this.#addressees = [];
+    this.#isCounted = false;
+  }
+
+  /** Refuses a recipient that the transaction of another one cannot have; null if it may go on. */
+  mixed(path: ForwardPath, hasOthers: boolean): Refusal | null {
+    return this.isFor(path) ? (hasOthers ? NOT_BOTH : null) : this.isOpen ? NOT_BOTH : null;
+  }
+
+  /** May this come to that recipient of ours? Null if it may. Rejects only for a fault of ours. */
+  async rcpt(address: string, path: ForwardPath, { sizeBytes }: ReversePath): Promise<Refusal | null> {
+    const refusal = this.#notNow(address);
+    if (refusal !== null) return refusal;
+    if ((sizeBytes ?? 0) > this.maxBytes) return tooLargeForBounces(this.maxBytes);
+    if (this.#addressees.length >= MAX_RECIPIENTS) return TOO_MANY;
+    const addressee = this.#addresseeOf(path);
+    if (addressee === null) return nobody(path);
+    try {
+      if (addressee.kind === 'bounce' && !(await this.#deps.desk.counts(addressee.token)))
+        return nobody(path);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      return STORE_AWAY;
+    }
+    this.#addressees.push(addressee);
+    return null;
+  }
+
+  /**
+   * Reads a message and tells what it says; the id of its evidence. When it resolves, both are on disk. Rejects only for
+   * a fault of ours.
+   */
+  async take(
+    envelope: TakenEnvelope,
+    chunks: readonly Buffer[],
+    context: IncomingContext,
+  ): Promise<string | Refusal> {
+    const bytes = Buffer.concat(chunks);
+    try {
+      return (await this.#deps.desk.tell(this.#report(envelope, bytes, context))).id;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      return STORE_AWAY;
+    }
+  }
+
+  /** Why nothing is taken now, or no more of this source; each transaction counts once. */
+  #notNow(address: string): Refusal | null {
+    const suspension = this.#deps.intake.suspended(null);
+    // It joins no queue.
+    if (suspension !== null && suspension.code !== 'queue_limit') return suspended(suspension);
+    if (this.#isCounted) return null;
+    this.#isCounted = true;
+    const { shared, clock } = this.#deps;
+    const group = sourceGroup(address);
+    const { ratePerSource } = this.#options.bounces;
+    const verdict = shared.sources.take(`bounces ${group}`, 'send', ratePerSource, clock.mono());
+    if (verdict === null || verdict.allowed) return null;
+    return deny(
+      'rate_limited',
+      451,
+      '4.7.1',
+      `${group} may send ${verdict.limit} bounces a minute; try again in ${verdict.resetSeconds} seconds`,
+    );
+  }
+
+  #addresseeOf({ mailbox }: ForwardPath): Addressee | null {
+    const local = mailbox?.local ?? '';
+    const { returnPaths, unsubscribes } = this.#options.bounces;
+    const bounced = returnPaths?.readLocalPart(local) ?? null;
+    if (bounced !== null) return { kind: 'bounce', token: bounced };
+    const left = unsubscribes?.readLocalPart(local) ?? null;
+    if (left !== null) return { kind: 'unsubscribe', token: left };
+    return OTHERS.has(local.toLowerCase()) ? { kind: 'other' } : null;
+  }
+
+  #report(envelope: TakenEnvelope, bytes: Buffer, context: IncomingContext): FeedbackReport {
+    const { source, feedback } = this.#read(envelope, bytes);
+    // The same bytes once more are a repeat, by who did not hear our 250.
+    const hash = createHash('sha256').update(bytes).digest('hex');
+    const items = feedback.map((one, place): FeedbackItem => ({ feedback: one, onceId: `${hash} ${place}` }));
+    const evidence = { contentType: 'message/rfc822', bytes: this.#evidence(envelope, bytes, context) };
+    return { source, items, evidence, mayBeEarly: false };
+  }
+
+  /** What it tells: once for each return path that it came to, and an unsubscription for each address of one. */
+  #read(
+    { reversePath }: TakenEnvelope,
+    bytes: Buffer,
+  ): { readonly source: FeedbackReport['source']; readonly feedback: readonly Feedback[] } {
+    const sender = reversePath.mailbox?.address ?? '';
+    const left = tokensOf(this.#addressees, 'unsubscribe').map(unsubscription);
+    if (this.#addressees.every(({ kind }) => kind === 'unsubscribe'))
+      return { source: 'mailto', feedback: left };
+    const bounced = tokensOf(this.#addressees, 'bounce');
+    const { recognise } = this.#options.bounces;
+    const read = (bounced.length === 0 ? [null] : bounced).map((token) =>
+      readIncomingFeedback({ bytes, reversePath: sender, token }, recognise),
+    );
+    const isComplaint = read.some(({ form }) => COMPLAINTS.has(form));
+    return {
+      source: isComplaint ? 'arf' : 'dsn',
+      feedback: [...read.flatMap(({ feedback }) => feedback), ...left],
+    };
+  }
+
+  /** The beginning of the message, under fields that say how it came. */
+  #evidence({ reversePath, forwardPaths }: TakenEnvelope, bytes: Buffer, context: IncomingContext): Buffer {
+    const { address, requestId, ...names } = context;
+    const trace = receivedHeader({
+      ...names,
+      byHost: this.#options.hostname,
+      fromAddress: address,
+      id: requestId,
+      date: this.#deps.clock.wall(),
+    });
+    const to = forwardPaths.map(({ mailbox }) => `X-Original-To: <${mailbox?.address ?? ''}>\r\n`).join('');
+    const head = `Return-Path: <${reversePath.mailbox?.address ?? ''}>\r\n${to}${trace}`;
+    return Buffer.concat([Buffer.from(head), bytes]).subarray(0, MAX_EVIDENCE_BYTES);
+  }
+}
+
+/** The forms of a report that somebody called our mail spam. */
+const COMPLAINTS: ReadonlySet<string> = new Set(['arf', 'microsoft', 'loop']);
+
+/** Each token of a kind once. */
+function tokensOf(
+  addressees: readonly Addressee[],
+  kind: 'bounce' | 'unsubscribe',
+): readonly FeedbackToken[] {
+  const found = new Map<string, FeedbackToken>();
+  for (const addressee of addressees)
+    if (addressee.kind === kind)
+      found.set(`${addressee.token.id} ${addressee.token.recipient}`, addressee.token);
+  return [...found.values()];
+}
+
+/** Contract-2 §A7: whoever sends to such an address leaves. */
+function unsubscription(token: FeedbackToken): Feedback {
+  const message = { ...NO_MESSAGE, token };
+  return { kind: 'unsubscribe', source: 'mailto', message, recipient: null, bounce: NO_FACTS, at: null };
+}
+
+function nobody({ mailbox }: ForwardPath): Refusal {
+  return deny(
+    'unknown_bounce_address',
+    550,
+    '5.1.1',
+    `Nobody has the address <${mailbox?.address ?? ''}>: here come only bounces of our own mail, and not for ever`,
+  );
+}
+
+/** Refuses a message to a bounce domain for its size. */
+export function tooLargeForBounces(maxBytes: number): Refusal {
+  return decline(
+    'message_too_large',
+    552,
+    '5.3.4',
+    `A bounce may have at most ${maxBytes} bytes here; return less of the message`,
+  );
+}
