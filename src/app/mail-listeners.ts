@@ -73,9 +73,10 @@ function apiHandler(parts: MailParts): Handler {
   const { rooms, live, ...rest } = parts;
   const { clock } = parts;
   const hooks = new Hooks({ clock, get: createSnsGet() });
+  const recognise = (text: string) => recogniseTokens(live.config)(text);
   const findHook = (relay: string) => relayHook(live.config, relay);
   return createIngestApi(
-    { ...rooms, ...rest, sending: () => live.config, hooks, findHook },
+    { ...rooms, ...rest, sending: () => live.config, hooks, findHook, recognise },
     apiOptions(parts),
   );
 }
@@ -134,6 +135,9 @@ function apiOptions({ live }: Pick<MailParts, 'live'>) {
     },
     get limits() {
       return live.config.api;
+    },
+    get maxFeedbackBytes() {
+      return live.config.bounces.maxMessageBytes;
     },
     maxWaitingReaders: partOf(limits.maxWaitingReaders, live.config),
     maxEventReaders: partOf(limits.maxEventReaders, live.config),

@@ -5,6 +5,7 @@ export const SCOPES = [
   'messages:content',
   'messages:read_all',
   'events:read',
+  'feedback:write',
   'admin',
 ] as const;
 

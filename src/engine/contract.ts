@@ -50,6 +50,8 @@ export interface FeedbackReport {
   readonly evidence: { readonly contentType: string; readonly bytes: Uint8Array } | null;
   /** It may be about a message whose attempt is not recorded yet: what matches nothing is tried again for 10 minutes. */
   readonly mayBeEarly: boolean;
+  /** The key whose messages it may be about, where the teller may not know of others; absent: any. */
+  readonly onlyOfKey?: string;
 }
 
 /** One thing told. */

@@ -29,6 +29,7 @@ const SEND: Access = { scheme: 'bearer', scopes: ['messages:send'], window: 'sen
 const MAILGUN: Access = { ...SEND, scheme: 'basic' };
 const READ: Access = { scheme: 'bearer', scopes: ['messages:read', 'messages:read_all'], window: 'read' };
 const EVENTS: Access = { ...READ, scopes: ['events:read'] };
+const FEEDBACK: Access = { ...SEND, scopes: ['feedback:write'] };
 const CONTENT: Access = { ...READ, scopes: ['messages:content'] };
 /** For administrators: to view and to act. */
 const OVERSEE: Access = { scheme: 'bearer', scopes: ['admin'], window: 'read' };
@@ -50,6 +51,7 @@ export const ENDPOINTS = {
   getContent:           { method: 'GET',  path: '/api/v1/messages/{id}/content',  access: CONTENT, query: NONE },
   waitForCaptured:      { method: 'GET',  path: '/api/v1/inbox/wait',             access: READ,    query: INBOX_WAIT_PARAMETERS },
   listEvents:           { method: 'GET',  path: '/api/v1/events',                 access: EVENTS,  query: EVENT_PARAMETERS },
+  tellFeedback:         { method: 'POST', path: '/api/v1/feedback',               access: FEEDBACK, query: NONE },
   cancelMessage:        { method: 'POST', path: '/api/v1/messages/{id}/cancel',   access: SEND,    query: NONE },
   retryMessage:         { method: 'POST', path: '/api/v1/messages/{id}/retry',    access: SEND,    query: NONE },
   getQueue:             { method: 'GET',  path: '/api/v1/queue',                  access: OVERSEE, query: QUEUE_PARAMETERS },

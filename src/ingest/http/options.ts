@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { CidrSet } from '../../lib/network.ts';
 import type { Random } from '../../lib/random.ts';
+import type { RecogniseToken } from '../../mail/feedback-report.ts';
 import type { Events } from '../../observe/events.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { Views } from '../../store/views.ts';
@@ -20,6 +21,8 @@ export interface IngestDeps {
   readonly acts: Acts;
   /** Hears what became of mail. */
   readonly desk: FeedbackDesk;
+  /** Reads the tokens of ours in addresses and links. */
+  readonly recognise: RecogniseToken;
   readonly findHook: HookDeps['findHook'];
   readonly hooks: HookDeps['hooks'];
   readonly spool: Pick<Spool, 'read'>;
@@ -54,6 +57,8 @@ export interface IngestOptions {
   /** Sources that may use the paths for strangers. */
   readonly strangerCidrs: CidrSet;
   readonly trustedProxies: CidrSet;
+  /** Largest body of feedback. */
+  readonly maxFeedbackBytes: number;
   readonly limits: IngestLimits;
   /** How many readers may wait with `?wait=` at once; further ones are answered immediately. */
   readonly maxWaitingReaders: number;

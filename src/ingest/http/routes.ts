@@ -18,6 +18,7 @@ import {
 import { EventTail } from './event-tail.ts';
 import { answerEvents } from './events.ts';
 import { answerExplain } from './explain.ts';
+import { answerFeedback } from './feedback.ts';
 import { type Findable, findReadable, openContent } from './find-message.ts';
 import { answerHook } from './hook.ts';
 import { InProgress } from './idempotency.ts';
@@ -100,6 +101,7 @@ function handlersOf(
     getContent: (call) => answerContent(call, parts),
     waitForCaptured: (call) => answerWait(call, parts),
     listEvents: (call) => answerEvents(call, parts),
+    tellFeedback: (call) => answerFeedback(call, parts),
     cancelMessage: (call) => answerAct(call, 'cancelMessage', parts),
     retryMessage: (call) => answerAct(call, 'retryMessage', parts),
     getQueue: (call) => answerQueue(call, parts),

@@ -12,7 +12,7 @@ let key: string;
 beforeAll(async () => {
   world = await World.start();
   key = await world.key({
-    scopes: ['messages:send', 'messages:read', 'messages:content', 'events:read', 'admin'],
+    scopes: ['messages:send', 'messages:read', 'messages:content', 'events:read', 'feedback:write', 'admin'],
   });
 });
 afterAll(() => world.close());

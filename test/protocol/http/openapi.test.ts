@@ -64,6 +64,7 @@ const ASKED: Readonly<Record<string, readonly [scopes: string, window: 'send' | 
   getContent: ['messages:content', 'read'],
   listEvents: ['events:read', 'read'],
   waitForCaptured: ['messages:read or messages:read_all', 'read'],
+  tellFeedback: ['feedback:write', 'send'],
   cancelMessage: ['messages:send', 'send'],
   retryMessage: ['messages:send', 'send'],
   getQueue: ['admin', 'read'],

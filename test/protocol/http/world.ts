@@ -9,6 +9,7 @@ import { createDoor } from '../../../src/control/door.ts';
 import { messageActs } from '../../../src/control/messages.ts';
 import { outlookOf } from '../../../src/control/outlook.ts';
 import { queueOperations } from '../../../src/control/queue.ts';
+import type { FeedbackToken } from '../../../src/domain/feedback.ts';
 import type { Submission } from '../../../src/domain/message.ts';
 import type { LaneFigures } from '../../../src/engine/contract.ts';
 import type { HttpLimits } from '../../../src/http/server.ts';
@@ -93,6 +94,7 @@ const OPTIONS: Omit<IngestOptions, 'limits'> & SharedLimits = {
   allowedCidrs: cidrs('127.0.0.0/8', '::1/128'),
   strangerCidrs: cidrs('127.0.0.0/8', '::1/128'),
   trustedProxies: cidrs(),
+  maxFeedbackBytes: 100_000,
   maxBytesInFlight: 1_000_000,
   maxWaitingRequests: 10,
   maxWaitingReaders: 2,
@@ -164,6 +166,8 @@ export class World extends IngestWorld {
   readonly desk = new RecordingDesk();
   /** The hooks of relays, by relay. */
   readonly relayHooks = new Map<string, RelayHook>();
+  /** What tokens in addresses say, by address. */
+  readonly tokens = new Map<string, FeedbackToken>();
   /** Where certificates of SNS come from. */
   snsGet: SnsGet = async () => ({ kind: 'failed', text: 'nothing answers' });
   /** Operations that were done. */
@@ -192,6 +196,7 @@ export class World extends IngestWorld {
         sending: () => this.sending,
         acts: intake,
         desk: this.desk,
+        recognise: (text) => this.tokens.get(text) ?? null,
         hooks: new Hooks({ clock, get: (url, abort) => this.snsGet(url, abort) }),
         findHook: (relay) => this.relayHooks.get(relay) ?? null,
         outlook,

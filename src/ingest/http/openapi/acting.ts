@@ -16,7 +16,46 @@ function messageNow(shown: Readonly<Record<string, Example>>): Success {
   return jsonAnswer('StatusRecord', 'The message in its present state.', shown);
 }
 
-/** The endpoints that act on one message. */
+/** A bounce that came elsewhere. */
+const FEEDBACK = {
+  kind: 'bounce',
+  recipient: 'bob@example.org',
+  messageId: '<1@example.com>',
+  code: 550,
+  enhancedCode: '5.1.1',
+  text: 'no such user',
+  at: '2026-11-20T11:15:00Z',
+};
+
+/** A delivery status notification that came elsewhere. */
+const DSN = [
+  'From: MAILER-DAEMON@mx.example.org',
+  'To: jane@example.com',
+  'Subject: Undelivered Mail Returned to Sender',
+  'Content-Type: multipart/report; report-type=delivery-status; boundary=b',
+  '',
+  '--b',
+  'Content-Type: message/delivery-status',
+  '',
+  'Reporting-MTA: dns; mx.example.org',
+  '',
+  'Final-Recipient: rfc822; bob@example.org',
+  'Action: failed',
+  'Status: 5.1.1',
+  '',
+  '--b',
+  'Content-Type: text/rfc822-headers',
+  '',
+  'Message-ID: <1@example.com>',
+  '',
+  '--b--',
+  '',
+].join('\r\n');
+
+/** The answer to feedback about nothing that the key may see. */
+const FEEDBACK_RECEIPT = { id: 'fbk_01kaj3v7q8x5m2c9t4r6w0ybzn', matched: false, changed: false };
+
+/** The endpoints that act on messages. */
 export const ACTING = {
   cancelMessage: {
     tag: 'Acting',
@@ -41,6 +80,35 @@ export const ACTING = {
       404: ['message_not_found'],
       409: ['nothing_to_retry', 'content_expired', 'test_key', 'refused'],
     }),
+  },
+  tellFeedback: {
+    tag: 'Acting',
+    summary: 'Tell what became of mail after its delivery',
+    description:
+      'Bounces, complaints and other reports that came elsewhere: a report as a message, such as from a mailbox that is piped, or its facts as JSON. It does what a webhook of a provider or mail to a return path does: the record of the message goes on, and addresses may be added to the suppression list. It is kept as evidence. What matches no message that the key may see is no error: the answer has `matched: false`. Without `messages:read_all`, a key’s feedback is about its own messages only.',
+    body: {
+      required: true,
+      description: 'A report as it came, or what it says.',
+      content: {
+        'application/json': {
+          schema: 'Feedback',
+          examples: { bounce: { summary: 'A bounce', value: FEEDBACK } },
+        },
+        'message/rfc822': {
+          schema: { type: 'string', contentMediaType: 'message/rfc822' },
+          examples: { dsn: { summary: 'A delivery status notification', value: DSN } },
+        },
+      },
+    },
+    answers: [
+      jsonAnswer(
+        'FeedbackReceipt',
+        'It is on disk, and done.',
+        { unmatched: { summary: 'About no message of the key', value: FEEDBACK_RECEIPT } },
+        { status: 202 },
+      ),
+    ],
+    problems: mergeProblems(JSON_PROBLEMS, { 400: ['invalid_request'] }),
   },
 } satisfies Descriptions;
 

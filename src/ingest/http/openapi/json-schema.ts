@@ -3,6 +3,8 @@ import { PRIORITIES } from '../../../domain/message.ts';
 import * as answers from '../answers.ts';
 import * as attemptAnswers from '../attempt-answers.ts';
 import * as eventAnswers from '../event-answers.ts';
+import * as feedback from '../feedback.ts';
+import { feedbackBodySchema } from '../feedback-body.ts';
 import * as operatorAnswers from '../operator-answers.ts';
 import type { Parameter } from '../query.ts';
 import * as queue from '../queue.ts';
@@ -134,6 +136,8 @@ export const NAMED = {
   Queue: operatorAnswers.queueSchema,
   QueueHold: operatorAnswers.holdSchema,
   QueueAct: operatorAnswers.queueActSchema,
+  Feedback: feedbackBodySchema,
+  FeedbackReceipt: feedback.feedbackReceiptSchema,
   QueueTarget: queue.holdBodySchema,
   QueueSelection: queue.queueActBodySchema,
   QueueReroute: queue.rerouteBodySchema,

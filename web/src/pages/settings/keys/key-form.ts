@@ -23,6 +23,11 @@ export const SCOPES: readonly { readonly scope: Scope; readonly label: string; r
     note: 'Follow what happens to the messages it may see, as events.',
   },
   {
+    scope: 'feedback:write',
+    label: 'Feedback',
+    note: 'Tell of bounces and complaints that came elsewhere.',
+  },
+  {
     scope: 'admin',
     label: 'Admin',
     note: 'Do everything that this dashboard can, including changes to settings and keys.',
