@@ -100,7 +100,8 @@ async function openInDirectory({ dataDir, eventsKept, clock, onFailure }: Storag
     const taking = new LoggedStore({ ...thread, log: spool, spool, clock });
     opened.push({ close: () => taking.finish() });
     const written = () => taking.written();
-    const { keyring, accounts, journal, suppressions } = thread;
+    const { keyring, accounts, journal } = thread;
+    const suppressions = taking.listOver(thread.suppressions);
     const parts = { store: taking.asStore(), taking, keyring, accounts, journal, suppressions };
     const registry = registryBehind(written, thread.registry);
     // Relays and domains themselves reveal a lost key.

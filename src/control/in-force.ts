@@ -53,6 +53,7 @@ export function engineSettings({ config, holds, routesVersion }: InForce): Engin
       eventAgeMs: retention.eventsDays * DAY_MS,
     },
     suppressions: suppressionRules(config),
+    tokenAgeMs: config.bounces.maxAgeDays * DAY_MS,
     compactBelowPercent: retention.compactBelowPercent,
     queue: { maxBytes: limits.maxQueuedBytes, maxMessagesPerKey: limits.maxQueuedPerKey },
     diskCriticalBytes: health.diskCriticalBytes,

@@ -126,7 +126,7 @@ async function attempt(outcome: Outcome): Promise<void> {
   );
   for (const unit of claimed?.units ?? []) {
     const ref = refOf(unit);
-    await store.begin([{ ...ref, quota: null }], stamp);
+    await store.begin([{ ...ref, recipients: [], quota: null }], stamp);
     const results = ref.indexes.map((index) => ({ index, outcome }));
     const facts = { attempts: 0, expiresAt: now + HOUR };
     const transitions = results.map(() => settle(facts, outcome, POLICY, now, 0.5));

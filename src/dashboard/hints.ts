@@ -24,6 +24,9 @@ const OF_EVENTS: Readonly<Record<Event['type'], readonly Topic[]>> = {
   hook: ['relays'],
   feedback: ['messages'],
   rerouted: ['queue'],
+  suppressed: ['messages', 'queue'],
+  told: ['messages', 'queue'],
+  guarded: ['health'],
   operated: ['activity'],
   fault: ['health'],
 };
@@ -143,7 +146,8 @@ export class HintFeed {
   }
 
   #hear(event: Event): void {
-    if ('messageId' in event && this.#ids.size <= MAX_IDS) this.#ids.add(event.messageId);
+    const id = 'messageId' in event ? event.messageId : null;
+    if (id !== null && this.#ids.size <= MAX_IDS) this.#ids.add(id);
     this.note(topicsOfEvent(event));
   }
 

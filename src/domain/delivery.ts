@@ -22,20 +22,21 @@ export type TransitionCause =
   | 'release'
   | 'reclaim'
   | 'retry'
+  | 'suppress'
   | 'bounce';
 
 type Table = Readonly<Record<DeliveryState, Partial<Record<DeliveryState, readonly TransitionCause[]>>>>;
 
 /** All valid transitions. Any other is refused, and a test covers every other pair. */
 export const TRANSITIONS: Table = {
-  queued: { processing: ['claim'], failed: ['cancel', 'expire', 'no_route'] },
+  queued: { processing: ['claim'], failed: ['cancel', 'expire', 'no_route', 'suppress'] },
   processing: {
     delivered: ['settle'],
     retrying: ['settle', 'release', 'reclaim'],
-    failed: ['settle', 'reclaim'],
+    failed: ['settle', 'reclaim', 'suppress'],
     queued: ['release', 'reclaim'],
   },
-  retrying: { processing: ['claim'], failed: ['cancel', 'expire', 'no_route'] },
+  retrying: { processing: ['claim'], failed: ['cancel', 'expire', 'no_route', 'suppress'] },
   failed: { queued: ['retry'] },
   delivered: { failed: ['bounce'] },
 };

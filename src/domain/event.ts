@@ -106,7 +106,7 @@ export interface EventFacts {
 /** The type of the event that a delivery's transition is. */
 export function eventOf({ state, outcome }: Transition): EventType {
   if (state === 'retrying') return 'message.deferred';
-  if (state === 'failed') return 'message.failed';
+  if (state === 'failed') return outcome === 'suppressed' ? 'message.suppressed' : 'message.failed';
   return outcome === 'captured' ? 'message.captured' : 'message.delivered';
 }
 

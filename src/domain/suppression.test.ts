@@ -30,7 +30,7 @@ const entry = (more: Partial<Suppression> = {}): Suppression => ({
 });
 const mail: Asking = {
   fromDomain: 'example.com',
-  keyName: 'shop',
+  keyId: 'shop',
   test: false,
   stream: 'news',
   ignores: false,
@@ -44,7 +44,7 @@ describe('what stops a message', () => {
       expect(isStopped({ scope })).toBe(true);
     for (const scope of ['domain:example.net', 'domain:mail.example.com', 'key:Shop', 'key:'] as const)
       expect(isStopped({ scope })).toBe(false);
-    expect(isStopped({ scope: 'key:shop' }, { keyName: null })).toBe(false);
+    expect(isStopped({ scope: 'key:shop' }, { keyId: null })).toBe(false);
     expect(isStopped({ scope: 'domain:example.com' }, { fromDomain: null })).toBe(false);
   });
 
@@ -116,10 +116,10 @@ test('whose an entry is that makes itself', () => {
   expect(scopeOf('domain', mail)).toBe('domain:example.com');
   expect(scopeOf('key', mail)).toBe('key:shop');
   expect(scopeOf('domain', { ...mail, fromDomain: null })).toBe('key:shop');
-  expect(scopeOf('key', { ...mail, keyName: null })).toBe('domain:example.com');
-  expect(scopeOf('domain', { fromDomain: null, keyName: null, test: false })).toBe('global');
+  expect(scopeOf('key', { ...mail, keyId: null })).toBe('domain:example.com');
+  expect(scopeOf('domain', { fromDomain: null, keyId: null, test: false })).toBe('global');
   expect(scopeOf('global', { ...mail, test: true })).toBe('key:shop');
-  expect(scopeOf('global', { ...mail, keyName: null, test: true })).toBeNull();
+  expect(scopeOf('global', { ...mail, keyId: null, test: true })).toBeNull();
 });
 
 test('entries end by their reason', () => {

@@ -20,7 +20,7 @@ export const SUPPRESSION_REASONS = [
 /** See {@link SUPPRESSION_REASONS}. */
 export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number];
 
-/** Whose mail an entry stops: everybody's, that from one domain (lower case, A-labels), that of one API key. */
+/** Whose mail an entry stops: everybody's, that from one domain (lower case, A-labels), that of the API key with this id. */
 export type SuppressionScope = 'global' | `domain:${string}` | `key:${string}`;
 
 /** What led to an entry. Times are wall ms. */
@@ -80,6 +80,14 @@ export function streamKey(text: string): string | null {
   return name === '' || name.length > MAX_STREAM || NOT_IN_NAMES.test(name) ? null : lowerAscii(name);
 }
 
+/** The domain of a From mailbox as written into a message (lower case, A-labels); null if it has none. */
+export function domainOfFrom(from: string): string | null {
+  const [, bracketed] = /<([^<>]*)>[^<>]*$/.exec(from) ?? [];
+  const address = (bracketed ?? from).trim();
+  const at = address.lastIndexOf('@');
+  return at < 0 ? null : parseDomain(address.slice(at + 1));
+}
+
 /** Whose entries are made by themselves for a reason. */
 export type ScopeKind = 'global' | 'domain' | 'key';
 
@@ -87,8 +95,8 @@ export type ScopeKind = 'global' | 'domain' | 'key';
 export interface MailOf {
   /** The domain of From (lower case, A-labels); null if there is none, or more than one. */
   readonly fromDomain: string | null;
-  /** The name of the API key that submitted it; null without one. */
-  readonly keyName: string | null;
+  /** The id of the API key that submitted it; null without one. */
+  readonly keyId: string | null;
   /** A test key's mail: it sees and makes only entries of its key's scope. */
   readonly test: boolean;
 }
@@ -97,8 +105,8 @@ export interface MailOf {
  * The scope of an entry that a message's outcome makes, by the `suppressions.scope.*` of its reason. Where there is no
  * such domain or key, it is the other of both, else global; null: a test message without a key makes none.
  */
-export function scopeOf(kind: ScopeKind, { fromDomain, keyName, test }: MailOf): SuppressionScope | null {
-  const key: SuppressionScope | null = keyName === null ? null : `key:${keyName}`;
+export function scopeOf(kind: ScopeKind, { fromDomain, keyId, test }: MailOf): SuppressionScope | null {
+  const key: SuppressionScope | null = keyId === null ? null : `key:${keyId}`;
   const domain: SuppressionScope | null = fromDomain === null ? null : `domain:${fromDomain}`;
   if (test) return key;
   switch (kind) {
@@ -143,8 +151,8 @@ function stops(entry: Suppression, asking: Asking, now: number): boolean {
   return (stream === null || stream === asking.stream) && isScopeOf(scope, asking);
 }
 
-function isScopeOf(scope: SuppressionScope, { fromDomain, keyName, test }: MailOf): boolean {
-  if (keyName !== null && scope === `key:${keyName}`) return true;
+function isScopeOf(scope: SuppressionScope, { fromDomain, keyId, test }: MailOf): boolean {
+  if (keyId !== null && scope === `key:${keyId}`) return true;
   if (test) return false;
   return scope === 'global' || (fromDomain !== null && scope === `domain:${fromDomain}`);
 }

@@ -11,6 +11,7 @@ import { SpoolError } from '../spool/spool.ts';
 import type { AcceptAnswer, AcceptDelivery, AcceptRecord, AcceptWish } from '../store/accepting.ts';
 import { StoreError, type Unit, type UnitDelivery } from '../store/store.ts';
 import type { Taken, Taking } from '../store/taking.ts';
+import type { Stopped } from '../store/telling.ts';
 import type {
   EngineSettings,
   Intake,
@@ -186,7 +187,8 @@ export class Accept implements Intake {
           routed[place] = one;
           return one.record;
         };
-        return { messageId, content: submission.content, wish, record };
+        const { recipients } = submission.envelope;
+        return { messageId, content: submission.content, wish, recipients, record };
       });
       const answers = await taking.take(messages, {
         at: () => ({ node, now: clock.wall() }),
@@ -273,13 +275,19 @@ export class Accept implements Intake {
       sizeBytes: record.sizeBytes,
       durationMs,
     });
-    this.#dispatchAccepted(routed, answer.leased);
-    const captured = record.deliveries.every(({ relay }) => relay === INBOX);
-    return { kind: 'accepted', id: record.id, captured: captured || submission.test };
+    const { leased, suppressed: stopped = [] } = answer;
+    this.#dispatchAccepted(routed, leased, stopped);
+    const captured = submission.test || record.deliveries.every(({ relay }) => relay === INBOX);
+    if (stopped.length === 0) return { kind: 'accepted', id: record.id, captured };
+    const suppressed = stopped.map(({ index, reason }) => {
+      return { address: record.deliveries[index]?.recipient.address ?? '', reason };
+    });
+    this.#deps.events.emit({ type: 'suppressed', messageId: record.id, recipients: suppressed });
+    return { kind: 'accepted', id: record.id, captured, suppressed };
   }
 
   /** Hands over the leased work, and tells the lanes of what waits. */
-  #dispatchAccepted(routed: Routed, leased: readonly boolean[]): void {
+  #dispatchAccepted(routed: Routed, leased: readonly boolean[], stopped: readonly Stopped[]): void {
     const { record, submission, copies } = routed;
     for (const lane of routed.promised) {
       const units = unitsOf(record, leased, lane, this.#relays);
@@ -289,7 +297,7 @@ export class Accept implements Intake {
       else this.#dispatch.unreserve(lane, firstBytesOn(lane.name, record));
     }
     for (const [place, { lane, dueAt }] of record.deliveries.entries()) {
-      if (lane === null || leased[place]) continue;
+      if (lane === null || leased[place] || stopped.some(({ index }) => index === place)) continue;
       this.#leases.want(lane);
       this.#dispatch.expect(lane, dueAt);
     }

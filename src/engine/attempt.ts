@@ -7,6 +7,7 @@ import { Stop, type StopSignal } from '../lib/stop.ts';
 import type { Spool } from '../spool/spool.ts';
 import { SpoolError } from '../spool/spool.ts';
 import type { BeginRequest, QuotaRequest, Store, Unit, UnitRef } from '../store/store.ts';
+import type { Stopped } from '../store/telling.ts';
 import type { TransportContent, TransportJob, TransportResult } from '../transport/transport.ts';
 import type { Lane } from './lanes.ts';
 import type { QuotaTaken } from './quota.ts';
@@ -52,6 +53,8 @@ export interface AttemptEnd extends TransportResult {
   readonly tried: boolean;
   /** It was told to end: what was not taken by then is given back. */
   readonly brokenOff: boolean;
+  /** Recipients that the suppression list stops: it did not begin. */
+  readonly stopped: readonly Stopped[];
 }
 
 /**
@@ -75,10 +78,13 @@ export async function attempt(
   // Without an answer the quota may have been charged: a refund of what was not charged has no effect.
   let taken = quota.request;
   const refused = new Stop();
-  const request: BeginRequest = { ...refOf(unit), quota: quota.request };
+  let stopped: readonly Stopped[] = [];
+  const recipients = unit.deliveries.map(({ recipient }) => recipient.address);
+  const request: BeginRequest = { ...refOf(unit), recipients, quota: quota.request };
   const marked = deps.store.begin([request], { node: deps.node, now: startedAt }).then(
     ([answer]) => {
       begun = answer === 'begun';
+      if (typeof answer === 'object') stopped = answer;
       if (!begun) taken = null;
       quota.answered(answer ?? null);
       if (!begun) refused.abort();
@@ -112,6 +118,7 @@ export async function attempt(
     begun: begun === true,
     tried,
     brokenOff: fuse.aborted,
+    stopped,
     quota: taken,
   };
 }

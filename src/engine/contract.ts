@@ -5,7 +5,7 @@ import type { Content, SigningRights, Submission } from '../domain/message.ts';
 import type { RoutingTable, RuleVerdict } from '../domain/route.ts';
 import type { RouteFacts } from '../domain/route-match.ts';
 import type { SettlePolicy } from '../domain/settle.ts';
-import type { SuppressionRules } from '../domain/suppression.ts';
+import type { SuppressionReason, SuppressionRules } from '../domain/suppression.ts';
 import type { CancelAnswer, RequeueAnswer } from '../store/acting.ts';
 import type { Reassignment } from '../store/store.ts';
 import type { PurgePolicy, RestoredAct } from '../store/upkeep.ts';
@@ -123,10 +123,18 @@ export type IntakeAnswer =
       readonly id: string;
       /** Every recipient goes to the local inbox: nothing will be sent. */
       readonly captured: boolean;
+      /** Recipients that the suppression list stopped; absent: none. */
+      readonly suppressed?: readonly StoppedRecipient[];
     }
   | { readonly kind: 'replayed'; readonly id: string }
   | { readonly kind: 'idempotency_mismatch' }
   | { readonly kind: 'suspended'; readonly suspension: Suspension };
+
+/** A recipient that gets nothing because of the suppression list. */
+export interface StoppedRecipient {
+  readonly address: string;
+  readonly reason: SuppressionReason;
+}
 
 /** Why intake is suspended (contract §5: 503). */
 export interface Suspension {
@@ -204,9 +212,12 @@ export interface EngineSettings {
   readonly holds: ReadonlyMap<string, HoldKind>;
   readonly reports: ReportSettings;
   readonly retention: PurgePolicy;
+  /** How entries of the suppression list are made by themselves. */
   readonly suppressions: SuppressionRules;
   /** A segment with a smaller part in use, in percent of its bytes, is emptied; 0 for never. */
   readonly compactBelowPercent: number;
+  /** How long after its last attempt the tokens of a message count, in ms. */
+  readonly tokenAgeMs: number;
   readonly queue: {
     /**
      * Bytes of messages that are not final, over all keys; null for half of the disk space that is free at the start.

@@ -6,6 +6,7 @@ import type { Events } from '../observe/events.ts';
 import { type AttemptDeps, type AttemptTerms, attempt } from './attempt.ts';
 import { Claims } from './claims.ts';
 import type { EngineSettings } from './contract.ts';
+import type { FeedbackRoom } from './feedback.ts';
 import { Hops } from './hops.ts';
 import type { Lane } from './lanes.ts';
 import { type QuotaTaken, takeQuota } from './quota.ts';
@@ -33,6 +34,8 @@ export interface DispatchDeps extends AttemptDeps {
   readonly random: Random;
   readonly events: Events;
   readonly reports: Reports;
+  /** What failures mean for the suppression list. */
+  readonly own: FeedbackRoom['own'];
   readonly settings: () => EngineSettings;
   /** Called with lanes that have waiting mail and may not be ours. */
   readonly want: (lane: string) => void;

@@ -12,9 +12,18 @@ import type { Views } from '../store/views.ts';
 import { Accept, type IntakeTrouble } from './accept.ts';
 import { Avoided, Balance } from './balance.ts';
 import { Collection, Compaction, UpkeepRecord } from './compaction.ts';
-import type { Acts, EngineSettings, Intake, LaneFigures, QueueFigures, Signer } from './contract.ts';
+import type {
+  Acts,
+  EngineSettings,
+  FeedbackDesk,
+  Intake,
+  LaneFigures,
+  QueueFigures,
+  Signer,
+} from './contract.ts';
 import { Dispatch } from './dispatch.ts';
 import { Divert } from './divert.ts';
+import { FeedbackRoom } from './feedback.ts';
 import type { Lane } from './lanes.ts';
 import { Leases } from './leases.ts';
 import { Membership, type NodeSelf } from './membership.ts';
@@ -58,6 +67,8 @@ export interface Engine {
   readonly relays: Relays;
   /** What is known of the lanes at work. */
   readonly queue: QueueFigures;
+  /** Hears what became of mail. */
+  readonly feedback: FeedbackDesk;
   /** Holds the spool as it is while it is copied. */
   readonly collection: Pick<Collection, 'hold'>;
   /**
@@ -91,6 +102,7 @@ export function createEngine(deps: EngineDeps): Engine {
   return {
     intake: rooms.accept,
     acts: rooms.acting,
+    feedback: rooms.feedback,
     relays,
     collection: rooms.collection,
     queue: queueFigures(rooms.lanes, relays, deps.clock),
@@ -139,10 +151,12 @@ function roomsOf(deps: EngineDeps) {
   const relays = new Relays({ clock: deps.clock, lanes, holds, shunned }, () => waysChanged());
   const want = (lane: string) => leases.want(lane);
   const reports = new Reports({ ...parts, relays, newId: () => accept.newId() });
+  const feedback = new FeedbackRoom(parts);
   const dispatch = new Dispatch(
     {
       ...parts,
       reports,
+      own: (deliveries, transitions) => feedback.own(deliveries, transitions),
       want,
       fellIll: (lane) => divert.fellIll(lane),
       outOfReach: (lane) => leases.shun(lane),
@@ -184,6 +198,7 @@ function roomsOf(deps: EngineDeps) {
     gate,
     room,
     reports,
+    feedback,
     membership,
     ...upkeepOf(parts, collection),
   });
@@ -193,7 +208,7 @@ function roomsOf(deps: EngineDeps) {
   // biome-ignore format: names alone
   return {
     lanes, gate, room, relays, dispatch, leases, membership, news,
-    divert, redecide, quotas, collection, sweep, accept, acting, waysChanged,
+    divert, redecide, quotas, collection, sweep, accept, acting, feedback, waysChanged,
   };
 }
 

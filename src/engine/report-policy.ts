@@ -2,7 +2,9 @@ import type { Recipient } from '../domain/message.ts';
 import type { Reply } from '../domain/outcome.ts';
 import { type RetryPolicy, type Transition, waitUntold } from '../domain/settle.ts';
 import type { ReportAction, ReportedRecipient } from '../mail/report-parts.ts';
+import { suppressed } from '../store/columns.ts';
 import type { ExpiringDelivery, ExpiringMessage, Settlement, Unit, UnitDelivery } from '../store/store.ts';
+import type { Stopped } from '../store/telling.ts';
 
 /** Decides who is owed a delivery status notification, and what it says (RFC 3461 §4.1, §5.2; contract §11). */
 
@@ -86,6 +88,21 @@ export function owedByExpiry(message: ExpiringMessage): Owed | null {
         triedUntil: delivery.expiresAt,
       },
     })),
+  );
+}
+
+/** The report that stopped recipients owe; null for none. */
+export function owedByStop(unit: Unit, stopped: readonly Stopped[], now: number): Owed | null {
+  if (!hasAddressee(unit)) return null;
+  return owedFor(
+    unit.deliveries.flatMap((delivery): Told[] => {
+      const { index, recipient, expiresAt } = delivery;
+      const stop = stopped.find((one) => one.index === index);
+      if (stop === undefined || !wants(recipient, 'FAILURE')) return [];
+      const { reply } = suppressed(recipient.address, stop.reason);
+      const told = { recipient, reply, host: null, triedAt: now, triedUntil: expiresAt };
+      return [{ index, reported: { ...told, action: 'failed', expired: false } }];
+    }),
   );
 }
 

@@ -7,13 +7,15 @@ import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
 import type { QuotaRefund, Settlement, Store, Unit, UnitDelivery } from '../store/store.ts';
+import type { Stopped } from '../store/telling.ts';
 import { type AttemptEnd, refOf } from './attempt.ts';
 import type { EngineSettings } from './contract.ts';
+import type { FeedbackRoom } from './feedback.ts';
 import type { Lane } from './lanes.ts';
 import { persist, type Wait } from './persist.ts';
 import type { Job } from './ready.ts';
 import type { RelayAtWork, Relays } from './relays.ts';
-import { type Owed, owedBySettling, settlingUntold } from './report-policy.ts';
+import { type Owed, owedBySettling, owedByStop, settlingUntold } from './report-policy.ts';
 import type { Reports, WrittenReport } from './reports.ts';
 
 /** What decides where a delivery goes next that was not accepted. */
@@ -132,6 +134,8 @@ interface RecorderDeps {
   readonly events: Events;
   readonly node: string;
   readonly reports: Reports;
+  /** What failures mean for the suppression list. */
+  readonly own: FeedbackRoom['own'];
   readonly settings: () => EngineSettings;
 }
 
@@ -160,7 +164,9 @@ export class Recorder {
     const now = clock.wall();
     const { retry, reports: told } = settings();
     const context = { policy: retry, ways: this.#ways, now, dice: random.next() };
-    const settling = settlementOf(job.unit, relay.relay.name, end, context);
+    const plain = settlementOf(job.unit, relay.relay.name, end, context);
+    const own = this.#deps.own(job.unit.deliveries, plain.transitions);
+    const settling = own === undefined ? plain : { ...plain, own };
     const owed = owedBySettling(job.unit, settling, { now, delayAfterMs: told.delayAfterMs });
     return owed === null && settling.refund === null
       ? this.#write(job.unit, { ...settling, report: null, delayReported: [] }, null, now)
@@ -183,7 +189,13 @@ export class Recorder {
     let taken = false;
     try {
       const delayReported = report?.owed.delayed ?? [];
-      const settlement = { ...settling, transitions, report: report?.record ?? null, delayReported };
+      const { own: _, ...untold } = settling;
+      const settlement = {
+        ...(isUntold ? untold : settling),
+        transitions,
+        report: report?.record ?? null,
+        delayReported,
+      };
       const recorded = await this.#write(job.unit, settlement, report, context.now);
       taken = recorded !== 'stale' && recorded !== 'refused';
       if (taken && settling.refund !== null) relay.quota.refunded(settling.refund, clock.wall());
@@ -214,6 +226,46 @@ export class Recorder {
         : [{ lane: next?.lane ?? lane, dueAt: nextAttemptAt }],
     );
     return { waits: report === null ? waits : [...waits, ...reports.announce(report)] };
+  }
+
+  /**
+   * Ends the recipients of a job that the suppression list stops, with the report that they are owed, and gives back
+   * the others.
+   */
+  async endStopped({ unit }: Job, stopped: readonly Stopped[]): Promise<Recorded> {
+    const { clock, reports, store, node, events } = this.#deps;
+    const now = clock.wall();
+    const isStopped = ({ index }: UnitDelivery) => stopped.some((one) => one.index === index);
+    const ended = { ...unit, deliveries: unit.deliveries.filter(isStopped) };
+    const others = { ...unit, deliveries: unit.deliveries.filter((one) => !isStopped(one)) };
+    const owed = owedByStop(ended, stopped, now);
+    const written = owed && (await reports.writePatiently(unit, owed, this.#giveUp));
+    // While the sender cannot be told, they wait.
+    if (written === 'not_now') return await this.giveBack([{ unit, content: null }], null);
+    let taken = false;
+    try {
+      const request = { unit: refOf(ended), report: written?.record ?? null };
+      const answer = await persist(clock, this.#giveUp, 'harmless', () =>
+        store.suppress([request], { node, now }),
+      );
+      taken = answer?.[0]?.kind === 'settled';
+      // An entry was taken off the list meanwhile, or the work is no longer ours: giving it back shows which.
+      if (!taken) return answer === null ? 'refused' : await this.giveBack([{ unit, content: null }], null);
+    } finally {
+      reports.decided(written, taken);
+    }
+    events.emit({
+      type: 'suppressed',
+      messageId: unit.messageId,
+      recipients: ended.deliveries.flatMap(({ index, recipient }) => {
+        const stop = stopped.find((one) => one.index === index);
+        return stop === undefined ? [] : [{ address: recipient.address, reason: stop.reason }];
+      }),
+    });
+    const waits = written === null ? [] : reports.announce(written);
+    if (others.deliveries.length === 0) return { waits };
+    const given = await this.giveBack([{ unit: others, content: null }], null);
+    return typeof given === 'object' ? { waits: [...waits, ...given.waits] } : given;
   }
 
   /**
@@ -279,6 +331,10 @@ export class Aftermath {
   /** An attempt has ended: settles what it did, and gives back what it did not begin. */
   async record(job: Job, lane: Lane, relay: RelayAtWork, end: AttemptEnd): Promise<void> {
     const untouched = end.outcomes.every((outcome) => outcome.kind === 'deferred');
+    if (end.stopped.length > 0) {
+      this.#note(lane, await this.#recorder.endStopped(job, end.stopped));
+      return;
+    }
     const nothingSent = !end.begun || (untouched && end.brokenOff);
     if (!nothingSent) {
       this.#note(lane, await this.#recorder.settle(job, relay, end));

@@ -3,9 +3,12 @@ import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
 import { type Spool, SpoolError } from '../spool/spool.ts';
 import type { ExpiringMessage, Stamp, Store } from '../store/store.ts';
+import type { OwnBounces } from '../store/telling.ts';
+import type { Expiry } from '../store/upkeep.ts';
 import type { Collection, Compaction, UpkeepRecord } from './compaction.ts';
 import type { EngineSettings } from './contract.ts';
 import type { Dispatch } from './dispatch.ts';
+import type { FeedbackRoom } from './feedback.ts';
 import type { Leases } from './leases.ts';
 import type { Membership } from './membership.ts';
 import type { Wait } from './persist.ts';
@@ -34,6 +37,7 @@ interface SweepPeers {
   readonly gate: Gate;
   readonly room: QueueRoom;
   readonly reports: Reports;
+  readonly feedback: FeedbackRoom;
   readonly collection: Collection;
   readonly compaction: Compaction;
   readonly record: UpkeepRecord;
@@ -55,6 +59,7 @@ export class Sweep {
   readonly #gate: Gate;
   readonly #room: QueueRoom;
   readonly #reports: Reports;
+  readonly #feedback: FeedbackRoom;
   readonly #collection: Collection;
   readonly #compaction: Compaction;
   readonly #record: UpkeepRecord;
@@ -72,6 +77,7 @@ export class Sweep {
     this.#indexing = new Indexing(deps);
     this.#room = room;
     this.#reports = reports;
+    this.#feedback = peers.feedback;
     this.#dispatch = dispatch;
     this.#leases = leases;
     this.#gate = gate;
@@ -86,6 +92,7 @@ export class Sweep {
       { everyMs: 1_000, code: 'indexing_failed', work: () => this.#indexing.catchUp(this.#stopping.signal) },
       // One node is enough for these. Two at once, while a duty passes from one to the other, do no harm.
       { everyMs: 5_000, code: 'expiry_failed', work: () => this.#ifFirst(() => this.expire()) },
+      { everyMs: 5_000, code: 'feedback_failed', work: () => this.#feedback.retell(this.#stopping.signal) },
       { everyMs: 5_000, code: 'retention_failed', work: () => this.#ifFirst(() => this.purge()) },
       { everyMs: 60_000, code: 'collection_failed', work: () => this.collect() },
       { everyMs: 60_000, code: 'compaction_failed', work: () => this.compact() },
@@ -127,6 +134,7 @@ export class Sweep {
       const { any, waits } = await expireAndReport(found, {
         store,
         reports: this.#reports,
+        own: (message) => this.#feedback.ofExpiry(message),
         at: () => this.#stamp(),
       });
       for (const { lane, dueAt } of waits) {
@@ -212,6 +220,14 @@ interface Ready {
   readonly report: WrittenReport | null;
 }
 
+interface ExpiryDeps {
+  readonly store: Store;
+  readonly reports: Reports;
+  /** What the expiry of a message may mean for the suppression list. */
+  readonly own: (message: ExpiringMessage) => OwnBounces | undefined;
+  readonly at: () => Stamp;
+}
+
 /** The result: whether anything expired, and the reports that now wait. */
 interface Expired {
   readonly any: boolean;
@@ -224,7 +240,7 @@ interface Expired {
  */
 async function expireAndReport(
   found: readonly ExpiringMessage[],
-  { store, reports, at }: { readonly store: Store; readonly reports: Reports; readonly at: () => Stamp },
+  { store, reports, own, at }: ExpiryDeps,
 ): Promise<Expired> {
   const ready: Ready[] = [];
   let answers: readonly boolean[] = [];
@@ -233,7 +249,8 @@ async function expireAndReport(
       const slice = found.slice(start, start + AT_ONCE);
       await Promise.all(slice.map((message) => prepare(message, reports, ready)));
     }
-    answers = await store.expire(ready.map(expiryOf), at());
+    const expiries = ready.map(({ message, report }) => expiryOf(message, report, own(message)));
+    answers = await store.expire(expiries, at());
   } finally {
     for (const [place, { report }] of ready.entries()) reports.decided(report, answers[place] === true);
   }
@@ -252,8 +269,13 @@ async function prepare(message: ExpiringMessage, reports: Reports, ready: Ready[
   }
 }
 
-function expiryOf({ message: { messageId, deliveries }, report }: Ready) {
-  return { messageId, indexes: deliveries.map(({ index }) => index), report: report?.record ?? null };
+function expiryOf(
+  { messageId, deliveries }: ExpiringMessage,
+  report: WrittenReport | null,
+  own: OwnBounces | undefined,
+): Expiry {
+  const indexes = deliveries.map(({ index }) => index);
+  return { messageId, indexes, report: report?.record ?? null, ...(own && { own }) };
 }
 
 /** Messages whose words one transaction indexes: a few milliseconds of the store. */

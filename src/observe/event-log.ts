@@ -41,10 +41,31 @@ const WRITERS: { readonly [T in Event['type']]: (event: EventOf<T>, log: Log) =>
   // Logged where they happen, with what is known there.
   hook: () => {},
   feedback: () => {},
+  suppressed: ({ messageId, recipients }, log) => {
+    for (const { address: recipient, reason } of recipients)
+      log.info('delivery.suppressed', { messageId, recipient, code: reason });
+  },
+  told: logTold,
+  guarded: ({ domain }, log) => log.warn('suppressions.guarded', { domain }),
   // Recorded elsewhere, with the actor.
   operated: () => {},
   fault: ({ code, message }, log) => log.error('service.fault', { code, message }),
 };
+
+/** Confirmations are as many as messages; what was told twice is no news. */
+function logTold(told: EventOf<'told'>, log: Log): void {
+  const { kind, source, verdict, messageId, address, bounce, entry } = told;
+  const level = kind === 'confirmation' || verdict !== 'matched' ? 'debug' : 'info';
+  log[level]('feedback.told', {
+    code: verdict,
+    kind,
+    source,
+    messageId: messageId ?? undefined,
+    recipient: address ?? undefined,
+    bounce: bounce ?? undefined,
+    suppression: entry?.id,
+  });
+}
 
 function logAct({ act, messageId }: EventOf<'acted'>, log: Log): void {
   log.info(

@@ -1,6 +1,8 @@
 import type { MessageStatus } from '../domain/delivery.ts';
 import type { FeedbackKind, FeedbackSource } from '../domain/feedback.ts';
 import type { Outcome, Reply } from '../domain/outcome.ts';
+import type { SuppressionReason } from '../domain/suppression.ts';
+import type { ToldResult } from '../store/telling.ts';
 
 /** Events that rooms announce, for logs, metrics and waiting readers. Never contents. */
 export type Event =
@@ -129,6 +131,16 @@ export type Event =
     }
   /** Waiting recipients were rerouted, or lost their route: the routing table or the relays changed. */
   | { readonly type: 'rerouted'; readonly moved: number; readonly lost: number }
+  /** Recipients that the suppression list stopped, at acceptance or before an attempt. */
+  | {
+      readonly type: 'suppressed';
+      readonly messageId: string;
+      readonly recipients: readonly { readonly address: string; readonly reason: SuppressionReason }[];
+    }
+  /** Somebody told what became of mail, and it was applied, or led to nothing. */
+  | ({ readonly type: 'told' } & ToldResult)
+  /** Bounces of a recipient domain suppress nothing for a while: it refused most recipients as unknown. */
+  | { readonly type: 'guarded'; readonly domain: string }
   /** An operation that may have changed something has finished. */
   | { readonly type: 'operated'; readonly operation: string }
   | { readonly type: 'fault'; readonly code: string; readonly message: string };

@@ -8,6 +8,8 @@ import type {
   Recipient,
   Source,
 } from '../domain/message.ts';
+import { type Asking, domainOfFrom } from '../domain/suppression.ts';
+import type { Stopped } from './telling.ts';
 
 /** Accepting messages: requests and answers of `Store.accept` and `Store.foresee`. */
 
@@ -50,6 +52,11 @@ export interface AcceptRecord {
   readonly deliveries: readonly AcceptDelivery[];
 }
 
+/** What a record is for the suppression list. */
+export function askingOf({ keyId, test, header, stream, ignoresSuppression }: AcceptRecord): Asking {
+  return { keyId, test, fromDomain: domainOfFrom(header.from), stream, ignores: ignoresSuppression };
+}
+
 /** One recipient of an accepted message. */
 export interface AcceptDelivery {
   readonly recipient: Recipient;
@@ -73,6 +80,8 @@ export type AcceptAnswer =
       readonly kind: 'accepted';
       /** For each delivery, whether the short way's lease was granted; with a stale fence it stays queued. */
       readonly leased: readonly boolean[];
+      /** Recipients that the suppression list stopped; absent: none. */
+      readonly suppressed?: readonly Stopped[];
     }
   | { readonly kind: 'replayed'; readonly id: string }
   | { readonly kind: 'idempotency_mismatch' }

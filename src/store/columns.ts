@@ -1,7 +1,9 @@
+import type { Bounce } from '../domain/aftermath.ts';
 import type { Attempt } from '../domain/attempt.ts';
 import { type ContentPart, type LastError, PRIORITIES, type Priority } from '../domain/message.ts';
 import { localReply, type Outcome, type Reply } from '../domain/outcome.ts';
 import type { Transition } from '../domain/settle.ts';
+import type { SuppressionReason } from '../domain/suppression.ts';
 import type { ClaimOrder } from './store.ts';
 
 /** How domain values are written into columns, in every database. */
@@ -75,6 +77,17 @@ export const CANCELLED: Transition = {
   outcome: 'cancelled',
   reply: localReply('cancelled', '5.7.0', 'cancelled on request'),
 };
+
+/** Stopped by an entry of the suppression list. */
+export function suppressed(recipient: string, reason: SuppressionReason): Transition {
+  const text = `${recipient} is suppressed: ${reason}`;
+  return { ...ENDED, outcome: 'suppressed', reply: localReply('suppressed', '5.7.1', text) };
+}
+
+/** Bounced after its delivery. */
+export function bounced({ code, enhancedCode, text }: Bounce): Transition {
+  return { ...ENDED, outcome: 'bounced', reply: { code, enhanced: enhancedCode, cause: 'bounced', text } };
+}
 
 /** The hop's last reply. */
 export type LastReply = [code: number | null, enhanced: string | null, text: string];

@@ -1,6 +1,7 @@
 import {
   EVENT_TYPES,
   type Event,
+  type EventFacts,
   type EventsKept,
   type EventType,
   eventOf,
@@ -209,7 +210,10 @@ export function queuedEvent(kept: EventsKept, at: number): NewEvent | null {
 /** What {@link movedEvent} must know of a change. */
 export type Change = Parameters<typeof movedEvent> extends [EventsKept, ...infer Rest] ? Rest : never;
 
-/** A delivery changed its state at `at` (wall ms), after this attempt, or (null) none. Null: that is not kept. */
+/**
+ * A delivery changed its state at `at` (wall ms), after this attempt, or (null) none; `entry` of the suppression list
+ * stopped it. Null: that is not kept.
+ */
 export function movedEvent(
   kept: EventsKept,
   index: number,
@@ -217,9 +221,23 @@ export function movedEvent(
   transition: Transition,
   relay: string | null,
   at: number,
+  entry: string | null = null,
 ): NewEvent | null {
   const type = eventOf(transition);
   if (!isKept(type, kept)) return null;
-  const facts = JSON.stringify(factsOf(transition, relay));
+  const said = factsOf(transition, relay);
+  const facts = JSON.stringify(entry === null ? said : { ...said, suppression: entry });
   return { at, type: EVENT_TYPES[type].code, index, attempt, facts };
+}
+
+/** Something was told of a message, or of one of its recipients, that happened at `at` (wall ms). Null: not kept. */
+export function toldEvent(
+  kept: EventsKept,
+  type: EventType,
+  index: number | null,
+  facts: EventFacts,
+  at: number,
+): NewEvent | null {
+  if (!isKept(type, kept)) return null;
+  return { at, type: EVENT_TYPES[type].code, index, attempt: null, facts: JSON.stringify(facts) };
 }

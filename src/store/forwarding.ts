@@ -62,6 +62,10 @@ export const STORE_VERBS: Readonly<Record<Exclude<keyof Store, 'close'>, true>> 
   relocate: true,
   forgetSegments: true,
   decideRestored: true,
+  tell: true,
+  retell: true,
+  suppress: true,
+  guard: true,
   tally: true,
 };
 

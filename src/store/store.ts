@@ -4,6 +4,7 @@ import type { BodyFlags, ContentPart, ContentRef, Priority, Recipient } from '..
 import type { Transition } from '../domain/settle.ts';
 import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } from './accepting.ts';
 import type { CancelAnswer, RequeueAnswer, RequeueRequest } from './acting.ts';
+import type { OwnBounces, RetellAnswer, Stopped, TellAnswer, Telling, TellRules } from './telling.ts';
 import type {
   ContentPlace,
   Expiry,
@@ -188,6 +189,28 @@ export interface Store {
    */
   decideRestored(act: RestoredAct, expiresAt: number, limit: number, at: Stamp): Promise<RestoredAnswer>;
 
+  /**
+   * Applies what others told of mail that was handed on, and keeps the evidence: states of recipients, what is known of
+   * them, the suppression list and events, all in one transaction. One answer each, in order.
+   */
+  tell(batch: readonly Telling[], rules: TellRules, at: Stamp): Promise<TellAnswer[]>;
+
+  /**
+   * Tells again what came too early, the oldest first, from above `after` ('' for the first): at most `limit`. What
+   * still matches nothing after `EARLY_MS` is dropped.
+   */
+  retell(after: string, limit: number, rules: TellRules, at: Stamp): Promise<RetellAnswer>;
+
+  /**
+   * Ends recipients of leased units that the suppression list stops, before their attempt begins, and accepts the
+   * report on them. One answer per request, in order; stale ones change nothing: not under the fence, or not stopped
+   * any more.
+   */
+  suppress(batch: readonly Suppressing[], at: Stamp): Promise<SettleAnswer[]>;
+
+  /** Bounces of a recipient domain are not credible: its entries of the last hour end soon, and an event tells of it. */
+  guard(domain: string, at: Stamp): Promise<void>;
+
   /** Adds to counters that no other verb moves. */
   tally(counts: readonly Tally[], at: Stamp): Promise<void>;
 
@@ -272,6 +295,8 @@ export interface UnitRef {
 
 /** See {@link Store.begin}. */
 export interface BeginRequest extends UnitRef {
+  /** The addresses of its recipients, in the order of `indexes`. */
+  readonly recipients: readonly string[];
   /** Null: its relay has no quota. */
   readonly quota: QuotaRequest | null;
 }
@@ -287,8 +312,19 @@ export interface QuotaRequest {
   readonly limit: number;
 }
 
-/** See {@link Store.begin}. `refused`: stale, or cancelled meanwhile. */
-export type BeginAnswer = 'begun' | 'refused' | 'over_quota';
+/**
+ * See {@link Store.begin}. `refused`: stale, or cancelled meanwhile. A list: recipients of it that the suppression list
+ * stops; `suppress` ends them, and the others are given back.
+ */
+export type BeginAnswer = 'begun' | 'refused' | 'over_quota' | readonly Stopped[];
+
+/** See {@link Store.suppress}. */
+export interface Suppressing {
+  /** Only the recipients to end. */
+  readonly unit: UnitRef;
+  /** A delivery status notification on them, its contents in the spool; null for none. */
+  readonly report: AcceptRecord | null;
+}
 
 /** Recipients that `begin` charged to a quota and that proved not to have been taken. */
 export interface QuotaRefund {
@@ -389,6 +425,8 @@ export interface Settlement {
    * What its `begin` charged to the quota and is given back; null for nothing. A stale settlement gives nothing back.
    */
   readonly refund: QuotaRefund | null;
+  /** Failures among the transitions that may suppress their addresses; absent: none. */
+  readonly own?: OwnBounces;
 }
 
 /** The answer of `settle` to one settlement, and of `release` to one unit. */

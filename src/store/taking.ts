@@ -1,4 +1,4 @@
-import type { Content, ContentRef } from '../domain/message.ts';
+import type { Content, ContentRef, Recipient } from '../domain/message.ts';
 import type { AcceptAnswer, AcceptRecord, AcceptWish, QueueLimits } from './accepting.ts';
 import type { Stamp, Store } from './store.ts';
 
@@ -7,6 +7,8 @@ export interface Taken {
   readonly messageId: string;
   readonly content: Content;
   readonly wish: AcceptWish;
+  /** To whom it goes. */
+  readonly recipients: readonly Pick<Recipient, 'address'>[];
   /** Its record, once the place of its contents is known. Called at most once. */
   readonly record: (content: ContentRef) => AcceptRecord;
 }

@@ -3,6 +3,7 @@ import type { ContentRef } from '../domain/message.ts';
 import { localReply, type Outcome } from '../domain/outcome.ts';
 import { type SettlePolicy, type SettlingDelivery, settle, type Transition } from '../domain/settle.ts';
 import type { AcceptRecord } from './accepting.ts';
+import type { OwnBounces } from './telling.ts';
 
 /** Upkeep of the store: requests and answers of `expire`, `reclaim`, `purge` and `tally`. */
 
@@ -13,6 +14,8 @@ export interface Expiry {
   readonly indexes: readonly number[];
   /** A delivery status notification on them, its contents in the spool; null for none. */
   readonly report: AcceptRecord | null;
+  /** Those that may suppress their addresses; absent: none. */
+  readonly own?: OwnBounces;
 }
 
 /** See `Store.reclaim`. */

@@ -40,7 +40,9 @@ describeWith(POSTGRES_PROGRAMS, 'calls that share transactions', () => {
     const units = records.map(({ id }) => refTo(id, lease));
     // Each at a time of its own: that is what its settlement is known by.
     const times = units.map((_, place) => place);
-    await Promise.all(units.map((unit, place) => store.begin([{ ...unit, quota: null }], at(times[place]))));
+    await Promise.all(
+      units.map((unit, place) => store.begin([{ ...unit, recipients: [], quota: null }], at(times[place]))),
+    );
     const answers = await Promise.all(
       units.map((unit, place) => {
         const one = settlement(unit, [DELIVERED]);
@@ -133,7 +135,9 @@ describeWith(POSTGRES_PROGRAMS, 'calls that share transactions', () => {
     const waiting = store.accept([message()], at(), limits).then(() => {
       accepted = true;
     });
-    expect(await store.begin([{ ...refTo(record.id, lease), quota: null }], at())).toEqual(['begun']);
+    expect(await store.begin([{ ...refTo(record.id, lease), recipients: [], quota: null }], at())).toEqual([
+      'begun',
+    ]);
     expect(accepted).toBe(false);
     letGo.resolve();
     await Promise.all([holding, waiting]);

@@ -310,7 +310,7 @@ describeWith(POSTGRES_PROGRAMS, 'nodes over one PostgreSQL', () => {
         const ordered = (turn + place) % 2 === 0 ? relays : relays.toReversed();
         const wishes = units.map((unit, nth) => {
           const relay = ordered[(nth + place) % relays.length] ?? 'p';
-          return { ...unit, quota: { relay, day, recipients: 1 + (nth % 2), limit } };
+          return { ...unit, recipients: [], quota: { relay, day, recipients: 1 + (nth % 2), limit } };
         });
         const answers = await store.begin(wishes, at());
         const begun = wishes.filter((_, nth) => answers[nth] === 'begun');

@@ -54,7 +54,7 @@ describeWith(POSTGRES_PROGRAMS, 'transactions of several nodes never wait for ea
         const record = message({ keyId: `key_${key % NODES}`, deliveries });
         await store.accept([record], at(), LIMITS);
         const unit = refTo(record.id, lease);
-        await store.begin([{ ...unit, quota }], at());
+        await store.begin([{ ...unit, recipients: [], quota }], at());
         await store.settle([settlement(unit, [DELIVERED])], at());
       }
     };

@@ -46,6 +46,7 @@ describeWith(POSTGRES_PROGRAMS, 'contents and facts taken together', () => {
       messageId: facts.id,
       content,
       wish: { keyId: facts.keyId, sizeBytes: content.sizeBytes, idempotency: facts.idempotency },
+      recipients: facts.deliveries.map(({ recipient }) => recipient),
       record: (ref) => ({ ...facts, content: ref, sizeBytes: content.sizeBytes }),
     };
   }

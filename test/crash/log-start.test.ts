@@ -96,7 +96,14 @@ async function fill(folder: string): Promise<Written[]> {
 async function takeOne(logged: LoggedStore, record: AcceptRecord, entry: SpoolEntry): Promise<void> {
   const { messageId, content } = entry;
   const wish = { keyId: record.keyId, sizeBytes: content.sizeBytes, idempotency: null };
-  const taken = { messageId, content, wish, record: (ref: ContentRef) => ({ ...record, content: ref }) };
+  const recipients = record.deliveries.map(({ recipient }) => recipient);
+  const taken = {
+    messageId,
+    content,
+    wish,
+    recipients,
+    record: (ref: ContentRef) => ({ ...record, content: ref }),
+  };
   const terms = { at: () => at(), limits: LIMITS, counted: () => {} };
   expect(await logged.take([taken], terms)).toEqual([{ kind: 'accepted', leased: [true] }]);
 }

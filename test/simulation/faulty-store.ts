@@ -117,6 +117,30 @@ export function faultyStore(parts: FaultyStoreParts): Store {
         },
         () => batch.map(({ messageId }) => messageId),
       ),
+    suppress: (batch, at) =>
+      call(
+        'suppress',
+        async () => {
+          const answers = await inner.suppress(batch, at);
+          for (const [place, { report }] of batch.entries())
+            if (answers[place]?.kind === 'settled' && report !== null) watch.stored(report);
+          return answers;
+        },
+        () => batch.map(({ unit }) => unit.messageId),
+      ),
+    tell: (batch, rules, at) =>
+      call(
+        'tell',
+        () => inner.tell(batch, rules, at),
+        (answers) => answers.flatMap(({ results }) => results.flatMap(({ messageId }) => messageId ?? [])),
+      ),
+    retell: (after, limit, rules, at) =>
+      call(
+        'retell',
+        () => inner.retell(after, limit, rules, at),
+        ({ results }) => results.flatMap(({ messageId }) => messageId ?? []),
+      ),
+    guard: (domain, at) => call('guard', () => inner.guard(domain, at), none),
     cancel: (ids, at) =>
       call(
         'cancel',

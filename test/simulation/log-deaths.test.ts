@@ -228,7 +228,7 @@ class History {
       this.#likely((work) => work.begunAt === null),
       2,
     );
-    const units = works.map(({ unit }) => ({ ...unit, quota: null }));
+    const units = works.map(({ unit }) => ({ ...unit, recipients: [], quota: null }));
     return verb(
       (store) => store.begin(units, at),
       (answers) => {

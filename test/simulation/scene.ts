@@ -48,10 +48,11 @@ export const SETTINGS: EngineSettings = {
   suppressions: {
     scope: { hard_bounce: 'global', complaint: 'domain', unsubscribe: 'domain' },
     days: { hard: 0, soft: 30, provider: 90, complaint: 0, unsubscribe: 0 },
-    softBounces: 5,
+    softBounces: 0,
     maxEntries: 1_000_000,
   },
   compactBelowPercent: 25,
+  tokenAgeMs: 14 * 24 * 60 * MINUTE,
   queue: { maxBytes: null, maxMessagesPerKey: 1_000_000 },
   diskCriticalBytes: 1,
   shortWayBytes: 1e6,

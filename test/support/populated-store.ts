@@ -79,7 +79,7 @@ async function end(store: Store, count: number): Promise<void> {
   }
   const quota = { relay: 'out', day: dayOf(T0), recipients: 1, limit: 100 };
   await store.begin(
-    units.slice(-2).map((unit) => ({ ...refOf(unit), quota })),
+    units.slice(-2).map((unit) => ({ ...refOf(unit), recipients: [], quota })),
     at(MINUTE),
   );
   await store.purge(

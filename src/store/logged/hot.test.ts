@@ -24,7 +24,7 @@ function freshOn(
 /** Enters a message that is leased on lane `out`. */
 function enterOne(): string {
   const record = freshOn(OUT);
-  expect(hot.enter(record, at())).toEqual([true]);
+  expect(hot.enter(record, 0, at())).toEqual([true]);
   return record.id;
 }
 
@@ -52,7 +52,7 @@ describe('a lease', () => {
     hot.held([OUT, OTHER], UNTIL, at());
     const id = enterOne();
     const both = freshOn(OUT, OTHER);
-    hot.enter(both, at());
+    hot.enter(both, 0, at());
     hot.lost([OUT]);
     expect([hot.holds(OUT, at()), hot.holds(OTHER, at())]).toEqual([false, true]);
     expect([hot.find(refTo(id, OUT)), hot.find(refTo(both.id, OTHER, [1]))]).toEqual([null, null]);
@@ -104,14 +104,14 @@ describe('a message', () => {
       recipient(OTHER),
     ];
     const record = message({ deliveries });
-    expect(hot.enter(record, at())).toEqual([true, false, false, false, false, true]);
+    expect(hot.enter(record, 0, at())).toEqual([true, false, false, false, false, true]);
     expect(hot.find(refTo(record.id, OUT, [0]))).toHaveLength(1);
     expect(hot.find(refTo(record.id, OUT, [0, 1]))).toBeNull();
   });
 
   test('without a leased delivery is not entered', () => {
     const record = freshOn({ lane: 'out', fence: null });
-    expect(hot.enter(record, at())).toEqual([false]);
+    expect(hot.enter(record, 0, at())).toEqual([false]);
     expect(hot.size).toBe(0);
   });
 
@@ -137,7 +137,7 @@ describe('a message', () => {
     expect(hot.size).toBe(0);
     putBackLast();
     putBack();
-    expect(hot.find(refTo(id, OUT, [0, 2]))).toEqual([first, { ...OUT, begunAt: null }]);
+    expect(hot.find(refTo(id, OUT, [0, 2]))).toMatchObject([first, { ...OUT, begunAt: null }]);
     expect(hot.find(refTo(id, OTHER, [1]))).toHaveLength(1);
   });
 
@@ -176,7 +176,7 @@ describe('a message', () => {
 
   function enterBoth(): AcceptRecord {
     const record = freshOn(OUT, OTHER, OUT);
-    expect(hot.enter(record, at())).toEqual([true, true, true]);
+    expect(hot.enter(record, 0, at())).toEqual([true, true, true]);
     return record;
   }
 });
@@ -185,7 +185,12 @@ describe('what is claimed', () => {
   beforeEach(() => hot.held([OUT], UNTIL, at()));
 
   const unitOf = (messageId: string, fence = OUT.fence) =>
-    ({ messageId, lane: OUT.lane, fence, deliveries: [{ index: 0 }, { index: 2 }] }) as unknown as Unit;
+    ({
+      messageId,
+      lane: OUT.lane,
+      fence,
+      deliveries: [0, 2].map((index) => ({ index, recipient: { address: `r${index}@example.org` } })),
+    }) as unknown as Unit;
   const found = (messageId: string) => hot.find({ ...OUT, messageId, indexes: [0, 2] })?.length ?? 0;
 
   test('is hot, beside what of the message is already', () => {

@@ -8,6 +8,11 @@ export interface HotDelivery {
   readonly fence: number;
   /** When its attempt began (wall ms); null if it has not begun. */
   begunAt: number | null;
+  readonly address: string;
+  /**
+   * How often the suppression list had changed when nothing in it stopped this recipient; -1: nobody has looked.
+   */
+  readonly clearAt: number;
 }
 
 /** The leased deliveries of a message, by their places in the envelope. */
@@ -45,12 +50,15 @@ export class HotTable {
     return this.#messages.size;
   }
 
-  /** Adds a message that is being accepted. Returns for each delivery whether it took the short way. */
-  enter({ id, deliveries }: AcceptRecord, at: Stamp): boolean[] {
+  /**
+   * Adds a message that is being accepted, whose recipients nothing stopped when the list had changed `clearAt` times.
+   * Returns for each delivery whether it took the short way.
+   */
+  enter({ id, deliveries }: AcceptRecord, clearAt: number, at: Stamp): boolean[] {
     const message: HotMessage = new Map();
-    const leased = deliveries.map(({ lane, fence, dueAt }, index) => {
+    const leased = deliveries.map(({ lane, fence, dueAt, recipient }, index) => {
       const isLeased = lane !== null && fence !== null && dueAt <= at.now && this.holds({ lane, fence }, at);
-      if (isLeased) message.set(index, { lane, fence, begunAt: null });
+      if (isLeased) message.set(index, { lane, fence, begunAt: null, address: recipient.address, clearAt });
       return isLeased;
     });
     if (message.size > 0) this.#messages.set(id, message);
@@ -74,7 +82,8 @@ export class HotTable {
   #enterClaimed({ messageId, lane, fence, deliveries }: Unit): void {
     if (this.#holds.get(lane)?.fence !== fence) return;
     const message = this.#messages.get(messageId) ?? new Map<number, HotDelivery>();
-    for (const { index } of deliveries) message.set(index, { lane, fence, begunAt: null });
+    for (const { index, recipient } of deliveries)
+      message.set(index, { lane, fence, begunAt: null, address: recipient.address, clearAt: -1 });
     this.#messages.set(messageId, message);
   }
 

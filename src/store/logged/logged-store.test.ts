@@ -24,6 +24,7 @@ import type { AcceptRecord } from '../accepting.ts';
 import type { Applying } from '../applying.ts';
 import { openSqlite } from '../sqlite/open.ts';
 import { type Store, StoreError } from '../store.ts';
+import type { TellRules } from '../telling.ts';
 import { viewsBehind } from './written-behind.ts';
 
 const ACCEPTED = [{ kind: 'accepted', leased: [true] }];
@@ -72,6 +73,7 @@ function take(record: AcceptRecord, chunk = 'x') {
         messageId: record.id,
         content,
         wish: { keyId: null, sizeBytes: content.sizeBytes, idempotency: null },
+        recipients: record.deliveries.map(({ recipient }) => recipient),
         record: (ref) => ({ ...record, content: ref }),
       },
     ],
@@ -294,6 +296,13 @@ test.each<[string, (store: Store) => Promise<unknown>]>([
 describe('a log that failed', () => {
   const AGES = { contentAgeMs: HOUR, capturedAgeMs: HOUR, recordAgeMs: HOUR, eventAgeMs: HOUR };
   const SIZES = { contentMaxBytes: 1, capturedMaxBytes: 1 };
+  const RULES: TellRules = {
+    scope: { hard_bounce: 'global', complaint: 'domain', unsubscribe: 'domain' },
+    days: { hard: 0, soft: 30, provider: 90, complaint: 0, unsubscribe: 0 },
+    softBounces: 5,
+    maxEntries: 100,
+    guarded: [],
+  };
   const VERBS: { readonly [Name in Exclude<keyof Store, 'close'>]: (store: Store) => Promise<unknown> } = {
     accept: (store) => store.accept([fresh()], at()),
     foresee: (store) => store.foresee([], at(), { maxBytes: 1, maxMessagesPerKey: 1 }),
@@ -319,6 +328,10 @@ describe('a log that failed', () => {
     relocate: (store) => store.relocate([], at()),
     forgetSegments: (store) => store.forgetSegments([]),
     decideRestored: (store) => store.decideRestored('cancel', T0 + HOUR, 1, at()),
+    tell: (store) => store.tell([], RULES, at()),
+    retell: (store) => store.retell('', 1, RULES, at()),
+    suppress: (store) => store.suppress([], at()),
+    guard: (store) => store.guard('example.org', at()),
     tally: (store) => store.tally([], at()),
   };
 

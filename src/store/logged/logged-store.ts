@@ -1,11 +1,13 @@
 import type { LaneLease } from '../../domain/lane.ts';
 import type { LogPlace } from '../../domain/log-place.ts';
 import type { ContentRef } from '../../domain/message.ts';
+import { suppressedOf } from '../../domain/suppressed-address.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type FactLog, type Spool, type SpoolEntry, SpoolError } from '../../spool/spool.ts';
 import type { AcceptAnswer, AcceptRecord, AcceptWish, QueueLimits } from '../accepting.ts';
 import { type Applying, factText } from '../applying.ts';
 import { around, STORE_VERBS } from '../forwarding.ts';
+import { SUPPRESSIONS } from '../plain/suppressions.ts';
 import {
   type BeginAnswer,
   type BeginRequest,
@@ -16,14 +18,21 @@ import {
   type Stamp,
   type Store,
   StoreError,
+  type UnitRef,
 } from '../store.ts';
+import type { SuppressedAddress, SuppressionList } from '../suppressions.ts';
 import { recordsAt, type Taken, type Taking, type TakingTerms, takingApart } from '../taking.ts';
+import type { OwnBounces, ToldResult } from '../telling.ts';
+import { SuppressionFilter } from './filter.ts';
 import { type HotDelivery, HotTable } from './hot.ts';
 import { SureRoom } from './room.ts';
 import { type BehindTerms, WrittenBehind } from './written-behind.ts';
 
 /** New mail waits while more than this many characters of facts wait for the database. */
 const MAX_CHARACTERS_BEHIND = 16 * 1024 * 1024;
+
+/** Entries that are read at once to fill the filter. */
+const FILTER_PAGE = 10_000;
 
 /** The parts of a store over a log. */
 export interface LoggedStoreParts {
@@ -34,6 +43,8 @@ export interface LoggedStoreParts {
   readonly spool: Pick<Spool, 'append' | 'decided'>;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly behind?: BehindTerms;
+  /** The suppression list behind the log; absent: it is empty, and nothing but mail adds to it. */
+  readonly suppressions?: Pick<SuppressionList, 'suppressedAddresses'>;
 }
 
 /**
@@ -47,6 +58,7 @@ export class LoggedStore implements Taking {
   readonly #spool: LoggedStoreParts['spool'];
   readonly #hot = new HotTable();
   readonly #room = new SureRoom();
+  readonly #filter = new SuppressionFilter();
   readonly #behind: WrittenBehind;
   /** Writes to the log that are under way. */
   readonly #writes = new Set<Promise<boolean>>();
@@ -55,7 +67,7 @@ export class LoggedStore implements Taking {
    */
   #failure: StoreError | null = null;
 
-  constructor({ store, applying, log, spool, clock, behind = {} }: LoggedStoreParts) {
+  constructor({ store, applying, log, spool, clock, behind = {}, suppressions }: LoggedStoreParts) {
     this.#store = store;
     this.#log = log;
     this.#spool = spool;
@@ -63,6 +75,9 @@ export class LoggedStore implements Taking {
     this.#behind = new WrittenBehind({ applying, clock, room: this.#room, applied }, log.beginning(), behind);
     log.onLogged((facts, end) => this.#behind.logged(facts, end));
     this.#behind.ask();
+    if (suppressions === undefined) this.#filter.loaded();
+    // Until it is loaded, and if it cannot be, the database is asked for every recipient.
+    else this.#loadFilter(suppressions).catch(() => {});
   }
 
   /** Resolves when everything that was answered is in the database. Rejects with `StoreError`. */
@@ -83,7 +98,11 @@ export class LoggedStore implements Taking {
   async take(messages: readonly Taken[], terms: TakingTerms): Promise<AcceptAnswer[]> {
     if (this.#mustWait) await this.#behind.write();
     const wishes = messages.map(({ wish }) => wish);
-    if (!this.#mayBeLogged(wishes, terms.limits)) return await this.#takeApart(messages, wishes, terms);
+    const isClear = messages.every(
+      ({ recipients }) => !recipients.some(({ address }) => this.#filter.mayStop(address)),
+    );
+    if (!isClear || !this.#mayBeLogged(wishes, terms.limits))
+      return await this.#takeApart(messages, wishes, terms);
     const records = (refs: readonly ContentRef[]) => recordsAt(messages, refs);
     return await this.#logAccepted(messages, wishes, records, terms.at, terms.counted);
   }
@@ -91,7 +110,10 @@ export class LoggedStore implements Taking {
   async accept(batch: readonly AcceptRecord[], at: Stamp, limits?: QueueLimits): Promise<AcceptAnswer[]> {
     if (this.#mustWait) await this.#behind.write();
     const wishes = batch.map(wishOf);
-    if (this.#mayBeLogged(wishes, limits))
+    const isClear = batch.every(
+      ({ deliveries }) => !deliveries.some(({ recipient }) => this.#filter.mayStop(recipient.address)),
+    );
+    if (isClear && this.#mayBeLogged(wishes, limits))
       return await this.#logAccepted(
         [],
         wishes,
@@ -105,7 +127,7 @@ export class LoggedStore implements Taking {
   async begin(units: readonly BeginRequest[], at: Stamp): Promise<BeginAnswer[]> {
     const found = () =>
       units.every((unit) => unit.quota === null && this.#hot.holds(unit, at))
-        ? this.#hot.findAll(units)
+        ? this.#clear(this.#hot.findAll(units))
         : null;
     if (units.length === 0 || found() === null) return await this.#beginThere(units, at);
     const begun: HotDelivery[] = [];
@@ -113,7 +135,7 @@ export class LoggedStore implements Taking {
       const deliveries = found();
       if (deliveries === null) return null;
       begun.push(...deliveries);
-      return factText({ verb: 'begin', at, units });
+      return factText({ verb: 'begin', at, units: units.map(refOf) });
     });
     if (!isLogged) return await this.#beginThere(units, at);
     for (const delivery of begun) delivery.begunAt = at.now;
@@ -157,7 +179,11 @@ export class LoggedStore implements Taking {
       ...this.#lanes(),
       ...this.#acts(),
       claim: (...args) => this.#claim(...args),
-      expire: (batch, at) => this.#counting(reportsOf(batch), () => store.expire(batch, at)),
+      expire: (batch, at) => {
+        for (const { own } of batch) this.#mayStop(own);
+        return this.#counting(reportsOf(batch), () => store.expire(batch, at));
+      },
+      ...this.#tellings(),
       close: async () => {
         await this.finish();
         await store.close();
@@ -228,6 +254,67 @@ export class LoggedStore implements Taking {
     };
   }
 
+  /** Verbs that end what the suppression list stops, and those that add to it. */
+  #tellings(): Pick<Store, 'suppress' | 'tell' | 'retell'> {
+    const store = this.#store;
+    const enter = (results: readonly ToldResult[]) => {
+      for (const { entry } of results) if (entry !== null) this.#filter.add(entry.address);
+    };
+    return {
+      suppress: async (batch, at) => {
+        this.#hot.forget(batch.map(({ unit }) => unit.messageId));
+        return await this.#counting(reportsOf(batch), () => store.suppress(batch, at));
+      },
+      // Whose address it is, only the database knows. Nobody was told of the entry before it is in the filter, so
+      // whatever was accepted meanwhile came before it.
+      tell: async (batch, rules, at) => {
+        const answers = await this.#there(() => store.tell(batch, rules, at));
+        enter(answers.flatMap(({ results }) => results));
+        return answers;
+      },
+      retell: async (after, limit, rules, at) => {
+        const answer = await this.#there(() => store.retell(after, limit, rules, at));
+        enter(answer.results);
+        return answer;
+      },
+    };
+  }
+
+  /** The suppression list, whose changes come after everything that was answered before. */
+  listOver(list: SuppressionList): SuppressionList {
+    return {
+      ...around(SUPPRESSIONS.verbs, list, (_, call) => this.#there(call)),
+      addSuppressions: (entries, rules) => {
+        // Whoever is accepted from here on is looked up.
+        for (const { address } of entries) this.#filter.add(address);
+        return this.#there(() => list.addSuppressions(entries, rules));
+      },
+    };
+  }
+
+  #mayStop(own: OwnBounces | undefined): void {
+    for (const { address } of own?.bounces ?? []) this.#filter.add(suppressedOf(address).address);
+  }
+
+  /** Null: an entry that was added since they were leased may stop one of them. */
+  #clear(deliveries: HotDelivery[] | null): HotDelivery[] | null {
+    const { changes } = this.#filter;
+    const isClear = deliveries?.every(
+      ({ address, clearAt }) => clearAt === changes || !this.#filter.mayStop(address),
+    );
+    return isClear === true ? deliveries : null;
+  }
+
+  async #loadFilter(list: Pick<SuppressionList, 'suppressedAddresses'>): Promise<void> {
+    let after: string | null = '';
+    while (after !== null) {
+      const page: SuppressedAddress[] = await list.suppressedAddresses(after, FILTER_PAGE);
+      for (const { address } of page) this.#filter.add(address);
+      after = page.length < FILTER_PAGE ? null : (page.at(-1)?.id ?? null);
+    }
+    this.#filter.loaded();
+  }
+
   /** Claimed work is hot from here on. */
   async #claim(requests: readonly ClaimRequest[], at: Stamp): Promise<ClaimAnswer[]> {
     const enter = this.#hot.claiming();
@@ -248,6 +335,7 @@ export class LoggedStore implements Taking {
 
   #settleThere(batch: readonly Settlement[], at: Stamp): Promise<SettleAnswer[]> {
     this.#hot.forget(batch.map(({ unit }) => unit.messageId));
+    for (const { own } of batch) this.#mayStop(own);
     return this.#counting(reportsOf(batch), () => this.#store.settle(batch, at));
   }
 
@@ -277,7 +365,8 @@ export class LoggedStore implements Taking {
       await this.#write(contents, (refs) => {
         const made = records(refs);
         const at = stamp();
-        batch = made.map((record) => ({ record, leased: this.#hot.enter(record, at) }));
+        const { changes } = this.#filter;
+        batch = made.map((record) => ({ record, leased: this.#hot.enter(record, changes, at) }));
         return factText({ verb: 'accept', at, batch });
       });
       counted();
@@ -323,8 +412,8 @@ export class LoggedStore implements Taking {
     }
   }
 
-  #isHot({ unit, attempt, report, refund }: Settlement): boolean {
-    if (report !== null || refund !== null) return false;
+  #isHot({ unit, attempt, report, refund, own }: Settlement): boolean {
+    if (report !== null || refund !== null || own !== undefined) return false;
     return this.#hot.find(unit)?.every(({ begunAt }) => begunAt === attempt.startedAt) ?? false;
   }
 
@@ -358,6 +447,11 @@ export class LoggedStore implements Taking {
       this.#writes.delete(write);
     }
   }
+}
+
+/** What the log keeps of it. */
+function refOf({ messageId, lane, fence, indexes }: UnitRef): UnitRef {
+  return { messageId, lane, fence, indexes };
 }
 
 /** What the reports of these add to the queue. */

@@ -1,13 +1,16 @@
 import { EVENT_TYPES, type EventFacts } from '../../domain/event.ts';
-import { domainOfSuppressed } from '../../domain/suppressed-address.ts';
+import { domainOfSuppressed, suppressionKeys } from '../../domain/suppressed-address.ts';
 import {
+  type Asking,
   type Evidence,
   hasEnded,
   merged,
   type Suppression,
   type SuppressionReason,
   type SuppressionScope,
+  stoppedBy,
 } from '../../domain/suppression.ts';
+import { idFloor } from '../../lib/id.ts';
 import { fromJson } from '../columns.ts';
 import {
   type Addition,
@@ -61,6 +64,35 @@ function entryOf({ domain: _, ...row }: SuppressionRow): Suppression {
     stream: row.stream === '' ? null : row.stream,
     evidence: row.evidence === null ? null : fromJson<Evidence>(row.evidence),
   };
+}
+
+/** Entries that were looked up, for deciding on recipients without asking again. */
+export class FoundEntries {
+  readonly #byAddress = new Map<string, Suppression[]>();
+
+  /** Adds what was found. */
+  add(entries: readonly Suppression[]): void {
+    for (const entry of entries) {
+      const others = this.#byAddress.get(entry.address);
+      if (others === undefined) this.#byAddress.set(entry.address, [entry]);
+      else others.push(entry);
+    }
+  }
+
+  /** The entry that stops a message to a recipient; null: none of these. */
+  stopping(recipient: string, asking: Asking, now: number): Suppression | null {
+    if (this.#byAddress.size === 0) return null;
+    return stoppedBy(
+      suppressionKeys(recipient).flatMap((key) => this.#byAddress.get(key) ?? []),
+      asking,
+      now,
+    );
+  }
+}
+
+/** The normal forms under which entries for any of these recipients may stand. */
+export function keysOf(recipients: readonly string[]): string[] {
+  return [...new Set(recipients.flatMap(suppressionKeys))];
 }
 
 /** The entries that stand under any of these normal forms (`suppressionKeys`), of all scopes and streams. */
@@ -274,4 +306,15 @@ export function tell(
   const facts: EventFacts = { entry: { id, address, scope, stream, reason, source } };
   return send`INSERT INTO events (at, type, facts)
     VALUES (${now}, ${EVENT_TYPES[type].code}, ${JSON.stringify(facts)})`;
+}
+
+/** Entries of a domain, made since a time (wall ms), that bounces may have made. */
+export function* entriesOfDomain(domain: string, since: number): Work<Suppression[]> {
+  return (yield* rows<SuppressionRow>`SELECT ${ENTRY.selected} FROM suppressions
+    WHERE domain = ${domain} AND id >= ${idFloor('sup_', since)}`).map(entryOf);
+}
+
+/** Sets when an entry ends. */
+export function expireEntry(id: string, expiresAt: number | null, now: number): Work<void> {
+  return send`UPDATE suppressions SET expires_at = ${expiresAt}, updated_at = ${now} WHERE id = ${id}`;
 }

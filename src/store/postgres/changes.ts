@@ -2,7 +2,8 @@ import type { TransitionCause } from '../../domain/delivery.ts';
 import type { LastError } from '../../domain/message.ts';
 import { AMBIGUOUS_RULE } from '../../domain/route.ts';
 import { keepsRelay, type Transition } from '../../domain/settle.ts';
-import { CANCELLED, expired, fromGroup, type LastReply, lastErrorOf } from '../columns.ts';
+import type { Suppression } from '../../domain/suppression.ts';
+import { CANCELLED, expired, fromGroup, type LastReply, lastErrorOf, suppressed } from '../columns.ts';
 import type { UnitRef } from '../store.ts';
 import type { OpenDelivery } from './ledger.ts';
 import type { Work } from './work.ts';
@@ -62,6 +63,25 @@ export function cancelDelivery(work: Work, delivery: OpenDelivery): void {
   change(work, delivery, CANCELLED, 'permanent', 'cancel');
 }
 
+/** Fails a leased delivery, which an entry of the suppression list stops before its attempt. */
+export function suppressDelivery(work: Work, delivery: OpenDelivery, { id, reason }: Suppression): void {
+  const transition = suppressed(delivery.row.address, reason);
+  change(work, delivery, transition, 'permanent', 'suppress', null, id);
+  work.list.stopped(delivery.row.message, delivery.row.index, id);
+}
+
+/** Fails a delivered delivery as bounced. */
+export function bounceDelivery(work: Work, delivery: OpenDelivery, { reply }: Transition): void {
+  const { message, row } = delivery;
+  work.ledger.move(delivery, 'failed', 'bounce', work.at);
+  row.outcome = 'bounced';
+  row.lastCode = reply.code;
+  row.lastEnhanced = reply.enhanced;
+  row.lastReply = reply.text;
+  message.lastError = lastErrorOf(reply, 'permanent', row.address);
+  if (row.relay !== null) work.tallies.count('relay_failed', work.at, 1, row.relay);
+}
+
 /** Marks a delivery in processing, so that it ends as cancelled unless its attempt succeeds; or removes the mark. */
 export function markCancelled({ ledger, at }: Work, delivery: OpenDelivery, requested: boolean): void {
   delivery.message.touched = at;
@@ -109,12 +129,13 @@ function change(
   kind: LastError['class'],
   cause: TransitionCause,
   attempt: number | null = null,
+  entry: string | null = null,
 ): void {
   const { message, row } = delivery;
   const { reply, next, outcome, state } = transition;
   const { relay } = row;
   work.ledger.move(delivery, state, cause, work.at, next === null ? row.lane : next.lane);
-  work.events.moved(message.row.id, row.index, attempt, transition, relay, work.at.now);
+  work.events.moved(message.row.id, row.index, attempt, transition, relay, work.at.now, entry);
   row.relay = next === null ? relay : next.relay;
   row.outcome = outcome;
   row.dueAt = transition.nextAttemptAt;
@@ -129,13 +150,15 @@ function change(
     row.routeGroup = row.relay;
   }
   if (next?.group !== undefined) row.routeGroup = fromGroup(next.group);
-  if (state === 'delivered') message.deliveredAt ??= work.at.now;
-  else message.lastError = lastErrorOf(reply, kind, row.address);
+  if (state === 'delivered') {
+    message.deliveredAt ??= work.at.now;
+    work.list.delivered(row.address);
+  } else message.lastError = lastErrorOf(reply, kind, row.address);
   if (transition.possibleDuplicate && !message.possibleDuplicate) {
     message.possibleDuplicate = true;
     work.tallies.gauge('possible_duplicates', 1);
   }
-  // A cancellation says nothing about the relay.
-  if (relay === null || state === 'retrying' || outcome === 'cancelled') return;
+  // A cancellation says nothing about the relay, nor does the suppression list.
+  if (relay === null || state === 'retrying' || outcome === 'cancelled' || outcome === 'suppressed') return;
   work.tallies.count(state === 'delivered' ? 'relay_delivered' : 'relay_failed', work.at, 1, relay);
 }

@@ -1,14 +1,25 @@
 import { deriveStatus } from '../../domain/delivery.ts';
+import type { Suppression } from '../../domain/suppression.ts';
 import type { Queries } from '../../postgres/database.ts';
 import { indexable } from '../../postgres/text.ts';
 import type { AcceptDelivery, AcceptRecord } from '../accepting.ts';
-import { fromCopies, fromGroup, rankOf } from '../columns.ts';
-import { gaugeOf } from '../counting.ts';
+import { fromCopies, fromGroup, rankOf, suppressed } from '../columns.ts';
+import { BYTES_GAUGE, gaugeOf } from '../counting.ts';
+import { lastStopOf, NOBODY, type Stops } from '../stops.ts';
 import type { Stamp } from '../store.ts';
 import type { EventLog } from './events.ts';
 import type { Lanes } from './lanes.ts';
+import type { List } from './stopping.ts';
 import { DELIVERIES, type DeliveryRow, MESSAGES, type MessageRow } from './tables.ts';
 import type { Tallies } from './tallies.ts';
+
+/** What the desk enters things into, and asks. */
+interface DeskPeers {
+  readonly lanes: Lanes;
+  readonly tallies: Tallies;
+  readonly events: EventLog;
+  readonly list: List;
+}
 
 /** Takes in accepted messages, with everything that follows; `write` writes them all at once. */
 export class Desk {
@@ -16,22 +27,31 @@ export class Desk {
   readonly #lanes: Lanes;
   readonly #tallies: Tallies;
   readonly #events: EventLog;
+  readonly #list: List;
   readonly #messages: MessageRow[] = [];
   readonly #deliveries: DeliveryRow[] = [];
   readonly #tags: { readonly keyId: string; readonly tag: string; readonly id: string }[] = [];
 
-  constructor(db: Queries, lanes: Lanes, tallies: Tallies, events: EventLog) {
+  constructor(db: Queries, { lanes, tallies, events, list }: DeskPeers) {
     this.#db = db;
     this.#lanes = lanes;
     this.#tallies = tallies;
     this.#events = events;
+    this.#list = list;
   }
 
-  /** Takes in a message. Returns for each delivery whether it took the short way; those lanes must be locked. */
-  enter(record: AcceptRecord, at: Stamp): boolean[] {
-    const leased = record.deliveries.map((delivery) => this.#takesShortWay(delivery, at));
-    this.#enter(record, leased, at);
-    return leased;
+  /**
+   * Takes in a message. Returns for each delivery whether it took the short way, for which lanes must be locked, and
+   * those that the suppression list stops, for which it must have been looked at. Who is owed a report on it is stopped
+   * before the first attempt, in the transaction that accepts the report.
+   */
+  enter(record: AcceptRecord, at: Stamp): { leased: boolean[]; stopped: Stops } {
+    const stopped = record.reportable ? NOBODY : this.#list.ofRecord(record, at.now);
+    const leased = record.deliveries.map(
+      (delivery, index) => !stopped.has(index) && this.#takesShortWay(delivery, at),
+    );
+    this.#enter(record, leased, stopped, at);
+    return { leased, stopped };
   }
 
   /**
@@ -41,6 +61,7 @@ export class Desk {
     this.#enter(
       report,
       report.deliveries.map(() => false),
+      this.#list.ofRecord(report, at.now),
       at,
     );
   }
@@ -63,12 +84,13 @@ export class Desk {
     return lane !== null && fence !== null && dueAt <= at.now && this.#lanes.holds({ lane, fence }, at);
   }
 
-  #enter(record: AcceptRecord, leased: readonly boolean[], at: Stamp): void {
+  #enter(record: AcceptRecord, leased: readonly boolean[], stopped: Stops, at: Stamp): void {
     const tallies = this.#tallies;
     const { content, keyId } = record;
-    const message = messageRow(record, leased, at.now);
+    const message = messageRow(record, leased, stopped, at.now);
     this.#messages.push(message);
     for (const [index, delivery] of record.deliveries.entries()) {
+      if (stopped.has(index)) continue;
       const short = leased[index] === true;
       tallies.lane(delivery.lane, short ? 0 : 1, short ? 1 : 0);
       this.#deliveries.push(deliveryRow(record, index, delivery, short));
@@ -77,16 +99,49 @@ export class Desk {
       this.#tags.push({ keyId: keyId ?? '', tag: indexable(tag), id: record.id });
     const gauge = gaugeOf(message.status, true);
     if (gauge !== null) tallies.gauge(gauge, 1);
-    tallies.queue(keyId, 1, content.length);
+    if (message.status === 'failed') {
+      tallies.gauge(BYTES_GAUGE.sent, content.length);
+      tallies.count('failed', at);
+    } else tallies.queue(keyId, 1, content.length);
     tallies.segment(content.segment, 1, content.length);
     tallies.count('received', at);
     this.#events.queued(record.id, at.now);
+    for (const [index, entry] of stopped) this.#stop(record, index, entry, at);
+  }
+
+  #stop(record: AcceptRecord, index: number, { id, reason }: Suppression, at: Stamp): void {
+    const delivery = record.deliveries[index];
+    if (delivery === undefined) return;
+    const transition = suppressed(delivery.recipient.address, reason);
+    const { reply, outcome } = transition;
+    const row = deliveryRow(record, index, delivery, false);
+    this.#deliveries.push({
+      ...row,
+      outcome,
+      state: 'failed',
+      dueAt: null,
+      lastCode: reply.code,
+      lastEnhanced: reply.enhanced,
+      lastReply: reply.text,
+    });
+    this.#list.stopped(record.id, index, id);
+    this.#events.moved(record.id, index, null, transition, delivery.relay, at.now, id);
   }
 }
 
-function messageRow(record: AcceptRecord, leased: readonly boolean[], now: number): MessageRow {
+function messageRow(
+  record: AcceptRecord,
+  leased: readonly boolean[],
+  stopped: Stops,
+  now: number,
+): MessageRow {
   const processing = leased.filter(Boolean).length;
-  const counts = { queued: leased.length - processing, processing, retrying: 0, delivered: 0, failed: 0 };
+  const failed = stopped.size;
+  const queued = leased.length - processing - failed;
+  const counts = { queued, processing, retrying: 0, delivered: 0, failed };
+  const status = deriveStatus(counts);
+  const isOver = status === 'failed';
+  const lastError = lastStopOf(record, stopped);
   const { header, flags, content, reportable, routeTable, stream, ignoresSuppression } = record;
   const { id, keyId, createdAt, expiresAt, test, source, sourceAddress, reversePath, ret, envid, sizeBytes } =
     record;
@@ -105,15 +160,15 @@ function messageRow(record: AcceptRecord, leased: readonly boolean[], now: numbe
     ...counts,
     ...content,
     ...flags,
-    status: deriveStatus(counts),
+    status,
     attempts: 0,
-    kept: null,
+    kept: isOver ? 'sent' : null,
     possibleDuplicate: false,
-    lastError: null,
+    lastError: lastError === null ? null : JSON.stringify(lastError),
     updatedAt: now,
     statusAt: now,
     deliveredAt: null,
-    finalAt: null,
+    finalAt: isOver ? now : null,
     notBefore: record.sendAt,
     priority: rankOf(record.priority),
     reportable,

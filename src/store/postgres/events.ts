@@ -3,6 +3,7 @@ import {
   type EventFacts,
   type EventMessage,
   type EventsKept,
+  type EventType,
   eventTypeOf,
   isOfMessage,
 } from '../../domain/event.ts';
@@ -21,6 +22,7 @@ import {
   queuedEvent,
   type RowTime,
   startOf,
+  toldEvent,
 } from '../events.ts';
 import { inSpan, spanned, Table } from './tables.ts';
 
@@ -57,6 +59,11 @@ export class EventLog {
   /** A delivery changed its state, see {@link movedEvent}. */
   moved(message: string, ...change: Change): void {
     this.#add(message, movedEvent(this.#kept, ...change));
+  }
+
+  /** Something was told of a message, or of a recipient at this place of the envelope. */
+  told(message: string, type: EventType, index: number | null, facts: EventFacts, at: number): void {
+    this.#add(message, toldEvent(this.#kept, type, index, facts, at));
   }
 
   #add(message: string, event: NewEvent | null): void {

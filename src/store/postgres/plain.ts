@@ -8,7 +8,7 @@ import { KEYRING } from '../plain/keyring.ts';
 import { REGISTRY } from '../plain/registry.ts';
 import { Query } from '../plain/sql.ts';
 import { SUPPRESSIONS } from '../plain/suppressions.ts';
-import { type Subject, type Work, workOf } from '../plain/work.ts';
+import { type Step, type Subject, type Work, workOf } from '../plain/work.ts';
 import type { Registry } from '../registry.ts';
 import { StoreError } from '../store.ts';
 import type { SuppressionList } from '../suppressions.ts';
@@ -60,14 +60,19 @@ export function plainStores(database: Database): PlainStores {
   };
 }
 
-async function done<T>(work: Work<T>, db: Asked): Promise<T> {
+/** Runs work on plain rows to its end. */
+export async function done<T>(work: Work<T>, db: Asked): Promise<T> {
   let step = work.next();
   while (step.done !== true) {
-    const { ask, sql } = step.value;
-    const { text, values } = new Query('postgres', sql);
-    step = work.next(await db[ask](text, values));
+    step = work.next(await ask(step.value, db));
   }
   return step.value;
+}
+
+/** Takes one step of work. */
+export async function ask({ ask, sql }: Step, db: Asked): Promise<unknown> {
+  const { text, values } = new Query('postgres', sql);
+  return await db[ask](text, values);
 }
 
 function writesNothing(): never {

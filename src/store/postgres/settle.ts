@@ -1,6 +1,9 @@
 import type { Attempt } from '../../domain/attempt.ts';
 import { endCancelled } from '../../domain/settle.ts';
+import type { AcceptRecord } from '../accepting.ts';
 import { classOf } from '../columns.ts';
+import { tellOwn } from '../plain/telling.ts';
+import { NOBODY, type Stops, stopsOf } from '../stops.ts';
 import {
   type BeginAnswer,
   type BeginRequest,
@@ -9,11 +12,14 @@ import {
   type Settlement,
   type Stamp,
   StoreError,
+  type Suppressing,
   type UnitRef,
 } from '../store.ts';
-import { giveBack, leasedOf, settleDelivery } from './changes.ts';
-import type { OpenMessage } from './ledger.ts';
-import type { Call, Work } from './work.ts';
+import type { OwnBounces } from '../telling.ts';
+import { giveBack, leasedOf, settleDelivery, suppressDelivery } from './changes.ts';
+import type { OpenDelivery, OpenMessage } from './ledger.ts';
+import { runMail } from './telling.ts';
+import { type Call, lockFor, type Work } from './work.ts';
 
 const STALE: SettleAnswer = { kind: 'stale' };
 
@@ -22,7 +28,12 @@ export function beginCall(units: readonly BeginRequest[], at: Stamp): Call<Begin
   return {
     at,
     weight: weightOf(units),
-    needs: { lanes: units.map(({ lane }) => lane), units, quotas: units.map(({ quota }) => quota) },
+    needs: {
+      lanes: units.map(({ lane }) => lane),
+      units,
+      quotas: units.map(({ quota }) => quota),
+      recipients: units.flatMap(({ recipients }) => recipients),
+    },
     decide: (work) => units.map((unit) => beginUnit(work, unit)),
   };
 }
@@ -30,11 +41,44 @@ export function beginCall(units: readonly BeginRequest[], at: Stamp): Call<Begin
 function beginUnit(work: Work, unit: BeginRequest): BeginAnswer {
   const found = work.lanes.holds(unit, work.at) ? leasedOf(work, unit) : null;
   if (found === null || found.some(({ row }) => row.cancelRequested)) return 'refused';
+  const stopped = stopsIn(work, found);
+  if (stopped.size > 0) return stopsOf(stopped);
   // An attempt already begun under this lease was charged then: the answer was lost, and this is the repeat.
   const isNew = found.some(({ row }) => row.begunAt === null);
   if (unit.quota !== null && isNew && !work.quotas.take(unit.quota)) return 'over_quota';
   for (const delivery of found) work.ledger.begin(delivery, work.at.now);
   return 'begun';
+}
+
+function stopsIn({ list, at }: Work, found: readonly OpenDelivery[]): Stops {
+  const [first] = found;
+  if (first === undefined) return NOBODY;
+  return list.ofDeliveries(
+    first.message,
+    found.map(({ row }) => row),
+    at.now,
+  );
+}
+
+/** The verb `suppress`. */
+export async function suppress(work: Work, batch: readonly Suppressing[]): Promise<SettleAnswer[]> {
+  const units = batch.map(({ unit }) => unit);
+  await work.ledger.openUnits(units);
+  const opened = units.flatMap((unit) => leasedOf(work, unit) ?? []);
+  const told = batch.flatMap(({ report }) => recipientsOf(report));
+  await work.list.look([...opened.map(({ row }) => row.address), ...told]);
+  return batch.map(({ unit, report }) => {
+    const found = leasedOf(work, unit);
+    if (found === null || found.some(({ row }) => row.begunAt !== null)) return STALE;
+    const stopped = stopsIn(work, found);
+    if (stopped.size < found.length) return STALE;
+    for (const delivery of found) {
+      const entry = stopped.get(delivery.row.index);
+      if (entry !== undefined) suppressDelivery(work, delivery, entry);
+    }
+    if (report !== null) work.desk.enterReport(report, work.at);
+    return { kind: 'settled', cancelled: [] };
+  });
 }
 
 /**
@@ -46,9 +90,28 @@ export function settleCall(batch: readonly Settlement[], at: Stamp): Call<Settle
   return {
     at,
     weight: weightOf(units),
-    needs: { units, quotas: batch.map(({ refund }) => refund) },
+    needs: {
+      units,
+      quotas: batch.map(({ refund }) => refund),
+      recipients: batch.flatMap(({ report }) => recipientsOf(report)),
+    },
     decide: (work) => batch.map((settlement) => settleUnit(work, settlement)),
   };
+}
+
+/** Settlements with bounces of ours, in a transaction of their own. */
+export async function settleWithOwn(work: Work, batch: readonly Settlement[]): Promise<SettleAnswer[]> {
+  const call = settleCall(batch, work.at);
+  await lockFor(work, [call]);
+  const answers = call.decide(work);
+  const settled = batch.filter((_, place) => answers[place]?.kind === 'settled');
+  for (const { unit, own } of settled) await tellOwnBounces(work, unit.messageId, own);
+  return answers;
+}
+
+/** Writes own bounces of a message that is open, with all that are about to be changed. */
+export async function tellOwnBounces(work: Work, id: string, own: OwnBounces | undefined): Promise<void> {
+  if (own !== undefined) await runMail(tellOwn(id, own, work.at.now), work);
 }
 
 /** A call of the verb `release`: deliveries not leased under the unit's fence are left alone. */
@@ -59,6 +122,11 @@ export function releaseCall(units: readonly ReleaseRequest[], at: Stamp): Call<S
     needs: { units, quotas: units.map(({ refund }) => refund) },
     decide: (work) => units.map((unit) => releaseUnit(work, unit)),
   };
+}
+
+/** To whom a report goes. */
+export function recipientsOf(report: AcceptRecord | null): string[] {
+  return report?.deliveries.map(({ recipient }) => recipient.address) ?? [];
 }
 
 function weightOf(units: readonly UnitRef[]): number {

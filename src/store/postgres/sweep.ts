@@ -13,7 +13,7 @@ import {
 import { attemptsOf, expireDelivery, giveBack, isWaiting, settleDelivery } from './changes.ts';
 import { unitDeliveryOf, unitHeadOf } from './claim.ts';
 import type { OpenDelivery } from './ledger.ts';
-import { appendAttempt } from './settle.ts';
+import { appendAttempt, recipientsOf, tellOwnBounces } from './settle.ts';
 import {
   DELIVERIES,
   type DeliveryRow,
@@ -51,13 +51,17 @@ function expiringDeliveryOf(row: DeliveryRow): ExpiringDelivery {
 export async function expire(work: Work, batch: readonly Expiry[]): Promise<boolean[]> {
   await work.ledger.open(batch.map(({ messageId }) => messageId));
   await work.ledger.load(batch);
-  return batch.map((expiry) => {
+  await work.list.look(batch.flatMap(({ report }) => recipientsOf(report)));
+  const answers = batch.map((expiry) => {
     const found = expiredOf(work, expiry);
     if (found === null) return false;
     for (const delivery of found) expireDelivery(work, delivery);
     if (expiry.report !== null) work.desk.enterReport(expiry.report, work.at);
     return true;
   });
+  const expired = batch.filter((_, place) => answers[place] === true);
+  for (const { messageId, own } of expired) await tellOwnBounces(work, messageId, own);
+  return answers;
 }
 
 /** The deliveries of an expiry; null if any of them does not wait, or is not past its expiry. */

@@ -180,6 +180,7 @@ export const LEDGER_FIELDS = [
   'id', 'keyId', 'status', 'queued', 'processing', 'retrying', 'delivered', 'failed',
   'attempts', 'kept', 'possibleDuplicate', 'lastError', 'updatedAt', 'statusAt',
   'deliveredAt', 'finalAt', 'notBefore', 'expiresAt', 'length',
+  'test', 'headerFrom', 'stream', 'ignoresSuppression',
 ] as const satisfies readonly (keyof MessageRow)[];
 
 /** See {@link LEDGER_FIELDS}. */

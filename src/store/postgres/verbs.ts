@@ -6,6 +6,8 @@ import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } f
 import type { CancelAnswer, RequeueAnswer, RequeueRequest } from '../acting.ts';
 import { fromGroup } from '../columns.ts';
 import { BYTES_GAUGE } from '../counting.ts';
+import { guard, retell, tell } from '../plain/telling.ts';
+import { stopsOf } from '../stops.ts';
 import type { Reassignment, Stamp, Store } from '../store.ts';
 import type { ContentPlace, PurgeAnswer, PurgePolicy, Relocation, SegmentUse } from '../upkeep.ts';
 import { cancelDelivery, isWaiting, markCancelled, requeue as requeueDelivery } from './changes.ts';
@@ -15,9 +17,10 @@ import { purgeEvents } from './events.ts';
 import { Gatherer } from './gatherer.ts';
 import type { Partitions } from './partitions.ts';
 import { purge, purgeFigures } from './purge.ts';
-import { beginCall, releaseCall, settleCall } from './settle.ts';
+import { beginCall, recipientsOf, releaseCall, settleCall, settleWithOwn, suppress } from './settle.ts';
 import { expire, expiring, reclaim } from './sweep.ts';
 import type { MessageRow } from './tables.ts';
+import { runMail } from './telling.ts';
 import { indexWords } from './words.ts';
 import { booksOver, type Call, Repeats, Room, Work } from './work.ts';
 
@@ -51,11 +54,19 @@ export function storeOver(
     foresee: (wishes, at, limits) => database.inSnapshot((db) => foresee(db, wishes, at.now, limits)),
     claim: (requests, at) => within(at, (work) => claim(work, requests)),
     begin: (units, at) => marks.ask(beginCall(units, at)),
-    settle: (batch, at) => gatherer.ask(settleCall(batch, at)),
+    settle: (batch, at) =>
+      batch.some(({ own }) => own !== undefined)
+        ? within(at, (work) => settleWithOwn(work, batch))
+        : gatherer.ask(settleCall(batch, at)),
     release: (units, at) => gatherer.ask(releaseCall(units, at)),
     reclaim: (options, at) => within(at, (work) => reclaim(work, options)),
     expiring: (limit, at) => database.inSnapshot((db) => expiring(db, limit, at.now)),
     expire: (batch, at) => within(at, (work) => expire(work, batch)),
+    suppress: (batch, at) => within(at, (work) => suppress(work, batch)),
+    tell: (batch, rules, at) => within(at, (work) => runMail(tell(batch, rules, at.now), work)),
+    retell: (after, limit, rules, at) =>
+      within(at, (work) => runMail(retell(after, limit, rules, at.now), work)),
+    guard: (domain, at) => within(at, (work) => runMail(guard(domain, at.now), work)),
     cancel: (ids, at) => within(at, (work) => cancel(work, ids)),
     requeue: (requests, at) => within(at, (work) => requeue(work, requests)),
     reassign: (moves, at) => within(at, (work) => reassign(work, moves)),
@@ -284,6 +295,7 @@ function acceptCall(
       lanes: batch.flatMap(shortLanes),
       repeats: batch,
       room: limits === undefined ? null : batch.map(({ keyId }) => keyId),
+      recipients: batch.flatMap((record) => (record.reportable ? [] : recipientsOf(record))),
     },
     decide: (work) => batch.map((record) => acceptOne(work, record, limits)),
   };
@@ -296,7 +308,9 @@ function acceptOne(work: Work, record: AcceptRecord, limits: QueueLimits | undef
   if (refusal !== null) return refusal;
   repeats.remember(wish, record.id, at.now);
   room.take(wish);
-  return { kind: 'accepted', leased: desk.enter(record, at) };
+  const { leased, stopped } = desk.enter(record, at);
+  if (stopped.size === 0) return { kind: 'accepted', leased };
+  return { kind: 'accepted', leased, suppressed: stopsOf(stopped) };
 }
 
 /** The verb `foresee`. It locks nothing: others may be faster, and `accept` decides. */

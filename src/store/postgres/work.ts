@@ -15,6 +15,7 @@ import { EventLog } from './events.ts';
 import { Lanes } from './lanes.ts';
 import { Ledger } from './ledger.ts';
 import { Quotas } from './quotas.ts';
+import { List } from './stopping.ts';
 import { Tallies } from './tallies.ts';
 
 /**
@@ -31,6 +32,7 @@ interface Books {
   readonly desk: Desk;
   readonly tallies: Tallies;
   readonly events: EventLog;
+  readonly list: List;
 }
 
 /** The books of a transaction, for a call with a stamp. */
@@ -45,6 +47,7 @@ export class Work implements Books {
   readonly desk: Desk;
   readonly tallies: Tallies;
   readonly events: EventLog;
+  readonly list: List;
 
   constructor(db: Queries, at: Stamp, books: Books) {
     this.db = db;
@@ -57,6 +60,7 @@ export class Work implements Books {
     this.desk = books.desk;
     this.tallies = books.tallies;
     this.events = books.events;
+    this.list = books.list;
   }
 
   /** The same books, for another call in the same transaction. */
@@ -71,6 +75,7 @@ export class Work implements Books {
     this.quotas.write();
     await this.ledger.write();
     this.events.write();
+    this.list.write();
     this.tallies.write(this.db);
   }
 }
@@ -79,16 +84,18 @@ export class Work implements Books {
 export function booksOver(db: Queries, eventsKept: EventsKept): Books {
   const lanes = new Lanes(db);
   const tallies = new Tallies();
+  const list = new List(db);
   const events = new EventLog(db, eventsKept);
   return {
     lanes,
     tallies,
     events,
+    list,
     repeats: new Repeats(db),
     room: new Room(db),
     ledger: new Ledger(db, tallies),
     quotas: new Quotas(db),
-    desk: new Desk(db, lanes, tallies, events),
+    desk: new Desk(db, { lanes, tallies, events, list }),
   };
 }
 
@@ -103,6 +110,8 @@ interface Needs {
   /** Deliveries, and their messages. */
   readonly units?: readonly UnitRef[];
   readonly quotas?: readonly (QuotaRefund | QuotaRequest | null)[];
+  /** Recipients that the suppression list may stop. */
+  readonly recipients?: readonly string[];
 }
 
 /**
@@ -125,7 +134,7 @@ export interface Call<Answer> {
  * in one round trip.
  */
 export async function lockFor(work: Work, calls: readonly Call<unknown>[]): Promise<void> {
-  const { lanes, repeats, room, ledger, quotas } = work;
+  const { lanes, repeats, room, ledger, quotas, list } = work;
   const needs = calls.map((call) => call.needs);
   await Promise.all([
     lanes.lock(
@@ -135,6 +144,7 @@ export async function lockFor(work: Work, calls: readonly Call<unknown>[]): Prom
     repeats.lock(needs.flatMap((one) => one.repeats ?? [])),
     ledger.openUnits(needs.flatMap((one) => one.units ?? [])),
     quotas.lock(needs.flatMap((one) => one.quotas ?? [])),
+    list.look(needs.flatMap((one) => one.recipients ?? [])),
     needs.some((one) => one.room) ? room.lock(needs.flatMap((one) => one.room ?? [])) : null,
   ]);
 }

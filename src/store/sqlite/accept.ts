@@ -7,6 +7,7 @@ import {
   IDEMPOTENCY_MS,
   type QueueLimits,
 } from '../accepting.ts';
+import { stopsOf } from '../stops.ts';
 import type { Stamp } from '../store.ts';
 import type { Books } from './books.ts';
 import type { Driver } from './driver.ts';
@@ -25,7 +26,9 @@ export function acceptVerb(books: Books) {
       const full =
         limits && fullQueue(books, { keyId: record.keyId, sizeBytes: record.content.length }, limits);
       if (full) return full;
-      return { kind: 'accepted', leased: inserter.insert(record, at) };
+      const { leased, stopped } = inserter.insert(record, at);
+      if (stopped.size === 0) return { kind: 'accepted', leased };
+      return { kind: 'accepted', leased, suppressed: stopsOf(stopped) };
     });
   };
 }

@@ -5,6 +5,7 @@ import { EventLog } from './events.ts';
 import { Leases } from './leases.ts';
 import { Ledger } from './ledger.ts';
 import { Quotas } from './quotas.ts';
+import { Stopping } from './stopping.ts';
 import { Tallies } from './tallies.ts';
 
 /** The connection, and what a transaction keeps in memory until it ends. Shared by every verb. */
@@ -16,6 +17,7 @@ export class Books {
   readonly quotas: Quotas;
   readonly ledger: Ledger;
   readonly events: EventLog;
+  readonly stopping: Stopping;
 
   constructor(db: Driver, eventsKept: EventsKept) {
     this.db = db;
@@ -25,6 +27,7 @@ export class Books {
     this.quotas = new Quotas(db);
     this.ledger = new Ledger(db, this.tallies, this.depths);
     this.events = new EventLog(db, eventsKept);
+    this.stopping = new Stopping(db);
   }
 
   /** Writes what is still in memory; the last step before a commit, and before a read that may depend on it. */

@@ -2,7 +2,8 @@ import type { DeliveryState, TransitionCause } from '../../domain/delivery.ts';
 import type { LastError } from '../../domain/message.ts';
 import { AMBIGUOUS_RULE } from '../../domain/route.ts';
 import { keepsRelay, type Transition } from '../../domain/settle.ts';
-import { CANCELLED, expired, fromGroup, type LastReply, lastErrorOf } from '../columns.ts';
+import type { Suppression } from '../../domain/suppression.ts';
+import { CANCELLED, expired, fromGroup, type LastReply, lastErrorOf, suppressed } from '../columns.ts';
 import type { Stamp, UnitRef } from '../store.ts';
 import type { Books } from './books.ts';
 import type { OpenMessage } from './ledger.ts';
@@ -146,6 +147,21 @@ export class Deliveries {
     this.#write(delivery, CANCELLED, 'permanent', 'cancel', 0, at);
   }
 
+  /** Fails a leased delivery, which an entry of the suppression list stops before its attempt. */
+  suppress(delivery: FoundDelivery, { id, reason }: Suppression, at: Stamp): void {
+    this.#write(delivery, suppressed(delivery.address, reason), 'permanent', 'suppress', 0, at, id);
+    this.#sql.stoppedBy.run(delivery.message.id, delivery.index, id);
+  }
+
+  /** Fails a delivered delivery as bounced. */
+  bounce(delivery: FoundDelivery, { reply }: Transition, at: Stamp): void {
+    const { message, index, lane, state, relay, address } = delivery;
+    this.#books.ledger.move(message, lane, state, 'failed', 'bounce');
+    this.#sql.bounce.run(reply.code, reply.enhanced, reply.text, message.seq, index);
+    message.lastError = lastErrorOf(reply, 'permanent', address);
+    if (relay !== null) this.#books.tallies.count('relay_failed', at, 1, relay);
+  }
+
   /** Marks a delivery in processing: unless its attempt succeeds, it ends as cancelled. */
   requestCancel(delivery: FoundDelivery): void {
     delivery.message.touched = true;
@@ -180,9 +196,10 @@ export class Deliveries {
     cause: TransitionCause,
     attempts: number,
     at: Stamp,
+    entry: string | null = null,
   ): void {
     const { message, index, lane, state, relay, address } = delivery;
-    const { reply, next, nextAttemptAt } = transition;
+    const { reply, next, nextAttemptAt, outcome } = transition;
     const toLane = next === null ? lane : next.lane;
     this.#books.ledger.move(message, lane, state, transition.state, cause);
     if (nextAttemptAt !== null) this.#books.depths.enter(toLane, nextAttemptAt);
@@ -201,15 +218,18 @@ export class Deliveries {
       index,
     );
     const attempt = attempts === 0 ? null : message.attempts + 1;
-    this.#books.events.moved(message.seq, index, attempt, transition, relay, at.now);
-    if (transition.outcome === 'captured') message.captured++;
-    if (transition.state === 'delivered') message.deliveredAt ??= at.now;
-    else message.lastError = lastErrorOf(reply, kind, address);
+    this.#books.events.moved(message.seq, index, attempt, transition, relay, at.now, entry);
+    if (outcome === 'captured') message.captured++;
+    if (transition.state === 'delivered') {
+      message.deliveredAt ??= at.now;
+      this.#books.stopping.delivered(address);
+    } else message.lastError = lastErrorOf(reply, kind, address);
     if (transition.possibleDuplicate) this.flagDuplicate(message);
     if (keepsRelay(transition)) this.#sql.keepRelay.run(AMBIGUOUS_RULE, message.seq, index);
     if (next?.group !== undefined) this.#sql.setGroup.run(fromGroup(next.group), message.seq, index);
-    // A cancellation says nothing about the relay.
-    if (relay === null || transition.state === 'retrying' || transition.outcome === 'cancelled') return;
+    // A cancellation says nothing about the relay, nor does the suppression list.
+    if (relay === null || transition.state === 'retrying') return;
+    if (outcome === 'cancelled' || outcome === 'suppressed') return;
     const event = transition.state === 'delivered' ? 'relay_delivered' : 'relay_failed';
     this.#books.tallies.count(event, at, 1, relay);
   }
@@ -258,6 +278,16 @@ function prepareDeliveries({ db }: Books) {
       `UPDATE deliveries SET begun_at = ?
        WHERE message = (SELECT seq FROM messages WHERE id = ?) AND idx = ?
          AND state = 'processing' AND +lane = ? AND +fence = ? AND cancel_requested = 0`,
+    ),
+    stoppedBy: db.prepare<[id: string, index: number, entry: string]>(
+      `INSERT INTO aftermath (message, idx, suppression) VALUES (?, ?, ?)
+       ON CONFLICT (message, idx) DO UPDATE SET suppression = excluded.suppression`,
+    ),
+    bounce: db.prepare<
+      [code: number | null, enhanced: string | null, reply: string, seq: number, index: number]
+    >(
+      `UPDATE deliveries SET state = 'failed', outcome = 'bounced', last_code = ?, last_enhanced = ?, last_reply = ?
+       WHERE message = ? AND idx = ?`,
     ),
     giveBack: db.prepare<[state: string, dueAt: number, seq: number, index: number]>(
       `UPDATE deliveries SET state = ?, due_at = ?, fence = NULL, begun_at = NULL

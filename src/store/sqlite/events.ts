@@ -2,6 +2,7 @@ import {
   type Event,
   type EventFacts,
   type EventsKept,
+  type EventType,
   eventTypeOf,
   isOfMessage,
 } from '../../domain/event.ts';
@@ -18,6 +19,7 @@ import {
   queuedEvent,
   SEQUENCE_LEAP,
   startOf,
+  toldEvent,
 } from '../events.ts';
 import type { InSnapshot } from './connection.ts';
 import type { Driver } from './driver.ts';
@@ -49,6 +51,11 @@ export class EventLog {
   /** A delivery changed its state, see {@link movedEvent}. */
   moved(seq: number, ...change: Change): void {
     this.#add(seq, movedEvent(this.#kept, ...change));
+  }
+
+  /** Something was told of a message, or of a recipient at this place of the envelope. */
+  told(seq: number, type: EventType, index: number | null, facts: EventFacts, at: number): void {
+    this.#add(seq, toldEvent(this.#kept, type, index, facts, at));
   }
 
   #add(seq: number, event: NewEvent | null): void {

@@ -91,7 +91,7 @@ class FinishedWriter {
   /** Writes a message accepted at `acceptedAt`, as the verbs would have left it. */
   write(record: AcceptRecord, acceptedAt: Stamp, { settlement, at }: Finished): void {
     const { attempt, transitions } = settlement;
-    const { tallies, events } = this.#books;
+    const { tallies, events, stopping } = this.#books;
     const ending = endingOf(record, settlement, at);
     const seq = this.#inserter.insertEnded(record, acceptedAt, ending);
     this.#attempts.append({ seq, attempts: 0 }, attempt, false, at);
@@ -103,6 +103,8 @@ class FinishedWriter {
       const index = settlement.unit.indexes[place] ?? 0;
       const relay = record.deliveries[index]?.relay ?? null;
       events.moved(seq, index, 1, transition, relay, at.now);
+      if (transition.state === 'delivered')
+        stopping.delivered(record.deliveries[index]?.recipient.address ?? '');
       if (relay !== null)
         tallies.count(transition.state === 'delivered' ? 'relay_delivered' : 'relay_failed', at, 1, relay);
     }

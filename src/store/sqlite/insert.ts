@@ -1,9 +1,11 @@
 import { type DeliveryState, deriveStatus, type MessageStatus } from '../../domain/delivery.ts';
 import type { LastError } from '../../domain/message.ts';
 import type { Transition } from '../../domain/settle.ts';
+import type { Suppression } from '../../domain/suppression.ts';
 import type { AcceptDelivery, AcceptRecord } from '../accepting.ts';
-import { fromCopies, fromGroup, rankOf } from '../columns.ts';
-import type { Kept } from '../counting.ts';
+import { fromCopies, fromGroup, rankOf, suppressed } from '../columns.ts';
+import { BYTES_GAUGE, type Kept } from '../counting.ts';
+import { lastStopOf, NOBODY, type Stops } from '../stops.ts';
 import type { Stamp } from '../store.ts';
 import type { Books } from './books.ts';
 import type { Driver } from './driver.ts';
@@ -30,16 +32,22 @@ export class Inserter {
     this.#sql = prepareInsert(books.db);
   }
 
-  /** Writes a message. Returns for each delivery whether it took the short way. */
-  insert(record: AcceptRecord, at: Stamp): boolean[] {
-    const leased = record.deliveries.map((delivery) => takesShortWay(this.#books, delivery, at));
-    this.#write(record, leased, at);
-    return leased;
+  /**
+   * Writes a message. Returns for each delivery whether it took the short way, and those that the suppression list
+   * stopped. Who is owed a report on it is stopped before the first attempt, in the transaction that accepts the report.
+   */
+  insert(record: AcceptRecord, at: Stamp): { leased: boolean[]; stopped: Stops } {
+    const stopped = record.reportable ? NOBODY : this.#books.stopping.ofRecord(record, at.now);
+    const leased = record.deliveries.map(
+      (delivery, index) => !stopped.has(index) && takesShortWay(this.#books, delivery, at),
+    );
+    this.#write(record, leased, stopped, at);
+    return { leased, stopped };
   }
 
   /** Writes a message whose deliveries' leases were decided before. */
   insertAs(record: AcceptRecord, leased: readonly boolean[], at: Stamp): void {
-    this.#write(record, leased, at);
+    this.#write(record, leased, NOBODY, at);
   }
 
   /**
@@ -49,7 +57,7 @@ export class Inserter {
   insertReport(report: AcceptRecord | null, at: Stamp): void {
     if (report === null) return;
     const waiting = report.deliveries.map(() => false);
-    this.#write(report, waiting, at);
+    this.#write(report, waiting, this.#books.stopping.ofRecord(report, at.now), at);
   }
 
   /**
@@ -58,10 +66,11 @@ export class Inserter {
    */
   insertEnded(record: AcceptRecord, at: Stamp, ending: Ending): number {
     const seq = this.#nextSeq();
-    insertMessage(this.#sql, seq, record, ending);
+    insertMessage(this.#sql, seq, record, { ...ending, attempts: 1 });
     for (const [index, delivery] of record.deliveries.entries()) {
       const transition = ending.byIndex.get(index);
-      if (transition !== undefined) insertEndedDelivery(this.#sql, seq, index, record, delivery, transition);
+      if (transition !== undefined)
+        insertEndedDelivery(this.#sql, seq, index, record, delivery, transition, 1);
     }
     this.#receive(seq, record, at);
     return seq;
@@ -71,22 +80,46 @@ export class Inserter {
     return (this.#sql.lastSeq.get()?.[0] ?? 0) + 1;
   }
 
-  #write(record: AcceptRecord, leased: readonly boolean[], at: Stamp): void {
-    const { ledger, depths } = this.#books;
+  #write(record: AcceptRecord, leased: readonly boolean[], stopped: Stops, at: Stamp): void {
+    const { ledger, depths, tallies } = this.#books;
     const seq = this.#nextSeq();
     const processing = leased.filter(Boolean).length;
-    const queued = leased.length - processing;
-    const counts = { queued, processing, retrying: 0, delivered: 0, failed: 0 };
+    const queued = leased.length - processing - stopped.size;
+    const counts = { queued, processing, retrying: 0, delivered: 0, failed: stopped.size };
     const status = deriveStatus(counts);
-    ledger.enterNew(status, record.keyId, record.content.length);
-    insertMessage(this.#sql, seq, record, { at, status, counts, kept: null, lastError: null });
+    const isOver = status === 'failed';
+    if (isOver) {
+      tallies.gauge('failed_kept', 1);
+      tallies.gauge(BYTES_GAUGE.sent, record.content.length);
+      tallies.count('failed', at);
+    } else ledger.enterNew(status, record.keyId, record.content.length);
+    const lastError = lastStopOf(record, stopped);
+    insertMessage(this.#sql, seq, record, {
+      at,
+      status,
+      counts,
+      kept: isOver ? 'sent' : null,
+      lastError,
+      attempts: 0,
+    });
     for (const [index, delivery] of record.deliveries.entries()) {
+      if (stopped.has(index)) continue;
       const short = leased[index] === true;
       if (short) depths.work(delivery.lane, 1);
       else depths.enter(delivery.lane, delivery.dueAt);
       insertDelivery(this.#sql, seq, index, record, delivery, short);
     }
     this.#receive(seq, record, at);
+    for (const [index, entry] of stopped) this.#stop(seq, record, index, entry, at);
+  }
+
+  #stop(seq: number, record: AcceptRecord, index: number, { id, reason }: Suppression, at: Stamp): void {
+    const delivery = record.deliveries[index];
+    if (delivery === undefined) return;
+    const transition = suppressed(delivery.recipient.address, reason);
+    insertEndedDelivery(this.#sql, seq, index, record, delivery, transition, 0);
+    this.#sql.stoppedBy.run(record.id, index, id);
+    this.#books.events.moved(seq, index, null, transition, delivery.relay, at.now, id);
   }
 
   /** What follows from accepting a message, whatever its progress. */
@@ -113,11 +146,12 @@ function takesShortWay(books: Books, { lane, fence, dueAt }: AcceptDelivery, at:
 interface Standing extends Pick<Ending, 'at' | 'status' | 'counts' | 'lastError'> {
   /** Null while it is not final. */
   readonly kept: Kept | null;
+  readonly attempts: number;
 }
 
 function insertMessage(sql: Sql, seq: number, record: AcceptRecord, standing: Standing): void {
   const { header, flags, content } = record;
-  const { at, status, counts, kept, lastError } = standing;
+  const { at, status, counts, kept, lastError, attempts } = standing;
   const endedAt = kept === null ? null : at.now;
   sql.message.run(
     seq,
@@ -128,7 +162,7 @@ function insertMessage(sql: Sql, seq: number, record: AcceptRecord, standing: St
     counts.processing,
     counts.delivered,
     counts.failed,
-    kept === null ? 0 : 1,
+    attempts,
     kept,
     lastError === null ? null : JSON.stringify(lastError),
     record.createdAt,
@@ -199,6 +233,7 @@ function insertEndedDelivery(
   record: AcceptRecord,
   { recipient, lane, relay, rule, group }: AcceptDelivery,
   { state, outcome, providerMessageId, reply }: Transition,
+  attempts: number,
 ): void {
   sql.endedDelivery.run(
     seq,
@@ -209,6 +244,7 @@ function insertEndedDelivery(
     relay,
     rankOf(record.priority),
     record.expiresAt,
+    attempts,
     providerMessageId,
     reply.code,
     reply.enhanced,
@@ -227,6 +263,9 @@ function prepareInsert(db: Driver) {
     lastSeq: db.prepare<[], [seq: number | null]>('SELECT max(seq) FROM messages'),
     idempotency: db.prepare<[keyId: string, key: string, hash: string, id: string, now: number]>(
       'INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?, ?)',
+    ),
+    stoppedBy: db.prepare<[id: string, index: number, entry: string]>(
+      'INSERT INTO aftermath (message, idx, suppression) VALUES (?, ?, ?)',
     ),
     tag: db.prepare<[keyId: string, tag: string, id: string]>(
       'INSERT OR IGNORE INTO message_tags VALUES (?, ?, ?)',
@@ -264,6 +303,7 @@ function prepareInsert(db: Driver) {
         relay: string | null,
         rank: number,
         expiresAt: number,
+        attempts: number,
         providerMessageId: string | null,
         code: number | null,
         enhanced: string | null,
@@ -278,7 +318,7 @@ function prepareInsert(db: Driver) {
     >(
       `INSERT INTO deliveries (message, idx, state, outcome, lane, relay, priority, expires_at, attempts,
          provider_message_id, last_code, last_enhanced, last_reply, address, kind, notify, orcpt, route_rule, route_group)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
   };
 }

@@ -7,7 +7,7 @@ import { KEYRING } from '../plain/keyring.ts';
 import { REGISTRY } from '../plain/registry.ts';
 import { Query, type Value } from '../plain/sql.ts';
 import { SUPPRESSIONS } from '../plain/suppressions.ts';
-import { type Step, type Subject, workOf } from '../plain/work.ts';
+import { type Step, type Subject, type Work, workOf } from '../plain/work.ts';
 import type { Registry } from '../registry.ts';
 import type { SuppressionList } from '../suppressions.ts';
 import { asFlag, type Driver, type SqlValue } from './driver.ts';
@@ -17,16 +17,21 @@ export type PlainVerbs = Synchronous<
   Keyring & Omit<Registry, 'revision'> & Accounts & Journal & SuppressionList
 >;
 
+/** Builds what runs work on plain rows inside its caller's transaction. */
+export function runnerOver(db: Driver): <T>(work: Work<T>) => T {
+  const answer = answerer(db);
+  return (work) => {
+    let step = work.next();
+    while (step.done !== true) step = work.next(answer(step.value));
+    return step.value;
+  };
+}
+
 /** Builds the verbs on plain rows, each of which runs inside its caller's transaction. */
 export function plainVerbs(db: Driver): PlainVerbs {
-  const answer = answerer(db);
+  const run = runnerOver(db);
   const verbsOf = <T>(subject: Subject<T>) =>
-    forwarding<Synchronous<T>>(subject.verbs, (verb, args) => {
-      const work = workOf(subject, verb, args);
-      let step = work.next();
-      while (step.done !== true) step = work.next(answer(step.value));
-      return step.value;
-    });
+    forwarding<Synchronous<T>>(subject.verbs, (verb, args) => run(workOf(subject, verb, args)));
   return {
     ...verbsOf(KEYRING),
     ...verbsOf(REGISTRY),
@@ -37,7 +42,7 @@ export function plainVerbs(db: Driver): PlainVerbs {
 }
 
 /** Builds what answers steps, by statements that are compiled at their first use. */
-function answerer(db: Driver): (step: Step) => unknown {
+export function answerer(db: Driver): (step: Step) => unknown {
   const compiled = new Map<string, Compiled>();
   return ({ ask, sql }) => {
     const { text, values } = new Query('sqlite', sql);

@@ -79,7 +79,7 @@ async function fill(): Promise<Record<string, string>> {
   const done = message({ deliveries: [leased()] });
   await store.accept([waiting, scheduled, retrying, inHand, begun, half, done], at());
   await attempt(store, refTo(retrying.id, lease), [DEFERRED], at());
-  await store.begin([{ ...refTo(begun.id, lease), quota: null }], at());
+  await store.begin([{ ...refTo(begun.id, lease), recipients: [], quota: null }], at());
   await attempt(store, { ...refTo(half.id, lease), indexes: [0] }, [DELIVERED], at());
   await attempt(store, { ...refTo(half.id, lease), indexes: [1] }, [REJECTED], at());
   await attempt(store, refTo(done.id, lease), [DELIVERED], at());

@@ -1,7 +1,16 @@
 import { type Attempt, type AttemptResult, type Evidence, NO_EVIDENCE } from '../../domain/attempt.ts';
 import { endCancelled, type Transition } from '../../domain/settle.ts';
 import { classOf, fromJson } from '../columns.ts';
-import type { BeginAnswer, BeginRequest, ReleaseRequest, SettleAnswer, Settlement, Stamp } from '../store.ts';
+import { NOBODY, stopsOf } from '../stops.ts';
+import type {
+  BeginAnswer,
+  BeginRequest,
+  ReleaseRequest,
+  SettleAnswer,
+  Settlement,
+  Stamp,
+  Suppressing,
+} from '../store.ts';
 import { type AttemptPage, type AttemptRange, MAX_EVIDENCE_BYTES } from '../views.ts';
 import type { Books } from './books.ts';
 import type { InSnapshot } from './connection.ts';
@@ -9,6 +18,7 @@ import type { Deliveries } from './deliveries.ts';
 import type { Driver } from './driver.ts';
 import { Inserter } from './insert.ts';
 import type { OpenMessage } from './ledger.ts';
+import type { MailTelling } from './telling.ts';
 
 const STALE: SettleAnswer = { kind: 'stale' };
 /** The usual case, which fills most of a batch. */
@@ -17,14 +27,17 @@ const SETTLED: SettleAnswer = { kind: 'settled', cancelled: [] };
 /** Builds the verb `begin`: refused unless the node still holds the lane and every delivery is still the unit's. */
 export function beginVerb(books: Books, deliveries: Deliveries) {
   return (units: readonly BeginRequest[], at: Stamp): BeginAnswer[] => {
-    const answers = units.map((unit) => beginUnit(unit, at));
+    const looks = !books.stopping.isEmpty;
+    const answers = units.map((unit) => beginUnit(unit, looks, at));
     // Beginning changes no message.
     books.ledger.discard();
     return answers;
   };
 
-  function beginUnit(unit: BeginRequest, at: Stamp): BeginAnswer {
+  function beginUnit(unit: BeginRequest, looks: boolean, at: Stamp): BeginAnswer {
     if (!books.leases.holds(unit, at)) return 'refused';
+    const stopped = looks ? books.stopping.ofUnit(unit, at.now) : NOBODY;
+    if (stopped.size > 0) return deliveries.leased(unit) === null ? 'refused' : stopsOf(stopped);
     if (unit.quota === null) return deliveries.begin(unit, at) ? 'begun' : 'refused';
     const found = deliveries.leased(unit);
     if (found === null || found.some(({ cancelRequested }) => cancelRequested)) return 'refused';
@@ -40,10 +53,14 @@ export function beginVerb(books: Books, deliveries: Deliveries) {
  * Builds the verb `settle`. The fence of the deliveries counts: while they carry the unit's, nobody else can have taken
  * them, even if the lane's lease has ended, and the result must be recorded.
  */
-export function settleVerb(books: Books, deliveries: Deliveries, attempts: AttemptLog) {
+export function settleVerb(books: Books, deliveries: Deliveries, attempts: AttemptLog, telling: MailTelling) {
   const settling = new Settling(books, deliveries, attempts, new Inserter(books));
   return (batch: readonly Settlement[], at: Stamp): SettleAnswer[] => {
-    const settled = batch.map((settlement) => settling.settle(settlement, at));
+    const settled = batch.map((settlement) => {
+      const answer = settling.settle(settlement, at);
+      if (answer.kind === 'settled') telling.own(settlement.unit.messageId, settlement.own, at);
+      return answer;
+    });
     books.ledger.flush(at);
     return settled;
   };
@@ -85,6 +102,29 @@ export class Settling {
     this.#inserter.insertReport(report, at);
     this.#books.quotas.giveBack(refund);
     return cancelled.length === 0 ? SETTLED : { kind: 'settled', cancelled };
+  }
+}
+
+/** Builds the verb `suppress`. */
+export function suppressVerb(books: Books, deliveries: Deliveries) {
+  const inserter = new Inserter(books);
+  return (batch: readonly Suppressing[], at: Stamp): SettleAnswer[] => {
+    const answers = batch.map((one) => suppressUnit(one, at));
+    books.ledger.flush(at);
+    return answers;
+  };
+
+  function suppressUnit({ unit, report }: Suppressing, at: Stamp): SettleAnswer {
+    const found = deliveries.leased(unit);
+    if (found === null || found.some(({ begunAt }) => begunAt !== null)) return STALE;
+    const stopped = books.stopping.ofUnit(unit, at.now);
+    if (!unit.indexes.every((index) => stopped.has(index))) return STALE;
+    for (const delivery of found) {
+      const entry = stopped.get(delivery.index);
+      if (entry !== undefined) deliveries.suppress(delivery, entry, at);
+    }
+    inserter.insertReport(report, at);
+    return SETTLED;
   }
 }
 

@@ -21,6 +21,7 @@ import type { Deliveries, FoundDelivery } from './deliveries.ts';
 import type { Driver } from './driver.ts';
 import { Inserter } from './insert.ts';
 import type { AttemptLog } from './settle.ts';
+import type { MailTelling } from './telling.ts';
 
 /** Builds the verb `expiring`. */
 export function expiringVerb(books: Books) {
@@ -41,7 +42,7 @@ export function expiringVerb(books: Books) {
 }
 
 /** Builds the verb `expire`. */
-export function expireVerb(books: Books, deliveries: Deliveries) {
+export function expireVerb(books: Books, deliveries: Deliveries, telling: MailTelling) {
   const inserter = new Inserter(books);
   return (batch: readonly Expiry[], at: Stamp): boolean[] => {
     const answers = batch.map((expiry) => expireAll(expiry, at));
@@ -49,7 +50,7 @@ export function expireVerb(books: Books, deliveries: Deliveries) {
     return answers;
   };
 
-  function expireAll({ messageId, indexes, report }: Expiry, at: Stamp): boolean {
+  function expireAll({ messageId, indexes, report, own }: Expiry, at: Stamp): boolean {
     const message = books.ledger.open(messageId);
     if (message === null || indexes.length === 0) return false;
     const found: FoundDelivery[] = [];
@@ -61,6 +62,7 @@ export function expireVerb(books: Books, deliveries: Deliveries) {
     }
     for (const delivery of found) deliveries.expire(delivery, at);
     inserter.insertReport(report, at);
+    telling.own(messageId, own, at);
     return true;
   }
 }

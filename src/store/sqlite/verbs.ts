@@ -16,8 +16,9 @@ import { applyVerbs } from './finished.ts';
 import { type PlainVerbs, plainVerbs } from './plain.ts';
 import { purgeVerb } from './purge.ts';
 import { decideRestoredVerb } from './restored.ts';
-import { AttemptLog, beginVerb, releaseVerb, settleVerb } from './settle.ts';
+import { AttemptLog, beginVerb, releaseVerb, settleVerb, suppressVerb } from './settle.ts';
 import { expireVerb, expiringVerb, reclaimVerb } from './sweep.ts';
+import { MailTelling, tellVerbs } from './telling.ts';
 import { indexVerb } from './word-index.ts';
 
 /** Everything that runs on the writing connection. Each verb runs inside its caller's transaction. */
@@ -27,16 +28,19 @@ export type Verbs = Synchronous<Omit<Store, 'close'> & Applying> & PlainVerbs;
 export function createVerbs(books: Books): Verbs {
   const deliveries = new Deliveries(books);
   const attempts = new AttemptLog(books);
+  const telling = new MailTelling(books, deliveries);
   return {
     accept: acceptVerb(books),
     foresee: foreseeVerb(books),
     claim: claimVerb(books, deliveries),
     begin: beginVerb(books, deliveries),
-    settle: settleVerb(books, deliveries, attempts),
+    settle: settleVerb(books, deliveries, attempts, telling),
     release: releaseVerb(books, deliveries),
     reclaim: reclaimVerb(books, deliveries, attempts),
     expiring: expiringVerb(books),
-    expire: expireVerb(books, deliveries),
+    expire: expireVerb(books, deliveries, telling),
+    suppress: suppressVerb(books, deliveries),
+    ...tellVerbs(books, telling),
     cancel: cancelVerb(books, deliveries),
     requeue: requeueVerb(books, deliveries),
     reassign: reassignVerb(books),

@@ -237,7 +237,7 @@ export const STALE: SettleAnswer = { kind: 'stale' };
 /** Begins attempts by relays without a quota. */
 export function beginAll(store: Store, units: readonly UnitRef[], stamp = at()): Promise<BeginAnswer[]> {
   return store.begin(
-    units.map((unit) => ({ ...unit, quota: null })),
+    units.map((unit) => ({ ...unit, recipients: [], quota: null })),
     stamp,
   );
 }

@@ -15,9 +15,13 @@ export class QuotaModel {
 
   /** What a unit asks for; of every fourth choice no quota. */
   wishOf(unit: UnitRef, choice: number): BeginRequest {
-    if (choice % 4 === 0) return { ...unit, quota: null };
+    if (choice % 4 === 0) return { ...unit, recipients: [], quota: null };
     const recipients = 1 + (choice % 2);
-    return { ...unit, quota: { relay: unit.lane, day: dayFor(choice), recipients, limit: choice % 7 } };
+    return {
+      ...unit,
+      recipients: [],
+      quota: { relay: unit.lane, day: dayFor(choice), recipients, limit: choice % 7 },
+    };
   }
 
   /** Compares what `begin` said with what is left of the quota, and enters it. */

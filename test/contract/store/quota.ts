@@ -52,6 +52,7 @@ export function quotaContract(open: OpenSubject): void {
     }
     const wish = (unit: UnitRef, limit: number, recipients = unit.indexes.length): BeginRequest => ({
       ...unit,
+      recipients: [],
       quota: { relay: 'out', day: TODAY, recipients, limit },
     });
     const refund = (recipients: number, day = TODAY): QuotaRefund => ({ relay: 'out', day, recipients });
@@ -81,7 +82,7 @@ export function quotaContract(open: OpenSubject): void {
         { ...second, quota: { relay: 'away', day: TODAY, ...quota } },
         { ...third, quota: { relay: 'out', day: TODAY + 1, ...quota } },
         { ...fourth, quota: null },
-      ].map((one) => one as BeginRequest);
+      ].map((one) => ({ ...one, recipients: [] }) as unknown as BeginRequest);
       expect(await subject.store.begin(batch, at())).toEqual(['begun', 'begun', 'begun', 'begun']);
       subject = await subject.reopen();
       expect(await used()).toEqual({ out: 1, away: 1 });
@@ -196,7 +197,7 @@ export function quotaContract(open: OpenSubject): void {
       const days = [TODAY - 42, TODAY - 41, TODAY - 40, TODAY];
       const batch = units.map((unit, place) => {
         const day = days[place] ?? TODAY;
-        return { ...unit, quota: { relay: 'out', day, recipients: 1, limit: 1 } };
+        return { ...unit, recipients: [], quota: { relay: 'out', day, recipients: 1, limit: 1 } };
       });
       await subject.store.begin(batch, at());
       const left = async () => {

@@ -67,7 +67,7 @@ async function settleUnit(
   const indexes = unit.deliveries.map(({ index }) => index);
   const ref = { messageId: unit.messageId, lane, fence, indexes };
   const quota = recipients === 0 ? null : { relay: lane, day: dayOf(now), recipients, limit: recipients };
-  await store.begin([{ ...ref, quota }], at);
+  await store.begin([{ ...ref, recipients: [], quota }], at);
   const results = indexes.map((index) => ({ index, outcome }));
   const facts = { attempts: 0, expiresAt: now + 1e9 };
   const transitions = indexes.map(() => settle(facts, outcome, POLICY, now, 0.5));

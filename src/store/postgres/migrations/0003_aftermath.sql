@@ -64,7 +64,7 @@ CREATE TABLE feedback (
   source       text    NOT NULL,
   kind         text    NOT NULL,                  -- of the first thing told; 'nothing' if it told nothing
   message      text    COLLATE "C",               -- the id of the message that it is about
-  idx          integer,
+  address      text   ,                      -- of the recipient
   content_type text    NOT NULL,
   evidence     text    NOT NULL                   -- base64 of its beginning
 );
@@ -72,10 +72,10 @@ CREATE INDEX feedback_by_message ON feedback (message) WHERE message IS NOT NULL
 
 -- Events of providers that were counted: each counts once.
 CREATE TABLE told_once (
-  relay text   COLLATE "C" NOT NULL,
-  once  text   COLLATE "C" NOT NULL,
-  at    bigint NOT NULL,
-  PRIMARY KEY (relay, once)
+  source text   COLLATE "C" NOT NULL,
+  once   text   COLLATE "C" NOT NULL,
+  at     bigint NOT NULL,
+  PRIMARY KEY (source, once)
 );
 CREATE INDEX told_once_by_age ON told_once (at);
 

@@ -59,7 +59,7 @@ CREATE TABLE feedback (
   source       TEXT    NOT NULL,
   kind         TEXT    NOT NULL,                  -- of the first thing told; 'nothing' if it told nothing
   message      TEXT,                              -- the id of the message that it is about
-  idx          INTEGER,
+  address      TEXT,                      -- of the recipient
   content_type TEXT    NOT NULL,
   evidence     TEXT    NOT NULL                   -- base64 of its beginning
 ) STRICT, WITHOUT ROWID;
@@ -67,10 +67,10 @@ CREATE INDEX feedback_by_message ON feedback (message) WHERE message IS NOT NULL
 
 -- Events of providers that were counted: each counts once.
 CREATE TABLE told_once (
-  relay TEXT    NOT NULL,
-  once  TEXT    NOT NULL,
-  at    INTEGER NOT NULL,
-  PRIMARY KEY (relay, once)
+  source TEXT    NOT NULL,
+  once   TEXT    NOT NULL,
+  at     INTEGER NOT NULL,
+  PRIMARY KEY (source, once)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX told_once_by_age ON told_once (at);
 

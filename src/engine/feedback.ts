@@ -1,0 +1,242 @@
+import { bounceTypeOfReply, type DomainOutcomes, GUARD_WINDOW_MS, guardAfter } from '../domain/bounce.ts';
+import type { BounceType, FeedbackToken } from '../domain/feedback.ts';
+import type { Transition } from '../domain/settle.ts';
+import { suppressedOf } from '../domain/suppressed-address.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createIdSource } from '../lib/id.ts';
+import { NewestMap } from '../lib/newest-map.ts';
+import type { Random } from '../lib/random.ts';
+import type { Events } from '../observe/events.ts';
+import { expired } from '../store/columns.ts';
+import type { ExpiringMessage, Store, UnitDelivery } from '../store/store.ts';
+import type { OwnBounce, OwnBounces, Telling, TellRules, ToldResult } from '../store/telling.ts';
+import type { Views } from '../store/views.ts';
+import type { EngineSettings, FeedbackDesk, FeedbackReport, ToldAnswer } from './contract.ts';
+
+/** What is kept of what came in, in bytes (contract-2 §A3). */
+const MAX_EVIDENCE_BYTES = 64 * 1024;
+/** How much early feedback is tried again in one transaction. */
+const RETELL_BATCH = 100;
+
+/** What hearing of mail needs. */
+export interface FeedbackDeps {
+  readonly store: Pick<Store, 'tell' | 'retell' | 'guard'>;
+  readonly views: Pick<Views, 'message'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly events: Events;
+  readonly node: string;
+  readonly settings: () => EngineSettings;
+  readonly fault: (code: string, error: unknown) => void;
+}
+
+/** FEEDBACK: from what others tell of mail, and from our own refusals, to what is known of recipients and addresses. */
+export class FeedbackRoom implements FeedbackDesk {
+  readonly #deps: FeedbackDeps;
+  readonly #nextId: () => string;
+  readonly #nextEntryId: () => string;
+  readonly #guards: Guards;
+  /** Something waits to be told again, or may: an earlier process may have left it. */
+  #mayHaveEarly = true;
+
+  constructor(deps: FeedbackDeps) {
+    this.#deps = deps;
+    this.#nextId = createIdSource(deps.clock, deps.random, 'fbk_');
+    this.#nextEntryId = createIdSource(deps.clock, deps.random, 'sup_');
+    this.#guards = new Guards(deps.clock);
+    deps.events.on((event) => {
+      if (event.type !== 'attempted') return;
+      for (const { address, outcome } of event.results)
+        if (outcome.kind === 'delivered') this.#guards.decided(address, false);
+        else if (outcome.kind === 'rejected')
+          this.#note(address, bounceTypeOfReply(outcome.reply, false) === 'hard');
+    });
+  }
+
+  async tell({ source, items, evidence, mayBeEarly }: FeedbackReport): Promise<ToldAnswer> {
+    const id = this.#nextId();
+    const telling: Telling = {
+      id,
+      source,
+      mayBeEarly,
+      items: items.map(({ feedback, onceId }) => ({ feedback, onceId, entryId: this.#nextEntryId() })),
+      evidence: evidence && {
+        contentType: evidence.contentType,
+        base64: Buffer.from(evidence.bytes.subarray(0, MAX_EVIDENCE_BYTES)).toString('base64'),
+      },
+    };
+    const [answer] = await this.#deps.store.tell([telling], this.rules(), this.#stamp());
+    const results = answer?.results ?? [];
+    this.#mayHaveEarly ||= results.some(({ verdict }) => verdict === 'early');
+    this.#announce(results);
+    return {
+      id,
+      matched: results.some(({ messageId }) => messageId !== null),
+      changed: results.some(({ changed }) => changed),
+    };
+  }
+
+  async counts({ id, recipient }: FeedbackToken): Promise<boolean> {
+    const detail = await this.#deps.views.message(id);
+    if (detail === null || (recipient !== null && recipient >= detail.recipients.length)) return false;
+    const { finalAt, updatedAt } = detail.message;
+    return (finalAt ?? updatedAt) + this.#deps.settings().tokenAgeMs > this.#deps.clock.wall();
+  }
+
+  /** Tells again what came too early. */
+  async retell(signal: AbortSignal): Promise<void> {
+    if (!this.#mayHaveEarly) return;
+    this.#mayHaveEarly = false;
+    let after: string | null = '';
+    try {
+      while (after !== null && !signal.aborted) {
+        const answer: Awaited<ReturnType<Store['retell']>> = await this.#deps.store.retell(
+          after,
+          RETELL_BATCH,
+          this.rules(),
+          this.#stamp(),
+        );
+        this.#announce(answer.results);
+        this.#mayHaveEarly ||= answer.waits;
+        after = answer.next;
+      }
+    } catch (error) {
+      this.#mayHaveEarly = true;
+      throw error;
+    }
+  }
+
+  /** The rules for entries that are made by themselves. */
+  rules(): TellRules {
+    return { ...this.#deps.settings().suppressions, guarded: this.#guards.inForce() };
+  }
+
+  /** What an expiry may mean for the list; undefined: nothing. */
+  ofExpiry({ deliveries }: ExpiringMessage): OwnBounces | undefined {
+    const ends = deliveries.map(({ lastCode, lastEnhanced, lastReply }) =>
+      expired(lastReply === null ? null : [lastCode, lastEnhanced, lastReply]),
+    );
+    return this.own(deliveries, ends);
+  }
+
+  /** What an attempt's failures may mean for the list; undefined: nothing. */
+  own(deliveries: readonly UnitDelivery[], transitions: readonly Transition[]): OwnBounces | undefined {
+    const bounces = transitions.flatMap((transition, place): OwnBounce[] => {
+      const delivery = deliveries[place];
+      const type = ownBounceOf(transition);
+      if (delivery === undefined || type === null || !this.#maySuppress(type)) return [];
+      const { code, enhanced: enhancedCode, text, cause } = transition.reply;
+      return [
+        {
+          index: delivery.index,
+          address: delivery.recipient.address,
+          type,
+          code: cause === 'smtp_reply' ? code : null,
+          enhancedCode,
+          text: text.slice(0, MAX_OWN_TEXT),
+          entryId: this.#nextEntryId(),
+        },
+      ];
+    });
+    return bounces.length === 0 ? undefined : { bounces, rules: this.rules() };
+  }
+
+  #maySuppress(type: BounceType): boolean {
+    return type === 'hard' || (type === 'soft' && this.#deps.settings().suppressions.softBounces > 0);
+  }
+
+  #announce(results: readonly ToldResult[]): void {
+    for (const result of results) {
+      const { kind, bounce, address, messageId } = result;
+      if (kind === 'bounce' && bounce !== null && address !== null) this.#note(address, bounce === 'hard');
+      this.#deps.events.emit({ type: 'told', ...result, messageId });
+    }
+  }
+
+  #note(address: string, isHard: boolean): void {
+    const domain = this.#guards.decided(address, isHard);
+    if (domain === null) return;
+    this.#deps.store
+      .guard(domain, this.#stamp())
+      .then(() => this.#deps.events.emit({ type: 'guarded', domain }))
+      .catch((error: unknown) => this.#deps.fault('guard_failed', error));
+  }
+
+  #stamp() {
+    return { node: this.#deps.node, now: this.#deps.clock.wall() };
+  }
+}
+
+/** Most characters of a text that is kept with an entry (contract-2 §A5). */
+const MAX_OWN_TEXT = 500;
+
+/** What a transition of ours means for its recipient's address; null: it is no failure of the address. */
+function ownBounceOf({ state, outcome, reply }: Transition): BounceType | null {
+  if (state !== 'failed') return null;
+  if (outcome === 'expired') return bounceTypeOfReply(reply, true);
+  return outcome === 'rejected' && reply.cause === 'smtp_reply' ? bounceTypeOfReply(reply, false) : null;
+}
+
+/** How finely a domain's outcomes are counted, in ms. */
+const SLOT_MS = 60_000;
+/** Domains whose outcomes are counted. Beyond it, those are forgotten that had none for longest. */
+const MAX_DOMAINS = 10_000;
+
+interface Watched {
+  /** By time, in slots. */
+  readonly slots: Map<number, { decided: number; hard: number }>;
+  /** Wall ms. */
+  guardedUntil: number | null;
+}
+
+/**
+ * What recipient domains decided within the last hour, as this process saw it, and which of them are guarded. A domain
+ * is counted from its first hard bounce on.
+ */
+class Guards {
+  readonly #clock: Pick<Clock, 'wall'>;
+  /** The one with the newest outcome comes last. */
+  readonly #domains = new NewestMap<string, Watched>(MAX_DOMAINS);
+
+  constructor(clock: Pick<Clock, 'wall'>) {
+    this.#clock = clock;
+  }
+
+  /** Domains of which no bounce suppresses anything now. */
+  inForce(): string[] {
+    const now = this.#clock.wall();
+    return [...this.#domains].flatMap(([domain, { guardedUntil }]) =>
+      guardedUntil !== null && guardedUntil > now ? [domain] : [],
+    );
+  }
+
+  /** A recipient's domain has decided. Returns the domain if its guard begins. */
+  decided(address: string, isHard: boolean): string | null {
+    const { domain } = suppressedOf(address);
+    const known = this.#domains.get(domain);
+    if (known === undefined && !isHard) return null;
+    const watched = known ?? { slots: new Map(), guardedUntil: null };
+    this.#domains.set(domain, watched);
+    const now = this.#clock.wall();
+    const slot = Math.floor(now / SLOT_MS);
+    const counts = watched.slots.get(slot) ?? { decided: 0, hard: 0 };
+    counts.decided++;
+    if (isHard) counts.hard++;
+    watched.slots.set(slot, counts);
+    if (!isHard) return null;
+    const guard = guardAfter(watched.guardedUntil, sumOf(watched, now), now);
+    watched.guardedUntil = guard.until;
+    return guard.begins ? domain : null;
+  }
+}
+
+function sumOf({ slots }: Watched, now: number): DomainOutcomes {
+  const sum = { decided: 0, hard: 0 };
+  for (const [slot, { decided, hard }] of slots)
+    if ((slot + 1) * SLOT_MS <= now - GUARD_WINDOW_MS) slots.delete(slot);
+    else {
+      sum.decided += decided;
+      sum.hard += hard;
+    }
+  return sum;
+}
