@@ -3,7 +3,6 @@ import { type NodePorts, portsOf } from '../config/roles.ts';
 import type { Actor, Door } from '../control/door.ts';
 import { outlookOf } from '../control/outlook.ts';
 import { maxRequestBytes } from '../dashboard/calls.ts';
-import type { FeedbackDesk } from '../engine/contract.ts';
 import { Problem } from '../http/problem.ts';
 import { faultyFields } from '../ingest/http/fields.ts';
 import type { ReadWords } from '../ingest/http/inbox.ts';
@@ -12,7 +11,6 @@ import { createShared } from '../ingest/shared.ts';
 import type { Health } from '../observe/health.ts';
 import { OperationError, type OperationErrorCode } from '../operations/call.ts';
 import { PreviewError } from '../preview/parsed.ts';
-import { StoreError } from '../store/store.ts';
 import { startIngestThreads } from '../threads/ingest/threads.ts';
 import { type Certificate, loadCertificate } from '../tls/certificate.ts';
 import { dashboard } from './dashboard.ts';
@@ -155,7 +153,7 @@ function ingestRooms(parts: ListenerParts): IngestRooms {
   return {
     intake,
     acts,
-    desk: NO_DESK,
+    desk: engine.feedback,
     spool,
     views,
     keyring,
@@ -164,12 +162,6 @@ function ingestRooms(parts: ListenerParts): IngestRooms {
     outlook: outlookOf({ views, clock, queue: parts.queue, resolution: () => live.loaded }),
   };
 }
-
-/** Nothing that is told can be kept yet: whoever tells it is to repeat it. */
-const NO_DESK: FeedbackDesk = {
-  tell: () => Promise.reject(new StoreError('store_unavailable', 'feedback is not taken yet')),
-  counts: () => Promise.resolve(false),
-};
 
 /** Reads a message's text for the API: a refusal is a problem. */
 function readWordsOf({ words }: ListenerParts): ReadWords {

@@ -22,7 +22,7 @@ const OF_EVENTS: Readonly<Record<Event['type'], readonly Topic[]>> = {
   report_suppressed: [],
   report_unwritten: [],
   hook: ['relays'],
-  feedback: ['messages'],
+  feedback: [],
   rerouted: ['queue'],
   suppressed: ['messages', 'queue'],
   told: ['messages', 'queue'],

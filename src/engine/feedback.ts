@@ -67,6 +67,8 @@ export class FeedbackRoom implements FeedbackDesk {
     };
     const [answer] = await this.#deps.store.tell([telling], this.rules(), this.#stamp());
     const results = answer?.results ?? [];
+    if (items.length === 0)
+      this.#deps.events.emit({ type: 'feedback', source, result: 'unmatched', count: 1 });
     this.#mayHaveEarly ||= results.some(({ verdict }) => verdict === 'early');
     this.#announce(results);
     return {

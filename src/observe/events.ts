@@ -1,5 +1,5 @@
 import type { MessageStatus } from '../domain/delivery.ts';
-import type { FeedbackKind, FeedbackSource } from '../domain/feedback.ts';
+import type { FeedbackSource } from '../domain/feedback.ts';
 import type { Outcome, Reply } from '../domain/outcome.ts';
 import type { SuppressionReason } from '../domain/suppression.ts';
 import type { ToldResult } from '../store/telling.ts';
@@ -119,14 +119,13 @@ export type Event =
   /** A request came to the hook of a relay, and was proven to be its provider's, or not. */
   | { readonly type: 'hook'; readonly relay: string; readonly proven: boolean }
   /**
-   * Something was told of mail after its delivery. `ignored`: it means nothing here; `refused`: it was not proven, and
-   * nobody knows what it is.
+   * Feedback came that says nothing of any mail. `unmatched`: it is kept as evidence; `ignored`: an event that means
+   * nothing here; `refused`: it was not proven, and nobody knows what it is.
    */
   | {
       readonly type: 'feedback';
       readonly source: FeedbackSource;
-      readonly kind: FeedbackKind | 'none';
-      readonly result: 'matched' | 'unmatched' | 'ignored' | 'refused';
+      readonly result: 'unmatched' | 'ignored' | 'refused';
       readonly count: number;
     }
   /** Waiting recipients were rerouted, or lost their route: the routing table or the relays changed. */

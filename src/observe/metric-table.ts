@@ -3,6 +3,9 @@
  * No address, subject, key, id or content is ever a label's value.
  */
 
+import { BOUNCE_TYPES, FEEDBACK_KINDS } from '../domain/feedback.ts';
+import { SUPPRESSION_REASONS } from '../domain/suppression.ts';
+
 /** A series' name, kind, meaning and labels. */
 export interface MetricDeclaration {
   readonly type: 'gauge' | 'counter' | 'histogram';
@@ -11,6 +14,7 @@ export interface MetricDeclaration {
   readonly labels: Readonly<Record<string, string>>;
 }
 
+const FEEDBACK_RESULTS = ['matched', 'unmatched', 'ignored', 'refused'];
 const MESSAGES_TODAY = 'received, delivered, failed, retried, denied';
 const RELAY = 'name of the relay';
 
@@ -44,6 +48,25 @@ export const METRICS = {
   ),
   svc_accept_duration_seconds: histogram('Time from a submission to its durable acceptance.'),
   svc_attempt_duration_seconds: histogram('Time a delivery attempt took.'),
+
+  svc_feedback_total: counter(
+    'What this process was told of mail after its delivery: matched (about a message of ours), unmatched (about none), ignored (it means nothing here, or was told before), refused (not proven).',
+    {
+      source: 'api, dsn, arf, one_click, mailto, webhook: and the name of the relay',
+      kind: `${FEEDBACK_KINDS.join(', ')}, none`,
+      result: FEEDBACK_RESULTS.join(', '),
+    },
+  ),
+  svc_bounces_total: counter('Recipients that bounced after delivery, as this process was told.', {
+    relay: RELAY,
+    type: BOUNCE_TYPES.join(', '),
+  }),
+  svc_complaints_total: counter('Recipients that called a message spam, as this process was told.', {
+    relay: RELAY,
+  }),
+  svc_suppressed_total: counter('Recipients that got no mail, as the suppression list has them.', {
+    reason: SUPPRESSION_REASONS.join(', '),
+  }),
 
   svc_smtp_connections: gauge('Open connections to the SMTP listener of this process.'),
   svc_bytes_in_flight: gauge(

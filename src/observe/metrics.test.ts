@@ -62,12 +62,48 @@ test('events are counted by source and by what an attempt did for each recipient
     ],
   });
   events.emit({ type: 'denied', reason: 'key_unknown', sourceAddress: null, count: 3 });
+  events.emit({ type: 'feedback', source: 'webhook:aws', result: 'ignored', count: 2 });
+  events.emit({ type: 'feedback', source: 'webhook:aws', result: 'ignored', count: 1 });
+  const told = {
+    type: 'told',
+    source: 'webhook:aws',
+    verdict: 'matched',
+    changed: true,
+    messageId: 'msg_1',
+    address: 'a@x.org',
+    relay: 'aws',
+    bounce: null,
+    entry: null,
+  } as const;
+  events.emit({ ...told, kind: 'bounce', bounce: 'hard' });
+  events.emit({ ...told, kind: 'bounce', bounce: 'hard', verdict: 'repeated' });
+  events.emit({ ...told, kind: 'bounce', bounce: 'soft', relay: null, source: 'dsn' });
+  events.emit({ ...told, kind: 'complaint' });
+  // It is tried again, and counted then.
+  events.emit({ ...told, kind: 'complaint', verdict: 'early' });
+  events.emit({ ...told, kind: 'complaint', verdict: 'unmatched' });
+  const stopped = { address: 'a@x.org', reason: 'complaint' } as const;
+  events.emit({ type: 'suppressed', messageId: 'msg_1', recipients: [stopped, stopped] });
   stop();
   events.emit({ type: 'denied', reason: 'key_unknown', sourceAddress: null, count: 3 });
   expect(counters.accepted).toEqual({ api: 1, smtp: 1, cli: 0 });
   expect(counters.acceptedBytes).toBe(20);
   expect(counters.results).toEqual({ delivered: 0, deferred: 2, rejected: 0, unknown: 1 });
   expect(counters.denied).toBe(3);
+  expect(counters.feedback.samples()).toEqual([
+    { labels: { source: 'webhook:aws', kind: 'none', result: 'ignored' }, value: 3 },
+    { labels: { source: 'webhook:aws', kind: 'bounce', result: 'matched' }, value: 1 },
+    { labels: { source: 'webhook:aws', kind: 'bounce', result: 'ignored' }, value: 1 },
+    { labels: { source: 'dsn', kind: 'bounce', result: 'matched' }, value: 1 },
+    { labels: { source: 'webhook:aws', kind: 'complaint', result: 'matched' }, value: 1 },
+    { labels: { source: 'webhook:aws', kind: 'complaint', result: 'unmatched' }, value: 1 },
+  ]);
+  expect(counters.bounces.samples()).toEqual([
+    { labels: { relay: 'aws', type: 'hard' }, value: 1 },
+    { labels: { relay: '', type: 'soft' }, value: 1 },
+  ]);
+  expect(counters.complaints.samples()).toEqual([{ labels: { relay: 'aws' }, value: 1 }]);
+  expect(counters.suppressed).toMatchObject({ complaint: 2, hard_bounce: 0 });
   expect(counters.attemptDuration.sum).toBe(1.5);
 });
 

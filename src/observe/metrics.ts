@@ -1,6 +1,8 @@
 import { type ELDHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Outcome } from '../domain/outcome.ts';
+import { SUPPRESSION_REASONS } from '../domain/suppression.ts';
 import type { Clock } from '../lib/clock.ts';
+import { NewestMap } from '../lib/newest-map.ts';
 import type { Figures } from '../store/views.ts';
 import type { Event, Events, Unsubscribe } from './events.ts';
 import type { HealthSnapshot } from './health.ts';
@@ -124,6 +126,10 @@ function countedValues(counters: Counters, flushes: FlushCounts) {
     svc_denied_total: single(counters.denied),
     svc_accept_duration_seconds: counters.acceptDuration,
     svc_attempt_duration_seconds: counters.attemptDuration,
+    svc_feedback_total: counters.feedback.samples(),
+    svc_bounces_total: counters.bounces.samples(),
+    svc_complaints_total: counters.complaints.samples(),
+    svc_suppressed_total: byLabel('reason', SUPPRESSION_REASONS, counters.suppressed),
     svc_store_commits_total: single(flushes.storeCommits),
     svc_spool_flushes_total: single(flushes.spoolFlushes),
   } satisfies Partial<MetricValues>;
@@ -173,6 +179,25 @@ export class Histogram implements HistogramSample {
   }
 }
 
+/** Combinations of labels that one series counts; those that were not seen for longest make room, and begin again. */
+const MAX_COMBINATIONS = 10_000;
+
+/** Counts by combinations of labels, as they come. */
+class LabelledCounts {
+  readonly #counts = new NewestMap<string, { readonly labels: NonNullable<Sample['labels']>; value: number }>(
+    MAX_COMBINATIONS,
+  );
+
+  add(labels: NonNullable<Sample['labels']>, count = 1): void {
+    const name = Object.values(labels).join(' ');
+    this.#counts.set(name, { labels, value: (this.#counts.get(name)?.value ?? 0) + count });
+  }
+
+  samples(): readonly Sample[] {
+    return [...this.#counts.values()];
+  }
+}
+
 const ACCEPT_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 const ATTEMPT_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
@@ -182,6 +207,10 @@ export class Counters {
   acceptedBytes = 0;
   readonly results: Record<Outcome['kind'], number> = { delivered: 0, deferred: 0, rejected: 0, unknown: 0 };
   denied = 0;
+  readonly feedback = new LabelledCounts();
+  readonly bounces = new LabelledCounts();
+  readonly complaints = new LabelledCounts();
+  readonly suppressed = zeroes(SUPPRESSION_REASONS);
   /** In seconds. */
   readonly acceptDuration = new Histogram(ACCEPT_BOUNDS);
   /** In seconds. */
@@ -190,6 +219,15 @@ export class Counters {
   /** Counts the events of the bus from now on. */
   listen(events: Events): Unsubscribe {
     return events.on((event) => this.#count(event));
+  }
+
+  #countTold({ source, kind, verdict, relay, bounce }: Extract<Event, { type: 'told' }>): void {
+    const result = RESULTS[verdict];
+    if (result === null) return;
+    this.feedback.add({ source, kind, result });
+    if (verdict !== 'matched') return;
+    if (bounce !== null) this.bounces.add({ relay: relay ?? '', type: bounce });
+    if (kind === 'complaint') this.complaints.add({ relay: relay ?? '' });
   }
 
   #count(event: Event): void {
@@ -206,8 +244,30 @@ export class Counters {
       case 'denied':
         this.denied += event.count;
         break;
+      case 'feedback':
+        this.feedback.add({ source: event.source, kind: 'none', result: event.result }, event.count);
+        break;
+      case 'told':
+        this.#countTold(event);
+        break;
+      case 'suppressed':
+        for (const { reason } of event.recipients) this.suppressed[reason]++;
+        break;
     }
   }
+}
+
+/** What was told, as it is counted; null: it is not counted yet. */
+const RESULTS = {
+  matched: 'matched',
+  unmatched: 'unmatched',
+  repeated: 'ignored',
+  early: null,
+} as const satisfies Readonly<Record<Extract<Event, { type: 'told' }>['verdict'], string | null>>;
+
+function zeroes<K extends string>(names: readonly K[]): Record<K, number> {
+  // Sound because each name has an entry.
+  return Object.fromEntries(names.map((name) => [name, 0])) as Record<K, number>;
 }
 
 function isSource(source: string): source is keyof Counters['accepted'] {

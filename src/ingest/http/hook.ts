@@ -88,7 +88,7 @@ async function take(
     feedback === null ? [] : [{ feedback, onceId: id }],
   );
   const ignored = events.length - items.length;
-  if (ignored > 0) bus.emit({ type: 'feedback', source, kind: 'none', result: 'ignored', count: ignored });
+  if (ignored > 0) bus.emit({ type: 'feedback', source, result: 'ignored', count: ignored });
   if (items.length === 0) return;
   const evidence = { contentType: 'application/json', bytes: body };
   await desk.tell({ source, items, evidence, mayBeEarly: true });
@@ -106,8 +106,7 @@ function refuse(
   const status = proof.kind === 'bad' ? proof.status : 503;
   deps.log.info('hook.refused', { ...placeOf(visit, deps), code: status, why: proof.why });
   deps.events.emit({ type: 'hook', relay, proven: false });
-  const counted = { kind: 'none', result: 'refused', count: 1 } as const;
-  deps.events.emit({ type: 'feedback', source: `webhook:${relay}`, ...counted });
+  deps.events.emit({ type: 'feedback', source: `webhook:${relay}`, result: 'refused', count: 1 });
   if (status === 503) exchange.empty(503, { 'Retry-After': RETRY_AFTER });
   else if (status === 401) exchange.empty(401, { 'WWW-Authenticate': CHALLENGES[type] ?? OTHER_CHALLENGE });
   else exchange.empty(status);

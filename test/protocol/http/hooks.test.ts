@@ -122,7 +122,7 @@ test.each<[HookType, string, number, HookWish]>([
     expect(answer.headers['www-authenticate']).toMatch(type === 'postmark' ? /^Basic / : /./);
   expect(world.desk.reports).toEqual([]);
   expect(world.seen).toContainEqual({ type: 'hook', relay: type, proven: false });
-  const refused = { type: 'feedback', source: `webhook:${type}`, kind: 'none', result: 'refused', count: 1 };
+  const refused = { type: 'feedback', source: `webhook:${type}`, result: 'refused', count: 1 };
   expect(world.seen).toContainEqual(refused);
 });
 
@@ -213,7 +213,7 @@ test('events that mean nothing here are accepted, counted, and not told', async 
     `/hooks/sendgrid/${TOKEN}`,
   );
   expect([answer.status, answer.json, world.desk.reports]).toEqual([200, { accepted: 2 }, []]);
-  const ignored = { type: 'feedback', source: 'webhook:sendgrid', kind: 'none', result: 'ignored', count: 2 };
+  const ignored = { type: 'feedback', source: 'webhook:sendgrid', result: 'ignored', count: 2 };
   expect(world.seen).toContainEqual(ignored);
 });
 

@@ -49,6 +49,19 @@ async function scrape(setup: Parameters<typeof startDashboard>[0] = {}): Promise
     ],
   });
   events.emit({ type: 'denied', reason: 'key_unknown', sourceAddress: '192.0.2.1', count: 2 });
+  events.emit({ type: 'feedback', source: 'webhook:out', result: 'refused', count: 2 });
+  const told = {
+    source: 'dsn',
+    verdict: 'matched',
+    changed: true,
+    messageId: 'msg_1',
+    relay: 'out',
+  } as const;
+  const about = { address: 'joe@example.com', entry: null };
+  events.emit({ type: 'told', ...told, ...about, kind: 'bounce', bounce: 'hard' });
+  events.emit({ type: 'told', ...told, ...about, kind: 'complaint', bounce: null });
+  const recipients = [{ address: 'joe@example.com', reason: 'complaint' }] as const;
+  events.emit({ type: 'suppressed', messageId: 'msg_1', recipients });
   counters.acceptDuration.observe(60);
   const { status, headers, body } = await server.ask({ path: '/metrics' });
   expect(status).toBe(200);
