@@ -53,12 +53,13 @@ export class FeedbackRoom implements FeedbackDesk {
     });
   }
 
-  async tell({ source, items, evidence, mayBeEarly }: FeedbackReport): Promise<ToldAnswer> {
+  async tell({ source, items, evidence, mayBeEarly, onlyOfKey }: FeedbackReport): Promise<ToldAnswer> {
     const id = this.#nextId();
     const telling: Telling = {
       id,
       source,
       mayBeEarly,
+      ...(onlyOfKey !== undefined && { onlyOfKey }),
       items: items.map(({ feedback, onceId }) => ({ feedback, onceId, entryId: this.#nextEntryId() })),
       evidence: evidence && {
         contentType: evidence.contentType,

@@ -13,6 +13,8 @@ export interface Telling {
   readonly evidence: { readonly contentType: string; readonly base64: string } | null;
   /** What matches nothing waits, and is tried again by `retell`. */
   readonly mayBeEarly: boolean;
+  /** The key whose messages it may be about; absent: any. */
+  readonly onlyOfKey?: string;
 }
 
 /** One thing told. */

@@ -105,7 +105,7 @@ export function* tell(batch: readonly Telling[], rules: TellRules, now: number):
     for (const [place, item] of telling.items.entries()) {
       const told = (yield* isRepeated(telling.source, item, now))
         ? { ...resultOf(item.feedback), verdict: 'repeated' as const }
-        : yield* apply(item, rules, now, false);
+        : yield* apply(item, rules, now, false, telling.onlyOfKey);
       const isEarly = told.verdict === 'early' || (told.verdict === 'unmatched' && telling.mayBeEarly);
       const waits = isEarly && (yield* keepForLater(`${telling.id} ${place}`, item, now));
       results.push(
@@ -231,9 +231,10 @@ function* apply(
   rules: TellRules,
   now: number,
   isLate: boolean,
+  onlyOfKey?: string,
 ): MailWork<ToldResult> {
   const result = resultOf(feedback);
-  const about = yield* find(feedback);
+  const about = yield* find(feedback, onlyOfKey);
   if (about === null) return result;
   const { mail, recipient } = about;
   const { source, kind } = feedback;
@@ -293,29 +294,33 @@ interface About {
   readonly recipient: OpenRecipient | null;
 }
 
-/** The first of the names that leads to a message counts. */
-function* find(feedback: Feedback): MailWork<About | null> {
+/** The first of the names that leads to a message counts; to one of that key, if it may be of no other. */
+function* find(feedback: Feedback, key: string | undefined): MailWork<About | null> {
   const { token, id, providerMessageId, messageId } = feedback.message;
   if (token !== null) {
-    const mail = yield* open(token.id);
+    const mail = yield* open(token.id, key);
     if (mail !== null) return { mail, recipient: recipientIn(mail.recipients, token.recipient, feedback) };
   }
-  const ofId = id === null ? null : yield* open(id);
+  const ofId = id === null ? null : yield* open(id, key);
   if (ofId !== null) return { mail: ofId, recipient: recipientIn(ofId.recipients, null, feedback) };
   if (providerMessageId !== null) {
-    const about = yield* findByProvider(providerMessageId, feedback);
+    const about = yield* findByProvider(providerMessageId, feedback, key);
     if (about !== null) return about;
   }
-  return messageId === null ? null : yield* findByMessageId(messageId, feedback);
+  return messageId === null ? null : yield* findByMessageId(messageId, feedback, key);
 }
 
 /** A relay gives an id to what it got at once: only these recipients can be meant. */
-function* findByProvider(providerId: string, feedback: Feedback): MailWork<About | null> {
+function* findByProvider(
+  providerId: string,
+  feedback: Feedback,
+  key: string | undefined,
+): MailWork<About | null> {
   const relay = feedback.source.startsWith('webhook:') ? feedback.source.slice('webhook:'.length) : null;
   // The step's answer is what its type says.
   const named = (yield { mail: 'by_provider_id', providerId, relay }) as readonly NamedDelivery[];
   const [first] = named;
-  const mail = first === undefined ? null : yield* open(first.id);
+  const mail = first === undefined ? null : yield* open(first.id, key);
   if (mail === null) return null;
   const indexes = new Set(named.flatMap(({ id, index }) => (id === mail.id ? [index] : [])));
   const recipients = mail.recipients.filter(({ index }) => indexes.has(index));
@@ -323,12 +328,16 @@ function* findByProvider(providerId: string, feedback: Feedback): MailWork<About
 }
 
 /** Senders repeat a Message-ID: the newest message with this recipient is meant, or the newest. */
-function* findByMessageId(messageId: string, feedback: Feedback): MailWork<About | null> {
+function* findByMessageId(
+  messageId: string,
+  feedback: Feedback,
+  key: string | undefined,
+): MailWork<About | null> {
   // As above.
   const ids = (yield { mail: 'by_message_id', messageId, limit: MAX_NAMESAKES }) as readonly string[];
   let newest: About | null = null;
   for (const id of ids) {
-    const mail = yield* open(id);
+    const mail = yield* open(id, key);
     if (mail === null) continue;
     const recipient = recipientIn(mail.recipients, null, feedback);
     if (recipient !== null) return { mail, recipient };
@@ -337,9 +346,10 @@ function* findByMessageId(messageId: string, feedback: Feedback): MailWork<About
   return newest;
 }
 
-function* open(id: string): MailWork<OpenMail | null> {
+function* open(id: string, key?: string): MailWork<OpenMail | null> {
   // As above.
-  return (yield { mail: 'open', id }) as OpenMail | null;
+  const mail = (yield { mail: 'open', id }) as OpenMail | null;
+  return key !== undefined && mail?.keyId !== key ? null : mail;
 }
 
 /** By its number, else by its address or another name of it, else the only one. */
