@@ -91,8 +91,8 @@ export type MessageStatus = 'queued' | 'processing' | 'delivered' | 'retrying' |
 
 /**
  * How a recipient ended: `accepted` by the next hop, `captured` locally, `rejected` permanently, `expired`,
- * `cancelled`, `no_route`, `unknown` (held: the next hop may have it), `bounced` after delivery (never at present:
- * bounces are not read).
+ * `cancelled`, `no_route`, `unknown` (held: the next hop may have it), `bounced` after delivery (see `bounce`),
+ * `suppressed`: not tried, because of the suppression list.
  */
 export type RecipientOutcome = 'accepted' | 'captured' | 'rejected' | 'expired' | 'cancelled' | 'no_route' | 'unknown' | 'bounced' | 'suppressed';
 
@@ -103,6 +103,8 @@ export interface Receipt {
   /** For people: queued, or only captured locally. */
   readonly message: string;
   readonly status: 'queued';
+  /** Recipients to whom nothing is sent, because of the suppression list. Absent if there are none. */
+  readonly suppressed?: readonly string[];
 }
 
 /** The submission is valid. Nothing was stored, nothing will be sent. */
@@ -247,6 +249,39 @@ export interface RecipientRecord {
   readonly nextAttemptAt: string | null;
   /** What it waits for; null unless it waits. */
   readonly waitingFor: WaitingFor | null;
+  /** When its own server took it, as a provider or a delivery status notification told. */
+  readonly confirmedAt: string | null;
+  readonly bounce: Bounce | null;
+  /** When the recipient called it spam. */
+  readonly complainedAt: string | null;
+  /** When the recipient asked for no more of its stream. */
+  readonly unsubscribedAt: string | null;
+  /** The id of the entry of the suppression list that stopped it. */
+  readonly suppression: string | null;
+}
+
+/**
+ * `hard`: the address does not exist; `soft`: it may work later, or its time ran out; `block`: the message or its
+ * sender was refused; `provider_suppressed`: the provider did not try, because of its own list; `undetermined`: nothing
+ * of this.
+ */
+export type BounceType = 'hard' | 'soft' | 'block' | 'provider_suppressed' | 'undetermined';
+
+/** Why a recipient did not get the message, though the next hop may have taken it. All members are always present. */
+export interface Bounce {
+  readonly type: BounceType;
+  /**
+   * How it became known: `smtp`: refused in our own SMTP dialogue, or its time ran out; `dsn`: by a delivery status
+   * notification; `webhook:` and the relay’s name: by the provider; `api`: by a call.
+   */
+  readonly source: string;
+  /** SMTP reply code. */
+  readonly code: number | null;
+  /** Enhanced status code (RFC 3463). */
+  readonly enhancedCode: string | null;
+  /** One line. Written by a stranger: show it as plain text only. */
+  readonly text: string;
+  readonly at: string;
 }
 
 /** The newest failed or deferred answer. */
@@ -456,12 +491,7 @@ export interface EventRecipient {
  * everything else.
  */
 export interface EventBounce {
-  /**
-   * `hard`: the address does not exist; `soft`: it may work later, or its time ran out; `block`: the message or its
-   * sender was refused; `provider_suppressed`: the provider did not try because of its own list; `undetermined`:
-   * nothing of this.
-   */
-  readonly type: 'hard' | 'soft' | 'block' | 'provider_suppressed' | 'undetermined';
+  readonly type: BounceType;
   /**
    * How it became known: `smtp` (our own SMTP dialogue, or the time ran out), `dsn`, `arf`, `api`, or `webhook:` and
    * the name of the relay.

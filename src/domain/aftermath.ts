@@ -5,7 +5,14 @@
 import { bounceTypeOf } from './bounce.ts';
 import { type DeliveryState, isFinal } from './delivery.ts';
 import type { EventType } from './event.ts';
-import type { BounceType, Feedback, FeedbackKind, FeedbackSource, ToldBounce } from './feedback.ts';
+import {
+  type BounceType,
+  type Feedback,
+  type FeedbackKind,
+  type FeedbackSource,
+  feedbackText,
+  type ToldBounce,
+} from './feedback.ts';
 import type { OutcomeName } from './outcome.ts';
 
 /** What is known of a recipient besides its delivery. Times are wall ms; null: not known to have happened. */
@@ -38,6 +45,32 @@ export const NO_AFTERMATH: Aftermath = {
   unsubscribedAt: null,
   suppression: null,
 };
+
+/**
+ * The bounce of a recipient that failed in our own hands, where its entry is not kept: a refusal in our SMTP dialogue,
+ * or an expiry. Null for every other end.
+ */
+export function ownBounce(
+  { state, outcome, lastCode, lastEnhanced, lastReply }: FailedRecipient,
+  at: number,
+): Bounce | null {
+  const isExpiry = outcome === 'expired';
+  // Other codes are HTTP statuses: SMTP rejects with 5xx, and HTTP never does.
+  const isRefusal = outcome === 'rejected' && lastCode !== null && lastCode >= 500;
+  if (state !== 'failed' || !(isExpiry || isRefusal)) return null;
+  const [enhanced, text] = [lastEnhanced, lastReply ?? ''];
+  const type = bounceTypeOf({ code: lastCode, enhanced, text, expired: isExpiry });
+  return { type, source: 'smtp', code: lastCode, enhancedCode: enhanced, text: feedbackText(text), at };
+}
+
+/** The fields of a recipient that tell of its failure. */
+interface FailedRecipient {
+  readonly state: DeliveryState;
+  readonly outcome: OutcomeName | null;
+  readonly lastCode: number | null;
+  readonly lastEnhanced: string | null;
+  readonly lastReply: string | null;
+}
 
 /** The type of a bounce: what a provider called it, else by its codes and words. */
 export function typeOfTold({ type, code, enhancedCode, text }: ToldBounce): BounceType {

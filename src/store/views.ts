@@ -1,3 +1,4 @@
+import type { Aftermath } from '../domain/aftermath.ts';
 import type { Attempt } from '../domain/attempt.ts';
 import type { DeliveryState, MessageStatus } from '../domain/delivery.ts';
 import type { MessageRecord, Priority, RecipientKind } from '../domain/message.ts';
@@ -109,6 +110,13 @@ export interface MessageDetail {
   readonly message: MessageRecord;
   readonly recipients: readonly RecipientRecord[];
   readonly origin: MessageOrigin;
+  /** What is known of recipients besides their deliveries; those of whom nothing is are absent. */
+  readonly aftermath: readonly RecipientAftermath[];
+}
+
+/** What became of a recipient. */
+export interface RecipientAftermath extends Aftermath {
+  readonly index: number;
 }
 
 /** The origin of a message, and what routed it. */

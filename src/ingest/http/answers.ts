@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MESSAGE_STATUSES } from '../../domain/delivery.ts';
+import { BOUNCE_TYPES } from '../../domain/feedback.ts';
 import { PRIORITIES, type Source } from '../../domain/message.ts';
 import { WAITING_FOR } from '../../domain/next-try.ts';
 import type { OutcomeName } from '../../domain/outcome.ts';
@@ -63,7 +64,7 @@ export const messageStatusSchema = z
 export const recipientOutcomeSchema = z
   .enum(OUTCOMES)
   .describe(
-    'How a recipient ended: `accepted` by the next hop, `captured` locally, `rejected` permanently, `expired`, `cancelled`, `no_route`, `unknown` (held: the next hop may have it), `bounced` after delivery (never at present: bounces are not read).',
+    'How a recipient ended: `accepted` by the next hop, `captured` locally, `rejected` permanently, `expired`, `cancelled`, `no_route`, `unknown` (held: the next hop may have it), `bounced` after delivery (see `bounce`), `suppressed`: not tried, because of the suppression list.',
   );
 
 /** How a message ended. */
@@ -77,6 +78,7 @@ export const receiptSchema = z.object({
   id: messageIdSchema,
   message: z.string().describe('For people: queued, or only captured locally.'),
   status: z.literal('queued'),
+  suppressed: z.array(z.string()).optional().describe('Recipients to whom nothing is sent, because of the suppression list. Absent if there are none.'),
 }).describe('The message is on stable storage.');
 
 /** Whether a copy would align with the domain of its From. */
@@ -154,6 +156,24 @@ export const messageRecordSchema = z.object({
   possibleDuplicate: z.literal(true).optional().describe('An attempt ended without knowing whether the next hop accepted the message.'),
 }).describe('A message without details of its recipients. Members that do not apply are absent.');
 
+/** What a bounce means for its address. */
+export const bounceTypeSchema = z
+  .enum(BOUNCE_TYPES)
+  .describe(
+    '`hard`: the address does not exist; `soft`: it may work later, or its time ran out; `block`: the message or its sender was refused; `provider_suppressed`: the provider did not try, because of its own list; `undetermined`: nothing of this.',
+  );
+
+/** Why a recipient bounced. */
+// biome-ignore format: a table
+export const bounceSchema = z.object({
+  type: bounceTypeSchema,
+  source: z.string().describe('How it became known: `smtp`: refused in our own SMTP dialogue, or its time ran out; `dsn`: by a delivery status notification; `webhook:` and the relay’s name: by the provider; `api`: by a call.'),
+  code: z.int().nullable().describe('SMTP reply code.'),
+  enhancedCode: z.string().nullable().describe('Enhanced status code (RFC 3463).'),
+  text: z.string().describe('One line. Written by a stranger: show it as plain text only.'),
+  at: time,
+}).describe('Why a recipient did not get the message, though the next hop may have taken it. All members are always present.');
+
 /** One recipient of a message. */
 // biome-ignore format: a table
 export const recipientRecordSchema = z.object({
@@ -169,6 +189,11 @@ export const recipientRecordSchema = z.object({
   lastReply: z.string().nullable().describe('The next hop’s last reply.'),
   nextAttemptAt: time.nullable().describe('When it will actually be tried next: the later of its due time and the end of its relay’s wait. In the past if it is due and has not had its turn; null if unknown.'),
   waitingFor: waitingForSchema.nullable().describe('What it waits for; null unless it waits.'),
+  confirmedAt: time.nullable().describe('When its own server took it, as a provider or a delivery status notification told.'),
+  bounce: bounceSchema.nullable(),
+  complainedAt: time.nullable().describe('When the recipient called it spam.'),
+  unsubscribedAt: time.nullable().describe('When the recipient asked for no more of its stream.'),
+  suppression: z.string().nullable().describe('The id of the entry of the suppression list that stopped it.'),
 }).describe('The status of one recipient. All members are always present.');
 
 /** A message's status record. */

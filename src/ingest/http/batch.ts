@@ -204,7 +204,8 @@ function refuseAll(receipts: readonly (Receipt | Problem)[]): void {
 function toItem(index: number, receipt: Receipt | Problem | undefined, refusals: Refusals): Item {
   if (receipt === undefined) throw new Error('the intake gave no answer');
   if (receipt instanceof Problem) return refusals.item(index, receipt);
-  return { index, id: receipt.id, message: receipt.message, status: 'queued' };
+  const { id, message, suppressed } = receipt;
+  return { index, id, message, status: 'queued', ...(suppressed && { suppressed }) };
 }
 
 /** Reports the faults of one batch's messages, at least one of each. */

@@ -1,8 +1,13 @@
 import { z } from 'zod';
 import { EVENT_TYPES, type EventType } from '../../domain/event.ts';
-import { BOUNCE_TYPES } from '../../domain/feedback.ts';
 import { SUPPRESSION_REASONS } from '../../domain/suppression.ts';
-import { messageIdSchema, recipientOutcomeSchema, recipientTypeSchema, SOURCES } from './answers.ts';
+import {
+  bounceTypeSchema,
+  messageIdSchema,
+  recipientOutcomeSchema,
+  recipientTypeSchema,
+  SOURCES,
+} from './answers.ts';
 
 /** The shapes of events as the API shows them (contract-2 §B1), as `answers.ts` has those of messages. */
 
@@ -50,7 +55,7 @@ export const eventReplySchema = z.object({
 /** What a failure means for the address. */
 // biome-ignore format: a table
 export const eventBounceSchema = z.object({
-  type: z.enum(BOUNCE_TYPES).describe('`hard`: the address does not exist; `soft`: it may work later, or its time ran out; `block`: the message or its sender was refused; `provider_suppressed`: the provider did not try because of its own list; `undetermined`: nothing of this.'),
+  type: bounceTypeSchema,
   source: z.string().describe('How it became known: `smtp` (our own SMTP dialogue, or the time ran out), `dsn`, `arf`, `api`, or `webhook:` and the name of the relay.'),
 }).describe('What a refusal in our SMTP dialogue, an expiry or a bounce means for the address of the recipient. Null for everything else.');
 

@@ -44,6 +44,8 @@ export interface Receipt {
   /** The Message-ID with its angle brackets. */
   readonly messageId: string;
   readonly message: string;
+  /** Recipients to whom nothing is sent, because of the suppression list; absent: none. */
+  readonly suppressed?: readonly string[];
   /** It repeats the first answer (`Idempotency-Key`). */
   readonly replayed: boolean;
 }
@@ -84,14 +86,28 @@ export function answer({ exchange }: Call, outcome: Outcome): void {
     exchange.json(200, outcome.verdict);
     return;
   }
-  const { id, message, replayed } = outcome.receipt;
+  const { id, message, suppressed, replayed } = outcome.receipt;
   const location = { Location: `/api/v1/messages/${id}` };
   const headers = replayed ? { ...location, 'Idempotency-Replayed': 'true' } : location;
-  exchange.json(202, { id, message, status: 'queued' }, headers);
+  exchange.json(202, { id, message, status: 'queued', ...(suppressed && { suppressed }) }, headers);
 }
 
 const QUEUED = 'Queued for delivery.';
 const CAPTURED = 'Captured in the local inbox; nothing will be sent.';
+
+/** What a client hears of an accepted message to so many recipients. */
+function toldOf(
+  captured: boolean,
+  suppressed: readonly string[],
+  recipients: number,
+): Pick<Receipt, 'message' | 'suppressed'> {
+  const message = captured ? CAPTURED : QUEUED;
+  if (suppressed.length === 0) return { message };
+  if (suppressed.length === recipients)
+    return { message: 'Not sent: every recipient is suppressed.', suppressed };
+  const count = suppressed.length === 1 ? '1 recipient is' : `${suppressed.length} recipients are`;
+  return { message: `${message.slice(0, -1)}; ${count} suppressed.`, suppressed };
+}
 
 /** Throws the problem 503 when nothing is accepted now, from any client or from this key. */
 export function refuseSuspended(intake: HandOverDeps['intake'], keyId: string): void {
@@ -130,7 +146,16 @@ async function receiptOf(
   const { messageId } = submission.header;
   switch (answer?.kind) {
     case 'accepted':
-      return { id: answer.id, messageId, message: answer.captured ? CAPTURED : QUEUED, replayed: false };
+      return {
+        id: answer.id,
+        messageId,
+        ...toldOf(
+          answer.captured,
+          (answer.suppressed ?? []).map(({ address }) => address),
+          submission.envelope.recipients.length,
+        ),
+        replayed: false,
+      };
     case 'replayed':
       return firstReceipt(answer.id, messageId, views);
     case 'idempotency_mismatch':
@@ -169,10 +194,13 @@ async function firstReceipt(id: string, messageId: string, views: HandOverDeps['
   const first = await views.message(id);
   const captured =
     first !== null && (first.message.test || first.recipients.every(({ relay }) => relay === INBOX));
+  const suppressed = (first?.recipients ?? []).flatMap(({ address, outcome }) =>
+    outcome === 'suppressed' ? [address] : [],
+  );
   return {
     id,
     messageId: first?.message.header.messageId ?? messageId,
-    message: captured ? CAPTURED : QUEUED,
+    ...toldOf(captured, suppressed, first?.recipients.length ?? 0),
     replayed: true,
   };
 }

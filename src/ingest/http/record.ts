@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NO_AFTERMATH, ownBounce } from '../../domain/aftermath.ts';
 import { isFinal } from '../../domain/delivery.ts';
 import type { MessageRecord } from '../../domain/message.ts';
 import { firstTry, waitOf } from '../../domain/next-try.ts';
@@ -33,13 +34,16 @@ export async function messagesJson(
 
 /** A message with its recipients. */
 export async function statusJson(
-  { message, recipients }: MessageDetail,
+  { message, recipients, aftermath }: MessageDetail,
   outlook: Outlook,
 ): Promise<StatusJson> {
   const lanes = await outlook([message]);
   return {
     ...messageJson(message, lanes),
-    recipients: recipients.map((recipient) => recipientJson(recipient, message, lanes)),
+    recipients: recipients.map((recipient) => ({
+      ...recipientJson(recipient, message, lanes),
+      ...aftermathJson(recipient, message, aftermath),
+    })),
   };
 }
 
@@ -82,7 +86,7 @@ function recipientJson(
   recipient: RecipientRecord,
   message: MessageRecord,
   lanes: LanesSeen,
-): StatusJson['recipients'][number] {
+): Omit<StatusJson['recipients'][number], keyof AftermathJson> {
   const wait = waitOf(recipient);
   const next = wait === null ? null : nextTryOf(message, wait, lanes);
   return {
@@ -98,6 +102,27 @@ function recipientJson(
     lastReply: recipient.lastReply,
     nextAttemptAt: optionalTime(next?.at ?? null) ?? null,
     waitingFor: next?.waitingFor ?? null,
+  };
+}
+
+type AftermathJson = Pick<
+  StatusJson['recipients'][number],
+  'confirmedAt' | 'bounce' | 'complainedAt' | 'unsubscribedAt' | 'suppression'
+>;
+
+function aftermathJson(
+  recipient: RecipientRecord,
+  { finalAt, updatedAt }: MessageRecord,
+  aftermath: MessageDetail['aftermath'],
+): AftermathJson {
+  const known = aftermath.find(({ index }) => index === recipient.index) ?? NO_AFTERMATH;
+  const bounce = known.bounce ?? ownBounce(recipient, finalAt ?? updatedAt);
+  return {
+    confirmedAt: optionalTime(known.confirmedAt) ?? null,
+    bounce: bounce && { ...bounce, at: formatTimestamp(bounce.at) },
+    complainedAt: optionalTime(known.complainedAt) ?? null,
+    unsubscribedAt: optionalTime(known.unsubscribedAt) ?? null,
+    suppression: known.suppression,
   };
 }
 

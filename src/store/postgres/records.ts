@@ -6,7 +6,7 @@ import type { MessageDetail, RecipientRecord } from '../views.ts';
 import { DELIVERIES, type DeliveryRow, inSpan, MESSAGES, type MessageRow, spanned } from './tables.ts';
 
 /** A message as shown, and as read. */
-export interface Detail extends MessageDetail {
+export interface Detail extends Omit<MessageDetail, 'aftermath'> {
   readonly row: MessageRow;
 }
 

@@ -1,3 +1,4 @@
+import type { Bounce } from '../../domain/aftermath.ts';
 import type { Attempt, AttemptResult, Evidence } from '../../domain/attempt.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database, Queries } from '../../postgres/database.ts';
@@ -14,6 +15,7 @@ import {
   MAX_EVIDENCE_BYTES,
   MAX_WAITING_CHARACTERS,
   type MessageDetail,
+  type RecipientAftermath,
   type Remembered,
   type Views,
   type WaitingDelivery,
@@ -63,8 +65,19 @@ async function message(database: Database, id: string): Promise<MessageDetail | 
   const [detail] = await readDetails(database, [id]);
   if (detail === undefined) return null;
   const { message, recipients, origin } = detail;
-  return { message, recipients, origin };
+  const rows = await database.rows<AftermathRow>(AFTERMATH, [id]);
+  const aftermath = rows.map(({ bounce, ...row }) => {
+    return { ...row, bounce: bounce === null ? null : fromJson<Bounce>(bounce) };
+  });
+  return { message, recipients, origin, aftermath };
 }
+
+interface AftermathRow extends Omit<RecipientAftermath, 'bounce'> {
+  readonly bounce: string | null;
+}
+
+const AFTERMATH = `SELECT idx AS index, confirmed_at AS "confirmedAt", bounce, complained_at AS "complainedAt",
+  unsubscribed_at AS "unsubscribedAt", suppression FROM aftermath WHERE message = $1 ORDER BY idx`;
 
 /** Reads no attempt whose evidence would no longer fit. */
 async function attempts(

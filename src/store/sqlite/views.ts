@@ -1,4 +1,6 @@
+import type { Bounce } from '../../domain/aftermath.ts';
 import { IDEMPOTENCY_MS } from '../accepting.ts';
+import { fromJson } from '../columns.ts';
 import type { CountedEvent, Period } from '../counting.ts';
 import type { Synchronous } from '../forwarding.ts';
 import { addMinutes, type CountRow, countsOf } from '../periods.ts';
@@ -11,6 +13,7 @@ import {
   type ListQuery,
   MAX_COUNTED,
   type MessageDetail,
+  type RecipientAftermath,
   type Remembered,
   type SearchQuery,
   type Views,
@@ -93,8 +96,26 @@ function countFoundView(
     });
 }
 
+type AftermathRow = [
+  index: number,
+  confirmedAt: number | null,
+  bounce: string | null,
+  complainedAt: number | null,
+  unsubscribedAt: number | null,
+  suppression: string | null,
+];
+
+function readAftermath(row: AftermathRow): RecipientAftermath {
+  const [index, confirmedAt, bounce, complainedAt, unsubscribedAt, suppression] = row;
+  const known = { index, confirmedAt, complainedAt, unsubscribedAt, suppression };
+  return { ...known, bounce: bounce === null ? null : fromJson<Bounce>(bounce) };
+}
+
 function messageView(db: Driver, inSnapshot: InSnapshot): (id: string) => MessageDetail | null {
   const recipientsOf = recipientReader(db);
+  const aftermathOf = db.prepare<[id: string], AftermathRow>(
+    `SELECT idx, confirmed_at, bounce, complained_at, unsubscribed_at, suppression FROM aftermath WHERE message = ?`,
+  );
   const byId = db.prepare<[id: string], MessageRow>(`SELECT ${MESSAGE_COLUMNS} FROM messages WHERE id = ?`);
   const originOf = db.prepare<
     [seq: number],
@@ -107,7 +128,8 @@ function messageView(db: Driver, inSnapshot: InSnapshot): (id: string) => Messag
       const recipients = recipientsOf(row[0]);
       const [sourceAddress = null, routeTable = 0, stream = null] = originOf.get(row[0]) ?? [];
       const origin = { sourceAddress, routeTable, stream };
-      return { message: messageOf(row, recipients), recipients, origin };
+      const aftermath = aftermathOf.all(id).map(readAftermath);
+      return { message: messageOf(row, recipients), recipients, origin, aftermath };
     });
 }
 

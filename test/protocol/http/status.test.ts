@@ -45,6 +45,11 @@ describe('the record', () => {
       lastReply: null,
       nextAttemptAt: '2026-11-20T00:00:00.000Z',
       waitingFor: 'turn',
+      confirmedAt: null,
+      bounce: null,
+      complainedAt: null,
+      unsubscribedAt: null,
+      suppression: null,
     };
     expect(answer.json).toEqual({
       id: path.split('/').at(-1),

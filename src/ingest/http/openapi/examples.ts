@@ -219,6 +219,15 @@ export const MESSAGES_PAGE = {
   nextCursor: 'bXNnXzAxazlmNXk3ZjBlMmM0YThiNmQwZTJmNGc2LkFiQ2RFZkdoSWpLbE1uT3A',
 };
 
+/** Nothing more is known of a recipient than what the next hop said. */
+const NOTHING_MORE = {
+  confirmedAt: null,
+  bounce: null,
+  complainedAt: null,
+  unsubscribedAt: null,
+  suppression: null,
+} as const;
+
 /** A status record. */
 export const STATUS_RECORD: z.infer<typeof statusRecordSchema> = {
   ...DELIVERED,
@@ -236,6 +245,8 @@ export const STATUS_RECORD: z.infer<typeof statusRecordSchema> = {
       lastReply: 'Ok 0100019a-7c1e-4b6f',
       nextAttemptAt: null,
       waitingFor: null,
+      ...NOTHING_MORE,
+      confirmedAt: '2026-11-20T11:15:04.210Z',
     },
   ],
 };
@@ -352,6 +363,7 @@ const RECIPIENT = {
   lastCode: 452,
   lastEnhancedCode: '4.2.2',
   lastReply: 'The mailbox is full',
+  ...NOTHING_MORE,
 } as const;
 
 /** A message that was cancelled while it waited for another try. */

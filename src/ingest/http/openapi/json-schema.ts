@@ -114,6 +114,8 @@ export const NAMED = {
   MessageRecord: answers.messageRecordSchema,
   StatusRecord: answers.statusRecordSchema,
   RecipientRecord: answers.recipientRecordSchema,
+  BounceType: answers.bounceTypeSchema,
+  Bounce: answers.bounceSchema,
   LastError: answers.lastErrorSchema,
   MessagesPage: answers.messagesPageSchema,
   Attempt: attemptAnswers.attemptSchema,
