@@ -1,5 +1,5 @@
 import type { SecureContextOptions } from 'node:tls';
-import { incomingDomainsOf, recogniseTokens, tokensOf } from '../config/bounces.ts';
+import { incomingDomainsOf, recogniseTokens, tokensOf, unsubscribeTermsOf } from '../config/bounces.ts';
 import { relayHook } from '../config/hook-tokens.ts';
 import { localPostmaster, serverName } from '../config/names.ts';
 import type { Config } from '../config/schema.ts';
@@ -76,9 +76,21 @@ function apiHandler(parts: MailParts): Handler {
   const recognise = (text: string) => recogniseTokens(live.config)(text);
   const findHook = (relay: string) => relayHook(live.config, relay);
   return createIngestApi(
-    { ...rooms, ...rest, sending: () => live.config, hooks, findHook, recognise },
+    {
+      ...rooms,
+      ...rest,
+      sending: () => live.config,
+      unsubscribing: unsubscribing(live),
+      hooks,
+      findHook,
+      recognise,
+    },
     apiOptions(parts),
   );
+}
+
+function unsubscribing(live: MailParts['live']) {
+  return () => unsubscribeTermsOf(live.config);
 }
 
 /** The server of one port of the ingestion API; plain HTTP without a certificate. */
@@ -147,7 +159,11 @@ function apiOptions({ live }: Pick<MailParts, 'live'>) {
 /** The SMTP listener, which is not bound yet. */
 function smtpListener(parts: MailParts, tls: SecureContextOptions | null): SmtpListener {
   const { intake, desk, views } = parts.rooms;
-  return createSmtpListener({ ...parts, intake, desk, views }, smtpOptions(parts), tls);
+  return createSmtpListener(
+    { ...parts, intake, desk, views, unsubscribing: unsubscribing(parts.live) },
+    smtpOptions(parts),
+    tls,
+  );
 }
 
 /** The ports to bind. */

@@ -65,6 +65,18 @@ export interface Submission {
   readonly metadata?: Readonly<Record<string, string | null>> | null | undefined;
   /** `high`, `normal` (default) or `bulk`: which waiting mail goes first. */
   readonly priority?: Priority | null | undefined;
+  /**
+   * What this mail belongs to, such as a newsletter: an entry of the suppression list may stop one stream alone. Up to
+   * 255 characters, compared without regard to case; never in the mail. Without it, the List-ID header counts.
+   */
+  readonly stream?: string | null | undefined;
+  /**
+   * Lets recipients unsubscribe from a stream with one click (RFC 8058). Each gets a copy of its own, with
+   * List-Unsubscribe, List-Unsubscribe-Post and List-ID, and with its link in place of `%unsubscribe_url%` in text and
+   * html. `api.max_message_bytes` holds for all copies together. Needs `server.public_url` with https, and a key that
+   * signs for the domain of From.
+   */
+  readonly unsubscribe?: SubmissionUnsubscribe | null | undefined;
   /** Check everything, store and send nothing; the answer is 200 with the verdict. */
   readonly dryRun?: boolean | null | undefined;
 }
@@ -81,6 +93,12 @@ export interface SubmissionAttachment {
   readonly contentId?: string | null | undefined;
   /** `attachment` (default) or `inline`. */
   readonly disposition?: 'attachment' | 'inline' | null | undefined;
+}
+
+/** What recipients can unsubscribe from with one click. */
+export interface SubmissionUnsubscribe {
+  /** The stream, and the beginning of the List-ID: `news` becomes `<news.example.com>`. */
+  readonly stream: string;
 }
 
 /**

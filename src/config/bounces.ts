@@ -76,6 +76,16 @@ export function returnPathsOf(config: () => ReturnConfig): ReturnPathOf {
   };
 }
 
+/** What links to unsubscribe are made of. */
+export function unsubscribeTermsOf(config: ReturnConfig & Pick<Config, 'server'>) {
+  return {
+    publicUrl: config.server.publicUrl,
+    tokens: tokensOf(config, 'unsubscribe'),
+    bounceDomains: bounceDomainsOf(config),
+    domains: config.domains,
+  };
+}
+
 /** What may be a token: in a local part, or in the link to unsubscribe. */
 const TOKENS = /(?:(?<![0-9a-z])([bu])-|\/(u)\/)([0-9a-hjkmnp-tv-z]{40})(?![0-9a-z])/gi;
 

@@ -1,3 +1,4 @@
+import { unsubscribeTermsOf } from '../config/bounces.ts';
 import { localPostmaster, serverName } from '../config/names.ts';
 import type { ApiKey } from '../domain/key.ts';
 import { type Mailbox, parseAddress } from '../domain/mailbox.ts';
@@ -6,7 +7,8 @@ import { handOver } from '../ingest/http/hand-over.ts';
 import { resubmission } from '../ingest/http/resend.ts';
 import { refuseTooLarge, type SubmissionContext } from '../ingest/http/submission-context.ts';
 import type { Origin } from '../ingest/smtp/origin.ts';
-import { buildSubmission } from '../ingest/smtp/submission.ts';
+import { buildSubmission, individually } from '../ingest/smtp/submission.ts';
+import { inSlices } from '../lib/clock.ts';
 import { asOperationError, OperationError } from '../operations/call.ts';
 import type { Submitted } from '../operations/messages.ts';
 import type { RequestOf } from '../operations/table.ts';
@@ -50,11 +52,14 @@ export async function submitRaw(request: RequestOf<'submitRaw'>, deps: LocalDeps
     limits: config.api,
     domains: new Set(config.domains.map(({ name }) => name)),
   });
-  if (!built.ok) throw new OperationError('invalid', built.refusal.reply.text);
+  const made = built.ok
+    ? await individually(built, unsubscribeTermsOf(config), config.api.maxMessageBytes)
+    : built;
+  if (!made.ok) throw new OperationError('invalid', made.refusal.reply.text);
   try {
-    refuseTooLarge(built.submission.content.sizeBytes, config.api.maxMessageBytes);
+    refuseTooLarge(made.submission.content.sizeBytes, config.api.maxMessageBytes);
     const local = { source: 'cli', sourceAddress: null, requestId: null } as const;
-    const { id, message } = await handOver({ ...built.submission, ...local }, deps);
+    const { id, message } = await handOver({ ...made.submission, ...local }, deps);
     return { id, message };
   } catch (error) {
     throw asOperationError(error);
@@ -101,8 +106,10 @@ export async function sendAgain(
   try {
     refuseTestMessage(message);
     const bytes = await readContent(message, deps.spool, 409);
-    const submission = resubmission({ ...detail, bytes }, operatorContext(token, deps));
-    refuseTooLarge(submission.content.sizeBytes, deps.resolution().config.api.maxMessageBytes);
+    const { maxMessageBytes } = deps.resolution().config.api;
+    const context = operatorContext(token, deps);
+    const submission = await inSlices(resubmission({ ...detail, bytes }, context, maxMessageBytes));
+    refuseTooLarge(submission.content.sizeBytes, maxMessageBytes);
     const { name: keyName = null } = (await deps.keyring.list()).find(({ id }) => id === keyId) ?? {};
     const owner = {
       keyId,
@@ -137,7 +144,7 @@ const CONTEXT_OWNER: ApiKey = {
 /** The origin of an operator's submission. */
 export function operatorContext(
   token: string,
-  { clock, random, resolution }: Pick<LocalDeps, 'clock' | 'random' | 'resolution'>,
+  { clock, random, resolution, intake }: Pick<LocalDeps, 'clock' | 'random' | 'resolution' | 'intake'>,
 ): SubmissionContext {
   return {
     key: CONTEXT_OWNER,
@@ -149,5 +156,7 @@ export function operatorContext(
     hostname: serverName(resolution().config),
     token,
     idempotencyKey: null,
+    newId: () => intake.newId(),
+    unsubscribing: () => unsubscribeTermsOf(resolution().config),
   };
 }

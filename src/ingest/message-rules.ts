@@ -60,6 +60,17 @@ export function readPriority(text: string): Parsed<Priority> {
     : { ok: true, value };
 }
 
+/** The fault of a stream that `streamKey` cannot read. */
+export const STREAM_RULE: Fault = {
+  code: 'stream',
+  detail: 'A stream is 1 to 255 printable characters, such as "news".',
+};
+/** The fault of a stream that is not the one to unsubscribe from. */
+export const TWO_STREAMS: Fault = {
+  code: 'stream',
+  detail: 'A message has one stream; leave this out, or give the one of unsubscribe.',
+};
+
 /** The stream of a message: the one that was asked for, else its list by the List-ID field, else none. */
 export function streamOf(asked: string | null, listId: string | null | undefined): string | null {
   return asked ?? (listId ? streamKey(listIdOf(listId)) : null);

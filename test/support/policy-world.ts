@@ -10,6 +10,7 @@ import { cidrs } from './cidrs.ts';
 import { IngestWorld } from './ingest-world.ts';
 import { RecordingDesk } from './recording-desk.ts';
 import { smtpTestOptions } from './smtp-options.ts';
+import { NO_LINKS } from './unsubscribe-terms.ts';
 
 /** What the policy says no with: `reason code text`, the reason `-` where nobody was denied; null for yes. */
 export type Said = string | null;
@@ -37,6 +38,7 @@ export class PolicyWorld extends IngestWorld {
       random,
       log,
       crowd: null,
+      unsubscribing: () => NO_LINKS,
     };
     this.policy = new Policy(deps, this.options);
   }

@@ -9,9 +9,19 @@ import {
   parseMailbox,
 } from '../../domain/mailbox.ts';
 import type { Priority, Recipient, RecipientKind } from '../../domain/message.ts';
+import { streamKey } from '../../domain/suppression.ts';
 import { withDecodedName } from '../../mail/field-values.ts';
 import { checkHeader, checkHeaderTotals, checkSenderDomain, checkSubject } from '../../mail/headers.ts';
-import { metadataFaults, readPriority, readSendAt, tagFault, tooMany } from '../message-rules.ts';
+import {
+  metadataFaults,
+  readPriority,
+  readSendAt,
+  STREAM_RULE,
+  TWO_STREAMS,
+  tagFault,
+  tooMany,
+} from '../message-rules.ts';
+import { labelFault } from '../unsubscribing.ts';
 import type { Fields, NamedValue } from './fields.ts';
 import { type Faults, withSetting } from './fields.ts';
 import type { IngestLimits } from './options.ts';
@@ -170,6 +180,20 @@ export function checkSendAt(sendAt: string | null, now: number, faults: Faults):
   const at = readSendAt(sendAt, now);
   if (!at.ok) faults.add(at, 'sendAt');
   return at.ok ? at.value : null;
+}
+
+/** The stream of the message by its fields; and the one, as written, from which recipients can unsubscribe. */
+export function checkStream(
+  { stream: asked, unsubscribe }: Pick<Fields, 'stream' | 'unsubscribe'>,
+  faults: Faults,
+): { readonly stream: string | null; readonly unsubscribe: string | null } {
+  const stream = asked === null ? null : streamKey(asked);
+  if (asked !== null && stream === null) faults.add(STREAM_RULE, 'stream');
+  if (unsubscribe === null || faults.has('unsubscribe')) return { stream, unsubscribe: null };
+  const label = labelFault(unsubscribe);
+  if (label !== null) faults.add(label, 'unsubscribe');
+  else if (stream !== null && stream !== streamKey(unsubscribe)) faults.add(TWO_STREAMS, 'stream');
+  return { stream: streamKey(unsubscribe), unsubscribe };
 }
 
 /** The priority; normal when none was given. */

@@ -2,6 +2,7 @@ import { ATTEMPTS_PARAMETERS } from './attempts.ts';
 import type { Access } from './call.ts';
 import { EVENT_PARAMETERS } from './events.ts';
 import { EXPLAIN_PARAMETERS } from './explain.ts';
+import { CONTENT_PARAMETERS } from './find-message.ts';
 import { INBOX_WAIT_PARAMETERS } from './inbox.ts';
 import { LIST_PARAMETERS } from './list.ts';
 import { NO_PARAMETERS, type ParameterTable } from './query.ts';
@@ -48,7 +49,7 @@ export const ENDPOINTS = {
   listMessages:         { method: 'GET',  path: '/api/v1/messages',               access: READ,    query: LIST_PARAMETERS },
   getMessage:           { method: 'GET',  path: '/api/v1/messages/{id}',          access: READ,    query: STATUS_PARAMETERS },
   listAttempts:         { method: 'GET',  path: '/api/v1/messages/{id}/attempts', access: READ,    query: ATTEMPTS_PARAMETERS },
-  getContent:           { method: 'GET',  path: '/api/v1/messages/{id}/content',  access: CONTENT, query: NONE },
+  getContent:           { method: 'GET',  path: '/api/v1/messages/{id}/content',  access: CONTENT, query: CONTENT_PARAMETERS },
   waitForCaptured:      { method: 'GET',  path: '/api/v1/inbox/wait',             access: READ,    query: INBOX_WAIT_PARAMETERS },
   listEvents:           { method: 'GET',  path: '/api/v1/events',                 access: EVENTS,  query: EVENT_PARAMETERS },
   tellFeedback:         { method: 'POST', path: '/api/v1/feedback',               access: FEEDBACK, query: NONE },

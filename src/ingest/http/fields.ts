@@ -18,6 +18,9 @@ export interface Fields {
   readonly sendAt: string | null;
   readonly metadata: readonly NamedValue[];
   readonly priority: string | null;
+  readonly stream: string | null;
+  /** The stream from which recipients can unsubscribe with one click. */
+  readonly unsubscribe: string | null;
   readonly dryRun: boolean;
   /** Mailgun's `o:testmode=yes`: capture, as for a test key. */
   readonly capture: boolean;

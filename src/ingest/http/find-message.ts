@@ -1,9 +1,13 @@
+import { z } from 'zod';
 import type { ApiKey } from '../../domain/key.ts';
+import { addressKey } from '../../domain/mailbox.ts';
 import type { MessageRecord } from '../../domain/message.ts';
+import type { Exchange } from '../../http/exchange.ts';
 import { Problem } from '../../http/problem.ts';
 import { readMessageId } from '../../lib/id.ts';
 import { type Spool, type SpoolContent, SpoolError } from '../../spool/spool.ts';
 import type { ListPage, ListQuery, MessageDetail, Views } from '../../store/views.ts';
+import { invalidQuery, parameterFault, readParameters } from './query.ts';
 
 /** Which messages a key may see and act on, and which acts some messages rule out (contract §3.1, §3.3). */
 
@@ -115,6 +119,23 @@ export async function openContent(
 ): Promise<SpoolContent> {
   if (content === null) throw contentExpired(expired);
   return await readOr(expired, () => spool.read(content, copies?.[recipient] ?? null));
+}
+
+/** The query of whoever reads the content. */
+// biome-ignore format: a table
+export const CONTENT_PARAMETERS = {
+  recipient: { schema: z.string().optional(), code: 'type', rule: 'one address', meaning: 'Whose copy, where recipients have copies of their own (`unsubscribe`); the first one’s without it.', example: 'bob@example.org' },
+};
+
+/** The place in the envelope of the recipient that a query names; the first without one. Throws the problem 400. */
+export function recipientIn({ query }: Exchange, { recipients }: MessageDetail): number {
+  const { recipient } = readParameters(query, CONTENT_PARAMETERS);
+  if (recipient === undefined) return 0;
+  const key = addressKey(recipient);
+  const found = recipients.find(({ address }) => addressKey(address) === key);
+  if (found !== undefined) return found.index;
+  const detail = 'The message has no such recipient; give the address as its record has it.';
+  throw invalidQuery([parameterFault('recipient', 'unknown_recipient', detail)]);
 }
 
 /** As {@link openContent}, but reads all of it into memory. */

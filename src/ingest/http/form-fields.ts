@@ -34,6 +34,8 @@ const SINGLE: Readonly<Record<string, SingleName>> = {
   'o:priority': 'priority',
   'o:send-at': 'sendAt',
   'o:deliverytime': 'sendAt',
+  'o:stream': 'stream',
+  'o:unsubscribe': 'unsubscribe',
 };
 const FLAGS: Readonly<Record<string, FlagName>> = {
   'o:dry-run': 'dryRun',
@@ -77,7 +79,7 @@ export function fieldsFromForm(entries: readonly FormEntry[]): ReadFields {
   return reader.done();
 }
 
-type SingleName = 'from' | 'subject' | 'text' | 'html' | 'priority' | 'sendAt';
+type SingleName = 'from' | 'subject' | 'text' | 'html' | 'priority' | 'sendAt' | 'stream' | 'unsubscribe';
 type FlagName = 'dryRun' | 'capture' | 'dkim';
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -90,6 +92,8 @@ class FormReader {
     html: null,
     sendAt: null,
     priority: null,
+    stream: null,
+    unsubscribe: null,
     dryRun: false,
     capture: false,
     dkim: null,
@@ -230,6 +234,8 @@ const FORM_NAMES: Partial<Record<FieldName, string>> = {
   attachments: 'attachment',
   tags: 'o:tag',
   priority: 'o:priority',
+  stream: 'o:stream',
+  unsubscribe: 'o:unsubscribe',
   dryRun: 'o:dry-run',
   capture: 'o:testmode',
   dkim: 'o:dkim',

@@ -1,6 +1,7 @@
 import type { Idempotency, Submission } from '../../domain/message.ts';
 import { INBOX } from '../../domain/relay.ts';
 import type { Intake, IntakeAnswer, Suspension } from '../../engine/contract.ts';
+import { reserveMore } from '../../http/body.ts';
 import { Problem } from '../../http/problem.ts';
 import { type Budget, heldWhile, type Share } from '../../lib/budget.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -8,7 +9,7 @@ import type { Random } from '../../lib/random.ts';
 import type { Views } from '../../store/views.ts';
 import type { Call } from './call.ts';
 import type { InProgress } from './idempotency.ts';
-import type { IngestOptions } from './options.ts';
+import type { IngestDeps, IngestOptions } from './options.ts';
 import { type Verdict, type VerdictDeps, verdictOf } from './verdict.ts';
 
 /** From checked submissions to receipts: the engine's answers in the client's terms. */
@@ -26,6 +27,7 @@ export interface SubmitDeps {
   readonly inProgress: InProgress;
   /** Makes the unique part of a Message-ID. */
   readonly nextToken: () => string;
+  readonly unsubscribing: IngestDeps['unsubscribing'];
 }
 
 /** An accepted message, or the verdict of a dry run. */
@@ -71,6 +73,7 @@ export async function takeOne(
     const request = await read(budget);
     if ('receipt' in request) return { kind: 'receipt', receipt: request.receipt };
     const { submission } = request;
+    if (submission.copies !== undefined) reserveMore(call.exchange, budget, submission.content.sizeBytes);
     if (request.dryRun) return { kind: 'verdict', verdict: await verdictOf(submission, deps) };
     await call.checkKey();
     const receipt = await deps.inProgress.alone(id, submission.idempotency?.key ?? null, () =>

@@ -9,6 +9,7 @@ import type { Spool } from '../../spool/spool.ts';
 import type { Views } from '../../store/views.ts';
 import type { AdminDoor, Outlook } from '../service.ts';
 import type { IngestShared } from '../shared.ts';
+import type { UnsubscribeTerms } from '../unsubscribing.ts';
 import type { HookDeps } from './hook.ts';
 import type { ReadWords } from './inbox.ts';
 import type { VerdictDeps } from './verdict.ts';
@@ -18,6 +19,8 @@ export interface IngestDeps {
   readonly intake: Intake;
   /** The relays and sending domains in force. */
   readonly sending: VerdictDeps['sending'];
+  /** What links to unsubscribe are made of now. */
+  readonly unsubscribing: () => UnsubscribeTerms;
   readonly acts: Acts;
   /** Hears what became of mail. */
   readonly desk: FeedbackDesk;

@@ -14,10 +14,10 @@ import {
   missingFields,
   readFinished,
 } from '../../mail/finished.ts';
-import { changeHeader } from '../../mail/header-block.ts';
+import { changeHeader, fieldValue } from '../../mail/header-block.ts';
 import { streamOf } from '../message-rules.ts';
 import type { Call } from './call.ts';
-import { checkAddresses, checkPriority, checkSendAt, checkTags } from './checks.ts';
+import { checkAddresses, checkPriority, checkSendAt, checkStream, checkTags } from './checks.ts';
 import {
   Faults,
   type Fields,
@@ -34,6 +34,7 @@ import { asBoolean, type ParameterValues, readParameters, TIMESTAMP_RULE } from 
 import { messageBodyBounds, messageTooLarge, requireType } from './read-fields.ts';
 import {
   envelopeOf,
+  individually,
   originOf,
   refuseAuthors,
   refuseSender,
@@ -53,6 +54,8 @@ export const RAW_PARAMETERS = {
   tag: { schema: z.array(z.string()), repeatable: true, code: 'tag', rule: 'a tag of 1 to 128 characters', meaning: 'Tags; at most `api.max_tags`.', example: 'newsletter' },
   sendAt: { schema: z.string().optional(), code: 'timestamp', rule: TIMESTAMP_RULE, meaning: 'When to send, at most 30 days ahead.', example: '2026-11-20T11:15:00Z' },
   priority: { schema: z.enum(PRIORITIES).optional(), code: 'priority', rule: 'high, normal or bulk', meaning: 'Which waiting mail goes first.', example: 'bulk' },
+  stream: { schema: z.string().optional(), code: 'stream', rule: 'a stream of 1 to 255 characters', meaning: 'What the mail belongs to; without it, the List-ID header counts.', example: 'news' },
+  unsubscribe: { schema: z.string().optional(), code: 'stream', rule: 'a stream of 1 to 64 characters', meaning: 'The stream from which recipients can unsubscribe with one click: each gets a copy of its own.', example: 'news' },
   dryRun: { schema: z.boolean().default(false), fromText: asBoolean, code: 'type', rule: 'true or false', meaning: 'Check everything and store nothing.', example: 'true' },
 };
 
@@ -88,14 +91,14 @@ function* buildRaw(
   limits: IngestLimits,
 ): Sliced<Submission> {
   const checked = yield* check(envelope, body, context.now, limits);
-  const { message, recipients, from, tags, sendAt, priority } = checked;
+  const { message, recipients, from, tags, sendAt, priority, stream, unsubscribe } = checked;
   const messageId = message.messageId ?? `<${context.token}@${context.hostname}>`;
   const content = contentOf(checked, messageId, context);
   refuseTooLarge(content.sizeBytes, limits.maxMessageBytes);
   refuseSender(context.key, from.domain);
   refuseAuthors(context.key, () => message.header.fields);
   const hash = context.idempotencyKey === null ? null : yield* hashOf(checked, body);
-  return {
+  const submission: Submission = {
     ...originOf(context, { hash }),
     envelope: envelopeOf(from.address, recipients),
     content,
@@ -104,9 +107,13 @@ function* buildRaw(
     metadata: {},
     sendAt,
     priority,
-    stream: streamOf(null, message.header.fields.find(({ lowerName }) => lowerName === 'list-id')?.value),
+    stream: streamOf(stream, fieldValue(message.header.fields, 'list-id')),
     ignoresSuppression: false,
   };
+  return yield* individually(submission, unsubscribe, context, limits.maxMessageBytes, {
+    unsubscribe: pointTo('unsubscribe'),
+    header: (name) => `${MESSAGE_POINTER}/${pointerToken(name)}`,
+  });
 }
 
 /** A fully checked raw submission. */
@@ -118,6 +125,8 @@ interface Checked {
   readonly tags: readonly string[];
   readonly sendAt: number | null;
   readonly priority: Submission['priority'];
+  readonly stream: string | null;
+  readonly unsubscribe: string | null;
   /** As given, for comparing repeats. */
   readonly sendAtText: string | null;
 }
@@ -129,6 +138,7 @@ function* check(envelope: RawEnvelope, body: Buffer, now: number, limits: Ingest
   const tags = checkTags(fields.tags, limits.maxTags, faults);
   const sendAt = checkSendAt(fields.sendAt, now, faults);
   const priority = checkPriority(fields.priority, faults);
+  const streams = checkStream(fields, faults);
   const finished = yield* readFinished(body, limits);
   if (finished.kind === 'too_large') throw messageTooLarge(finished.sizeBytes, limits.maxMessageBytes);
   refuseRaw(envelope, [
@@ -144,6 +154,7 @@ function* check(envelope: RawEnvelope, body: Buffer, now: number, limits: Ingest
     tags,
     sendAt,
     priority,
+    ...streams,
     sendAtText: fields.sendAt,
   };
 }
@@ -179,10 +190,12 @@ function contentOf(checked: Checked, messageId: string, context: SubmissionConte
 }
 
 /** Hashes the message byte by byte, and the parsed envelope. */
-function* hashOf({ from, recipients, tags, sendAtText, priority }: Checked, body: Buffer): Sliced<string> {
+function* hashOf(checked: Checked, body: Buffer): Sliced<string> {
+  const { from, recipients, tags, sendAtText, priority, stream, unsubscribe } = checked;
   const addresses = [from.address, recipients.map(({ address }) => address)];
   const sendAt = sendAtText === null ? null : parseTimestamp(sendAtText);
-  return digestOfJson('raw', [addresses, tags, sendAt, priority, yield* digestOf(body)]);
+  const streams = stream === null ? [] : [[stream, unsubscribe]];
+  return digestOfJson('raw', [addresses, tags, sendAt, priority, yield* digestOf(body), ...streams]);
 }
 
 const NO_FIELDS: Fields = {
@@ -199,6 +212,8 @@ const NO_FIELDS: Fields = {
   sendAt: null,
   metadata: [],
   priority: null,
+  stream: null,
+  unsubscribe: null,
   dryRun: false,
   capture: false,
   dkim: null,
@@ -220,7 +235,7 @@ const NO_EMPTY_PATH =
   'An empty sender is only for failure reports, which servers write; give the address that they go to.';
 
 /** Fields that cannot be judged when the query is unreadable. */
-const IN_QUERY = ['from', 'to', 'tags', 'sendAt', 'priority', 'dryRun'] as const;
+const IN_QUERY = ['from', 'to', 'tags', 'sendAt', 'priority', 'stream', 'unsubscribe', 'dryRun'] as const;
 
 /**
  * Reads the query and the request's own From and To. Faults are reported with the rest of the request's, `others`
@@ -261,6 +276,8 @@ const NO_VALUES: ParameterValues<typeof RAW_PARAMETERS> = {
   tag: [],
   sendAt: undefined,
   priority: undefined,
+  stream: undefined,
+  unsubscribe: undefined,
   dryRun: false,
 };
 
@@ -273,11 +290,14 @@ function readQuery(exchange: Exchange): ParameterValues<typeof RAW_PARAMETERS> |
   }
 }
 
-function optionsOf({ tag, sendAt, priority, dryRun }: ParameterValues<typeof RAW_PARAMETERS>) {
+function optionsOf(values: ParameterValues<typeof RAW_PARAMETERS>) {
+  const { tag, sendAt, priority, stream, unsubscribe, dryRun } = values;
   return {
     tags: tag.filter((text) => text !== ''),
     sendAt: sendAt || null,
     priority: priority ?? null,
+    stream: stream || null,
+    unsubscribe: unsubscribe || null,
     dryRun,
   };
 }

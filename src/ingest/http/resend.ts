@@ -2,12 +2,14 @@ import { parseMailbox } from '../../domain/mailbox.ts';
 import type { Content, Recipient, Submission } from '../../domain/message.ts';
 import { reserveBytes } from '../../http/body.ts';
 import type { Share } from '../../lib/budget.ts';
+import { inSlices, type Sliced } from '../../lib/clock.ts';
 import { writeField } from '../../mail/field.ts';
 import { readHandedIn } from '../../mail/handed-in.ts';
 import { changeHeader, type FieldSpan } from '../../mail/header-block.ts';
 import { formatDate } from '../../mail/trace.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { MessageDetail } from '../../store/views.ts';
+import { withoutLinks } from '../unsubscribing.ts';
 import type { Call } from './call.ts';
 import { refuseFaults } from './fields.ts';
 import {
@@ -23,6 +25,7 @@ import { NO_PARAMETERS, readParameters } from './query.ts';
 import { readNoBody } from './read-fields.ts';
 import {
   envelopeOf,
+  individually,
   originOf,
   refuseAuthors,
   refuseSender,
@@ -73,20 +76,29 @@ async function readKept(call: Call, deps: ResendDeps, budget: Share): Promise<Re
   if (message.content === null) throw contentExpired(409);
   await reserveBytes(exchange, budget, message.sizeBytes);
   const bytes = await readContent(message, deps.spool, 409);
-  const submission = resubmission({ ...detail, bytes }, context);
-  refuseTooLarge(submission.content.sizeBytes, deps.options.limits.maxMessageBytes);
+  const { maxMessageBytes } = deps.options.limits;
+  const submission = await inSlices(resubmission({ ...detail, bytes }, context, maxMessageBytes));
+  refuseTooLarge(submission.content.sizeBytes, maxMessageBytes);
   return { submission, dryRun: false };
 }
 
-/** A kept message as a new submission. Throws the problem 403 for a sender or author that the key may not use. */
-export function resubmission(kept: Kept, context: SubmissionContext): Submission {
+/**
+ * A kept message as a new submission; recipients that had copies of their own get new ones. Throws a `Problem`: 403 for a
+ * sender or author that the key may not use; 400, 413 if there can be no such copies now.
+ */
+export function* resubmission(
+  kept: Kept,
+  context: SubmissionContext,
+  maxMessageBytes: number,
+): Sliced<Submission> {
   const { message } = kept;
   const messageId = `<${context.token}@${context.hostname}>`;
   const recipients = kept.recipients.map(
     ({ address, kind }): Recipient => ({ address, kind, notify: null, orcpt: null }),
   );
-  const content = renewed(kept, recipients, messageId, context);
-  return {
+  const bytes = message.copies === null ? kept.bytes : yield* withoutLinks(kept.bytes);
+  const content = renewed({ ...kept, bytes }, recipients, messageId, context);
+  const submission: Submission = {
     ...originOf(context, { hash: hashOf(message.id) }),
     envelope: envelopeOf(message.envelopeFrom, recipients),
     content,
@@ -98,6 +110,9 @@ export function resubmission(kept: Kept, context: SubmissionContext): Submission
     stream: kept.origin.stream,
     ignoresSuppression: false,
   };
+  const unsubscribe = message.copies === null ? null : kept.origin.stream;
+  const nowhere = { unsubscribe: '', header: () => '' };
+  return yield* individually(submission, unsubscribe, context, maxMessageBytes, nowhere);
 }
 
 /** The content with new fields of ours (every accepted message has a Date and a Message-ID), if the key may send it. */

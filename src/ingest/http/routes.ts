@@ -19,7 +19,7 @@ import { EventTail } from './event-tail.ts';
 import { answerEvents } from './events.ts';
 import { answerExplain } from './explain.ts';
 import { answerFeedback } from './feedback.ts';
-import { type Findable, findReadable, openContent } from './find-message.ts';
+import { CONTENT_PARAMETERS, type Findable, findReadable, openContent, recipientIn } from './find-message.ts';
 import { answerHook } from './hook.ts';
 import { InProgress } from './idempotency.ts';
 import { answerWait } from './inbox.ts';
@@ -27,7 +27,7 @@ import { answerList } from './list.ts';
 import { answerMailgun } from './mailgun.ts';
 import { descriptionEndpoint } from './openapi/endpoint.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
-import { NO_PARAMETERS, readParameters } from './query.ts';
+import { readParameters } from './query.ts';
 import { answerHold, answerQueue, answerQueueAct } from './queue.ts';
 import { answerRaw } from './raw.ts';
 import { answerStatus } from './record.ts';
@@ -130,9 +130,10 @@ interface ContentDeps {
 }
 
 async function answerContent({ exchange, caller, params }: Call, deps: ContentDeps): Promise<void> {
-  readParameters(exchange.query, NO_PARAMETERS);
-  const { message } = await findReadable(params['id'] ?? '', caller.key, deps.views);
-  const content = await openContent(message, deps.spool, 404);
+  readParameters(exchange.query, CONTENT_PARAMETERS);
+  const detail = await findReadable(params['id'] ?? '', caller.key, deps.views);
+  const { message } = detail;
+  const content = await openContent(message, deps.spool, 404, recipientIn(exchange, detail));
   await exchange.stream(200, 'message/rfc822', content, {
     'Content-Disposition': `attachment; filename="${message.id}.eml"`,
   });

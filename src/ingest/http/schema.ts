@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type FieldFault, pointerToken } from '../../http/problem.ts';
+import { type FieldFault, pointerToken, quote } from '../../http/problem.ts';
 import { Suggester } from '../../http/suggest.ts';
 import { decodeBase64 } from '../../lib/decode.ts';
 import {
@@ -98,6 +98,9 @@ function toFields(json: PartialJson): Fields {
     sendAt: json.sendAt || null,
     metadata: toNamed(json.metadata),
     priority: json.priority || null,
+    stream: json.stream || null,
+    // An empty stream is a fault: without one, mail would go out that nobody can unsubscribe from.
+    unsubscribe: json.unsubscribe ? (json.unsubscribe.stream ?? '') : null,
     dryRun: json.dryRun ?? false,
     capture: false,
     dkim: null,
@@ -203,11 +206,17 @@ function goodElements(list: readonly unknown[], paths: readonly Path[]) {
   });
 }
 
-/** An object without its faulty properties. An attachment's content is required, so a faulty one becomes empty. */
+/** Properties that an attachment, or `unsubscribe`, must have. */
+const REQUIRED_INSIDE = ['content', 'stream'];
+
+/** An object without its faulty properties. A faulty one that is required becomes empty. */
 function goodProperties(value: unknown, paths: readonly Path[]): unknown {
   const faulty = new Set(paths.map(([name]) => String(name)));
   const good = Object.entries(Object(value)).filter(([name]) => !faulty.has(name));
-  return Object.fromEntries(faulty.has('content') ? [...good, ['content', '']] : good);
+  return Object.fromEntries([
+    ...good,
+    ...REQUIRED_INSIDE.filter((name) => faulty.has(name)).map((name) => [name, '']),
+  ]);
 }
 
 // The schema's issues of a submission, in the API's terms: the rule, and how the field is written.
@@ -247,6 +256,9 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   metadata: '{"order": "4711"}',
   'metadata/*': '"4711", in quotes',
   priority: '"high"',
+  stream: '"news"',
+  unsubscribe: '{"stream": "news"}',
+  'unsubscribe/*': '"news"',
 };
 
 /**
@@ -293,6 +305,8 @@ function typeFault(path: IssuePath, expected: string): FieldFault {
 function unknownAt(path: IssuePath, name: string, suggester: Suggester): FieldFault {
   const pointer = toPointer([...path, name]);
   if (path.length === 0) return { pointer, ...unknownField(name, KNOWN_FIELDS, 'json', suggester) };
+  if (path[0] === 'unsubscribe')
+    return { pointer, code: 'unknown_field', detail: `There is no field ${quote(name)}. Use "stream".` };
   return { pointer, ...unknownField(name, ATTACHMENT_NAMES, 'attachment', suggester) };
 }
 

@@ -1,11 +1,14 @@
 import { type ApiKey, maySendFrom } from '../../domain/key.ts';
 import type { Recipient, Submission } from '../../domain/message.ts';
 import { Problem } from '../../http/problem.ts';
+import type { Sliced } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
 import { authorsOf } from '../../mail/field-values.ts';
 import type { FieldSpan } from '../../mail/header-block.ts';
 import { receivedHeader } from '../../mail/trace.ts';
+import { type UnsubscribeTerms, withOwnCopies } from '../unsubscribing.ts';
 import type { Call } from './call.ts';
+import { faultyFields } from './fields.ts';
 import type { SubmitDeps } from './hand-over.ts';
 import { messageTooLarge } from './read-fields.ts';
 
@@ -27,13 +30,16 @@ export interface SubmissionContext {
   readonly token: string;
   /** Identifies the client's repeats; null without one. */
   readonly idempotencyKey: string | null;
+  /** A message id, for a message whose text contains it. */
+  readonly newId: () => string;
+  readonly unsubscribing: () => UnsubscribeTerms;
 }
 
 /** The context of a call's submission. */
 export function submissionContext(
   { exchange, caller, sourceAddress }: Call,
   idempotencyKey: string | null,
-  deps: Pick<SubmitDeps, 'clock' | 'random' | 'options' | 'nextToken'>,
+  deps: Pick<SubmitDeps, 'clock' | 'random' | 'options' | 'nextToken' | 'intake' | 'unsubscribing'>,
 ): SubmissionContext {
   return {
     key: caller.key,
@@ -45,6 +51,8 @@ export function submissionContext(
     hostname: deps.options.hostname,
     token: deps.nextToken(),
     idempotencyKey,
+    newId: () => deps.intake.newId(),
+    unsubscribing: deps.unsubscribing,
   };
 }
 
@@ -94,6 +102,49 @@ export function traceOf(
 /** Throws the problem 413 if the message would be too large as sent. */
 export function refuseTooLarge(sizeBytes: number, maxMessageBytes: number): void {
   if (sizeBytes > maxMessageBytes) throw messageTooLarge(sizeBytes, maxMessageBytes);
+}
+
+/** Where a client finds what keeps recipients from unsubscribing. */
+export interface UnsubscribePointers {
+  readonly unsubscribe: string;
+  readonly header: (name: string) => string;
+}
+
+/**
+ * The submission with a copy for each recipient, from which it can unsubscribe; the submission itself without a stream.
+ * Throws the problem 400 if that cannot be, 413 if all copies together are too large.
+ */
+export function* individually(
+  submission: Submission,
+  stream: string | null,
+  { newId, unsubscribing }: SubmissionContext,
+  maxMessageBytes: number,
+  pointTo: UnsubscribePointers,
+): Sliced<Submission> {
+  if (stream === null) return submission;
+  const made = yield* withOwnCopies(
+    { ...submission, id: submission.id ?? newId() },
+    stream,
+    unsubscribing(),
+    maxMessageBytes,
+  );
+  switch (made.kind) {
+    case 'individual':
+      return made.submission;
+    case 'unavailable':
+      throw unavailable(pointTo.unsubscribe, made.detail);
+    case 'forbidden':
+      throw faultyFields('invalid_submission', [
+        { pointer: pointTo.header(made.field), code: 'header_forbidden', detail: made.detail },
+      ]);
+    case 'too_large':
+      throw messageTooLarge(made.sizeBytes, maxMessageBytes);
+  }
+}
+
+function unavailable(pointer: string, detail: string): Problem {
+  const code = 'unsubscribe_unavailable';
+  return new Problem(400, code, detail, { errors: [{ pointer, code, detail }] });
 }
 
 /** Throws the problem 403 for a domain that the key may not send from. */

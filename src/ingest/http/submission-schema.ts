@@ -29,6 +29,12 @@ export const attachmentSchema = z.strictObject({
   disposition: z.string().meta({ enum: ['attachment', 'inline'] }).nullish().meta({ description: '`attachment` (default) or `inline`.', examples: ['inline'] }),
 }).meta({ description: 'A file that goes with a message.', required: ['filename', 'content'] });
 
+/** What recipients can unsubscribe from. */
+// biome-ignore format: a table
+export const unsubscribeSchema = z.strictObject({
+  stream: z.string().meta({ maxLength: 64, description: 'The stream, and the beginning of the List-ID: `news` becomes `<news.example.com>`.', examples: ['news'] }),
+}).meta({ description: 'What recipients can unsubscribe from with one click.' });
+
 /** The body of `POST /api/v1/messages` as JSON. */
 // biome-ignore format: a table
 export const submissionSchema = z.strictObject({
@@ -45,5 +51,7 @@ export const submissionSchema = z.strictObject({
   sendAt: z.string().nullish().meta({ description: 'Not before this time (RFC 3339), at most 30 days ahead. A past time means now.', format: 'date-time', examples: ['2026-11-21T08:00:00Z'] }),
   metadata: z.record(z.string(), z.string().nullable()).nullish().meta({ description: 'Your own names and values: at most `api.max_metadata` (default 20), names of 1 to 64 of `A-Z a-z 0-9 _ . -`, values up to 4,096 bytes. They are returned with the status, never sent in the mail.', examples: [{ orderId: '1001' }] }),
   priority: z.string().meta({ enum: [...PRIORITIES] }).nullish().meta({ description: '`high`, `normal` (default) or `bulk`: which waiting mail goes first.', examples: ['normal'] }),
+  stream: z.string().nullish().meta({ description: 'What this mail belongs to, such as a newsletter: an entry of the suppression list may stop one stream alone. Up to 255 characters, compared without regard to case; never in the mail. Without it, the List-ID header counts.', examples: ['news'] }),
+  unsubscribe: unsubscribeSchema.nullish().meta({ description: 'Lets recipients unsubscribe from a stream with one click (RFC 8058). Each gets a copy of its own, with List-Unsubscribe, List-Unsubscribe-Post and List-ID, and with its link in place of `%unsubscribe_url%` in text and html. `api.max_message_bytes` holds for all copies together. Needs `server.public_url` with https, and a key that signs for the domain of From.', examples: [{ stream: 'news' }] }),
   dryRun: z.boolean().nullish().meta({ description: 'Check everything, store and send nothing; the answer is 200 with the verdict.' }),
 }).describe('A message to be sent. null and empty lists, texts and objects equal absent ones.');

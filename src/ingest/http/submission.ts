@@ -17,6 +17,7 @@ import {
   checkMetadata,
   checkPriority,
   checkSendAt,
+  checkStream,
   checkTags,
 } from './checks.ts';
 import type { AttachmentField, Fields, ReadFields } from './fields.ts';
@@ -25,6 +26,7 @@ import { digestible, digestOf, digestOfJson } from './idempotency.ts';
 import type { IngestLimits } from './options.ts';
 import {
   envelopeOf,
+  individually,
   originOf,
   refuseAuthors,
   refuseSender,
@@ -40,6 +42,8 @@ interface Checked extends Draft, Omit<Addresses, 'from' | 'to' | 'cc'> {
   readonly metadata: Readonly<Record<string, string>>;
   readonly sendAt: number | null;
   readonly priority: Submission['priority'];
+  readonly stream: string | null;
+  readonly unsubscribe: string | null;
 }
 
 /**
@@ -65,8 +69,8 @@ export function* buildSubmission(
     content.chunks,
     checked.attachments.map((attachment) => attachment.content),
   );
-  const { recipients, tags, metadata, sendAt, priority } = checked;
-  return {
+  const { recipients, tags, metadata, sendAt, priority, stream, unsubscribe } = checked;
+  const submission: Submission = {
     ...originOf(context, { hash, capture: fields.capture }),
     envelope: envelopeOf(from.address, recipients),
     content,
@@ -75,9 +79,13 @@ export function* buildSubmission(
     metadata,
     sendAt,
     priority,
-    stream: streamOf(null, findHeader(fields.headers, 'list-id')),
+    stream: streamOf(stream, findHeader(fields.headers, 'list-id')),
     ignoresSuppression: false,
   };
+  return yield* individually(submission, unsubscribe, context, limits.maxMessageBytes, {
+    unsubscribe: read.pointTo('unsubscribe'),
+    header: (name) => read.pointTo('headers', name),
+  });
 }
 
 function check(
@@ -96,11 +104,12 @@ function check(
   const metadata = checkMetadata(fields.metadata, limits.maxMetadata, faults);
   const sendAt = checkSendAt(fields.sendAt, context.now, faults);
   const priority = checkPriority(fields.priority, faults);
+  const streams = checkStream(fields, faults);
   faults.refuse();
   if (from === null) throw new Error('a missing sender was not reported');
   const { subject, text, html, headers } = fields;
   const body = { subject, text, html, headers, attachments };
-  return { ...addresses, from, fields, ...body, tags, metadata, sendAt, priority };
+  return { ...addresses, from, fields, ...body, tags, metadata, sendAt, priority, ...streams };
 }
 
 /** From and Sender as written in the message. */
@@ -141,6 +150,7 @@ function* hashOf(checked: Checked): Sliced<string> {
     priority,
     fields.capture,
     [sorted(headers), sorted(Object.entries(metadata))],
+    ...(checked.stream === null ? [] : [[checked.stream, checked.unsubscribe]]),
   ]);
 }
 

@@ -9,7 +9,7 @@ import { INCOMING_HOLDER, Incoming, tooLargeForBounces } from './incoming.ts';
 import { type Client, type Origin, ownerIdOf } from './origin.ts';
 import { isStranger, maxMessageBytesOf, STRANGERS_HOLDER, tooLargeForStranger } from './policy.ts';
 import { decline, deny, type Refusal, suspended } from './refusal.ts';
-import { buildSubmission } from './submission.ts';
+import { buildSubmission, individually } from './submission.ts';
 
 /** The answer to a question: yes, with or without a text for the client, or a refusal. */
 export type Answer = { readonly yes: string | undefined } | Refusal;
@@ -197,6 +197,7 @@ export class Answering {
     const { hello, protocol } = this.#introduction;
     const id = deps.intake.newId();
     const { chunks, release } = this.#content.take();
+    const releases = [release];
     try {
       // Content may take minutes, in which keys can be revoked; other changes apply from the next message on.
       const asked = policy.renew(this.#origin);
@@ -215,9 +216,20 @@ export class Answering {
         domains: options.domains,
         receivedClient: options.settings.receivedClient,
       });
-      if (!built.ok) return built.refusal;
-      const [answer] = await deps.intake.accept([built.submission]);
-      const answered = this.#told(answer, built.submission.idempotency?.key ?? '');
+      const made =
+        !built.ok || built.unsubscribe === null
+          ? built
+          : await individually(built, deps.unsubscribing(), options.limits.maxMessageBytes);
+      if (!made.ok) return made.refusal;
+      const { copies, content: whole } = made.submission;
+      if (copies !== undefined) {
+        // Never waits: the client has sent everything.
+        const copying = deps.shared.budget.share(holderOf(this.#origin)).tryAcquire(whole.sizeBytes);
+        if (copying === null) return NO_MEMORY;
+        releases.push(copying);
+      }
+      const [answer] = await deps.intake.accept([made.submission]);
+      const answered = this.#told(answer, made.submission.idempotency?.key ?? '');
       const told = answered instanceof Promise ? await answered : answered;
       if ('yes' in told) policy.completed(this.#origin.address);
       return told;
@@ -225,7 +237,7 @@ export class Answering {
       if (!(error instanceof StoreError)) throw error;
       return STORE_AWAY;
     } finally {
-      release();
+      for (const one of releases) one();
     }
   }
 

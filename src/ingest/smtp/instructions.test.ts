@@ -33,6 +33,8 @@ test('all of them are read, in any letter case', () =>
       'X-Waybill-Metadata-a.b: =?utf-8?q?=C3=A4?=',
       'X-Waybill-Priority: bulk',
       'Idempotency-Key: order 4711',
+      'X-Waybill-Stream: NEWS',
+      'X-Waybill-Unsubscribe: News',
     ),
   ).toEqual({
     ok: true,
@@ -42,6 +44,8 @@ test('all of them are read, in any letter case', () =>
       sendAt: NOW + 3_600_000,
       priority: 'bulk',
       idempotencyKey: 'order 4711',
+      stream: 'news',
+      unsubscribe: 'News',
     },
   }));
 
@@ -67,6 +71,14 @@ describe('refused by name and rule', () => {
     ],
     [['X-Waybill-Metadata-a: 1', 'X-Waybill-Metadata-a: 2'], 'X-Waybill-Metadata-a: May appear only once'],
     [['X-Waybill-Metadata-a/b: 1'], 'such as "a_b"'],
+    [[`X-Waybill-Stream: ${'x'.repeat(256)}`], 'X-Waybill-Stream: A stream is 1 to 255 printable characters'],
+    [
+      ['X-Waybill-Unsubscribe: our news'],
+      'X-Waybill-Unsubscribe: A stream that can be unsubscribed from is 1 to 64',
+    ],
+    [['X-Waybill-Unsubscribe: a', 'X-Waybill-Unsubscribe: a'], 'X-Waybill-Unsubscribe: May appear only once'],
+    [['X-Waybill-Stream: a', 'X-Waybill-Unsubscribe: b'], 'X-Waybill-Unsubscribe: A message has one stream'],
+    [['X-Waybill-Unsubscribe: b', 'X-Waybill-Stream: a'], 'X-Waybill-Stream: A message has one stream'],
     [['X-Waybill-Metadata-__proto__: 1'], 'not "__proto__"'],
     [['X-Waybill-Metadata-: 1'], 'X-Waybill-Metadata-: A name is 1 to 64 characters'],
     [

@@ -1,5 +1,6 @@
 import type { Parsed } from '../../domain/address-entry.ts';
 import type { Submission } from '../../domain/message.ts';
+import { streamKey } from '../../domain/suppression.ts';
 import { decodeWords } from '../../mail/field-values.ts';
 import { OURS_PREFIX } from '../../mail/finished.ts';
 import type { FieldSpan } from '../../mail/header-block.ts';
@@ -9,9 +10,12 @@ import {
   metadataFaults,
   readPriority,
   readSendAt,
+  STREAM_RULE,
+  TWO_STREAMS,
   tagFault,
   tooMany,
 } from '../message-rules.ts';
+import { labelFault } from '../unsubscribing.ts';
 import type { MessageLimits } from './options.ts';
 import { decline, type Refusal } from './refusal.ts';
 
@@ -21,8 +25,11 @@ import { decline, type Refusal } from './refusal.ts';
  */
 
 /** The values of a message's instructions. */
-export interface Instructions extends Pick<Submission, 'tags' | 'metadata' | 'sendAt' | 'priority'> {
+export interface Instructions
+  extends Pick<Submission, 'tags' | 'metadata' | 'sendAt' | 'priority' | 'stream'> {
   readonly idempotencyKey: string | null;
+  /** The stream, as written, from which recipients can unsubscribe. */
+  readonly unsubscribe: string | null;
 }
 
 /** The values of a message without instructions. */
@@ -32,6 +39,8 @@ export const NO_INSTRUCTIONS: Instructions = {
   sendAt: null,
   priority: 'normal',
   idempotencyKey: null,
+  stream: null,
+  unsubscribe: null,
 };
 
 /** The values, or the refusal of the message. */
@@ -43,10 +52,12 @@ const IDEMPOTENCY_KEY = 'idempotency-key';
 const TAG = `${OURS_PREFIX}tag`;
 const SEND_AT = `${OURS_PREFIX}send-at`;
 const PRIORITY = `${OURS_PREFIX}priority`;
+const STREAM = `${OURS_PREFIX}stream`;
+const UNSUBSCRIBE = `${OURS_PREFIX}unsubscribe`;
 const METADATA_PREFIX = `${OURS_PREFIX}metadata-`;
-const NAMES = new Set([TAG, SEND_AT, PRIORITY, IDEMPOTENCY_KEY]);
+const NAMES = new Set([TAG, SEND_AT, PRIORITY, STREAM, UNSUBSCRIBE, IDEMPOTENCY_KEY]);
 const KNOWN =
-  'X-Waybill-Tag, X-Waybill-Send-At, X-Waybill-Priority, X-Waybill-Metadata-<name> and Idempotency-Key are known';
+  'X-Waybill-Tag, X-Waybill-Send-At, X-Waybill-Priority, X-Waybill-Stream, X-Waybill-Unsubscribe, X-Waybill-Metadata-<name> and Idempotency-Key are known';
 /** Characters of a field's name, or of a value's beginning, that a refusal quotes. */
 const MAX_SHOWN = 90;
 
@@ -89,6 +100,8 @@ class Reader {
   #sendAt: { readonly value: number | null } | null = null;
   #priority: Instructions['priority'] | null = null;
   #idempotencyKey: string | null = null;
+  #stream: string | null = null;
+  #unsubscribe: string | null = null;
 
   constructor(limits: Pick<MessageLimits, 'maxTags' | 'maxMetadata'>, now: number) {
     this.#limits = limits;
@@ -102,6 +115,8 @@ class Reader {
       sendAt: this.#sendAt?.value ?? null,
       priority: this.#priority ?? NO_INSTRUCTIONS.priority,
       idempotencyKey: this.#idempotencyKey,
+      stream: this.#unsubscribe === null ? this.#stream : streamKey(this.#unsubscribe),
+      unsubscribe: this.#unsubscribe,
     };
   }
 
@@ -111,6 +126,8 @@ class Reader {
     if (lowerName === SEND_AT) return this.#at(value);
     if (lowerName === PRIORITY) return this.#rank(value);
     if (lowerName === IDEMPOTENCY_KEY) return this.#key(value);
+    if (lowerName === STREAM) return this.#belongs(decodeWords(value));
+    if (lowerName === UNSUBSCRIBE) return this.#leaves(value);
     if (lowerName.startsWith(METADATA_PREFIX))
       return this.#entry(name.slice(METADATA_PREFIX.length), decodeWords(value));
     return { code: 'unknown_field', detail: `There is no such header; ${KNOWN}. Correct or remove it.` };
@@ -146,6 +163,24 @@ class Reader {
     const priority = readPriority(text);
     if (priority.ok) this.#priority = priority.value;
     return faultOf(priority);
+  }
+
+  #belongs(text: string): Fault | null {
+    if (this.#stream !== null) return REPEATED;
+    this.#stream = streamKey(text);
+    return this.#stream === null ? STREAM_RULE : this.#streamFault();
+  }
+
+  #leaves(text: string): Fault | null {
+    if (this.#unsubscribe !== null) return REPEATED;
+    this.#unsubscribe = text;
+    return labelFault(text) ?? this.#streamFault();
+  }
+
+  #streamFault(): Fault | null {
+    const isOne =
+      this.#stream === null || this.#unsubscribe === null || this.#stream === streamKey(this.#unsubscribe);
+    return isOne ? null : TWO_STREAMS;
   }
 
   #key(key: string): Fault | null {

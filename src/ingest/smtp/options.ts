@@ -9,6 +9,7 @@ import type { RecogniseToken } from '../../mail/feedback-report.ts';
 import type { Events } from '../../observe/events.ts';
 import type { Views } from '../../store/views.ts';
 import type { IngestShared } from '../shared.ts';
+import type { UnsubscribeTerms } from '../unsubscribing.ts';
 import type { Crowd } from './crowd.ts';
 
 /** What the SMTP listener needs. */
@@ -16,6 +17,8 @@ export interface SmtpDeps {
   readonly intake: Intake;
   /** Hears what mail to our bounce domains tells. */
   readonly desk: FeedbackDesk;
+  /** What links to unsubscribe are made of now. */
+  readonly unsubscribing: () => UnsubscribeTerms;
   /** Finds repeats of a message under the same `Idempotency-Key`. */
   readonly views: Pick<Views, 'remembered'>;
   readonly shared: IngestShared;

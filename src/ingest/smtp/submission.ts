@@ -1,5 +1,6 @@
 import { addressKey } from '../../domain/mailbox.ts';
 import type { Content, Recipient, Submission } from '../../domain/message.ts';
+import { inSlices } from '../../lib/clock.ts';
 import { authorsOf } from '../../mail/field-values.ts';
 import { MAX_RECEIVED, missingFields } from '../../mail/finished.ts';
 import {
@@ -9,9 +10,11 @@ import {
   readHandedIn,
   recipientKinds,
 } from '../../mail/handed-in.ts';
+import { fieldValue } from '../../mail/header-block.ts';
 import { receivedHeader, type Trace } from '../../mail/trace.ts';
 import type { TakenEnvelope } from '../../smtp/receiver/effect.ts';
 import { streamOf } from '../message-rules.ts';
+import { type UnsubscribeTerms, withOwnCopies } from '../unsubscribing.ts';
 import { type Instructions, isInstruction, NO_INSTRUCTIONS, readInstructions } from './instructions.ts';
 import type { MessageLimits } from './options.ts';
 import {
@@ -56,7 +59,12 @@ export interface MessageContext {
 
 /** A submission, or the refusal. */
 export type Built =
-  | { readonly ok: true; readonly submission: Submission }
+  | {
+      readonly ok: true;
+      readonly submission: Submission & { readonly id: string };
+      /** The stream from which its recipients are to be able to unsubscribe; see {@link individually}. */
+      readonly unsubscribe: string | null;
+    }
   | { readonly ok: false; readonly refusal: Refusal };
 
 const HEADER_TOO_LARGE = decline(
@@ -101,8 +109,33 @@ export function buildSubmission(
   return {
     ok: true,
     submission: submissionOf(envelope, { message, content }, read.instructions, origin, context),
+    unsubscribe: read.instructions.unsubscribe,
   };
 }
+
+/** The submission with a copy for each recipient, from which it can unsubscribe. */
+export async function individually(
+  { submission, unsubscribe }: Extract<Built, { ok: true }>,
+  terms: UnsubscribeTerms,
+  maxBytes: number,
+): Promise<Built> {
+  if (unsubscribe === null) return { ok: true, submission, unsubscribe };
+  const made = await inSlices(withOwnCopies(submission, unsubscribe, terms, maxBytes));
+  if (made.kind === 'individual') return { ok: true, submission: made.submission, unsubscribe: null };
+  const refusal =
+    made.kind === 'too_large'
+      ? decline(
+          'message_too_large',
+          552,
+          '5.3.4',
+          `${COPIES_TOO_LARGE} ${maxBytes}: there are ${made.sizeBytes}`,
+        )
+      : decline('unsubscribe_unavailable', 550, '5.6.0', `X-Waybill-Unsubscribe: ${made.detail}`);
+  return { ok: false, refusal };
+}
+
+const COPIES_TOO_LARGE =
+  'Every recipient gets a copy with a link to unsubscribe, and together they may have so many bytes:';
 
 /** Instructions apply only to messages with an owner, who may look at them. */
 function instructionsOf({ header }: HandedIn, origin: Origin, { limits, now }: MessageContext) {
@@ -132,7 +165,7 @@ function submissionOf(
   instructions: Instructions,
   origin: Origin,
   context: MessageContext,
-): Submission {
+): Submission & { readonly id: string } {
   const { message } = handed;
   const { mailbox, ret, envid } = envelope.reversePath;
   const { metadata, sendAt, priority, idempotencyKey } = instructions;
@@ -153,7 +186,7 @@ function submissionOf(
     metadata,
     sendAt,
     priority,
-    stream: streamOf(null, message.header.fields.find(({ lowerName }) => lowerName === 'list-id')?.value),
+    stream: streamOf(instructions.stream, fieldValue(message.header.fields, 'list-id')),
     ignoresSuppression: false,
     source: 'smtp',
     sourceAddress: origin.address,

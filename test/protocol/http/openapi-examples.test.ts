@@ -11,6 +11,7 @@ import {
 } from '../../../src/ingest/http/openapi/examples.ts';
 import { member } from '../../support/openapi.ts';
 import { signedDomain } from '../../support/signed-domain.ts';
+import { linksFor } from '../../support/unsubscribe-terms.ts';
 import { operationsWithoutBody, requestExamples, sendExample } from './send-example.ts';
 import { World } from './world.ts';
 
@@ -20,6 +21,7 @@ let key: string;
 beforeEach(async () => {
   world = await World.start();
   key = await world.key({ scopes: SCOPES });
+  world.unsubscribing = linksFor('example.com');
 });
 afterEach(() => world.close());
 

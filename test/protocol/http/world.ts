@@ -22,6 +22,7 @@ import type { RelayHook } from '../../../src/ingest/http/hook.ts';
 import type { IngestDeps, IngestLimits, IngestOptions } from '../../../src/ingest/http/options.ts';
 import type { VerdictDeps } from '../../../src/ingest/http/verdict.ts';
 import type { SharedLimits } from '../../../src/ingest/shared.ts';
+import type { UnsubscribeTerms } from '../../../src/ingest/unsubscribing.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
 import type { Operations } from '../../../src/operations/table.ts';
@@ -31,6 +32,7 @@ import { IngestWorld } from '../../support/ingest-world.ts';
 import { holdAgainst } from '../../support/openapi.ts';
 import { RecordingDesk } from '../../support/recording-desk.ts';
 import { type Done, recordingOperations } from '../../support/recording-operations.ts';
+import { NO_LINKS } from '../../support/unsubscribe-terms.ts';
 
 /** What a test sends. */
 export interface Ask {
@@ -160,6 +162,8 @@ export class World extends IngestWorld {
   options: Writable<Omit<IngestOptions, 'limits'> & SharedLimits> & { limits: Writable<IngestLimits> };
   /** The relays and sending domains that dry runs are judged by. */
   sending: ReturnType<VerdictDeps['sending']> = { relays: [{ name: 'out', type: 'smtp' }], domains: [] };
+  /** What links to unsubscribe are made of; nothing at first. */
+  unsubscribing: UnsubscribeTerms = NO_LINKS;
   /** What the service says of itself to a balancer. */
   ready = true;
   /** What was told of mail. */
@@ -194,6 +198,7 @@ export class World extends IngestWorld {
         log,
         signal,
         sending: () => this.sending,
+        unsubscribing: () => this.unsubscribing,
         acts: intake,
         desk: this.desk,
         recognise: (text) => this.tokens.get(text) ?? null,

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import { expect } from 'vitest';
 import { createSmtpListener, type SmtpListener } from '../../../src/ingest/smtp/listener.ts';
+import type { UnsubscribeTerms } from '../../../src/ingest/unsubscribing.ts';
 import { createCertificate } from '../../peers/certificate.ts';
 import { SmtpClient, type SmtpClientOptions } from '../../peers/smtp-client.ts';
 import { IngestWorld } from '../../support/ingest-world.ts';
@@ -13,6 +14,7 @@ import {
   type SmtpTestOptions,
   smtpTestOptions,
 } from '../../support/smtp-options.ts';
+import { NO_LINKS } from '../../support/unsubscribe-terms.ts';
 
 /** What differs from the usual. */
 export interface SmtpWorldOptions extends SmtpDifferences {
@@ -44,6 +46,8 @@ export class SmtpWorld extends IngestWorld {
   readonly options: SmtpTestOptions;
   readonly desk = new RecordingDesk();
   readonly listener: SmtpListener;
+  /** What links to unsubscribe are made of; nothing at first. */
+  unsubscribing: UnsubscribeTerms = NO_LINKS;
   readonly #capacity: number;
   /** The server's ends of what is connected, by the client's port. */
   readonly #sockets = new Map<number, Socket>();
@@ -58,7 +62,18 @@ export class SmtpWorld extends IngestWorld {
     const { intake, desk, shared, events, clock, random, log } = this;
     const { views } = this.stores;
     this.listener = createSmtpListener(
-      { intake, desk, views, shared, events, clock, random, log, crowd: null },
+      {
+        intake,
+        desk,
+        views,
+        shared,
+        events,
+        clock,
+        random,
+        log,
+        crowd: null,
+        unsubscribing: () => this.unsubscribing,
+      },
       this.options,
       tls,
     );

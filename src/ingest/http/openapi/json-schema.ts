@@ -8,7 +8,7 @@ import { feedbackBodySchema } from '../feedback-body.ts';
 import * as operatorAnswers from '../operator-answers.ts';
 import type { Parameter } from '../query.ts';
 import * as queue from '../queue.ts';
-import { attachmentSchema, submissionSchema } from '../submission-schema.ts';
+import { attachmentSchema, submissionSchema, unsubscribeSchema } from '../submission-schema.ts';
 
 /**
  * Bodies of requests that are not validated by one schema: the messages of a batch are checked each by itself, and
@@ -55,6 +55,8 @@ const FIELDS = {
   'o:tag': z.array(z.string()).exactOptional().describe('A tag; repeatable. See `tags` of `Submission`.'),
   'o:send-at': text('See `sendAt` of `Submission`.'),
   'o:priority': z.enum(PRIORITIES).exactOptional(),
+  'o:stream': text('See `stream` of `Submission`.'),
+  'o:unsubscribe': text('The `stream` of `unsubscribe` in `Submission`.'),
   'o:dry-run': yesNo.describe('See `dryRun` of `Submission`.'),
   'o:deliverytime': text('`o:send-at` in Mailgun’s words: RFC 2822 or RFC 3339.'),
   'o:testmode': yesNo.describe('`yes`: the mail is only captured locally, as with a test key.'),
@@ -94,6 +96,7 @@ export type Json = Readonly<Record<string, unknown>>;
 export const NAMED = {
   Submission: submissionSchema,
   SubmissionAttachment: attachmentSchema,
+  SubmissionUnsubscribe: unsubscribeSchema,
   SubmissionForm: submissionFormSchema,
   Batch: batchSchema,
   MailgunForm: mailgunFormSchema,

@@ -68,6 +68,7 @@ export const PROBLEMS = {
   invalid_query: { statuses: [400], meaning: 'Some query parameters are not valid; `errors` names each.', cure: 'Correct the parameters that `errors` names.' },
   body_not_empty: { statuses: [400], meaning: 'The request has a body but must not have one.', cure: 'Send no body, or `{}`.' },
   invalid_submission: { statuses: [400], meaning: 'Some fields are not valid; `errors` names each with its rule.', cure: 'Correct the fields that `errors` names. Nothing was accepted.' },
+  unsubscribe_unavailable: { statuses: [400], meaning: 'Recipients could not unsubscribe from the message with one click: the detail says what is missing.', cure: 'Ask the operator for `server.public_url` with https, and for a key that signs for the domain of From (docs/unsubscribe.md).' },
   sender_not_allowed: { statuses: [403], meaning: 'The key may not send as this domain.', cure: 'Use a sender of a domain that the key allows, or another key.' },
   idempotency_mismatch: { statuses: [409], meaning: 'The `Idempotency-Key` was used for another submission within the last 24 hours.', cure: 'Use a new key for a new message; repeat exactly the same submission to get the first answer.' },
   idempotency_in_progress: { statuses: [409], meaning: 'The first request with this `Idempotency-Key` is still running.', cure: 'Try again in a moment.' },

@@ -50,7 +50,7 @@ export const READING = {
     tag: 'Reading',
     summary: 'Get a message as it is sent',
     description:
-      'The exact bytes, header and body. They are kept for `retention.content_days` (default 7) after the final status.',
+      'The exact bytes, header and body; where recipients have copies of their own, those of the first recipient, or of the one that is asked for. They are kept for `retention.content_days` (default 7) after the final status.',
     answers: [
       {
         status: 200,

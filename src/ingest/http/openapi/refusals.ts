@@ -75,7 +75,7 @@ export const INTAKE_PROBLEMS: ProblemsByStatus = { 503: ['shutting_down', 'queue
 
 /** When a submission is checked. */
 export const SUBMISSION_PROBLEMS: ProblemsByStatus = {
-  400: ['invalid_submission'],
+  400: ['invalid_submission', 'unsubscribe_unavailable'],
   403: ['sender_not_allowed'],
   409: ['idempotency_mismatch', 'idempotency_in_progress'],
   413: ['message_too_large'],

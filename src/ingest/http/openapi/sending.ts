@@ -145,7 +145,7 @@ export const SENDING = {
     body: EMPTY_BODY,
     answers: [ACCEPTED],
     problems: mergeProblems(NO_BODY_PROBLEMS, INTAKE_PROBLEMS, {
-      400: ['invalid_submission'],
+      400: ['invalid_submission', 'unsubscribe_unavailable'],
       403: ['sender_not_allowed'],
       404: ['message_not_found'],
       409: ['content_expired', 'test_key', 'refused', 'idempotency_mismatch', 'idempotency_in_progress'],
