@@ -124,18 +124,14 @@ export async function individually(
   if (made.kind === 'individual') return { ok: true, submission: made.submission, unsubscribe: null };
   const refusal =
     made.kind === 'too_large'
-      ? decline(
-          'message_too_large',
-          552,
-          '5.3.4',
-          `${COPIES_TOO_LARGE} ${maxBytes}: there are ${made.sizeBytes}`,
-        )
+      ? decline('message_too_large', 552, '5.3.4', copiesTooLarge(made.sizeBytes, maxBytes))
       : decline('unsubscribe_unavailable', 550, '5.6.0', `X-Waybill-Unsubscribe: ${made.detail}`);
   return { ok: false, refusal };
 }
 
-const COPIES_TOO_LARGE =
-  'Every recipient gets a copy with a link to unsubscribe, and together they may have so many bytes:';
+function copiesTooLarge(sizeBytes: number, maxBytes: number): string {
+  return `Every recipient gets a copy with a link to unsubscribe, and all copies have ${sizeBytes} bytes, more than ${maxBytes} (api.max_message_bytes); send to fewer recipients at once`;
+}
 
 /** Instructions apply only to messages with an owner, who may look at them. */
 function instructionsOf({ header }: HandedIn, origin: Origin, { limits, now }: MessageContext) {
