@@ -46,6 +46,7 @@ async function openIn(
   return {
     ...stores,
     store,
+    suppressions: logged.listOver(stores.suppressions),
     views: viewsBehind(written, stores.views),
     registry: registryBehind(written, stores.registry),
     reopen: async () => {

@@ -2,8 +2,10 @@ import { describe } from 'vitest';
 import { acceptContract } from './accept.ts';
 import { accountSessionContract } from './account-sessions.ts';
 import { accountContract } from './accounts.ts';
+import { bouncingContract } from './bouncing.ts';
 import { cancelContract } from './cancel.ts';
 import { claimContract } from './claim.ts';
+import { earlyContract } from './early.ts';
 import { eventContract, eventOptionContract } from './events.ts';
 import { expiryContract } from './expiry.ts';
 import type { OpenSubject } from './fixtures.ts';
@@ -23,7 +25,9 @@ import { reportContract } from './reports.ts';
 import { requeueContract } from './requeue.ts';
 import { searchContract } from './search.ts';
 import { settleContract } from './settle.ts';
+import { stoppingContract } from './stopping.ts';
 import { suppressionContract } from './suppressions.ts';
+import { tellingContract } from './telling.ts';
 import { waitingContract } from './waiting.ts';
 import { wayContract } from './ways.ts';
 
@@ -65,6 +69,10 @@ function mailPromises(open: OpenSubject): void {
   relocateContract(open);
   cancelContract(open);
   requeueContract(open);
+  tellingContract(open);
+  earlyContract(open);
+  bouncingContract(open);
+  stoppingContract(open);
   waitingContract(open);
   modelContract(open);
 }

@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseSuppressed, suppressedOf } from '../../domain/suppressed-address.ts';
+import type { Suppression } from '../../domain/suppression.ts';
+import { FoundEntries } from '../plain/suppressions.ts';
+import { SuppressionFilter } from './filter.ts';
+
+/** A loaded filter that these were entered into. Of all, as each would take 16 MiB. */
+function filterOf(addresses: readonly string[]): SuppressionFilter {
+  const filter = new SuppressionFilter();
+  for (const address of addresses) filter.add(address);
+  filter.loaded();
+  return filter;
+}
+
+// Few letters and labels, so that recipients and entries meet.
+const LOCAL = fc.constantFrom('ann', 'Ann', 'bob', 'bob+x', '*', '"a b"', 'é', 'é', '😀');
+const LABEL = fc.constantFrom('a', 'xn--p1ai');
+const DOMAIN = fc.array(LABEL, { minLength: 1, maxLength: 7 }).map((labels) => labels.join('.'));
+const RECIPIENT = fc.tuple(LOCAL, DOMAIN).map(([local, domain]) => `${local}@${domain}`);
+const ENTRY = fc.oneof(
+  RECIPIENT.map((address) => suppressedOf(address).address),
+  DOMAIN.map((domain) => `*@${domain}`),
+  fc.array(LABEL, { minLength: 1, maxLength: 4 }).map((labels) => `*@*.${labels.join('.')}`),
+);
+
+/** Whether an entry of the list stops a recipient, as the database would decide. */
+function isStopped(recipient: string, addresses: readonly string[]): boolean {
+  const found = new FoundEntries();
+  found.add(
+    addresses.map((address): Suppression => {
+      const rest = { note: '', evidence: null, createdAt: 0, updatedAt: 0, expiresAt: null };
+      return {
+        id: 'sup_1',
+        address,
+        scope: 'global',
+        stream: null,
+        reason: 'manual',
+        source: 'api',
+        ...rest,
+      };
+    }),
+  );
+  const asking = { fromDomain: null, keyId: null, test: false, stream: null, ignores: false };
+  return found.stopping(recipient, asking, 1) !== null;
+}
+
+describe('a filter in front of the suppression list', () => {
+  it('never clears a recipient that an entry stops, by its address or by a pattern', () => {
+    let stopped = 0;
+    fc.assert(
+      fc.property(
+        fc.array(ENTRY, { maxLength: 6 }),
+        fc.array(RECIPIENT, { maxLength: 8 }),
+        (entries, recipients) => {
+          const filter = filterOf(entries);
+          for (const recipient of recipients) {
+            if (!isStopped(recipient, entries)) continue;
+            stopped++;
+            expect(filter.mayStop(recipient)).toBe(true);
+          }
+        },
+      ),
+    );
+    expect(stopped, 'the property is about something').toBeGreaterThan(50);
+  });
+
+  it('knows what people write as an entry, whatever its case', () => {
+    const written = ['Ann@Example.ORG', '*@Bücher.example', '*@*.Example.net', '"*"@example.com'];
+    const filter = filterOf(
+      written.map((text) => {
+        const parsed = parseSuppressed(text);
+        if (!parsed.ok) throw new Error(text);
+        return parsed.value.address;
+      }),
+    );
+    for (const to of ['aNN@example.org', 'x@xn--bcher-kva.example', 'x@a.b.example.net', '*@example.com'])
+      expect(filter.mayStop(to)).toBe(true);
+  });
+
+  it('clears nobody until it is loaded, and everybody while the list is empty', () => {
+    const filter = new SuppressionFilter();
+    expect(filter.mayStop('ann@example.org')).toBe(true);
+    filter.loaded();
+    expect(filter.mayStop('ann@example.org')).toBe(false);
+    expect(filter.changes).toBe(0);
+  });
+
+  it('counts each entry, so that what was clear before is looked at again', () => {
+    const filter = filterOf([]);
+    filter.add('ann@example.org');
+    filter.add('ann@example.org');
+    expect(filter.changes).toBe(2);
+  });
+
+  it('clears nearly all others, of a list of many, in memory that does not grow', () => {
+    const filter = filterOf([]);
+    const before = process.memoryUsage().arrayBuffers;
+    for (let i = 0; i < 300_000; i++) filter.add(`r${i}@example${i % 977}.org`);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 ** 20);
+    let wrong = 0;
+    for (let i = 0; i < 20_000; i++) if (filter.mayStop(`s${i}@example${i % 977}.org`)) wrong++;
+    // 300,000 of 2^27 bits, four each: fewer than one in 10,000,000 if the hashes spread well.
+    expect(wrong).toBeLessThan(3);
+    // Patterns cost more looks, each with the same chance.
+    filter.add('*@nowhere.example');
+    for (let i = 0; i < 20_000; i++) if (filter.mayStop(`s${i}@a.example${i % 977}.org`)) wrong++;
+    expect(wrong).toBeLessThan(3);
+  });
+});
