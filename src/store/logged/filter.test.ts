@@ -14,7 +14,7 @@ function filterOf(addresses: readonly string[]): SuppressionFilter {
 }
 
 // Few letters and labels, so that recipients and entries meet.
-const LOCAL = fc.constantFrom('ann', 'Ann', 'bob', 'bob+x', '*', '"a b"', 'é', 'é', '😀');
+const LOCAL = fc.constantFrom('ann', 'ANN', '*', 'e\u0301', '\u00e9');
 const LABEL = fc.constantFrom('a', 'xn--p1ai');
 const DOMAIN = fc.array(LABEL, { minLength: 1, maxLength: 7 }).map((labels) => labels.join('.'));
 const RECIPIENT = fc.tuple(LOCAL, DOMAIN).map(([local, domain]) => `${local}@${domain}`);
@@ -50,8 +50,8 @@ describe('a filter in front of the suppression list', () => {
     let stopped = 0;
     fc.assert(
       fc.property(
-        fc.array(ENTRY, { maxLength: 6 }),
-        fc.array(RECIPIENT, { maxLength: 8 }),
+        fc.array(ENTRY, { minLength: 3, maxLength: 9 }),
+        fc.array(RECIPIENT, { minLength: 4, maxLength: 12 }),
         (entries, recipients) => {
           const filter = filterOf(entries);
           for (const recipient of recipients) {
