@@ -213,12 +213,7 @@ function smtpOptions({ live, webuiPort }: Pick<MailParts, 'live' | 'webuiPort'>)
       get ratePerSource() {
         return live.config.bounces.ratePerSource;
       },
-      get returnPaths() {
-        return tokensOf(live.config, 'return_path');
-      },
-      get unsubscribes() {
-        return tokensOf(live.config, 'unsubscribe');
-      },
+      tokens: (purpose) => tokensOf(live.config, purpose),
       recognise: (text) => recogniseTokens(live.config)(text),
     },
   };

@@ -23,7 +23,7 @@ const retired = (selector: string, retiredAt: string) =>
   key(selector, { state: 'retired', retiredAt, recordUntil: T });
 
 function detail(keys: readonly DomainKeyView[]): DomainDetail {
-  return { name: 'example.com', since: T, keys, records: [] };
+  return { name: 'example.com', since: T, keys, returnPath: null, records: [] };
 }
 
 test('keys that sign at once say what becomes of lost ones and of betrayed ones, with the line for these', () => {

@@ -23,6 +23,7 @@ export function domainsCommand(context: Context): Command {
       addDomain: (detail) => addedText(detail),
       domain: (detail, { columns }) => detailText(detail, columns),
       checkDomains: (checked, { columns }) => checkedText(checked, columns ?? DEFAULT_COLUMNS),
+      updateDomain: (detail) => updatedText(detail),
       rotateDomain: (detail) => rotatedText(detail),
       removeDomain: (detail) => removedText(detail),
     },
@@ -36,8 +37,20 @@ function detailText(detail: DomainDetail, columns: number | null): string {
     '',
     domainKeyTable(detail.keys, columns),
     '',
+    ...returnPathText(detail),
     recordsText(detail, columns),
   ].join('\n');
+}
+
+const RETURN_PATH_STATES = {
+  waiting: 'once a check has seen its records',
+  used: 'which a check has seen',
+  failing: 'but the last check did not find its records: bounces.domain is used',
+} as const;
+
+function returnPathText({ returnPath }: DomainDetail): readonly string[] {
+  if (returnPath === null) return [];
+  return [`Bounces come back to ${returnPath.domain}, ${RETURN_PATH_STATES[returnPath.state]}.`, ''];
 }
 
 /** A domain that was just registered. */
@@ -49,6 +62,20 @@ function addedText(detail: DomainDetail): string {
     recordsText(detail),
     '',
     `Then check them: waybill domains check ${detail.name}`,
+  ].join('\n');
+}
+
+/** A domain whose return paths were changed. */
+function updatedText(detail: DomainDetail): string {
+  const { name, returnPath, records } = detail;
+  if (returnPath === null) return `Bounces of mail from ${name} come back to bounces.domain, if it is set.`;
+  const own = records.filter(({ purpose }) => purpose.startsWith('return_path'));
+  return [
+    `Bounces of mail from ${name} are to come back to ${returnPath.domain}, as soon as a check has seen these records:`,
+    '',
+    recordsText({ ...detail, records: own }),
+    '',
+    `Publish them, then: waybill domains check ${name}`,
   ].join('\n');
 }
 

@@ -1,7 +1,15 @@
 import { parseDomain } from '../domain/domain-name.ts';
 import type { FeedbackToken } from '../domain/feedback.ts';
 import { type BounceDomains, bounceDomainFor, type ReturnPathOf } from '../domain/return-path.ts';
-import { createRecipientTokens, type RecipientTokens, type TokenPurpose } from '../lib/recipient-token.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createIdSource } from '../lib/id.ts';
+import type { Random } from '../lib/random.ts';
+import {
+  createRecipientTokens,
+  probeOf,
+  type RecipientTokens,
+  type TokenPurpose,
+} from '../lib/recipient-token.ts';
 import type { Config } from './schema.ts';
 
 /** The return paths of mail that goes out, and the tokens in them, as configured now. */
@@ -58,6 +66,7 @@ export function tokensOf(
   const made = {
     return_path: createRecipientTokens('return_path', () => tokenKeys.return_path),
     unsubscribe: createRecipientTokens('unsubscribe', () => tokenKeys.unsubscribe),
+    probe: createRecipientTokens('probe', () => tokenKeys.probe),
   };
   tokens.set(tokenKeys, made);
   return made[purpose];
@@ -84,6 +93,15 @@ export function unsubscribeTermsOf(config: ReturnConfig & Pick<Config, 'server'>
     bounceDomains: bounceDomainsOf(config),
     domains: config.domains,
   };
+}
+
+/** How we ask ourselves whether mail to a bounce domain comes here; null if `secret.key` cannot be read. */
+export function newProbe(
+  config: Pick<Config, 'tokenKeys'>,
+  { clock, random }: { readonly clock: Clock; readonly random: Random },
+): ReturnType<typeof probeOf> | null {
+  const probes = tokensOf(config, 'probe');
+  return probes === null ? null : probeOf(probes, createIdSource(clock, random)());
 }
 
 /** What may be a token: in a local part, or in the link to unsubscribe. */

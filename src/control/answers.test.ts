@@ -55,6 +55,7 @@ const REQUESTS: Partial<Record<OperationName, object>> = {
   updateKey: { key: 'app', rateLimit: 5 },
   revokeKey: { key: 'gone' },
   addDomain: { name: 'example.com', algorithm: 'ed25519', selector: null },
+  updateDomain: { name: 'example.org', returnPath: 'bounces.example.org' },
   rotateDomain: { name: 'example.org', algorithm: null, selector: null, now: false },
   backup: { file: null, passphrase: PLANTED },
   logTail: { level: 'debug', contains: '', after: null, limit: 1000 },

@@ -1,3 +1,4 @@
+import { serverName } from '../config/names.ts';
 import type { Config } from '../config/schema.ts';
 import {
   type DkimAlgorithm,
@@ -40,8 +41,9 @@ export function recordsOf(
   config: Config,
   ownAddresses: readonly string[],
 ): readonly RecordView[] {
-  const { name, keys } = domain;
+  const { name, keys, returnPath } = domain;
   return [
+    ...(returnPath === null ? [] : returnPathRecords(returnPath.domain, config, ownAddresses)),
     ...keys.map((key) => txt('dkim', keyName(name, key.selector), keyRecord(key), noteOf(key))),
     txt(
       'spf',
@@ -54,6 +56,31 @@ export function recordsOf(
       `_dmarc.${name}`,
       dmarcSuggestion(name),
       'if there is none yet; rua is the address for reports, and p=none asks only for reports',
+    ),
+  ];
+}
+
+/** The records of a domain for return paths (contract-2 §A2). */
+function returnPathRecords(
+  domain: string,
+  config: Config,
+  ownAddresses: readonly string[],
+): readonly RecordView[] {
+  const value = `10 ${serverName(config)}`;
+  return [
+    {
+      purpose: 'return_path_mx',
+      name: domain,
+      type: 'MX',
+      value,
+      zoneLine: `${domain}. ${TTL} IN MX ${value}.`,
+      note: 'bounces come back here: no other MX record, and no mailbox',
+    },
+    txt(
+      'return_path_spf',
+      domain,
+      spfSuggestion(config, ownAddresses),
+      'receivers look for it where bounces go',
     ),
   ];
 }

@@ -1,8 +1,11 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { code } from '../../test/peers/dns-faults.ts';
 import { domainDesk, keyRecords, publishRecords } from '../../test/support/domain-desk.ts';
+import { bounceDomainsOf, incomingDomainsOf } from '../config/bounces.ts';
 import { MAX_DOMAIN_KEYS, MAX_DOMAINS, OVERLAP_MS } from '../domain/domain-keys.ts';
 import type { RequestOf } from '../operations/table.ts';
+import { realMachine } from './doctor/machine.ts';
 import { changeDomain } from './domain-book.ts';
 import { zoneLine } from './domain-records.ts';
 
@@ -154,4 +157,75 @@ test('the line of a zone file has strings of at most 255 octets, and says what t
   expect(strings.join('')).toBe(value);
   expect(Math.max(...strings.map(({ length }) => length))).toBe(255);
   expect(zoneLine('a.test', 'a"b\\c')).toBe('a.test. 3600 IN TXT "a\\"b\\\\c"');
+});
+
+describe('a return path of its own', () => {
+  const update = (returnPath: string | null): RequestOf<'updateDomain'> => ({ name: NAME, returnPath });
+
+  test('waits until a check has seen its records, and is remembered as it was found', async () => {
+    const { operations, deps, dns, domain } = await domainDesk();
+    await operations.addDomain(add());
+    const { returnPath, records } = await operations.updateDomain(update('Bounces.Example.com'));
+    expect(returnPath).toEqual({ domain: 'bounces.example.com', state: 'waiting' });
+    expect(records.filter(({ purpose }) => purpose.startsWith('return')).map(({ type }) => type)).toEqual([
+      'MX',
+      'TXT',
+    ]);
+    expect(bounceDomainsOf(deps.resolution().config).own.size).toBe(0);
+    expect(incomingDomainsOf(deps.resolution().config).size).toBe(0);
+
+    dns.set('bounces.example.com', 'MX', [{ preference: 10, exchange: 'in.example.com' }]);
+    dns.set(
+      'in.example.com',
+      'A',
+      realMachine(deps.clock)
+        .addresses()
+        .filter((one) => !one.includes(':')),
+    );
+    dns.set('bounces.example.com', 'TXT', ['v=spf1 +all']);
+    const [checked] = await operations.checkDomains({ name: NAME });
+    const own = checked?.findings.filter(({ name }) => name.startsWith('return path'));
+    expect(own?.map(({ name, status }) => [name, status]).slice(0, 2)).toEqual([
+      ['return path MX', 'ok'],
+      ['return path SPF', 'ok'],
+    ]);
+    await deps.reload();
+    expect((await operations.domain({ name: NAME })).returnPath?.state).toBe('used');
+    expect(domain(NAME)?.returnPath?.seenAt).toBe(deps.clock.wall());
+    expect(bounceDomainsOf(deps.resolution().config).own).toEqual(new Map([[NAME, 'bounces.example.com']]));
+
+    dns.set('bounces.example.com', 'TXT', []);
+    await operations.checkDomains({ name: NAME });
+    expect((await operations.domain({ name: NAME })).returnPath?.state).toBe('failing');
+    expect(bounceDomainsOf(deps.resolution().config).own.size).toBe(0);
+    // What is under way still comes back.
+    expect(incomingDomainsOf(deps.resolution().config)).toEqual(new Set(['bounces.example.com']));
+    dns.set('bounces.example.com', 'TXT', ['v=spf1 +all']);
+    await operations.checkDomains({ name: NAME });
+    // Nobody knows: it stays as it was.
+    dns.fault('bounces.example.com', code(2));
+    await operations.checkDomains({ name: NAME });
+    expect((await operations.domain({ name: NAME })).returnPath?.state).toBe('used');
+    expect((await operations.updateDomain(update(null))).returnPath).toBeNull();
+  });
+
+  test('waits again when it is changed', async () => {
+    const { operations, domain } = await domainDesk();
+    await operations.addDomain(add());
+    await operations.updateDomain(update('b.example.com'));
+    const known = domain(NAME)?.returnPath;
+    await operations.updateDomain(update('b.example.com'));
+    expect(domain(NAME)?.returnPath).toEqual(known);
+    await operations.updateDomain(update('c.example.com'));
+    expect(domain(NAME)?.returnPath).toEqual({ domain: 'c.example.com', seenAt: null, isGood: false });
+  });
+
+  test.each(['', 'com', 'a@b.example.com', '[192.0.2.1]', NAME])(
+    'is refused when it is %j',
+    async (domain) => {
+      const { operations } = await domainDesk();
+      await operations.addDomain(add());
+      await expect(operations.updateDomain(update(domain))).rejects.toMatchObject({ code: 'invalid' });
+    },
+  );
 });

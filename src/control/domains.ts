@@ -8,6 +8,7 @@ import {
   MAX_DOMAINS,
   newSelector,
   nextForgotten,
+  type OwnReturnPath,
   recordUntil,
   SELECTOR,
   type SendingDomain,
@@ -45,6 +46,7 @@ export function domainOperations(deps: DomainDeps): DomainOperations {
       const { before } = await changeDomain(known.name, () => null, deps);
       return detailOf(before ?? known, deps);
     },
+    updateDomain: (request) => updateDomain(request, deps),
     rotateDomain: (request) => rotateDomain(request, deps),
     checkDomains: async ({ name }) =>
       await checkDomains(name === null ? null : domainNamed(name, deps).name, deps),
@@ -72,6 +74,36 @@ async function addDomain(request: RequestOf<'addDomain'>, deps: DomainDeps): Pro
     deps,
   );
   return detailOf(made(after), deps);
+}
+
+async function updateDomain(request: RequestOf<'updateDomain'>, deps: DomainDeps): Promise<DomainDetail> {
+  const known = domainNamed(request.name, deps);
+  const wanted = request.returnPath === null ? null : readReturnPath(request.returnPath, known.name);
+  if (wanted !== null && deps.resolution().config.domains.some(({ name }) => name === wanted))
+    throw new OperationError(
+      'invalid',
+      `${wanted} is a domain that mail is sent from: its mailboxes would get no mail. Choose one below it, such as bounces.${known.name}`,
+    );
+  const { after } = await changeDomain(
+    known.name,
+    (before) => {
+      if (before === null) throw noSuchDomain(known.name);
+      if ((before.returnPath?.domain ?? null) === wanted) return before;
+      const returnPath = wanted === null ? null : { domain: wanted, seenAt: null, isGood: false };
+      return { ...before, returnPath };
+    },
+    deps,
+  );
+  return detailOf(made(after), deps);
+}
+
+function readReturnPath(text: string, name: string): string {
+  const read = parseDomain(text.trim());
+  if (read !== null && !read.startsWith('[') && read.includes('.')) return read;
+  throw new OperationError(
+    'invalid',
+    `${JSON.stringify(text)} is not a domain that bounces can come back to. Write it like bounces.${name}`,
+  );
 }
 
 async function rotateDomain(request: RequestOf<'rotateDomain'>, deps: DomainDeps): Promise<DomainDetail> {
@@ -170,8 +202,18 @@ function detailOf(domain: SendingDomain, deps: DomainDeps): DomainDetail {
   return { ...viewOf(domain), records: recordsOf(domain, config, realMachine(deps.clock).addresses()) };
 }
 
-function viewOf({ name, since, keys }: SendingDomain): DomainView {
-  return { name, since: formatTimestamp(since), keys: keys.map(keyViewOf) };
+function viewOf({ name, since, keys, returnPath }: SendingDomain): DomainView {
+  return {
+    name,
+    since: formatTimestamp(since),
+    keys: keys.map(keyViewOf),
+    returnPath: returnPath === null ? null : { domain: returnPath.domain, state: stateOf(returnPath) },
+  };
+}
+
+function stateOf({ seenAt, isGood }: OwnReturnPath): 'waiting' | 'used' | 'failing' {
+  if (isGood) return 'used';
+  return seenAt === null ? 'waiting' : 'failing';
 }
 
 function keyViewOf(key: DomainKey): DomainKeyView {

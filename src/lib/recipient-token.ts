@@ -26,12 +26,14 @@ export interface TokenSubject {
 }
 
 /** What tokens are for. Each purpose has a key of its own, so that one cannot be passed off as the other. */
-export type TokenPurpose = 'return_path' | 'unsubscribe';
+export type TokenPurpose = 'return_path' | 'unsubscribe' | 'probe';
 
 /** How keys are derived: the `info` of HKDF; and how local parts begin. */
 const PURPOSES: Readonly<Record<TokenPurpose, { readonly info: string; readonly prefix: string }>> = {
   return_path: { info: 'waybill verp', prefix: 'b-' },
   unsubscribe: { info: 'waybill unsubscribe', prefix: 'u-' },
+  // Mail by which an installation finds out whether its own mail comes back.
+  probe: { info: 'waybill probe', prefix: 'p-' },
 };
 
 /** The keys of all purposes, for a thread or a part that must not have `secret.key` itself. */
@@ -39,7 +41,11 @@ export type TokenKeys = Readonly<Record<TokenPurpose, Uint8Array>>;
 
 /** The keys; `derive` as in {@link createRecipientTokens}. */
 export function tokenKeys(derive: (info: string) => Uint8Array): TokenKeys {
-  return { return_path: derive(PURPOSES.return_path.info), unsubscribe: derive(PURPOSES.unsubscribe.info) };
+  return {
+    return_path: derive(PURPOSES.return_path.info),
+    unsubscribe: derive(PURPOSES.unsubscribe.info),
+    probe: derive(PURPOSES.probe.info),
+  };
 }
 
 const MESSAGE_BYTES = 16;
@@ -78,6 +84,14 @@ export function createRecipientTokens(
     readLocalPart: (local) =>
       local.slice(0, prefix.length).toLowerCase() === prefix ? read(local.slice(prefix.length)) : null,
   };
+}
+
+/** How an installation asks itself whether mail comes back: where it sends, and the answer that nobody else can give. */
+export function probeOf(
+  probes: Pick<RecipientTokens, 'localPart' | 'write'>,
+  id: string,
+): { readonly localPart: string; readonly proof: string } {
+  return { localPart: probes.localPart({ id, recipient: null }), proof: probes.write({ id, recipient: 0 }) };
 }
 
 function signedOf({ id, recipient }: TokenSubject): Buffer {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type KeyState, SELECTOR } from '../domain/domain-keys.ts';
-import { choice, flag, type TableForm, text } from './command.ts';
+import { choice, flag, orOption, type TableForm, text } from './command.ts';
 import { changes, look, type OperationsOf, operation, READ, type Shown, unrecorded } from './operation.ts';
 import { finding } from './system.ts';
 
@@ -25,6 +25,16 @@ const domainView = () =>
     name: z.string(),
     since: z.string(),
     keys: z.array(domainKeyView()),
+    /** Null: its mail uses the return paths of all. */
+    returnPath: returnPathView().nullable(),
+  });
+
+const returnPathView = () =>
+  z.strictObject({
+    /** In lower case, A-labels. */
+    domain: z.string(),
+    /** `waiting`: no check has seen its records yet. `failing`: they were right before. Neither is used. */
+    state: z.enum(['waiting', 'used', 'failing']),
   });
 
 /** A domain that mail is sent from. Times are RFC 3339. */
@@ -57,11 +67,14 @@ export type DomainDetail = Shown<typeof domainDetail>;
 
 const recordView = () =>
   z.strictObject({
-    /** `dkim`: exactly so. `spf`, `dmarc`: a suggestion, for a domain that has none yet. */
-    purpose: z.enum(['dkim', 'spf', 'dmarc']),
+    /**
+     * `dkim`: exactly so. `spf`, `dmarc`: a suggestion, for a domain that has none yet. `return_path_mx`,
+     * `return_path_spf`: for the domain of its return paths.
+     */
+    purpose: z.enum(['return_path_mx', 'return_path_spf', 'dkim', 'spf', 'dmarc']),
     /** Where it stands, without a dot at the end. */
     name: z.string(),
-    type: z.literal('TXT'),
+    type: z.enum(['TXT', 'MX']),
     /** As forms of DNS providers want it. */
     value: z.string(),
     /** The line of a zone file, its text in strings of at most 255 octets. */
@@ -195,6 +208,41 @@ export const DOMAIN_OPERATIONS = {
         takes: { name: text('[domain]', 'the domain (default: all, at most 50)', { absent: null }) },
         json: (domains) => ({ domains }),
         isBad: (checked) => checked.some(({ findings }) => findings.some(({ status }) => status === 'fail')),
+      },
+    ],
+  }),
+  updateDomain: operation({
+    meaning: 'Changes where bounces of a domain’s mail come back to.',
+    access: changes({ words: 'Changed a domain', subject: 'name', look: DOMAIN, touches: ['domains'] }),
+    request: z.strictObject({
+      ...domainRequest.shape,
+      returnPath: z
+        .string()
+        .max(1000)
+        .nullable()
+        .describe('A domain for its return paths, used once a check sees its records. Null: that of all.'),
+    }),
+    result: domainDetail,
+    commands: [
+      {
+        words: 'domains update',
+        summary: 'give the mail of a domain return paths of its own, and print the DNS records to publish',
+        examples: [
+          'waybill domains update example.com --return-path bounces.example.com',
+          'waybill domains update example.com --no-return-path',
+        ],
+        wantsOption: true,
+        takes: {
+          name: WHICH,
+          returnPath: orOption(
+            text('--return-path <domain>', 'the domain that bounces come back to, without mailboxes', {
+              absent: null,
+            }),
+            '--no-return-path',
+            'use that of all domains, bounces.domain',
+            null,
+          ),
+        },
       },
     ],
   }),

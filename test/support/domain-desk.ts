@@ -62,7 +62,8 @@ export async function domainDesk(): Promise<DomainDesk> {
 
 /** Publishes records in a DNS server, as an operator would. */
 export function publishRecords(dns: DnsServer, records: readonly RecordView[]): void {
-  for (const { name, zoneLine } of records) {
+  for (const { name, type, zoneLine } of records) {
+    if (type !== 'TXT') continue;
     const strings = [...zoneLine.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) => text);
     dns.set(name, 'TXT', [strings.join('')]);
   }

@@ -77,6 +77,7 @@ export function premises(
     },
     takeBackDenied: () => {},
     clock: new ManualClock(),
+    random: systemRandom,
     ...rest,
     machine: { ...GOOD_MACHINE, ...machine },
   };

@@ -43,8 +43,7 @@ const NO_BOUNCES: SmtpOptions['bounces'] = {
   domains: new Set(),
   maxMessageBytes: DEFAULTS.bounces.maxMessageBytes,
   ratePerSource: DEFAULTS.bounces.ratePerSource,
-  returnPaths: null,
-  unsubscribes: null,
+  tokens: () => null,
   recognise: () => null,
 };
 

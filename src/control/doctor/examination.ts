@@ -19,7 +19,7 @@ import {
   sourcesCheck,
 } from './configuration.ts';
 import { fail, ok, skipped, warn } from './finding.ts';
-import { certificateCheck, domainsCheck } from './identity.ts';
+import { bouncesCheck, certificateCheck, domainsCheck } from './identity.ts';
 import { readRuntime, realMachine } from './machine.ts';
 import { namesCheck, sourceAddressesCheck } from './names.ts';
 import { portsCheck } from './ports.ts';
@@ -246,7 +246,7 @@ async function byDialogue(premises: Premises, signal: AbortSignal): Promise<Find
     ];
   const host = serverName(config);
   const lines = [`EHLO ${host}`, `MAIL FROM:<open-relay-test@${host}>`, `RCPT TO:<${STRANGER}>`];
-  const heard = await machine.dialogue(from, port, lines, signal);
+  const heard = await machine.dialogue({ host: from, port, from }, lines, signal);
   // Our own test must not appear among the sources that one could allow.
   if (heard.replies.length > lines.length && !isTaken(heard, lines.length))
     takeBackDenied(from, 'relay_not_allowed');
@@ -297,6 +297,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   relays: relaysCheck,
   quotas: quotasCheck,
   domains: domainsCheck,
+  bounces: bouncesCheck,
   holds: holdsCheck,
 };
 

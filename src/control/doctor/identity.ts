@@ -1,10 +1,12 @@
 import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
+import { bounceDomainsOf, newProbe } from '../../config/bounces.ts';
 import { serverName } from '../../config/names.ts';
 import { keysIn, type SendingDomain } from '../../domain/domain-keys.ts';
 import type { Finding } from '../../operations/system.ts';
 import { SELF_SIGNED_FILE, UPLOADED_FILE } from '../../tls/certificate.ts';
 import { lookForKey } from '../domain-book.ts';
+import { checkBounceDomain } from '../domain-checks/bounce-domain.ts';
 import { keyName, keyRecord, publish, zoneLine } from '../domain-records.ts';
 import { fail, ok, skipped, warn } from './finding.ts';
 import type { Check, Premises } from './premises.ts';
@@ -13,6 +15,7 @@ const DAY_MS = 86_400_000;
 /** As in health. */
 const SOON_DAYS = 14;
 const NAME = 'certificate';
+const BOUNCES = 'bounce';
 
 /** The certificate that the server uses. */
 interface InUse {
@@ -100,6 +103,26 @@ export const domainsCheck: Check = async (premises, signal) => {
   const rest =
     domains.length > asked.length ? ` ${asked.length} of ${domains.length} domains were checked.` : '';
   return [ok(DOMAINS, `The records of all signing keys are published.${rest}`)];
+};
+
+/** Whether bounces of our mail come back to the domain for them; and which domains' own wait to be used. */
+export const bouncesCheck: Check = async ({ loaded: { config }, ...premises }, signal) => {
+  const domain = bounceDomainsOf(config).usual;
+  const unused = config.domains.flatMap(({ name, returnPath }) =>
+    returnPath === null || returnPath.isGood
+      ? []
+      : [
+          warn(
+            `domain ${name}`,
+            `Its mail does not use its return path, ${returnPath.domain}: the last check did not find its records.`,
+            `waybill domains check ${name}`,
+          ),
+        ],
+  );
+  if (domain === null)
+    return [skipped(BOUNCES, 'bounces.domain is not set: bounces go to the senders.'), ...unused];
+  const facts = { ...premises, domain, config, probe: newProbe(config, premises) };
+  return [...(await checkBounceDomain(BOUNCES, facts, signal)).findings, ...unused];
 };
 
 /** At most one finding per domain, with every key whose record is wrong. */

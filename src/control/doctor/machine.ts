@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { Clock } from '../../lib/clock.ts';
 import { bindAll, ListenError } from '../../lib/listen.ts';
 import { describeReply, ReplyParser } from '../../smtp/reply.ts';
-import type { Dialogue, Machine, RuntimePorts } from './premises.ts';
+import type { Dialogue, DialoguePeer, Machine, RuntimePorts } from './premises.ts';
 
 /** Most flushes to try: a fast disk does this many long before the time is up. */
 const MAX_FLUSHES = 200;
@@ -137,12 +137,10 @@ function textOf(path: string): string {
 const MAX_REPLY = 300;
 
 /**
- * Connects to a port of this machine from one of its addresses, and sends line by line, each after the reply to the one
- * before; ends after the first refusal. Never rejects: when `signal` aborts, it returns the replies so far.
+ * Connects to a port and sends line by line, each after the reply to the one before; ends after the first refusal. Never rejects: when `signal` aborts, it returns the replies so far.
  */
 function dialogue(
-  from: string,
-  port: number,
+  { host, port, from }: DialoguePeer,
   lines: readonly string[],
   signal: AbortSignal,
 ): Promise<Dialogue> {
@@ -153,7 +151,7 @@ function dialogue(
     let connected = false;
     // After this, remaining input belongs to the farewell.
     let over = false;
-    const socket = connect({ host: from, port, localAddress: from });
+    const socket = connect({ host, port, ...(from !== undefined && { localAddress: from }) });
     const end = () => {
       socket.destroy();
       resolve({ connected, replies });

@@ -3,6 +3,7 @@ import type { Resolver } from '../../dns/resolver.ts';
 import type { ProviderSettings, SmarthostSettings } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { ListenErrorCode } from '../../lib/listen.ts';
+import type { Random } from '../../lib/random.ts';
 import type { Finding } from '../../operations/system.ts';
 import type { Views } from '../../store/views.ts';
 import type { ProbeStep } from '../../transport/transport.ts';
@@ -29,6 +30,7 @@ export interface Premises {
   /** Undoes the counted refusal of one of our addresses for this reason: it was a test. */
   readonly takeBackDenied: (sourceAddress: string, reason: string) => void;
   readonly clock: Clock;
+  readonly random: Random;
 }
 
 /** The ports of `runtime.json` (contract §1). */
@@ -76,8 +78,17 @@ export interface Machine {
   fileMode(path: string): number | null;
   /** The text of a file; throws when it cannot be read. */
   readFile(path: string): string;
-  /** Talks to a port of this machine from one of its addresses: see {@link Dialogue}. */
-  dialogue(from: string, port: number, lines: readonly string[], signal: AbortSignal): Promise<Dialogue>;
+  /** Talks to a port; see {@link Dialogue}. */
+  dialogue(peer: DialoguePeer, lines: readonly string[], signal: AbortSignal): Promise<Dialogue>;
+}
+
+/** Whom a dialogue is held with. */
+export interface DialoguePeer {
+  /** An address. */
+  readonly host: string;
+  readonly port: number;
+  /** Our own address on the connection; absent: the system's choice. */
+  readonly from?: string;
 }
 
 /** See {@link Machine.space}. */

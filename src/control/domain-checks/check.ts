@@ -1,5 +1,6 @@
+import { newProbe } from '../../config/bounces.ts';
 import { createPolicyFetch } from '../../dns/client/policy-fetch.ts';
-import { type DomainKey, keyState, recordUntil } from '../../domain/domain-keys.ts';
+import { type DomainKey, keyState, recordUntil, type SendingDomain } from '../../domain/domain-keys.ts';
 import { formatTimestamp } from '../../lib/clock.ts';
 import { isPublicAddress } from '../../lib/network.ts';
 import { type CheckedDomain, MAX_CHECKED } from '../../operations/domains.ts';
@@ -8,9 +9,10 @@ import type { LocalDeps } from '../deps.ts';
 import { fail, ok, skipped, warn } from '../doctor/finding.ts';
 import { realMachine } from '../doctor/machine.ts';
 import { namesCheck } from '../doctor/names.ts';
-import { lookForKey, mindDomain, type Sight } from '../domain-book.ts';
+import { changeDomain, lookForKey, mindDomain, type Sight } from '../domain-book.ts';
 import { keyName, keyRecord, publish, zoneLine } from '../domain-records.ts';
 import { freshResolver } from '../mail-dns.ts';
+import { checkBounceDomain } from './bounce-domain.ts';
 import { dmarcCheck } from './dmarc.ts';
 import type { DomainCheck, Inquiry } from './inquiry.ts';
 import { mtaStsCheck, mxCheck, tlsReportCheck } from './receiving.ts';
@@ -110,12 +112,43 @@ export async function checkDomains(name: string | null, deps: DomainDeps): Promi
     const { config } = deps.resolution();
     const current = config.domains.find((known) => known.name === domain.name) ?? domain;
     const facts = { config, resolver, fetchPolicy, ownAddresses: machine.addresses(), now: clock.wall() };
-    const findings = await runAll({ domain: current, ...facts }, one.signal);
+    const [findings, bounces] = await Promise.all([
+      runAll({ domain: current, ...facts }, one.signal),
+      checkReturnPath(current, facts, machine, deps, one.signal),
+    ]);
     one.end();
-    checked.push({ name: current.name, findings: [...findings, ...addresses], switchedTo });
+    checked.push({ name: current.name, findings: [...findings, ...bounces, ...addresses], switchedTo });
   }
   all.end();
   return checked;
+}
+
+/** Checks a domain's own return paths, and remembers whether its mail may use them from now on. */
+async function checkReturnPath(
+  { name, returnPath }: SendingDomain,
+  { config, resolver }: Pick<Inquiry, 'config' | 'resolver'>,
+  machine: ReturnType<typeof realMachine>,
+  deps: DomainDeps,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  if (returnPath === null) return [];
+  const { domain } = returnPath;
+  const probe = newProbe(config, deps);
+  const facts = { domain, config, resolver, machine, probe };
+  const { findings, isGood } = await checkBounceDomain('return path', facts, signal);
+  if (isGood === null) return findings;
+  await changeDomain(
+    name,
+    (before) => {
+      const own = before?.returnPath ?? null;
+      // It may have another one meanwhile.
+      if (before === null || own?.domain !== domain || own.isGood === isGood) return before;
+      const seenAt = isGood ? (own.seenAt ?? deps.clock.wall()) : own.seenAt;
+      return { ...before, returnPath: { domain, seenAt, isGood } };
+    },
+    deps,
+  );
+  return findings;
 }
 
 /** Every check of one domain, in order. One that fails is reported as skipped. */

@@ -135,7 +135,7 @@ async function mailHosts(name: string, resolver: Resolver, signal: AbortSignal):
 }
 
 /** In the order in which they are tried; none for null MX (RFC 7505). */
-function hostsOf(
+export function hostsOf(
   records: readonly { readonly preference: number; readonly exchange: string }[],
 ): readonly string[] {
   const sorted = [...records].sort((a, b) => a.preference - b.preference);

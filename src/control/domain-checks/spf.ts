@@ -153,9 +153,9 @@ function cured(problems: readonly Problem[], record: string): readonly Finding[]
 }
 
 /** Behind NAT the machine does not know its public address; its name should point there. */
-async function withPublicAddresses(
+export async function withPublicAddresses(
   senders: Senders,
-  { config, resolver }: Inquiry,
+  { config, resolver }: Pick<Inquiry, 'config' | 'resolver'>,
   signal: AbortSignal,
 ): Promise<Senders> {
   const host = serverName(config);

@@ -183,7 +183,7 @@ export class Answering {
       const taken = await this.#incoming.take(envelope, chunks, context);
       if (typeof taken !== 'string') return taken;
       this.#context.policy.completed(address);
-      return { yes: `taken as ${taken}` };
+      return { yes: taken };
     } finally {
       release();
     }

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Feedback, FeedbackToken } from '../../domain/feedback.ts';
 import { NO_FACTS, NO_MESSAGE } from '../../domain/feedback.ts';
 import type { FeedbackItem, FeedbackReport } from '../../engine/contract.ts';
+import { messageIdTime } from '../../lib/id.ts';
 import { sourceGroup } from '../../lib/network.ts';
+import { probeOf, type TokenPurpose } from '../../lib/recipient-token.ts';
 import { readIncomingFeedback } from '../../mail/incoming-feedback.ts';
 import { receivedHeader, type Trace } from '../../mail/trace.ts';
 import type { ForwardPath, ReversePath, TakenEnvelope } from '../../smtp/receiver/effect.ts';
@@ -44,7 +46,18 @@ type Addressee =
   | { readonly kind: 'bounce'; readonly token: FeedbackToken }
   /** Who sends there wants no more of what the message belongs to. */
   | { readonly kind: 'unsubscribe'; readonly token: FeedbackToken }
+  /** We ask ourselves whether mail comes back: the answer proves that it does. */
+  | { readonly kind: 'probe'; readonly token: FeedbackToken }
   | { readonly kind: 'other' };
+
+/** The addresses with tokens. */
+const ADDRESSES = [
+  ['bounce', 'return_path'],
+  ['unsubscribe', 'unsubscribe'],
+  ['probe', 'probe'],
+] as const satisfies readonly (readonly [Addressee['kind'], TokenPurpose])[];
+/** How long a probe may be under way, in ms. */
+const PROBE_MS = 600_000;
 
 /** What is known of a transaction besides its envelope. */
 export interface IncomingContext extends Pick<Trace, 'fromName' | 'protocol'> {
@@ -103,6 +116,8 @@ export class Incoming {
     if (this.#addressees.length >= MAX_RECIPIENTS) return TOO_MANY;
     const addressee = this.#addresseeOf(path);
     if (addressee === null) return nobody(path);
+    const [first] = this.#addressees;
+    if (first !== undefined && (first.kind === 'probe' || addressee.kind === 'probe')) return NOT_BOTH;
     try {
       if (addressee.kind === 'bounce' && !(await this.#deps.desk.counts(addressee.token)))
         return nobody(path);
@@ -115,17 +130,20 @@ export class Incoming {
   }
 
   /**
-   * Reads a message and tells what it says; the id of its evidence. When it resolves, both are on disk. Rejects only for
-   * a fault of ours.
+   * Reads a message and tells what it says; the text of the 250. When it resolves, what was told and the evidence are on
+   * disk. Rejects only for a fault of ours.
    */
   async take(
     envelope: TakenEnvelope,
     chunks: readonly Buffer[],
     context: IncomingContext,
   ): Promise<string | Refusal> {
+    const [first] = this.#addressees;
+    const probes = this.#options.bounces.tokens('probe');
+    if (first?.kind === 'probe' && probes !== null) return `proof ${probeOf(probes, first.token.id).proof}`;
     const bytes = Buffer.concat(chunks);
     try {
-      return (await this.#deps.desk.tell(this.#report(envelope, bytes, context))).id;
+      return `taken as ${(await this.#deps.desk.tell(this.#report(envelope, bytes, context))).id}`;
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       return STORE_AWAY;
@@ -154,12 +172,17 @@ export class Incoming {
 
   #addresseeOf({ mailbox }: ForwardPath): Addressee | null {
     const local = mailbox?.local ?? '';
-    const { returnPaths, unsubscribes } = this.#options.bounces;
-    const bounced = returnPaths?.readLocalPart(local) ?? null;
-    if (bounced !== null) return { kind: 'bounce', token: bounced };
-    const left = unsubscribes?.readLocalPart(local) ?? null;
-    if (left !== null) return { kind: 'unsubscribe', token: left };
+    const { tokens } = this.#options.bounces;
+    for (const [kind, purpose] of ADDRESSES) {
+      const token = tokens(purpose)?.readLocalPart(local) ?? null;
+      if (token !== null) return kind !== 'probe' || this.#isProbe(token) ? { kind, token } : null;
+    }
     return OTHERS.has(local.toLowerCase()) ? { kind: 'other' } : null;
+  }
+
+  /** Asked of us a short while ago, and no answer of ours. */
+  #isProbe({ id, recipient }: FeedbackToken): boolean {
+    return recipient === null && Math.abs(this.#deps.clock.wall() - messageIdTime(id)) < PROBE_MS;
   }
 
   #report(envelope: TakenEnvelope, bytes: Buffer, context: IncomingContext): FeedbackReport {

@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { CidrSet } from '../../lib/network.ts';
 import type { Random } from '../../lib/random.ts';
-import type { RecipientTokens } from '../../lib/recipient-token.ts';
+import type { RecipientTokens, TokenPurpose } from '../../lib/recipient-token.ts';
 import type { RecogniseToken } from '../../mail/feedback-report.ts';
 import type { Events } from '../../observe/events.ts';
 import type { Views } from '../../store/views.ts';
@@ -93,8 +93,7 @@ export interface BounceOptions {
   readonly maxMessageBytes: number;
   /** Messages a minute. */
   readonly ratePerSource: number;
-  /** Null, as long as the key of our tokens cannot be read: then none counts. */
-  readonly returnPaths: Pick<RecipientTokens, 'readLocalPart'> | null;
-  readonly unsubscribes: Pick<RecipientTokens, 'readLocalPart'> | null;
+  /** Null as long as the key of our tokens cannot be read: then none counts. */
+  readonly tokens: (purpose: TokenPurpose) => RecipientTokens | null;
   readonly recognise: RecogniseToken;
 }

@@ -9,7 +9,8 @@ import { SmtpWorld, type SmtpWorldOptions } from './world.ts';
 
 /** A listener with a bounce domain, and what comes to it. */
 
-const KEYS = keysOf(0);
+/** Of this installation. */
+export const KEYS = keysOf(0);
 const FOREIGN = keysOf(1);
 export const ABOUT: TokenSubject = { id: messageIdOf(new Uint8Array(16).fill(7)), recipient: 2 };
 export const DOMAIN = 'bounces.example.com';
@@ -41,8 +42,7 @@ export async function startWithBounces({
         domains: new Set([DOMAIN]),
         maxMessageBytes: 100_000,
         ratePerSource: 600,
-        returnPaths: tokensOf(KEYS, 'return_path'),
-        unsubscribes: tokensOf(KEYS, 'unsubscribe'),
+        tokens: (purpose) => tokensOf(KEYS, purpose),
         recognise: recogniseTokens(KEYS),
         ...bounces,
       },
@@ -87,6 +87,6 @@ export async function send(
   return await client.reply();
 }
 
-function keysOf(byte: number) {
+export function keysOf(byte: number) {
   return { tokenKeys: tokenKeys(createVault(new Uint8Array(32).fill(byte), seededRandom(1)).derive) };
 }

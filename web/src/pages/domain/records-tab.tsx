@@ -12,6 +12,8 @@ const PURPOSES: Readonly<Record<DnsRecord['purpose'], string>> = {
   dkim: 'DKIM',
   spf: 'SPF',
   dmarc: 'DMARC',
+  return_path_mx: 'Return path MX',
+  return_path_spf: 'Return path SPF',
 };
 
 /** The records that a domain needs, each to be copied, and what a check found in their places. */

@@ -189,7 +189,9 @@ export type Finding = ResultOf<'checkDomains'>[number]['findings'][number];
 
 /** What a record is called by the findings on it. */
 function findingName({ purpose, name }: Pick<DnsRecord, 'purpose' | 'name'>): string {
-  return purpose === 'dkim' ? `DKIM ${name.split('.')[0] ?? ''}` : purpose.toUpperCase();
+  if (purpose === 'dkim') return `DKIM ${name.split('.')[0] ?? ''}`;
+  if (purpose === 'return_path_mx') return 'return path MX';
+  return purpose === 'return_path_spf' ? 'return path SPF' : purpose.toUpperCase();
 }
 
 /** What was found on a record: the worst of it; null where nobody has looked. */
