@@ -51,6 +51,7 @@ export function engineSettings({ config, holds, routesVersion }: InForce): Engin
       capturedMaxBytes: retention.capturedMaxBytes,
       recordAgeMs: retention.recordsDays * DAY_MS,
       eventAgeMs: retention.eventsDays * DAY_MS,
+      feedbackAgeMs: retention.feedbackDays * DAY_MS,
     },
     suppressions: suppressionRules(config),
     tokenAgeMs: config.bounces.maxAgeDays * DAY_MS,

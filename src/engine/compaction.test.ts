@@ -92,7 +92,11 @@ async function mostlyDead(dead = 40, live = 3): Promise<void> {
     }
   }
   await stores.store.releaseLanes([lease], at());
-  await stores.store.purge({ ...NOTHING_KEPT, recordAgeMs: 1e12, eventAgeMs: 1e12 }, 1000, at());
+  await stores.store.purge(
+    { ...NOTHING_KEPT, recordAgeMs: 1e12, eventAgeMs: 1e12, feedbackAgeMs: 1e12 },
+    1000,
+    at(),
+  );
   // After a start nothing is written to it any more, and with another behind it it is idle.
   await spool.close();
   await open();

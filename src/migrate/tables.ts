@@ -235,6 +235,36 @@ const SMALL: readonly TableShape[] = [
     },
   },
   {
+    name: 'aftermath',
+    keys: 2,
+    columns: {
+      message: 'text',
+      idx: 'integer',
+      confirmed_at: 'bigint',
+      complained_at: 'bigint',
+      unsubscribed_at: 'bigint',
+      bounce: 'text',
+      suppression: 'text',
+    },
+  },
+  { name: 'soft_bounces', keys: 1, columns: { address: 'text', times: 'text', last_at: 'bigint' } },
+  {
+    name: 'feedback',
+    keys: 1,
+    columns: {
+      id: 'text',
+      at: 'bigint',
+      source: 'text',
+      kind: 'text',
+      message: 'text',
+      address: 'text',
+      content_type: 'text',
+      evidence: 'text',
+    },
+  },
+  { name: 'told_once', keys: 2, columns: { source: 'text', once: 'text', at: 'bigint' } },
+  { name: 'early_feedback', keys: 1, columns: { id: 'text', at: 'bigint', body: 'text' } },
+  {
     name: 'suppressions',
     keys: 1,
     columns: {

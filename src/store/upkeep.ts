@@ -46,6 +46,8 @@ export interface PurgePolicy {
   readonly capturedMaxBytes: number;
   readonly recordAgeMs: number;
   readonly eventAgeMs: number;
+  /** Of the evidence of what others told. */
+  readonly feedbackAgeMs: number;
 }
 
 /** See `Store.purge`. */

@@ -27,6 +27,7 @@ const KEEP: PurgePolicy = {
   capturedMaxBytes: 1e9,
   recordAgeMs: 90 * DAY,
   eventAgeMs: 90 * DAY,
+  feedbackAgeMs: 90 * DAY,
 };
 const ENDLESS = T0 + 900 * DAY;
 /** When the day of `T0` is over, since that began. */
@@ -90,7 +91,12 @@ describeWith(POSTGRES_PROGRAMS, 'the past over PostgreSQL', () => {
     const opened = await openPostgres({ url: other, allowUnsafe: true, daysAhead: 0 });
     expect(await partsOf('messages_gone', other)).toHaveLength(1);
     await opened.store.purge(
-      { ...KEEP, recordAgeMs: Number.MAX_SAFE_INTEGER, eventAgeMs: Number.MAX_SAFE_INTEGER },
+      {
+        ...KEEP,
+        recordAgeMs: Number.MAX_SAFE_INTEGER,
+        eventAgeMs: Number.MAX_SAFE_INTEGER,
+        feedbackAgeMs: Number.MAX_SAFE_INTEGER,
+      },
       9,
       {
         node: 'a',

@@ -343,4 +343,5 @@ const KEEP_ALL = {
   capturedMaxBytes: 1e9,
   recordAgeMs: 1e12,
   eventAgeMs: 1e12,
+  feedbackAgeMs: 1e12,
 };

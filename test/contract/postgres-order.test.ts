@@ -190,4 +190,5 @@ const NOTHING_KEPT = {
   capturedMaxBytes: 0,
   recordAgeMs: 1e12,
   eventAgeMs: 1e12,
+  feedbackAgeMs: 1e12,
 };

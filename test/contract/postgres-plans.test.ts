@@ -215,6 +215,7 @@ const KEEP_ALL = {
   capturedMaxBytes: 1e12,
   recordAgeMs: 1e12,
   eventAgeMs: 1e12,
+  feedbackAgeMs: 1e12,
 };
 
 function nodesOf(node: PlanNode): PlanNode[] {

@@ -197,6 +197,7 @@ describeWith(POSTGRES_PROGRAMS, 'the store over PostgreSQL', () => {
       capturedMaxBytes: 0,
       recordAgeMs: 0,
       eventAgeMs: 0,
+      feedbackAgeMs: 0,
     };
     await stores.store.purge(policy, 9, at(DAY));
     expect(await server.run('SELECT id FROM message_tags', url)).toHaveLength(1);

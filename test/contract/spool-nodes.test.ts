@@ -194,7 +194,11 @@ describeWith(POSTGRES_PROGRAMS, 'contents of several nodes in one PostgreSQL', (
       await attempt(stores.store, refTo(id, lease), [CAPTURED], at());
     }
     await stores.store.releaseLanes([lease], at());
-    await stores.store.purge({ ...NOTHING_KEPT, recordAgeMs: 1e12, eventAgeMs: 1e12 }, 1000, at());
+    await stores.store.purge(
+      { ...NOTHING_KEPT, recordAgeMs: 1e12, eventAgeMs: 1e12, feedbackAgeMs: 1e12 },
+      1000,
+      at(),
+    );
     await clock.advance(SEGMENT_MS);
     const collection = new Collection();
     const settings = () => ({ compactBelowPercent: 25 });

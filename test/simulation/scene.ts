@@ -44,6 +44,7 @@ export const SETTINGS: EngineSettings = {
     capturedMaxBytes: 1e9,
     recordAgeMs: 90 * 24 * 60 * MINUTE,
     eventAgeMs: 90 * 24 * 60 * MINUTE,
+    feedbackAgeMs: 90 * 24 * 60 * MINUTE,
   },
   suppressions: {
     scope: { hard_bounce: 'global', complaint: 'domain', unsubscribe: 'domain' },

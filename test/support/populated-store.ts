@@ -1,4 +1,5 @@
 /** Fills a store and its spool by their verbs: messages in every state, with whatever else an installation has. */
+import { NO_FACTS, NO_MESSAGE } from '../../src/domain/feedback.ts';
 import type { Suppression } from '../../src/domain/suppression.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import type { AcceptRecord } from '../../src/store/accepting.ts';
@@ -8,6 +9,7 @@ import type { Journal } from '../../src/store/journal.ts';
 import type { Registry } from '../../src/store/registry.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SuppressionList } from '../../src/store/suppressions.ts';
+import type { TellingItem, TellRules } from '../../src/store/telling.ts';
 import {
   at,
   attempt,
@@ -25,6 +27,14 @@ import {
   T0,
   takeLane,
 } from '../contract/store/fixtures.ts';
+
+const RULES: TellRules = {
+  scope: { hard_bounce: 'global', complaint: 'domain', unsubscribe: 'domain' },
+  days: { hard: 0, soft: 30, provider: 90, complaint: 0, unsubscribe: 0 },
+  softBounces: 5,
+  maxEntries: 100,
+  guarded: [],
+};
 
 /** What is filled. */
 export interface Populated {
@@ -64,6 +74,7 @@ export async function populate(into: Populated, count = 3): Promise<string[]> {
   await fillRegistry(into);
   await fillAccounts(into);
   await fillSuppressions(into);
+  await fillFeedback(into.store, ids);
   return ids;
 }
 
@@ -90,6 +101,7 @@ async function end(store: Store, count: number): Promise<void> {
       capturedMaxBytes: 1e9,
       recordAgeMs: 90 * DAY,
       eventAgeMs: 90 * DAY,
+      feedbackAgeMs: 90 * DAY,
     },
     1,
     at(HOUR),
@@ -148,6 +160,35 @@ async function fillSuppressions({ suppressions }: Populated): Promise<void> {
   ];
   await suppressions.addSuppressions(entries, { max: 100, by: 'hand', now: T0 });
   await suppressions.removeSuppressions(['sup_4'], false, T0);
+}
+
+/** What became of mail: a bounce, confirmations, evidence, and something that comes too early. */
+async function fillFeedback(store: Store, ids: readonly string[]): Promise<void> {
+  const told = (id: string | undefined, kind: 'bounce' | 'confirmation', place: number): TellingItem => ({
+    feedback: {
+      kind,
+      source: 'webhook:out',
+      message: { ...NO_MESSAGE, id: id ?? null },
+      recipient: null,
+      bounce: { ...NO_FACTS, type: 'soft', text: 'later' },
+      at: null,
+    },
+    onceId: `once ${place}`,
+    entryId: `sup_told_${place}`,
+  });
+  // Mail of high priority went first.
+  const items = [told(ids[2], 'bounce', 0), ...ids.map((id, place) => told(id, 'confirmation', place + 1))];
+  const evidence = { contentType: 'message/rfc822', base64: Buffer.from(AWKWARD).toString('base64') };
+  const early = [told('msg_none', 'confirmation', 99)];
+  const telling = { source: 'webhook:out', evidence, mayBeEarly: true } as const;
+  await store.tell(
+    [
+      { ...telling, id: 'fbk_1', items },
+      { ...telling, id: 'fbk_2', items: early },
+    ],
+    RULES,
+    at(HOUR),
+  );
 }
 
 async function fillAccounts({ accounts, journal }: Populated): Promise<void> {

@@ -294,7 +294,13 @@ test.each<[string, (store: Store) => Promise<unknown>]>([
 });
 
 describe('a log that failed', () => {
-  const AGES = { contentAgeMs: HOUR, capturedAgeMs: HOUR, recordAgeMs: HOUR, eventAgeMs: HOUR };
+  const AGES = {
+    contentAgeMs: HOUR,
+    capturedAgeMs: HOUR,
+    recordAgeMs: HOUR,
+    eventAgeMs: HOUR,
+    feedbackAgeMs: HOUR,
+  };
   const SIZES = { contentMaxBytes: 1, capturedMaxBytes: 1 };
   const RULES: TellRules = {
     scope: { hard_bounce: 'global', complaint: 'domain', unsubscribe: 'domain' },

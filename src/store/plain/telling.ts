@@ -9,6 +9,7 @@ import {
   GUARD_WINDOW_MS,
   guardedExpiry,
   isHeldBack,
+  SOFT_BOUNCE_WINDOW_MS,
   softBouncesInARow,
   suppressionBy,
 } from '../../domain/bounce.ts';
@@ -24,6 +25,7 @@ import {
   type SuppressionReason,
   scopeOf,
 } from '../../domain/suppression.ts';
+import { idFloor } from '../../lib/id.ts';
 import { fromJson } from '../columns.ts';
 import {
   EARLY_MS,
@@ -166,19 +168,14 @@ export function* guard(domain: string, now: number): MailWork<void> {
     ${JSON.stringify({ domain })})`;
 }
 
-/** Removes what is remembered no longer; returns how many rows, at most about `limit` of each kind. */
-export function* forgetTold(
-  feedbackBefore: string,
-  softBefore: number,
-  limit: number,
-  now: number,
-): Work<number> {
+/** Removes what is remembered no longer, at most `limit` rows of each kind. Returns how many of the kind with most. */
+export function* forgetTold(feedbackAgeMs: number, limit: number, now: number): Work<number> {
   const ids = yield* run`DELETE FROM told_once WHERE (source, once) IN
     (SELECT source, once FROM told_once WHERE at < ${now - ONCE_MS} ORDER BY at LIMIT ${limit})`;
   const evidence = yield* run`DELETE FROM feedback WHERE id IN
-    (SELECT id FROM feedback WHERE id < ${feedbackBefore} ORDER BY id LIMIT ${limit})`;
+    (SELECT id FROM feedback WHERE id < ${idFloor('fbk_', now - feedbackAgeMs)} ORDER BY id LIMIT ${limit})`;
   const soft = yield* run`DELETE FROM soft_bounces WHERE address IN
-    (SELECT address FROM soft_bounces WHERE last_at < ${softBefore} ORDER BY last_at LIMIT ${limit})`;
+    (SELECT address FROM soft_bounces WHERE last_at < ${now - SOFT_BOUNCE_WINDOW_MS} ORDER BY last_at LIMIT ${limit})`;
   return Math.max(ids, evidence, soft);
 }
 

@@ -1,12 +1,13 @@
 import { whenCancelled, whenRetried } from '../../domain/delivery.ts';
 import type { EventsKept } from '../../domain/event.ts';
 import type { LaneLease } from '../../domain/lane.ts';
+import { messageIdFloor } from '../../lib/id.ts';
 import type { Database, Queries } from '../../postgres/database.ts';
 import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } from '../accepting.ts';
 import type { CancelAnswer, RequeueAnswer, RequeueRequest } from '../acting.ts';
 import { fromGroup } from '../columns.ts';
 import { BYTES_GAUGE } from '../counting.ts';
-import { guard, retell, tell } from '../plain/telling.ts';
+import { forgetTold as forget, guard, retell, tell } from '../plain/telling.ts';
 import { stopsOf } from '../stops.ts';
 import type { Reassignment, Stamp, Store } from '../store.ts';
 import type { ContentPlace, PurgeAnswer, PurgePolicy, Relocation, SegmentUse } from '../upkeep.ts';
@@ -16,6 +17,7 @@ import { type Contents, type TakesContents, weightOf } from './contents.ts';
 import { purgeEvents } from './events.ts';
 import { Gatherer } from './gatherer.ts';
 import type { Partitions } from './partitions.ts';
+import { done } from './plain.ts';
 import { purge, purgeFigures } from './purge.ts';
 import { beginCall, recipientsOf, releaseCall, settleCall, settleWithOwn, suppress } from './settle.ts';
 import { expire, expiring, reclaim } from './sweep.ts';
@@ -100,6 +102,22 @@ export function storeOver(
   };
 }
 
+/** Removes what is remembered no longer of what was told, and what became of messages whose records are gone. */
+async function forgetTold(
+  db: Queries,
+  { feedbackAgeMs, recordAgeMs }: PurgePolicy,
+  limit: number,
+  now: number,
+): Promise<number> {
+  const told = await done(forget(feedbackAgeMs, limit, now), db);
+  return Math.max(told, await db.run(FORGET_AFTERMATH, [messageIdFloor(now - recordAgeMs), limit]));
+}
+
+// Records go by days, up to a day late: what is oldest is looked at, and stays while its record does.
+const FORGET_AFTERMATH = `DELETE FROM aftermath WHERE (message, idx) IN (
+    SELECT message, idx FROM aftermath WHERE message < $1 ORDER BY message, idx LIMIT $2)
+  AND NOT EXISTS (SELECT 1 FROM messages WHERE id = aftermath.message)`;
+
 /** The verb `purge`, in several transactions. */
 async function purgeAll(
   within: Within,
@@ -111,12 +129,13 @@ async function purgeAll(
   await partitions.prepare(at.now);
   const { contents, records, more } = await within(at, (work) => purge(work, policy, limit));
   const events = await within(at, ({ db }) => purgeEvents(db, at.now - policy.eventAgeMs, limit));
+  const told = await within(at, ({ db }) => forgetTold(db, policy, limit, at.now));
   const moreFigures = await within(at, (work) => purgeFigures(work, limit));
   const dropped = await partitions.dropOldest(at.now - policy.recordAgeMs, at.now);
   return {
     contents,
     records: records + (dropped ?? 0),
-    more: more || events >= limit || moreFigures || dropped !== null,
+    more: more || Math.max(events, told) >= limit || moreFigures || dropped !== null,
   };
 }
 

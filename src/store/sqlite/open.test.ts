@@ -19,6 +19,7 @@ const FORGET_ALL = {
   capturedMaxBytes: 0,
   recordAgeMs: 0,
   eventAgeMs: 0,
+  feedbackAgeMs: 0,
 };
 const ACT: Omit<NewJournalEntry, 'at'> = {
   actorKind: 'user',
@@ -281,6 +282,7 @@ describe('migrations', () => {
       capturedAgeMs: 0,
       recordAgeMs: 900 * day,
       eventAgeMs: 900 * day,
+      feedbackAgeMs: 900 * day,
     };
     // Those of the key with 30 days stay, and so does what is held; of the other key, one was captured.
     expect(await store.purge({ ...policy, ...ROOM }, 99, at(1))).toMatchObject({ contents: 1, records: 0 });

@@ -2,11 +2,13 @@ import type { MessageStatus } from '../../domain/delivery.ts';
 import { IDEMPOTENCY_MS } from '../accepting.ts';
 import { fromJson } from '../columns.ts';
 import { BYTES_GAUGE, dayOf, KEEP_QUOTA_DAYS } from '../counting.ts';
+import { forgetTold } from '../plain/telling.ts';
 import type { Stamp } from '../store.ts';
 import type { PurgeAnswer, PurgePolicy } from '../upkeep.ts';
 import type { Books } from './books.ts';
 import type { Driver } from './driver.ts';
 import { EventPurge } from './events.ts';
+import { runnerOver } from './plain.ts';
 import { WordIndex } from './word-index.ts';
 
 const DAY_MS = 86_400_000;
@@ -20,6 +22,7 @@ export function purgeVerb(books: Books) {
   const contentsOf = new ContentPurge(books, sql);
   const words = new WordIndex(books.db);
   const events = new EventPurge(books.db);
+  const run = runnerOver(books.db);
   return (policy: PurgePolicy, limit: number, at: Stamp): PurgeAnswer => {
     books.tallies.flush();
     let contents = contentsOf.byAge('sent', policy.contentAgeMs, limit, at);
@@ -28,10 +31,11 @@ export function purgeVerb(books: Books) {
     contents += contentsOf.bySize('captured', policy.capturedMaxBytes, limit - contents);
     const records = purgeRecords(at.now - policy.recordAgeMs, limit - contents);
     const forgotten = events.byAge(at.now - policy.eventAgeMs, limit);
+    const told = run(forgetTold(policy.feedbackAgeMs, limit, at.now));
     const repeats = sql.idempotency.run(at.now - IDEMPOTENCY_MS, limit);
     books.closeOff();
     books.quotas.prune(dayOf(at.now) - KEEP_QUOTA_DAYS, limit);
-    const more = Math.max(contents + records, forgotten, repeats) >= limit;
+    const more = Math.max(contents + records, forgotten, told, repeats) >= limit;
     if (!more) sql.emptyQueues.run();
     books.leases.prune(at.now);
     return { contents, records, more };
@@ -47,6 +51,7 @@ export function purgeVerb(books: Books) {
         words.remove(seq);
         events.ofMessage(seq);
         for (const table of sql.deleteRecords) table.run(seq);
+        sql.deleteAftermath.run(id);
         removed++;
       }
     if (removed > 0) words.recede();
@@ -154,6 +159,7 @@ function preparePurge(db: Driver) {
       db.prepare<[seq: number]>('DELETE FROM deliveries WHERE message = ?'),
       db.prepare<[seq: number]>('DELETE FROM messages WHERE seq = ?'),
     ],
+    deleteAftermath: db.prepare<[id: string]>('DELETE FROM aftermath WHERE message = ?'),
     emptyQueues: db.prepare('DELETE FROM key_queues WHERE messages = 0'),
     idempotency: db.prepare<[before: number, limit: number]>(
       `DELETE FROM idempotency WHERE (key_id, idem_key) IN (

@@ -29,6 +29,7 @@ const KEEP_NOTHING = {
   capturedMaxBytes: 0,
   recordAgeMs: 0,
   eventAgeMs: 0,
+  feedbackAgeMs: 0,
 };
 
 let folder: string;
@@ -144,7 +145,11 @@ it('cancels it, and then retention does its work', async () => {
   expect(await states(ids['waiting']), 'was retried by hand').toEqual(['queued null']);
   expect(await states(ids['half'])).toEqual(['delivered accepted', 'failed rejected', 'failed cancelled']);
   await stores.store.cancel([ids['waiting'] ?? ''], at());
-  await stores.store.purge({ ...KEEP_NOTHING, recordAgeMs: 1e12, eventAgeMs: 1e12 }, 99, at());
+  await stores.store.purge(
+    { ...KEEP_NOTHING, recordAgeMs: 1e12, eventAgeMs: 1e12, feedbackAgeMs: 1e12 },
+    99,
+    at(),
+  );
   expect(await gauges()).toEqual({});
   expect(await stores.store.liveSegments([1])).toEqual(new Map([[1, 0]]));
 });

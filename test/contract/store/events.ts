@@ -44,6 +44,7 @@ const KEEP = {
   capturedMaxBytes: 1e9,
   recordAgeMs: 90 * DAY,
   eventAgeMs: 30 * DAY,
+  feedbackAgeMs: 30 * DAY,
 };
 
 /** What the log of events promises. */

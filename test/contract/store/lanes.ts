@@ -299,4 +299,5 @@ const KEEP_ALL = {
   capturedMaxBytes: 1e9,
   recordAgeMs: 9 * DAY,
   eventAgeMs: 9 * DAY,
+  feedbackAgeMs: 9 * DAY,
 };

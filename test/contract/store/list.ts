@@ -79,7 +79,11 @@ export function listContract(open: OpenSubject): void {
       expect((await list({ captured, tag: 'news' })).ids).toEqual([one]);
       expect((await list({ captured }, { statuses: ['failed'] })).ids).toEqual([]);
       const keepNone = { contentAgeMs: 1e12, contentMaxBytes: 1e12, capturedAgeMs: 0, capturedMaxBytes: 0 };
-      await subject.store.purge({ ...keepNone, recordAgeMs: 1e12, eventAgeMs: 1e12 }, 9, at(1));
+      await subject.store.purge(
+        { ...keepNone, recordAgeMs: 1e12, eventAgeMs: 1e12, feedbackAgeMs: 1e12 },
+        9,
+        at(1),
+      );
       expect((await list({ captured })).ids).toEqual([]);
     });
 

@@ -348,6 +348,7 @@ class World {
       capturedMaxBytes: size,
       recordAgeMs: 1e9,
       eventAgeMs: 1e9,
+      feedbackAgeMs: 1e9,
     };
     await this.#subject.store.purge(policy, 1 + (choice % 5), at(this.#ms));
   }

@@ -28,6 +28,7 @@ const KEEP: PurgePolicy = {
   capturedMaxBytes: 1e9,
   recordAgeMs: 90 * DAY,
   eventAgeMs: 90 * DAY,
+  feedbackAgeMs: 90 * DAY,
 };
 
 /** What `purge` and the segment verbs promise. */
@@ -157,6 +158,7 @@ export function purgeContract(open: OpenSubject): void {
         capturedMaxBytes: 0,
         recordAgeMs: 0,
         eventAgeMs: 0,
+        feedbackAgeMs: 0,
       };
       const answer = await subject.store.purge(nothing, 9, at(900 * DAY));
       expect(answer).toEqual({ contents: 0, records: 0, more: false });

@@ -30,6 +30,7 @@ const NOTHING = {
   capturedMaxBytes: 1e9,
   recordAgeMs: 1e12,
   eventAgeMs: 1e12,
+  feedbackAgeMs: 1e12,
 };
 
 /** What `begin`, `settle`, `release` and `purge` promise of quotas. */

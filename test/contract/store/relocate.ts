@@ -89,7 +89,11 @@ export function relocateContract(open: OpenSubject): void {
       await subject.store.accept([record], at());
       await attempt(subject.store, refTo(record.id, lease), [DELIVERED], at());
       const all = { contentAgeMs: 0, contentMaxBytes: 0, capturedAgeMs: 0, capturedMaxBytes: 0 };
-      await subject.store.purge({ ...all, recordAgeMs: 1e12, eventAgeMs: 1e12 }, 9, at());
+      await subject.store.purge(
+        { ...all, recordAgeMs: 1e12, eventAgeMs: 1e12, feedbackAgeMs: 1e12 },
+        9,
+        at(),
+      );
       expect(await subject.store.relocate([{ messageId: record.id, content, to }], at())).toEqual([false]);
       expect(await contentOf(record.id)).toBeNull();
       expect(await subject.store.liveSegments([1, 5])).toEqual(

@@ -242,4 +242,5 @@ const DROP_CONTENTS = {
   capturedMaxBytes: 0,
   recordAgeMs: 90 * DAY,
   eventAgeMs: 90 * DAY,
+  feedbackAgeMs: 90 * DAY,
 };

@@ -252,6 +252,7 @@ export function searchContract(open: OpenSubject): void {
         capturedMaxBytes: 0,
         recordAgeMs: 0,
         eventAgeMs: 0,
+        feedbackAgeMs: 0,
       };
       while ((await subject.store.purge(policy, 100, at(DAY))).more);
       expect(await search('gone')).toEqual([]);

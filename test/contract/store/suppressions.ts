@@ -194,6 +194,7 @@ export function suppressionContract(open: OpenSubject): void {
         capturedMaxBytes: 0,
         recordAgeMs: 0,
         eventAgeMs: DAY,
+        feedbackAgeMs: DAY,
       };
       await subject.store.purge(policy, 9, at(2 * DAY));
       subject = await subject.reopen();

@@ -218,7 +218,7 @@ describe('refused', () => {
     const id = await submit();
     await world.intake.cancel(id);
     const now = world.clock.wall() + 1000;
-    const ages = { contentAgeMs: 0, capturedAgeMs: 0, recordAgeMs: 1e9, eventAgeMs: 1e9 };
+    const ages = { contentAgeMs: 0, capturedAgeMs: 0, recordAgeMs: 1e9, eventAgeMs: 1e9, feedbackAgeMs: 1e9 };
     const policy = { ...ages, contentMaxBytes: 0, capturedMaxBytes: 0 };
     await world.stores.store.purge(policy, 100, { node: 'test', now });
     const answer = await resend(id);
