@@ -14,6 +14,10 @@ export interface Things {
   readonly delivered: string;
   readonly failed: string;
   readonly captured: string;
+  /** Came back for one of its recipients; another called it spam. */
+  readonly bounced: string;
+  /** Was not sent, because of what had come back. */
+  readonly suppressed: string;
 }
 
 const SECTIONS = [
@@ -30,13 +34,16 @@ const SECTIONS = [
 ];
 
 /** The pages of a populated dashboard. */
-export function pagesOf({ delivered, failed, captured }: Things): readonly LookedAt[] {
+export function pagesOf(things: Things): readonly LookedAt[] {
+  const { delivered, failed, captured, bounced, suppressed } = things;
   return [
     { name: 'overview', path: '/', heading: 'Overview' },
     { name: 'messages', path: '/messages', heading: 'Messages' },
     { name: 'messages-none-found', path: '/messages?q=nothingofthekind', heading: 'Messages' },
     { name: 'message', path: `/messages/${delivered}`, heading: /invoice/i },
     { name: 'message-failed', path: `/messages/${failed}`, heading: /nobody/i },
+    { name: 'message-bounced', path: `/messages/${bounced}`, heading: /collection/i },
+    { name: 'message-suppressed', path: `/messages/${suppressed}`, heading: /second try/i },
     { name: 'queue', path: '/queue', heading: 'Queue' },
     { name: 'inbox', path: '/inbox', heading: 'Inbox' },
     { name: 'inbox-message', path: `/inbox/${captured}`, heading: 'Inbox' },

@@ -1,5 +1,6 @@
 /** A dashboard over an installation that is in use: mail of every fate, relays, rules, a domain, users. */
 import { once } from 'node:events';
+import type { Client } from '../e2e/service.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import { Dashboard } from './dashboard.ts';
 import type { Things } from './pages.ts';
@@ -91,9 +92,37 @@ async function use(dashboard: Dashboard): Promise<Things> {
   });
   await test.send({ ...letter('Plain words'), to: ['tester@example.net'] });
   await Promise.all([...delivered.map((id) => shop.end(id)), shop.end(failed), test.end(captured)]);
+  const fates = await becomeKnown(dashboard, shop);
   // Refused at the door: somebody without a key.
   await fetch(shop.messages, { headers: { authorization: 'Bearer wb_live_nobody' } });
-  return { delivered: delivered[0] ?? '', failed, captured };
+  return { delivered: delivered[0] ?? '', failed, captured, ...fates };
+}
+
+/** Tells what became of mail after its delivery, of which the suppression list is made. */
+async function becomeKnown(
+  dashboard: Dashboard,
+  shop: Client,
+): Promise<Pick<Things, 'bounced' | 'suppressed'>> {
+  const teller = await dashboard.client(
+    'teller',
+    ...['feedback:write', 'messages:read_all'].flatMap((scope) => ['--scope', scope]),
+  );
+  const to = ['gone@example.net', 'angry@example.org', 'ann@example.net', 'full@example.org'];
+  const bounced = await shop.send({ ...letter('The new collection'), to, tags: ['news'] });
+  await shop.end(bounced);
+  const gone = { code: 550, enhancedCode: '5.1.1', text: 'No mailbox here by that name' };
+  const full = { code: 552, enhancedCode: '5.2.2', text: 'The mailbox is full' };
+  for (const [recipient, told] of [
+    ['gone@example.net', { kind: 'bounce', ...gone }],
+    ['full@example.org', { kind: 'bounce', ...full }],
+    ['angry@example.org', { kind: 'complaint' }],
+    ['ann@example.net', { kind: 'confirmation' }],
+    ['ann@example.net', { kind: 'unsubscribe' }],
+  ] as const)
+    await teller.tell({ id: bounced, recipient, ...told });
+  const suppressed = await shop.send({ ...letter('A second try'), to: ['gone@example.net'] });
+  await shop.end(suppressed);
+  return { bounced, suppressed };
 }
 
 function letter(subject: string) {

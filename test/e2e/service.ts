@@ -79,6 +79,14 @@ export class Client {
     return heldFetch(`${this.messages}${path}`, { headers: { authorization: `Bearer ${this.key}` } });
   }
 
+  /** Tells what became of mail (contract-2 §A3); it must be taken. */
+  async tell(feedback: object): Promise<void> {
+    const headers = { authorization: `Bearer ${this.key}`, 'content-type': 'application/json' };
+    const url = this.messages.replace(/messages$/, 'feedback');
+    const answer = await heldFetch(url, { method: 'POST', headers, body: JSON.stringify(feedback) });
+    if (answer.status !== 202) throw new Error(`feedback was not taken: ${await answer.text()}`);
+  }
+
   /** A message's record as it is now. */
   async record(id: string): Promise<StatusRecord> {
     return unwrap(await this.api.get(id));

@@ -54,6 +54,7 @@ const STATES: Readonly<Record<string, readonly [Tone, string]>> = {
   no_route: ['bad', 'No route'],
   unknown: ['warn', 'Unknown'],
   bounced: ['bad', 'Bounced'],
+  suppressed: ['neutral', 'Suppressed'],
   partial: ['warn', 'Partial'],
   deferred: ['warn', 'Deferred'],
 

@@ -14,7 +14,7 @@ import { useCall } from '../../queries.ts';
 import { IfMay } from '../../session.tsx';
 import { downloadSource } from '../message/actions.tsx';
 import { MessageContents } from '../message/contents.tsx';
-import type { Story } from '../message/timeline.ts';
+import type { Story } from '../message/story.ts';
 import { DeleteButton } from './delete-menu.tsx';
 import type { InboxSearch } from './list.tsx';
 

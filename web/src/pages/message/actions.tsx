@@ -22,7 +22,7 @@ import { useAct, useCall } from '../../queries.ts';
 import { useMay, useSession } from '../../session.tsx';
 import { ComposeDialog } from '../compose/dialog.tsx';
 import { curlOf } from './curl.ts';
-import type { Story } from './timeline.ts';
+import type { Story } from './story.ts';
 
 /** What can be done to a message by the one who looks at it, as it is now. */
 export function MessageActions({ story }: { readonly story: Story }) {

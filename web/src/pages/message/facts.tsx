@@ -3,7 +3,9 @@ import { Copyable } from '../../parts/copy.tsx';
 import { type Column, countColumn, DataTable, statusColumn } from '../../parts/data-table.tsx';
 import { Card, entriesOf } from '../../parts/page.tsx';
 import { Bytes, DueAt, Duration, Said, Time } from '../../parts/values.tsx';
-import { counted, replyText, type Story, waitingWords, wayIn } from './timeline.ts';
+import { BOUNCE_WORDS, type Bounce, sourceWords } from './aftermath.ts';
+import { type Recipient, replyText, type Story } from './story.ts';
+import { counted, waitingWords, wayIn } from './timeline.ts';
 
 /** What is known of a message, by name: narrow, names over values. */
 export function Facts({ story }: { readonly story: Story }) {
@@ -76,8 +78,6 @@ function kept({ kept: isKept, until }: Story['content']): ReactNode {
   );
 }
 
-type Recipient = Story['record']['recipients'][number];
-
 /** What became of each recipient's copy. */
 export function RecipientTable({ story }: { readonly story: Story }) {
   const { recipients } = story.record;
@@ -104,11 +104,14 @@ function columnsOf(captured: boolean): readonly Column<Recipient>[] {
       header: 'Address',
       width: 'minmax(0, 1.8fr)',
       sort: ({ address }) => address,
-      cell: ({ address, type }) => (
-        <span className="flex min-w-0 items-baseline gap-2">
-          <Said text={address} className="min-w-0" />
-          {type !== 'to' && <span className="caption shrink-0">{type}</span>}
-        </span>
+      cell: (recipient) => (
+        <>
+          <span className="flex min-w-0 items-baseline gap-2">
+            <Said text={recipient.address} className="min-w-0" />
+            {recipient.type !== 'to' && <span className="caption shrink-0">{recipient.type}</span>}
+          </span>
+          <Since recipient={recipient} />
+        </>
       ),
     },
     statusColumn(
@@ -128,13 +131,16 @@ function columnsOf(captured: boolean): readonly Column<Recipient>[] {
       header: 'Last reply',
       width: 'minmax(0, 2fr)',
       card: 'plain',
-      cell: ({ lastCode, lastEnhancedCode, lastReply }) => (
-        <Said
-          text={replyText(lastCode, lastEnhancedCode, lastReply)}
-          lines="several"
-          className="line-clamp-3 text-sm text-soft"
-        />
-      ),
+      cell: ({ bounce, lastCode, lastEnhancedCode, lastReply }) =>
+        bounce === null ? (
+          <Said
+            text={replyText(lastCode, lastEnhancedCode, lastReply)}
+            lines="several"
+            className="line-clamp-3 text-sm text-soft"
+          />
+        ) : (
+          <BounceText bounce={bounce} />
+        ),
     },
     countColumn({ header: 'Attempts', width: '4.25rem' }, ({ attempts }) => attempts),
     {
@@ -148,6 +154,52 @@ function columnsOf(captured: boolean): readonly Column<Recipient>[] {
       ),
     },
   ];
+}
+
+/** What is known of a recipient besides its delivery. */
+function Since({
+  recipient: { confirmedAt, complainedAt, unsubscribedAt },
+}: {
+  readonly recipient: Recipient;
+}) {
+  const known = [
+    confirmedAt !== null && (
+      <span key="confirmed" title="Its own server took it">
+        Confirmed <Time at={confirmedAt} />
+      </span>
+    ),
+    complainedAt !== null && (
+      <span key="complained" className="text-failed">
+        Called it spam <Time at={complainedAt} />
+      </span>
+    ),
+    unsubscribedAt !== null && (
+      <span key="unsubscribed" className="text-retrying">
+        Unsubscribed <Time at={unsubscribedAt} />
+      </span>
+    ),
+  ].filter(Boolean);
+  if (known.length === 0) return null;
+  return <span className="flex flex-wrap gap-x-3 text-xs font-normal text-soft">{known}</span>;
+}
+
+/** Why a recipient bounced, what that means, and how it became known. */
+function BounceText({ bounce: { type, source, code, enhancedCode, text } }: { readonly bounce: Bounce }) {
+  const { name, means } = BOUNCE_WORDS[type];
+  return (
+    <div className="min-w-0 text-sm">
+      <span className="font-medium text-failed" title={means}>
+        {name}
+      </span>
+      {source !== 'smtp' && <span className="text-soft">, told {sourceWords(source)}</span>}
+      <Said
+        text={replyText(code, enhancedCode, text)}
+        none=""
+        lines="several"
+        className="line-clamp-3 text-soft"
+      />
+    </div>
+  );
 }
 
 /** Of a list, so many stand there at once; one more alone is no reason to fold it. */

@@ -1,4 +1,18 @@
-import { Ban, Check, CircleDashed, Clock, Inbox, type LucideIcon, RotateCw, Send, X } from 'lucide-react';
+import {
+  Ban,
+  Check,
+  CheckCheck,
+  CircleDashed,
+  Clock,
+  Flag,
+  Inbox,
+  type LucideIcon,
+  MailX,
+  RotateCw,
+  Send,
+  Undo2,
+  X,
+} from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { Badge, StatusBadge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -7,7 +21,8 @@ import type { MoreRows } from '../../parts/data-table.tsx';
 import { KeyValue, type Rows } from '../../parts/page.tsx';
 import { PartsBar } from '../../parts/progress.tsx';
 import { DueAt, Duration, Said, Time } from '../../parts/values.tsx';
-import { type Attempt, type Happening, phasesOf, replyText, type Story, timelineOf } from './timeline.ts';
+import { type Attempt, type Happening, replyText, type Story } from './story.ts';
+import { phasesOf, timelineOf } from './timeline.ts';
 
 /** Of a long life, so many happenings are shown at its beginning and at its end. */
 const HEAD = 3;
@@ -18,6 +33,10 @@ const SIGNS: Readonly<Record<string, readonly [LucideIcon, string]>> = {
   captured: [Inbox, 'bg-accent-soft text-accent'],
   delivered: [Check, 'bg-delivered-soft text-delivered'],
   rejected: [X, 'bg-failed-soft text-failed'],
+  confirmed: [CheckCheck, 'bg-delivered-soft text-delivered'],
+  bounced: [Undo2, 'bg-failed-soft text-failed'],
+  complained: [Flag, 'bg-failed-soft text-failed'],
+  unsubscribed: [MailX, 'bg-retrying-soft text-retrying'],
   failed: [Ban, 'bg-failed-soft text-failed'],
   deferred: [RotateCw, 'bg-retrying-soft text-retrying'],
   unknown: [CircleDashed, 'bg-retrying-soft text-retrying'],

@@ -15,7 +15,8 @@ import { MessageActions } from './actions.tsx';
 import { MessageContents } from './contents.tsx';
 import { Facts, RecipientTable } from './facts.tsx';
 import { Happenings } from './happenings.tsx';
-import { isKept, type Story, type WaitingFor, waitingWords } from './timeline.ts';
+import type { Story } from './story.ts';
+import { isKept, type WaitingFor, waitingWords } from './timeline.ts';
 
 /** One message: what became of it and why, and what it says. */
 export function MessagePage() {

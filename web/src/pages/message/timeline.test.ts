@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { sourceWords } from './aftermath.ts';
 import { sameWays } from './page.tsx';
-import { type Attempt, phasesOf, replyText, type Story, timelineOf } from './timeline.ts';
+import { type Attempt, replyText, type Story } from './story.ts';
+import { phasesOf, timelineOf } from './timeline.ts';
+
+const NOTHING_TOLD = { confirmedAt: null, bounce: null, complainedAt: null, unsubscribedAt: null };
+const BOB = { address: 'bob@example.org', ...NOTHING_TOLD };
 
 const RECORD = {
   id: 'msg_1',
@@ -11,7 +16,7 @@ const RECORD = {
   timestamp: '2026-11-22T03:00:01.000Z',
   durationMs: 812,
   attempts: 1,
-  recipients: [{ address: 'bob@example.org' }],
+  recipients: [BOB],
 };
 
 function attempt(number: number, outcome: string, more: object = {}): Attempt {
@@ -90,7 +95,10 @@ describe('the life of a message', () => {
   });
 
   it('counts outcomes where there are several recipients, and takes the worst for its mark', () => {
-    const recipients = [{ address: 'a' }, { address: 'b' }];
+    const recipients = [
+      { ...BOB, address: 'a' },
+      { ...BOB, address: 'b' },
+    ];
     const results = ['delivered', 'rejected', 'delivered'].map((outcome) => ({
       recipient: 'x',
       outcome,
@@ -113,6 +121,75 @@ describe('the life of a message', () => {
       'Taken by the local inbox',
       'Captured: nothing was sent',
     ]);
+  });
+});
+
+describe('what becomes of a message after its delivery', () => {
+  const at = (minute: number) => `2026-11-22T03:0${minute}:00.000Z`;
+  const bounce = {
+    type: 'hard',
+    source: 'dsn',
+    code: 550,
+    enhancedCode: '5.1.1',
+    text: 'No such user',
+    at: at(2),
+  };
+
+  it('stands around its end, in the order of its time', () => {
+    const bob = { ...BOB, confirmedAt: at(1), bounce, complainedAt: at(5), unsubscribedAt: at(4) };
+    const came = { status: 'failed', outcome: 'bounced', timestamp: at(2), recipients: [bob] };
+    expect(titles(story(came, { attempts: [attempt(1, 'delivered')] }))).toEqual([
+      'Accepted by the HTTP API',
+      'Attempt 1 by out (mx.example.org): taken',
+      'Confirmed by the recipient’s own server',
+      'Hard bounce',
+      'Failed: it came back',
+      'The recipient unsubscribed',
+      'The recipient called it spam',
+    ]);
+  });
+
+  it('tells whose it is where there are several, what was said, and who told', () => {
+    const recipients = [BOB, { ...BOB, address: 'ann@example.org', bounce }];
+    const [, told] = timelineOf(story({ status: 'failed', timestamp: at(2), recipients }));
+    expect(told).toMatchObject({
+      title: 'ann@example.org: hard bounce',
+      detail: '550 5.1.1 No such user · told by a delivery status notification',
+      at: at(2),
+      mark: 'bounced',
+    });
+  });
+
+  it('leaves a refusal in our own dialogue to its attempt', () => {
+    const refused = { ...BOB, bounce: { ...bounce, source: 'smtp' } };
+    const whole = story({ status: 'failed', outcome: 'rejected', recipients: [refused] });
+    expect(titles(whole)).toEqual(['Accepted by the HTTP API', 'Failed: refused for good']);
+  });
+
+  it('tells of many recipients together, from the first of them on', () => {
+    const recipients = Array.from({ length: 11 }, (_, place) => ({
+      ...BOB,
+      address: `reader${place}@example.org`,
+      confirmedAt: at(9 - (place % 9)),
+    }));
+    const confirmed = timelineOf(story({ recipients })).filter(({ mark }) => mark === 'confirmed');
+    expect(confirmed).toMatchObject([
+      { title: '11 recipients were confirmed by their own servers', at: at(1) },
+    ]);
+    const ten = timelineOf(story({ recipients: recipients.slice(1) }));
+    expect(ten.filter(({ mark }) => mark === 'confirmed')).toHaveLength(10);
+  });
+
+  it('says that the suppression list stopped it', () => {
+    expect(titles(story({ status: 'failed', outcome: 'suppressed' })).at(-1)).toBe(
+      'Failed: on the suppression list',
+    );
+  });
+
+  it('names the one who told', () => {
+    expect(sourceWords('webhook:grid:eu')).toBe('by the webhook of grid:eu');
+    expect(sourceWords('arf')).toBe('by a feedback report of the mailbox provider');
+    expect(sourceWords('pigeon')).toBe('by pigeon');
   });
 });
 

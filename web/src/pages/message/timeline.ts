@@ -1,25 +1,6 @@
-import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatDuration, plural } from '../../format.ts';
-
-/** All that is known of a message. */
-export type Story = ResultOf<'messageStory'>;
-/** One try to hand it on. */
-export type Attempt = Story['attempts'][number];
-
-/** A point in a message's life. */
-export interface Happening {
-  readonly key: string;
-  /** RFC 3339; null when it is not known. */
-  readonly at: string | null;
-  readonly title: string;
-  readonly detail: string | null;
-  /** A status or outcome, for its colour. */
-  readonly mark: string;
-  /** The attempt that it was; null for what was none. */
-  readonly attempt: number | null;
-  /** It has not happened yet. */
-  readonly ahead: boolean;
-}
+import { aftermathOf } from './aftermath.ts';
+import { type Attempt, type Happening, point, replyText, type Story } from './story.ts';
 
 const WAYS_IN: Readonly<Record<string, string>> = {
   api: 'by the HTTP API',
@@ -33,16 +14,6 @@ export function wayIn(source: string): string {
   return WAYS_IN[source] ?? `by ${source}`;
 }
 
-/** A point of which only what is special is said. */
-function point(
-  key: string,
-  title: string,
-  mark: string,
-  { at = null, detail = null, attempt = null, ahead = false }: Partial<Happening> = {},
-): Happening {
-  return { key, title, mark, at, detail, attempt, ahead };
-}
-
 /** A message's life, from its acceptance to what is ahead. */
 export function timelineOf(story: Story): Happening[] {
   const { record, attempts, moreAttempts } = story;
@@ -52,8 +23,15 @@ export function timelineOf(story: Story): Happening[] {
     ...planned(story),
     ...attempts.map((attempt) => tried(attempt, story)),
     ...(moreAttempts ? [point('more', 'More attempts, not shown here', 'queued', { detail })] : []),
-    ...ending(story),
+    ...withAftermath(ending(story), aftermathOf(record)),
   ];
+}
+
+/** What was told of recipients stands around the end of their message, in the order of its time. */
+function withAftermath(end: readonly Happening[], told: readonly Happening[]): Happening[] {
+  const endedAt = end.find(({ ahead }) => !ahead)?.at ?? null;
+  const isBefore = ({ at }: Happening) => endedAt === null || at === null || at <= endedAt;
+  return [...told.filter(isBefore), ...end, ...told.filter((one) => !isBefore(one))];
 }
 
 function accepted({ record, key, sourceAddress }: Story): Happening {
@@ -120,15 +98,6 @@ function replyOf(results: Attempt['results']): string {
   return result === undefined ? '' : replyText(result.code, result.enhancedCode, result.reply);
 }
 
-/** A reply with its codes, each once. */
-export function replyText(code: number | null, enhanced: string | null, text: string | null): string {
-  const said = (text ?? '').trim();
-  const codes = [code === null ? '' : String(code), enhanced ?? ''].filter(
-    (one) => one !== '' && !said.split(/\s+/, 2).includes(one),
-  );
-  return [...codes, said].filter((part) => part !== '').join(' ');
-}
-
 function ending({ record, captured }: Story): Happening[] {
   const { status, outcome, timestamp, durationMs, nextAttemptAt, waitingFor } = record;
   const detail = durationMs ? `${formatDuration(durationMs)} after it could go out` : null;
@@ -157,6 +126,7 @@ const REASONS: Readonly<Record<string, string>> = {
   no_route: ': no route took it',
   unknown: ': held, because it is unknown whether it was accepted',
   bounced: ': it came back',
+  suppressed: ': on the suppression list',
   partial: ' for some of its recipients',
 };
 

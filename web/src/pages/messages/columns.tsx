@@ -60,8 +60,10 @@ export const MESSAGE_COLUMNS: readonly Column<FoundMessage>[] = [
 ];
 
 /** Outcomes that say more than their status. */
+const TELLING: ReadonlySet<string> = new Set(['cancelled', 'bounced', 'suppressed', 'partial']);
+
 function shownOutcome(outcome: string | undefined): string | null {
-  return outcome === 'cancelled' || outcome === 'bounced' || outcome === 'partial' ? outcome : null;
+  return outcome !== undefined && TELLING.has(outcome) ? outcome : null;
 }
 
 /** The first recipient, and how many more there are. */

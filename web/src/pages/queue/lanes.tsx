@@ -18,7 +18,7 @@ import { actsColumn, type Column, countColumn } from '../../parts/data-table.tsx
 import { Menu, MenuItem, MenuLine, MenuLink } from '../../parts/menu.tsx';
 import { Said, Time, useNow } from '../../parts/values.tsx';
 import { useAct } from '../../queries.ts';
-import { replyText } from '../message/timeline.ts';
+import { replyText } from '../message/story.ts';
 import { ofLane, ofRelay, type PlannedAct } from './act-dialog.tsx';
 
 /** When a lane has rested; nothing once that is over. */
