@@ -3,6 +3,7 @@ import { quote } from '../http/problem.ts';
 import { cancelMessage, retryMessage } from '../ingest/http/acts.ts';
 import { attemptsJson } from '../ingest/http/attempts.ts';
 import { EVENT_FILTER_PARAMETERS, eventFilter, eventsPageJson } from '../ingest/http/events.ts';
+import { feedbackDetailJson, feedbackListJson } from '../ingest/http/feedback.ts';
 import { readContent } from '../ingest/http/find-message.ts';
 import { handOver } from '../ingest/http/hand-over.ts';
 import { FILTER_PARAMETERS, listFilter, MAX_LIMIT } from '../ingest/http/list.ts';
@@ -36,7 +37,9 @@ const MAX_CONTENT = 128 * 1024 * 1024;
 /** The operations on messages. */
 export function messageOperations(
   deps: LocalDeps,
-): SubmitOperations & MessageOperations & Pick<Operations, 'submitRaw' | 'events'> {
+): SubmitOperations &
+  MessageOperations &
+  Pick<Operations, 'submitRaw' | 'events' | 'messageFeedback' | 'feedback'> {
   const nextToken = createTokenSource(deps.clock, deps.random);
   return {
     submit: ({ message }) => submit(message, nextToken(), deps),
@@ -51,6 +54,14 @@ export function messageOperations(
     messages: (request) => listMessages(request, deps),
     events: (request) => listEvents(request, deps),
     attempts: (request) => listAttempts(request, deps),
+    messageFeedback: async ({ id }) => {
+      const { message } = await findMessage(id, deps);
+      return feedbackListJson(await deps.views.feedbackAbout(message.id));
+    },
+    feedback: async ({ id }) => {
+      const found = await deps.views.feedback(id);
+      return found === null ? null : feedbackDetailJson(found);
+    },
     messageContent: ({ id }) => content(id, deps),
     ...messageActs(deps),
   };

@@ -213,6 +213,32 @@ export const MESSAGE_OPERATIONS = {
       },
     ],
   }),
+  messageFeedback: operation({
+    meaning: 'What others told of a message after its delivery, the newest first.',
+    access: READ,
+    request: messageRequest,
+    result: ({ feedbackListSchema }) => feedbackListSchema,
+    commands: [
+      {
+        words: 'messages feedback',
+        summary: 'show what others told of a message after its delivery',
+        examples: ['waybill messages feedback msg_01k…'],
+        takes: { id: WHICH },
+        prints: ({ feedback }) =>
+          feedback
+            .map(
+              ({ id, at, kind, source, recipient }) => `${at} ${kind} (${source}) ${recipient ?? ''} ${id}`,
+            )
+            .join('\n') || 'Nobody told anything.',
+      },
+    ],
+  }),
+  feedback: operation({
+    meaning: 'What others told at one time, and how it came; null if it is no longer kept.',
+    access: READ,
+    request: messageRequest,
+    result: ({ feedbackDetailSchema }) => feedbackDetailSchema.nullable(),
+  }),
   messageContent: operation({
     meaning: 'A message as it is sent, while it is kept.',
     access: READ,

@@ -83,4 +83,6 @@ export const VIEWS: Readonly<Record<Exclude<keyof Views, 'close'>, true>> = {
   quotaUsed: true,
   waiting: true,
   events: true,
+  feedback: true,
+  feedbackAbout: true,
 };

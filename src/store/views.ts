@@ -1,6 +1,7 @@
 import type { Aftermath } from '../domain/aftermath.ts';
 import type { Attempt } from '../domain/attempt.ts';
 import type { DeliveryState, MessageStatus } from '../domain/delivery.ts';
+import type { FeedbackKind, FeedbackSource } from '../domain/feedback.ts';
 import type { MessageRecord, Priority, RecipientKind } from '../domain/message.ts';
 import type { OutcomeName } from '../domain/outcome.ts';
 import type { MailQuery } from '../domain/query.ts';
@@ -64,8 +65,34 @@ export interface Views {
   /** A page of the log of events. It shows no event while one with a smaller sequence may still appear. */
   events(query: EventQuery): Promise<EventPage>;
 
+  /** What others told us at one time, with what came. Null: no longer kept, or never. The caller checks who owns it. */
+  feedback(id: string): Promise<FeedbackDetail | null>;
+
+  /** What others told us of a message, the newest first; at most 100. */
+  feedbackAbout(messageId: string): Promise<StoredFeedback[]>;
+
   /** Closes the views. */
   close(): Promise<void>;
+}
+
+/** What others told us at one time, as it is kept. */
+export interface StoredFeedback {
+  /** `fbk_…` */
+  readonly id: string;
+  /** Wall ms at which it came. */
+  readonly at: number;
+  readonly source: FeedbackSource;
+  /** Of the first thing told; `nothing` if it told nothing. */
+  readonly kind: FeedbackKind | 'nothing';
+  /** The message and the recipient that it is about; null: none of ours, or none in particular. */
+  readonly messageId: string | null;
+  readonly address: string | null;
+  readonly contentType: string;
+}
+
+/** The same, with the beginning of what came. */
+export interface FeedbackDetail extends StoredFeedback {
+  readonly base64: string;
 }
 
 /** How many records a page may examine before it returns what it has (contract §3.2). */

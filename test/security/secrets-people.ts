@@ -140,6 +140,8 @@ function requests(id: string): Partial<Record<OperationName, object>> {
       envid: null,
       content: Buffer.from('From: a@example.com\r\nSubject: hi\r\n\r\nhi\r\n').toString('base64'),
     },
+    messageFeedback: { id },
+    feedback: { id: 'fbk_none' },
     messageContent: { id },
     sessions: { name: null },
     search: { query: '', limit: 200, before: null },

@@ -50,6 +50,8 @@ export const ENDPOINTS = {
   getMessage:           { method: 'GET',  path: '/api/v1/messages/{id}',          access: READ,    query: STATUS_PARAMETERS },
   listAttempts:         { method: 'GET',  path: '/api/v1/messages/{id}/attempts', access: READ,    query: ATTEMPTS_PARAMETERS },
   getContent:           { method: 'GET',  path: '/api/v1/messages/{id}/content',  access: CONTENT, query: CONTENT_PARAMETERS },
+  listFeedback:         { method: 'GET',  path: '/api/v1/messages/{id}/feedback', access: CONTENT, query: NONE },
+  getFeedback:          { method: 'GET',  path: '/api/v1/feedback/{feedback}',    access: CONTENT, query: NONE },
   waitForCaptured:      { method: 'GET',  path: '/api/v1/inbox/wait',             access: READ,    query: INBOX_WAIT_PARAMETERS },
   listEvents:           { method: 'GET',  path: '/api/v1/events',                 access: EVENTS,  query: EVENT_PARAMETERS },
   tellFeedback:         { method: 'POST', path: '/api/v1/feedback',               access: FEEDBACK, query: NONE },

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { EVENT_TYPES, type EventType } from '../../domain/event.ts';
+import { FEEDBACK_KINDS } from '../../domain/feedback.ts';
 import { SUPPRESSION_REASONS } from '../../domain/suppression.ts';
 import {
   bounceTypeSchema,
@@ -104,3 +105,33 @@ export const eventsPageSchema = z.object({
   nextCursor: z.string().optional().describe('With it as `cursor`, the next older events follow; absent at the end, and with `after`.'),
   nextAfter: sequence.optional().describe('With it as `after`, everything newer follows, and nothing is missed. Absent with `cursor`, and as long as there was no event although there are more.'),
 }).describe('A page of events: with `after` the oldest first, else the newest first.');
+
+// What others told of mail after its delivery, as it is kept (contract-2 §A3).
+
+// biome-ignore format: a table
+const toldFeedback = {
+  id: z.string().meta({ pattern: '^fbk_[0-9a-hjkmnp-tv-z]{26}$' }).describe('`fbk_` and 26 characters.'),
+  at: time.describe('When it came.'),
+  source: z.string().describe('How it came: `dsn`, `arf`, `webhook:` and a relay, `one_click`, `mailto`, `api`, …'),
+  kind: z.enum([...FEEDBACK_KINDS, 'nothing']).describe('What it told first; `nothing` if it tells nothing of any mail.'),
+  message: messageIdSchema.nullable().describe('The id of the message that it is about; null for none of ours.'),
+  recipient: z.string().nullable().describe('The address of the recipient that it is about; null for none in particular.'),
+  contentType: z.string(),
+};
+
+/** What was told at one time. */
+export const feedbackEntrySchema = z
+  .object(toldFeedback)
+  .describe('Something that others told of a message. All members are always present.');
+
+/** The same, with the evidence. */
+// biome-ignore format: a table
+export const feedbackDetailSchema = z.object({
+  ...toldFeedback,
+  content: z.string().describe('The first 64 KiB of what came, in base64.'),
+}).describe('Something that others told, and how it came. All members are always present.');
+
+/** What was told of a message. */
+export const feedbackListSchema = z
+  .object({ feedback: z.array(feedbackEntrySchema) })
+  .describe('What others told of a message, the newest first; at most 100.');

@@ -18,7 +18,7 @@ import {
 import { EventTail } from './event-tail.ts';
 import { answerEvents } from './events.ts';
 import { answerExplain } from './explain.ts';
-import { answerFeedback } from './feedback.ts';
+import { answerEvidence, answerFeedback, answerFeedbackList } from './feedback.ts';
 import { CONTENT_PARAMETERS, type Findable, findReadable, openContent, recipientIn } from './find-message.ts';
 import { answerHook } from './hook.ts';
 import { InProgress } from './idempotency.ts';
@@ -99,6 +99,8 @@ function handlersOf(
     getMessage: (call) => answerStatus(call, parts),
     listAttempts: (call) => answerAttempts(call, parts.views),
     getContent: (call) => answerContent(call, parts),
+    listFeedback: (call) => answerFeedbackList(call, parts),
+    getFeedback: (call) => answerEvidence(call, parts),
     waitForCaptured: (call) => answerWait(call, parts),
     listEvents: (call) => answerEvents(call, parts),
     tellFeedback: (call) => answerFeedback(call, parts),

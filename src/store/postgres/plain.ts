@@ -27,11 +27,7 @@ export interface PlainStores {
 
 /** The plain rows over a database. */
 export function plainStores(database: Database): PlainStores {
-  const outside: Asked = {
-    rows: (text, values) => database.rows(text, values),
-    run: writesNothing,
-    send: writesNothing,
-  };
+  const outside = readOnly(database);
   const over = <T>(subject: Subject<T>) =>
     forwarding<T>(subject.verbs, (verb, args) => {
       // Restarted with the transaction.
@@ -58,6 +54,11 @@ export function plainStores(database: Database): PlainStores {
     journal: over(JOURNAL),
     suppressions: over(SUPPRESSIONS),
   };
+}
+
+/** For work that reads by one statement, outside of any transaction. */
+export function readOnly(database: Pick<Queries, 'rows'>): Asked {
+  return { rows: (text, values) => database.rows(text, values), run: writesNothing, send: writesNothing };
 }
 
 /** Runs work on plain rows to its end. */

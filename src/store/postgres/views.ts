@@ -6,6 +6,7 @@ import { IDEMPOTENCY_MS } from '../accepting.ts';
 import { fromJson, groupOf, priorityOf } from '../columns.ts';
 import { type CountedEvent, dayOf, type GaugeName, minuteOf, RECENT_MINUTES } from '../counting.ts';
 import { countsOf } from '../periods.ts';
+import { feedbackAbout, feedbackOf } from '../plain/feedback.ts';
 import {
   type AttemptPage,
   type AttemptRange,
@@ -25,6 +26,7 @@ import {
 import { eventsView } from './events.ts';
 import { FIRST_DUE } from './lanes.ts';
 import { Lists } from './list.ts';
+import { done, readOnly } from './plain.ts';
 import { quotaUsed } from './quotas.ts';
 import { readDetails, textLength } from './records.ts';
 import { type ListLimits, Searches } from './search.ts';
@@ -57,6 +59,8 @@ export function viewsOver(
     quotaUsed: (day) => quotaUsed(database, day),
     waiting: (query) => database.inSnapshot((db) => waiting(db, query)),
     events: eventsView(database, clock),
+    feedback: (id) => done(feedbackOf(id), readOnly(database)),
+    feedbackAbout: (messageId) => done(feedbackAbout(messageId), readOnly(database)),
     close: () => database.close(),
   };
 }

@@ -4,6 +4,7 @@ import { fromJson } from '../columns.ts';
 import type { CountedEvent, Period } from '../counting.ts';
 import type { Synchronous } from '../forwarding.ts';
 import { addMinutes, type CountRow, countsOf } from '../periods.ts';
+import { feedbackAbout, feedbackOf } from '../plain/feedback.ts';
 import {
   type CountRange,
   type FoundCount,
@@ -23,6 +24,7 @@ import { type InSnapshot, snapshots } from './connection.ts';
 import type { Driver } from './driver.ts';
 import { eventsView } from './events.ts';
 import { type ListSlice, Paging, type SliceRequest } from './paging.ts';
+import { runnerOver } from './plain.ts';
 import { quotaUsedView } from './quotas.ts';
 import { figuresView, MESSAGE_COLUMNS, type MessageRow, messageOf } from './records.ts';
 import { foundFinder } from './search.ts';
@@ -47,6 +49,7 @@ export function createViews(db: Driver, limits: ViewLimits = {}): ViewVerbs {
   const { maxExamined } = limits;
   const findIdempotency = prepareFindIdempotency(db);
   const inSnapshot = snapshots(db);
+  const run = runnerOver(db);
   const slices = sliceViews(db, inSnapshot, limits);
   return {
     message: messageView(db, inSnapshot),
@@ -78,6 +81,8 @@ export function createViews(db: Driver, limits: ViewLimits = {}): ViewVerbs {
     quotaUsed: quotaUsedView(db),
     waiting: waitingView(db, inSnapshot),
     events: eventsView(db, inSnapshot),
+    feedback: (id: string) => run(feedbackOf(id)),
+    feedbackAbout: (messageId: string) => run(feedbackAbout(messageId)),
   };
 }
 

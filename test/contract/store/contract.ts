@@ -8,6 +8,7 @@ import { claimContract } from './claim.ts';
 import { earlyContract } from './early.ts';
 import { eventContract, eventOptionContract } from './events.ts';
 import { expiryContract } from './expiry.ts';
+import { feedbackContract } from './feedback.ts';
 import type { OpenSubject } from './fixtures.ts';
 import { foreseeContract } from './foresee.ts';
 import { hostileTextContract } from './hostile-text.ts';
@@ -60,6 +61,7 @@ function mailPromises(open: OpenSubject): void {
   claimContract(open);
   settleContract(open);
   eventContract(open);
+  feedbackContract(open);
   quotaContract(open);
   wayContract(open);
   reportContract(open);

@@ -1,8 +1,10 @@
 /** `POST /api/v1/feedback` over real sockets: what came elsewhere is read, and told to the desk. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NO_FACTS, NO_MESSAGE } from '../../../src/domain/feedback.ts';
+import type { Scope } from '../../../src/domain/key.ts';
 import { member } from '../../support/openapi.ts';
-import { World } from './world.ts';
+import { TELL_RULES, telling } from '../../support/telling.ts';
+import { MAIL, World } from './world.ts';
 
 const PATH = '/api/v1/feedback';
 const ID = 'msg_01kaj3v7q8x5m2c9t4r6w0ybzn';
@@ -145,4 +147,54 @@ test('what the store does not take is to be sent again', async () => {
   world.desk.failure = 'store_unavailable';
   const answer = await tell(COMPLAINT);
   expect([answer.status, answer.json['code']]).toEqual([503, 'store_unavailable']);
+});
+
+describe('evidence', () => {
+  const CONTENT: readonly Scope[] = ['messages:send', 'messages:content'];
+  const keep = async (told: ReturnType<typeof telling>) => {
+    await world.stores.store.tell([told], TELL_RULES, { node: 'a', now: world.clock.wall() });
+    return told.id;
+  };
+  const get = (path: string, secret: string) => world.ask({ path, key: secret });
+  const seen = async (path: string, secret: string) => {
+    const { status, json } = await get(path, secret);
+    return [status, json['code']];
+  };
+
+  test('is shown with its message, and as it came', async () => {
+    const owner = await world.key({ scopes: CONTENT });
+    const { json } = await world.post(owner, MAIL);
+    const message = String(json['id']);
+    const id = await keep(telling(message, { kind: 'bounce', recipient: 'bob@example.org' }));
+    const entry = {
+      id,
+      at: new Date(world.clock.wall()).toISOString(),
+      source: 'dsn',
+      kind: 'bounce',
+      message,
+      recipient: 'bob@example.org',
+      contentType: 'message/rfc822',
+    };
+    expect((await get(`/api/v1/messages/${message}/feedback`, owner)).json).toEqual({ feedback: [entry] });
+    expect((await get(`${PATH}/${id}`, owner)).json).toEqual({ ...entry, content: 'RnJvbTo=' });
+  });
+
+  test('of the messages of others is not there, nor what is about no message', async () => {
+    const owner = await world.key({ scopes: CONTENT });
+    const stranger = await world.key({ scopes: CONTENT });
+    const all = await world.key({ scopes: ['messages:content', 'messages:read_all'] });
+    const reader = await world.key({ scopes: ['messages:read', 'messages:read_all'] });
+    const { json } = await world.post(owner, MAIL);
+    const message = String(json['id']);
+    const id = await keep(telling(message));
+    const nobodys = await keep(telling(null, {}, { items: [] }));
+    expect(await seen(`${PATH}/${id}`, stranger)).toEqual([404, 'not_found']);
+    expect(await seen(`/api/v1/messages/${message}/feedback`, stranger)).toEqual([404, 'message_not_found']);
+    expect(await seen(`${PATH}/${nobodys}`, owner)).toEqual([404, 'not_found']);
+    expect(await seen(`${PATH}/fbk_none`, all)).toEqual([404, 'not_found']);
+    for (const path of [`${PATH}/${id}`, `${PATH}/${nobodys}`, `/api/v1/messages/${message}/feedback`]) {
+      expect(await seen(path, all)).toEqual([200, undefined]);
+      expect(await seen(path, reader)).toEqual([403, 'scope_missing']);
+    }
+  });
 });

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Telling } from '../../../src/store/telling.ts';
 import { exchangeRaw, RawClient } from '../../peers/http.ts';
 import { DOCUMENT } from '../../support/openapi.ts';
+import { TELL_RULES, telling } from '../../support/telling.ts';
 import { attempt, CAPTURED } from './deliver.ts';
 import { MAIL, World } from './world.ts';
 
@@ -267,11 +269,15 @@ describe('methods', () => {
   const at = (path: string) =>
     path
       .replace('{id}', messageId)
+      .replace('{feedback}', told.id)
       .replace('{domain}', 'x.test')
       .replace(/explain$/, 'explain?from=a@example.com&to=b@example.com');
   let messageId: string;
+  let told: Telling;
   beforeAll(async () => {
     messageId = String((await world.post(key, MAIL)).json['id']);
+    told = telling(messageId);
+    await world.stores.store.tell([told], TELL_RULES, { node: 'a', now: world.clock.wall() });
   });
 
   test('every path of the description is tried here', () => {

@@ -63,6 +63,8 @@ const ASKED: Readonly<Record<string, readonly [scopes: string, window: 'send' | 
   listAttempts: ['messages:read or messages:read_all', 'read'],
   getContent: ['messages:content', 'read'],
   listEvents: ['events:read', 'read'],
+  listFeedback: ['messages:content', 'read'],
+  getFeedback: ['messages:content', 'read'],
   waitForCaptured: ['messages:read or messages:read_all', 'read'],
   tellFeedback: ['feedback:write', 'send'],
   cancelMessage: ['messages:send', 'send'],

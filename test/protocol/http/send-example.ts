@@ -2,6 +2,7 @@
 import { OPERATIONS } from '../../../src/ingest/http/openapi/document.ts';
 import type { Operation } from '../../../src/ingest/http/openapi/operation.ts';
 import { isJson } from '../../support/openapi.ts';
+import { TELL_RULES, telling } from '../../support/telling.ts';
 import { attempt, CAPTURED, REJECTED } from './deliver.ts';
 import { type Answer, encodeForm, MAIL, type World } from './world.ts';
 
@@ -95,10 +96,19 @@ async function pathOf({ path, operationId }: Operation, { world, key }: Sender):
     await attempt(world, CAPTURED);
   }
   if (operationId === 'listEvents') await world.post(key, MAIL);
+  if (path.includes('{feedback}')) return path.replace('{feedback}', await tellOf(world, key));
   if (!path.includes('{id}')) return path.replace('{domain}', 'example.com').replace('{operation}', 'hold');
   const { headers } = await world.post(key, MAIL);
   if (operationId === 'retryMessage' || operationId === 'getMessage') await attempt(world, REJECTED);
   return path.replace('/api/v1/messages/{id}', String(headers.location));
+}
+
+/** Keeps something that was told of a message of the key; its id. */
+async function tellOf(world: Sender['world'], key: string): Promise<string> {
+  const { json } = await world.post(key, MAIL);
+  const told = telling(String(json['id']));
+  await world.stores.store.tell([told], TELL_RULES, { node: 'a', now: world.clock.wall() });
+  return told.id;
 }
 
 /** A key as the operation wants it. */

@@ -57,6 +57,10 @@ const PATH_PARAMETERS: Readonly<Record<string, { readonly description: string; r
       description: 'The message’s id, as the 202 gave it, or its Message-ID in angle brackets.',
       example: 'msg_01k9f5y7f0e2c4a8b6d0e2f4g6',
     },
+    feedback: {
+      description: 'The id of what was told, as a list or an event gives it.',
+      example: 'fbk_01kaj3v7q8x5m2c9t4r6w0ybzn',
+    },
     operation: { description: 'The operation’s name, from docs/administering.md.', example: 'hold' },
     domain: {
       description: 'Has no effect: the key decides which senders are allowed.',

@@ -3,6 +3,16 @@ import type { routeExplanationSchema } from '../operator-answers.ts';
 import * as examples from './examples.ts';
 import { type Descriptions, jsonAnswer } from './operation.ts';
 
+const BOUNCE = {
+  id: 'fbk_01kaj3v7q8x5m2c9t4r6w0ybzn',
+  at: '2026-11-20T11:15:00.123Z',
+  source: 'dsn',
+  kind: 'bounce',
+  message: 'msg_01k9f5y7f0e2c4a8b6d0e2f4g6',
+  recipient: 'bob@example.org',
+  contentType: 'message/rfc822',
+};
+
 /** The endpoints that read. */
 export const READING = {
   listMessages: {
@@ -90,6 +100,33 @@ export const READING = {
       },
     ],
     problems: { 503: ['too_many_event_readers'] },
+  },
+  listFeedback: {
+    tag: 'Reading',
+    summary: 'See what others told of a message',
+    description:
+      'Bounces, complaints and other feedback, the newest first; at most 100. They are kept for `retention.feedback_days` (default 30).',
+    answers: [
+      jsonAnswer('FeedbackList', 'What was told.', {
+        bounce: { summary: 'A bounce', value: { feedback: [BOUNCE] } },
+      }),
+    ],
+    problems: { 404: ['message_not_found'], 409: ['refused'] },
+  },
+  getFeedback: {
+    tag: 'Reading',
+    summary: 'Get a piece of feedback as it came',
+    description:
+      'The first 64 KiB of it. One about a message of another key, or about none, is the same 404 as one that does not exist, unless the key has `messages:read_all`.',
+    answers: [
+      jsonAnswer('FeedbackDetail', 'What was told, and how it came.', {
+        bounce: {
+          summary: 'A bounce',
+          value: { ...BOUNCE, content: 'RnJvbTogTUFJTEVSLURBRU1PTkBteC5leGFtcGxlLm9yZw0K' },
+        },
+      }),
+    ],
+    problems: { 404: ['not_found'] },
   },
   waitForCaptured: {
     tag: 'Reading',
