@@ -1,0 +1,139 @@
+/** What comes back by mail to the real program: records tell of it, also after a death, and nothing of it goes on. */
+import { expect, onTestFinished, test } from 'vitest';
+import { type DnsServer, startDnsServer } from '../peers/dns-server.ts';
+import { SmtpClient } from '../peers/smtp-client.ts';
+import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
+import { createKey, type Service, startService } from './service.ts';
+
+const DOMAIN = 'bounces.example.com';
+const LETTER = { from: 'a@example.com', subject: 'Hello', text: 'It works.' };
+
+function configuration(sink: SmtpSink, dns: DnsServer, threads: number): string {
+  return `
+api: { port: 0, bind: ["127.0.0.1"], rate_limit_per_key: 0 }
+webui: { port: 0, bind: ["127.0.0.1"] }
+listener: { ports: [0], bind: ["127.0.0.1"], allowed_cidrs: ["192.0.2.1"] }
+server: { hostname: mail.example.com }
+threads: { ingest: ${threads} }
+dns: { servers: ["127.0.0.1:${dns.endpoint.port}"] }
+bounces: { domain: ${DOMAIN} }
+delivery: { default_relay: direct }
+health: { disk_critical_bytes: 0, disk_low_bytes: 0 }
+relays: [{ name: direct, type: mx, port: ${sink.port}, allow_private: true }]
+`;
+}
+
+async function started(threads: number) {
+  const [dns, sink] = await Promise.all([startDnsServer(), startSmtpSink()]);
+  dns.set('one.test', 'MX', [{ preference: 10, exchange: 'mx.one.test' }]);
+  dns.set('mx.one.test', 'A', ['127.0.0.1']);
+  dns.set(DOMAIN, 'MX', [{ preference: 10, exchange: 'mail.example.com' }]);
+  dns.set(DOMAIN, 'TXT', ['v=spf1 +all']);
+  dns.set('mail.example.com', 'A', ['127.0.0.1']);
+  const service = await startService(configuration(sink, dns, threads));
+  onTestFinished(async () => {
+    await service.stop();
+    await sink.close();
+  });
+  return { service, sink };
+}
+
+function notification(action: 'failed' | 'delivered', address: string): readonly string[] {
+  const isFailed = action === 'failed';
+  return [
+    'From: MAILER-DAEMON@mx.one.test',
+    'Subject: Delivery Status Notification',
+    'Content-Type: multipart/report; report-type=delivery-status; boundary="b"',
+    '',
+    '--b',
+    'Content-Type: message/delivery-status',
+    '',
+    'Reporting-MTA: dns; mx.one.test',
+    '',
+    `Final-Recipient: rfc822; ${address}`,
+    `Action: ${action}`,
+    `Status: ${isFailed ? '5.1.1' : '2.0.0'}`,
+    ...(isFailed ? ['Diagnostic-Code: smtp; 550 5.1.1 no such user'] : []),
+    '',
+    '--b--',
+  ];
+}
+
+/** Brings mail as a server of strangers does; the reply to its end, or the first refusal. */
+async function bring(service: Service, to: string, lines: readonly string[]): Promise<string> {
+  const client = await SmtpClient.connect(service.server.runtime.smtp[0] ?? 0);
+  try {
+    await client.reply();
+    for (const line of ['EHLO mx.one.test', 'MAIL FROM:<>', `RCPT TO:<${to}>`, 'DATA']) {
+      const reply = await client.ask(line);
+      if (!/^[23]/.test(reply)) return reply;
+    }
+    client.say(...lines, '.');
+    return await client.reply();
+  } finally {
+    client.destroy();
+  }
+}
+
+const TAKEN = /^250 2\.0\.0 .*taken as fbk_/;
+
+async function outcomesOf({ client }: Service, id: string) {
+  const { status, recipients } = await client.record(id);
+  return [status, ...recipients.map(({ outcome }) => outcome)];
+}
+
+test.each([1, 2])('a bounce that was taken is never forgotten (%i threads)', async (threads) => {
+  const { service, sink } = await started(threads);
+  const scopes = ['events:read', 'messages:read_all'].flatMap((name) => ['--scope', name]);
+  const follower = await createKey(service.installation, 'follower', ...scopes);
+  const to = ['ann@one.test', 'bob@one.test'];
+  const ids = await Promise.all(to.map((address) => service.client.send({ ...LETTER, to: address })));
+  const [id = '', other = ''] = ids;
+  for (const sent of ids) expect(await service.client.end(sent)).toMatchObject({ status: 'delivered' });
+  const pathTo = (address: string) =>
+    sink.messages.find((message) => message.to.includes(address))?.from.replace(/^<(.*)>.*$/, '$1') ?? '';
+  expect(pathTo('ann@one.test')).toMatch(/^b-[0-9a-hjkmnp-tv-z]{40}@bounces\.example\.com$/);
+  expect(pathTo('bob@one.test')).not.toBe(pathTo('ann@one.test'));
+  expect((await service.installation.run('messages', 'show', id)).stdout).toContain(pathTo('ann@one.test'));
+
+  expect(await bring(service, `x${pathTo('ann@one.test')}`, notification('failed', 'ann@one.test'))).toMatch(
+    /^550 5\.1\.1 /,
+  );
+  expect(await bring(service, 'ann@one.test', ['', 'Hi.'])).toMatch(/^550 5\.7\.1 /);
+  expect(await bring(service, pathTo('bob@one.test'), notification('delivered', 'bob@one.test'))).toMatch(
+    TAKEN,
+  );
+  expect(await bring(service, pathTo('ann@one.test'), notification('failed', 'ann@one.test'))).toMatch(TAKEN);
+  await service.server.end('SIGKILL');
+  await service.restart();
+  expect(await outcomesOf(service, id)).toEqual(['failed', 'bounced']);
+  const [ann] = (await service.client.record(id)).recipients;
+  expect(ann?.bounce).toMatchObject({ type: 'hard', source: 'dsn', code: 550, enhancedCode: '5.1.1' });
+  expect(await outcomesOf(service, other)).toEqual(['delivered', 'accepted']);
+  expect((await service.client.record(other)).recipients[0]?.confirmedAt).toMatch(/^20/);
+
+  const again = await service.client.send({ ...LETTER, to: 'ann@one.test' });
+  await service.client.end(again);
+  expect(await outcomesOf(service, again)).toEqual(['failed', 'suppressed']);
+  const url = `${service.server.api}/api/v1/events?message=${id}&limit=50&after=0`;
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${follower}` } });
+  const { events } = (await answer.json()) as { readonly events: readonly { readonly type: string }[] };
+  expect(events.map(({ type }) => type)).toEqual(['message.queued', 'message.delivered', 'message.bounced']);
+  // Nothing of what came in went on, and nobody was told by mail.
+  expect(sink.messages.map((message) => message.to)).toHaveLength(2);
+});
+
+test('the doctor looks for the bounce domain', async () => {
+  const { service } = await started(1);
+  const { stdout } = await service.installation.run('doctor', '--json');
+  const { findings } = JSON.parse(stdout) as {
+    readonly findings: readonly { name: string; status: string }[];
+  };
+  const own = findings.filter(({ name }) => name.startsWith('bounce'));
+  expect(own.map(({ name, status }) => [name, status])).toEqual([
+    ['bounce MX', 'ok'],
+    ['bounce SPF', expect.stringMatching(/^(ok|skipped)$/)],
+    // Direct delivery has the port of another server here.
+    ['bounce probe', 'warn'],
+  ]);
+});
