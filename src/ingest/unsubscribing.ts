@@ -20,7 +20,7 @@ export interface UnsubscribeTerms {
   /** `server.public_url`. */
   readonly publicUrl: string | null;
   /** Null if `secret.key` cannot be read. */
-  readonly tokens: Pick<RecipientTokens, 'write' | 'localPart'> | null;
+  readonly tokens: Pick<RecipientTokens, 'write' | 'read' | 'localPart'> | null;
   readonly bounceDomains: BounceDomains;
   readonly domains: readonly SendingDomain[];
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { UnsubscribeTerms } from '../../src/ingest/unsubscribing.ts';
 import { createRecipientTokens, type RecipientTokens } from '../../src/lib/recipient-token.ts';
 import { signedDomain } from './signed-domain.ts';
@@ -20,5 +21,8 @@ export function linksFor(...domains: readonly string[]): UnsubscribeTerms {
   };
 }
 
+/** A key for each purpose, as `secret.key` gives. */
+export const deriveKey = (info: string): Uint8Array => createHash('sha256').update(info).digest();
+
 /** The tokens of links, as any test's key makes them. */
-export const LINK_TOKENS: RecipientTokens = createRecipientTokens('unsubscribe', () => new Uint8Array(32));
+export const LINK_TOKENS: RecipientTokens = createRecipientTokens('unsubscribe', deriveKey);

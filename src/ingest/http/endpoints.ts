@@ -79,6 +79,8 @@ export const OPEN_ENDPOINTS = {
 // biome-ignore format: a table
 export const STRANGER_ENDPOINTS = {
   takeHook:             { method: 'POST', path: '/hooks/{relay}/{token}' },
+  showUnsubscribe:      { method: 'GET',  path: '/u/{token}' },
+  takeUnsubscribe:      { method: 'POST', path: '/u/{token}' },
 } as const satisfies Readonly<Record<string, Pick<OpenEndpoint, 'method' | 'path'>>>;
 
 /** The name of an endpoint, fit to be a method's name in a generated client. */

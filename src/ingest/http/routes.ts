@@ -34,6 +34,7 @@ import { answerStatus } from './record.ts';
 import { answerResend } from './resend.ts';
 import type { StrangerHandle } from './strangers.ts';
 import { answerSubmit } from './submit.ts';
+import { showUnsubscribe, takeUnsubscribe } from './unsubscribe.ts';
 import { Watchers } from './watchers.ts';
 
 /** The handler of each endpoint. */
@@ -63,6 +64,8 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
   };
   const strangers: Readonly<Record<keyof typeof STRANGER_ENDPOINTS, StrangerHandle>> = {
     takeHook: (visit) => answerHook(visit, { ...deps, ...deps.shared }),
+    showUnsubscribe: (visit) => showUnsubscribe(visit, { ...deps, ...deps.shared }),
+    takeUnsubscribe: (visit) => takeUnsubscribe(visit, { ...deps, ...deps.shared }),
   };
   return [
     ...ENDPOINT_IDS.map((id) => {

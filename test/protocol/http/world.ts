@@ -264,7 +264,7 @@ export class World extends IngestWorld {
           const answer = { status: response.statusCode ?? 0, headers: response.headers, text, json };
           try {
             // Paths for strangers are in no description.
-            if (!path.startsWith('/hooks/')) holdAgainst(method, path, answer);
+            if (!/^\/(?:hooks|u)\//.test(path)) holdAgainst(method, path, answer);
             resolve(answer);
           } catch (error) {
             reject(error);
