@@ -430,9 +430,10 @@ export interface AttemptsPage {
  * `message.delayed`: a server behind the next hop still tries; `message.complained`: the recipient called it spam;
  * `message.unsubscribed`: the recipient wants no more of it. Without a message: `suppression.added` and
  * `suppression.removed`: an entry of the suppression list; `suppression.guarded`: a domain refused so many recipients
- * that its refusals make no entries for a while. More types may be added.
+ * that its refusals make no entries for a while. Without a message too: `relay.resting`: a relay gets no mail for a
+ * while, as its next hop fails; `relay.recovered`: it works again. More types may be added.
  */
-export type EventType = 'message.queued' | 'message.delivered' | 'message.captured' | 'message.deferred' | 'message.failed' | 'message.suppressed' | 'message.bounced' | 'message.confirmed' | 'message.delayed' | 'message.complained' | 'message.unsubscribed' | 'suppression.added' | 'suppression.removed' | 'suppression.guarded';
+export type EventType = 'message.queued' | 'message.delivered' | 'message.captured' | 'message.deferred' | 'message.failed' | 'message.suppressed' | 'message.bounced' | 'message.confirmed' | 'message.delayed' | 'message.complained' | 'message.unsubscribed' | 'suppression.added' | 'suppression.removed' | 'suppression.guarded' | 'relay.resting' | 'relay.recovered';
 
 /** Something that happened to a message, to one of its recipients, or to the suppression list. */
 export interface Event {

@@ -16,6 +16,8 @@ const OF_EVENTS: Readonly<Record<Event['type'], readonly Topic[]>> = {
   probed: ['queue', 'relays', 'health'],
   lane_paused: ['queue', 'relays', 'health'],
   lane_resumed: ['queue', 'relays', 'health'],
+  relay_rests: ['relays', 'health'],
+  relay_recovered: ['relays', 'health'],
   quota: ['relays', 'queue'],
   reclaimed: ['messages', 'queue'],
   reported: ['messages'],

@@ -1,4 +1,4 @@
-import { type Event, type EventType, isOfMessage, type MessageEventType } from './event.ts';
+import { type Event, type EventType, isOfMessage, isOfSuppressions, type MessageEventType } from './event.ts';
 import type { BounceType, FeedbackSource } from './feedback.ts';
 import type { RecipientKind, Source } from './message.ts';
 import type { OutcomeName } from './outcome.ts';
@@ -112,7 +112,7 @@ function wholeBody(event: Event, id: string): EventBody {
       reply: replyBody(facts),
       bounce: bounce === undefined ? null : { type: bounce, source: facts.source ?? 'smtp' },
       suppression: entry?.id ?? facts.suppression ?? null,
-      ...(!isOfMessage(type) && { entry: entryBody(event), domain: domainOf(facts) }),
+      ...(isOfSuppressions(type) && { entry: entryBody(event), domain: domainOf(facts) }),
     },
   };
 }

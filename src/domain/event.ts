@@ -6,7 +6,7 @@ import type { Transition } from './settle.ts';
 import type { Suppression } from './suppression.ts';
 
 /**
- * Events (contract-2 §B1): each fact of a message's story and of the suppression list, told once, in the order in which
+ * Events (contract-2 §B1): each fact of a message's story, of the suppression list and of relays, told once, in the order in which
  * facts became true. An event keeps only what its message does not say; the rest is read from the message.
  */
 
@@ -19,7 +19,7 @@ interface EventKind {
 
 /**
  * The types of events. `message.queued` occurs once per message, all others of messages once per recipient concerned;
- * those of the suppression list have no message.
+ * those of the suppression list and of relays have no message.
  */
 // biome-ignore format: a table
 export const EVENT_TYPES = {
@@ -37,6 +37,8 @@ export const EVENT_TYPES = {
   'suppression.added':    { code: 20, isUsual: false },
   'suppression.removed':  { code: 21, isUsual: false },
   'suppression.guarded':  { code: 22, isUsual: false },
+  'relay.resting':        { code: 30, isUsual: false },
+  'relay.recovered':      { code: 31, isUsual: false },
 } as const satisfies Record<string, EventKind>;
 
 /** See {@link EVENT_TYPES}. */
@@ -44,7 +46,9 @@ export type EventType = keyof typeof EVENT_TYPES;
 /** The types of events that are about a message. */
 export type MessageEventType = Extract<EventType, `message.${string}`>;
 /** The types of events that are about the suppression list. */
-export type SuppressionEventType = Exclude<EventType, MessageEventType>;
+export type SuppressionEventType = Extract<EventType, `suppression.${string}`>;
+/** The types of events that are about a relay. */
+export type RelayEventType = Extract<EventType, `relay.${string}`>;
 
 const TYPES = Object.keys(EVENT_TYPES) as readonly EventType[];
 const BY_CODE = new Map<number, EventType>(TYPES.map((type) => [EVENT_TYPES[type].code, type]));
@@ -57,6 +61,11 @@ export function eventTypeOf(code: number): EventType | null {
 /** Whether events of this type are about a message. */
 export function isOfMessage(type: EventType): type is MessageEventType {
   return type.startsWith('message.');
+}
+
+/** Whether events of this type are about the suppression list. */
+export function isOfSuppressions(type: EventType): type is SuppressionEventType {
+  return type.startsWith('suppression.');
 }
 
 /** Which events are kept: all of them, or without those of mail that goes well. */

@@ -32,6 +32,7 @@ import { Acting } from './operator-acts.ts';
 import { Gate, QueueRoom } from './queue-room.ts';
 import { QuotaWatch } from './quota.ts';
 import { Redecide } from './redecide.ts';
+import { RelayStory } from './relay-story.ts';
 import { Relays } from './relays.ts';
 import { Reports } from './reports.ts';
 import { Sweep } from './sweep.ts';
@@ -133,6 +134,7 @@ export function createEngine(deps: EngineDeps): Engine {
       // Until here work was under way: its leases were renewed, and the other nodes counted us.
       ended.abort();
       await Promise.all([loops, beating]);
+      await rooms.relayStory.written();
       await leases.releaseAll();
       await membership.leave();
       await relays.close();
@@ -152,6 +154,7 @@ function roomsOf(deps: EngineDeps) {
   const want = (lane: string) => leases.want(lane);
   const reports = new Reports({ ...parts, relays, newId: () => accept.newId() });
   const feedback = new FeedbackRoom(parts);
+  const relayStory = new RelayStory(parts);
   const dispatch = new Dispatch(
     {
       ...parts,
@@ -208,7 +211,7 @@ function roomsOf(deps: EngineDeps) {
   // biome-ignore format: names alone
   return {
     lanes, gate, room, relays, dispatch, leases, membership, news,
-    divert, redecide, quotas, collection, sweep, accept, acting, feedback, waysChanged,
+    divert, redecide, quotas, collection, sweep, accept, acting, feedback, relayStory, waysChanged,
   };
 }
 

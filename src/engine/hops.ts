@@ -1,4 +1,4 @@
-import { type HopNews, refusesUs } from '../domain/breaker.ts';
+import { type BreakerState, type HopNews, refusesUs } from '../domain/breaker.ts';
 import { relayOfLane } from '../domain/lane.ts';
 import { localReply, type Reply } from '../domain/outcome.ts';
 import { saidTooMuch } from '../domain/window.ts';
@@ -56,8 +56,11 @@ export class Hops {
     const news = newsOf(end, lane);
     relay.heard(news, now, random.next());
     // This breaker covers all destinations, so each of the relay's lanes is concerned.
-    if (relay.breakerState(now) !== before) this.#deps.gotWell();
     const reply = first ?? UNKNOWN;
+    if (relay.breakerState(now) !== before) {
+      this.#tell(relay.relay.name, before, relay.breakerState(now), null, reply);
+      this.#deps.gotWell();
+    }
     if (end.restMs !== null) this.#rest(lane, end.restMs, reply);
     this.#hear(lane, reply, () => lane.heard(news, now, random.next()));
   }
@@ -106,6 +109,20 @@ export class Hops {
     events.emit({ type: 'probed', relay: relayOfLane(lane.name), host, trouble, nextProbeAt });
   }
 
+  /** Tells when a relay stops getting mail, and when it gets it again; not of what is only tried in between. */
+  #tell(
+    relay: string,
+    before: BreakerState,
+    after: BreakerState,
+    pauseMs: number | null,
+    reply: Reply,
+  ): void {
+    const { events } = this.#deps;
+    if (before === 'closed' && after !== 'closed')
+      events.emit({ type: 'relay_rests', relay, pauseMs, reply });
+    if (before !== 'closed' && after === 'closed') events.emit({ type: 'relay_recovered', relay });
+  }
+
   /** The hop asked for no mail: its own word needs no breaker. */
   #rest(lane: Lane, restMs: number, reply: Reply): void {
     const { clock, events, fellIll } = this.#deps;
@@ -134,6 +151,8 @@ export class Hops {
       if (lane.isOutOfReach) outOfReach(lane.name);
     }
     const after = lane.breakerState(now);
+    // Its only lane: of a relay with many, the breaker of all of them counts.
+    if (lane.name === relayOfLane(lane.name)) this.#tell(lane.name, before, after, pauseMs, reply);
     if (after === 'closed' && before !== 'closed') {
       lane.restReply = null;
       events.emit({ type: 'lane_resumed', lane: lane.name });

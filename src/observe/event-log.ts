@@ -29,6 +29,9 @@ const WRITERS: { readonly [T in Event['type']]: (event: EventOf<T>, log: Log) =>
   lane_paused: logPause,
   lane_resumed: ({ lane }, log) => log.info('lane.resumed', { lane }),
   probed: logProbe,
+  // The lane's own lines say it.
+  relay_rests: () => {},
+  relay_recovered: () => {},
   quota: logQuota,
   reclaimed: logReclaim,
   reported: ({ messageId, reportId, kind, recipients }, log) =>

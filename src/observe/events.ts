@@ -77,6 +77,15 @@ export type Event =
       /** Wall ms of the next probe; null if it works. */
       readonly nextProbeAt: number | null;
     }
+  /** A relay gets no mail for a while: its hop failed or, with many destinations, most of them did. */
+  | {
+      readonly type: 'relay_rests';
+      readonly relay: string;
+      /** Null: that is not known. */
+      readonly pauseMs: number | null;
+      readonly reply: Reply;
+    }
+  | { readonly type: 'relay_recovered'; readonly relay: string }
   /** The lane's next hop works again. */
   | { readonly type: 'lane_resumed'; readonly lane: string }
   /** A relay has used most of its allowance for today, or all of it. */

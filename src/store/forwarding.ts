@@ -66,6 +66,7 @@ export const STORE_VERBS: Readonly<Record<Exclude<keyof Store, 'close'>, true>> 
   retell: true,
   suppress: true,
   guard: true,
+  tellRelays: true,
   tally: true,
 };
 

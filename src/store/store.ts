@@ -1,6 +1,8 @@
 import type { Attempt } from '../domain/attempt.ts';
+import type { RelayEventType } from '../domain/event.ts';
 import type { Hop, LaneLease } from '../domain/lane.ts';
 import type { BodyFlags, ContentPart, ContentRef, Priority, Recipient } from '../domain/message.ts';
+import type { Reply } from '../domain/outcome.ts';
 import type { Transition } from '../domain/settle.ts';
 import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } from './accepting.ts';
 import type { CancelAnswer, RequeueAnswer, RequeueRequest } from './acting.ts';
@@ -211,6 +213,9 @@ export interface Store {
   /** Bounces of a recipient domain are not credible: its entries of the last hour end soon, and an event tells of it. */
   guard(domain: string, at: Stamp): Promise<void>;
 
+  /** Writes into the log of events what happened to relays. */
+  tellRelays(news: readonly RelayNews[], at: Stamp): Promise<void>;
+
   /** Adds to counters that no other verb moves. */
   tally(counts: readonly Tally[], at: Stamp): Promise<void>;
 
@@ -317,6 +322,17 @@ export interface QuotaRequest {
  * stops; `suppress` ends them, and the others are given back.
  */
 export type BeginAnswer = 'begun' | 'refused' | 'over_quota' | readonly Stopped[];
+
+/** See {@link Store.tellRelays}. Times are wall ms. */
+export interface RelayNews {
+  readonly type: RelayEventType;
+  readonly relay: string;
+  /** Why it rests; null for other news. */
+  readonly reply: Reply | null;
+  /** Until when it rests at first; null: not known, and for other news. */
+  readonly until: number | null;
+  readonly at: number;
+}
 
 /** See {@link Store.suppress}. */
 export interface Suppressing {

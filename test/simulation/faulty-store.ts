@@ -140,6 +140,7 @@ export function faultyStore(parts: FaultyStoreParts): Store {
         () => inner.retell(after, limit, rules, at),
         ({ results }) => results.flatMap(({ messageId }) => messageId ?? []),
       ),
+    tellRelays: (news, at) => call('tellRelays', () => inner.tellRelays(news, at), none),
     guard: (domain, at) => call('guard', () => inner.guard(domain, at), none),
     cancel: (ids, at) =>
       call(

@@ -1,6 +1,7 @@
 /** That hops are left alone for as long as they ask for, or need, and no longer than whoever runs the server wants. */
 import { expect, test } from 'vitest';
 import { localReply, type Reply } from '../../src/domain/outcome.ts';
+import { EVERY_EVENT } from '../../src/store/events.ts';
 import { answerBy, NO_FORM, putOff, TAKEN } from './pace-answers.ts';
 import { PaceWorld, smarthost } from './pace-world.ts';
 
@@ -132,6 +133,23 @@ test('a password that is not taken is tried less and less often: a dozen times i
     { lane: 'out', state: 'open', restCause: 'auth_failed 535 5.7.8', lastReply: { code: 535 } },
   ]);
   expect(node.engine.relays.refusalOf('out')).toBe('auth_failed 535 5.7.8');
+});
+
+test('the log of events has when a relay begins to rest, and when it works again: once each', async () => {
+  const { world, mend } = await deniedWorld();
+  await world.run(HOUR);
+  mend();
+  await world.run(24 * HOUR);
+  const { events } = await world.views.events({
+    ...EVERY_EVENT,
+    types: ['relay.resting', 'relay.recovered'],
+    from: { after: 0 },
+    limit: 100,
+  });
+  expect(events).toMatchObject([
+    { type: 'relay.resting', message: null, facts: { relay: 'out', code: 535, enhanced: '5.7.8' } },
+    { type: 'relay.recovered', message: null, facts: { relay: 'out' } },
+  ]);
 });
 
 test('every probe of a hop that rests is told, with what it said and when it is asked again', async () => {

@@ -338,6 +338,7 @@ describe('a log that failed', () => {
     retell: (store) => store.retell('', 1, RULES, at()),
     suppress: (store) => store.suppress([], at()),
     guard: (store) => store.guard('example.org', at()),
+    tellRelays: (store) => store.tellRelays([], at()),
     tally: (store) => store.tally([], at()),
   };
 

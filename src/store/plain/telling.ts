@@ -27,6 +27,7 @@ import {
 } from '../../domain/suppression.ts';
 import { idFloor } from '../../lib/id.ts';
 import { fromJson } from '../columns.ts';
+import type { RelayNews } from '../store.ts';
 import {
   EARLY_MS,
   MAX_EARLY,
@@ -166,6 +167,21 @@ export function* guard(domain: string, now: number): MailWork<void> {
   }
   yield* send`INSERT INTO events (at, type, facts) VALUES (${now}, ${EVENT_TYPES['suppression.guarded'].code},
     ${JSON.stringify({ domain })})`;
+}
+
+/** The verb `tellRelays`. */
+export function* tellRelays(news: readonly RelayNews[]): Work<void> {
+  for (const { type, relay, reply, until, at } of news) {
+    const facts: EventFacts = {
+      relay,
+      ...(reply !== null && reply.code !== null && { code: reply.code }),
+      ...(reply !== null && reply.enhanced !== null && { enhanced: reply.enhanced }),
+      ...(reply !== null && { text: reply.text }),
+      ...(until !== null && { nextAttemptAt: Math.round(until) }),
+    };
+    yield* send`INSERT INTO events (at, type, facts)
+      VALUES (${at}, ${EVENT_TYPES[type].code}, ${JSON.stringify(facts)})`;
+  }
 }
 
 /** Removes what is remembered no longer, at most `limit` rows of each kind. Returns how many of the kind with most. */

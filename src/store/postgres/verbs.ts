@@ -7,7 +7,7 @@ import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } f
 import type { CancelAnswer, RequeueAnswer, RequeueRequest } from '../acting.ts';
 import { fromGroup } from '../columns.ts';
 import { BYTES_GAUGE } from '../counting.ts';
-import { forgetTold as forget, guard, retell, tell } from '../plain/telling.ts';
+import { forgetTold as forget, guard, retell, tell, tellRelays } from '../plain/telling.ts';
 import { stopsOf } from '../stops.ts';
 import type { Reassignment, Stamp, Store } from '../store.ts';
 import type { ContentPlace, PurgeAnswer, PurgePolicy, Relocation, SegmentUse } from '../upkeep.ts';
@@ -68,6 +68,7 @@ export function storeOver(
     tell: (batch, rules, at) => within(at, (work) => runMail(tell(batch, rules, at.now), work)),
     retell: (after, limit, rules, at) =>
       within(at, (work) => runMail(retell(after, limit, rules, at.now), work)),
+    tellRelays: (news, at) => within(at, (work) => runMail(tellRelays(news), work)),
     guard: (domain, at) => within(at, (work) => runMail(guard(domain, at.now), work)),
     cancel: (ids, at) => within(at, (work) => cancel(work, ids)),
     requeue: (requests, at) => within(at, (work) => requeue(work, requests)),

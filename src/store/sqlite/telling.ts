@@ -9,8 +9,9 @@ import {
   retell,
   tell,
   tellOwn,
+  tellRelays,
 } from '../plain/telling.ts';
-import type { Stamp } from '../store.ts';
+import type { RelayNews, Stamp } from '../store.ts';
 import type { OwnBounces, Telling, TellRules } from '../telling.ts';
 import type { Books } from './books.ts';
 import type { Deliveries } from './deliveries.ts';
@@ -105,6 +106,7 @@ export function tellVerbs(books: Books, telling: MailTelling) {
     retell: (after: string, limit: number, rules: TellRules, at: Stamp) =>
       flushed(retell(after, limit, rules, at.now), at),
     guard: (domain: string, at: Stamp) => flushed(guard(domain, at.now), at),
+    tellRelays: (news: readonly RelayNews[], at: Stamp) => telling.run(tellRelays(news), at),
   };
 }
 
