@@ -8,6 +8,7 @@ import { inboxOperations } from './inbox.ts';
 import { keyOperations } from './keys.ts';
 import { messageOperations } from './messages.ts';
 import { queueOperations } from './queue.ts';
+import { rateOperations } from './rates.ts';
 import { relayHookOperations } from './relay-hooks.ts';
 import { relayOperations } from './relays.ts';
 import { routeOperations } from './routes.ts';
@@ -30,6 +31,7 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...settingsOperations(deps),
     ...searchOperations(deps),
     ...previewOperations(deps),
+    ...rateOperations(deps),
     ...inboxOperations(deps),
     ...systemOperations(deps),
     ...backupOperations(deps),

@@ -4,6 +4,7 @@ import { KEY_OPERATIONS } from './keys.ts';
 import { INBOX_OPERATIONS, MESSAGE_OPERATIONS } from './messages.ts';
 import type { OperationsOf, RequestIn, ResultIn, StepIn } from './operation.ts';
 import { QUEUE_OPERATIONS } from './queue.ts';
+import { RATE_OPERATIONS } from './rates.ts';
 import { RELAY_HOOK_OPERATIONS } from './relay-hooks.ts';
 import { RELAY_OPERATIONS } from './relays.ts';
 import { ROUTE_OPERATIONS } from './routes.ts';
@@ -23,6 +24,7 @@ export const OPERATIONS = {
   ...ACCOUNT_OPERATIONS,
   ...SETTINGS_OPERATIONS,
   ...SEARCH_OPERATIONS,
+  ...RATE_OPERATIONS,
   ...INBOX_OPERATIONS,
   ...SYSTEM_OPERATIONS,
 };

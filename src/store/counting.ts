@@ -1,4 +1,5 @@
 import type { MessageStatus } from '../domain/delivery.ts';
+import type { EventType } from '../domain/event.ts';
 
 /** What every store counts. */
 
@@ -10,7 +11,15 @@ export type CountedEvent =
   | 'retried'
   | 'denied'
   | 'relay_delivered'
-  | 'relay_failed';
+  | 'relay_failed'
+  | 'relay_bounced'
+  | 'relay_complained';
+
+/** How an event that others told of is counted under its relay; null: not at all. */
+export function toldCount(type: EventType): CountedEvent | null {
+  if (type === 'message.bounced') return 'relay_bounced';
+  return type === 'message.complained' ? 'relay_complained' : null;
+}
 
 /**
  * Present values: messages by status, bytes kept before and after the end, flags ever raised, and restored deliveries

@@ -1,5 +1,6 @@
 import type { Queries } from '../../postgres/database.ts';
 import { bounced } from '../columns.ts';
+import { toldCount } from '../counting.ts';
 import type { MailStep, MailWork, NamedDelivery, OpenMail } from '../plain/telling.ts';
 import { bounceDelivery } from './changes.ts';
 import { ask } from './plain.ts';
@@ -28,9 +29,13 @@ async function takeStep(step: MailStep, work: Work): Promise<unknown> {
       if (delivery !== null) bounceDelivery(work, delivery, bounced(step.bounce));
       return null;
     }
-    case 'event':
-      work.events.told(step.id, step.type, step.index, step.facts, step.at);
+    case 'event': {
+      const { id, type, index, facts } = step;
+      work.events.told(id, type, index, facts, step.at);
+      const counted = toldCount(type);
+      if (counted !== null && facts.relay !== undefined) work.tallies.count(counted, work.at, 1, facts.relay);
       return null;
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import type { DeliveryState } from '../../domain/delivery.ts';
 import type { OutcomeName } from '../../domain/outcome.ts';
 import { bounced } from '../columns.ts';
+import { toldCount } from '../counting.ts';
 import {
   guard,
   type MailStep,
@@ -69,6 +70,9 @@ export class MailTelling {
         const { id, type, index, facts } = step;
         const message = this.#books.ledger.open(id);
         if (message !== null) this.#books.events.told(message.seq, type, index, facts, step.at);
+        const counted = toldCount(type);
+        if (counted !== null && facts.relay !== undefined)
+          this.#books.tallies.count(counted, at, 1, facts.relay);
         return null;
       }
     }

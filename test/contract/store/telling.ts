@@ -69,6 +69,23 @@ export function tellingContract(open: OpenSubject): void {
       ]);
     });
 
+    it('count bounces and complaints by relay and day, each once', async () => {
+      const { id } = await teller.sent({ deliveries: [recipient(), recipient()] });
+      const of = (index: number) => ({ message: { ...NO_MESSAGE, token: { id, recipient: index } } });
+      await teller.tellOne(bounceOf(id, {}, of(0)), {}, at(HOUR));
+      await teller.tellOne(bounceOf(id, {}, of(0)), {}, at(HOUR));
+      await teller.tellOne(told(id, 'complaint', of(1)), {}, at(DAY));
+      await teller.tellOne(told(id, 'confirmation', of(1)), {}, at(DAY));
+      subject = await subject.reopen();
+      const days = { period: 'day', from: Math.floor(T0 / DAY), count: 2, relay: 'out' } as const;
+      const counts = await subject.views.counts(days);
+      expect(counts.get('relay_bounced')).toEqual([1, 0]);
+      expect(counts.get('relay_complained')).toEqual([0, 1]);
+      expect(counts.get('relay_delivered')).toEqual([2, 0]);
+      expect(counts.get('relay_failed')).toEqual([1, 0]);
+      expect((await subject.views.counts({ ...days, relay: null })).get('relay_bounced')).toBeUndefined();
+    });
+
     it('count a bounce once, and say when it happened, across a restart', async () => {
       const { id } = await teller.sent();
       await teller.tellOne(bounceOf(id, {}, { at: T0 + 7 }), {}, at(HOUR));

@@ -1,0 +1,202 @@
+import type { Config } from '../config/schema.ts';
+import type { Event, EventType } from '../domain/event.ts';
+import { INBOX } from '../domain/relay.ts';
+import { lowerAscii, suppressedOf } from '../domain/suppressed-address.ts';
+import { formatTimestamp } from '../lib/clock.ts';
+import type { RateOperations, RateRow, Rates } from '../operations/rates.ts';
+import type { RequestOf } from '../operations/table.ts';
+import { dayOf } from '../store/counting.ts';
+import { EVERY_EVENT } from '../store/events.ts';
+import type { LocalDeps } from './deps.ts';
+
+/** How much of the mail came back, and how much of it was called spam. */
+
+const DAY_MS = 86_400_000;
+/** How long one answer serves all callers. */
+const SHARED_MS = 30_000;
+/** Names that are told of. */
+const MAX_ROWS = 50;
+/** Names that are counted; what further ones got is left out. */
+const MAX_NAMES = 5_000;
+/** Events of a page, and pages, that are read for an answer. */
+const PAGE = 1_000;
+const MAX_PAGES = 20;
+
+/** What rates are made of. */
+export interface RateDeps {
+  readonly views: Pick<LocalDeps['views'], 'counts' | 'events'>;
+  readonly clock: Pick<LocalDeps['clock'], 'wall' | 'mono'>;
+  readonly resolution: () => {
+    readonly config: {
+      readonly relays: readonly { readonly name: string }[];
+      readonly events: Pick<Config['events'], 'keep'>;
+    };
+  };
+}
+
+type Asked = RequestOf<'rates'>;
+
+/** See {@link RateOperations}. */
+export function rateOperations(deps: RateDeps): RateOperations {
+  const shared = new Map<string, { readonly at: number; readonly answer: Promise<Rates> }>();
+  return {
+    rates: (request) => {
+      const name = `${request.by} ${request.days}`;
+      const now = deps.clock.mono();
+      for (const [key, { at }] of shared) if (now - at >= SHARED_MS) shared.delete(key);
+      const known = shared.get(name);
+      if (known !== undefined) return known.answer;
+      const answer = request.by === 'relay' ? ratesByRelay(request, deps) : ratesByEvents(request, deps);
+      shared.set(name, { at: now, answer });
+      // A failure is not shared with others.
+      answer.catch(() => shared.delete(name));
+      return answer;
+    },
+  };
+}
+
+/** From the counters of relays that there are. */
+async function ratesByRelay({ days }: Asked, { views, clock, resolution }: RateDeps): Promise<Rates> {
+  const from = dayOf(clock.wall()) - days + 1;
+  const names = resolution().config.relays.flatMap(({ name }) => (name === INBOX ? [] : [name]));
+  const rows = await Promise.all(
+    names.map(async (name): Promise<RateRow> => {
+      const counted = await views.counts({ period: 'day', from, count: days, relay: name });
+      const nothing = Array.from({ length: days }, () => 0);
+      return {
+        name,
+        delivered: counted.get('relay_delivered') ?? nothing,
+        failed: counted.get('relay_failed') ?? nothing,
+        bounced: counted.get('relay_bounced') ?? nothing,
+        complained: counted.get('relay_complained') ?? nothing,
+      };
+    }),
+  );
+  return { ...shownOf(rows, from, days), since: null, knowsDelivered: true };
+}
+
+const TYPES: readonly EventType[] = [
+  'message.delivered',
+  'message.failed',
+  'message.bounced',
+  'message.complained',
+];
+
+/** From the newest events, which name recipients and tags. */
+async function ratesByEvents({ by, days }: Asked, { views, clock, resolution }: RateDeps): Promise<Rates> {
+  const from = dayOf(clock.wall()) - days + 1;
+  const query = { ...EVERY_EVENT, types: TYPES, since: from * DAY_MS, limit: PAGE };
+  const counting = new Counting(from, days, by === 'domain' ? domainsOf : tagsOf);
+  let before: number | null = null;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { events, next, more }: Awaited<ReturnType<RateDeps['views']['events']>> = await views.events({
+      ...query,
+      from: { before },
+    });
+    for (const event of events) counting.add(event);
+    before = next;
+    if (!more) break;
+  }
+  const since = before === null ? null : counting.oldest;
+  return {
+    ...shownOf([...counting.rows.values()], from, days),
+    since: since === null ? null : formatTimestamp(since),
+    knowsDelivered: resolution().config.events.keep === 'all',
+  };
+}
+
+interface Counted extends RateRow {
+  readonly delivered: number[];
+  readonly failed: number[];
+  readonly bounced: number[];
+  readonly complained: number[];
+}
+
+/** Counts events by the names that they have, and by day. */
+class Counting {
+  readonly rows = new Map<string, Counted>();
+  /** When the oldest of them happened (wall ms). */
+  oldest: number | null = null;
+  readonly #from: number;
+  readonly #days: number;
+  readonly #namesOf: (event: Event) => readonly string[];
+
+  constructor(from: number, days: number, namesOf: (event: Event) => readonly string[]) {
+    this.#from = from;
+    this.#days = days;
+    this.#namesOf = namesOf;
+  }
+
+  add(event: Event): void {
+    // Others may tell of a time that is long ago.
+    if (event.type === 'message.delivered' || event.type === 'message.failed')
+      this.oldest = Math.min(this.oldest ?? event.at, event.at);
+    const day = dayOf(event.at) - this.#from;
+    if (day < 0 || day >= this.#days) return;
+    for (const name of this.#namesOf(event)) {
+      const row = this.#row(name);
+      for (const column of columnsOf(event)) if (row !== null) row[column][day] = (row[column][day] ?? 0) + 1;
+    }
+  }
+
+  #row(name: string): Counted | null {
+    const known = this.rows.get(name);
+    if (known !== undefined) return known;
+    if (this.rows.size >= MAX_NAMES) return null;
+    const nothing = () => Array.from({ length: this.#days }, () => 0);
+    const row = {
+      name,
+      delivered: nothing(),
+      failed: nothing(),
+      bounced: nothing(),
+      complained: nothing(),
+    };
+    this.rows.set(name, row);
+    return row;
+  }
+}
+
+function columnsOf({ type, facts }: Event): readonly ('delivered' | 'failed' | 'bounced' | 'complained')[] {
+  switch (type) {
+    case 'message.delivered':
+      return ['delivered'];
+    case 'message.failed':
+      // A cancellation says nothing about the recipient, nor does a missing route.
+      return facts.outcome === 'cancelled' || facts.outcome === 'no_route' ? [] : ['failed'];
+    case 'message.bounced':
+      return ['failed', 'bounced'];
+    case 'message.complained':
+      return ['complained'];
+    default:
+      return [];
+  }
+}
+
+function domainsOf({ recipient }: Event): readonly string[] {
+  return recipient === null ? [] : [lowerAscii(suppressedOf(recipient.address).domain)];
+}
+
+function tagsOf({ message }: Event): readonly string[] {
+  const tags = message?.tags ?? [];
+  return tags.length === 0 ? [''] : tags;
+}
+
+function shownOf(
+  rows: readonly RateRow[],
+  from: number,
+  days: number,
+): Pick<Rates, 'from' | 'days' | 'rows' | 'moreNames'> {
+  const sorted = rows
+    .map((row) => ({ row, size: sum(row.delivered) + sum(row.failed) + sum(row.complained) }))
+    .sort((a, b) => b.size - a.size || (a.row.name < b.row.name ? -1 : 1));
+  return {
+    from: formatTimestamp(from * DAY_MS),
+    days,
+    rows: sorted.slice(0, MAX_ROWS).map(({ row }) => row),
+    moreNames: Math.max(0, sorted.length - MAX_ROWS),
+  };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}

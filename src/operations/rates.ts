@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { type OperationsOf, operation, READ, type Shown } from './operation.ts';
+
+/** How much of the mail came back, and how much of it was called spam. */
+
+/** What rates are told by. */
+const RATES_BY = ['relay', 'domain', 'tag'] as const;
+
+/** Recipients, one number a day, the oldest first. */
+const counts = () => z.array(z.number());
+
+const rateRow = () =>
+  z.strictObject({
+    /** Of a relay, a recipient domain or a tag; empty for mail without a tag. */
+    name: z.string(),
+    /** Taken by the next hop, whatever became of them later. */
+    delivered: counts(),
+    /** Failed: refused, given up, or come back. */
+    failed: counts(),
+    /** Of the failed: come back after the next hop had taken them. */
+    bounced: counts(),
+    /** Called it spam. */
+    complained: counts(),
+  });
+
+/** What became of mail of one name. */
+export type RateRow = Shown<typeof rateRow>;
+
+const rates = () =>
+  z.strictObject({
+    /** Start of the first day (UTC), RFC 3339. */
+    from: z.string(),
+    days: z.number(),
+    /** The most mail first. */
+    rows: z.array(rateRow()),
+    /** Names that are not among the rows. */
+    moreNames: z.number(),
+    /** From when on all is counted, where that is later than `from`: only the newest events were looked at. */
+    since: z.string().nullable(),
+    /** False: what is delivered is not in the log of events (`events.keep`), so there is nothing to compare with. */
+    knowsDelivered: z.boolean(),
+  });
+
+/** See {@link RATE_OPERATIONS}. */
+export type Rates = Shown<typeof rates>;
+
+/** What operators can ask of bounces and complaints. */
+export const RATE_OPERATIONS = {
+  rates: operation({
+    meaning:
+      'Recipients by what became of them, day by day: by relay from counters, by recipient domain and tag from the newest events.',
+    access: READ,
+    request: z.strictObject({
+      by: z.enum(RATES_BY),
+      days: z.int().min(1).max(90).describe('How many days (UTC) back from now, today included.'),
+    }),
+    result: rates,
+  }),
+};
+
+/** Those who carry them out. */
+export type RateOperations = OperationsOf<typeof RATE_OPERATIONS>;
