@@ -149,7 +149,7 @@ function certificateOptions({ live, dataDir, clock, random, log }: ListenerParts
 function ingestRooms(parts: ListenerParts): IngestRooms {
   const { engine, storage, live, clock } = parts;
   const { intake, acts } = engine;
-  const { views, spool, keyring } = storage;
+  const { views, spool, keyring, suppressions } = storage;
   return {
     intake,
     acts,
@@ -157,6 +157,7 @@ function ingestRooms(parts: ListenerParts): IngestRooms {
     spool,
     views,
     keyring,
+    suppressions,
     readWords: readWordsOf(parts),
     admin: adminForApi(parts.door, () => live.config.api.maxMessageBytes),
     outlook: outlookOf({ views, clock, queue: parts.queue, resolution: () => live.loaded }),

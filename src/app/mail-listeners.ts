@@ -158,9 +158,9 @@ function apiOptions({ live }: Pick<MailParts, 'live'>) {
 
 /** The SMTP listener, which is not bound yet. */
 function smtpListener(parts: MailParts, tls: SecureContextOptions | null): SmtpListener {
-  const { intake, desk, views } = parts.rooms;
+  const { intake, desk, views, suppressions } = parts.rooms;
   return createSmtpListener(
-    { ...parts, intake, desk, views, unsubscribing: unsubscribing(parts.live) },
+    { ...parts, intake, desk, views, suppressions, unsubscribing: unsubscribing(parts.live) },
     smtpOptions(parts),
     tls,
   );

@@ -5,6 +5,7 @@ import type { IngestShared, SharedLimits } from '../ingest/shared.ts';
 import type { Crowd } from '../ingest/smtp/crowd.ts';
 import type { Units } from '../lib/budget.ts';
 import type { Keyring } from '../store/accounts.ts';
+import type { SuppressionList } from '../store/suppressions.ts';
 
 /** The listeners of the mail ports: on the event loop that also delivers, or on their own threads. */
 export interface MailListeners {
@@ -31,6 +32,7 @@ export interface IngestRooms
     'intake' | 'acts' | 'desk' | 'readWords' | 'admin' | 'spool' | 'views' | 'outlook'
   > {
   readonly keyring: Keyring;
+  readonly suppressions: Pick<SuppressionList, 'suppressionsUnder'>;
 }
 
 /** What listeners on one thread are made from. */

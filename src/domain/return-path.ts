@@ -1,5 +1,5 @@
-import { parseDomain } from './domain-name.ts';
 import type { Relay } from './relay.ts';
+import { domainOfFrom } from './suppression.ts';
 
 /** Where the bounces of our mail come back to (contract-2 §A2). */
 
@@ -36,11 +36,5 @@ export function bounceDomainFor(
   const { returnPath = 'keep' } = mx ?? smtp ?? {};
   if (reversePath === '' || returnPath === 'keep') return null;
   if (returnPath === 'auto' && type !== 'mx') return null;
-  return own.get(authorDomain(headerFrom)) ?? usual;
-}
-
-/** The domain of an author as shown; '' if it has none. */
-function authorDomain(shown: string): string {
-  const address = shown.endsWith('>') ? shown.slice(0, -1) : shown;
-  return parseDomain(address.slice(address.lastIndexOf('@') + 1)) ?? '';
+  return own.get(domainOfFrom(headerFrom) ?? '') ?? usual;
 }

@@ -27,11 +27,12 @@ export class PolicyWorld extends IngestWorld {
   constructor() {
     super({ maxBytesInFlight: 1, maxWaitingRequests: 1, maxKeysInMemory: 100 });
     const { intake, shared, events, clock, random, log } = this;
-    const { views } = this.stores;
+    const { views, suppressions } = this.stores;
     const deps = {
       intake,
       desk: new RecordingDesk(),
       views,
+      suppressions,
       shared,
       events,
       clock,

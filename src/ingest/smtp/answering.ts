@@ -1,6 +1,6 @@
 import type { IntakeAnswer } from '../../engine/contract.ts';
 import { sourceGroup } from '../../lib/network.ts';
-import type { Question, ReversePath } from '../../smtp/receiver/effect.ts';
+import type { ForwardPath, Question, ReversePath } from '../../smtp/receiver/effect.ts';
 import type { Receiver } from '../../smtp/receiver/receiver.ts';
 import { StoreError } from '../../store/store.ts';
 import { IncomingContent } from './content.ts';
@@ -143,9 +143,23 @@ export class Answering {
       const { address } = this.#origin;
       return this.#incoming.rcpt(address, path, reversePath).then((refusal) => refusal ?? YES);
     }
-    const refusal = this.#mayRelay() ?? this.#context.policy.rcpt(this.#origin, path);
+    const { policy, options } = this.#context;
+    const refusal = this.#mayRelay() ?? policy.rcpt(this.#origin, path);
+    if (refusal === null && options.settings.suppressed === 'refuse')
+      return this.#unlessSuppressed(path, reversePath);
     this.#relays ||= refusal === null;
     return refusal ?? YES;
+  }
+
+  async #unlessSuppressed(path: ForwardPath, reversePath: ReversePath): Promise<Answer> {
+    try {
+      const refusal = await this.#context.policy.suppressed(this.#origin, path, reversePath);
+      this.#relays ||= refusal === null;
+      return refusal ?? YES;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      return STORE_AWAY;
+    }
   }
 
   /** Asks what was not asked at MAIL. */

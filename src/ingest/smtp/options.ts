@@ -7,6 +7,7 @@ import type { Random } from '../../lib/random.ts';
 import type { RecipientTokens, TokenPurpose } from '../../lib/recipient-token.ts';
 import type { RecogniseToken } from '../../mail/feedback-report.ts';
 import type { Events } from '../../observe/events.ts';
+import type { SuppressionList } from '../../store/suppressions.ts';
 import type { Views } from '../../store/views.ts';
 import type { IngestShared } from '../shared.ts';
 import type { UnsubscribeTerms } from '../unsubscribing.ts';
@@ -19,6 +20,8 @@ export interface SmtpDeps {
   readonly desk: FeedbackDesk;
   /** What links to unsubscribe are made of now. */
   readonly unsubscribing: () => UnsubscribeTerms;
+  /** Which recipients get nothing. */
+  readonly suppressions: Pick<SuppressionList, 'suppressionsUnder'>;
   /** Finds repeats of a message under the same `Idempotency-Key`. */
   readonly views: Pick<Views, 'remembered'>;
   readonly shared: IngestShared;

@@ -1,4 +1,6 @@
 import { type ApiKey, ownerOf } from '../../domain/key.ts';
+import { suppressionKeys } from '../../domain/suppressed-address.ts';
+import { stoppedBy } from '../../domain/suppression.ts';
 import type { Intake } from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { sourceGroup } from '../../lib/network.ts';
@@ -18,15 +20,17 @@ const HTTP_SOURCE_DELAY_MS = 250;
 export class Policy {
   readonly #clock: Clock;
   readonly #intake: Pick<Intake, 'suspended'>;
+  readonly #suppressions: SmtpDeps['suppressions'];
   readonly #options: SmtpOptions;
   readonly #keyCheck: KeyCheck;
   readonly #rates: Rates;
   readonly #completed: RecentSources;
   readonly #spokeHttp: RecentSources;
 
-  constructor({ clock, intake, shared }: SmtpDeps, options: SmtpOptions) {
+  constructor({ clock, intake, suppressions, shared }: SmtpDeps, options: SmtpOptions) {
     this.#clock = clock;
     this.#intake = intake;
+    this.#suppressions = suppressions;
     this.#options = options;
     this.#keyCheck = new KeyCheck(shared.authenticator, clock);
     this.#rates = new Rates(shared, options);
@@ -78,6 +82,25 @@ export class Policy {
     if (!isStranger(origin)) return null;
     if (mailbox === null) return this.#rates.takeOfStranger(origin.address, this.#clock.mono());
     return deny('relay_not_allowed', 550, '5.7.1', `${nameOf(origin)} may not relay here; ${wayIn(origin)}`);
+  }
+
+  /**
+   * Whether nothing would be sent to this recipient, because of the suppression list (`listener.suppressed`). Only who
+   * has authenticated hears it; From is not known yet, so the reverse-path stands for it. Rejects with `StoreError`.
+   */
+  async suppressed(
+    { key }: Origin,
+    recipient: ForwardPath,
+    reversePath: ReversePath,
+  ): Promise<Refusal | null> {
+    const { mailbox } = recipient;
+    if (key === null || mailbox === null || this.#options.settings.suppressed === 'accept') return null;
+    const found = await this.#suppressions.suppressionsUnder(suppressionKeys(mailbox.address));
+    const fromDomain = reversePath.mailbox?.domain ?? null;
+    const asking = { fromDomain, keyId: key.id, test: key.mode === 'test', stream: null, ignores: false };
+    const entry = stoppedBy(found, asking, this.#clock.wall());
+    if (entry === null) return null;
+    return deny('suppressed', 550, '5.7.1', `<${mailbox.address}> is suppressed: ${entry.reason}`);
   }
 
   /** The key of these credentials, or a refusal. */

@@ -19,12 +19,13 @@ export function engineRooms(
   calls: CallsUnderWay,
   tellStep: (call: number, step: unknown) => void,
 ): Rooms {
-  const { intake, views, acts, desk, keyring } = rooms;
+  const { intake, views, acts, desk, keyring, suppressions } = rooms;
   return {
     views,
     acts,
     desk,
     keyring,
+    suppressions,
     intake: {
       accept: (packed: readonly PackedSubmission[]) => intake.accept(packed.map(unpackSubmission)),
       plan: (packed: PackedSubmission) => intake.plan(unpackSubmission(packed)),

@@ -60,12 +60,13 @@ export class SmtpWorld extends IngestWorld {
     this.#capacity = maxBytesInFlight;
     this.options = smtpTestOptions(options);
     const { intake, desk, shared, events, clock, random, log } = this;
-    const { views } = this.stores;
+    const { views, suppressions } = this.stores;
     this.listener = createSmtpListener(
       {
         intake,
         desk,
         views,
+        suppressions,
         shared,
         events,
         clock,
