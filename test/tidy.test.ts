@@ -154,7 +154,7 @@ const LAWS: Readonly<Record<string, Law>> = {
       'transport/providers',
       'transport/smtp',
     ],
-    packages: /^(node:.*|zod)$/,
+    packages: /^(node:.*|zod|csv-parse)$/,
   },
   // What can be asked for, and of whom; of those who carry it out, and show it elsewhere, it knows types.
   operations: {
@@ -171,6 +171,7 @@ const LAWS: Readonly<Record<string, Law>> = {
       'ingest/http/attempt-answers.ts',
       'ingest/http/event-answers.ts',
       'ingest/http/operator-answers.ts',
+      'ingest/http/suppression-answers.ts',
       'observe/health-report.ts',
     ],
     packages: /^zod$/,

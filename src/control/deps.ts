@@ -13,6 +13,7 @@ import type { Keyring } from '../store/accounts.ts';
 import type { Cluster } from '../store/cluster.ts';
 import type { Journal } from '../store/journal.ts';
 import type { Registry } from '../store/registry.ts';
+import type { SuppressionList } from '../store/suppressions.ts';
 import type { Views } from '../store/views.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import type { InForce } from './in-force.ts';
@@ -28,6 +29,8 @@ export interface LocalDeps {
   readonly reception: Reception;
   /** The activity: who did what. */
   readonly journal: Journal;
+  /** The addresses that get no mail. */
+  readonly suppressions: SuppressionList;
   readonly intake: Intake;
   readonly acts: Acts;
   /** Reads the text of stored messages. */

@@ -14,6 +14,7 @@ import { relayOperations } from './relays.ts';
 import { routeOperations } from './routes.ts';
 import { previewOperations, searchOperations } from './search.ts';
 import { settingsOperations } from './settings.ts';
+import { suppressionOperations } from './suppressions.ts';
 import { systemOperations } from './system.ts';
 
 /** The operations, carried out here: in the server, or by a command that holds the data directory. */
@@ -33,6 +34,7 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...previewOperations(deps),
     ...rateOperations(deps),
     ...inboxOperations(deps),
+    ...suppressionOperations(deps),
     ...systemOperations(deps),
     ...backupOperations(deps),
     doctor: async () => {

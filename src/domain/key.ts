@@ -6,6 +6,8 @@ export const SCOPES = [
   'messages:read_all',
   'events:read',
   'feedback:write',
+  'suppressions:read',
+  'suppressions:write',
   'admin',
 ] as const;
 

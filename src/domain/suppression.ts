@@ -157,6 +157,12 @@ function isScopeOf(scope: SuppressionScope, { fromDomain, keyId, test }: MailOf)
   return scope === 'global' || (fromDomain !== null && scope === `domain:${fromDomain}`);
 }
 
+/** The widest of some entries, and of equally wide ones the oldest; null: there are none. */
+export function widest<Found extends Suppression>(entries: readonly Found[]): Found | null {
+  const order = (a: Found, b: Found) => width(a) - width(b) || (a.id < b.id ? -1 : 1);
+  return [...entries].sort(order)[0] ?? null;
+}
+
 function compare(a: Suppression, b: Suppression): number {
   return (
     strength(a.reason) - strength(b.reason) ||

@@ -4,6 +4,7 @@ import type * as answers from '../ingest/http/answers.ts';
 import type * as attemptAnswers from '../ingest/http/attempt-answers.ts';
 import type * as eventAnswers from '../ingest/http/event-answers.ts';
 import type * as operatorAnswers from '../ingest/http/operator-answers.ts';
+import type * as suppressionAnswers from '../ingest/http/suppression-answers.ts';
 import type { CommandForm } from './command.ts';
 
 /** What an operation is made of: each stands in one record of this folder, of which all else is derived. */
@@ -39,7 +40,11 @@ export function operation<
 }
 
 /** The shapes of the API's answers. Who builds results has loaded them; a record knows their types, and loads nothing. */
-export type Answers = typeof answers & typeof attemptAnswers & typeof eventAnswers & typeof operatorAnswers;
+export type Answers = typeof answers &
+  typeof attemptAnswers &
+  typeof eventAnswers &
+  typeof operatorAnswers &
+  typeof suppressionAnswers;
 
 /** Records by the names of their operations. */
 type Records = Readonly<Record<string, Pick<Operation, 'request' | 'result' | 'step'>>>;
@@ -94,7 +99,7 @@ export interface Access {
 // biome-ignore format: a table
 const TOPICS = [
   'messages', 'queue', 'inbox', 'relays', 'routes', 'domains',
-  'keys', 'settings', 'users', 'activity', 'health', 'denials',
+  'suppressions', 'keys', 'settings', 'users', 'activity', 'health', 'denials',
 ] as const;
 
 /** See {@link TOPICS}. */

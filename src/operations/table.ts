@@ -10,6 +10,7 @@ import { RELAY_OPERATIONS } from './relays.ts';
 import { ROUTE_OPERATIONS } from './routes.ts';
 import { SEARCH_OPERATIONS } from './search.ts';
 import { SETTINGS_OPERATIONS } from './settings.ts';
+import { SUPPRESSION_OPERATIONS } from './suppressions.ts';
 import { SYSTEM_OPERATIONS } from './system.ts';
 
 /** Every operation: all that the dashboard, the command line, and scripts can ask of an installation. */
@@ -26,6 +27,7 @@ export const OPERATIONS = {
   ...SEARCH_OPERATIONS,
   ...RATE_OPERATIONS,
   ...INBOX_OPERATIONS,
+  ...SUPPRESSION_OPERATIONS,
   ...SYSTEM_OPERATIONS,
 };
 

@@ -9,6 +9,7 @@ import { NO_PARAMETERS, type ParameterTable } from './query.ts';
 import { QUEUE_PARAMETERS } from './queue.ts';
 import { RAW_PARAMETERS } from './raw.ts';
 import { STATUS_PARAMETERS } from './record.ts';
+import { IMPORT_PARAMETERS, REMOVAL_PARAMETERS, SUPPRESSIONS_PARAMETERS } from './suppressions.ts';
 
 /**
  * Every endpoint of the ingestion API by its operation id: path, required key access, and query parameters. `routes.ts`
@@ -16,7 +17,7 @@ import { STATUS_PARAMETERS } from './record.ts';
  */
 
 interface OpenEndpoint {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   /** Named segments are in braces. */
   readonly path: string;
   readonly query: ParameterTable;
@@ -30,6 +31,8 @@ const SEND: Access = { scheme: 'bearer', scopes: ['messages:send'], window: 'sen
 const MAILGUN: Access = { ...SEND, scheme: 'basic' };
 const READ: Access = { scheme: 'bearer', scopes: ['messages:read', 'messages:read_all'], window: 'read' };
 const EVENTS: Access = { ...READ, scopes: ['events:read'] };
+const SUPPRESSED: Access = { ...READ, scopes: ['suppressions:read', 'admin'] };
+const SUPPRESS: Access = { ...SEND, scopes: ['suppressions:write', 'admin'] };
 const FEEDBACK: Access = { ...SEND, scopes: ['feedback:write'] };
 const CONTENT: Access = { ...READ, scopes: ['messages:content'] };
 /** For administrators: to view and to act. */
@@ -55,6 +58,13 @@ export const ENDPOINTS = {
   waitForCaptured:      { method: 'GET',  path: '/api/v1/inbox/wait',             access: READ,    query: INBOX_WAIT_PARAMETERS },
   listEvents:           { method: 'GET',  path: '/api/v1/events',                 access: EVENTS,  query: EVENT_PARAMETERS },
   tellFeedback:         { method: 'POST', path: '/api/v1/feedback',               access: FEEDBACK, query: NONE },
+  listSuppressions:     { method: 'GET',  path: '/api/v1/suppressions',           access: SUPPRESSED, query: SUPPRESSIONS_PARAMETERS },
+  exportSuppressions:   { method: 'GET',  path: '/api/v1/suppressions/export',    access: SUPPRESSED, query: NONE },
+  getSuppression:       { method: 'GET',  path: '/api/v1/suppressions/{address}', access: SUPPRESSED, query: NONE },
+  addSuppression:       { method: 'POST', path: '/api/v1/suppressions',           access: SUPPRESS, query: NONE },
+  importSuppressions:   { method: 'POST', path: '/api/v1/suppressions/import',    access: SUPPRESS, query: IMPORT_PARAMETERS },
+  checkSuppressions:    { method: 'POST', path: '/api/v1/suppressions/check',     access: SUPPRESSED, query: NONE },
+  removeSuppressions:   { method: 'DELETE', path: '/api/v1/suppressions/{address}', access: SUPPRESS, query: REMOVAL_PARAMETERS },
   cancelMessage:        { method: 'POST', path: '/api/v1/messages/{id}/cancel',   access: SEND,    query: NONE },
   retryMessage:         { method: 'POST', path: '/api/v1/messages/{id}/retry',    access: SEND,    query: NONE },
   getQueue:             { method: 'GET',  path: '/api/v1/queue',                  access: OVERSEE, query: QUEUE_PARAMETERS },

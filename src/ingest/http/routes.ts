@@ -34,6 +34,15 @@ import { answerStatus } from './record.ts';
 import { answerResend } from './resend.ts';
 import type { StrangerHandle } from './strangers.ts';
 import { answerSubmit } from './submit.ts';
+import {
+  answerSuppressing,
+  answerSuppression,
+  answerSuppressionCheck,
+  answerSuppressionExport,
+  answerSuppressionImport,
+  answerSuppressionRemoval,
+  answerSuppressions,
+} from './suppressions.ts';
 import { showUnsubscribe, takeUnsubscribe } from './unsubscribe.ts';
 import { Watchers } from './watchers.ts';
 
@@ -107,6 +116,13 @@ function handlersOf(
     waitForCaptured: (call) => answerWait(call, parts),
     listEvents: (call) => answerEvents(call, parts),
     tellFeedback: (call) => answerFeedback(call, parts),
+    listSuppressions: (call) => answerSuppressions(call, parts),
+    exportSuppressions: (call) => answerSuppressionExport(call, parts),
+    getSuppression: (call) => answerSuppression(call, parts),
+    addSuppression: (call) => answerSuppressing(call, parts),
+    importSuppressions: (call) => answerSuppressionImport(call, parts),
+    checkSuppressions: (call) => answerSuppressionCheck(call, parts),
+    removeSuppressions: (call) => answerSuppressionRemoval(call, parts),
     cancelMessage: (call) => answerAct(call, 'cancelMessage', parts),
     retryMessage: (call) => answerAct(call, 'retryMessage', parts),
     getQueue: (call) => answerQueue(call, parts),

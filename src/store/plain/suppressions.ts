@@ -298,7 +298,7 @@ function* foldChanges(): Work<void> {
 }
 
 /** Writes the event that an entry was added or removed at `now` (wall ms). */
-export function tell(
+function tell(
   type: 'suppression.added' | 'suppression.removed',
   { id, address, scope, stream, reason, source }: Suppression,
   now: number,

@@ -91,6 +91,11 @@ function fieldsOf(value: unknown): [string, string][] {
 
 /** A path for an operation, with a message that fits it. */
 async function pathOf({ path, operationId }: Operation, { world, key }: Sender): Promise<string> {
+  if (path.includes('{address}')) {
+    const body = { address: 'bob@example.org' };
+    await world.ask({ method: 'POST', path: '/api/v1/suppressions', key, body });
+    return path.replace('{address}', body.address);
+  }
   if (operationId === 'waitForCaptured') {
     await world.post(key, { ...MAIL, subject: 'Your invoice', tags: ['receipts'] });
     await attempt(world, CAPTURED);

@@ -9,6 +9,7 @@ import { createDoor } from '../../../src/control/door.ts';
 import { messageActs } from '../../../src/control/messages.ts';
 import { outlookOf } from '../../../src/control/outlook.ts';
 import { queueOperations } from '../../../src/control/queue.ts';
+import { suppressionOperations } from '../../../src/control/suppressions.ts';
 import type { FeedbackToken } from '../../../src/domain/feedback.ts';
 import type { Submission } from '../../../src/domain/message.ts';
 import type { LaneFigures } from '../../../src/engine/contract.ts';
@@ -145,7 +146,9 @@ function queueOf({ stores, intake, clock, figures }: World) {
       return [];
     },
   };
-  return { operations: { ...queueOperations(parts), ...messageActs(parts) }, outlook: outlookOf(parts) };
+  const list = suppressionOperations({ ...parts, ...stores, random: seededRandom(10) });
+  const operations = { ...queueOperations(parts), ...messageActs(parts), ...list };
+  return { operations, outlook: outlookOf(parts) };
 }
 
 /** Everything that operators can ask for; but for `real` and the activity, it is only noted. */

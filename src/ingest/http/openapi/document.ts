@@ -15,11 +15,13 @@ import type { ProblemCode } from './problem-codes.ts';
 import { READING, ROUTING, SERVICE } from './reading.ts';
 import { headerRefs, problemExamples, problemsOf, refusal, unknownMethod } from './refusals.ts';
 import { SENDING } from './sending.ts';
+import { SUPPRESSING } from './suppressing.ts';
 
 const DESCRIPTIONS: Readonly<Record<OperationId, Description>> = {
   ...SENDING,
   ...READING,
   ...ACTING,
+  ...SUPPRESSING,
   ...QUEUE,
   ...ROUTING,
   ...ADMINISTERING,
@@ -44,6 +46,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Sending: 'Submit messages.',
   Reading: 'Read status, content and attempts of messages.',
   Acting: 'Cancel and retry messages.',
+  Suppressions: 'The addresses that get no mail.',
   Routing: 'How mail is routed.',
   Queue: 'The queue, for operators: show it, hold it, act on many messages.',
   Administering: 'Everything that the dashboard can do, for scripts.',
@@ -60,6 +63,10 @@ const PATH_PARAMETERS: Readonly<Record<string, { readonly description: string; r
     feedback: {
       description: 'The id of what was told, as a list or an event gives it.',
       example: 'fbk_01kaj3v7q8x5m2c9t4r6w0ybzn',
+    },
+    address: {
+      description: 'An address or pattern, percent-encoded, or the id of an entry.',
+      example: 'bob@example.org',
     },
     operation: { description: 'The operation’s name, from docs/administering.md.', example: 'hold' },
     domain: {

@@ -9,6 +9,8 @@ import * as operatorAnswers from '../operator-answers.ts';
 import type { Parameter } from '../query.ts';
 import * as queue from '../queue.ts';
 import { attachmentSchema, submissionSchema, unsubscribeSchema } from '../submission-schema.ts';
+import * as suppressionAnswers from '../suppression-answers.ts';
+import * as suppressions from '../suppressions.ts';
 
 /**
  * Bodies of requests that are not validated by one schema: the messages of a batch are checked each by itself, and
@@ -140,6 +142,14 @@ export const NAMED = {
   FeedbackEntry: eventAnswers.feedbackEntrySchema,
   FeedbackDetail: eventAnswers.feedbackDetailSchema,
   FeedbackList: eventAnswers.feedbackListSchema,
+  Suppression: suppressionAnswers.suppressionSchema,
+  SuppressionReason: suppressionAnswers.suppressionReasonSchema,
+  SuppressionEvidence: suppressionAnswers.suppressionEvidenceSchema,
+  SuppressionsPage: suppressionAnswers.suppressionsPageSchema,
+  SuppressionImport: suppressionAnswers.suppressionImportSchema,
+  SuppressionCheck: suppressionAnswers.suppressionCheckSchema,
+  NewSuppression: suppressions.newSuppressionSchema,
+  SuppressionQuestion: suppressions.suppressionQuestionSchema,
   CapturedMessage: operatorAnswers.capturedMessageSchema,
   Queue: operatorAnswers.queueSchema,
   QueueHold: operatorAnswers.holdSchema,

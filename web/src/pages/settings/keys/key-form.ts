@@ -23,6 +23,16 @@ export const SCOPES: readonly { readonly scope: Scope; readonly label: string; r
     note: 'Follow what happens to the messages it may see, as events.',
   },
   {
+    scope: 'suppressions:read',
+    label: 'Suppressions',
+    note: 'See which addresses get no mail of its own, and why.',
+  },
+  {
+    scope: 'suppressions:write',
+    label: 'Suppress',
+    note: 'Put addresses on the suppression list for its own mail, and take them off.',
+  },
+  {
     scope: 'feedback:write',
     label: 'Feedback',
     note: 'Tell of bounces and complaints that came elsewhere.',
