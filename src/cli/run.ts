@@ -18,6 +18,7 @@ import { routesCommand } from './routes.ts';
 import { sendCommand } from './send.ts';
 import { sendmailCommand } from './sendmail.ts';
 import { serveCommand } from './serve.ts';
+import { suppressionsCommand } from './suppressions.ts';
 import { Exit, harmless } from './terminal.ts';
 
 const SUCCESS = 0;
@@ -48,6 +49,7 @@ function program(context: Context, asJson: boolean): Command {
     .addCommand(sendmailCommand(context))
     .addCommand(messagesCommand(context))
     .addCommand(eventsCommand(context))
+    .addCommand(suppressionsCommand(context))
     .addCommand(queueCommand(context))
     .addCommand(relaysCommand(context))
     .addCommand(routesCommand(context))
