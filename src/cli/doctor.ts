@@ -85,6 +85,7 @@ async function examineWithoutStore(
     storeFault,
     running: false,
     takeBackDenied: () => {},
+    hookProvenAt: async () => null,
     clock,
     random,
   });

@@ -9,7 +9,7 @@ import { keyOperations } from './keys.ts';
 import { messageOperations } from './messages.ts';
 import { queueOperations } from './queue.ts';
 import { rateOperations } from './rates.ts';
-import { relayHookOperations } from './relay-hooks.ts';
+import { hookProvenAt, relayHookOperations } from './relay-hooks.ts';
 import { relayOperations } from './relays.ts';
 import { routeOperations } from './routes.ts';
 import { previewOperations, searchOperations } from './search.ts';
@@ -43,7 +43,13 @@ export function createLocalOperations(deps: LocalDeps): Operations {
       const loaded = { ...deps.resolution(), faults: deps.faults() };
       const takeBackDenied = (address: string, reason: string) =>
         deps.server()?.takeBackDenied(address, reason);
-      return await examineInstallation({ ...deps, loaded, storeFault: null, takeBackDenied });
+      return await examineInstallation({
+        ...deps,
+        loaded,
+        storeFault: null,
+        takeBackDenied,
+        hookProvenAt: (relay) => hookProvenAt(relay, deps),
+      });
     },
   };
 }

@@ -64,9 +64,7 @@ async function hookView(name: string, deps: LocalDeps): Promise<HookView> {
   const { publicUrl } = deps.resolution().config.server;
   const now = deps.clock.wall();
   const until = Math.max(0, ...hook.former.map((one) => one.until));
-  const stored = timeInNote((await deps.registry.settings()).get(provenNote(name)));
-  const seen = deps.server()?.hookProofs(name) ?? null;
-  const provenAt = Math.max(stored ?? 0, seen?.provenAt ?? 0);
+  const refusedAt = deps.server()?.hookProofs(name).refusedAt ?? null;
   return {
     relay: name,
     type: hook.type,
@@ -74,9 +72,18 @@ async function hookView(name: string, deps: LocalDeps): Promise<HookView> {
     isReachable: publicUrl !== null,
     formerUntil: timeOrNull(until > now ? until : 0),
     missing: missingFields(hook),
-    lastProvenAt: timeOrNull(provenAt),
-    lastRefusedAt: timeOrNull(seen?.refusedAt ?? 0),
+    lastProvenAt: timeOrNull((await hookProvenAt(name, deps)) ?? 0),
+    lastRefusedAt: timeOrNull(refusedAt ?? 0),
   };
+}
+
+/** When a hook was last proven: on this node, or as a note of any node says, to within hours. */
+export async function hookProvenAt(
+  name: string,
+  { registry, server }: Pick<LocalDeps, 'registry' | 'server'>,
+): Promise<number | null> {
+  const noted = timeInNote((await registry.settings()).get(provenNote(name))) ?? 0;
+  return Math.max(noted, server()?.hookProofs(name).provenAt ?? 0) || null;
 }
 
 function timeOrNull(at: number): string | null {

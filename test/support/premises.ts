@@ -40,6 +40,7 @@ const GOOD_MACHINE: Machine = {
   readFile: () => {
     throw Object.assign(new Error('there is no such file'), { code: 'ENOENT' });
   },
+  knock: async () => 405,
   dialogue: async () => ({ connected: true, replies: ['220 hi', '250 hi', '250 ok', '550 5.7.1 no'] }),
 };
 
@@ -76,6 +77,7 @@ export function premises(
       yield { name: 'READY', ok: true, detail: 'takes mail', atMs: 12 };
     },
     takeBackDenied: () => {},
+    hookProvenAt: async () => null,
     clock: new ManualClock(),
     random: systemRandom,
     ...rest,

@@ -19,6 +19,7 @@ import {
   sourcesCheck,
 } from './configuration.ts';
 import { fail, ok, skipped, warn } from './finding.ts';
+import { hooksCheck } from './hooks.ts';
 import { bouncesCheck, certificateCheck, domainsCheck } from './identity.ts';
 import { readRuntime, realMachine } from './machine.ts';
 import { namesCheck, sourceAddressesCheck } from './names.ts';
@@ -31,7 +32,8 @@ import { quotasCheck, relaysCheck } from './relays.ts';
 const DNS_TIMEOUT_MS = 1_200;
 
 /** What an examination needs. */
-interface ExaminationOptions extends Pick<Premises, 'dataDir' | 'views' | 'storeFault' | 'takeBackDenied'> {
+interface ExaminationOptions
+  extends Pick<Premises, 'dataDir' | 'views' | 'storeFault' | 'takeBackDenied' | 'hookProvenAt'> {
   readonly loaded: Loaded;
   /** Whether a server runs on the data directory. */
   readonly running: boolean;
@@ -298,6 +300,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   quotas: quotasCheck,
   domains: domainsCheck,
   bounces: bouncesCheck,
+  hooks: hooksCheck,
   holds: holdsCheck,
 };
 

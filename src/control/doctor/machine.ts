@@ -41,8 +41,20 @@ export function realMachine(clock: Clock): Machine {
     inContainer: () => existsSync('/.dockerenv') || existsSync('/run/.containerenv'),
     fileMode: (path) => statSync(path, { throwIfNoEntry: false })?.mode ?? null,
     readFile: (path) => readFileSync(path, 'utf8'),
+    knock,
     dialogue,
   };
+}
+
+async function knock(url: string, signal: AbortSignal): Promise<number | string> {
+  try {
+    const response = await fetch(url, { redirect: 'manual', signal });
+    await response.body?.cancel();
+    return response.status;
+  } catch (error) {
+    const cause = error instanceof Error ? (error.cause ?? error) : error;
+    return cause instanceof Error ? cause.message : String(cause);
+  }
 }
 
 async function tryPort(hosts: readonly string[], port: number) {

@@ -27,6 +27,8 @@ export interface Premises {
   readonly probe: (settings: SmarthostSettings, signal: AbortSignal) => AsyncIterable<ProbeStep>;
   /** Asks a provider whether it knows us, without sending anything. */
   readonly probeProvider: (settings: ProviderSettings, signal: AbortSignal) => AsyncIterable<ProbeStep>;
+  /** When the hook of a relay was last proven (wall ms, to within hours); null for never, or if that is unknown. */
+  readonly hookProvenAt: (relay: string) => Promise<number | null>;
   /** Undoes the counted refusal of one of our addresses for this reason: it was a test. */
   readonly takeBackDenied: (sourceAddress: string, reason: string) => void;
   readonly clock: Clock;
@@ -78,6 +80,8 @@ export interface Machine {
   fileMode(path: string): number | null;
   /** The text of a file; throws when it cannot be read. */
   readFile(path: string): string;
+  /** Asks for a URL by GET; its status, or why there is none. A redirect is not followed. */
+  knock(url: string, signal: AbortSignal): Promise<number | string>;
   /** Talks to a port; see {@link Dialogue}. */
   dialogue(peer: DialoguePeer, lines: readonly string[], signal: AbortSignal): Promise<Dialogue>;
 }

@@ -270,6 +270,8 @@ test('other methods are refused', async () => {
   const path = `/hooks/postmark/${TOKEN}`;
   expect((await world.ask({ method: 'GET', path })).status).toBe(405);
   expect((await world.ask({ method: 'PUT', path, body: '{}' })).status).toBe(405);
+  // By this the doctor knows the server, whatever hooks there are.
+  expect((await world.ask({ path: '/hooks/doctor/0' })).status).toBe(405);
 });
 
 test('hooks have a list of sources of their own', async () => {
