@@ -4,6 +4,7 @@ import { backupOperations } from './backups.ts';
 import { configOperations } from './configuration.ts';
 import type { LocalDeps } from './deps.ts';
 import { domainOperations } from './domains.ts';
+import { feedbackOperations } from './feedback.ts';
 import { inboxOperations } from './inbox.ts';
 import { keyOperations } from './keys.ts';
 import { messageOperations } from './messages.ts';
@@ -32,6 +33,7 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...settingsOperations(deps),
     ...searchOperations(deps),
     ...previewOperations(deps),
+    ...feedbackOperations(deps),
     ...rateOperations(deps),
     ...inboxOperations(deps),
     ...suppressionOperations(deps),

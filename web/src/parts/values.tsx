@@ -161,6 +161,14 @@ export function plainText(text: string): string {
   return short.replaceAll('\r\n', '\n').replace(TRICKS, escaped).replace(PILE, '$1');
 }
 
+/** Plain text whose lines are made plain one by one: one that is very long is cut, and the others are not. */
+export function plainLines(text: string): string {
+  return text
+    .split(/\r?\n/)
+    .map((line) => plainText(line))
+    .join('\n');
+}
+
 /** A character as an escape of JSON. */
 export function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -12,7 +12,7 @@ import { CopyButton } from '../../parts/copy.tsx';
 import { Banner, EmptyState, Fetched } from '../../parts/states.tsx';
 import { type Tab, Tabs } from '../../parts/tabs.tsx';
 import { Segments } from '../../parts/toolbar.tsx';
-import { Bytes, plainText, Said } from '../../parts/values.tsx';
+import { Bytes, plainLines, plainText, Said } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 
 /** What a message says; nothing of it is to be trusted. */
@@ -216,20 +216,12 @@ function SourceView({ id }: { readonly id: string }) {
             dir="ltr"
             className="max-h-[44rem] overflow-auto p-3 font-mono text-sm leading-relaxed break-all whitespace-pre-wrap -outline-offset-2"
           >
-            {lines(text)}
+            {plainLines(text)}
           </pre>
         </figure>
       )}
     </Fetched>
   );
-}
-
-/** Each line is made plain by itself: one that is very long is cut, and the others are not. */
-function lines(text: string): string {
-  return text
-    .split(/\r?\n/)
-    .map((line) => plainText(line))
-    .join('\n');
 }
 
 async function readStart(path: string, signal: AbortSignal): Promise<{ text: string; isCut: boolean }> {

@@ -13,6 +13,7 @@ import { DueAt, plainText, Said, Time } from '../../parts/values.tsx';
 import { useCall, usePages } from '../../queries.ts';
 import { MessageActions } from './actions.tsx';
 import { MessageContents } from './contents.tsx';
+import { ToldByOthers } from './evidence.tsx';
 import { Facts, RecipientTable } from './facts.tsx';
 import { Happenings } from './happenings.tsx';
 import type { Story } from './story.ts';
@@ -47,6 +48,7 @@ export function MessagePage() {
           <Card title="What happened">
             <Happenings story={story} more={more} />
           </Card>
+          <ToldByOthers id={id} />
           <Card title="Contents">
             {story.content.kept ? (
               <MessageContents key={id} id={id} />
