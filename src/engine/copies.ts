@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { Content, ContentPart, Submission } from '../domain/message.ts';
+import { yieldToLoop } from '../lib/clock.ts';
 import type { AcceptRecord } from '../store/accepting.ts';
 import type { Signer } from './contract.ts';
 
@@ -7,6 +8,9 @@ import type { Signer } from './contract.ts';
  * Messages whose recipients each have a copy of their own, such as one with its own link to unsubscribe. The copies are
  * signed apart, stored one after another as the contents of one message, and sent apart.
  */
+
+/** Copies signed in one turn of the event loop. */
+const SIGNED_AT_ONCE = 16;
 
 /** A recipient's copy, and its place in the contents. */
 export interface PlacedCopy {
@@ -30,7 +34,13 @@ export async function signCopies(
   const contents = cut(content.chunks, lengths).map((chunks, place): Content => {
     return { chunks, sizeBytes: lengths[place] ?? 0, flags: content.flags };
   });
-  const signed = await Promise.all(contents.map((copy) => signer.sign(copy, signing)));
+  const signed: Content[] = [];
+  for (let from = 0; from < contents.length; from += SIGNED_AT_ONCE) {
+    // A message may have a thousand copies: other mail gets a turn in between.
+    if (from > 0) await yieldToLoop();
+    const some = contents.slice(from, from + SIGNED_AT_ONCE);
+    signed.push(...(await Promise.all(some.map((copy) => signer.sign(copy, signing)))));
+  }
   let end = 0;
   const copies = signed.map((copy): PlacedCopy => {
     const start = end;

@@ -48,6 +48,8 @@ const MAX_LIST_ID = 255;
 /** RFC 2919 §3: the label of a list is a dot-atom. */
 const LABEL = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const MAX_LABEL = 64;
+/** Copies to make before other work gets a turn. */
+const COPIES_IN_A_SLICE = 16;
 /** Headers are smaller, also with what was put on top of them. */
 const MAX_HEADER_BYTES = 512 * 1024;
 const BLANK_LINE = '\r\n\r\n';
@@ -102,6 +104,7 @@ function* copied(
     // They differ in little: with the first, the size of all is known.
     const expected = sizeBytes + length * (envelope.recipients.length - recipient);
     if (expected > maxBytes) return { kind: 'too_large', sizeBytes: expected };
+    if (recipient % COPIES_IN_A_SLICE === COPIES_IN_A_SLICE - 1) yield;
     chunks.push(...copy);
     copies.push(length);
     sizeBytes += length;

@@ -138,8 +138,16 @@ export function* individually(
         { pointer: pointTo.header(made.field), code: 'header_forbidden', detail: made.detail },
       ]);
     case 'too_large':
-      throw messageTooLarge(made.sizeBytes, maxMessageBytes);
+      throw copiesTooLarge(made.sizeBytes, submission.envelope.recipients.length, maxMessageBytes);
   }
+}
+
+function copiesTooLarge(sizeBytes: number, copies: number, maxMessageBytes: number): Problem {
+  return new Problem(
+    413,
+    'message_too_large',
+    `All copies together may have at most ${maxMessageBytes} bytes, but these ${copies} have ${sizeBytes}. Send to fewer recipients at once, or raise api.max_message_bytes.`,
+  );
 }
 
 function unavailable(pointer: string, detail: string): Problem {

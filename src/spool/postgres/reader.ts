@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib';
 import type { ContentPart, ContentRef } from '../../domain/message.ts';
 import type { Database } from '../../postgres/database.ts';
 import { decodeHeader, type RecordHeader } from '../record.ts';
+import { Few } from '../segments/reader.ts';
 import { type SpoolContent, SpoolError, WHOLE_READ_BYTES } from '../spool.ts';
 import { asSpool, PIECE_BYTES, spoolErrorOf } from './insert.ts';
 
@@ -30,6 +31,7 @@ const MAX_RUNNING = 2;
 export class ContentsReader {
   readonly #database: Database;
   readonly #waiting: Waiting[] = [];
+  readonly #parts = new Few(MAX_RUNNING);
   #running = 0;
 
   constructor(database: Database) {
@@ -64,14 +66,9 @@ export class ContentsReader {
       const piece = Math.floor(at / PIECE_BYTES);
       const from = at - piece * PIECE_BYTES;
       const wanted = Math.min(start + length - at, PIECE_BYTES - from);
-      const [row] = await asSpool(
-        this.#database.rows<Pick<PieceRow, 'bytes'>>(READ_RANGE, [
-          ref.segment,
-          ref.offset,
-          piece,
-          from + 1,
-          wanted,
-        ]),
+      const place = [ref.segment, ref.offset, piece, from + 1, wanted];
+      const [row] = await this.#parts.run(() =>
+        asSpool(this.#database.rows<Pick<PieceRow, 'bytes'>>(READ_RANGE, place)),
       );
       if (row === undefined) throw missing(ref);
       if (row.bytes.byteLength !== wanted) throw damaged(ref);

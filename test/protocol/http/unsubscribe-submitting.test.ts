@@ -188,7 +188,7 @@ describe('refused is', () => {
     expect(one.status).toBe(202);
     const three = await world.post(key, { ...MAIL, ...NEWS, to: TO, text });
     expect([three.status, three.json['code']]).toEqual([413, 'message_too_large']);
-    expect(String(three.json['detail'])).toMatch(/this one has 18\d{4}\./);
+    expect(String(three.json['detail'])).toMatch(/but these 3 have 18\d{4}\./);
   });
 });
 
