@@ -21,6 +21,11 @@ import { decline, deny, type Refusal, suspended } from './refusal.ts';
 const MAX_RECIPIENTS = 20;
 /** Bytes of a message that are kept as evidence. */
 const MAX_EVIDENCE_BYTES = 64 * 1024;
+/**
+ * Bytes that are read of mail to addresses that everybody knows, such as `postmaster@`: what a complaint says comes
+ * before the message that it returns, and reading is work that anybody could make us do.
+ */
+const MAX_READ_WITHOUT_TOKEN = 256 * 1024;
 /** One holder for the memory of all these messages: many sources must not mean more memory. */
 export const INCOMING_HOLDER = 'bounces';
 /** What a bounce domain has besides return paths: where providers' complaints go, and what each domain must have. */
@@ -203,16 +208,16 @@ export class Incoming {
     const left = tokensOf(this.#addressees, 'unsubscribe').map(unsubscription);
     if (this.#addressees.every(({ kind }) => kind === 'unsubscribe'))
       return { source: 'mailto', feedback: left };
-    const bounced = tokensOf(this.#addressees, 'bounce');
-    const { recognise } = this.#options.bounces;
-    const read = (bounced.length === 0 ? [null] : bounced).map((token) =>
-      readIncomingFeedback({ bytes, reversePath: sender, token }, recognise),
+    const [first = null, ...others] = tokensOf(this.#addressees, 'bounce');
+    const most = first === null ? MAX_READ_WITHOUT_TOKEN : bytes.length;
+    const mail = { bytes: bytes.subarray(0, most), reversePath: sender, token: first };
+    const { form, feedback } = readIncomingFeedback(mail, this.#options.bounces.recognise);
+    // A complaint says itself whom it is about, wherever it came to.
+    if (COMPLAINTS.has(form)) return { source: 'arf', feedback: [...feedback, ...left] };
+    const toOthers = others.flatMap((token) =>
+      feedback.map((one) => ({ ...one, message: { ...one.message, token } })),
     );
-    const isComplaint = read.some(({ form }) => COMPLAINTS.has(form));
-    return {
-      source: isComplaint ? 'arf' : 'dsn',
-      feedback: [...read.flatMap(({ feedback }) => feedback), ...left],
-    };
+    return { source: 'dsn', feedback: [...feedback, ...toOthers, ...left] };
   }
 
   /** The beginning of the message, under fields that say how it came. */

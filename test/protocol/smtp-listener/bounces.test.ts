@@ -139,9 +139,11 @@ describe('a stranger', () => {
       '',
       '--b--',
     ];
-    expect(await send(await world.hello(), [`fbl@${DOMAIN}`], lines, 'fbl@provider.example')).toMatch(TAKEN);
+    // Also to return paths: it is one complaint.
+    const to = [`fbl@${DOMAIN}`, returnPath(), returnPath({ ...ABOUT, recipient: 3 })];
+    expect(await send(await world.hello(), to, lines, 'fbl@provider.example')).toMatch(TAKEN);
     expect(world.desk.reports.at(-1)?.source).toBe('arf');
-    expect(told()).toMatchObject([{ kind: 'complaint', source: 'arf', token: ABOUT }]);
+    expect(told()).toEqual([{ kind: 'complaint', source: 'arf', recipient: null, token: ABOUT, code: null }]);
   });
 
   test('leaves by mail to an address for it, whatever the mail says', async () => {
@@ -227,6 +229,17 @@ describe('limits', () => {
     const lines = [...DSN, ...Array.from({ length: 90 }, () => 'x'.repeat(900))];
     expect(await send(await world.hello(), [returnPath()], lines)).toMatch(TAKEN);
     expect(world.desk.reports[0]?.evidence?.bytes).toHaveLength(64 * 1024);
+    expect(told()).toMatchObject([{ kind: 'bounce' }]);
+  });
+
+  test('of mail to what everybody knows only the beginning is read', async () => {
+    await start({ bounces: { maxMessageBytes: 1_000_000 } });
+    const filler = Array.from({ length: 300 }, () => 'x'.repeat(900));
+    const [head, body] = [DSN.slice(0, 5), DSN.slice(5)];
+    const late = [...head, ...filler, ...body];
+    expect(await send(await world.hello(), [`postmaster@${DOMAIN}`], late)).toMatch(TAKEN);
+    expect(told()).toEqual([]);
+    expect(await send(await world.hello(), [returnPath()], late)).toMatch(TAKEN);
     expect(told()).toMatchObject([{ kind: 'bounce' }]);
   });
 
