@@ -1,11 +1,13 @@
 /** What comes back by mail to the real program: records tell of it, also after a death, and nothing of it goes on. */
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { type DnsServer, startDnsServer } from '../peers/dns-server.ts';
 import { SmtpClient } from '../peers/smtp-client.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import { createKey, type Service, startService } from './service.ts';
 
 const DOMAIN = 'bounces.example.com';
+/** How long a report may take to be written, sent and read, in ms. */
+const PATIENCE = { timeout: 30_000, interval: 100 };
 const LETTER = { from: 'a@example.com', subject: 'Hello', text: 'It works.' };
 
 function configuration(sink: SmtpSink, dns: DnsServer, threads: number): string {
@@ -35,7 +37,7 @@ async function started(threads: number) {
     await service.stop();
     await sink.close();
   });
-  return { service, sink };
+  return { service, sink, dns };
 }
 
 function notification(action: 'failed' | 'delivered', address: string): readonly string[] {
@@ -136,4 +138,46 @@ test('the doctor looks for the bounce domain', async () => {
     // Direct delivery has the port of another server here.
     ['bounce probe', 'warn'],
   ]);
+});
+
+test('another Waybill bounces by its own report, and the record goes on to its end', async () => {
+  const { service, sink, dns } = await started(1);
+  // It takes everything from us, and its next hop refuses it.
+  const refusing = await startSmtpSink({ script: { RCPT: '550 5.1.1 No such user here' } });
+  const other = await startService(`
+api: { port: 0, bind: ["127.0.0.1"] }
+webui: { port: 0, bind: ["127.0.0.1"] }
+listener:
+  ports: [0]
+  bind: ["127.0.0.1"]
+  sources: [{ name: peer, cidr: 127.0.0.1, sender_domains: [${DOMAIN}, example.com] }]
+server: { hostname: mx.one.test }
+dns: { servers: ["127.0.0.1:${dns.endpoint.port}"] }
+delivery: { default_relay: in, report_relay: back }
+health: { disk_critical_bytes: 0, disk_low_bytes: 0 }
+relays:
+  - { name: in, type: smtp, host: 127.0.0.1, port: ${refusing.port}, tls: none }
+  - { name: back, type: mx, port: ${service.server.runtime.smtp[0]}, allow_private: true }
+`);
+  onTestFinished(async () => {
+    await other.stop();
+    await refusing.close();
+  });
+  const port = `port: ${other.server.runtime.smtp[0]}`;
+  service.installation.configure(configuration(sink, dns, 1).replace(`port: ${sink.port}`, port));
+  service.server.signal('SIGHUP');
+  await vi.waitFor(async () => {
+    const { stdout } = await service.installation.run('relays', 'show', 'direct', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ port: other.server.runtime.smtp[0] });
+  }, PATIENCE);
+  const id = await service.client.send({ ...LETTER, to: 'ann@one.test' });
+  await vi.waitFor(
+    async () => expect(await outcomesOf(service, id)).toEqual(['failed', 'bounced']),
+    PATIENCE,
+  );
+  const [ann] = (await service.client.record(id)).recipients;
+  expect(ann?.bounce).toMatchObject({ type: 'hard', source: 'dsn', code: 550, enhancedCode: '5.1.1' });
+  const again = await service.client.send({ ...LETTER, to: 'ann@one.test' });
+  await service.client.end(again);
+  expect(await outcomesOf(service, again)).toEqual(['failed', 'suppressed']);
 });
