@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 /** As in health. */
 const SOON_DAYS = 14;
 const NAME = 'certificate';
-const BOUNCES = 'bounce';
+const BOUNCE = 'bounce';
 
 /** The certificate that the server uses. */
 interface InUse {
@@ -120,9 +120,18 @@ export const bouncesCheck: Check = async ({ loaded: { config }, ...premises }, s
         ],
   );
   if (domain === null)
-    return [skipped(BOUNCES, 'bounces.domain is not set: bounces go to the senders.'), ...unused];
+    return [skipped(BOUNCE, 'bounces.domain is not set: bounces go to the senders.'), ...unused];
+  if (config.domains.some(({ name }) => name === domain))
+    return [
+      fail(
+        `${BOUNCE} domain`,
+        `${domain} is a domain that mail is sent from: what is sent to its mailboxes through here is refused.`,
+        `bounces: { domain: bounces.${domain} }`,
+      ),
+      ...unused,
+    ];
   const facts = { ...premises, domain, config, probe: newProbe(config, premises) };
-  return [...(await checkBounceDomain(BOUNCES, facts, signal)).findings, ...unused];
+  return [...(await checkBounceDomain(BOUNCE, facts, signal)).findings, ...unused];
 };
 
 /** At most one finding per domain, with every key whose record is wrong. */

@@ -180,7 +180,23 @@ test('the probe is a bounce without a sender, to the port that direct delivery u
   expect(lines[4]).toMatch(/^From: .*report-type=delivery-status.*\r\n\.$/s);
 });
 
-test('the doctor says when there is no bounce domain', async () => {
-  const findings = await bouncesCheck(premises({}), forever);
-  expect(findings).toMatchObject([{ status: 'skipped', name: 'bounce' }]);
+test('the doctor says when there is no bounce domain, and which domain does not use its own', async () => {
+  const { loaded, ...rest } = premises({});
+  const domain = { name: 'example.com', since: 1, keys: [], returnPath: null };
+  const own = { domain: 'b.example.net', seenAt: null, isGood: false };
+  const domains = [domain, { ...domain, name: 'example.net', returnPath: own }];
+  const config = { ...loaded.config, domains };
+  expect(await bouncesCheck({ ...rest, loaded: { ...loaded, config } }, forever)).toMatchObject([
+    { status: 'skipped', name: 'bounce' },
+    { status: 'warn', name: 'domain example.net' },
+  ]);
+});
+
+test('a domain that mail is sent from is no bounce domain', async () => {
+  const { loaded, ...rest } = premises({ file: `${DIRECT}\nbounces: { domain: Example.com }` });
+  const domains = [{ name: 'example.com', since: 1, keys: [], returnPath: null }];
+  const config = { ...loaded.config, domains };
+  expect(await bouncesCheck({ ...rest, loaded: { ...loaded, config } }, forever)).toMatchObject([
+    { status: 'fail', name: 'bounce domain', cure: 'bounces: { domain: bounces.example.com }' },
+  ]);
 });

@@ -120,12 +120,12 @@ export class Incoming {
     if ((sizeBytes ?? 0) > this.maxBytes) return tooLargeForBounces(this.maxBytes);
     if (this.#addressees.length >= MAX_RECIPIENTS) return TOO_MANY;
     const addressee = this.#addresseeOf(path);
-    if (addressee === null) return nobody(path);
+    if (addressee === null) return this.#nobody(path);
     const [first] = this.#addressees;
     if (first !== undefined && (first.kind === 'probe' || addressee.kind === 'probe')) return NOT_BOTH;
     try {
       if (addressee.kind === 'bounce' && !(await this.#deps.desk.counts(addressee.token)))
-        return nobody(path);
+        return this.#nobody(path);
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       return STORE_AWAY;
@@ -173,6 +173,12 @@ export class Incoming {
       '4.7.1',
       `${group} may send ${verdict.limit} bounces a minute; try again in ${verdict.resetSeconds} seconds`,
     );
+  }
+
+  /** Refuses a recipient: one that never was, or is no more. */
+  #nobody(path: ForwardPath): Refusal {
+    this.#deps.events.emit({ type: 'feedback', source: 'dsn', result: 'refused', count: 1 });
+    return nobody(path);
   }
 
   #addresseeOf({ mailbox }: ForwardPath): Addressee | null {

@@ -83,6 +83,7 @@ describe('a stranger', () => {
     expect(await client.ask('MAIL FROM:<>')).toMatch(/^250 /);
     expect(await client.ask(`RCPT TO:<${address()}>`)).toMatch(/^550 5\.1\.1 /);
     expect(world.denied).toEqual(['unknown_bounce_address']);
+    expect(world.seen).toContainEqual({ type: 'feedback', source: 'dsn', result: 'refused', count: 1 });
     expect(await client.ask('DATA')).toMatch(/^554 5\.5\.1 /);
     expect(await send(await world.hello(), [returnPath()])).toMatch(TAKEN);
   });
