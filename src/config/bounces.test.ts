@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Relay } from '../domain/relay.ts';
 import { seededRandom } from '../lib/random.ts';
 import { tokenKeys } from '../lib/recipient-token.ts';
-import { bounceDomainsOf, recogniseTokens, returnPathsOf, tokensOf } from './bounces.ts';
+import { bounceDomainsOf, incomingDomainsOf, recogniseTokens, returnPathsOf, tokensOf } from './bounces.ts';
 import { readRelay } from './relays.ts';
 import { resolve } from './resolve.ts';
 import { createVault } from './secrets.ts';
@@ -51,6 +51,29 @@ test.each([
   expect(found.replace(/^b-\w+/, 'b-')).toBe(isOurs ? 'b-@bounces.example.com' : 'a@example.com');
   expect(pathOf(raw, null), 'without a bounce domain').toBe('a@example.com');
   expect(pathOf(raw, 'bounces.example.com', 'a@example.com', ''), 'without a sender').toBe('');
+});
+
+test('a sending domain has return paths of its own once a check has seen them, by its From', () => {
+  const { config } = configOf('bounces.example.net');
+  const own = (seenAt: number | null, isGood: boolean) => {
+    const returnPath = { domain: 'b.example.com', seenAt, isGood };
+    return { ...config, domains: [{ name: 'example.com', since: 1, keys: [], returnPath }] };
+  };
+  const domainOf = (now: typeof config, headerFrom: string) => {
+    const unit = { messageId: MESSAGE, reversePath: 'x@y.example', headerFrom, deliveries: [{ index: 0 }] };
+    return returnPathsOf(() => now)(unit, relayOf(MX)).split('@')[1];
+  };
+  const ours = 'Shop <shop@Example.com>';
+  expect(domainOf(own(5, true), ours)).toBe('b.example.com');
+  expect(domainOf(own(5, true), 'a@sub.example.com')).toBe('bounces.example.net');
+  expect(domainOf(own(5, false), ours)).toBe('bounces.example.net');
+  expect(domainOf(own(null, false), ours)).toBe('bounces.example.net');
+  const taken = [own(5, true), own(5, false), own(null, false)].map((now) => [...incomingDomainsOf(now)]);
+  expect(taken).toEqual([
+    ['bounces.example.net', 'b.example.com'],
+    ['bounces.example.net', 'b.example.com'],
+    ['bounces.example.net'],
+  ]);
 });
 
 test('without the key of our tokens, no return path is made', () => {
