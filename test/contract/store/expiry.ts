@@ -70,6 +70,7 @@ export function expiryContract(open: OpenSubject): void {
         ret: 'FULL',
         envid: 'e1',
         content: record.content,
+        part: null,
         sizeBytes: 1000,
         flags: record.flags,
         priority: 'normal',
