@@ -71,6 +71,10 @@ export interface Submission {
    */
   readonly stream?: string | null | undefined;
   /**
+   * `ignore`: send to suppressed addresses, too, but for those that complained. Needs the scope `suppressions:write`.
+   */
+  readonly suppression?: 'ignore' | null | undefined;
+  /**
    * Lets recipients unsubscribe from a stream with one click (RFC 8058). Each gets a copy of its own, with
    * List-Unsubscribe, List-Unsubscribe-Post and List-ID, and with its link in place of `%unsubscribe_url%` in text and
    * html. `api.max_message_bytes` holds for all copies together. Needs `server.public_url` with https, and a key that

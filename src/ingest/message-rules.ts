@@ -71,6 +71,25 @@ export const TWO_STREAMS: Fault = {
   detail: 'A message has one stream; leave this out, or give the one of unsubscribe.',
 };
 
+/** The value that lets a message pass the suppression list. */
+const IGNORE = 'ignore';
+/** The only value of `suppression`. */
+export const SUPPRESSION_VALUES = [IGNORE] as const;
+/** The fault of any other. */
+export const SUPPRESSION_RULE: Fault = {
+  code: 'suppression',
+  detail: 'Must be "ignore", or be left out.',
+};
+/** The refusal of a client that may not ask for it. */
+export const SUPPRESSION_SCOPE =
+  'To ignore the suppression list, the key needs the scope suppressions:write; leave suppression out, or use another key.';
+
+/** Whether a value of `suppression` says to ignore the list; null for a value that says nothing. */
+export function ignoresSuppression(text: string | null): boolean | null {
+  if (text === null) return false;
+  return text === IGNORE ? true : null;
+}
+
 /** The stream of a message: the one that was asked for, else its list by the List-ID field, else none. */
 export function streamOf(asked: string | null, listId: string | null | undefined): string | null {
   return asked ?? (listId ? streamKey(listIdOf(listId)) : null);

@@ -13,10 +13,12 @@ import { streamKey } from '../../domain/suppression.ts';
 import { withDecodedName } from '../../mail/field-values.ts';
 import { checkHeader, checkHeaderTotals, checkSenderDomain, checkSubject } from '../../mail/headers.ts';
 import {
+  ignoresSuppression,
   metadataFaults,
   readPriority,
   readSendAt,
   STREAM_RULE,
+  SUPPRESSION_RULE,
   TWO_STREAMS,
   tagFault,
   tooMany,
@@ -194,6 +196,13 @@ export function checkStream(
   if (label !== null) faults.add(label, 'unsubscribe');
   else if (stream !== null && stream !== streamKey(unsubscribe)) faults.add(TWO_STREAMS, 'stream');
   return { stream: streamKey(unsubscribe), unsubscribe };
+}
+
+/** Whether only complaints stop the message. */
+export function checkSuppression({ suppression }: Pick<Fields, 'suppression'>, faults: Faults): boolean {
+  const ignores = ignoresSuppression(suppression);
+  if (ignores === null) faults.add(SUPPRESSION_RULE, 'suppression');
+  return ignores ?? false;
 }
 
 /** The priority; normal when none was given. */

@@ -19,6 +19,8 @@ export interface Fields {
   readonly metadata: readonly NamedValue[];
   readonly priority: string | null;
   readonly stream: string | null;
+  /** `ignore`: only complaints stop it. */
+  readonly suppression: string | null;
   /** The stream from which recipients can unsubscribe with one click. */
   readonly unsubscribe: string | null;
   readonly dryRun: boolean;

@@ -35,6 +35,7 @@ const SINGLE: Readonly<Record<string, SingleName>> = {
   'o:send-at': 'sendAt',
   'o:deliverytime': 'sendAt',
   'o:stream': 'stream',
+  'o:suppression': 'suppression',
   'o:unsubscribe': 'unsubscribe',
 };
 const FLAGS: Readonly<Record<string, FlagName>> = {
@@ -79,7 +80,16 @@ export function fieldsFromForm(entries: readonly FormEntry[]): ReadFields {
   return reader.done();
 }
 
-type SingleName = 'from' | 'subject' | 'text' | 'html' | 'priority' | 'sendAt' | 'stream' | 'unsubscribe';
+type SingleName =
+  | 'from'
+  | 'subject'
+  | 'text'
+  | 'html'
+  | 'priority'
+  | 'sendAt'
+  | 'stream'
+  | 'suppression'
+  | 'unsubscribe';
 type FlagName = 'dryRun' | 'capture' | 'dkim';
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -93,6 +103,7 @@ class FormReader {
     sendAt: null,
     priority: null,
     stream: null,
+    suppression: null,
     unsubscribe: null,
     dryRun: false,
     capture: false,
@@ -235,6 +246,7 @@ const FORM_NAMES: Partial<Record<FieldName, string>> = {
   tags: 'o:tag',
   priority: 'o:priority',
   stream: 'o:stream',
+  suppression: 'o:suppression',
   unsubscribe: 'o:unsubscribe',
   dryRun: 'o:dry-run',
   capture: 'o:testmode',

@@ -15,9 +15,16 @@ import {
   readFinished,
 } from '../../mail/finished.ts';
 import { changeHeader, fieldValue } from '../../mail/header-block.ts';
-import { streamOf } from '../message-rules.ts';
+import { SUPPRESSION_VALUES, streamOf } from '../message-rules.ts';
 import type { Call } from './call.ts';
-import { checkAddresses, checkPriority, checkSendAt, checkStream, checkTags } from './checks.ts';
+import {
+  checkAddresses,
+  checkPriority,
+  checkSendAt,
+  checkStream,
+  checkSuppression,
+  checkTags,
+} from './checks.ts';
 import {
   Faults,
   type Fields,
@@ -37,6 +44,7 @@ import {
   individually,
   originOf,
   refuseAuthors,
+  refuseIgnoring,
   refuseSender,
   refuseTooLarge,
   type SubmissionContext,
@@ -56,6 +64,7 @@ export const RAW_PARAMETERS = {
   priority: { schema: z.enum(PRIORITIES).optional(), code: 'priority', rule: 'high, normal or bulk', meaning: 'Which waiting mail goes first.', example: 'bulk' },
   stream: { schema: z.string().optional(), code: 'stream', rule: 'a stream of 1 to 255 characters', meaning: 'What the mail belongs to; without it, the List-ID header counts.', example: 'news' },
   unsubscribe: { schema: z.string().optional(), code: 'stream', rule: 'a stream of 1 to 64 characters', meaning: 'The stream from which recipients can unsubscribe with one click: each gets a copy of its own.', example: 'news' },
+  suppression: { schema: z.enum(SUPPRESSION_VALUES).optional(), code: 'suppression', rule: 'ignore', meaning: 'Only complaints stop it. Needs the scope `suppressions:write`.', example: 'ignore' },
   dryRun: { schema: z.boolean().default(false), fromText: asBoolean, code: 'type', rule: 'true or false', meaning: 'Check everything and store nothing.', example: 'true' },
 };
 
@@ -97,6 +106,7 @@ function* buildRaw(
   refuseTooLarge(content.sizeBytes, limits.maxMessageBytes);
   refuseSender(context.key, from.domain);
   refuseAuthors(context.key, () => message.header.fields);
+  refuseIgnoring(context.key, checked.ignoresSuppression);
   const hash = context.idempotencyKey === null ? null : yield* hashOf(checked, body);
   const submission: Submission = {
     ...originOf(context, { hash }),
@@ -108,7 +118,7 @@ function* buildRaw(
     sendAt,
     priority,
     stream: streamOf(stream, fieldValue(message.header.fields, 'list-id')),
-    ignoresSuppression: false,
+    ignoresSuppression: checked.ignoresSuppression,
   };
   return yield* individually(submission, unsubscribe, context, limits.maxMessageBytes, {
     unsubscribe: pointTo('unsubscribe'),
@@ -127,6 +137,7 @@ interface Checked {
   readonly priority: Submission['priority'];
   readonly stream: string | null;
   readonly unsubscribe: string | null;
+  readonly ignoresSuppression: boolean;
   /** As given, for comparing repeats. */
   readonly sendAtText: string | null;
 }
@@ -139,6 +150,7 @@ function* check(envelope: RawEnvelope, body: Buffer, now: number, limits: Ingest
   const sendAt = checkSendAt(fields.sendAt, now, faults);
   const priority = checkPriority(fields.priority, faults);
   const streams = checkStream(fields, faults);
+  const ignoresSuppression = checkSuppression(fields, faults);
   const finished = yield* readFinished(body, limits);
   if (finished.kind === 'too_large') throw messageTooLarge(finished.sizeBytes, limits.maxMessageBytes);
   refuseRaw(envelope, [
@@ -155,6 +167,7 @@ function* check(envelope: RawEnvelope, body: Buffer, now: number, limits: Ingest
     sendAt,
     priority,
     ...streams,
+    ignoresSuppression,
     sendAtText: fields.sendAt,
   };
 }
@@ -195,7 +208,16 @@ function* hashOf(checked: Checked, body: Buffer): Sliced<string> {
   const addresses = [from.address, recipients.map(({ address }) => address)];
   const sendAt = sendAtText === null ? null : parseTimestamp(sendAtText);
   const streams = stream === null ? [] : [[stream, unsubscribe]];
-  return digestOfJson('raw', [addresses, tags, sendAt, priority, yield* digestOf(body), ...streams]);
+  const ignoring = checked.ignoresSuppression ? [true] : [];
+  return digestOfJson('raw', [
+    addresses,
+    tags,
+    sendAt,
+    priority,
+    yield* digestOf(body),
+    ...streams,
+    ...ignoring,
+  ]);
 }
 
 const NO_FIELDS: Fields = {
@@ -213,6 +235,7 @@ const NO_FIELDS: Fields = {
   metadata: [],
   priority: null,
   stream: null,
+  suppression: null,
   unsubscribe: null,
   dryRun: false,
   capture: false,
@@ -235,7 +258,17 @@ const NO_EMPTY_PATH =
   'An empty sender is only for failure reports, which servers write; give the address that they go to.';
 
 /** Fields that cannot be judged when the query is unreadable. */
-const IN_QUERY = ['from', 'to', 'tags', 'sendAt', 'priority', 'stream', 'unsubscribe', 'dryRun'] as const;
+const IN_QUERY = [
+  'from',
+  'to',
+  'tags',
+  'sendAt',
+  'priority',
+  'stream',
+  'suppression',
+  'unsubscribe',
+  'dryRun',
+] as const;
 
 /**
  * Reads the query and the request's own From and To. Faults are reported with the rest of the request's, `others`
@@ -277,6 +310,7 @@ const NO_VALUES: ParameterValues<typeof RAW_PARAMETERS> = {
   sendAt: undefined,
   priority: undefined,
   stream: undefined,
+  suppression: undefined,
   unsubscribe: undefined,
   dryRun: false,
 };
@@ -291,12 +325,13 @@ function readQuery(exchange: Exchange): ParameterValues<typeof RAW_PARAMETERS> |
 }
 
 function optionsOf(values: ParameterValues<typeof RAW_PARAMETERS>) {
-  const { tag, sendAt, priority, stream, unsubscribe, dryRun } = values;
+  const { tag, sendAt, priority, stream, suppression, unsubscribe, dryRun } = values;
   return {
     tags: tag.filter((text) => text !== ''),
     sendAt: sendAt || null,
     priority: priority ?? null,
     stream: stream || null,
+    suppression: suppression ?? null,
     unsubscribe: unsubscribe || null,
     dryRun,
   };

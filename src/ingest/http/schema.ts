@@ -99,6 +99,7 @@ function toFields(json: PartialJson): Fields {
     metadata: toNamed(json.metadata),
     priority: json.priority || null,
     stream: json.stream || null,
+    suppression: json.suppression || null,
     // An empty stream is a fault: without one, mail would go out that nobody can unsubscribe from.
     unsubscribe: json.unsubscribe ? (json.unsubscribe.stream ?? '') : null,
     dryRun: json.dryRun ?? false,
@@ -257,6 +258,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'metadata/*': '"4711", in quotes',
   priority: '"high"',
   stream: '"news"',
+  suppression: '"ignore"',
   unsubscribe: '{"stream": "news"}',
   'unsubscribe/*': '"news"',
 };

@@ -6,6 +6,7 @@ import type { Random } from '../../lib/random.ts';
 import { authorsOf } from '../../mail/field-values.ts';
 import type { FieldSpan } from '../../mail/header-block.ts';
 import { receivedHeader } from '../../mail/trace.ts';
+import { SUPPRESSION_SCOPE } from '../message-rules.ts';
 import { type UnsubscribeTerms, withOwnCopies } from '../unsubscribing.ts';
 import type { Call } from './call.ts';
 import { faultyFields } from './fields.ts';
@@ -159,6 +160,12 @@ function unavailable(pointer: string, detail: string): Problem {
 export function refuseSender(key: ApiKey, domain: string): void {
   if (!maySendFrom(key, domain))
     throw new Problem(403, 'sender_not_allowed', `This key may not send as ${domain}.`);
+}
+
+/** Throws the problem 403 if the message is to ignore the suppression list, and the key may not ask for that. */
+export function refuseIgnoring(key: ApiKey, ignoresSuppression: boolean): void {
+  if (ignoresSuppression && !key.scopes.includes('suppressions:write'))
+    throw new Problem(403, 'scope_missing', SUPPRESSION_SCOPE);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PRIORITIES } from '../../domain/message.ts';
+import { SUPPRESSION_VALUES } from '../message-rules.ts';
 
 /**
  * JSON bodies with submissions: their fields, types and descriptions in the API. Only names and types are enforced
@@ -52,6 +53,7 @@ export const submissionSchema = z.strictObject({
   metadata: z.record(z.string(), z.string().nullable()).nullish().meta({ description: 'Your own names and values: at most `api.max_metadata` (default 20), names of 1 to 64 of `A-Z a-z 0-9 _ . -`, values up to 4,096 bytes. They are returned with the status, never sent in the mail.', examples: [{ orderId: '1001' }] }),
   priority: z.string().meta({ enum: [...PRIORITIES] }).nullish().meta({ description: '`high`, `normal` (default) or `bulk`: which waiting mail goes first.', examples: ['normal'] }),
   stream: z.string().nullish().meta({ description: 'What this mail belongs to, such as a newsletter: an entry of the suppression list may stop one stream alone. Up to 255 characters, compared without regard to case; never in the mail. Without it, the List-ID header counts.', examples: ['news'] }),
+  suppression: z.string().meta({ enum: [...SUPPRESSION_VALUES] }).nullish().meta({ description: '`ignore`: send to suppressed addresses, too, but for those that complained. Needs the scope `suppressions:write`.', examples: ['ignore'] }),
   unsubscribe: unsubscribeSchema.nullish().meta({ description: 'Lets recipients unsubscribe from a stream with one click (RFC 8058). Each gets a copy of its own, with List-Unsubscribe, List-Unsubscribe-Post and List-ID, and with its link in place of `%unsubscribe_url%` in text and html. `api.max_message_bytes` holds for all copies together. Needs `server.public_url` with https, and a key that signs for the domain of From.', examples: [{ stream: 'news' }] }),
   dryRun: z.boolean().nullish().meta({ description: 'Check everything, store and send nothing; the answer is 200 with the verdict.' }),
 }).describe('A message to be sent. null and empty lists, texts and objects equal absent ones.');

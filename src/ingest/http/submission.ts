@@ -18,6 +18,7 @@ import {
   checkPriority,
   checkSendAt,
   checkStream,
+  checkSuppression,
   checkTags,
 } from './checks.ts';
 import type { AttachmentField, Fields, ReadFields } from './fields.ts';
@@ -29,6 +30,7 @@ import {
   individually,
   originOf,
   refuseAuthors,
+  refuseIgnoring,
   refuseSender,
   refuseTooLarge,
   type SubmissionContext,
@@ -44,6 +46,7 @@ interface Checked extends Draft, Omit<Addresses, 'from' | 'to' | 'cc'> {
   readonly priority: Submission['priority'];
   readonly stream: string | null;
   readonly unsubscribe: string | null;
+  readonly ignoresSuppression: boolean;
 }
 
 /**
@@ -64,6 +67,7 @@ export function* buildSubmission(
   refuseTooLarge(content.sizeBytes, limits.maxMessageBytes);
   refuseSender(context.key, from.domain);
   refuseAuthors(context.key, () => writtenAuthors(checked));
+  refuseIgnoring(context.key, checked.ignoresSuppression);
   const hash = context.idempotencyKey === null ? null : yield* hashOf(checked);
   giveBackAllBut(
     content.chunks,
@@ -80,7 +84,7 @@ export function* buildSubmission(
     sendAt,
     priority,
     stream: streamOf(stream, findHeader(fields.headers, 'list-id')),
-    ignoresSuppression: false,
+    ignoresSuppression: checked.ignoresSuppression,
   };
   return yield* individually(submission, unsubscribe, context, limits.maxMessageBytes, {
     unsubscribe: read.pointTo('unsubscribe'),
@@ -105,11 +109,23 @@ function check(
   const sendAt = checkSendAt(fields.sendAt, context.now, faults);
   const priority = checkPriority(fields.priority, faults);
   const streams = checkStream(fields, faults);
+  const ignores = checkSuppression(fields, faults);
   faults.refuse();
   if (from === null) throw new Error('a missing sender was not reported');
   const { subject, text, html, headers } = fields;
   const body = { subject, text, html, headers, attachments };
-  return { ...addresses, from, fields, ...body, tags, metadata, sendAt, priority, ...streams };
+  return {
+    ...addresses,
+    from,
+    fields,
+    ...body,
+    tags,
+    metadata,
+    sendAt,
+    priority,
+    ...streams,
+    ignoresSuppression: ignores,
+  };
 }
 
 /** From and Sender as written in the message. */
@@ -151,6 +167,7 @@ function* hashOf(checked: Checked): Sliced<string> {
     fields.capture,
     [sorted(headers), sorted(Object.entries(metadata))],
     ...(checked.stream === null ? [] : [[checked.stream, checked.unsubscribe]]),
+    ...(checked.ignoresSuppression ? [true] : []),
   ]);
 }
 

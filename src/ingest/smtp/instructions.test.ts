@@ -35,6 +35,7 @@ test('all of them are read, in any letter case', () =>
       'Idempotency-Key: order 4711',
       'X-Waybill-Stream: NEWS',
       'X-Waybill-Unsubscribe: News',
+      'X-Waybill-Suppression: ignore',
     ),
   ).toEqual({
     ok: true,
@@ -46,6 +47,7 @@ test('all of them are read, in any letter case', () =>
       idempotencyKey: 'order 4711',
       stream: 'news',
       unsubscribe: 'News',
+      ignoresSuppression: true,
     },
   }));
 
@@ -72,6 +74,7 @@ describe('refused by name and rule', () => {
     [['X-Waybill-Metadata-a: 1', 'X-Waybill-Metadata-a: 2'], 'X-Waybill-Metadata-a: May appear only once'],
     [['X-Waybill-Metadata-a/b: 1'], 'such as "a_b"'],
     [[`X-Waybill-Stream: ${'x'.repeat(256)}`], 'X-Waybill-Stream: A stream is 1 to 255 printable characters'],
+    [['X-Waybill-Suppression: none'], 'X-Waybill-Suppression: Must be "ignore"'],
     [
       ['X-Waybill-Unsubscribe: our news'],
       'X-Waybill-Unsubscribe: A stream that can be unsubscribed from is 1 to 64',

@@ -7,10 +7,12 @@ import type { FieldSpan } from '../../mail/header-block.ts';
 import type { Fault } from '../../mail/headers.ts';
 import {
   idempotencyKeyFault,
+  ignoresSuppression,
   metadataFaults,
   readPriority,
   readSendAt,
   STREAM_RULE,
+  SUPPRESSION_RULE,
   TWO_STREAMS,
   tagFault,
   tooMany,
@@ -26,7 +28,7 @@ import { decline, type Refusal } from './refusal.ts';
 
 /** The values of a message's instructions. */
 export interface Instructions
-  extends Pick<Submission, 'tags' | 'metadata' | 'sendAt' | 'priority' | 'stream'> {
+  extends Pick<Submission, 'tags' | 'metadata' | 'sendAt' | 'priority' | 'stream' | 'ignoresSuppression'> {
   readonly idempotencyKey: string | null;
   /** The stream, as written, from which recipients can unsubscribe. */
   readonly unsubscribe: string | null;
@@ -40,6 +42,7 @@ export const NO_INSTRUCTIONS: Instructions = {
   priority: 'normal',
   idempotencyKey: null,
   stream: null,
+  ignoresSuppression: false,
   unsubscribe: null,
 };
 
@@ -53,11 +56,12 @@ const TAG = `${OURS_PREFIX}tag`;
 const SEND_AT = `${OURS_PREFIX}send-at`;
 const PRIORITY = `${OURS_PREFIX}priority`;
 const STREAM = `${OURS_PREFIX}stream`;
+const SUPPRESSION = `${OURS_PREFIX}suppression`;
 const UNSUBSCRIBE = `${OURS_PREFIX}unsubscribe`;
 const METADATA_PREFIX = `${OURS_PREFIX}metadata-`;
-const NAMES = new Set([TAG, SEND_AT, PRIORITY, STREAM, UNSUBSCRIBE, IDEMPOTENCY_KEY]);
+const NAMES = new Set([TAG, SEND_AT, PRIORITY, STREAM, SUPPRESSION, UNSUBSCRIBE, IDEMPOTENCY_KEY]);
 const KNOWN =
-  'X-Waybill-Tag, X-Waybill-Send-At, X-Waybill-Priority, X-Waybill-Stream, X-Waybill-Unsubscribe, X-Waybill-Metadata-<name> and Idempotency-Key are known';
+  'X-Waybill-Tag, X-Waybill-Send-At, X-Waybill-Priority, X-Waybill-Stream, X-Waybill-Suppression, X-Waybill-Unsubscribe, X-Waybill-Metadata-<name> and Idempotency-Key are known';
 /** Characters of a field's name, or of a value's beginning, that a refusal quotes. */
 const MAX_SHOWN = 90;
 
@@ -101,6 +105,7 @@ class Reader {
   #priority: Instructions['priority'] | null = null;
   #idempotencyKey: string | null = null;
   #stream: string | null = null;
+  #ignoresSuppression = false;
   #unsubscribe: string | null = null;
 
   constructor(limits: Pick<MessageLimits, 'maxTags' | 'maxMetadata'>, now: number) {
@@ -116,6 +121,7 @@ class Reader {
       priority: this.#priority ?? NO_INSTRUCTIONS.priority,
       idempotencyKey: this.#idempotencyKey,
       stream: this.#unsubscribe === null ? this.#stream : streamKey(this.#unsubscribe),
+      ignoresSuppression: this.#ignoresSuppression,
       unsubscribe: this.#unsubscribe,
     };
   }
@@ -127,6 +133,7 @@ class Reader {
     if (lowerName === PRIORITY) return this.#rank(value);
     if (lowerName === IDEMPOTENCY_KEY) return this.#key(value);
     if (lowerName === STREAM) return this.#belongs(decodeWords(value));
+    if (lowerName === SUPPRESSION) return this.#ignores(value);
     if (lowerName === UNSUBSCRIBE) return this.#leaves(value);
     if (lowerName.startsWith(METADATA_PREFIX))
       return this.#entry(name.slice(METADATA_PREFIX.length), decodeWords(value));
@@ -169,6 +176,12 @@ class Reader {
     if (this.#stream !== null) return REPEATED;
     this.#stream = streamKey(text);
     return this.#stream === null ? STREAM_RULE : this.#streamFault();
+  }
+
+  #ignores(text: string): Fault | null {
+    if (this.#ignoresSuppression) return REPEATED;
+    this.#ignoresSuppression = ignoresSuppression(text) ?? false;
+    return this.#ignoresSuppression ? null : SUPPRESSION_RULE;
   }
 
   #leaves(text: string): Fault | null {

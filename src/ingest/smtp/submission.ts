@@ -13,7 +13,7 @@ import {
 import { fieldValue } from '../../mail/header-block.ts';
 import { receivedHeader, type Trace } from '../../mail/trace.ts';
 import type { TakenEnvelope } from '../../smtp/receiver/effect.ts';
-import { streamOf } from '../message-rules.ts';
+import { SUPPRESSION_SCOPE, streamOf } from '../message-rules.ts';
 import { type UnsubscribeTerms, withOwnCopies } from '../unsubscribing.ts';
 import { type Instructions, isInstruction, NO_INSTRUCTIONS, readInstructions } from './instructions.ts';
 import type { MessageLimits } from './options.ts';
@@ -104,7 +104,7 @@ export function buildSubmission(
   if (message.received > MAX_RECEIVED) return { ok: false, refusal: LOOP };
   const read = instructionsOf(message, origin, context);
   if (!read.ok) return read;
-  const refusal = senderRefusal(envelope, message, origin);
+  const refusal = senderRefusal(envelope, message, origin) ?? ignoringRefusal(read.instructions, origin);
   if (refusal !== null) return { ok: false, refusal };
   return {
     ok: true,
@@ -149,6 +149,12 @@ function senderRefusal({ reversePath }: TakenEnvelope, { header }: HandedIn, ori
   return foreign === undefined ? null : senderNotAllowed(origin, foreign.domain);
 }
 
+/** Whoever ignores the suppression list needs a key that may change it. */
+function ignoringRefusal({ ignoresSuppression }: Instructions, { key }: Origin): Refusal | null {
+  if (!ignoresSuppression || key?.scopes.includes('suppressions:write')) return null;
+  return deny('scope_missing', 550, '5.7.1', `X-Waybill-Suppression: ${SUPPRESSION_SCOPE}`);
+}
+
 /** A message and its source bytes. */
 interface Handed {
   readonly message: HandedIn;
@@ -183,7 +189,7 @@ function submissionOf(
     sendAt,
     priority,
     stream: streamOf(instructions.stream, fieldValue(message.header.fields, 'list-id')),
-    ignoresSuppression: false,
+    ignoresSuppression: instructions.ignoresSuppression,
     source: 'smtp',
     sourceAddress: origin.address,
     requestId: context.requestId,

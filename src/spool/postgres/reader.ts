@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
 import type { ContentPart, ContentRef } from '../../domain/message.ts';
+import { Few } from '../../lib/few.ts';
 import type { Database } from '../../postgres/database.ts';
 import { decodeHeader, type RecordHeader } from '../record.ts';
-import { Few } from '../segments/reader.ts';
 import { type SpoolContent, SpoolError, WHOLE_READ_BYTES } from '../spool.ts';
 import { asSpool, PIECE_BYTES, spoolErrorOf } from './insert.ts';
 

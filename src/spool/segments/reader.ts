@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { ContentPart, ContentRef } from '../../domain/message.ts';
+import { Few } from '../../lib/few.ts';
 import { NewestMap } from '../../lib/newest-map.ts';
 import { decodeHeader, HEADER_BYTES, type RecordHeader } from '../record.ts';
 import { type SpoolContent, SpoolError, WHOLE_READ_BYTES } from '../spool.ts';
@@ -163,31 +164,6 @@ function missing(ref: ContentRef, cause?: unknown): SpoolError {
 function damaged(ref: ContentRef, cause?: unknown): SpoolError {
   const where = `segment ${ref.segment} at ${ref.offset}`;
   return new SpoolError('content_damaged', `the record in ${where} is not what was written`, { cause });
-}
-
-/** Runs a few jobs at a time; the others queue, without memory for what they will read. */
-export class Few {
-  readonly #atOnce: number;
-  readonly #line: (() => void)[] = [];
-  #inside = 0;
-
-  constructor(atOnce: number) {
-    this.#atOnce = atOnce;
-  }
-
-  /** Runs the job when its turn comes; settles as the job does. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#inside < this.#atOnce) this.#inside++;
-    // A finished job hands over its slot.
-    else await new Promise<void>((resolve) => this.#line.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = this.#line.shift();
-      if (next === undefined) this.#inside--;
-      else next();
-    }
-  }
 }
 
 /** Bytes read at once. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MAIL, World } from './world.ts';
+import { formOf, MAIL, World } from './world.ts';
 
 /** What goes with a message: tags, sendAt, metadata, priority, dryRun (contract §2), as JSON. */
 
@@ -101,4 +101,28 @@ describe('dryRun', () => {
   test('false is taken', async () => void (await accept({ dryRun: false })));
   test('that is no boolean is refused', async () =>
     expect(await refuse({ dryRun: 'no' })).toEqual(['/dryRun type']));
+});
+
+describe('suppression', () => {
+  test('ignore is for keys that may change the list', async () => {
+    expect((await accept({})).ignoresSuppression).toBe(false);
+    const refused = await post({ suppression: 'ignore' });
+    expect([refused.status, refused.json['code']]).toEqual([403, 'scope_missing']);
+    expect(refused.json['detail']).toMatch(/suppressions:write/);
+    const trusted = await world.key({ scopes: ['messages:send', 'suppressions:write'] });
+    expect((await world.accept(trusted, { suppression: 'ignore' })).ignoresSuppression).toBe(true);
+    const form = await world.postForm(
+      trusted,
+      formOf(Object.entries({ ...MAIL, to: 'bob@example.org', 'o:suppression': 'ignore' })),
+    );
+    expect([form.status, world.last.ignoresSuppression]).toEqual([202, true]);
+    const path = '/api/v1/messages/raw?from=a@example.com&to=b@example.org&suppression=ignore';
+    const raw = { method: 'POST', path, headers: { 'Content-Type': 'message/rfc822' } };
+    const body = 'From: a@example.com\r\n\r\nHi.\r\n';
+    expect((await world.ask({ ...raw, key, body })).status).toBe(403);
+    expect((await world.ask({ ...raw, key: trusted, body })).status).toBe(202);
+    expect(world.last.ignoresSuppression).toBe(true);
+  });
+  test('takes no other value', async () =>
+    expect(await refuse({ suppression: 'none' })).toEqual(['/suppression suppression']));
 });

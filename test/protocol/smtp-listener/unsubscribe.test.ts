@@ -62,3 +62,10 @@ test('what cannot be is refused with what is missing, or with the size', async (
   expect(world.intake.submissions).toEqual([]);
   expect(world.bytesInFlight).toBe(0);
 });
+
+test('only a key that may change the suppression list may ignore it', async () => {
+  world = await SmtpWorld.start();
+  const letter = ['From: a@example.com', 'X-Waybill-Suppression: ignore', '', 'Hi.', '.'];
+  expect(await send(letter)).toMatch(/^550 5\.7\.1 X-Waybill-Suppression: .* scope suppressions:write/);
+  expect(world.intake.submissions).toEqual([]);
+});

@@ -63,6 +63,7 @@ export const FAULTS = {
   priority: { meaning: 'The priority does not exist.', cure: 'Use `high`, `normal` or `bulk`.' },
   stream: { meaning: 'The text cannot be a stream, or the message would have two.', cure: 'Use a short name such as `news`, the same in `stream` and `unsubscribe`.' },
   unsubscribe_unavailable: { meaning: 'What links to unsubscribe need is missing.', cure: 'See the problem of this name.' },
+  suppression: { meaning: 'The value is not `ignore`.', cure: 'Leave it out, or use `ignore`.' },
   unknown_recipient: { meaning: 'The message has no such recipient.', cure: 'Give an address as the message’s record has it.' },
   idempotency_key: { meaning: 'The `Idempotency-Key` is not 1 to 256 printable ASCII characters.', cure: 'Use a UUID, or anything unique to the message.' },
   malformed_escape: { meaning: 'A parameter has a malformed percent escape, or bytes that are not UTF-8.', cure: 'Encode it as UTF-8, then each byte with percent; `%` itself is `%25`.' },

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PRIORITIES } from '../../../domain/message.ts';
+import { SUPPRESSION_VALUES } from '../../message-rules.ts';
 import * as answers from '../answers.ts';
 import * as attemptAnswers from '../attempt-answers.ts';
 import * as eventAnswers from '../event-answers.ts';
@@ -58,6 +59,7 @@ const FIELDS = {
   'o:send-at': text('See `sendAt` of `Submission`.'),
   'o:priority': z.enum(PRIORITIES).exactOptional(),
   'o:stream': text('See `stream` of `Submission`.'),
+  'o:suppression': z.enum(SUPPRESSION_VALUES).exactOptional().describe('See `suppression` of `Submission`.'),
   'o:unsubscribe': text('The `stream` of `unsubscribe` in `Submission`.'),
   'o:dry-run': yesNo.describe('See `dryRun` of `Submission`.'),
   'o:deliverytime': text('`o:send-at` in Mailgun’s words: RFC 2822 or RFC 3339.'),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Few } from './reader.ts';
+import { Few } from './few.ts';
 
 test('a few work at a time, the others in line, and a failure hands its place over', async () => {
   const few = new Few(2);
