@@ -4,7 +4,6 @@ import { backupOperations } from './backups.ts';
 import { configOperations } from './configuration.ts';
 import type { LocalDeps } from './deps.ts';
 import { domainOperations } from './domains.ts';
-import { feedbackOperations } from './feedback.ts';
 import { inboxOperations } from './inbox.ts';
 import { keyOperations } from './keys.ts';
 import { messageOperations } from './messages.ts';
@@ -33,7 +32,6 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...settingsOperations(deps),
     ...searchOperations(deps),
     ...previewOperations(deps),
-    ...feedbackOperations(deps),
     ...rateOperations(deps),
     ...inboxOperations(deps),
     ...suppressionOperations(deps),

@@ -24,7 +24,7 @@ import type {
   SubmitOperations,
   Submitted,
 } from '../operations/messages.ts';
-import type { Operations, RequestOf } from '../operations/table.ts';
+import type { Operations, RequestOf, ResultOf } from '../operations/table.ts';
 import type { MessageDetail } from '../store/views.ts';
 import type { LocalDeps } from './deps.ts';
 import { findNamed } from './found-mail.ts';
@@ -39,7 +39,7 @@ export function messageOperations(
   deps: LocalDeps,
 ): SubmitOperations &
   MessageOperations &
-  Pick<Operations, 'submitRaw' | 'events' | 'messageFeedback' | 'feedback'> {
+  Pick<Operations, 'submitRaw' | 'events' | 'messageFeedback' | 'feedbackText'> {
   const nextToken = createTokenSource(deps.clock, deps.random);
   return {
     submit: ({ message }) => submit(message, nextToken(), deps),
@@ -58,13 +58,19 @@ export function messageOperations(
       const { message } = await findMessage(id, deps);
       return feedbackListJson(await deps.views.feedbackAbout(message.id));
     },
-    feedback: async ({ id }) => {
-      const found = await deps.views.feedback(id);
-      return found === null ? null : feedbackDetailJson(found);
-    },
+    feedbackText: ({ id }) => feedbackText(id, deps),
     messageContent: ({ id }) => content(id, deps),
     ...messageActs(deps),
   };
+}
+
+async function feedbackText(id: string, { views }: LocalDeps): Promise<ResultOf<'feedbackText'>> {
+  const found = await views.feedback(id);
+  if (found === null)
+    throw new OperationError('not_found', 'There is no such evidence, or it is no longer kept.');
+  const { content, ...entry } = feedbackDetailJson(found);
+  // Bytes that are no UTF-8 are shown as such; nothing is decoded further.
+  return { ...entry, text: Buffer.from(content, 'base64').toString('utf8') };
 }
 
 /** What acting on one message needs. */

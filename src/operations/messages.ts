@@ -23,6 +23,13 @@ const messageRequest = z.strictObject({ id: z.string() });
 /** A message, in the form of the API's JSON. */
 const submitRequest = z.strictObject({ message: z.unknown() });
 
+const feedbackText = ({ feedbackEntrySchema }: Answers) =>
+  z.strictObject({
+    ...feedbackEntrySchema.shape,
+    /** The first 64 KiB of what came. Hostile: anybody may have written it. */
+    text: z.string(),
+  });
+
 const submitted = () =>
   z.strictObject({
     id: z.string(),
@@ -233,11 +240,12 @@ export const MESSAGE_OPERATIONS = {
       },
     ],
   }),
-  feedback: operation({
-    meaning: 'What others told at one time, and how it came; null if it is no longer kept.',
+  feedbackText: operation({
+    meaning:
+      'What came when something was told of mail: a bounce message, a feedback report, the body of a webhook. As text.',
     access: READ,
-    request: messageRequest,
-    result: ({ feedbackDetailSchema }) => feedbackDetailSchema.nullable(),
+    request: z.strictObject({ id: z.string().max(100).describe('`fbk_…`.') }),
+    result: feedbackText,
   }),
   messageContent: operation({
     meaning: 'A message as it is sent, while it is kept.',

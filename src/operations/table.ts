@@ -1,6 +1,5 @@
 import { ACCOUNT_OPERATIONS } from './accounts.ts';
 import { DOMAIN_OPERATIONS } from './domains.ts';
-import { FEEDBACK_OPERATIONS } from './feedback.ts';
 import { KEY_OPERATIONS } from './keys.ts';
 import { INBOX_OPERATIONS, MESSAGE_OPERATIONS } from './messages.ts';
 import type { OperationsOf, RequestIn, ResultIn, StepIn } from './operation.ts';
@@ -26,7 +25,6 @@ export const OPERATIONS = {
   ...ACCOUNT_OPERATIONS,
   ...SETTINGS_OPERATIONS,
   ...SEARCH_OPERATIONS,
-  ...FEEDBACK_OPERATIONS,
   ...RATE_OPERATIONS,
   ...INBOX_OPERATIONS,
   ...SUPPRESSION_OPERATIONS,

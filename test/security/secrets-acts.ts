@@ -91,8 +91,11 @@ export async function storeRelays(world: SecretsWorld): Promise<void> {
   await operations.publishRoutes({ routes });
 }
 
-/** Gives the webhooks of a relay a password, and has them called by who knows the hook, and by who does not. */
-export async function useHooks(world: SecretsWorld): Promise<void> {
+/**
+ * Gives the webhooks of a relay a password, and has them called by who knows the hook, and by who does not; then has
+ * something told over the API. Gives its id.
+ */
+export async function useHooks(world: SecretsWorld): Promise<string> {
   const { operations, book, provider } = world;
   const password = world.secret('password of webhooks', 'plain');
   const definition = { type: 'postmark', endpoint: `${provider.url}/unwell`, webhook_username: 'hook' };
@@ -119,6 +122,21 @@ export async function useHooks(world: SecretsWorld): Promise<void> {
     ] as const)
       await askApi(world, path, { method: 'POST', headers, body });
   }
+  await operations.addSuppression({ address: 'b@stopped.test', scope: null, stream: null, expiresAt: null });
+  const rest = { rateLimit: 0, expiresAt: null, cidrs: [], senderDomains: [] };
+  const { secret } = await operations.createKey({
+    name: 'teller',
+    test: false,
+    scopes: ['feedback:write'],
+    ...rest,
+  });
+  book.add('key teller', secret);
+  const { text } = await askApi(world, '/api/v1/feedback', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'message/rfc822' },
+    body: 'Subject: Undelivered\r\n\r\n550 5.1.1 no such user\r\n',
+  });
+  return (JSON.parse(text) as { readonly id: string }).id;
 }
 
 /** Asks for operations that cannot be done, with a secret in them; and for some, with a secret where none belongs. */

@@ -107,7 +107,7 @@ export async function listen(world: SecretsWorld, cookie: string): Promise<() =>
 }
 
 /** Operations that only look and need to be told what at; others are asked with nothing. */
-function requests(id: string): Partial<Record<OperationName, object>> {
+function requests(id: string, feedback = ''): Partial<Record<OperationName, object>> {
   return {
     message: { id },
     ways: { id },
@@ -151,11 +151,12 @@ function requests(id: string): Partial<Record<OperationName, object>> {
       limit: 200,
       cursor: null,
     },
-    getSuppression: { which: 'b@out.test' },
+    getSuppression: { which: 'b@stopped.test' },
     checkSuppressions: { addresses: ['b@out.test'], from: null, stream: null },
     exportSuppressions: { cursor: null },
     messageFeedback: { id },
-    feedback: { id: 'fbk_none' },
+    feedbackText: { id: feedback },
+    rates: { by: 'relay', days: 1 },
     messageContent: { id },
     sessions: { name: null },
     search: { query: '', limit: 200, before: null },
@@ -170,17 +171,18 @@ function requests(id: string): Partial<Record<OperationName, object>> {
   };
 }
 
-/** Looks at everything there is to see, of these messages too. Gives the operations that could not be asked. */
+/** Looks at everything there is to see, of these messages and this feedback too. Gives the operations that could not be asked. */
 export async function lookAround(
   world: SecretsWorld,
   cookie: string,
   ids: readonly string[],
+  feedback: string,
 ): Promise<readonly string[]> {
   const refused: string[] = [];
   for (const name of OPERATION_NAMES.filter((one) => OPERATIONS[one].access.audit === null)) {
     const { status } = await askDashboard(world, `/api/call/${name}`, {
       cookie,
-      body: requests(ids[0] ?? '')[name] ?? {},
+      body: requests(ids[0] ?? '', feedback)[name] ?? {},
     });
     if (status !== 200) refused.push(`${name}: ${status}`);
   }

@@ -185,7 +185,7 @@ describeWith(['strace'], 'secrets', () => {
     const stop = await listen(world, admin);
     const keys = await makeKeys(world);
     await storeRelays(world);
-    await useHooks(world);
+    const feedback = await useHooks(world);
     await refuseOperations(world, keys);
     await inviteUser(world, admin);
     await administer(world);
@@ -198,7 +198,7 @@ describeWith(['strace'], 'secrets', () => {
       },
       { timeout: 180_000 },
     );
-    const unseen = await lookAround(world, admin, ids);
+    const unseen = await lookAround(world, admin, ids, feedback);
     stop();
     addOwnSecrets(world, server);
     traces.addFiles('data', installation.dataDir, OWN_FILES);
