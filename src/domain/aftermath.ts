@@ -103,9 +103,11 @@ export function consequenceOf(
   const certain = <T>(cause: T) => (feedback.oneOfSeveral === true ? null : cause);
   switch (feedback.kind) {
     case 'bounce': {
-      // A second bounce is only more evidence, and so is one of what a hop refused, or nobody tried.
-      if (known.bounce !== null || (state === 'failed' && outcome !== 'unknown')) return nothing;
+      // What a hop refused, nobody tried, or has bounced is known not to have arrived.
+      if (state === 'failed' && outcome !== 'unknown') return nothing;
       if (!isFinal(state) && !isLate) return 'too_early';
+      // A second bounce is only more evidence, except of what was delivered since: it was retried, or told of too early.
+      if (known.bounce !== null && state !== 'delivered') return nothing;
       const { code, enhancedCode, text } = feedback.bounce;
       const type = typeOfTold(feedback.bounce);
       const bounce = { type, source: feedback.source, code, enhancedCode, text, at };

@@ -5,6 +5,7 @@ import type { Random } from '../../src/lib/random.ts';
 import { StoreError } from '../../src/store/store.ts';
 import { DIRECT_DOMAINS, NO_MAIL_DOMAIN } from './hop-domains.ts';
 import { InvariantBroken, type Watch } from './invariants.ts';
+import type { Mailboxes } from './mailboxes.ts';
 import { COPY_FOR } from './next-hop.ts';
 import { submissionNamed } from './scene.ts';
 import type { Seen } from './seen.ts';
@@ -22,6 +23,7 @@ export interface CustomersParts {
   readonly dice: Random;
   readonly watch: Watch;
   readonly seen: Seen;
+  readonly mailboxes: Mailboxes;
   /** Any node that runs, or ought to. */
   readonly anyEngine: () => Engine | undefined;
   /** Wall ms, by a clock that is right. */
@@ -134,13 +136,15 @@ export class Customers {
   }
 
   #submission(token: string): Submission {
-    const { dice, seen, wall } = this.#parts;
+    const { dice, seen, wall, mailboxes } = this.#parts;
     const named = submissionNamed(token, 1 + Math.floor(dice.next() * 4));
     const isDirect = dice.next() < 0.4;
     const domains = dice.next() < 0.1 ? [...DIRECT_DOMAINS, NO_MAIL_DOMAIN] : DIRECT_DOMAINS;
-    const recipients = named.envelope.recipients.map((recipient, place) =>
-      isDirect ? { ...recipient, address: `r${place}@${domains[place % domains.length]}` } : recipient,
-    );
+    const writing = mailboxes.write(named.envelope.recipients.length);
+    const recipients = named.envelope.recipients.map((recipient, place) => {
+      const direct = isDirect ? `r${place}@${domains[place % domains.length]}` : recipient.address;
+      return { ...recipient, address: writing?.addresses[place] ?? direct };
+    });
     // Reports name what they are about by its Message-ID.
     const text = Buffer.from(`Message-ID: ${named.header.messageId}\r\n\r\n`, 'latin1');
     const isLater = dice.next() < 0.1;
@@ -154,7 +158,9 @@ export class Customers {
       ...(own !== null && { copies: own.map(({ length }) => length) }),
       envelope: { ...named.envelope, recipients, reversePath: dice.next() < 0.1 ? '' : 'a@example.com' },
       content: { ...named.content, chunks: [bytes], sizeBytes: bytes.length },
-      reportable: true,
+      reportable: writing?.reportable ?? true,
+      stream: writing?.stream ?? null,
+      header: { ...named.header, from: writing?.from ?? named.header.from },
       sendAt: isLater ? Math.floor(wall() + dice.next() * 5 * MINUTE) : null,
       priority: roll < 0.2 ? 'high' : roll < 0.4 ? 'bulk' : 'normal',
       idempotency: dice.next() < 0.6 ? { key: token, hash: token } : null,

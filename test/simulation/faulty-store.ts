@@ -91,7 +91,7 @@ export function faultyStore(parts: FaultyStoreParts): Store {
           }
           return answers;
         },
-        () => batch.map(({ unit }) => unit.messageId),
+        () => batch.flatMap(({ unit, report }) => [unit.messageId, ...(report === null ? [] : [report.id])]),
       ),
     release: (units, at) =>
       call(
@@ -115,7 +115,7 @@ export function faultyStore(parts: FaultyStoreParts): Store {
             if (answers[place] === true && report !== null) watch.stored(report);
           return answers;
         },
-        () => batch.map(({ messageId }) => messageId),
+        () => batch.flatMap(({ messageId, report }) => [messageId, ...(report === null ? [] : [report.id])]),
       ),
     suppress: (batch, at) =>
       call(
@@ -126,7 +126,7 @@ export function faultyStore(parts: FaultyStoreParts): Store {
             if (answers[place]?.kind === 'settled' && report !== null) watch.stored(report);
           return answers;
         },
-        () => batch.map(({ unit }) => unit.messageId),
+        () => batch.flatMap(({ unit, report }) => [unit.messageId, ...(report === null ? [] : [report.id])]),
       ),
     tell: (batch, rules, at) =>
       call(
@@ -242,4 +242,8 @@ const NEEDS_ROOM: ReadonlySet<string> = new Set([
   'acquireLanes',
   'renewLanes',
   'index',
+  'suppress',
+  'tell',
+  'retell',
+  'guard',
 ]);

@@ -76,6 +76,10 @@ export interface HopWorld {
   readonly note: (kind: Kind) => void;
   /** The message was taken for these; called so many ms after the final dot, whatever its sender does meanwhile. */
   readonly takeLater: (ms: number, recipients: readonly string[]) => void;
+  /** What it answers to a recipient whatever else it does; absent, or null: nothing. */
+  readonly refusal?: (recipient: string) => SmtpReply | null;
+  /** What it calls the message that it takes; absent: nothing. */
+  readonly queueId?: string;
 }
 
 const USUAL_MS = 120;
@@ -148,7 +152,7 @@ export class HopSession {
         return replyOf(code ?? 250);
       }
       case 'rcpt':
-        return replyOf(this.#onRecipient(recipient ?? ''));
+        return this.#onRecipient(recipient ?? '');
       case 'data':
         return replyOf(this.#onData());
       default:
@@ -156,12 +160,14 @@ export class HopSession {
     }
   }
 
-  #onRecipient(recipient: string): number {
-    if (!this.#isMailGood) return 503;
-    const code = this.#refusal('rcpt');
-    if (code === null) this.#taken.push(recipient);
+  #onRecipient(recipient: string): SmtpReply {
+    if (!this.#isMailGood) return replyOf(503);
+    const refusal = this.#world.refusal?.(recipient) ?? null;
+    if (refusal !== null) this.#world.note('mailbox gone or full');
+    const code = refusal === null ? this.#refusal('rcpt') : null;
+    if (refusal === null && code === null) this.#taken.push(recipient);
     else this.#refused++;
-    return code ?? 250;
+    return refusal ?? replyOf(code ?? 250);
   }
 
   #onData(): number {
@@ -185,8 +191,10 @@ export class HopSession {
       return { afterMs, reply: replyOf(421) };
     }
     const code = this.#refusal('dot');
-    if (code === null) takes();
-    return { afterMs, reply: replyOf(code ?? 250) };
+    if (code !== null) return { afterMs, reply: replyOf(code) };
+    takes();
+    const { queueId } = this.#world;
+    return { afterMs, reply: replyOf(250, queueId === undefined ? undefined : [`queued as ${queueId}`]) };
   }
 
   #refusal(verb: keyof typeof REFUSALS): number | null {

@@ -21,12 +21,16 @@ export class InvariantBroken extends Error {}
 
 /** Which causes each store verb may move deliveries by. */
 const CAUSES_OF_VERB: Readonly<Record<string, readonly TransitionCause[]>> = {
-  accept: ['claim'],
+  accept: ['claim', 'suppress'],
   claim: ['claim'],
-  settle: ['settle'],
+  // Reports that these accept may be stopped, too.
+  settle: ['settle', 'suppress'],
   release: ['release'],
   reclaim: ['reclaim'],
-  expire: ['expire'],
+  expire: ['expire', 'suppress'],
+  suppress: ['suppress'],
+  tell: ['bounce'],
+  retell: ['bounce'],
   cancel: ['cancel'],
   requeue: ['retry'],
 };
@@ -36,6 +40,25 @@ interface Place {
   readonly id: string;
   readonly index: number;
   readonly name: string;
+}
+
+/** What became of a recipient by a verb. */
+export interface Change {
+  readonly id: string;
+  readonly index: number;
+  readonly to: DeliveryState;
+  readonly outcome: OutcomeName | null;
+  readonly verb: string;
+}
+
+/** Hears of what the watch sees, in its order. */
+export interface Onlooker {
+  stored(record: AcceptRecord): void;
+  /** Everything that came with the acceptance of a message was seen. */
+  accepted(id: string): void;
+  began(units: readonly UnitRef[]): void;
+  settled(unit: UnitRef, transitions: readonly Transition[]): void;
+  changed(change: Change): void;
 }
 
 /** Watches every message of a world: what it was, what it is, whether it may have become that. */
@@ -78,6 +101,10 @@ export class Watch {
   /** Ids that were answered with 202. */
   readonly acknowledged = new Set<string>();
 
+  /** Copies that the world sent back: `token address` → how many. */
+  readonly #returned = new Map<string, number>();
+  onlooker: Onlooker | null = null;
+
   constructor(views: Views) {
     this.#views = views;
   }
@@ -98,13 +125,14 @@ export class Watch {
   }
 
   /** A message, or a report, was stored just now. */
-  stored({ id, header, source, reversePath, deliveries }: AcceptRecord): void {
+  stored(record: AcceptRecord): void {
+    const { id, header, source, reversePath, reportable, deliveries } = record;
     // Reports have subjects in common, and their own ids for tokens.
     const token = source === 'report' ? id : header.subject;
     const other = this.ids.get(token);
     if (other !== undefined) throw new InvariantBroken(`${token} was stored twice: as ${other} and ${id}`);
     this.ids.set(token, id);
-    if (reversePath === '') this.#unsent.add(id);
+    if (reversePath === '' || !reportable) this.#unsent.add(id);
     this.#unfinished.add(id);
     this.#statuses.set(id, 'queued');
     this.happened.received++;
@@ -114,6 +142,7 @@ export class Watch {
       deliveries.map(() => 'queued' as const),
     );
     if (source === 'report') this.reports++;
+    this.onlooker?.stored(record);
   }
 
   /** A customer was told that a submission is ours, under that id. */
@@ -136,12 +165,15 @@ export class Watch {
     const since = now < this.#unsureUntil ? Number.NEGATIVE_INFINITY : wall;
     for (const { messageId, indexes } of units)
       for (const index of indexes) this.#begun.set(`${messageId}/${index}`, since);
+    this.onlooker?.began(units);
   }
 
   /** An attempt for these has ended, as written; who may have the message although nobody knows is told by `transitions`. */
-  settled({ messageId, indexes }: UnitRef, transitions: readonly Transition[]): void {
+  settled(unit: UnitRef, transitions: readonly Transition[]): void {
+    const { messageId, indexes } = unit;
     for (const [place, index] of indexes.entries())
       if (transitions[place]?.possibleDuplicate) this.#unsure.add(`${messageId}/${index}`);
+    this.onlooker?.settled(unit, transitions);
   }
 
   /** All clocks are set back, and some notice it only at `noticed`, in virtual time. */
@@ -177,6 +209,7 @@ export class Watch {
         if (verb === 'settle' && old !== state && state === 'retrying' && isOver)
           throw new InvariantBroken(`${id}/${index} waits although its time was over when it was tried`);
         if (old !== state) this.#changed(verb, place, old, state, outcome, now);
+        if (old !== state) this.onlooker?.changed({ id, index, to: state, outcome, verb });
         if (old !== state && state === 'failed' && outcome !== 'cancelled') this.#failed(place, outcome);
         if (verb === 'cancel') this.#cancelled(place, state);
         // Of a cancel and a retry the last one counts, also for what is under way.
@@ -188,6 +221,7 @@ export class Watch {
       }
       if (detail.recipients.length !== before.length)
         throw new InvariantBroken(`${id} lost a recipient in ${verb}`);
+      if (verb === 'accept') this.onlooker?.accepted(id);
       const derived = deriveStatus(counts);
       this.#became(id, derived);
       if (detail.message.status !== derived)
@@ -204,7 +238,7 @@ export class Watch {
    */
   async took(names: readonly string[], taken: ReadonlyMap<string, number>): Promise<void> {
     for (const name of names) {
-      const again = (taken.get(name) ?? 0) > 1;
+      const again = (taken.get(name) ?? 0) - (this.#returned.get(name) ?? 0) > 1;
       if (!again && !this.#barred.has(name)) continue;
       const token = name.slice(0, name.indexOf(' '));
       const id = this.ids.get(token) ?? token;
@@ -238,7 +272,8 @@ export class Watch {
         const isTaken = taken.has(`${token} ${address}`);
         if (state === 'delivered' && outcome === 'accepted' && !isTaken)
           throw new InvariantBroken(`${id} claims that ${address} has it, and nobody took it`);
-        if (state === 'failed' && isTaken && !this.#unsure.has(`${id}/${index}`))
+        const isReturned = this.#returned.has(`${token} ${address}`);
+        if (state === 'failed' && isTaken && !isReturned && !this.#unsure.has(`${id}/${index}`))
           throw new InvariantBroken(
             `${id} claims that ${address} does not have it (${outcome}), and it was taken`,
           );
@@ -255,6 +290,11 @@ export class Watch {
   }
 
   #failed({ id, name }: Place, outcome: OutcomeName | null): void {
+    // Nobody is told of what was told to us.
+    if (outcome === 'bounced') {
+      this.#returned.set(name, (this.#returned.get(name) ?? 0) + 1);
+      return;
+    }
     if (outcome === 'expired') this.expired++;
     if (this.#unsent.has(id)) this.failedUnsent++;
     else this.failed.set(name, (this.failed.get(name) ?? 0) + 1);

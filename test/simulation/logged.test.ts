@@ -36,7 +36,8 @@ test.each(seedsOr('1-4'))(
       behind,
     });
     const views = viewsBehind(() => logged.written(), inner.views);
-    const history = await play(seed, { store: logged.asStore(), views });
+    const suppressions = logged.listOver(inner.suppressions);
+    const history = await play(seed, { store: logged.asStore(), views, suppressions });
     expect(history.taken).toBeGreaterThan(0);
     histories.push(history);
   },

@@ -19,6 +19,7 @@ import {
 import type { ProbeResult, Transport, TransportJob, TransportResult } from '../../src/transport/transport.ts';
 import { HEALTHY, type HopFaults, HopSession } from './hop-session.ts';
 import { InvariantBroken } from './invariants.ts';
+import type { Copy } from './receivers.ts';
 import type { Kind } from './seen.ts';
 import type { NodeLife, VirtualTime } from './virtual-clock.ts';
 
@@ -59,6 +60,11 @@ export class NextHop {
   readonly takenNow: string[] = [];
   /** Told of what happens. */
   note: (kind: Kind) => void = () => {};
+  /** What hops answer to a recipient whatever else they do; null: nothing. */
+  refusal: (recipient: string) => SmtpReply | null = () => null;
+  /** Told of each copy that the world takes. */
+  onTaken: (copy: Copy) => void = () => {};
+  #queued = 0;
   watch: HopWatch = { began: () => () => {}, took: () => {} };
   readonly #time: VirtualTime;
   readonly #dice: Random;
@@ -107,9 +113,10 @@ export class NextHop {
   async session(life: NodeLife, relay: string, job: TransportJob, signal: AbortSignal): Promise<SessionEnd> {
     const takeLater = (ms: number, recipients: readonly string[]) => {
       const names = [...recipients];
-      this.#time.after(ms, () => this.#take(relay, job, token, names));
+      this.#time.after(ms, () => this.#take(relay, job, { token, relay, queueId }, names));
     };
-    const server = new HopSession({ ...this.#parts(relay), takeLater });
+    const queueId = `H${++this.#queued}`;
+    const server = new HopSession({ ...this.#parts(relay), takeLater, refusal: this.refusal, queueId });
     const client = new Client(server, life, signal, this.note);
     const capabilities = await client.open(job.refused);
     const token = await tokenOf(job);
@@ -152,12 +159,13 @@ export class NextHop {
     return { faults, dice: this.#dice, note: (kind: Kind) => this.note(kind) };
   }
 
-  #take(relay: string, job: TransportJob, token: string, recipients: readonly string[]): void {
+  #take(relay: string, job: TransportJob, copy: Omit<Copy, 'address'>, recipients: readonly string[]): void {
     this.watch.took(relay, job, recipients.length);
     for (const address of recipients) {
-      const name = `${token} ${address}`;
+      const name = `${copy.token} ${address}`;
       this.taken.set(name, (this.taken.get(name) ?? 0) + 1);
       this.takenNow.push(name);
+      this.onTaken({ ...copy, address });
     }
   }
 }

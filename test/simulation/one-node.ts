@@ -18,7 +18,7 @@ export function startNode(
   const time = new VirtualTime();
   const life = new NodeLife(time, EPOCH, 0);
   const hop = new NextHop(time, seededRandom(1));
-  const { store, views } = openSqlite(':memory:');
+  const { store, views, suppressions } = openSqlite(':memory:');
   const spool = createMemorySpool();
   const parts = { store, views, spool, clock: life, random: seededRandom(2), node: 'a', signer: NO_SIGNER };
   const events = new Events();
@@ -30,7 +30,7 @@ export function startNode(
     time.after(ms, () => {});
     while (await time.step(end));
   };
-  return { life, hop, engine, events, store, views, spool, started, run };
+  return { life, hop, engine, events, store, views, suppressions, spool, started, run };
 }
 
 /** Hands a node a message to one recipient; its id. */

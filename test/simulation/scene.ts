@@ -49,7 +49,7 @@ export const SETTINGS: EngineSettings = {
   suppressions: {
     scope: { hard_bounce: 'global', complaint: 'domain', unsubscribe: 'domain' },
     days: { hard: 0, soft: 30, provider: 90, complaint: 0, unsubscribe: 0 },
-    softBounces: 0,
+    softBounces: 5,
     maxEntries: 1_000_000,
   },
   compactBelowPercent: 25,

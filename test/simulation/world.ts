@@ -1,5 +1,3 @@
-import type { MxSettings, Relay } from '../../src/domain/relay.ts';
-import type { RouteRule } from '../../src/domain/route.ts';
 import { NO_SIGNER } from '../../src/engine/contract.ts';
 import { createEngine, type Engine } from '../../src/engine/engine.ts';
 import { type Random, seededRandom } from '../../src/lib/random.ts';
@@ -7,22 +5,27 @@ import { Events } from '../../src/observe/events.ts';
 import type { Cluster } from '../../src/store/cluster.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { SuppressionList } from '../../src/store/suppressions.ts';
 import type { Views } from '../../src/store/views.ts';
+import { Aftermaths } from './aftermath.ts';
 import { checkCounters } from './counters.ts';
 import { Customers } from './customers.ts';
 import { faultySpool } from './faulty-spool.ts';
 import { faultyStore } from './faulty-store.ts';
-import { DIRECT_DOMAINS, domainsTransport, NO_MAIL_DOMAIN } from './hop-domains.ts';
+import { domainsTransport } from './hop-domains.ts';
 import { InvariantBroken, Watch } from './invariants.ts';
 import { Limits } from './limits.ts';
+import { Mailboxes } from './mailboxes.ts';
 import { MemoryCluster, overWay } from './memory-cluster.ts';
 import { createMemorySpool } from './memory-spool.ts';
 import { NextHop } from './next-hop.ts';
+import { Receivers } from './receivers.ts';
 import { checkReports } from './reports.ts';
-import { MAX_AGE_MS, relayNamed, SETTINGS } from './scene.ts';
+import { MAX_AGE_MS, SETTINGS } from './scene.ts';
 import { type Kind, Seen } from './seen.ts';
 import { type Nodes, Troubles } from './troubles.ts';
 import { NodeLife, VirtualTime } from './virtual-clock.ts';
+import { DIRECT_RULE, RELAYS } from './world-relays.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -44,35 +47,6 @@ const MAX_ROUNDS = 30;
 const STEPS_A_TURN = 16;
 /** A step that does nothing but fire timers: far beyond what a healthy history takes. */
 const MAX_STEPS = 4_000_000;
-
-const MX: MxSettings = {
-  helo: null,
-  sourceIps: [],
-  ipFamily: 'any',
-  returnPath: 'auto',
-  port: 25,
-  tls: 'opportunistic',
-  allowPrivate: true,
-  maxPerDomain: 2,
-  presets: false,
-};
-const DIRECT: Relay = { ...relayNamed('direct'), type: 'mx', mx: MX };
-const THIRD = relayNamed('third');
-const RELAYS: readonly Relay[] = [
-  relayNamed('out'),
-  relayNamed('other'),
-  DIRECT,
-  { ...THIRD, limits: { ...THIRD.limits, maxPerDay: 60, reservePercent: 20 } },
-];
-const DIRECT_RULE: RouteRule = {
-  name: 'direct',
-  match: { recipientDomain: new Set([...DIRECT_DOMAINS, NO_MAIL_DOMAIN]) },
-  via: [
-    { relay: 'direct', weight: 1 },
-    { relay: 'other', weight: 1 },
-  ],
-  order: 'given',
-};
 
 /** What a history came to. */
 export interface History {
@@ -100,6 +74,7 @@ interface Node {
 interface Stores {
   readonly store: Store;
   readonly views: Views;
+  readonly suppressions: SuppressionList;
 }
 
 /** Plays a seeded history: an hour of mail and trouble, then peace until everything has ended. */
@@ -124,6 +99,8 @@ class World implements Nodes {
   readonly #limits = new Limits(RELAYS, this.#time, this.#seen);
   readonly #troubles: Troubles;
   readonly #customers: Customers;
+  readonly #aftermaths: Aftermaths;
+  readonly #receivers: Receivers;
   /** Those that take mail. */
   readonly #nodes: Node[] = [];
   /** Of all processes that run. */
@@ -136,7 +113,7 @@ class World implements Nodes {
   #born = 0;
   #trouble: unknown = null;
 
-  constructor(seed: number, { store, views }: Stores) {
+  constructor(seed: number, { store, views, suppressions }: Stores) {
     this.#seed = seed;
     this.#dice = seededRandom(seed);
     this.#store = store;
@@ -156,8 +133,27 @@ class World implements Nodes {
       { routing: { ...routing, rules: [...routing.rules, DIRECT_RULE] } },
     );
     const anyEngine = () => this.#anyNode()?.engine;
-    const wall = () => EPOCH + this.#time.now;
-    this.#customers = new Customers({ ...shared, watch: this.#watch, anyEngine, wall, spawn });
+    const wall = () => Math.floor(EPOCH + this.#time.now);
+    // Dice of their own: see `Mailboxes`.
+    const mailboxes = new Mailboxes(seededRandom(-seed));
+    this.#customers = new Customers({ ...shared, watch: this.#watch, mailboxes, anyEngine, wall, spawn });
+    const { time, seen } = shared;
+    this.#aftermaths = new Aftermaths(this.#watch.story, this.#hop.taken, () => time.now);
+    this.#watch.onlooker = this.#aftermaths;
+    const dice = seededRandom(-1000 - seed);
+    this.#receivers = new Receivers({
+      time,
+      dice,
+      seen,
+      mailboxes,
+      aftermaths: this.#aftermaths,
+      suppressions,
+      anyEngine: () => this.#nodes[Math.floor(dice.next() * this.#nodes.length)]?.engine,
+      wall,
+      spawn,
+    });
+    this.#hop.refusal = (address) => mailboxes.refusal(address);
+    this.#hop.onTaken = (copy) => this.#receivers.took(copy);
   }
 
   async run(troubleMs: number): Promise<History> {
@@ -165,12 +161,14 @@ class World implements Nodes {
     this.#spawn(this.#customers.submitMail(troubleMs));
     this.#spawn(this.#customers.changeMinds(troubleMs));
     this.#spawn(this.#troubles.make(troubleMs));
+    this.#spawn(this.#receivers.lookAtTheList(troubleMs));
     await this.#advance(troubleMs);
     this.#troubles.end();
     for (const life of this.#lives) life.isCutOff = false;
     await this.#settle(troubleMs);
     await this.#watch.ended(this.#hop.taken);
     await checkCounters(this.#views, this.#watch.happened, this.#watch.flagged, this.#wall());
+    await this.#aftermaths.check(this.#views);
     await this.#watch.story.check(this.#views);
     await checkReports(this.#views, this.#spool, this.#watch.failed);
     await this.#store.close();
@@ -179,7 +177,7 @@ class World implements Nodes {
 
   /** Nothing goes wrong any more: everything ends, if only by its age. Clocks are set forward, so that it is soon. */
   async #settle(beganAt: number): Promise<void> {
-    const isOver = () => this.#watch.isOver;
+    const isOver = () => this.#watch.isOver && this.#receivers.isQuiet;
     for (let round = 1; round <= MAX_ROUNDS && !isOver(); round++) {
       await this.#advance(beganAt + round * ROUND_MS, isOver);
       if (round > 1) this.setClock(this.#clockWrongMs + MAX_AGE_MS);
@@ -200,6 +198,8 @@ class World implements Nodes {
       seen: {
         ...counts,
         expired: this.#watch.expired,
+        bounced: this.#aftermaths.bounced,
+        'stopped by the suppression list': this.#aftermaths.stopped,
         'failure of mail without a sender': this.#watch.failedUnsent,
       },
     };
@@ -357,6 +357,7 @@ class World implements Nodes {
     if (ms === 0) return 0;
     this.#clockWrongMs = wrongMs;
     this.#limits.clockSet();
+    this.#aftermaths.clocksSet();
     if (ms < 0) this.#watch.clockSetBack(this.#time.now + NOTICED_MS);
     for (const life of this.#lives)
       this.#time.after(this.#nodeCount === 1 ? 0 : this.#dice.next() * NOTICED_MS, () => life.jump(ms));

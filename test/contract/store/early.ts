@@ -3,17 +3,22 @@ import { NO_MESSAGE } from '../../../src/domain/feedback.ts';
 import { EARLY_MS } from '../../../src/store/telling.ts';
 import {
   at,
+  attempt,
+  claim,
   DAY,
   DEFERRED,
   DELIVERED,
+  HOUR,
   MINUTE,
   type OpenSubject,
   REJECTED,
+  refOf,
   type Subject,
   settlement,
   T0,
+  takeLane,
 } from './fixtures.ts';
-import { bounceOf, RULES, recipientAt, Teller, told } from './told.ts';
+import { bounceOf, ownBounce, RULES, recipientAt, Teller, told } from './told.ts';
 
 /** What `tell` and `retell` promise of what comes before the end of the attempt that it is about. */
 export function earlyContract(open: OpenSubject): void {
@@ -77,8 +82,11 @@ export function earlyContract(open: OpenSubject): void {
       expect(await teller.reason(addresses[0] ?? '')).toBe('hard_bounce');
       const late = at(EARLY_MS + 1);
       await subject.store.settle([settlement(unit, [DELIVERED], at())], late);
+      expect(await teller.ends(id)).toEqual(['delivered/accepted']);
+      // Told again, it is so at last.
+      expect((await teller.tellOne(bounceOf(id), {}, late)).changed).toBe(true);
+      expect(await teller.ends(id)).toEqual(['failed/bounced']);
       expect((await teller.tellOne(bounceOf(id), {}, late)).changed).toBe(false);
-      expect(await teller.story(id)).toEqual([`message.bounced ${addresses[0]}`]);
     });
 
     it('is told again page by page, the oldest first', async () => {
@@ -109,13 +117,20 @@ export function earlyContract(open: OpenSubject): void {
       );
     });
 
-    it('waits for the end of a retry, too', async () => {
-      const { id, unit } = await teller.begun();
-      await subject.store.settle([settlement(unit, [REJECTED])], at());
-      const retried = await subject.store.requeue([{ id, expiresAt: T0 + DAY }], at(5));
-      expect(retried).toMatchObject([{ kind: 'requeued' }]);
-      const again = await teller.tellOne(bounceOf(id), {}, at(6));
-      expect(again.verdict, 'it is on its way again').toBe('early');
+    it('waits for the end of a retry, too, whatever was known of the first attempt', async () => {
+      const { id, unit, addresses } = await teller.begun();
+      const own = { bounces: [ownBounce(addresses[0] ?? '', 'block')], rules: RULES };
+      await subject.store.settle([{ ...settlement(unit, [REJECTED]), own }], at());
+      await subject.store.requeue([{ id, expiresAt: T0 + DAY }], at(5));
+      expect((await teller.tellOne(bounceOf(id), {}, at(6))).verdict).toBe('early');
+      const lease = await takeLane(subject.store, unit.lane, at(6 + HOUR));
+      const [claimed] = await claim(subject.store, lease, 1, at(6 + HOUR));
+      await attempt(subject.store, refOf(claimed), [DELIVERED], at(6 + HOUR));
+      expect((await retell('', 10, 7)).results).toMatchObject([{ changed: true, bounce: 'hard' }]);
+      expect(await teller.ends(id)).toEqual(['failed/bounced']);
+      expect(await teller.story(id)).toEqual(
+        ['failed', 'bounced'].map((end) => `message.${end} ${addresses[0]}`),
+      );
     });
 
     it('waits while its recipient waits for the next attempt', async () => {
