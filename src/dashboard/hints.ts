@@ -27,7 +27,7 @@ const OF_EVENTS: Readonly<Record<Event['type'], readonly Topic[]>> = {
   feedback: [],
   rerouted: ['queue'],
   suppressed: ['messages', 'queue'],
-  told: ['messages', 'queue'],
+  told: ['messages', 'queue', 'suppressions'],
   guarded: ['health'],
   operated: ['activity'],
   fault: ['health'],

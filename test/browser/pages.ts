@@ -51,6 +51,8 @@ export function pagesOf(things: Things): readonly LookedAt[] {
     { name: 'relay', path: '/relays/out', heading: 'out' },
     { name: 'relay-add', path: '/relays?add=choose', heading: /relay/i },
     { name: 'routes', path: '/routes', heading: 'Routes' },
+    { name: 'suppressions', path: '/suppressions', heading: 'Suppressions' },
+    { name: 'suppressions-none-found', path: '/suppressions?q=nobody@example.org', heading: 'Suppressions' },
     { name: 'domains', path: '/domains', heading: 'Domains' },
     { name: 'domain', path: '/domains/example.com', heading: 'example.com' },
     ...SECTIONS.map((name) => ({ name: `settings-${name}`, path: `/settings/${name}`, heading: 'Settings' })),

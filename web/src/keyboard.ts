@@ -14,6 +14,7 @@ export const JUMPS = {
   r: { to: '/relays', label: 'Relays' },
   t: { to: '/routes', label: 'Routes' },
   d: { to: '/domains', label: 'Domains' },
+  l: { to: '/suppressions', label: 'Suppressions' },
   s: { to: '/settings', label: 'Settings' },
   u: { to: '/users', label: 'Users' },
   a: { to: '/activity', label: 'Activity' },

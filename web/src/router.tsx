@@ -59,6 +59,15 @@ const routesTab = oneOf('rules', 'explain', 'versions');
 const domainTab = oneOf('records', 'keys');
 const usersTab = oneOf('users', 'sessions');
 const activity = { actor: text, action: text, subject: text };
+const reason = oneOf(
+  'complaint',
+  'unsubscribe',
+  'hard_bounce',
+  'manual',
+  'import',
+  'provider',
+  'soft_bounces',
+);
 const settings = { q: text, revoked: flag };
 
 // Apart from the tree: inside its call the types of paths and searches would be lost.
@@ -76,6 +85,11 @@ const pages = [
     '/domains/$name',
     { tab: domainTab },
     async () => (await import('./pages/domain/page.tsx')).DomainPage,
+  ),
+  page(
+    '/suppressions',
+    { q: text, reason, id: text },
+    async () => (await import('./pages/suppressions/page.tsx')).SuppressionsPage,
   ),
   createRoute({
     getParentRoute,

@@ -2,6 +2,7 @@ import { Dialog as BaseDialog } from '@base-ui/react/dialog';
 import { Link, useRouter, useRouterState } from '@tanstack/react-router';
 import {
   Activity,
+  Ban,
   ChevronsUpDown,
   CircleHelp,
   Footprints,
@@ -44,7 +45,7 @@ type Place = readonly [key: keyof typeof JUMPS, icon: LucideIcon];
 const GROUPS: readonly (readonly [label: string | null, ...places: Place[]])[] = [
   [null, ['o', LayoutDashboard]],
   ['Mail', ['m', Mails], ['q', ListOrdered], ['i', Inbox]],
-  ['Delivery', ['r', Send], ['t', Route], ['d', Globe]],
+  ['Delivery', ['r', Send], ['t', Route], ['d', Globe], ['l', Ban]],
   ['Installation', ['s', Settings], ['u', Users], ['a', Activity], ['y', ServerCog]],
 ];
 const FROM: Readonly<Partial<Record<keyof typeof JUMPS, Role>>> = { u: 'admin', a: 'admin' };

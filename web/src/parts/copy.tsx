@@ -33,6 +33,14 @@ export function saveFile(href: string, name: string): void {
   link.remove();
 }
 
+/** Hands a file to the browser to be saved. */
+export function saveBlob(blob: Blob, name: string): void {
+  const url = URL.createObjectURL(blob);
+  saveFile(url, name);
+  // The browser has begun to read it by then.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
 /** Copies a text. With `children` it is a button with words, else a small sign. */
 export function CopyButton({
   text,

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { Copyable } from '../../parts/copy.tsx';
 import { type Column, countColumn, DataTable, statusColumn } from '../../parts/data-table.tsx';
@@ -158,7 +159,7 @@ function columnsOf(captured: boolean): readonly Column<Recipient>[] {
 
 /** What is known of a recipient besides its delivery. */
 function Since({
-  recipient: { confirmedAt, complainedAt, unsubscribedAt },
+  recipient: { confirmedAt, complainedAt, unsubscribedAt, suppression },
 }: {
   readonly recipient: Recipient;
 }) {
@@ -177,6 +178,11 @@ function Since({
       <span key="unsubscribed" className="text-retrying">
         Unsubscribed <Time at={unsubscribedAt} />
       </span>
+    ),
+    suppression !== null && (
+      <Link key="suppression" to="/suppressions" search={{ id: suppression }} className="link">
+        Why it is suppressed
+      </Link>
     ),
   ].filter(Boolean);
   if (known.length === 0) return null;

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { download } from '../../api.ts';
 import { formatBytes, formatCount } from '../../format.ts';
 import { Button } from '../../parts/button.tsx';
-import { saveFile } from '../../parts/copy.tsx';
+import { saveBlob } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Progress } from '../../parts/progress.tsx';
 import { useRun } from '../../parts/run.tsx';
@@ -94,14 +94,6 @@ function useExport(query: string, format: ExportFormat) {
   });
   useEffect(run.start, []);
   return { progress, ...run };
-}
-
-/** Hands a file to the browser to be saved. */
-function saveBlob(blob: Blob, name: string): void {
-  const url = URL.createObjectURL(blob);
-  saveFile(url, name);
-  // The browser has begun to read it by then.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
 // A download whose rows are counted as they arrive.

@@ -1,0 +1,161 @@
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeWith } from '../peers/need.ts';
+import { NEEDED } from './dashboard.ts';
+import { settled, tooWide } from './looks.ts';
+import { type Populated, populate } from './populated.ts';
+
+/** What became of mail, and the list of addresses that get none. */
+
+describeWith(NEEDED, 'what became of mail', () => {
+  let populated: Populated;
+  let wide: Page;
+  let phone: Page;
+
+  beforeAll(async () => {
+    populated = await populate();
+    wide = await populated.dashboard.signedIn('/');
+    phone = await populated.dashboard.signedIn('/', { width: 375, height: 812 });
+  }, 120_000);
+  afterAll(async () => {
+    const { strays, surprises } = populated.dashboard;
+    await populated.stop();
+    expect([[...strays], surprises]).toEqual([[], []]);
+  });
+
+  const row = (page: Page, address: string) =>
+    page.getByRole('row').filter({ has: page.getByText(address, { exact: true }) });
+
+  test('stands with each recipient, and in the life of the message', async () => {
+    await wide.goto(`/messages/${populated.things.bounced}`);
+    const recipients = wide.getByRole('table', { name: 'Recipients' });
+    const gone = recipients.getByRole('row').filter({ hasText: 'gone@example.net' });
+    await gone.getByText('Bounced', { exact: true }).waitFor();
+    await gone.getByText('Hard bounce', { exact: true }).waitFor();
+    await gone.getByText('550 5.1.1 No mailbox here by that name').waitFor();
+    await recipients.getByText(/^Called it spam/).waitFor();
+    const life = wide.getByRole('list', { name: 'What happened' });
+    await life.getByText('gone@example.net: hard bounce', { exact: true }).waitFor();
+    await life.getByText('angry@example.org called it spam', { exact: true }).waitFor();
+  });
+
+  test('opens to what came, as plain text', async () => {
+    const teller = await populated.dashboard.client(
+      'evil',
+      '--scope',
+      'feedback:write',
+      '--scope',
+      'messages:read_all',
+    );
+    const text = '<img src=x onerror=alert(1)>\u202eevil';
+    await teller.tell({
+      kind: 'bounce',
+      id: populated.things.delivered,
+      recipient: 'ann@example.net',
+      code: 550,
+      text,
+    });
+    for (const page of [wide, phone]) {
+      await page.goto(`/messages/${populated.things.delivered}`);
+      const told = page
+        .getByRole('region', { name: 'What others told' })
+        .or(page.locator('section').filter({ has: page.getByRole('heading', { name: 'What others told' }) }));
+      await told.getByText('Bounce', { exact: true }).click();
+      await told.getByText(/onerror=alert/).waitFor();
+      expect(await told.locator('img').count()).toBe(0);
+      await expect.poll(() => tooWide(page)).toEqual([]);
+    }
+  });
+
+  test('leads from a message that was not sent to the entry that stopped it', async () => {
+    await wide.goto(`/messages/${populated.things.suppressed}`);
+    await wide.getByRole('link', { name: 'Why it is suppressed' }).click();
+    const drawer = wide.getByRole('dialog', { name: 'gone@example.net' });
+    await drawer.getByText('550 5.1.1', { exact: true }).waitFor();
+    await drawer.getByText('No mailbox here by that name').waitFor();
+    await drawer.getByRole('link', { name: populated.things.bounced }).click();
+    await wide.getByRole('heading', { name: 'The new collection' }).waitFor();
+  });
+
+  test('an address is added, found by keys and by its domain, and removed', async () => {
+    await wide.goto('/suppressions');
+    await wide.getByRole('button', { name: 'Add', exact: true }).click();
+    const dialog = wide.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Suppress' }).click();
+    await dialog.getByText('Enter an address.').waitFor();
+    await dialog.getByLabel('Address').fill('no address');
+    await dialog.getByRole('button', { name: 'Suppress' }).click();
+    await dialog.locator('[aria-invalid=true]').waitFor();
+    await dialog.getByLabel('Address').fill('*@blocked.example');
+    await dialog.getByLabel('Note').fill('asked by phone');
+    await dialog.getByRole('button', { name: 'Suppress' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await wide.keyboard.press('/');
+    await wide.keyboard.type('blocked.example');
+    await wide.keyboard.press('Enter');
+    await expect.poll(() => wide.getByRole('row').count()).toBe(2);
+    await row(wide, '*@blocked.example').getByText('asked by phone').waitFor();
+    await wide.keyboard.press('Escape');
+    await row(wide, '*@blocked.example')
+      .getByRole('button', { name: /^What to do/ })
+      .click();
+    await wide.getByRole('menuitem', { name: 'Remove' }).click();
+    await wide.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await row(wide, '*@blocked.example').waitFor({ state: 'detached' });
+  });
+
+  test('one who complained is sent to again only after a word was written', async () => {
+    await wide.goto('/suppressions?reason=complaint');
+    await row(wide, 'angry@example.org')
+      .getByRole('button', { name: /^angry@/ })
+      .click();
+    await wide.getByRole('button', { name: 'Remove from the list' }).click();
+    const dialog = wide.getByRole('dialog', { name: 'Send to somebody who complained?' });
+    const remove = dialog.getByRole('button', { name: 'Remove' });
+    expect(await remove.isDisabled()).toBe(true);
+    await dialog.getByRole('textbox').fill('complaint');
+    await remove.click();
+    await wide.getByText('No entry is like that').waitFor();
+  });
+
+  test('a file is imported, with what is wrong in it, and the list exported again', async () => {
+    const lines = ['address,note', 'one@import.example,old list', 'no address,', 'two@import.example,'];
+    const file = { name: 'list.csv', mimeType: 'text/csv', buffer: Buffer.from(lines.join('\n')) };
+    for (const page of [phone, wide]) {
+      await page.goto('/suppressions');
+      await page.getByRole('button', { name: 'Import', exact: true }).click();
+      const dialog = page.getByRole('dialog');
+      expect(await dialog.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true);
+      await dialog.getByLabel('File').setInputFiles(file);
+      await dialog.getByRole('button', { name: 'Import', exact: true }).click();
+      await dialog.getByText(page === phone ? '2 added' : '0 added', { exact: true }).waitFor();
+      await dialog.getByText('Line 3', { exact: true }).waitFor();
+      await expect.poll(() => tooWide(page)).toEqual([]);
+      await dialog.getByRole('button', { name: 'Done' }).click();
+      await row(page, 'one@import.example').waitFor();
+    }
+    const [saved] = await Promise.all([
+      wide.waitForEvent('download'),
+      wide.getByRole('button', { name: 'Export' }).click(),
+    ]);
+    expect(saved.suggestedFilename()).toMatch(/^waybill-suppressions-[\d-]+\.csv$/);
+    const csv = readFileSync(await saved.path(), 'utf8')
+      .trim()
+      .split(/\r?\n/);
+    expect(csv[0]).toMatch(/^id,address,/);
+    expect(csv.filter((line) => line.includes('@import.example'))).toHaveLength(2);
+    await wide.getByText(/^\d+ entries, saved where this browser keeps downloads$/).waitFor();
+  });
+
+  test('an empty list says how addresses come to it', async () => {
+    const { installation } = populated.dashboard;
+    const { stdout } = await installation.run('suppressions', 'list', '--json');
+    const { suppressions }: { suppressions: readonly { id: string }[] } = JSON.parse(stdout);
+    for (const { id } of suppressions) await installation.run('suppressions', 'remove', id, '--complaints');
+    await phone.goto('/suppressions');
+    await settled(phone);
+    await phone.getByText('Nobody is suppressed').waitFor();
+    await expect.poll(() => tooWide(phone)).toEqual([]);
+  });
+});
