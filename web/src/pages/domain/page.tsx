@@ -1,5 +1,5 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { KeyRound, RefreshCw, Trash2 } from 'lucide-react';
+import { KeyRound, RefreshCw, Trash2, Undo2 } from 'lucide-react';
 import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { ask } from '../../parts/ask.tsx';
@@ -10,6 +10,7 @@ import { ActionForm } from '../../parts/form.tsx';
 import { Card, Page } from '../../parts/page.tsx';
 import { Fetched } from '../../parts/states.tsx';
 import { PageTabs } from '../../parts/tabs.tsx';
+import { TextField } from '../../parts/text-field.tsx';
 import { Time } from '../../parts/values.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
@@ -24,6 +25,7 @@ export function DomainPage() {
   const mayChange = useMay('admin');
   const mayCheck = useMay('operator');
   const [rotating, setRotating] = useState(false);
+  const [returning, setReturning] = useState(false);
   const check = useAct('checkDomains', {
     done: ([checked]) =>
       checked && checked.switchedTo.length > 0
@@ -50,6 +52,8 @@ export function DomainPage() {
         domain.data && (
           <>
             Registered <Time at={domain.data.since} />
+            {domain.data.returnPath &&
+              `; bounces come back to ${domain.data.returnPath.domain} (${RETURN_PATH_STATES[domain.data.returnPath.state]})`}
           </>
         )
       }
@@ -59,6 +63,7 @@ export function DomainPage() {
             {mayChange && (
               <>
                 <Button look="quiet" icon={Trash2} label="Remove" onClick={askToRemove} />
+                <Button icon={Undo2} label="Return path" onClick={() => setReturning(true)} />
                 <Button icon={KeyRound} label="New keys" onClick={() => setRotating(true)} />
               </>
             )}
@@ -89,6 +94,7 @@ export function DomainPage() {
                 { value: 'keys', label: 'Keys', content: <KeysTab keys={detail.keys} /> },
               ]}
             />
+            {returning && <ChangeReturnPath domain={detail} onClose={() => setReturning(false)} />}
             {rotating && <RotateKeys domain={detail} onClose={() => setRotating(false)} />}
           </>
         )}
@@ -132,6 +138,49 @@ function KeysTab({ keys }: { readonly keys: readonly Key[] }) {
     </Card>
   );
 }
+
+/** Gives a domain return paths of its own, or takes them away. */
+function ChangeReturnPath({
+  domain,
+  onClose,
+}: {
+  readonly domain: ResultOf<'domain'>;
+  readonly onClose: () => void;
+}) {
+  return (
+    <ActionForm
+      sheet={{
+        title: 'Where do bounces come back to?',
+        description:
+          'Receivers check SPF for the domain of the return path. With one below this domain, SPF counts for it (DMARC alignment).',
+      }}
+      operation="updateDomain"
+      initial={{ returnPath: domain.returnPath?.domain ?? '' }}
+      request={({ returnPath }) => ({ name: domain.name, returnPath: returnPath.trim() || null })}
+      done="The return path is changed"
+      onDone={onClose}
+      submit="Save"
+      onClose={onClose}
+    >
+      {({ field }) => (
+        <TextField
+          label="Domain of return paths"
+          hint={`Such as bounces.${domain.name}, without mailboxes. It is used once a check of the DNS has seen its records. Empty: bounces.domain.`}
+          mono
+          verbatim
+          maxLength={253}
+          {...field('returnPath')}
+        />
+      )}
+    </ActionForm>
+  );
+}
+
+const RETURN_PATH_STATES = {
+  waiting: 'waits for its records',
+  used: 'in use',
+  failing: 'not used, as its records are gone',
+} as const;
 
 /** Makes new keys for a domain, which sign once their records can be seen. */
 function RotateKeys({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Finding, findingOf, otherFindings, worstOf } from './page.tsx';
+import { type DnsRecord, type Finding, findingOf, otherFindings, worstOf } from './page.tsx';
 
 const finding = (name: string, status: Finding['status']): Finding => ({
   name,
@@ -7,7 +7,7 @@ const finding = (name: string, status: Finding['status']): Finding => ({
   found: '',
   cure: null,
 });
-const record = (purpose: 'dkim' | 'spf' | 'dmarc', name: string) => ({
+const record = (purpose: DnsRecord['purpose'], name: string) => ({
   purpose,
   name,
   type: 'TXT' as const,
@@ -22,17 +22,19 @@ const FOUND = [
   finding('SPF', 'ok'),
   finding('SPF', 'warn'),
   finding('MX', 'skipped'),
+  finding('return path MX', 'ok'),
 ];
 
 test('each record has what was found on it, and the worst of that', () => {
   expect(findingOf(record('dkim', 'wb1._domainkey.example.com'), FOUND)).toBe(FOUND[0]);
   expect(findingOf(record('spf', 'example.com'), FOUND)).toBe(FOUND[3]);
+  expect(findingOf(record('return_path_mx', 'bounces.example.com'), FOUND)).toBe(FOUND[5]);
   expect(findingOf(record('dmarc', '_dmarc.example.com'), FOUND)).toBeNull();
 });
 
 test('the rest is about no record', () => {
   const records = [record('dkim', 'wb1._domainkey.example.com'), record('spf', 'example.com')];
-  expect(otherFindings(records, FOUND)).toEqual([FOUND[1], FOUND[2], FOUND[4]]);
+  expect(otherFindings(records, FOUND)).toEqual([FOUND[1], FOUND[2], FOUND[4], FOUND[5]]);
 });
 
 test('the worst counts', () => {
