@@ -129,7 +129,8 @@ export function consequenceOf(
         suppresses: certain('complaint'),
       };
     case 'unsubscribe':
-      if (known.unsubscribedAt !== null) return nothing;
+      // Whoever was taken off the list since, and asks again, is asking anew.
+      if (known.unsubscribedAt !== null) return { ...nothing, suppresses: certain('unsubscribe') };
       return {
         ...nothing,
         event: 'message.unsubscribed',

@@ -265,7 +265,7 @@ function* apply(
   const consequence = consequenceOf(feedback, recipient, known, at, isLate);
   if (consequence === 'too_early') return { ...named, verdict: 'early' };
   const { event: type, aftermath, bounces, suppresses } = consequence;
-  if (type === null) return named;
+  if (type === null && suppresses === null) return named;
   const { code, enhancedCode, text } = feedback.bounce;
   const { bounce } = aftermath;
   if (bounces && bounce !== null) yield { mail: 'bounce', id: mail.id, index, bounce };
@@ -275,6 +275,8 @@ function* apply(
     suppresses === null
       ? null
       : yield* suppress(mail, recipient, { suppresses, source, evidence, entryId }, rules, now);
+  // A new entry has the id that it was given here.
+  if (type === null) return { ...named, changed: entry?.id === entryId, entry };
   const told = type === 'message.bounced' ? (bounce?.type ?? null) : null;
   yield event(mail.id, index, type, at, {
     ...factsOf(consequence, relay, feedback),

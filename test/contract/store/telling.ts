@@ -153,6 +153,21 @@ export function tellingContract(open: OpenSubject): void {
       ]);
     });
 
+    it('stop a stream again for whoever was taken off the list, and unsubscribes anew', async () => {
+      const { id, address } = await teller.sent(STREAM);
+      const wish = [told(id, 'unsubscribe', { source: 'one_click' })];
+      const [first] = await teller.tell(wish);
+      const [again] = await teller.tell(wish);
+      expect([again?.changed, again?.entry?.id]).toEqual([false, first?.entry?.id]);
+      await teller.forget(first?.entry?.id ?? '');
+      expect(await teller.entries(address)).toEqual([]);
+      const [anew] = await teller.tell(wish);
+      expect(anew?.changed).toBe(true);
+      const entries = await teller.entries(address);
+      expect(entries.map(({ reason, stream }) => [reason, stream])).toEqual([['unsubscribe', 'news']]);
+      expect(await teller.story(id)).toEqual([`message.unsubscribed ${address}`]);
+    });
+
     it('tell of each delay, and say nothing of programs that answer', async () => {
       const { id, address } = await teller.sent();
       await teller.tell([told(id, 'delayed'), told(id, 'delayed')]);

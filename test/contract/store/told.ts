@@ -150,6 +150,11 @@ export class Teller {
     return await this.subject().suppressions.suppressionsUnder([address]);
   }
 
+  /** Takes an entry off the list, as a person does. */
+  async forget(id: string): Promise<void> {
+    await this.subject().suppressions.removeSuppressions([id], true, T0);
+  }
+
   /** Why an address is suppressed; null: it is not. */
   async reason(address: string): Promise<string | null> {
     return (await this.entries(address))[0]?.reason ?? null;
