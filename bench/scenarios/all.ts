@@ -26,6 +26,7 @@ import {
   smtpAcceptTlsSingle,
 } from './smtp-accept.ts';
 import { smtpToSmtp, smtpToSmtp100, smtpToSmtp100k } from './smtp-to-smtp.ts';
+import { suppressions } from './suppressions.ts';
 
 /** All that is asked, in the order in which it is asked and shown. */
 export const SCENARIOS: readonly Scenario[] = [
@@ -61,6 +62,7 @@ export const SCENARIOS: readonly Scenario[] = [
   dkimEd25519,
   ...ingestThreads,
   ...events,
+  ...suppressions,
   dashboards,
   dashboardPage,
   postgres,
