@@ -1,4 +1,5 @@
 import { formatFault } from '../config/fault.ts';
+import { hookTypeOf } from '../config/hook-tokens.ts';
 import { heloFault } from '../config/names.ts';
 import { SECRET_FIELDS } from '../config/relay-fields.ts';
 import { packSecrets } from '../config/relay-secrets.ts';
@@ -241,6 +242,8 @@ async function relayDetail({ name }: RequestOf<'removeRelay'>, deps: LocalDeps):
     ...view,
     definition: relay === undefined ? null : definitionOf(relay, stored),
     hasSecret: view.origin === 'stored' ? stored?.secret != null : relay !== undefined && hasSecret(relay),
+    hasWebhookSecret: (relay?.provider?.webhookSecret ?? null) !== null,
+    hasHook: relay !== undefined && hookTypeOf(relay) !== null,
     limits: relay === undefined ? null : limitsOf(relay),
     history: history.map(({ at, ...rest }) => ({ ...rest, at: formatTimestamp(at) })),
     rules: rules.map((rule) => rule.name),

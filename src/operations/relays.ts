@@ -120,6 +120,10 @@ const relayDetail = () =>
     /** As in the configuration file, without secrets; null for the inbox. */
     definition: z.record(z.string(), z.unknown()).nullable(),
     hasSecret: z.boolean(),
+    /** The secret of its webhooks is stored. */
+    hasWebhookSecret: z.boolean(),
+    /** Its provider has webhooks, see `relayHook`. */
+    hasHook: z.boolean(),
     /** In force, given or usual; null where it cannot be used. */
     limits: limitsView().nullable(),
     /** Rests and recoveries of its lanes on this node since it started, newest first; a bounded number. */
@@ -184,11 +188,12 @@ export type RelayFormField = Shown<typeof relayFormField>;
 const RELAY = look<RelayDetail>(
   'relay',
   ({ name, definition }) => ({ name: name ?? (isRecord(definition) ? definition['name'] : undefined) }),
-  ({ name, type, definition, hasSecret, disabled, isDefault }) => ({
+  ({ name, type, definition, hasSecret, hasWebhookSecret, disabled, isDefault }) => ({
     name,
     type,
     definition,
     hasSecret,
+    hasWebhookSecret,
     disabled,
     isDefault,
   }),

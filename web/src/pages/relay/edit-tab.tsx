@@ -80,7 +80,14 @@ function EditForm({ form, relay }: { readonly form: RelayForm; readonly relay: R
             wantsSecretAnew(form, before, changed(hand.values).after);
           return (
             <>
-              <RelayFields of={form} hand={hand} keepsSecret={hasSecret && !anew} fixedName />
+              <RelayFields
+                of={form}
+                hand={hand}
+                keepsSecret={(field) =>
+                  field === 'webhook_secret' ? relay.hasWebhookSecret : hasSecret && !anew
+                }
+                fixedName
+              />
               {anew && (
                 <Banner level="warning" title="Give the secret anew">
                   It would go somewhere else than before, so the stored one is not used for it.
@@ -115,7 +122,13 @@ function EditForm({ form, relay }: { readonly form: RelayForm; readonly relay: R
                 <Becomes before={was} after={is} of={factsOf(field)} />
               </li>
             ))}
-            {asked.secret !== null && <li>The secret is replaced.</li>}
+            {asked.secret !== null && (
+              <li>
+                {isWithoutKey(asked.secret)
+                  ? 'The secret of its webhooks is replaced.'
+                  : 'The secret is replaced.'}
+              </li>
+            )}
           </ul>
         </ConfirmDialog>
       )}
@@ -131,6 +144,11 @@ function changesBy(values: Drafts, form: RelayForm, { name, definition: before }
   return { after, secret, changes, isDirty: changes.length > 0 || secret !== null };
 }
 
+/** Whether the secrets that are given leave out the one that a test signs in with. */
+function isWithoutKey(secret: ReturnType<typeof changesBy>['secret']): boolean {
+  return secret === null || Object.keys(secret).every((field) => field === 'webhook_secret');
+}
+
 function TestCard({
   relay: { name, type, hasSecret },
   isDirty,
@@ -139,7 +157,7 @@ function TestCard({
 }: Omit<ReturnType<typeof changesBy>, 'changes'> & { readonly relay: RelayDetail }) {
   return (
     <Card title="Test" note={isDirty ? 'As it is written here, not yet saved.' : 'As it is stored.'}>
-      {isDirty && hasSecret && secret === null ? (
+      {isDirty && hasSecret && isWithoutKey(secret) ? (
         <p className="text-soft">
           To test unsaved changes, give the secret again: a test never uses the stored one.
         </p>

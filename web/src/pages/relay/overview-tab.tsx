@@ -16,6 +16,7 @@ import { Duration } from '../../parts/values.tsx';
 import { useMay } from '../../session.tsx';
 import { RelayQuota, typeTitle, whereTo } from '../relays/relay-card.tsx';
 import { RelayTest } from '../relays/relay-test.tsx';
+import { HookCard } from './hook-card.tsx';
 
 /** A relay with its definition. */
 export type RelayDetail = ResultOf<'relay'>;
@@ -52,6 +53,7 @@ export function OverviewTab({ relay }: { readonly relay: RelayDetail }) {
               <RelayTest name={relay.name} type={relay.type} unsaved={null} />
             </Card>
           )}
+          {mayTest && relay.hasHook && <HookCard relay={relay.name} />}
           <Card title="Used by">
             <Rules relay={relay} />
           </Card>

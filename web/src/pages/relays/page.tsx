@@ -171,7 +171,7 @@ function FillIn({
     >
       {(hand) => (
         <>
-          <RelayFields of={form} hand={hand} keepsSecret={false} fixedName={false} />
+          <RelayFields of={form} hand={hand} keepsSecret={() => false} fixedName={false} />
           <Checkbox
             label="Make it the default"
             hint={

@@ -68,8 +68,8 @@ function fieldOf([first, second]: readonly string[]): string | null {
 interface Props {
   readonly of: RelayForm;
   readonly hand: FormInHand<Drafts>;
-  /** There is a stored secret, which an empty field keeps. */
-  readonly keepsSecret: boolean;
+  /** Whether there is a stored secret, which an empty field keeps. */
+  readonly keepsSecret: (field: string) => boolean;
   /** The name cannot be changed. */
   readonly fixedName: boolean;
 }
@@ -88,7 +88,7 @@ export function RelayFields({ of: form, hand: { field, faults }, keepsSecret, fi
           <DraftField
             key={each.name}
             of={each}
-            {...wordsOf(each, keepsSecret)}
+            {...wordsOf(each, keepsSecret(each.name))}
             usual={usualOf(each)}
             draft={draft}
             {...bound}
