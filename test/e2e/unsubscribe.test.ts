@@ -2,6 +2,8 @@
 import PostalMime from 'postal-mime';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { DomainDetail } from '../../src/operations/domains.ts';
+import { describeWith } from '../peers/need.ts';
+import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import { askMailauth } from '../support/dkim.ts';
 import { type Service, startService } from './service.ts';
@@ -18,13 +20,14 @@ const LETTER = {
 const SIGNED = ['from', 'list-unsubscribe', 'list-unsubscribe-post', 'list-id'];
 
 /** A service whose domain signs, the sink that it sends to, and what the DNS would say of the domain's keys. */
-async function started(threads = 1) {
+async function started(threads = 1, database: string | null = null) {
   const sink = await startSmtpSink();
   const service = await startService(`
 api: { port: 0, bind: ["127.0.0.1"], rate_limit_per_key: 0 }
 webui: { port: null }
 listener: { ports: [] }
 threads: { ingest: ${threads} }
+${database === null ? '' : `database: { url: "${database}" }`}
 server: { public_url: https://mail.example.com }
 bounces: { domain: bounces.example.com }
 delivery: { default_relay: out, retry_first_seconds: 1, retry_max_seconds: 1 }
@@ -107,14 +110,17 @@ test('a click outlives a death, and stops this stream for this recipient alone',
   expect(service.server.output).not.toContain(bob.split('/').at(-1));
 }, 60_000);
 
-test('copies that wait while the server dies are sent from the spool, each to its recipient', async () => {
-  const { service, sink, records } = await started();
+/** Copies that wait, while the server dies or not, are sent from the spool; then the message is sent again. */
+async function waitOut(
+  { service, sink, records }: Awaited<ReturnType<typeof started>>,
+  dies: boolean,
+): Promise<void> {
   sink.script = { RCPT: () => '451 4.3.0 not now' };
   const id = await service.client.send(LETTER);
   await service.client.until(id, 'retrying');
-  await service.server.end('SIGKILL');
+  if (dies) await service.server.end('SIGKILL');
   sink.script = {};
-  await service.restart();
+  if (dies) await service.restart();
   expect(await service.client.end(id)).toMatchObject({ status: 'delivered' });
   await linksIn(sink, records);
   const again = await service.client.api.resend(id);
@@ -123,4 +129,17 @@ test('copies that wait while the server dies are sent from the spool, each to it
   expect(await service.client.end(again.value.id)).toMatchObject({ status: 'delivered' });
   await vi.waitFor(() => expect(sink.messages).toHaveLength(2));
   await linksIn(sink, records);
+}
+
+test('copies that wait while the server dies are sent from the spool, each to its recipient', async () => {
+  await waitOut(await started(), true);
 }, 60_000);
+
+describeWith(POSTGRES_PROGRAMS, 'over PostgreSQL', () => {
+  test('copies that wait are sent from the database', async () => {
+    const postgres = await Postgres.start();
+    onTestFinished(() => postgres.stop());
+    // A lane of a node that died is taken over only after a while.
+    await waitOut(await started(1, await postgres.schema()), false);
+  }, 120_000);
+});
