@@ -40,6 +40,35 @@ describeWith(NEEDED, 'what became of mail', () => {
     await life.getByText('angry@example.org called it spam', { exact: true }).waitFor();
   });
 
+  test('is told by relay, domain and tag, over time and beside what is asked of senders', async () => {
+    await wide.goto('/reputation');
+    const cells = async (page: Page, name: string) =>
+      await page
+        .getByRole('table', { name: 'Rates', exact: true })
+        .getByRole('row')
+        .filter({ hasText: name })
+        .getByRole('cell')
+        .allInnerTexts();
+    await row(wide, 'spare').waitFor();
+    expect(await cells(wide, 'spare')).toEqual(['spare', '9', '2', '22 %', '1', '11 %']);
+    const complaints = wide.getByRole('figure', { name: 'Rate of complaints by day' });
+    await complaints.getByText('0.1 %', { exact: true }).waitFor();
+    await complaints.getByText('0.3 %', { exact: true }).waitFor();
+    expect((await complaints.getByRole('row').last().innerText()).split(/\s+/)).toContain('5.0');
+    await wide.getByRole('button', { name: 'Recipient domain' }).click();
+    await row(wide, 'example.org').waitFor();
+    expect(await cells(wide, 'example.org')).toEqual(['example.org', '2', '1', '50 %', '1', '50 %']);
+    await wide.getByRole('button', { name: 'Tag', exact: true }).click();
+    await wide.keyboard.press('j');
+    await wide.keyboard.press('j');
+    await wide.keyboard.press('Enter');
+    await wide.getByRole('button', { name: 'Remove this choice' }).waitFor();
+    expect(new URL(wide.url()).search).toBe('?by=tag&name=orders');
+    expect((await complaints.getByRole('row').last().innerText()).split(/\s+/)).toContain('0');
+    await row(wide, '(no tag)').getByRole('button').click();
+    await expect.poll(() => new URL(wide.url()).search).toBe('?by=tag&untagged=1');
+  });
+
   test('opens to what came, as plain text', async () => {
     const teller = await populated.dashboard.client(
       'evil',

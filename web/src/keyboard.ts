@@ -15,6 +15,7 @@ export const JUMPS = {
   t: { to: '/routes', label: 'Routes' },
   d: { to: '/domains', label: 'Domains' },
   l: { to: '/suppressions', label: 'Suppressions' },
+  p: { to: '/reputation', label: 'Reputation' },
   s: { to: '/settings', label: 'Settings' },
   u: { to: '/users', label: 'Users' },
   a: { to: '/activity', label: 'Activity' },

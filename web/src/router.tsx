@@ -68,6 +68,8 @@ const reason = oneOf(
   'provider',
   'soft_bounces',
 );
+const by = oneOf('relay', 'domain', 'tag');
+const days = oneOf('7', '30', '90');
 const settings = { q: text, revoked: flag };
 
 // Apart from the tree: inside its call the types of paths and searches would be lost.
@@ -90,6 +92,11 @@ const pages = [
     '/suppressions',
     { q: text, reason, id: text },
     async () => (await import('./pages/suppressions/page.tsx')).SuppressionsPage,
+  ),
+  page(
+    '/reputation',
+    { by, days, name: text, untagged: flag },
+    async () => (await import('./pages/reputation/page.tsx')).ReputationPage,
   ),
   createRoute({
     getParentRoute,

@@ -6,6 +6,7 @@ import {
   ChevronsUpDown,
   CircleHelp,
   Footprints,
+  Gauge,
   Globe,
   Inbox,
   LayoutDashboard,
@@ -45,7 +46,7 @@ type Place = readonly [key: keyof typeof JUMPS, icon: LucideIcon];
 const GROUPS: readonly (readonly [label: string | null, ...places: Place[]])[] = [
   [null, ['o', LayoutDashboard]],
   ['Mail', ['m', Mails], ['q', ListOrdered], ['i', Inbox]],
-  ['Delivery', ['r', Send], ['t', Route], ['d', Globe], ['l', Ban]],
+  ['Delivery', ['r', Send], ['t', Route], ['d', Globe], ['l', Ban], ['p', Gauge]],
   ['Installation', ['s', Settings], ['u', Users], ['a', Activity], ['y', ServerCog]],
 ];
 const FROM: Readonly<Partial<Record<keyof typeof JUMPS, Role>>> = { u: 'admin', a: 'admin' };

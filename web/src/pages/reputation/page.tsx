@@ -1,0 +1,281 @@
+import { Gauge } from 'lucide-react';
+import type { ResultOf } from '../../../../src/operations/table.ts';
+import { useAddress } from '../../address.ts';
+import { formatCount, plural } from '../../format.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { type Column, countColumn, DataTable } from '../../parts/data-table.tsx';
+import { Card, Page, Stat, StatRow } from '../../parts/page.tsx';
+import { Banner, EmptyState, Fetched } from '../../parts/states.tsx';
+import { Chip, Segments, Toolbar } from '../../parts/toolbar.tsx';
+import { Said, Time } from '../../parts/values.tsx';
+import { useCall } from '../../queries.ts';
+import { RateChart } from './rate-chart.tsx';
+import {
+  ASKED_FOR,
+  complaintTone,
+  type Figures,
+  figuresByDay,
+  figuresOf,
+  formatRate,
+  LIMIT,
+  type RateRow,
+  type RatesBy,
+  together,
+} from './rates.ts';
+
+const EVERY_MS = 60_000;
+
+const BY = [
+  { value: 'relay', label: 'Relay' },
+  { value: 'domain', label: 'Recipient domain' },
+  { value: 'tag', label: 'Tag' },
+] as const;
+
+const DAYS = [
+  { value: '7', label: '7 d' },
+  { value: '30', label: '30 d' },
+  { value: '90', label: '90 d' },
+] as const;
+
+/** How much of the mail came back, and how much of it was called spam. */
+export function ReputationPage() {
+  const [{ by = 'relay', days = '30' }, put] = useAddress();
+  const rates = useCall('rates', { by, days: Number(days) }, { everyMs: EVERY_MS, keep: true });
+  return (
+    <Page title="Reputation" note="How much of your mail comes back, and how much of it is called spam.">
+      <Toolbar>
+        <Segments
+          label="By"
+          choices={BY}
+          value={by}
+          onChange={(next) =>
+            put({ by: next === 'relay' ? undefined : next, name: undefined, untagged: undefined })
+          }
+        />
+        <Segments
+          label="Days"
+          choices={DAYS}
+          value={days}
+          onChange={(next) => put({ days: next === '30' ? undefined : next })}
+        />
+      </Toolbar>
+      <Fetched query={rates} lines={8}>
+        {(found) => <Found rates={found} by={by} />}
+      </Fetched>
+    </Page>
+  );
+}
+
+type Rates = ResultOf<'rates'>;
+
+function Found({ rates, by }: { readonly rates: Rates; readonly by: RatesBy }) {
+  const [{ name, untagged = false }, put] = useAddress();
+  const { rows, from, moreNames } = rates;
+  const chosen = rows.find((row) => row.name === (untagged ? '' : name));
+  // A message with two tags stands under both: their sum would count it twice.
+  const shown = chosen ?? (by === 'tag' ? rows[0] : together('', rows));
+  const isAll = chosen === undefined && by !== 'tag';
+  const isEmpty = rows.every((row) => {
+    const { delivered, failed, complained } = figuresOf([row]);
+    return delivered + failed + complained === 0;
+  });
+  if (shown === undefined || isEmpty)
+    return (
+      <Card flush>
+        <EmptyState icon={Gauge} title="No mail in this time">
+          Once mail has left by a relay, it stands here how much of it came back, and how much was called
+          spam.
+        </EmptyState>
+      </Card>
+    );
+  return (
+    <div className="space-y-4">
+      <Honesty rates={rates} />
+      {!isAll && (
+        <p className="flex min-w-0 items-center gap-2">
+          <span className="shrink-0 text-soft">Shown:</span>
+          {chosen === undefined ? (
+            <Name of={shown.name} by={by} />
+          ) : (
+            <Chip label="this choice" onRemove={() => put({ name: undefined, untagged: undefined })}>
+              <Name of={shown.name} by={by} />
+            </Chip>
+          )}
+        </p>
+      )}
+      <Summary figures={figuresOf([shown])} />
+      <div className="grid gap-4 xl:grid-cols-2">
+        <Complaints row={shown} from={from} />
+        <Bounces row={shown} from={from} />
+      </div>
+      <Card
+        flush
+        title={`By ${BY.find(({ value }) => value === by)?.label.toLowerCase()}`}
+        note="Recipients. Choose a row to see it over time."
+      >
+        <DataTable
+          label="Rates"
+          columns={COLUMNS[by]}
+          rows={rows}
+          rowId={(row) => row.name}
+          onOpen={(row) => put({ name: row.name || undefined, untagged: row.name === '' || undefined })}
+        />
+        {moreNames > 0 && (
+          <p className="border-t border-line px-4 py-2.5 text-sm text-soft">
+            and {formatCount(moreNames)} more, with less mail
+          </p>
+        )}
+      </Card>
+    </div>
+  );
+}
+
+/** What the figures do not say. */
+function Honesty({ rates: { since, knowsDelivered } }: { readonly rates: Rates }) {
+  if (since === null && knowsDelivered) return null;
+  return (
+    <Banner level="info">
+      {since !== null && (
+        <p>
+          Counted from the newest events, back to <Time at={since} exact />. What was before is not in these
+          figures.
+        </p>
+      )}
+      {!knowsDelivered && (
+        <p>
+          Deliveries are not kept in the log of events (events.keep is exceptional), so there are counts, but
+          no rates.
+        </p>
+      )}
+    </Banner>
+  );
+}
+
+function Summary({ figures }: { readonly figures: Figures }) {
+  const { delivered, failed, complained, bounceRate, complaintRate } = figures;
+  const tone = { good: 'delivered', warn: 'retrying', bad: 'failed' } as const;
+  const judged = complaintTone(figures);
+  return (
+    <StatRow>
+      <Stat label="Delivered" value={formatCount(delivered)} note="taken by the next hop" />
+      <Stat
+        label="Bounced"
+        value={formatRate(bounceRate)}
+        note={`${formatCount(failed)} refused, given up, or come back`}
+      />
+      <Stat
+        label="Called spam"
+        value={formatRate(complaintRate)}
+        tone={judged in tone ? tone[judged as keyof typeof tone] : undefined}
+        note={plural(complained, 'complaint')}
+      />
+    </StatRow>
+  );
+}
+
+const THRESHOLDS = [
+  { rate: ASKED_FOR, label: '0.1 %', tone: 'retrying' },
+  { rate: LIMIT, label: '0.3 %', tone: 'failed' },
+] as const;
+
+function Complaints({ row, from }: { readonly row: RateRow; readonly from: string }) {
+  const days = figuresByDay(row);
+  return (
+    <Card
+      title="Complaints"
+      note="Of those who got mail, how many called it spam; by day, when it was told (UTC)."
+    >
+      <RateChart
+        label="Rate of complaints by day"
+        from={from}
+        rates={days.map(({ complaintRate }) => complaintRate)}
+        titles={days.map(
+          ({ complained, delivered, complaintRate }, day) =>
+            `${dayOf(from, day)}: ${formatRate(complaintRate)}, ${complained} of ${delivered}`,
+        )}
+        top={[0.004, 0.01]}
+        thresholds={THRESHOLDS}
+        color="failed"
+      />
+      <p className="mt-3 text-sm text-soft">
+        Gmail asks senders to stay below 0.1 %, and never to reach 0.3 %; Yahoo asks for less than 0.3 %. They
+        count by themselves: Gmail tells nobody of single complaints, and has its figure in Postmaster Tools.
+      </p>
+    </Card>
+  );
+}
+
+function Bounces({ row, from }: { readonly row: RateRow; readonly from: string }) {
+  const days = figuresByDay(row);
+  return (
+    <Card
+      title="Bounces"
+      note="Of those whose mail was tried to its end, how many did not get it; by day (UTC)."
+    >
+      <RateChart
+        label="Rate of bounces by day"
+        from={from}
+        rates={days.map(({ bounceRate }) => bounceRate)}
+        titles={days.map(
+          ({ failed, bounceRate }, day) =>
+            `${dayOf(from, day)}: ${formatRate(bounceRate)}, ${failed} bounced`,
+        )}
+        top={[0.05, 1]}
+        color="retrying"
+      />
+      <p className="mt-3 text-sm text-soft">
+        Refused while we delivered, given up after the last attempt, or come back later. Many at once mean a
+        list of bad addresses, or a receiver that refuses you: the replies of failed messages say which.
+      </p>
+    </Card>
+  );
+}
+
+function dayOf(from: string, day: number): string {
+  return new Date(Date.parse(from) + day * 86_400_000).toISOString().slice(0, 10);
+}
+
+function Name({ of, by }: { readonly of: string; readonly by: RatesBy }) {
+  return <Said text={of} none={by === 'tag' ? '(no tag)' : '–'} className="min-w-0 font-medium" />;
+}
+
+function columnsBy(by: RatesBy): readonly Column<RateRow>[] {
+  return [
+    {
+      header: BY.find(({ value }) => value === by)?.label ?? 'Name',
+      width: 'minmax(0, 1.6fr)',
+      sort: ({ name }) => name,
+      cell: ({ name }) => <Name of={name} by={by} />,
+    },
+    countColumn({ header: 'Delivered', width: '7rem', sorts: true }, (row) => figuresOf([row]).delivered),
+    countColumn({ header: 'Bounced', width: '6.5rem', sorts: true }, (row) => figuresOf([row]).failed),
+    {
+      header: 'Bounce rate',
+      width: '7rem',
+      align: 'end',
+      sort: (row) => figuresOf([row]).bounceRate ?? 0,
+      cell: (row) => formatRate(figuresOf([row]).bounceRate),
+    },
+    countColumn({ header: 'Complaints', width: '7rem', sorts: true }, (row) => figuresOf([row]).complained),
+    {
+      header: 'Complaint rate',
+      width: '8.5rem',
+      align: 'end',
+      sort: (row) => figuresOf([row]).complaintRate ?? 0,
+      cell: (row) => <ComplaintRate figures={figuresOf([row])} />,
+    },
+  ];
+}
+
+const COLUMNS = { relay: columnsBy('relay'), domain: columnsBy('domain'), tag: columnsBy('tag') } as const;
+
+function ComplaintRate({ figures }: { readonly figures: Figures }) {
+  const tone = complaintTone(figures);
+  const text = formatRate(figures.complaintRate);
+  if (tone === 'neutral' || tone === 'good') return text;
+  return (
+    <Badge tone={tone} title={tone === 'bad' ? 'At or over 0.3 %' : 'At or over 0.1 %'}>
+      {text}
+    </Badge>
+  );
+}

@@ -1,0 +1,110 @@
+import { classNames, FILLS } from '../../parts/class-names.ts';
+import { formatRate } from './rates.ts';
+
+/** A line that a rate should stay below. */
+export interface Threshold {
+  readonly rate: number;
+  readonly label: string;
+  readonly tone: 'retrying' | 'failed';
+}
+
+const LINE_TONES = { retrying: 'border-retrying text-retrying', failed: 'border-failed text-failed' };
+
+/** A rate by day, with the lines that it should stay below. */
+export function RateChart({
+  label,
+  from,
+  rates,
+  titles,
+  top,
+  thresholds = [],
+  color,
+}: {
+  /** What is shown, read aloud. */
+  readonly label: string;
+  /** Start of the first day, RFC 3339. */
+  readonly from: string;
+  /** One a day; null: no mail. */
+  readonly rates: readonly (number | null)[];
+  /** What is said of each day, such as its counts. */
+  readonly titles: readonly string[];
+  /** The rate at the top of the chart: at least and at most. Higher bars are cut, and say so. */
+  readonly top: readonly [number, number];
+  readonly thresholds?: readonly Threshold[];
+  readonly color: 'failed' | 'retrying';
+}) {
+  const highest = Math.max(0, ...rates.map((rate) => rate ?? 0));
+  const scale = Math.min(top[1], Math.max(top[0], highest * 1.15));
+  const days = rates.map((_, day) =>
+    new Date(Date.parse(from) + day * 86_400_000).toISOString().slice(0, 10),
+  );
+  const isEmpty = rates.every((rate) => rate === null);
+  return (
+    <figure aria-label={label} className="min-w-0">
+      <div aria-hidden className="relative mr-12 h-44 border-b border-line">
+        {isEmpty ? (
+          <div className="flex h-full items-center justify-center text-soft">No mail in this time</div>
+        ) : (
+          <>
+            {thresholds.map(({ rate, label: name, tone }) => (
+              <div
+                key={rate}
+                className={classNames('absolute inset-x-0 z-1 border-t border-dashed', LINE_TONES[tone])}
+                style={{ bottom: `${(rate / scale) * 100}%` }}
+              >
+                <span className="absolute -right-12 bottom-0 w-11 translate-y-1/2 text-xs">{name}</span>
+              </div>
+            ))}
+            <span className="absolute top-0 left-0 text-xs text-soft">{formatRate(scale)}</span>
+            <div className="flex h-full items-end gap-px pt-4 sm:gap-0.5">
+              {rates.map((rate, day) => (
+                <div
+                  key={days[day]}
+                  title={titles[day]}
+                  className="flex h-full min-w-0 flex-1 flex-col items-center justify-end"
+                >
+                  {rate !== null && rate > scale && <span className="-mt-4 text-xs leading-4">▲</span>}
+                  {rate !== null && rate > 0 && (
+                    <div
+                      className={classNames('w-full rounded-t-xs', FILLS[color])}
+                      style={{ height: `max(2px, ${Math.min(1, rate / scale) * 100}%)` }}
+                    />
+                  )}
+                </div>
+              ))}
+            </div>
+          </>
+        )}
+      </div>
+      <div aria-hidden className="mt-1 mr-12 flex justify-between text-xs text-soft">
+        <span>{dayWords(days[0])}</span>
+        <span>{dayWords(days.at(-1))}</span>
+      </div>
+      <div className="sr-only">
+        <table>
+          <caption>{label}</caption>
+          <thead>
+            <tr>
+              <th scope="col">Day (UTC)</th>
+              <th scope="col">Rate</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rates.map((rate, day) => (
+              <tr key={days[day]}>
+                <th scope="row">{days[day]}</th>
+                <td>{rate === null ? 'no mail' : formatRate(rate)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </figure>
+  );
+}
+
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+function dayWords(day: string | undefined): string {
+  return day === undefined ? '' : DAY.format(new Date(day));
+}
