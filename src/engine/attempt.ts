@@ -209,7 +209,8 @@ function envelopeOf(unit: Unit, reversePath: string): Envelope {
     recipients: unit.deliveries.map(({ recipient }) =>
       isOurs ? { ...recipient, notify: withFailure(recipient.notify) } : recipient,
     ),
-    ret: unit.ret,
+    // What is larger than our limit for bounces would not come back.
+    ret: isOurs ? 'HDRS' : unit.ret,
     envid: unit.envid,
   };
 }
