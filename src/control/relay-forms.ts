@@ -41,6 +41,9 @@ function withoutNull(meaning: string): string {
   );
 }
 
+const WEBHOOK_HELP =
+  "To hear of bounces and complaints, set up its webhook afterwards: the URL is on the relay's page, the steps are in docs/provider-webhooks.md.";
+
 /** Text for each type of relay beside its form; docs/relays.md and docs/providers.md say more. */
 const RELAY_HELP: Readonly<Record<DeclaredType, Pick<RelayForm, 'title' | 'summary' | 'help'>>> = {
   smtp: {
@@ -70,6 +73,7 @@ const RELAY_HELP: Readonly<Record<DeclaredType, Pick<RelayForm, 'title' | 'summa
       "The sender's address or domain must be verified in the region.",
       'A new account is in the sandbox: it sends only to verified recipients.',
       'DKIM signatures are removed for SES: let it sign for the domain (Easy DKIM).',
+      WEBHOOK_HELP,
     ],
   },
   mailgun: {
@@ -78,7 +82,8 @@ const RELAY_HELP: Readonly<Record<DeclaredType, Pick<RelayForm, 'title' | 'summa
     help: [
       'The API key is under API Security; a sending key of the domain is enough.',
       'Region eu is for domains created in the EU.',
-      'Mailgun keeps bounces to itself: the reverse-path is not passed on.',
+      'The reverse-path is not passed on: bounces come back by webhook only.',
+      WEBHOOK_HELP,
     ],
   },
   postmark: {
@@ -88,6 +93,7 @@ const RELAY_HELP: Readonly<Record<DeclaredType, Pick<RelayForm, 'title' | 'summa
       'The secret is the server API token: Servers, your server, API Tokens.',
       'From must be a confirmed sender signature or on a verified domain.',
       'Bulk mail belongs in a message stream of its own: add a relay for it.',
+      WEBHOOK_HELP,
     ],
   },
   sendgrid: {
@@ -97,6 +103,7 @@ const RELAY_HELP: Readonly<Record<DeclaredType, Pick<RelayForm, 'title' | 'summa
       'The secret is an API key with the permission Mail Send: Settings, API Keys.',
       'From must be a verified sender or on an authenticated domain.',
       'An account in the European Union needs the endpoint https://api.eu.sendgrid.com.',
+      WEBHOOK_HELP,
     ],
   },
   resend: {
@@ -105,6 +112,7 @@ const RELAY_HELP: Readonly<Record<DeclaredType, Pick<RelayForm, 'title' | 'summa
     help: [
       'The secret is an API key with sending access: API Keys.',
       'From must be on a domain that is verified under Domains.',
+      WEBHOOK_HELP,
     ],
   },
   graph: {
