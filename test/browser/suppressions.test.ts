@@ -125,7 +125,14 @@ describeWith(NEEDED, 'what became of mail', () => {
     await wide.keyboard.press('Enter');
     await expect.poll(() => wide.getByRole('row').count()).toBe(2);
     await row(wide, '*@blocked.example').getByText('asked by phone').waitFor();
+    await wide.goto('/suppressions?q=bob@blocked.example');
+    await wide.getByText('No entry is like that').waitFor();
+    await wide.getByRole('link', { name: '*@blocked.example' }).click();
+    const drawer = wide.getByRole('dialog', { name: '*@blocked.example' });
+    await drawer.getByText('never by itself').waitFor();
     await wide.keyboard.press('Escape');
+    await drawer.waitFor({ state: 'detached' });
+    await wide.goto('/suppressions');
     await row(wide, '*@blocked.example')
       .getByRole('button', { name: /^What to do/ })
       .click();

@@ -23,7 +23,8 @@ const KINDS: Readonly<Record<Told['kind'], string>> = {
 
 /** What others told of a message, and how it came. Nothing is shown where nobody told anything. */
 export function ToldByOthers({ id }: { readonly id: string }) {
-  const { data } = useCall('messageFeedback', { id }, { topics: ['messages'] });
+  // Hints that name the message fetch it again, see `useStory`.
+  const { data } = useCall('messageFeedback', { id });
   if (data === undefined || data.feedback.length === 0) return null;
   return (
     <Card title="What others told" note="Anybody may have written it. Kept for some days." flush>

@@ -240,7 +240,9 @@ export function useStory(id: string) {
   useHints(
     useCallback(
       ({ ids }: Hint) => {
-        if (ids?.includes(id)) void client.invalidateQueries({ queryKey: ['messageStory', { id }] });
+        if (!ids?.includes(id)) return;
+        void client.invalidateQueries({ queryKey: ['messageStory', { id }] });
+        void client.invalidateQueries({ queryKey: ['messageFeedback', { id }] });
       },
       [client, id],
     ),

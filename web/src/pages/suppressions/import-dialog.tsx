@@ -60,6 +60,7 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
             field: fieldsOf(values, {}, (part) => setValues((before) => ({ ...before, ...part }))),
           }}
         />
+        <p className="text-sm text-soft">Rows that say themselves whose mail they stop keep that.</p>
         {run.state === 'running' && (
           <div className="space-y-1.5">
             <Progress label="Import" value={step === null ? null : step.done / Math.max(1, step.total)} />
@@ -132,7 +133,7 @@ function Report({ result: { added, updated, invalid, moreInvalid } }: { readonly
   return (
     <div className="space-y-4">
       <Banner level={all === 0 ? 'info' : 'warning'} title={`${formatCount(added)} added`}>
-        {updated > 0 && <p>{formatCount(updated)} were there already, and were renewed.</p>}
+        {updated > 0 && <p>{formatCount(updated)} renewed, as they were on the list already.</p>}
         {all > 0 && <p>{plural(all, 'row')} could not be imported.</p>}
       </Banner>
       {shown.length > 0 && (

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { Ban, Download, MoreHorizontal, Plus, Search, Trash2, Upload } from 'lucide-react';
 import { useCallback, useMemo, useState } from 'react';
 import { useAddress } from '../../address.ts';
@@ -11,7 +12,7 @@ import { Card, Page } from '../../parts/page.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { SearchField, Toolbar } from '../../parts/toolbar.tsx';
 import { Said, Time } from '../../parts/values.tsx';
-import { usePages } from '../../queries.ts';
+import { useCall, usePages } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
 import { AddDialog } from './add-dialog.tsx';
 import { EntryDrawer } from './entry-drawer.tsx';
@@ -85,10 +86,7 @@ export function SuppressionsPage() {
               more={list.more}
               empty={
                 isFiltered ? (
-                  <EmptyState icon={Search} title="No entry is like that">
-                    An address is found as it stands in the list: ann@example.org is not found under
-                    *@example.org. A domain finds all of its addresses.
-                  </EmptyState>
+                  <NotFound address={readWanted(q).address} />
                 ) : (
                   <EmptyState icon={Ban} title="Nobody is suppressed" actions={mayAct && add}>
                     Addresses come here by themselves: when they turn out not to exist, when their owners call
@@ -113,6 +111,32 @@ export function SuppressionsPage() {
         />
       )}
     </Page>
+  );
+}
+
+/** Nothing is found; of an address it says whether an entry for its domain stops it. */
+function NotFound({ address }: { readonly address: string | null }) {
+  const isMailbox = address !== null && !address.startsWith('*');
+  const check = useCall(
+    'checkSuppressions',
+    { addresses: [address ?? ''], from: null, stream: null },
+    { topics: ['suppressions'], enabled: isMailbox },
+  );
+  const entry = check.data?.results[0]?.suppression;
+  return (
+    <EmptyState icon={Search} title="No entry is like that">
+      {entry ? (
+        <>
+          But mail to this address is not sent, because of{' '}
+          <Link to="/suppressions" search={{ id: entry.id }} className="link">
+            {entry.address}
+          </Link>
+          .
+        </>
+      ) : (
+        'An address is found as it stands in the list, a domain finds all of its addresses.'
+      )}
+    </EmptyState>
   );
 }
 
@@ -179,6 +203,19 @@ function EntryMenu({ of }: { readonly of: Entry }) {
   );
 }
 
+const COMES_BACK = 'If mail to it fails again, it comes back by itself.';
+const WAS_ADDED = 'Somebody put it on the list; its note may say why.';
+
+/** What is said before an entry is taken away. */
+const AFTER_REMOVAL: Readonly<Record<Exclude<Entry['reason'], 'complaint'>, string>> = {
+  unsubscribe: 'Its owner wanted no more of it. Remove it only if they changed their mind.',
+  hard_bounce: COMES_BACK,
+  soft_bounces: COMES_BACK,
+  provider: `${COMES_BACK} Take it off the provider’s own list as well.`,
+  manual: WAS_ADDED,
+  import: WAS_ADDED,
+};
+
 /** Takes an entry away. That of somebody who complained goes only with a word that has to be written. */
 function askToRemove({ id, address, reason, scope }: Entry, onDone?: () => void): void {
   const isComplaint = reason === 'complaint';
@@ -196,9 +233,7 @@ function askToRemove({ id, address, reason, scope }: Entry, onDone?: () => void)
         <p className="text-soft">
           {isComplaint
             ? 'Its owner called mail spam. Mail to people who complained costs you the good will of their mailbox provider: remove it only if they asked for it.'
-            : reason === 'unsubscribe'
-              ? 'Its owner wanted no more of it. Remove it only if they changed their mind.'
-              : 'If it fails again, it comes back by itself.'}
+            : AFTER_REMOVAL[reason]}
         </p>
       </>
     ),
