@@ -121,7 +121,7 @@ function alignsText(alignment: Verdict['recipients'][number]['alignment']): stri
   return 'by SPF only';
 }
 
-function verdictText({ message, sizeBytes, recipients }: Verdict): string {
+function verdictText({ message, sizeBytes, recipients }: Omit<Verdict, 'suppressed'>): string {
   const rows = recipients.map(({ address, type, relay, rule, alignment }) => [
     address,
     type,
@@ -246,7 +246,7 @@ interface Outbox {
   readonly idle: string | null;
   send(draft: Draft, idempotencyKey: string | undefined): Promise<Submitted>;
   /** Checks a message as if it were sent. */
-  check(draft: Draft): Promise<Verdict>;
+  check(draft: Draft): Promise<Omit<Verdict, 'suppressed'>>;
   /**
    * The message's record once it is final, or as it was last seen when the time is over. Throws when it was never
    * seen.

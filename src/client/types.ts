@@ -139,6 +139,8 @@ export interface Verdict {
   readonly sizeBytes: number;
   /** The envelope’s sender. */
   readonly from: string;
+  /** Recipients to whom nothing would be sent, because of the suppression list. Absent if there are none. */
+  readonly suppressed?: readonly string[];
   readonly recipients: readonly VerdictRecipient[];
 }
 

@@ -52,8 +52,14 @@ export interface AcceptRecord {
   readonly deliveries: readonly AcceptDelivery[];
 }
 
-/** What a record is for the suppression list. */
-export function askingOf({ keyId, test, header, stream, ignoresSuppression }: AcceptRecord): Asking {
+/** What a record, or a submission, is for the suppression list. */
+export function askingOf({
+  keyId,
+  test,
+  header,
+  stream,
+  ignoresSuppression,
+}: Pick<AcceptRecord, 'keyId' | 'test' | 'header' | 'stream' | 'ignoresSuppression'>): Asking {
   return { keyId, test, fromDomain: domainOfFrom(header.from), stream, ignores: ignoresSuppression };
 }
 

@@ -110,6 +110,7 @@ export const verdictSchema = z.object({
   captured: z.boolean().describe('It would only be captured locally.'),
   sizeBytes: count.describe('Size of the message as it would be sent.'),
   from: z.string().describe('The envelope’s sender.'),
+  suppressed: z.array(z.string()).optional().describe('Recipients to whom nothing would be sent, because of the suppression list. Absent if there are none.'),
   recipients: z.array(verdictRecipientSchema),
 }).describe('The submission is valid. Nothing was stored, nothing will be sent.');
 

@@ -10,7 +10,7 @@ import type { Views } from '../../store/views.ts';
 import type { Call } from './call.ts';
 import type { InProgress } from './idempotency.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
-import { type Verdict, type VerdictDeps, verdictOf } from './verdict.ts';
+import { type Verdict, type VerdictDeps, verdictOf, withSuppressed } from './verdict.ts';
 
 /** From checked submissions to receipts: the engine's answers in the client's terms. */
 
@@ -18,6 +18,7 @@ import { type Verdict, type VerdictDeps, verdictOf } from './verdict.ts';
 export interface SubmitDeps {
   readonly intake: Intake;
   readonly sending: VerdictDeps['sending'];
+  readonly suppressions: VerdictDeps['suppressions'];
   readonly views: Pick<Views, 'message' | 'remembered'>;
   readonly clock: Clock;
   readonly random: Random;
@@ -104,12 +105,7 @@ function toldOf(
   suppressed: readonly string[],
   recipients: number,
 ): Pick<Receipt, 'message' | 'suppressed'> {
-  const message = captured ? CAPTURED : QUEUED;
-  if (suppressed.length === 0) return { message };
-  if (suppressed.length === recipients)
-    return { message: 'Not sent: every recipient is suppressed.', suppressed };
-  const count = suppressed.length === 1 ? '1 recipient is' : `${suppressed.length} recipients are`;
-  return { message: `${message.slice(0, -1)}; ${count} suppressed.`, suppressed };
+  return withSuppressed(captured ? CAPTURED : QUEUED, suppressed, recipients);
 }
 
 /** Throws the problem 503 when nothing is accepted now, from any client or from this key. */

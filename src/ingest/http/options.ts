@@ -19,6 +19,7 @@ export interface IngestDeps {
   readonly intake: Intake;
   /** The relays and sending domains in force. */
   readonly sending: VerdictDeps['sending'];
+  readonly suppressions: VerdictDeps['suppressions'];
   /** What links to unsubscribe are made of now. */
   readonly unsubscribing: () => UnsubscribeTerms;
   readonly acts: Acts;

@@ -3,11 +3,16 @@ import type { SendingDomain } from '../../domain/domain-keys.ts';
 import { parseAddress } from '../../domain/mailbox.ts';
 import type { Submission } from '../../domain/message.ts';
 import { INBOX, type Relay } from '../../domain/relay.ts';
+import { suppressionKeys } from '../../domain/suppressed-address.ts';
+import { stoppedBy } from '../../domain/suppression.ts';
 import type { Intake } from '../../engine/contract.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { areAligned } from '../../lib/organizational-domain.ts';
 import { authorsOf } from '../../mail/field-values.ts';
 import { readHandedIn } from '../../mail/handed-in.ts';
 import type { Shown } from '../../operations/operation.ts';
+import { askingOf } from '../../store/accepting.ts';
+import type { SuppressionList } from '../../store/suppressions.ts';
 import type { verdictSchema } from './answers.ts';
 
 /** The answer to a dry run (contract §2): what would be sent, and each copy's route. */
@@ -16,6 +21,8 @@ export type Verdict = Shown<typeof verdictSchema>;
 /** What a verdict is based on. */
 export interface VerdictDeps {
   readonly intake: Pick<Intake, 'plan'>;
+  readonly suppressions: Pick<SuppressionList, 'suppressionsUnder'>;
+  readonly clock: Pick<Clock, 'wall'>;
   /** The relays and sending domains in force. */
   readonly sending: () => {
     readonly relays: readonly Pick<Relay, 'name' | 'type'>[];
@@ -30,9 +37,10 @@ const MAX_HEADER_BYTES = 1024 * 1024;
  * The verdict on a checked submission. Changes nothing. Every sender may ask for it, so it hides the state of relays,
  * which `routes/explain` shows.
  */
-export async function verdictOf(submission: Submission, { intake, sending }: VerdictDeps): Promise<Verdict> {
-  const plan = await intake.plan(submission);
-  const { relays, domains } = sending();
+export async function verdictOf(submission: Submission, deps: VerdictDeps): Promise<Verdict> {
+  const plan = await deps.intake.plan(submission);
+  const suppressed = await suppressedIn(submission, deps);
+  const { relays, domains } = deps.sending();
   const facts = alignmentFacts(submission, domains);
   const alignmentBy = (name: string | null): Alignment | null => {
     const type = relays.find((relay) => relay.name === name)?.type ?? 'inbox';
@@ -40,7 +48,7 @@ export async function verdictOf(submission: Submission, { intake, sending }: Ver
   };
   return {
     dryRun: true,
-    message: 'Valid. Nothing was stored, nothing will be sent.',
+    ...withSuppressed('Valid. Nothing was stored, nothing will be sent.', suppressed, plan.length),
     captured: submission.test || plan.every(({ relay }) => relay === INBOX),
     sizeBytes: submission.content.sizeBytes,
     from: submission.envelope.reversePath,
@@ -55,6 +63,37 @@ export async function verdictOf(submission: Submission, { intake, sending }: Ver
       };
     }),
   };
+}
+
+/** Whom the suppression list would stop now. */
+async function suppressedIn(
+  submission: Submission,
+  { suppressions, clock }: Pick<VerdictDeps, 'suppressions' | 'clock'>,
+): Promise<readonly string[]> {
+  const { recipients } = submission.envelope;
+  const forms = recipients.map(({ address }) => suppressionKeys(address));
+  const found = Map.groupBy(
+    await suppressions.suppressionsUnder([...new Set(forms.flat())]),
+    ({ address }) => address,
+  );
+  const [asking, now] = [askingOf(submission), clock.wall()];
+  return recipients.flatMap(({ address }, place) => {
+    const entries = forms[place]?.flatMap((form) => found.get(form) ?? []) ?? [];
+    return stoppedBy(entries, asking, now) === null ? [] : [address];
+  });
+}
+
+/** The same as a receipt's, which says whom the suppression list stops. */
+export function withSuppressed(
+  message: string,
+  suppressed: readonly string[],
+  recipients: number,
+): { readonly message: string; readonly suppressed?: readonly string[] } {
+  if (suppressed.length === 0) return { message };
+  if (suppressed.length === recipients)
+    return { message: 'Not sent: every recipient is suppressed.', suppressed };
+  const count = suppressed.length === 1 ? '1 recipient is' : `${suppressed.length} recipients are`;
+  return { message: `${message.slice(0, -1)}; ${count} suppressed.`, suppressed };
 }
 
 /** Whether a key of ours signs this submission. */

@@ -1,7 +1,7 @@
 /** `/api/v1/suppressions` over real sockets, a real store and the real operations (contract-2 §A5). */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ApiKey } from '../../../src/domain/key.ts';
-import { type Answer, type Ask, faultsOf, World } from './world.ts';
+import { type Answer, type Ask, faultsOf, MAIL, World } from './world.ts';
 
 const PATH = '/api/v1/suppressions';
 const LISTED = ['suppressions:read', 'suppressions:write'] as const;
@@ -270,4 +270,27 @@ test('a check tells what would be sent from the key, and why not', async () => {
   const many = Array.from({ length: 1000 }, (_, n) => `r${n}@a.b.c.d.e.example.org`);
   expect((await post(shop, '/check', { addresses: many })).json['results']).toHaveLength(1000);
   expect((await post(shop, '/check', { addresses: [...many, 'x@example.org'] })).status).toBe(400);
+});
+
+test('a dry run names whom the list would stop', async () => {
+  const sender = await world.key({ id: 'key_sender', name: 'sender' });
+  await add(admin, { address: '*@example.net', scope: 'domain:shop.example', stream: 'news' });
+  await add(admin, { address: 'bob@example.org', scope: 'key:sender' });
+  const judged = async (fields: object) => {
+    const mail = { ...MAIL, from: 'a@shop.example', dryRun: true, ...fields };
+    const { message, suppressed } = (await world.post(sender, mail)).json;
+    return [message, suppressed];
+  };
+  const to = ['ann@example.net', 'bob@example.org', 'eve@example.org'];
+  const valid = 'Valid. Nothing was stored, nothing will be sent';
+  expect(await judged({ to })).toEqual([`${valid}; 1 recipient is suppressed.`, ['bob@example.org']]);
+  expect(await judged({ to, stream: 'News' })).toEqual([
+    `${valid}; 2 recipients are suppressed.`,
+    to.slice(0, 2),
+  ]);
+  expect(await judged({ to: 'bob@example.org' })).toEqual([
+    'Not sent: every recipient is suppressed.',
+    ['bob@example.org'],
+  ]);
+  expect(await judged({ to: 'eve@example.org' })).toEqual([`${valid}.`, undefined]);
 });

@@ -188,12 +188,13 @@ export class World extends IngestWorld {
     super({ ...OPTIONS, ...options }, epoch);
     this.options = { ...OPTIONS, ...options, limits: { ...API_LIMITS, ...limits } };
     const { intake, stores, shared, events, clock, random, log, signal } = this;
-    const { views } = stores;
+    const { views, suppressions } = stores;
     const { operations, outlook } = queueOf(this);
     const handler = createIngestApi(
       {
         intake,
         views,
+        suppressions,
         shared,
         events,
         clock,
