@@ -20,13 +20,14 @@ async function scan({ stranger, address }: Neighbours): Promise<readonly string[
 }
 
 /** Starts a server at the usual ports of a machine of its own. */
-async function startAt({ server, address }: Neighbours, context: TestContext, listener: string) {
+async function startAt({ server, address }: Neighbours, context: TestContext, listener: string, more = '') {
   const installation = installed(
     context,
     `
 api: { port: null }
 webui: { port: null }
 listener: { ports: ${JSON.stringify(PORTS)}, bind: ["${address}"], ${listener} }
+${more}
 `,
   );
   return await installation.start(server);
@@ -48,6 +49,12 @@ describeIf(isPossible, 'nmap and ip netns', 'a stranger who looks for an open re
   test.concurrent('finds none, with the settings that are usual', LONG, async (context) => {
     const both = await neighbours(context);
     await startAt(both, context, '');
+    expect(await scan(both)).toEqual(PORTS.map(() => CLOSED));
+  });
+
+  test.concurrent('finds none where anybody may bring bounces', LONG, async (context) => {
+    const both = await neighbours(context);
+    await startAt(both, context, '', 'bounces: { domain: bounces.example.com }');
     expect(await scan(both)).toEqual(PORTS.map(() => CLOSED));
   });
 

@@ -98,6 +98,22 @@ describe('a stranger', () => {
   });
 
   test.each([
+    [`ann%example.org@${DOMAIN}`, /^550 5\.1\.1 /],
+    [`"ann@example.org"@${DOMAIN}`, /^553 5\.1\.3 /],
+    [`example.org!ann@${DOMAIN}`, /^550 5\.1\.1 /],
+    [`@${DOMAIN}:ann@example.org`, /^550 5\.7\.1 /],
+    [`b-${'0'.repeat(40)}@${DOMAIN}`, /^550 5\.1\.1 /],
+    [`ann@example.org@${DOMAIN}`, /^501 5\.1\.3 /],
+    [`ann@${DOMAIN}.example.org`, /^550 5\.7\.1 /],
+  ])('gets nothing through by a trick: <%s>', async (address, refused) => {
+    await start();
+    const client = await world.hello();
+    expect(await send(client, [address], DSN, 'a@example.net')).toMatch(refused);
+    expect(world.intake.submissions).toEqual([]);
+    expect(world.desk.reports).toEqual([]);
+  });
+
+  test.each([
     ['the sender’s own domain', 'ann@example.com'],
     ['a subdomain of the bounce domain', `postmaster@x.${DOMAIN}`],
     ['its parent', 'postmaster@example.com'],
