@@ -64,9 +64,11 @@ export function inGroup<R extends Readonly<Record<string, SettingRow<unknown>>>>
   return Object.fromEntries(placed) as { readonly [K in keyof R]: R[K] & Place };
 }
 
+/** Sections that share a group with others, whose settings would have the same labels without it. */
+const NAMED_SECTIONS = /^(?:bounces|hooks|suppressions)\./;
+
 function labelOf(key: string): string {
-  const words = key
-    .slice(key.indexOf('.') + 1)
+  const words = (NAMED_SECTIONS.test(key) ? key : key.slice(key.indexOf('.') + 1))
     .replaceAll(/[._]/g, ' ')
     .replaceAll(/\bcidrs?\b/g, (word) => (word === 'cidr' ? 'range' : 'ranges'))
     .replaceAll(/\b(tls|json|cors|smtp|url|dns|http|ip|ad)\b/g, (word) => word.toUpperCase());

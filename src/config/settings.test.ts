@@ -49,6 +49,7 @@ test.each<[SettingKey, string, string]>([
   ['api.rate_limit_per_key', 'Rate limit per key', 'http-api'],
   ['api.tls_enabled', 'TLS enabled', 'http-api'],
   ['webui.allowed_cidrs', 'Allowed ranges', 'security'],
+  ['bounces.domain', 'Bounces domain', 'smtp'],
   ['retention.content_days', 'Content days', 'retention'],
   ['dns.trust_ad', 'Trust AD', 'delivery'],
 ])('%s is called %s and shown in %s', (key, label, group) => {
