@@ -7,7 +7,7 @@ import { handOver } from '../ingest/http/hand-over.ts';
 import { resubmission } from '../ingest/http/resend.ts';
 import { refuseTooLarge, type SubmissionContext } from '../ingest/http/submission-context.ts';
 import type { Origin } from '../ingest/smtp/origin.ts';
-import { buildSubmission, individually } from '../ingest/smtp/submission.ts';
+import { buildSubmission } from '../ingest/smtp/submission.ts';
 import { inSlices } from '../lib/clock.ts';
 import { asOperationError, OperationError } from '../operations/call.ts';
 import type { Submitted } from '../operations/messages.ts';
@@ -52,14 +52,11 @@ export async function submitRaw(request: RequestOf<'submitRaw'>, deps: LocalDeps
     limits: config.api,
     domains: new Set(config.domains.map(({ name }) => name)),
   });
-  const made = built.ok
-    ? await individually(built, unsubscribeTermsOf(config), config.api.maxMessageBytes)
-    : built;
-  if (!made.ok) throw new OperationError('invalid', made.refusal.reply.text);
+  if (!built.ok) throw new OperationError('invalid', built.refusal.reply.text);
   try {
-    refuseTooLarge(made.submission.content.sizeBytes, config.api.maxMessageBytes);
+    refuseTooLarge(built.submission.content.sizeBytes, config.api.maxMessageBytes);
     const local = { source: 'cli', sourceAddress: null, requestId: null } as const;
-    const { id, message } = await handOver({ ...made.submission, ...local }, deps);
+    const { id, message } = await handOver({ ...built.submission, ...local }, deps);
     return { id, message };
   } catch (error) {
     throw asOperationError(error);

@@ -49,7 +49,7 @@ export async function takeUnsubscribe({ exchange, params }: Visit, deps: Unsubsc
   const found = await subscriberOf(params['token'] ?? '', deps);
   if (found === null) throw unknownLink();
   const form = await readForm(exchange, deps.budget.share('unsubscribe'));
-  if (!form.some(([name, value]) => name === 'List-Unsubscribe' && value === 'One-Click'))
+  if (!form.some(([name, value]) => name === 'List-Unsubscribe' && value.trim() === 'One-Click'))
     throw new Problem(
       400,
       'invalid_request',
