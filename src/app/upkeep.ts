@@ -89,9 +89,10 @@ export async function keepJournal({
   /** The current `retention.activity_days`. */
   readonly days: () => number;
 }): Promise<void> {
-  const { clock } = options;
-  await keepPruning('journal.not_shortened', JOURNAL_EVERY_MS, options, () =>
-    journal.forgetEntries(clock.wall() - days() * DAY_MS, BATCH),
+  const { clock, log } = options;
+  const prune = () => journal.forgetEntries(clock.wall() - days() * DAY_MS, BATCH);
+  await keepPruning(JOURNAL_EVERY_MS, options, prune, (message) =>
+    log.warn('journal.not_shortened', { message }),
   );
 }
 
@@ -100,25 +101,26 @@ export async function keepSuppressions({
   suppressions,
   ...options
 }: PruningOptions & { readonly suppressions: SuppressionList }): Promise<void> {
-  const { clock } = options;
-  await keepPruning('suppressions.not_shortened', SUPPRESSIONS_EVERY_MS, options, () =>
-    suppressions.forgetSuppressions(clock.wall(), BATCH),
+  const { clock, log } = options;
+  const prune = () => suppressions.forgetSuppressions(clock.wall(), BATCH);
+  await keepPruning(SUPPRESSIONS_EVERY_MS, options, prune, (message) =>
+    log.warn('suppressions.not_shortened', { message }),
   );
 }
 
 /** `prune` removes at most {@link BATCH}, and says how many. */
 async function keepPruning(
-  event: string,
   everyMs: number,
-  { clock, log, signal }: PruningOptions,
+  { clock, signal }: PruningOptions,
   prune: () => Promise<number>,
+  failed: (message: string) => void,
 ): Promise<void> {
   while (!signal.aborted) {
     try {
       let pruned = BATCH;
       while (pruned === BATCH && !signal.aborted) pruned = await prune();
     } catch (error) {
-      log.warn(event, { message: error instanceof Error ? error.message : String(error) });
+      failed(error instanceof Error ? error.message : String(error));
     }
     await clock.sleep(everyMs, signal);
   }
