@@ -63,7 +63,8 @@ async function fill(directory: string, entries: number): Promise<void> {
   db.close();
 }
 
+// In the order of every index, which takes a tenth of the time.
 const FILL = `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
   INSERT INTO suppressions (id, address, domain, scope, stream, reason, source, note, created_at, updated_at)
-  SELECT printf('sup_%026d', n), printf('user%d@d%d.example', n, n % 10000), printf('d%d.example', n % 10000),
+  SELECT printf('sup_%026d', n), printf('user%08d@d%06d.example', n, n / 500), printf('d%06d.example', n / 500),
     'global', '', 'hard_bounce', 'import', '', 0, 0 FROM numbers`;
