@@ -104,20 +104,22 @@ describe('rates', () => {
     events[3] = event({ type: 'message.complained', at: NOW - 10 * DAY });
     const { asked, rates } = over(events);
     const { since, rows } = await rates({ by: 'domain', days: 30 });
-    expect(asked).toHaveLength(20);
-    expect(since).toBe(new Date(NOW - 39 * 1000).toISOString());
-    expect(rows[0]?.delivered.at(-1)).toBeLessThan(40);
+    expect(asked).toHaveLength(10);
+    expect(since).toBe(new Date(NOW - 19 * 1000).toISOString());
+    expect(rows[0]?.delivered.at(-1)).toBeLessThan(20);
   });
 
   it('name at most fifty, the most mail first, and say how many there are besides', async () => {
-    const events = Array.from({ length: 39 }, (_, place) => event({ tags: [`a${place}`, `b${place}`] }));
+    const events = Array.from({ length: 19 }, (_, place) =>
+      event({ tags: [`a${place}`, `b${place}`, `c${place}`] }),
+    );
     const { rows, moreNames } = await over([event({ tags: ['a7'] }), ...events]).rates({
       by: 'tag',
       days: 1,
     });
     expect(rows).toHaveLength(50);
     expect(rows[0]?.name).toBe('a7');
-    expect(moreNames).toBe(28);
+    expect(moreNames).toBe(7);
   });
 
   it('are worked out once for all who ask within half a minute', async () => {

@@ -20,7 +20,7 @@ const MAX_ROWS = 50;
 const MAX_NAMES = 5_000;
 /** Events of a page, and pages, that are read for an answer. */
 const PAGE = 1_000;
-const MAX_PAGES = 20;
+const MAX_PAGES = 10;
 
 /** What rates are made of. */
 export interface RateDeps {
