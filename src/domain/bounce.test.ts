@@ -167,6 +167,7 @@ test('soft bounces count for 30 days, and from the last delivery on', () => {
   expect(softBouncesInARow([old, old + 1, NOW - DAY, NOW], null, NOW)).toBe(3);
   expect(softBouncesInARow([old, old + 1, NOW - DAY, NOW], NOW - DAY, NOW)).toBe(1);
   expect(softBouncesInARow([], null, NOW)).toBe(0);
+  expect(softBouncesInARow([NOW - 1, NOW + HOUR], null, NOW), 'another clock was ahead').toBe(2);
 });
 
 test('a domain is guarded by more than 50 hard bounces that are over half of what it decided', () => {

@@ -107,7 +107,7 @@ export const SOFT_BOUNCE_WINDOW_MS = 30 * DAY_MS;
 
 /**
  * The number of soft bounces of an address that count at `now`: those in the last 30 days and after the last delivery to
- * it (null: there was none). All times are wall ms.
+ * it (null: there was none). All times are wall ms; later ones than `now` were written by a clock that is ahead, and count.
  */
 export function softBouncesInARow(
   bouncedAt: readonly number[],
@@ -115,7 +115,7 @@ export function softBouncesInARow(
   now: number,
 ): number {
   const since = Math.max(now - SOFT_BOUNCE_WINDOW_MS, deliveredAt ?? Number.NEGATIVE_INFINITY);
-  return bouncedAt.filter((at) => at > since && at <= now).length;
+  return bouncedAt.filter((at) => at > since).length;
 }
 
 /**

@@ -58,6 +58,8 @@ interface Place {
  */
 export class Aftermaths implements Onlooker {
   readonly listed = new Listed();
+  /** What was found first; an engine that met it as an error would only try again. */
+  broken: InvariantBroken | null = null;
   /** How many recipients bounced, and how many were stopped. */
   bounced = 0;
   stopped = 0;
@@ -120,9 +122,7 @@ export class Aftermaths implements Onlooker {
     const { tidings, coming, isInTime } = telling;
     if (isBounce(tidings)) {
       if (isInTime && place.retried === telling.retries && place.bounced === 0)
-        throw new InvariantBroken(
-          `${name} is ${place.state} although it bounced (${tidings}), and that was heard`,
-        );
+        this.#broke(`${name} is ${place.state} although it bounced (${tidings}), and that was heard`);
       return;
     }
     const event: EventType = EVENT_OF[tidings];
@@ -168,7 +168,7 @@ export class Aftermaths implements Onlooker {
   accepted(id: string): void {
     for (const { index, address, mail, isOwedReport, state } of this.#messages.get(id) ?? [])
       if (!isOwedReport && state !== 'failed' && this.listed.mustStop(mail, address))
-        throw new InvariantBroken(`${id}/${index} was taken although ${address} is suppressed`);
+        this.#broke(`${id}/${index} was taken although ${address} is suppressed`);
   }
 
   began(units: readonly UnitRef[]): void {
@@ -176,7 +176,7 @@ export class Aftermaths implements Onlooker {
       for (const index of indexes) {
         const place = this.#messages.get(messageId)?.[index];
         if (place !== undefined && this.listed.mustStop(place.mail, place.address))
-          throw new InvariantBroken(`${messageId}/${index} is tried although ${place.address} is suppressed`);
+          this.#broke(`${messageId}/${index} is tried although ${place.address} is suppressed`);
       }
   }
 
@@ -206,7 +206,7 @@ export class Aftermaths implements Onlooker {
     else if (outcome === 'suppressed') {
       this.stopped++;
       if (!this.listed.mayStop(mail, address))
-        throw new InvariantBroken(`${id}/${index} was stopped, and nobody suppressed ${address}`);
+        this.#broke(`${id}/${index} was stopped, and nobody suppressed ${address}`);
     } else if (outcome === 'rejected' && verb === 'settle') {
       if (lastSaid === GONE_TEXT) this.listed.is(globally(address));
       if (lastSaid === FULL_TEXT) this.listed.softBounced(address);
@@ -221,10 +221,11 @@ export class Aftermaths implements Onlooker {
     place.bounced++;
     this.bounced++;
     const telling = place.told.find(({ tidings }) => isBounce(tidings));
-    if (telling === undefined)
-      throw new InvariantBroken(`${place.id}/${place.index} bounced, and nobody told of it`);
-    if (place.bounced > 1 && place.retried === 0)
-      throw new InvariantBroken(`${place.id}/${place.index} bounced twice`);
+    if (telling === undefined) {
+      this.#broke(`${place.id}/${place.index} bounced, and nobody told of it`);
+      return;
+    }
+    if (place.bounced > 1 && place.retried === 0) this.#broke(`${place.id}/${place.index} bounced twice`);
     if (telling.coming === null) return;
     // What was told is written by now, and in the same transaction.
     telling.coming.isCrossed = false;
@@ -277,6 +278,10 @@ export class Aftermaths implements Onlooker {
 
   #isOnlyCopy(name: string): boolean {
     return this.#taken.get(name) === 1;
+  }
+
+  #broke(message: string): void {
+    this.broken ??= new InvariantBroken(message);
   }
 
   #place(name: string): Place {

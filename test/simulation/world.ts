@@ -207,7 +207,7 @@ class World implements Nodes {
 
   async #advance(end: number, enough: () => boolean = () => false): Promise<void> {
     for (let steps = 0; !enough() && (await this.#time.step(end)); steps++) {
-      this.#trouble ??= this.#limits.broken;
+      this.#trouble ??= this.#limits.broken ?? this.#aftermaths.broken;
       if (this.#trouble) throw this.#trouble;
       if (steps > MAX_STEPS) throw new InvariantBroken('the history does not come to an end');
       if (this.#hop.takenNow.length > 0)

@@ -157,6 +157,10 @@ export function bouncingContract(open: OpenSubject): void {
         for (const address of others) expect(await bouncesInARow([0, 1], address, 3)).toEqual([null, null]);
       });
 
+      it('count although a clock was ahead when they came', async () => {
+        expect(await bouncesInARow([HOUR, 2 * HOUR, 0], ANN, 3)).toEqual([null, null, 'soft_bounces']);
+      });
+
       it('are counted across a restart', async () => {
         expect(await bouncesInARow([0], ANN, 1)).toEqual(['soft_bounces']);
         const sent = [];
