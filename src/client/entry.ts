@@ -5,7 +5,7 @@
 
 export type { ListFilter, PageRequest } from './filter.ts';
 export type { Attachment, Message, NamedTexts, RawContent, RawEnvelope } from './message.ts';
-export type { CallOptions, SendOptions, WaitOptions, WaybillOptions } from './options.ts';
+export type { CallOptions, ContentOptions, SendOptions, WaitOptions, WaybillOptions } from './options.ts';
 export type {
   AbortedError,
   ClientError,

@@ -37,6 +37,12 @@ export interface CallOptions {
   readonly timeoutMs?: number | null | undefined;
 }
 
+/** What a call for a message's bytes may be told. */
+export interface ContentOptions extends CallOptions {
+  /** Whose copy, where recipients have copies of their own (`unsubscribe`); the first one's without it. */
+  readonly recipient?: string | null | undefined;
+}
+
 /** What a call that sends may be told. */
 export interface SendOptions extends CallOptions {
   /**

@@ -194,6 +194,13 @@ test('content is a message, or else not the server’s', async () => {
   api.faults = [page, { ...page, headers: { 'Content-Type': 'message/rfc822' }, body: 'From: a' }];
   expect(await client.content('msg_1')).toMatchObject({ ok: false, error: { kind: 'protocol' } });
   expect(await client.content('msg_1')).toEqual({ ok: true, value: new TextEncoder().encode('From: a') });
+  api.faults = [{ ...page, headers: { 'Content-Type': 'message/rfc822' } }];
+  await client.content('msg_1', { recipient: 'a+b@x.example' });
+  expect(api.received.map(({ path }) => path)).toEqual([
+    '/api/v1/messages/msg_1/content',
+    '/api/v1/messages/msg_1/content',
+    '/api/v1/messages/msg_1/content?recipient=a%2Bb%40x.example',
+  ]);
 });
 
 test('an id cannot lead elsewhere', async () => {

@@ -100,10 +100,11 @@ export function listAttempts(id: string, cursor: string | undefined): Call<Attem
 }
 
 /** Asks for the message itself. */
-export function getContent(id: string): Call<Uint8Array> {
+export function getContent(id: string, recipient: string | null): Call<Uint8Array> {
+  const query = recipient === null ? '' : `?recipient=${encodeURIComponent(recipient)}`;
   const read = ({ headers, bytes }: Answer) =>
     headers.get('content-type')?.startsWith('message/rfc822') ? bytes : null;
-  return { method: 'GET', path: pathOf(id, '/content'), read };
+  return { method: 'GET', path: pathOf(id, `/content${query}`), read };
 }
 
 /** Asks whether messages are taken. */

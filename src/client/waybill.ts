@@ -2,7 +2,7 @@ import { type Call, type Called, Caller } from './call.ts';
 import type { ListFilter, PageRequest } from './filter.ts';
 import type { Machine } from './machine.ts';
 import type { Message, RawContent, RawEnvelope } from './message.ts';
-import type { CallOptions, SendOptions, WaitOptions, WaybillOptions } from './options.ts';
+import type { CallOptions, ContentOptions, SendOptions, WaitOptions, WaybillOptions } from './options.ts';
 import * as requests from './requests.ts';
 import { failed, type Result, type Sent, succeeded, unwrap } from './result.ts';
 import { settingsOf } from './settings.ts';
@@ -140,8 +140,8 @@ export class Waybill {
   }
 
   /** The message itself, as it was sent, while it is kept. Needs the scope `messages:content`. */
-  async content(id: string, options: CallOptions = {}): Promise<Result<Uint8Array>> {
-    return await this.#ask(() => requests.getContent(id), options);
+  async content(id: string, options: ContentOptions = {}): Promise<Result<Uint8Array>> {
+    return await this.#ask(() => requests.getContent(id, options.recipient ?? null), options);
   }
 
   /** Whether the server takes messages now. Asks once. */
