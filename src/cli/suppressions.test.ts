@@ -81,6 +81,18 @@ describe.each([{ running: true }, { running: false }])(
       expect(await addresses()).toEqual(['sue@example.org', 'eve@example.org']);
     });
 
+    test('few among many are found, however many entries lie between', async () => {
+      const others = Array.from({ length: 2500 }, (_, n) => `r${n}@example.org`).join('\n');
+      const input = `email,reason\nann@example.org,complaint\n${others}\n`;
+      expect((await here.waybill(['suppressions', 'import', '-'], { input })).status).toBe(0);
+      const found = await asJson('list', '--reason', 'complaint');
+      expect(found).toMatchObject({ suppressions: [{ address: 'ann@example.org' }], hasMore: false });
+      expect((await suppressions('list', '--limit', '2')).out).toMatch(
+        /\n\nThere are, or may be, more: --cursor sup_/,
+      );
+      expect((await suppressions('list', '--reason', 'manual')).out).toBe('There are no such entries.\n');
+    });
+
     test('what cannot be done is told, with its status', async () => {
       for (const [args, status, said] of [
         [['add', 'ann(at)example.org'], 2, 'ann(at)example.org'],

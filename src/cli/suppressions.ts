@@ -10,7 +10,7 @@ import {
   type SuppressionsPage,
   type SuppressionView,
 } from '../operations/suppressions.ts';
-import type { StepOf } from '../operations/table.ts';
+import type { RequestOf, StepOf } from '../operations/table.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
 import { groupCommand, tableText } from './operation-command.ts';
 import { withOperations } from './session.ts';
@@ -35,11 +35,31 @@ export function suppressionsCommand(context: Context): Command {
     name: 'suppressions',
     title: 'addresses that get no mail',
     order: ['list', 'add', 'remove', importCommand(context), exportCommand(context), 'check'],
+    calls: { listSuppressions: (request, call) => listed(request, call) },
     texts: {
       listSuppressions: (page, { columns }) => pageText(page, columns),
       checkSuppressions: (check, { columns }) => checkText(check, columns),
     },
   });
+}
+
+/** Pages that are looked through for what few entries have; each looks at 2,000. */
+const MAX_PAGES = 100;
+
+/** A page that is as long as asked for, however many entries lie between those that match. */
+async function listed(
+  request: RequestOf<'listSuppressions'>,
+  call: (request: RequestOf<'listSuppressions'>) => Promise<SuppressionsPage>,
+): Promise<SuppressionsPage> {
+  let page = await call(request);
+  for (let pages = 1; pages < MAX_PAGES; pages++) {
+    const { suppressions, nextCursor: cursor } = page;
+    const limit = request.limit - suppressions.length;
+    if (cursor === undefined || limit <= 0) break;
+    const next = await call({ ...request, limit, cursor });
+    page = { ...next, suppressions: [...suppressions, ...next.suppressions] };
+  }
+  return page;
 }
 
 /** Entries under each other. */
@@ -59,8 +79,9 @@ const ENTRIES: TableForm<SuppressionView> = {
 };
 
 function pageText({ suppressions, nextCursor }: SuppressionsPage, columns: number | null): string {
-  const more = nextCursor === undefined ? '' : `\n\nThere are, or may be, more: --cursor ${nextCursor}`;
-  return tableText(ENTRIES, suppressions, columns) + more;
+  if (nextCursor === undefined) return tableText(ENTRIES, suppressions, columns);
+  const more = `There are, or may be, more: --cursor ${nextCursor}`;
+  return suppressions.length === 0 ? more : `${tableText(ENTRIES, suppressions, columns)}\n\n${more}`;
 }
 
 const CHECKED: TableForm<SuppressionCheck['results'][number]> = {
