@@ -61,3 +61,9 @@ export const HOLD_KINDS = ['pause', 'drain'] as const;
 
 /** See {@link HOLD_KINDS}. */
 export type HoldKind = (typeof HOLD_KINDS)[number];
+
+/**
+ * Which due work is claimed first: high priority, then normal, then bulk; only high priority; or bulk first, so that
+ * nothing starves.
+ */
+export type ClaimOrder = 'high_first' | 'high_only' | 'bulk_first';

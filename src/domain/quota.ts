@@ -104,3 +104,24 @@ export function spentText({ relay, allowance, begins, waiting }: SpentRelay): st
 export function isShort({ warming, waiting, latenessMs }: SpentRelay, lateMs: number): boolean {
   return !warming && waiting > 0 && latenessMs > lateMs;
 }
+
+// What attempts take off a quota, and give back.
+
+/** A request to give that many recipients to a relay. */
+export interface QuotaRequest {
+  readonly relay: string;
+  /** Whole UTC days since the epoch. */
+  readonly day: number;
+  /** How many of this unit's recipients will be sent. */
+  readonly recipients: number;
+  /** Refused if the day's usage would exceed this. */
+  readonly limit: number;
+}
+
+/** Recipients that an attempt took off a quota, and that proved not to have been taken. */
+export interface QuotaRefund {
+  readonly relay: string;
+  /** The day they were charged to. */
+  readonly day: number;
+  readonly recipients: number;
+}

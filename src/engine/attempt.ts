@@ -1,12 +1,13 @@
 import { type Evidence, NO_EVIDENCE } from '../domain/attempt.ts';
 import type { Envelope } from '../domain/message.ts';
 import { localReply, type Outcome } from '../domain/outcome.ts';
+import type { QuotaRequest } from '../domain/quota.ts';
 import type { ReturnPathOf } from '../domain/return-path.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Stop, type StopSignal } from '../lib/stop.ts';
 import type { Spool } from '../spool/spool.ts';
 import { SpoolError } from '../spool/spool.ts';
-import type { BeginRequest, QuotaRequest, Store, Unit, UnitRef } from '../store/store.ts';
+import type { BeginRequest, Store, Unit, UnitRef } from '../store/store.ts';
 import type { Stopped } from '../store/telling.ts';
 import type { TransportContent, TransportJob, TransportResult } from '../transport/transport.ts';
 import type { Lane } from './lanes.ts';

@@ -6,8 +6,7 @@ import type { RoutingTable, RuleVerdict } from '../domain/route.ts';
 import type { RouteFacts } from '../domain/route-match.ts';
 import type { SettlePolicy } from '../domain/settle.ts';
 import type { SuppressionReason, SuppressionRules } from '../domain/suppression.ts';
-import type { CancelAnswer, RequeueAnswer } from '../store/acting.ts';
-import type { Reassignment } from '../store/store.ts';
+import type { CancelAnswer, Reassignment, RequeueAnswer } from '../store/acting.ts';
 import type { PurgePolicy, RestoredAct } from '../store/upkeep.ts';
 import type { WaitingDelivery } from '../store/views.ts';
 

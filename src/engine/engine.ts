@@ -155,11 +155,12 @@ function roomsOf(deps: EngineDeps) {
   const reports = new Reports({ ...parts, relays, newId: () => accept.newId() });
   const feedback = new FeedbackRoom(parts);
   const relayStory = new RelayStory(parts);
+  const own: FeedbackRoom['own'] = (deliveries, transitions) => feedback.own(deliveries, transitions);
   const dispatch = new Dispatch(
     {
       ...parts,
       reports,
-      own: (deliveries, transitions) => feedback.own(deliveries, transitions),
+      own,
       want,
       fellIll: (lane) => divert.fellIll(lane),
       outOfReach: (lane) => leases.shun(lane),
@@ -195,16 +196,9 @@ function roomsOf(deps: EngineDeps) {
   };
   const quotas = new QuotaWatch({ ...parts, relays, renewed });
   const collection = new Collection();
-  const sweep = new Sweep(parts, {
-    dispatch,
-    leases,
-    gate,
-    room,
-    reports,
-    feedback,
-    membership,
-    ...upkeepOf(parts, collection),
-  });
+  const upkeep = upkeepOf(parts, collection);
+  const peers = { dispatch, leases, gate, room, reports, feedback, membership, ...upkeep };
+  const sweep = new Sweep(parts, peers);
   const taking = deps.taking ?? takingApart(deps.spool, deps.store);
   const accept = new Accept({ ...parts, taking }, { relays, dispatch, leases, gate, room });
   const acting = new Acting(parts, dispatch, leases, redecide);

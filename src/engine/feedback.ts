@@ -3,7 +3,7 @@ import type { BounceType, FeedbackToken } from '../domain/feedback.ts';
 import type { Transition } from '../domain/settle.ts';
 import { suppressedOf } from '../domain/suppressed-address.ts';
 import type { Clock } from '../lib/clock.ts';
-import { createIdSource } from '../lib/id.ts';
+import { createIdSource, idFloor } from '../lib/id.ts';
 import { NewestMap } from '../lib/newest-map.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
@@ -160,7 +160,7 @@ export class FeedbackRoom implements FeedbackDesk {
     const domain = this.#guards.decided(address, isHard);
     if (domain === null) return;
     this.#deps.store
-      .guard(domain, this.#stamp())
+      .guard(domain, idFloor('sup_', this.#deps.clock.wall() - GUARD_WINDOW_MS), this.#stamp())
       .then(() => this.#deps.events.emit({ type: 'guarded', domain }))
       .catch((error: unknown) => this.#deps.fault('guard_failed', error));
   }

@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Events } from '../observe/events.ts';
-import type { CancelAnswer, RequeueAnswer } from '../store/acting.ts';
-import type { Reassignment, Store } from '../store/store.ts';
+import type { CancelAnswer, Reassignment, RequeueAnswer } from '../store/acting.ts';
+import type { Store } from '../store/store.ts';
 import type { RestoredAct } from '../store/upkeep.ts';
 import type { WaitingDelivery } from '../store/views.ts';
 import type { Acts, EngineSettings } from './contract.ts';

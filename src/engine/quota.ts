@@ -1,10 +1,18 @@
 import type { Priority } from '../domain/message.ts';
 import { localReply, type Reply } from '../domain/outcome.ts';
-import { allowanceOf, dayOf, endOfDay, QUOTA_ALERT, shareOf } from '../domain/quota.ts';
+import {
+  allowanceOf,
+  dayOf,
+  endOfDay,
+  QUOTA_ALERT,
+  type QuotaRefund,
+  type QuotaRequest,
+  shareOf,
+} from '../domain/quota.ts';
 import type { RelayLimits } from '../domain/relay.ts';
 import { type Clock, WakeUp } from '../lib/clock.ts';
 import type { Events } from '../observe/events.ts';
-import type { BeginAnswer, QuotaRefund, QuotaRequest, Unit } from '../store/store.ts';
+import type { BeginAnswer, Unit } from '../store/store.ts';
 import type { Views } from '../store/views.ts';
 
 /** The limits of a relay that its quota depends on. */

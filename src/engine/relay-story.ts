@@ -1,6 +1,8 @@
+/** A file of its own: the engine's parts only connect, and no other of them writes news of relays. */
 import type { Clock } from '../lib/clock.ts';
 import type { Events } from '../observe/events.ts';
-import type { RelayNews, Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
+import type { RelayNews } from '../store/telling.ts';
 
 /** News that waits to be written. Beyond it, the oldest is dropped: what a relay does now says more. */
 const MAX_WAITING = 1_000;

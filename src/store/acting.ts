@@ -1,3 +1,5 @@
+import type { Hop } from '../domain/lane.ts';
+
 /** What operators do to mail: requests and answers of the store's verbs. */
 
 /** See `Store.cancel`. */
@@ -24,3 +26,15 @@ export type RequeueAnswer =
   /** Retention has removed the contents of a failed delivery: nothing changed. */
   | { readonly kind: 'content_expired' }
   | { readonly kind: 'not_found' };
+
+/** See `Store.reassign`. */
+export interface Reassignment {
+  readonly messageId: string;
+  readonly index: number;
+  /** Where it waits; null: without a route. */
+  readonly fromLane: string | null;
+  /** Null removes its route, until there is one again. */
+  readonly to: Hop | null;
+  readonly rule: string | null;
+  readonly group: readonly string[];
+}

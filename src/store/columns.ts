@@ -1,10 +1,10 @@
 import type { Bounce } from '../domain/aftermath.ts';
 import type { Attempt } from '../domain/attempt.ts';
+import type { ClaimOrder } from '../domain/lane.ts';
 import { type ContentPart, type LastError, PRIORITIES, type Priority } from '../domain/message.ts';
 import { localReply, type Outcome, type Reply } from '../domain/outcome.ts';
 import type { Transition } from '../domain/settle.ts';
 import type { SuppressionReason } from '../domain/suppression.ts';
-import type { ClaimOrder } from './store.ts';
 
 /** How domain values are written into columns, in every database. */
 

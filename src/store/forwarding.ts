@@ -1,4 +1,5 @@
 import type { Store } from './store.ts';
+import type { SuppressionList } from './suppressions.ts';
 import type { Views } from './views.ts';
 
 /** The same methods, synchronous. */
@@ -68,6 +69,17 @@ export const STORE_VERBS: Readonly<Record<Exclude<keyof Store, 'close'>, true>> 
   guard: true,
   tellRelays: true,
   tally: true,
+};
+
+/** The verbs of the suppression list. */
+export const SUPPRESSION_VERBS: Readonly<Record<keyof SuppressionList, true>> = {
+  suppressions: true,
+  suppression: true,
+  suppressionsUnder: true,
+  addSuppressions: true,
+  removeSuppressions: true,
+  suppressedAddresses: true,
+  forgetSuppressions: true,
 };
 
 /** The views. */

@@ -1,12 +1,19 @@
 import type { Attempt } from '../domain/attempt.ts';
-import type { RelayEventType } from '../domain/event.ts';
-import type { Hop, LaneLease } from '../domain/lane.ts';
+import type { ClaimOrder, LaneLease } from '../domain/lane.ts';
 import type { BodyFlags, ContentPart, ContentRef, Priority, Recipient } from '../domain/message.ts';
-import type { Reply } from '../domain/outcome.ts';
+import type { QuotaRefund, QuotaRequest } from '../domain/quota.ts';
 import type { Transition } from '../domain/settle.ts';
 import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } from './accepting.ts';
-import type { CancelAnswer, RequeueAnswer, RequeueRequest } from './acting.ts';
-import type { OwnBounces, RetellAnswer, Stopped, TellAnswer, Telling, TellRules } from './telling.ts';
+import type { CancelAnswer, Reassignment, RequeueAnswer, RequeueRequest } from './acting.ts';
+import type {
+  OwnBounces,
+  RelayNews,
+  RetellAnswer,
+  Stopped,
+  TellAnswer,
+  Telling,
+  TellRules,
+} from './telling.ts';
 import type {
   ContentPlace,
   Expiry,
@@ -197,10 +204,7 @@ export interface Store {
    */
   tell(batch: readonly Telling[], rules: TellRules, at: Stamp): Promise<TellAnswer[]>;
 
-  /**
-   * Tells again what came too early, the oldest first, from above `after` ('' for the first): at most `limit`. What
-   * still matches nothing after `EARLY_MS` is dropped.
-   */
+  /** Tells again, from above `after` ('' at first), at most `limit` of what came too early; for `EARLY_MS` at most. */
   retell(after: string, limit: number, rules: TellRules, at: Stamp): Promise<RetellAnswer>;
 
   /**
@@ -210,8 +214,8 @@ export interface Store {
    */
   suppress(batch: readonly Suppressing[], at: Stamp): Promise<SettleAnswer[]>;
 
-  /** Bounces of a recipient domain are not credible: its entries of the last hour end soon, and an event tells of it. */
-  guard(domain: string, at: Stamp): Promise<void>;
+  /** Bounces of a recipient domain are not credible: the entries that they made, from this id on, end soon. */
+  guard(domain: string, firstId: string, at: Stamp): Promise<void>;
 
   /** Writes into the log of events what happened to relays. */
   tellRelays(news: readonly RelayNews[], at: Stamp): Promise<void>;
@@ -254,24 +258,10 @@ export class StoreError extends Error {
 }
 
 /** See {@link StoreError.code}. */
+// biome-ignore format: names alone
 export type StoreErrorCode =
-  | 'store_full'
-  | 'store_failed'
-  | 'store_busy'
-  | 'store_unavailable'
-  | 'store_closed'
-  | 'store_in_use'
-  | 'store_newer'
-  | 'store_moved'
-  | 'store_unsuitable'
-  | 'store_other_key'
-  | 'store_bug';
-
-/**
- * Which due work is claimed first: high priority, then normal, then bulk; only high priority; or bulk first, so that
- * nothing starves.
- */
-export type ClaimOrder = 'high_first' | 'high_only' | 'bulk_first';
+  | 'store_full' | 'store_failed' | 'store_busy' | 'store_unavailable' | 'store_closed' | 'store_in_use'
+  | 'store_newer' | 'store_moved' | 'store_unsuitable' | 'store_other_key' | 'store_bug';
 
 /** A request for work of one lane. */
 export interface ClaimRequest extends LaneLease {
@@ -306,33 +296,11 @@ export interface BeginRequest extends UnitRef {
   readonly quota: QuotaRequest | null;
 }
 
-/** A request to give that many recipients to a relay. */
-export interface QuotaRequest {
-  readonly relay: string;
-  /** Whole UTC days since the epoch. */
-  readonly day: number;
-  /** How many of this unit's recipients will be sent. */
-  readonly recipients: number;
-  /** Refused if the day's usage would exceed this. */
-  readonly limit: number;
-}
-
 /**
  * See {@link Store.begin}. `refused`: stale, or cancelled meanwhile. A list: recipients of it that the suppression list
  * stops; `suppress` ends them, and the others are given back.
  */
 export type BeginAnswer = 'begun' | 'refused' | 'over_quota' | readonly Stopped[];
-
-/** See {@link Store.tellRelays}. Times are wall ms. */
-export interface RelayNews {
-  readonly type: RelayEventType;
-  readonly relay: string;
-  /** Why it rests; null for other news. */
-  readonly reply: Reply | null;
-  /** Until when it rests at first; null: not known, and for other news. */
-  readonly until: number | null;
-  readonly at: number;
-}
 
 /** See {@link Store.suppress}. */
 export interface Suppressing {
@@ -340,14 +308,6 @@ export interface Suppressing {
   readonly unit: UnitRef;
   /** A delivery status notification on them, its contents in the spool; null for none. */
   readonly report: AcceptRecord | null;
-}
-
-/** Recipients that `begin` charged to a quota and that proved not to have been taken. */
-export interface QuotaRefund {
-  readonly relay: string;
-  /** The day they were charged to. */
-  readonly day: number;
-  readonly recipients: number;
 }
 
 /** See {@link Store.release}. */
@@ -413,18 +373,6 @@ export interface ExpiringDelivery extends UnitDelivery {
   readonly lastEnhanced: string | null;
   readonly lastReply: string | null;
   readonly relay: string | null;
-}
-
-/** See {@link Store.reassign}. */
-export interface Reassignment {
-  readonly messageId: string;
-  readonly index: number;
-  /** Where it waits; null: without a route. */
-  readonly fromLane: string | null;
-  /** Null removes its route, until there is one again. */
-  readonly to: Hop | null;
-  readonly rule: string | null;
-  readonly group: readonly string[];
 }
 
 /** What one attempt did, ready to be written. */

@@ -1,4 +1,6 @@
+import type { RelayEventType } from '../domain/event.ts';
 import type { BounceType, Feedback, FeedbackKind, FeedbackSource } from '../domain/feedback.ts';
+import type { Reply } from '../domain/outcome.ts';
 import type { SuppressionReason, SuppressionRules } from '../domain/suppression.ts';
 
 /** What others tell of mail, and what became of it: requests and answers of the store's verbs. */
@@ -106,4 +108,15 @@ export interface Stopped {
   /** The entry's id. */
   readonly entry: string;
   readonly reason: SuppressionReason;
+}
+
+/** See `Store.tellRelays`. Times are wall ms. */
+export interface RelayNews {
+  readonly type: RelayEventType;
+  readonly relay: string;
+  /** Why it rests; null for other news. */
+  readonly reply: Reply | null;
+  /** Until when it rests at first; null: not known, and for other news. */
+  readonly until: number | null;
+  readonly at: number;
 }

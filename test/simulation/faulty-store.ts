@@ -141,7 +141,7 @@ export function faultyStore(parts: FaultyStoreParts): Store {
         ({ results }) => results.flatMap(({ messageId }) => messageId ?? []),
       ),
     tellRelays: (news, at) => call('tellRelays', () => inner.tellRelays(news, at), none),
-    guard: (domain, at) => call('guard', () => inner.guard(domain, at), none),
+    guard: (domain, firstId, at) => call('guard', () => inner.guard(domain, firstId, at), none),
     cancel: (ids, at) =>
       call(
         'cancel',

@@ -14,7 +14,8 @@ import { createIdSource, messageIdTime } from '../../src/lib/id.ts';
 import { seededRandom } from '../../src/lib/random.ts';
 import { type Spool, type SpoolContent, SpoolError } from '../../src/spool/spool.ts';
 import type { AcceptRecord, QueueLimits } from '../../src/store/accepting.ts';
-import type { Reassignment, Store } from '../../src/store/store.ts';
+import type { Reassignment } from '../../src/store/acting.ts';
+import type { Store } from '../../src/store/store.ts';
 
 const QUEUE_FULL: Suspension = { code: 'queue_limit', detail: 'The queue is full.', retryAfterSeconds: 60 };
 

@@ -1,4 +1,9 @@
+import type { Recipient } from '../../domain/message.ts';
 import { suppressedOf, suppressionKeys } from '../../domain/suppressed-address.ts';
+import type { Store } from '../store.ts';
+import type { SuppressedAddress, SuppressionList } from '../suppressions.ts';
+import type { OwnBounces, ToldResult } from '../telling.ts';
+import type { HotDelivery } from './hot.ts';
 
 /**
  * Says for nearly all recipients that no entry of the suppression list can be about them, without asking the database:
@@ -17,9 +22,35 @@ export class SuppressionFilter {
     return this.#changes;
   }
 
-  /** Every entry that stood when loading began was entered. Until then nobody is known to be clear. */
+  /** The list is empty, and nothing but what is entered adds to it. */
   loaded(): void {
     this.#isLoaded = true;
+  }
+
+  /** Enters all entries of a list. Until that is done, nobody is known to be clear. Rejects with `StoreError`. */
+  async load(list: Pick<SuppressionList, 'suppressedAddresses'>): Promise<void> {
+    let after: string | null = '';
+    while (after !== null) {
+      const page: SuppressedAddress[] = await list.suppressedAddresses(after, PAGE);
+      for (const { address } of page) this.add(address);
+      after = page.length < PAGE ? null : (page.at(-1)?.id ?? null);
+    }
+    this.loaded();
+  }
+
+  /** Own bounces that may add entries of their addresses. */
+  mayAdd(own: OwnBounces | undefined): void {
+    for (const { address } of own?.bounces ?? []) this.add(suppressedOf(address).address);
+  }
+
+  /** Whether no entry stops any of these recipients. */
+  isClear(recipients: readonly Pick<Recipient, 'address'>[]): boolean {
+    return !recipients.some(({ address }) => this.mayStop(address));
+  }
+
+  /** Whether no entry that was added since they were leased stops any of these deliveries. */
+  areStillClear(deliveries: readonly Pick<HotDelivery, 'address' | 'clearAt'>[]): boolean {
+    return deliveries.every(({ address, clearAt }) => clearAt === this.#changes || !this.mayStop(address));
   }
 
   /** Enters the address of an entry, in its normal form, before it is added to the list. */
@@ -51,6 +82,9 @@ export class SuppressionFilter {
   }
 }
 
+/** Entries that are read at once. */
+const PAGE = 10_000;
+
 /** 16 MiB: of 5,000,000 entries, one recipient in 2,000 is looked up in vain. */
 const BITS = 2 ** 27;
 const ROUNDS = 4;
@@ -73,4 +107,28 @@ function mixed(hash: number): number {
   spread = Math.imul(spread, 0x7feb352d);
   spread ^= spread >>> 15;
   return Math.imul(spread, 0x846ca68b) ^ (spread >>> 16);
+}
+
+/** Verbs that may add entries for addresses that only the database knows, of a store whose calls go through `there`. */
+export function tellingsBehind(
+  store: Store,
+  filter: SuppressionFilter,
+  there: <T>(verb: () => Promise<T>) => Promise<T>,
+): Pick<Store, 'tell' | 'retell'> {
+  // Nobody is told of an entry before it is in the filter: whatever was accepted meanwhile came before it.
+  const enter = (results: readonly ToldResult[]) => {
+    for (const { entry } of results) if (entry !== null) filter.add(entry.address);
+  };
+  return {
+    tell: async (batch, rules, at) => {
+      const answers = await there(() => store.tell(batch, rules, at));
+      enter(answers.flatMap(({ results }) => results));
+      return answers;
+    },
+    retell: async (after, limit, rules, at) => {
+      const answer = await there(() => store.retell(after, limit, rules, at));
+      enter(answer.results);
+      return answer;
+    },
+  };
 }

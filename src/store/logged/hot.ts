@@ -1,6 +1,6 @@
 import type { LaneLease } from '../../domain/lane.ts';
 import type { AcceptRecord } from '../accepting.ts';
-import type { Stamp, Unit, UnitRef } from '../store.ts';
+import type { Stamp, Store, Unit, UnitRef } from '../store.ts';
 
 /** A leased delivery, until its attempt is settled. */
 export interface HotDelivery {
@@ -186,4 +186,44 @@ export class HotTable {
           break;
         }
   }
+}
+
+/** Verbs that change leases, of a store whose calls go through `there`. */
+export function leasesBehind(
+  store: Store,
+  hot: HotTable,
+  there: <T>(verb: () => Promise<T>) => Promise<T>,
+): Pick<Store, 'acquireLanes' | 'renewLanes' | 'releaseLanes' | 'reclaim'> {
+  return {
+    acquireLanes: async (wanted, limit, leaseUntil, at, except) => {
+      hot.lapsed(at.now);
+      const leases = await there(() => store.acquireLanes(wanted, limit, leaseUntil, at, except));
+      hot.held(leases, leaseUntil, at);
+      return leases;
+    },
+    renewLanes: async (leases, leaseUntil, at) => {
+      const gone = await there(() => store.renewLanes(leases, leaseUntil, at));
+      const isGone = ({ lane }: LaneLease) => gone.includes(lane);
+      hot.lost(leases.filter(isGone));
+      hot.held(
+        leases.filter((lease) => !isGone(lease)),
+        leaseUntil,
+        at,
+      );
+      return gone;
+    },
+    releaseLanes: async (leases, at) => {
+      hot.lost(leases);
+      await there(() => store.releaseLanes(leases, at));
+      // They may have been renewed meanwhile, before this.
+      hot.lost(leases);
+    },
+    reclaim: async (options, at) => {
+      const now = options.seize ? null : at.now;
+      hot.lapsed(now);
+      const answer = await there(() => store.reclaim(options, at));
+      hot.lapsed(now);
+      return answer;
+    },
+  };
 }

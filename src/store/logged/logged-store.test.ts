@@ -16,6 +16,7 @@ import {
   T0,
   takeLane,
 } from '../../../test/contract/store/fixtures.ts';
+import { RULES } from '../../../test/contract/store/told.ts';
 import { holdFlush, type LoggedRig, openLoggedRig, UNLESS_ASKED } from '../../../test/support/logged-rig.ts';
 import { entryOf } from '../../../test/support/spool-entry.ts';
 import type { LaneLease } from '../../domain/lane.ts';
@@ -24,7 +25,6 @@ import type { AcceptRecord } from '../accepting.ts';
 import type { Applying } from '../applying.ts';
 import { openSqlite } from '../sqlite/open.ts';
 import { type Store, StoreError } from '../store.ts';
-import type { TellRules } from '../telling.ts';
 import { viewsBehind } from './written-behind.ts';
 
 const ACCEPTED = [{ kind: 'accepted', leased: [true] }];
@@ -302,13 +302,6 @@ describe('a log that failed', () => {
     feedbackAgeMs: HOUR,
   };
   const SIZES = { contentMaxBytes: 1, capturedMaxBytes: 1 };
-  const RULES: TellRules = {
-    scope: { hard_bounce: 'global', complaint: 'domain', unsubscribe: 'domain' },
-    days: { hard: 0, soft: 30, provider: 90, complaint: 0, unsubscribe: 0 },
-    softBounces: 5,
-    maxEntries: 100,
-    guarded: [],
-  };
   const VERBS: { readonly [Name in Exclude<keyof Store, 'close'>]: (store: Store) => Promise<unknown> } = {
     accept: (store) => store.accept([fresh()], at()),
     foresee: (store) => store.foresee([], at(), { maxBytes: 1, maxMessagesPerKey: 1 }),
@@ -337,7 +330,7 @@ describe('a log that failed', () => {
     tell: (store) => store.tell([], RULES, at()),
     retell: (store) => store.retell('', 1, RULES, at()),
     suppress: (store) => store.suppress([], at()),
-    guard: (store) => store.guard('example.org', at()),
+    guard: (store) => store.guard('example.org', 'sup_', at()),
     tellRelays: (store) => store.tellRelays([], at()),
     tally: (store) => store.tally([], at()),
   };

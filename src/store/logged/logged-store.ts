@@ -1,13 +1,10 @@
-import type { LaneLease } from '../../domain/lane.ts';
 import type { LogPlace } from '../../domain/log-place.ts';
 import type { ContentRef } from '../../domain/message.ts';
-import { suppressedOf } from '../../domain/suppressed-address.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type FactLog, type Spool, type SpoolEntry, SpoolError } from '../../spool/spool.ts';
 import type { AcceptAnswer, AcceptRecord, AcceptWish, QueueLimits } from '../accepting.ts';
 import { type Applying, factText } from '../applying.ts';
-import { around, STORE_VERBS } from '../forwarding.ts';
-import { SUPPRESSIONS } from '../plain/suppressions.ts';
+import { around, STORE_VERBS, SUPPRESSION_VERBS } from '../forwarding.ts';
 import {
   type BeginAnswer,
   type BeginRequest,
@@ -20,19 +17,15 @@ import {
   StoreError,
   type UnitRef,
 } from '../store.ts';
-import type { SuppressedAddress, SuppressionList } from '../suppressions.ts';
+import type { SuppressionList } from '../suppressions.ts';
 import { recordsAt, type Taken, type Taking, type TakingTerms, takingApart } from '../taking.ts';
-import type { OwnBounces, ToldResult } from '../telling.ts';
-import { SuppressionFilter } from './filter.ts';
-import { type HotDelivery, HotTable } from './hot.ts';
+import { SuppressionFilter, tellingsBehind } from './filter.ts';
+import { type HotDelivery, HotTable, leasesBehind } from './hot.ts';
 import { SureRoom } from './room.ts';
 import { type BehindTerms, WrittenBehind } from './written-behind.ts';
 
 /** New mail waits while more than this many characters of facts wait for the database. */
 const MAX_CHARACTERS_BEHIND = 16 * 1024 * 1024;
-
-/** Entries that are read at once to fill the filter. */
-const FILTER_PAGE = 10_000;
 
 /** The parts of a store over a log. */
 export interface LoggedStoreParts {
@@ -77,7 +70,7 @@ export class LoggedStore implements Taking {
     this.#behind.ask();
     if (suppressions === undefined) this.#filter.loaded();
     // Until it is loaded, and if it cannot be, the database is asked for every recipient.
-    else this.#loadFilter(suppressions).catch(() => {});
+    else this.#filter.load(suppressions).catch(() => {});
   }
 
   /** Resolves when everything that was answered is in the database. Rejects with `StoreError`. */
@@ -98,9 +91,7 @@ export class LoggedStore implements Taking {
   async take(messages: readonly Taken[], terms: TakingTerms): Promise<AcceptAnswer[]> {
     if (this.#mustWait) await this.#behind.write();
     const wishes = messages.map(({ wish }) => wish);
-    const isClear = messages.every(
-      ({ recipients }) => !recipients.some(({ address }) => this.#filter.mayStop(address)),
-    );
+    const isClear = messages.every(({ recipients }) => this.#filter.isClear(recipients));
     if (!isClear || !this.#mayBeLogged(wishes, terms.limits))
       return await this.#takeApart(messages, wishes, terms);
     const records = (refs: readonly ContentRef[]) => recordsAt(messages, refs);
@@ -110,8 +101,8 @@ export class LoggedStore implements Taking {
   async accept(batch: readonly AcceptRecord[], at: Stamp, limits?: QueueLimits): Promise<AcceptAnswer[]> {
     if (this.#mustWait) await this.#behind.write();
     const wishes = batch.map(wishOf);
-    const isClear = batch.every(
-      ({ deliveries }) => !deliveries.some(({ recipient }) => this.#filter.mayStop(recipient.address)),
+    const isClear = batch.every(({ deliveries }) =>
+      this.#filter.isClear(deliveries.map(({ recipient }) => recipient)),
     );
     if (isClear && this.#mayBeLogged(wishes, limits))
       return await this.#logAccepted(
@@ -125,10 +116,11 @@ export class LoggedStore implements Taking {
   }
 
   async begin(units: readonly BeginRequest[], at: Stamp): Promise<BeginAnswer[]> {
-    const found = () =>
-      units.every((unit) => unit.quota === null && this.#hot.holds(unit, at))
-        ? this.#clear(this.#hot.findAll(units))
-        : null;
+    const found = () => {
+      const mayBegin = units.every((unit) => unit.quota === null && this.#hot.holds(unit, at));
+      const hot = mayBegin ? this.#hot.findAll(units) : null;
+      return hot !== null && this.#filter.areStillClear(hot) ? hot : null;
+    };
     if (units.length === 0 || found() === null) return await this.#beginThere(units, at);
     const begun: HotDelivery[] = [];
     const isLogged = await this.#write([], () => {
@@ -176,55 +168,21 @@ export class LoggedStore implements Taking {
       accept: (...args) => this.accept(...args),
       begin: (...args) => this.begin(...args),
       settle: (...args) => this.settle(...args),
-      ...this.#lanes(),
+      ...leasesBehind(store, this.#hot, (call) => this.#there(call)),
       ...this.#acts(),
       claim: (...args) => this.#claim(...args),
       expire: (batch, at) => {
-        for (const { own } of batch) this.#mayStop(own);
+        for (const { own } of batch) this.#filter.mayAdd(own);
         return this.#counting(reportsOf(batch), () => store.expire(batch, at));
       },
-      ...this.#tellings(),
+      ...tellingsBehind(store, this.#filter, (call) => this.#there(call)),
+      suppress: async (batch, at) => {
+        this.#hot.forget(batch.map(({ unit }) => unit.messageId));
+        return await this.#counting(reportsOf(batch), () => store.suppress(batch, at));
+      },
       close: async () => {
         await this.finish();
         await store.close();
-      },
-    };
-  }
-
-  /** Verbs that change leases. */
-  #lanes(): Pick<Store, 'acquireLanes' | 'renewLanes' | 'releaseLanes' | 'reclaim'> {
-    const store = this.#store;
-    const hot = this.#hot;
-    return {
-      acquireLanes: async (wanted, limit, leaseUntil, at, except) => {
-        hot.lapsed(at.now);
-        const leases = await this.#there(() => store.acquireLanes(wanted, limit, leaseUntil, at, except));
-        hot.held(leases, leaseUntil, at);
-        return leases;
-      },
-      renewLanes: async (leases, leaseUntil, at) => {
-        const gone = await this.#there(() => store.renewLanes(leases, leaseUntil, at));
-        const isGone = ({ lane }: LaneLease) => gone.includes(lane);
-        hot.lost(leases.filter(isGone));
-        hot.held(
-          leases.filter((lease) => !isGone(lease)),
-          leaseUntil,
-          at,
-        );
-        return gone;
-      },
-      releaseLanes: async (leases, at) => {
-        hot.lost(leases);
-        await this.#there(() => store.releaseLanes(leases, at));
-        // They may have been renewed meanwhile, before this.
-        hot.lost(leases);
-      },
-      reclaim: async (options, at) => {
-        const now = options.seize ? null : at.now;
-        hot.lapsed(now);
-        const answer = await this.#there(() => store.reclaim(options, at));
-        hot.lapsed(now);
-        return answer;
       },
     };
   }
@@ -254,65 +212,16 @@ export class LoggedStore implements Taking {
     };
   }
 
-  /** Verbs that end what the suppression list stops, and those that add to it. */
-  #tellings(): Pick<Store, 'suppress' | 'tell' | 'retell'> {
-    const store = this.#store;
-    const enter = (results: readonly ToldResult[]) => {
-      for (const { entry } of results) if (entry !== null) this.#filter.add(entry.address);
-    };
-    return {
-      suppress: async (batch, at) => {
-        this.#hot.forget(batch.map(({ unit }) => unit.messageId));
-        return await this.#counting(reportsOf(batch), () => store.suppress(batch, at));
-      },
-      // Whose address it is, only the database knows. Nobody was told of the entry before it is in the filter, so
-      // whatever was accepted meanwhile came before it.
-      tell: async (batch, rules, at) => {
-        const answers = await this.#there(() => store.tell(batch, rules, at));
-        enter(answers.flatMap(({ results }) => results));
-        return answers;
-      },
-      retell: async (after, limit, rules, at) => {
-        const answer = await this.#there(() => store.retell(after, limit, rules, at));
-        enter(answer.results);
-        return answer;
-      },
-    };
-  }
-
   /** The suppression list, whose changes come after everything that was answered before. */
   listOver(list: SuppressionList): SuppressionList {
     return {
-      ...around(SUPPRESSIONS.verbs, list, (_, call) => this.#there(call)),
+      ...around(SUPPRESSION_VERBS, list, (_, call) => this.#there(call)),
       addSuppressions: (entries, rules) => {
         // Whoever is accepted from here on is looked up.
         for (const { address } of entries) this.#filter.add(address);
         return this.#there(() => list.addSuppressions(entries, rules));
       },
     };
-  }
-
-  #mayStop(own: OwnBounces | undefined): void {
-    for (const { address } of own?.bounces ?? []) this.#filter.add(suppressedOf(address).address);
-  }
-
-  /** Null: an entry that was added since they were leased may stop one of them. */
-  #clear(deliveries: HotDelivery[] | null): HotDelivery[] | null {
-    const { changes } = this.#filter;
-    const isClear = deliveries?.every(
-      ({ address, clearAt }) => clearAt === changes || !this.#filter.mayStop(address),
-    );
-    return isClear === true ? deliveries : null;
-  }
-
-  async #loadFilter(list: Pick<SuppressionList, 'suppressedAddresses'>): Promise<void> {
-    let after: string | null = '';
-    while (after !== null) {
-      const page: SuppressedAddress[] = await list.suppressedAddresses(after, FILTER_PAGE);
-      for (const { address } of page) this.#filter.add(address);
-      after = page.length < FILTER_PAGE ? null : (page.at(-1)?.id ?? null);
-    }
-    this.#filter.loaded();
   }
 
   /** Claimed work is hot from here on. */
@@ -335,7 +244,7 @@ export class LoggedStore implements Taking {
 
   #settleThere(batch: readonly Settlement[], at: Stamp): Promise<SettleAnswer[]> {
     this.#hot.forget(batch.map(({ unit }) => unit.messageId));
-    for (const { own } of batch) this.#mayStop(own);
+    for (const { own } of batch) this.#filter.mayAdd(own);
     return this.#counting(reportsOf(batch), () => this.#store.settle(batch, at));
   }
 

@@ -10,7 +10,6 @@ import {
   type SuppressionScope,
   stoppedBy,
 } from '../../domain/suppression.ts';
-import { idFloor } from '../../lib/id.ts';
 import { fromJson } from '../columns.ts';
 import {
   type Addition,
@@ -308,10 +307,10 @@ function tell(
     VALUES (${now}, ${EVENT_TYPES[type].code}, ${JSON.stringify(facts)})`;
 }
 
-/** Entries of a domain, made since a time (wall ms), that bounces may have made. */
-export function* entriesOfDomain(domain: string, since: number): Work<Suppression[]> {
+/** Entries of a domain with this id, or a later one. */
+export function* entriesOfDomain(domain: string, firstId: string): Work<Suppression[]> {
   return (yield* rows<SuppressionRow>`SELECT ${ENTRY.selected} FROM suppressions
-    WHERE domain = ${domain} AND id >= ${idFloor('sup_', since)}`).map(entryOf);
+    WHERE domain = ${domain} AND id >= ${firstId}`).map(entryOf);
 }
 
 /** Sets when an entry ends. */

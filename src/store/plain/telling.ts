@@ -4,20 +4,18 @@ import {
   type Consequence,
   consequenceOf,
   eventWithoutRecipient,
+  NO_AFTERMATH,
 } from '../../domain/aftermath.ts';
 import {
-  GUARD_WINDOW_MS,
   guardedExpiry,
   isHeldBack,
   SOFT_BOUNCE_WINDOW_MS,
   softBouncesInARow,
   suppressionBy,
 } from '../../domain/bounce.ts';
-import type { DeliveryState } from '../../domain/delivery.ts';
 import { EVENT_TYPES, type EventFacts, type EventType } from '../../domain/event.ts';
 import type { BounceType, Feedback, FeedbackSource } from '../../domain/feedback.ts';
-import type { OutcomeName } from '../../domain/outcome.ts';
-import { lowerAscii, suppressedOf } from '../../domain/suppressed-address.ts';
+import { suppressedOf } from '../../domain/suppressed-address.ts';
 import {
   domainOfFrom,
   expiryOf,
@@ -25,9 +23,8 @@ import {
   type SuppressionReason,
   scopeOf,
 } from '../../domain/suppression.ts';
-import { idFloor } from '../../lib/id.ts';
 import { fromJson } from '../columns.ts';
-import type { RelayNews } from '../store.ts';
+import type { RelayNews } from '../telling.ts';
 import {
   EARLY_MS,
   MAX_EARLY,
@@ -41,64 +38,21 @@ import {
   type ToldEntry,
   type ToldResult,
 } from '../telling.ts';
+import {
+  findMail,
+  type MailStep,
+  type MailWork,
+  type OpenMail,
+  type OpenRecipient,
+  openMail,
+} from './mail.ts';
 import { entriesOfDomain, expireEntry, put } from './suppressions.ts';
-import { rows, run, type Step, send, type Work } from './work.ts';
+import { rows, run, send, type Work } from './work.ts';
 
 /**
  * What is told of mail, applied in one transaction: the recipient's state, what is known of it, the suppression list,
  * events and the evidence. Written once for both databases, except for steps on the mail itself.
  */
-
-/** A step on mail, which each database takes in its own way. */
-export type MailStep =
-  /** Opens a message, so that nobody else changes it until the end: {@link OpenMail}, or null. */
-  | { readonly mail: 'open'; readonly id: string }
-  /** The deliveries that a relay knows by this id (null: any relay): {@link NamedDelivery} each. */
-  | { readonly mail: 'by_provider_id'; readonly providerId: string; readonly relay: string | null }
-  /** The newest messages with this Message-ID: their ids. */
-  | { readonly mail: 'by_message_id'; readonly messageId: string; readonly limit: number }
-  /** A delivered delivery of an open message becomes failed, as bounced. */
-  | { readonly mail: 'bounce'; readonly id: string; readonly index: number; readonly bounce: Bounce }
-  /** Writes an event of an open message. */
-  | {
-      readonly mail: 'event';
-      readonly id: string;
-      readonly type: EventType;
-      readonly index: number | null;
-      readonly at: number;
-      readonly facts: EventFacts;
-    };
-
-/** Work on plain rows, and on mail. */
-export type MailWork<T> = Generator<Step | MailStep, T, unknown>;
-
-/** See {@link MailStep}. */
-export interface OpenMail {
-  readonly id: string;
-  readonly keyId: string | null;
-  readonly test: boolean;
-  readonly from: string;
-  readonly stream: string | null;
-  readonly recipients: readonly OpenRecipient[];
-}
-
-/** A recipient of an open message. */
-export interface OpenRecipient {
-  readonly index: number;
-  readonly address: string;
-  readonly state: DeliveryState;
-  readonly outcome: OutcomeName | null;
-  readonly relay: string | null;
-}
-
-/** See {@link MailStep}. */
-export interface NamedDelivery {
-  readonly id: string;
-  readonly index: number;
-}
-
-/** How many messages of one Message-ID are looked at. */
-const MAX_NAMESAKES = 5;
 
 /** The verb `tell`. */
 export function* tell(batch: readonly Telling[], rules: TellRules, now: number): MailWork<TellAnswer[]> {
@@ -110,7 +64,8 @@ export function* tell(batch: readonly Telling[], rules: TellRules, now: number):
         ? { ...resultOf(item.feedback), verdict: 'repeated' as const }
         : yield* apply(item, rules, now, false, telling.onlyOfKey);
       const isEarly = told.verdict === 'early' || (told.verdict === 'unmatched' && telling.mayBeEarly);
-      const waits = isEarly && (yield* keepForLater(`${telling.id} ${place}`, item, now));
+      const early = { item, onlyOfKey: telling.onlyOfKey };
+      const waits = isEarly && (yield* keepForLater(`${telling.id} ${place}`, early, now));
       results.push(
         waits ? { ...told, verdict: 'early' } : isEarly ? { ...told, verdict: 'unmatched' } : told,
       );
@@ -128,7 +83,8 @@ export function* retell(after: string, limit: number, rules: TellRules, now: num
   const results: ToldResult[] = [];
   for (const { id, at, body } of waiting) {
     const isLate = now - at >= EARLY_MS;
-    const told = yield* apply(fromJson<TellingItem>(body), rules, now, isLate);
+    const { item, onlyOfKey } = fromJson<Early>(body);
+    const told = yield* apply(item, rules, now, isLate, onlyOfKey);
     if (told.verdict !== 'matched' && !isLate) continue;
     results.push(told);
     yield* send`DELETE FROM early_feedback WHERE id = ${id}`;
@@ -140,7 +96,7 @@ export function* retell(after: string, limit: number, rules: TellRules, now: num
 /** Writes own bounces of a message that was settled, or expired, in the same transaction. */
 export function* tellOwn(id: string, { bounces, rules }: OwnBounces, now: number): MailWork<ToldResult[]> {
   const results: ToldResult[] = [];
-  const mail = yield* open(id);
+  const mail = yield* openMail(id);
   if (mail === null) return results;
   for (const { index, type, code, enhancedCode, text, entryId } of bounces) {
     const recipient = mail.recipients.find((one) => one.index === index);
@@ -159,9 +115,9 @@ export function* tellOwn(id: string, { bounces, rules }: OwnBounces, now: number
   return results;
 }
 
-/** The verb `guard`: entries that bounces of a domain made within the last hour end soon. */
-export function* guard(domain: string, now: number): MailWork<void> {
-  for (const entry of yield* entriesOfDomain(domain, now - GUARD_WINDOW_MS)) {
+/** The verb `guard`: entries that bounces of a domain made, from an id on, end soon. */
+export function* guard(domain: string, firstId: string, now: number): Work<void> {
+  for (const entry of yield* entriesOfDomain(domain, firstId)) {
     const expiresAt = guardedExpiry(entry, now);
     if (expiresAt !== entry.expiresAt) yield* expireEntry(entry.id, expiresAt, now);
   }
@@ -185,11 +141,11 @@ export function* tellRelays(news: readonly RelayNews[]): Work<void> {
 }
 
 /** Removes what is remembered no longer, at most `limit` rows of each kind. Returns how many of the kind with most. */
-export function* forgetTold(feedbackAgeMs: number, limit: number, now: number): Work<number> {
+export function* forgetTold(firstFeedback: string, limit: number, now: number): Work<number> {
   const ids = yield* run`DELETE FROM told_once WHERE (source, once) IN
     (SELECT source, once FROM told_once WHERE at < ${now - ONCE_MS} ORDER BY at LIMIT ${limit})`;
   const evidence = yield* run`DELETE FROM feedback WHERE id IN
-    (SELECT id FROM feedback WHERE id < ${idFloor('fbk_', now - feedbackAgeMs)} ORDER BY id LIMIT ${limit})`;
+    (SELECT id FROM feedback WHERE id < ${firstFeedback} ORDER BY id LIMIT ${limit})`;
   const soft = yield* run`DELETE FROM soft_bounces WHERE address IN
     (SELECT address FROM soft_bounces WHERE last_at < ${now - SOFT_BOUNCE_WINDOW_MS} ORDER BY last_at LIMIT ${limit})`;
   return Math.max(ids, evidence, soft);
@@ -202,12 +158,18 @@ function* isRepeated(source: FeedbackSource, { onceId }: TellingItem, now: numbe
   return isNew === 0;
 }
 
+/** What waits to be told again. */
+interface Early {
+  readonly item: TellingItem;
+  readonly onlyOfKey?: string | undefined;
+}
+
 /** False: too much waits already. */
-function* keepForLater(id: string, item: TellingItem, now: number): Work<boolean> {
+function* keepForLater(id: string, early: Early, now: number): Work<boolean> {
   const [count] = yield* rows<{ waiting: number }>`
     SELECT count(*) AS waiting FROM (SELECT 1 FROM early_feedback LIMIT ${MAX_EARLY}) AS early`;
   if ((count?.waiting ?? 0) >= MAX_EARLY) return false;
-  yield* send`INSERT INTO early_feedback (id, at, body) VALUES (${id}, ${now}, ${JSON.stringify(item)})`;
+  yield* send`INSERT INTO early_feedback (id, at, body) VALUES (${id}, ${now}, ${JSON.stringify(early)})`;
   return true;
 }
 
@@ -244,10 +206,10 @@ function* apply(
   rules: TellRules,
   now: number,
   isLate: boolean,
-  onlyOfKey?: string,
+  onlyOfKey: string | undefined,
 ): MailWork<ToldResult> {
   const result = resultOf(feedback);
-  const about = yield* find(feedback, onlyOfKey);
+  const about = yield* findMail(feedback, onlyOfKey);
   if (about === null) return result;
   const { mail, recipient } = about;
   const { source, kind } = feedback;
@@ -302,104 +264,17 @@ function event(id: string, index: number | null, type: EventType, at: number, fa
   return { mail: 'event', id, type, index, at, facts };
 }
 
-// Which message, and which recipient.
-
-interface About {
-  readonly mail: OpenMail;
-  readonly recipient: OpenRecipient | null;
-}
-
-/** The first of the names that leads to a message counts; to one of that key, if it may be of no other. */
-function* find(feedback: Feedback, key: string | undefined): MailWork<About | null> {
-  const { token, id, providerMessageId, messageId } = feedback.message;
-  if (token !== null) {
-    const mail = yield* open(token.id, key);
-    if (mail !== null) return { mail, recipient: recipientIn(mail.recipients, token.recipient, feedback) };
-  }
-  const ofId = id === null ? null : yield* open(id, key);
-  if (ofId !== null) return { mail: ofId, recipient: recipientIn(ofId.recipients, null, feedback) };
-  if (providerMessageId !== null) {
-    const about = yield* findByProvider(providerMessageId, feedback, key);
-    if (about !== null) return about;
-  }
-  return messageId === null ? null : yield* findByMessageId(messageId, feedback, key);
-}
-
-/** A relay gives an id to what it got at once: only these recipients can be meant. */
-function* findByProvider(
-  providerId: string,
-  feedback: Feedback,
-  key: string | undefined,
-): MailWork<About | null> {
-  const relay = feedback.source.startsWith('webhook:') ? feedback.source.slice('webhook:'.length) : null;
-  // The step's answer is what its type says.
-  const named = (yield { mail: 'by_provider_id', providerId, relay }) as readonly NamedDelivery[];
-  const [first] = named;
-  const mail = first === undefined ? null : yield* open(first.id, key);
-  if (mail === null) return null;
-  const indexes = new Set(named.flatMap(({ id, index }) => (id === mail.id ? [index] : [])));
-  const recipients = mail.recipients.filter(({ index }) => indexes.has(index));
-  return { mail, recipient: recipientIn(recipients, null, feedback) };
-}
-
-/** Senders repeat a Message-ID: the newest message with this recipient is meant, or the newest. */
-function* findByMessageId(
-  messageId: string,
-  feedback: Feedback,
-  key: string | undefined,
-): MailWork<About | null> {
-  // As above.
-  const ids = (yield { mail: 'by_message_id', messageId, limit: MAX_NAMESAKES }) as readonly string[];
-  let newest: About | null = null;
-  for (const id of ids) {
-    const mail = yield* open(id, key);
-    if (mail === null) continue;
-    const recipient = recipientIn(mail.recipients, null, feedback);
-    if (recipient !== null) return { mail, recipient };
-    newest ??= { mail, recipient };
-  }
-  return newest;
-}
-
-function* open(id: string, key?: string): MailWork<OpenMail | null> {
-  // As above.
-  const mail = (yield { mail: 'open', id }) as OpenMail | null;
-  return key !== undefined && mail?.keyId !== key ? null : mail;
-}
-
-/** By its number, else by its address or another name of it, else the only one. */
-function recipientIn(
-  recipients: readonly OpenRecipient[],
-  number: number | null,
-  { recipient, alternatives = [] }: Feedback,
-): OpenRecipient | null {
-  if (number !== null) return recipients.find(({ index }) => index === number) ?? null;
-  for (const address of recipient === null ? alternatives : [recipient, ...alternatives]) {
-    const found = recipients.find((one) => lowerAscii(one.address) === lowerAscii(address));
-    if (found !== undefined) return found;
-  }
-  return recipients.length === 1 ? (recipients[0] ?? null) : null;
-}
-
 // What is known of recipients.
 
 interface AftermathRow extends Omit<Aftermath, 'bounce'> {
   readonly bounce: string | null;
 }
 
-const NOTHING_KNOWN: Aftermath = {
-  confirmedAt: null,
-  bounce: null,
-  complainedAt: null,
-  unsubscribedAt: null,
-  suppression: null,
-};
-
 function* aftermathOf(id: string, index: number): Work<Aftermath> {
   const [row] = yield* rows<AftermathRow>`SELECT confirmed_at AS "confirmedAt", bounce,
     complained_at AS "complainedAt", unsubscribed_at AS "unsubscribedAt", suppression
     FROM aftermath WHERE message = ${id} AND idx = ${index}`;
-  if (row === undefined) return NOTHING_KNOWN;
+  if (row === undefined) return NO_AFTERMATH;
   return { ...row, bounce: row.bounce === null ? null : fromJson<Bounce>(row.bounce) };
 }
 

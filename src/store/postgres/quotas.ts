@@ -1,5 +1,6 @@
+import type { QuotaRefund, QuotaRequest } from '../../domain/quota.ts';
 import type { Queries } from '../../postgres/database.ts';
-import { type QuotaRefund, type QuotaRequest, StoreError } from '../store.ts';
+import { StoreError } from '../store.ts';
 
 interface QuotaRow {
   readonly relay: string;

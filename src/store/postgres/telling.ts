@@ -1,7 +1,7 @@
 import type { Queries } from '../../postgres/database.ts';
 import { bounced } from '../columns.ts';
 import { toldCount } from '../counting.ts';
-import type { MailStep, MailWork, NamedDelivery, OpenMail } from '../plain/telling.ts';
+import type { MailStep, MailWork, NamedDelivery, OpenMail } from '../plain/mail.ts';
 import { bounceDelivery } from './changes.ts';
 import { ask } from './plain.ts';
 import type { Work } from './work.ts';

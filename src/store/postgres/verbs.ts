@@ -1,15 +1,15 @@
 import { whenCancelled, whenRetried } from '../../domain/delivery.ts';
 import type { EventsKept } from '../../domain/event.ts';
 import type { LaneLease } from '../../domain/lane.ts';
-import { messageIdFloor } from '../../lib/id.ts';
+import { idFloor, messageIdFloor } from '../../lib/id.ts';
 import type { Database, Queries } from '../../postgres/database.ts';
 import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } from '../accepting.ts';
-import type { CancelAnswer, RequeueAnswer, RequeueRequest } from '../acting.ts';
+import type { CancelAnswer, Reassignment, RequeueAnswer, RequeueRequest } from '../acting.ts';
 import { fromGroup } from '../columns.ts';
 import { BYTES_GAUGE } from '../counting.ts';
 import { forgetTold as forget, guard, retell, tell, tellRelays } from '../plain/telling.ts';
 import { stopsOf } from '../stops.ts';
-import type { Reassignment, Stamp, Store } from '../store.ts';
+import type { Stamp, Store } from '../store.ts';
 import type { ContentPlace, PurgeAnswer, PurgePolicy, Relocation, SegmentUse } from '../upkeep.ts';
 import { cancelDelivery, isWaiting, markCancelled, requeue as requeueDelivery } from './changes.ts';
 import { claim } from './claim.ts';
@@ -69,7 +69,7 @@ export function storeOver(
     retell: (after, limit, rules, at) =>
       within(at, (work) => runMail(retell(after, limit, rules, at.now), work)),
     tellRelays: (news, at) => within(at, (work) => runMail(tellRelays(news), work)),
-    guard: (domain, at) => within(at, (work) => runMail(guard(domain, at.now), work)),
+    guard: (domain, firstId, at) => within(at, (work) => runMail(guard(domain, firstId, at.now), work)),
     cancel: (ids, at) => within(at, (work) => cancel(work, ids)),
     requeue: (requests, at) => within(at, (work) => requeue(work, requests)),
     reassign: (moves, at) => within(at, (work) => reassign(work, moves)),
@@ -110,7 +110,7 @@ async function forgetTold(
   limit: number,
   now: number,
 ): Promise<number> {
-  const told = await done(forget(feedbackAgeMs, limit, now), db);
+  const told = await done(forget(idFloor('fbk_', now - feedbackAgeMs), limit, now), db);
   return Math.max(told, await db.run(FORGET_AFTERMATH, [messageIdFloor(now - recordAgeMs), limit]));
 }
 

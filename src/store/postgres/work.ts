@@ -1,4 +1,5 @@
 import type { EventsKept } from '../../domain/event.ts';
+import type { QuotaRefund, QuotaRequest } from '../../domain/quota.ts';
 import type { Queries } from '../../postgres/database.ts';
 import { holdable } from '../../postgres/text.ts';
 import {
@@ -8,7 +9,7 @@ import {
   IDEMPOTENCY_MS,
   type QueueLimits,
 } from '../accepting.ts';
-import type { QuotaRefund, QuotaRequest, Stamp, UnitRef } from '../store.ts';
+import type { Stamp, UnitRef } from '../store.ts';
 import type { Contents } from './contents.ts';
 import { Desk } from './desk.ts';
 import { EventLog } from './events.ts';

@@ -64,7 +64,7 @@ export class Deliveries {
 
   constructor(books: Books) {
     this.#books = books;
-    this.#sql = prepareDeliveries(books);
+    this.#sql = { ...prepareDeliveries(books), ...prepareLater(books) };
   }
 
   /** The deliveries of a unit; null if any of them is not leased under its lane and fence. */
@@ -279,16 +279,6 @@ function prepareDeliveries({ db }: Books) {
        WHERE message = (SELECT seq FROM messages WHERE id = ?) AND idx = ?
          AND state = 'processing' AND +lane = ? AND +fence = ? AND cancel_requested = 0`,
     ),
-    stoppedBy: db.prepare<[id: string, index: number, entry: string]>(
-      `INSERT INTO aftermath (message, idx, suppression) VALUES (?, ?, ?)
-       ON CONFLICT (message, idx) DO UPDATE SET suppression = excluded.suppression`,
-    ),
-    bounce: db.prepare<
-      [code: number | null, enhanced: string | null, reply: string, seq: number, index: number]
-    >(
-      `UPDATE deliveries SET state = 'failed', outcome = 'bounced', last_code = ?, last_enhanced = ?, last_reply = ?
-       WHERE message = ? AND idx = ?`,
-    ),
     giveBack: db.prepare<[state: string, dueAt: number, seq: number, index: number]>(
       `UPDATE deliveries SET state = ?, due_at = ?, fence = NULL, begun_at = NULL
        WHERE message = ? AND idx = ?`,
@@ -311,6 +301,22 @@ function prepareDeliveries({ db }: Books) {
     >(
       `UPDATE deliveries SET state = ?, outcome = ?, due_at = ?, lane = ?, relay = ?, fence = NULL, begun_at = NULL,
          attempts = attempts + ?, provider_message_id = ?, last_code = ?, last_enhanced = ?, last_reply = ?
+       WHERE message = ? AND idx = ?`,
+    ),
+  };
+}
+
+/** The statements for what happens to a delivery apart from its attempts. */
+function prepareLater({ db }: Books) {
+  return {
+    stoppedBy: db.prepare<[id: string, index: number, entry: string]>(
+      `INSERT INTO aftermath (message, idx, suppression) VALUES (?, ?, ?)
+       ON CONFLICT (message, idx) DO UPDATE SET suppression = excluded.suppression`,
+    ),
+    bounce: db.prepare<
+      [code: number | null, enhanced: string | null, reply: string, seq: number, index: number]
+    >(
+      `UPDATE deliveries SET state = 'failed', outcome = 'bounced', last_code = ?, last_enhanced = ?, last_reply = ?
        WHERE message = ? AND idx = ?`,
     ),
   };

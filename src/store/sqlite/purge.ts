@@ -1,4 +1,5 @@
 import type { MessageStatus } from '../../domain/delivery.ts';
+import { idFloor } from '../../lib/id.ts';
 import { IDEMPOTENCY_MS } from '../accepting.ts';
 import { fromJson } from '../columns.ts';
 import { BYTES_GAUGE, dayOf, KEEP_QUOTA_DAYS } from '../counting.ts';
@@ -31,7 +32,7 @@ export function purgeVerb(books: Books) {
     contents += contentsOf.bySize('captured', policy.capturedMaxBytes, limit - contents);
     const records = purgeRecords(at.now - policy.recordAgeMs, limit - contents);
     const forgotten = events.byAge(at.now - policy.eventAgeMs, limit);
-    const told = run(forgetTold(policy.feedbackAgeMs, limit, at.now));
+    const told = run(forgetTold(idFloor('fbk_', at.now - policy.feedbackAgeMs), limit, at.now));
     const repeats = sql.idempotency.run(at.now - IDEMPOTENCY_MS, limit);
     books.closeOff();
     books.quotas.prune(dayOf(at.now) - KEEP_QUOTA_DAYS, limit);

@@ -1,4 +1,4 @@
-import type { QuotaRefund, QuotaRequest } from '../store.ts';
+import type { QuotaRefund, QuotaRequest } from '../../domain/quota.ts';
 import type { Driver } from './driver.ts';
 
 interface Day {

@@ -2,18 +2,10 @@ import type { DeliveryState } from '../../domain/delivery.ts';
 import type { OutcomeName } from '../../domain/outcome.ts';
 import { bounced } from '../columns.ts';
 import { toldCount } from '../counting.ts';
-import {
-  guard,
-  type MailStep,
-  type MailWork,
-  type OpenMail,
-  retell,
-  tell,
-  tellOwn,
-  tellRelays,
-} from '../plain/telling.ts';
-import type { RelayNews, Stamp } from '../store.ts';
-import type { OwnBounces, Telling, TellRules } from '../telling.ts';
+import type { MailStep, MailWork, OpenMail } from '../plain/mail.ts';
+import { guard, retell, tell, tellOwn, tellRelays } from '../plain/telling.ts';
+import type { Stamp } from '../store.ts';
+import type { OwnBounces, RelayNews, Telling, TellRules } from '../telling.ts';
 import type { Books } from './books.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Driver } from './driver.ts';
@@ -109,7 +101,7 @@ export function tellVerbs(books: Books, telling: MailTelling) {
     tell: (batch: readonly Telling[], rules: TellRules, at: Stamp) => flushed(tell(batch, rules, at.now), at),
     retell: (after: string, limit: number, rules: TellRules, at: Stamp) =>
       flushed(retell(after, limit, rules, at.now), at),
-    guard: (domain: string, at: Stamp) => flushed(guard(domain, at.now), at),
+    guard: (domain: string, firstId: string, at: Stamp) => telling.run(guard(domain, firstId, at.now), at),
     tellRelays: (news: readonly RelayNews[], at: Stamp) => telling.run(tellRelays(news), at),
   };
 }

@@ -1,11 +1,11 @@
 import { type MessageStatus, whenCancelled, whenRetried } from '../../domain/delivery.ts';
 import type { LaneLease } from '../../domain/lane.ts';
-import type { CancelAnswer, RequeueAnswer, RequeueRequest } from '../acting.ts';
+import type { CancelAnswer, Reassignment, RequeueAnswer, RequeueRequest } from '../acting.ts';
 import type { Applying } from '../applying.ts';
 import { fromGroup } from '../columns.ts';
 import { BYTES_GAUGE } from '../counting.ts';
 import type { Synchronous } from '../forwarding.ts';
-import type { Reassignment, Stamp, Store } from '../store.ts';
+import type { Stamp, Store } from '../store.ts';
 import type { ContentPlace, Relocation, SegmentUse, Tally } from '../upkeep.ts';
 import { acceptVerb, foreseeVerb } from './accept.ts';
 import type { Books } from './books.ts';

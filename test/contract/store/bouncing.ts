@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BounceType } from '../../../src/domain/feedback.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
+import { idFloor } from '../../../src/lib/id.ts';
 import { EVERY_EVENT } from '../../../src/store/events.ts';
 import {
   at,
@@ -264,7 +265,7 @@ export function bouncingContract(open: OpenSubject): void {
         const wish = await teller.sentTo('wish@example.org', { expiresAt: T0 + DAY }, at(now - 1));
         await teller.tellOne(told(wish.id, 'complaint'), {}, at(now - 1));
         expect([older, fresh, other].every(({ entry }) => entry?.reason === 'hard_bounce')).toBe(true);
-        await subject.store.guard('example.org', at(now));
+        await subject.store.guard('example.org', idFloor('sup_', now - HOUR), at(now));
         const ends = async (address: string) => (await teller.entries(address))[0]?.expiresAt;
         expect(await ends('old@example.org')).toBeNull();
         expect(await ends('new@example.org')).toBe(T0 + now + DAY);

@@ -253,11 +253,10 @@ class World {
   async #expire(choice: number): Promise<void> {
     const { store } = this.#subject;
     const found = await store.expiring(choice % 5, at(this.#ms));
-    const batch = found.map(({ messageId, deliveries }, place) => ({
-      messageId,
-      indexes: deliveries.map(({ index }) => index).concat((choice + place) % 4 === 0 ? [99] : []),
-      report: choice % 2 === 0 ? this.#report() : null,
-    }));
+    const batch = found.map(({ messageId, deliveries }, place) => {
+      const indexes = deliveries.map(({ index }) => index).concat((choice + place) % 4 === 0 ? [99] : []);
+      return { messageId, indexes, report: choice % 2 === 0 ? this.#report() : null };
+    });
     const answers = await store.expire(batch, at(this.#ms));
     expect(answers).toEqual(batch.map(({ indexes }) => !indexes.includes(99)));
     for (const [place, answer] of answers.entries())

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Hop } from '../../../src/domain/lane.ts';
 import type { NextHop } from '../../../src/domain/settle.ts';
 import type { AcceptRecord } from '../../../src/store/accepting.ts';
-import type { Reassignment, Settlement } from '../../../src/store/store.ts';
+import type { Reassignment } from '../../../src/store/acting.ts';
+import type { Settlement } from '../../../src/store/store.ts';
 import {
   at,
   beginAll,
