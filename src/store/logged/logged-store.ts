@@ -27,6 +27,12 @@ import { type BehindTerms, WrittenBehind } from './written-behind.ts';
 /** New mail waits while more than this many characters of facts wait for the database. */
 const MAX_CHARACTERS_BEHIND = 16 * 1024 * 1024;
 
+/** How messages are logged. */
+interface LoggingTerms extends Omit<TakingTerms, 'limits'> {
+  /** How often the suppression list had changed when nobody in it was found to be among the recipients. */
+  readonly clearAt: number;
+}
+
 /** The parts of a store over a log. */
 export interface LoggedStoreParts {
   /** The store behind the log, with everything applied up to the log's start. */
@@ -91,27 +97,23 @@ export class LoggedStore implements Taking {
   async take(messages: readonly Taken[], terms: TakingTerms): Promise<AcceptAnswer[]> {
     if (this.#mustWait) await this.#behind.write();
     const wishes = messages.map(({ wish }) => wish);
+    const clearAt = this.#filter.changes;
     const isClear = messages.every(({ recipients }) => this.#filter.isClear(recipients));
     if (!isClear || !this.#mayBeLogged(wishes, terms.limits))
       return await this.#takeApart(messages, wishes, terms);
     const records = (refs: readonly ContentRef[]) => recordsAt(messages, refs);
-    return await this.#logAccepted(messages, wishes, records, terms.at, terms.counted);
+    return await this.#logAccepted(messages, wishes, records, { ...terms, clearAt });
   }
 
   async accept(batch: readonly AcceptRecord[], at: Stamp, limits?: QueueLimits): Promise<AcceptAnswer[]> {
     if (this.#mustWait) await this.#behind.write();
     const wishes = batch.map(wishOf);
+    const clearAt = this.#filter.changes;
     const isClear = batch.every(({ deliveries }) =>
       this.#filter.isClear(deliveries.map(({ recipient }) => recipient)),
     );
     if (isClear && this.#mayBeLogged(wishes, limits))
-      return await this.#logAccepted(
-        [],
-        wishes,
-        () => batch,
-        () => at,
-        () => {},
-      );
+      return await this.#logAccepted([], wishes, () => batch, { at: () => at, counted: () => {}, clearAt });
     return await this.#acceptThere(wishes, limits, () => this.#store.accept(batch, at, limits));
   }
 
@@ -266,16 +268,14 @@ export class LoggedStore implements Taking {
     contents: readonly SpoolEntry[],
     wishes: readonly AcceptWish[],
     records: (refs: readonly ContentRef[]) => readonly AcceptRecord[],
-    stamp: () => Stamp,
-    counted: () => void,
+    { at: stamp, counted, clearAt }: LoggingTerms,
   ): Promise<AcceptAnswer[]> {
     let batch: { readonly record: AcceptRecord; readonly leased: readonly boolean[] }[] = [];
     try {
       await this.#write(contents, (refs) => {
         const made = records(refs);
         const at = stamp();
-        const { changes } = this.#filter;
-        batch = made.map((record) => ({ record, leased: this.#hot.enter(record, changes, at) }));
+        batch = made.map((record) => ({ record, leased: this.#hot.enter(record, clearAt, at) }));
         return factText({ verb: 'accept', at, batch });
       });
       counted();
