@@ -5,6 +5,9 @@ import type { SuppressedAddress, SuppressionList } from '../suppressions.ts';
 import type { OwnBounces, ToldResult } from '../telling.ts';
 import type { HotDelivery } from './hot.ts';
 
+/** Tells the addresses of all entries. */
+type ListedAddresses = Pick<SuppressionList, 'suppressedAddresses'>;
+
 /**
  * Says for nearly all recipients that no entry of the suppression list can be about them, without asking the database:
  * a Bloom filter over the addresses of all entries. What is removed from the list stays in it until the next start,
@@ -13,7 +16,9 @@ import type { HotDelivery } from './hot.ts';
 export class SuppressionFilter {
   /** Pages that nothing was entered into take no memory. */
   readonly #bits = new Uint32Array(BITS / 32);
+  readonly #list: ListedAddresses | null;
   #isLoaded = false;
+  #loads = 0;
   #hasPatterns = false;
   #changes = 0;
 
@@ -22,20 +27,34 @@ export class SuppressionFilter {
     return this.#changes;
   }
 
-  /** The list is empty, and nothing but what is entered adds to it. */
-  loaded(): void {
-    this.#isLoaded = true;
+  /** `list`: all that was added before this process began; absent: nothing was. */
+  constructor(list?: ListedAddresses) {
+    this.#list = list ?? null;
+    void this.load();
   }
 
-  /** Enters all entries of a list. Until that is done, nobody is known to be clear. Rejects with `StoreError`. */
-  async load(list: Pick<SuppressionList, 'suppressedAddresses'>): Promise<void> {
+  /**
+   * Enters all entries of the list: those from before, and those that were added by a call whose answer was lost. Until
+   * that is done, and if it cannot be, nobody is known to be clear.
+   */
+  async load(): Promise<void> {
+    const list = this.#list;
+    this.#isLoaded = list === null;
+    if (list === null) return;
+    this.#loads++;
+    const load = this.#loads;
     let after: string | null = '';
-    while (after !== null) {
-      const page: SuppressedAddress[] = await list.suppressedAddresses(after, PAGE);
-      for (const { address } of page) this.add(address);
-      after = page.length < PAGE ? null : (page.at(-1)?.id ?? null);
+    try {
+      while (after !== null) {
+        const page: SuppressedAddress[] = await list.suppressedAddresses(after, PAGE);
+        for (const { address } of page) this.add(address);
+        after = page.length < PAGE ? null : (page.at(-1)?.id ?? null);
+      }
+    } catch {
+      return;
     }
-    this.loaded();
+    // A later one began after something that this one may have missed.
+    if (load === this.#loads) this.#isLoaded = true;
   }
 
   /** Own bounces that may add entries of their addresses. */
@@ -109,25 +128,40 @@ function mixed(hash: number): number {
   return Math.imul(spread, 0x846ca68b) ^ (spread >>> 16);
 }
 
-/** Verbs that may add entries for addresses that only the database knows, of a store whose calls go through `there`. */
+/**
+ * Verbs that may add entries for addresses that only the database knows, of a store whose calls go through `there`.
+ * `logged` resolves when what is being written to the log is.
+ */
 export function tellingsBehind(
   store: Store,
   filter: SuppressionFilter,
   there: <T>(verb: () => Promise<T>) => Promise<T>,
+  logged: () => Promise<void>,
 ): Pick<Store, 'tell' | 'retell'> {
-  // Nobody is told of an entry before it is in the filter: whatever was accepted meanwhile came before it.
-  const enter = (results: readonly ToldResult[]) => {
-    for (const { entry } of results) if (entry !== null) filter.add(entry.address);
+  const sure = async <T>(verb: () => Promise<T>): Promise<T> => {
+    try {
+      return await there(verb);
+    } catch (error) {
+      // It may have added entries all the same.
+      void filter.load();
+      throw error;
+    }
+  };
+  // What was accepted before an entry was in the filter is answered before anybody hears of the entry: it came first.
+  const enter = async (results: readonly ToldResult[]) => {
+    const entries = results.flatMap(({ entry }) => entry ?? []);
+    for (const { address } of entries) filter.add(address);
+    if (entries.length > 0) await logged();
   };
   return {
     tell: async (batch, rules, at) => {
-      const answers = await there(() => store.tell(batch, rules, at));
-      enter(answers.flatMap(({ results }) => results));
+      const answers = await sure(() => store.tell(batch, rules, at));
+      await enter(answers.flatMap(({ results }) => results));
       return answers;
     },
     retell: async (after, limit, rules, at) => {
-      const answer = await there(() => store.retell(after, limit, rules, at));
-      enter(answer.results);
+      const answer = await sure(() => store.retell(after, limit, rules, at));
+      await enter(answer.results);
       return answer;
     },
   };

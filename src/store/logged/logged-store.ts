@@ -29,8 +29,8 @@ const MAX_CHARACTERS_BEHIND = 16 * 1024 * 1024;
 
 /** How messages are logged. */
 interface LoggingTerms extends Omit<TakingTerms, 'limits'> {
-  /** How often the suppression list had changed when nobody in it was found to be among the recipients. */
-  readonly clearAt: number;
+  /** Whether no entry of the suppression list stops any recipient, as far as is known now. */
+  readonly isClear: () => boolean;
 }
 
 /** The parts of a store over a log. */
@@ -57,7 +57,7 @@ export class LoggedStore implements Taking {
   readonly #spool: LoggedStoreParts['spool'];
   readonly #hot = new HotTable();
   readonly #room = new SureRoom();
-  readonly #filter = new SuppressionFilter();
+  readonly #filter: SuppressionFilter;
   readonly #behind: WrittenBehind;
   /** Writes to the log that are under way. */
   readonly #writes = new Set<Promise<boolean>>();
@@ -68,15 +68,13 @@ export class LoggedStore implements Taking {
 
   constructor({ store, applying, log, spool, clock, behind = {}, suppressions }: LoggedStoreParts) {
     this.#store = store;
+    this.#filter = new SuppressionFilter(suppressions);
     this.#log = log;
     this.#spool = spool;
     const applied = (end: LogPlace) => log.applied(end);
     this.#behind = new WrittenBehind({ applying, clock, room: this.#room, applied }, log.beginning(), behind);
     log.onLogged((facts, end) => this.#behind.logged(facts, end));
     this.#behind.ask();
-    if (suppressions === undefined) this.#filter.loaded();
-    // Until it is loaded, and if it cannot be, the database is asked for every recipient.
-    else this.#filter.load(suppressions).catch(() => {});
   }
 
   /** Resolves when everything that was answered is in the database. Rejects with `StoreError`. */
@@ -97,24 +95,24 @@ export class LoggedStore implements Taking {
   async take(messages: readonly Taken[], terms: TakingTerms): Promise<AcceptAnswer[]> {
     if (this.#mustWait) await this.#behind.write();
     const wishes = messages.map(({ wish }) => wish);
-    const clearAt = this.#filter.changes;
-    const isClear = messages.every(({ recipients }) => this.#filter.isClear(recipients));
-    if (!isClear || !this.#mayBeLogged(wishes, terms.limits))
-      return await this.#takeApart(messages, wishes, terms);
     const records = (refs: readonly ContentRef[]) => recordsAt(messages, refs);
-    return await this.#logAccepted(messages, wishes, records, { ...terms, clearAt });
+    const isClear = () => messages.every(({ recipients }) => this.#filter.isClear(recipients));
+    const logged = this.#mayBeLogged(wishes, isClear, terms.limits)
+      ? await this.#logAccepted(messages, wishes, records, { ...terms, isClear })
+      : null;
+    return logged ?? (await this.#takeApart(messages, wishes, terms));
   }
 
   async accept(batch: readonly AcceptRecord[], at: Stamp, limits?: QueueLimits): Promise<AcceptAnswer[]> {
     if (this.#mustWait) await this.#behind.write();
     const wishes = batch.map(wishOf);
-    const clearAt = this.#filter.changes;
-    const isClear = batch.every(({ deliveries }) =>
-      this.#filter.isClear(deliveries.map(({ recipient }) => recipient)),
-    );
-    if (isClear && this.#mayBeLogged(wishes, limits))
-      return await this.#logAccepted([], wishes, () => batch, { at: () => at, counted: () => {}, clearAt });
-    return await this.#acceptThere(wishes, limits, () => this.#store.accept(batch, at, limits));
+    const isClear = () =>
+      batch.every(({ deliveries }) => this.#filter.isClear(deliveries.map(({ recipient }) => recipient)));
+    const terms = { at: () => at, counted: () => {}, isClear };
+    const logged = this.#mayBeLogged(wishes, isClear, limits)
+      ? await this.#logAccepted([], wishes, () => batch, terms)
+      : null;
+    return logged ?? (await this.#acceptThere(wishes, limits, () => this.#store.accept(batch, at, limits)));
   }
 
   async begin(units: readonly BeginRequest[], at: Stamp): Promise<BeginAnswer[]> {
@@ -177,7 +175,12 @@ export class LoggedStore implements Taking {
         for (const { own } of batch) this.#filter.mayAdd(own);
         return this.#counting(reportsOf(batch), () => store.expire(batch, at));
       },
-      ...tellingsBehind(store, this.#filter, (call) => this.#there(call)),
+      ...tellingsBehind(
+        store,
+        this.#filter,
+        (call) => this.#there(call),
+        () => this.#logged(),
+      ),
       suppress: async (batch, at) => {
         this.#hot.forget(batch.map(({ unit }) => unit.messageId));
         return await this.#counting(reportsOf(batch), () => store.suppress(batch, at));
@@ -259,25 +262,34 @@ export class LoggedStore implements Taking {
   }
 
   /** Whether the log can take them, with no judgement of the database needed. */
-  #mayBeLogged(wishes: readonly AcceptWish[], limits: QueueLimits | undefined): boolean {
+  #mayBeLogged(
+    wishes: readonly AcceptWish[],
+    isClear: () => boolean,
+    limits: QueueLimits | undefined,
+  ): boolean {
     if (wishes.length === 0 || wishes.some(({ idempotency }) => idempotency !== null)) return false;
-    return this.#room.take(wishes, limits);
+    return isClear() && this.#room.take(wishes, limits);
   }
 
+  /** Null: an entry of the suppression list that was added meanwhile may stop somebody. */
   async #logAccepted(
     contents: readonly SpoolEntry[],
     wishes: readonly AcceptWish[],
     records: (refs: readonly ContentRef[]) => readonly AcceptRecord[],
-    { at: stamp, counted, clearAt }: LoggingTerms,
-  ): Promise<AcceptAnswer[]> {
+    { at: stamp, counted, isClear }: LoggingTerms,
+  ): Promise<AcceptAnswer[] | null> {
     let batch: { readonly record: AcceptRecord; readonly leased: readonly boolean[] }[] = [];
+    const seen = this.#filter.changes;
     try {
-      await this.#write(contents, (refs) => {
+      const isLogged = await this.#write(contents, (refs) => {
+        const { changes } = this.#filter;
+        if (changes !== seen && !isClear()) return null;
         const made = records(refs);
         const at = stamp();
-        batch = made.map((record) => ({ record, leased: this.#hot.enter(record, clearAt, at) }));
+        batch = made.map((record) => ({ record, leased: this.#hot.enter(record, changes, at) }));
         return factText({ verb: 'accept', at, batch });
       });
+      if (!isLogged) return null;
       counted();
       return batch.map(({ leased }) => ({ kind: 'accepted', leased }));
     } catch (error) {
