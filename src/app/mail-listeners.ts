@@ -1,5 +1,11 @@
 import type { SecureContextOptions } from 'node:tls';
-import { incomingDomainsOf, recogniseTokens, tokensOf, unsubscribeTermsOf } from '../config/bounces.ts';
+import {
+  incomingDomainsOf,
+  recogniseTokens,
+  sendingOf,
+  tokensOf,
+  unsubscribeTermsOf,
+} from '../config/bounces.ts';
 import { relayHook } from '../config/hook-tokens.ts';
 import { localPostmaster, serverName } from '../config/names.ts';
 import type { Config } from '../config/schema.ts';
@@ -79,7 +85,7 @@ function apiHandler(parts: MailParts): Handler {
     {
       ...rooms,
       ...rest,
-      sending: () => live.config,
+      sending: () => sendingOf(live.config),
       unsubscribing: unsubscribing(live),
       hooks,
       findHook,

@@ -32,6 +32,11 @@ export function bounceDomainsOf(config: Pick<Config, 'bounces' | 'domains'>): Bo
   return knownOf(config).outgoing;
 }
 
+/** What a dry run is judged by. */
+export function sendingOf(config: Pick<Config, 'bounces' | 'domains' | 'relays'>) {
+  return { relays: config.relays, domains: config.domains, bounceDomains: bounceDomainsOf(config) };
+}
+
 /** The domains whose mail we take: bounces may still come to one that mail went out with before. */
 export function incomingDomainsOf(config: Pick<Config, 'bounces' | 'domains'>): ReadonlySet<string> {
   return knownOf(config).incoming;

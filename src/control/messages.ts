@@ -1,3 +1,4 @@
+import { sendingOf } from '../config/bounces.ts';
 import type { Submission } from '../domain/message.ts';
 import { quote } from '../http/problem.ts';
 import { cancelMessage, retryMessage } from '../ingest/http/acts.ts';
@@ -47,7 +48,7 @@ export function messageOperations(
     checkMessage: async ({ message }) =>
       verdictOf(await compose(message, nextToken(), deps), {
         ...deps,
-        sending: () => deps.resolution().config,
+        sending: () => sendingOf(deps.resolution().config),
       }),
     message: async ({ id }) => statusJson(await findMessage(id, deps), outlookOf(deps)),
     ways: async ({ id }) => (await findMessage(id, deps)).recipients.map((one) => wayOf(one, deps)),

@@ -30,7 +30,7 @@ interface Returned {
  */
 export function bounceDomainFor(
   { reversePath, headerFrom }: Pick<Returned, 'reversePath' | 'headerFrom'>,
-  { type, mx, smtp }: Pick<Relay, 'type' | 'mx' | 'smtp'>,
+  { type, mx, smtp }: Pick<Relay, 'type'> & Partial<Pick<Relay, 'mx' | 'smtp'>>,
   { usual, own }: BounceDomains,
 ): string | null {
   const { returnPath = 'keep' } = mx ?? smtp ?? {};

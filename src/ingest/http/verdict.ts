@@ -3,6 +3,7 @@ import type { SendingDomain } from '../../domain/domain-keys.ts';
 import { parseAddress } from '../../domain/mailbox.ts';
 import type { Submission } from '../../domain/message.ts';
 import { INBOX, type Relay } from '../../domain/relay.ts';
+import { type BounceDomains, bounceDomainFor } from '../../domain/return-path.ts';
 import { suppressionKeys } from '../../domain/suppressed-address.ts';
 import { stoppedBy } from '../../domain/suppression.ts';
 import type { Intake } from '../../engine/contract.ts';
@@ -25,8 +26,9 @@ export interface VerdictDeps {
   readonly clock: Pick<Clock, 'wall'>;
   /** The relays and sending domains in force. */
   readonly sending: () => {
-    readonly relays: readonly Pick<Relay, 'name' | 'type'>[];
+    readonly relays: readonly (Pick<Relay, 'name' | 'type'> & Partial<Pick<Relay, 'mx' | 'smtp'>>)[];
     readonly domains: readonly SendingDomain[];
+    readonly bounceDomains: BounceDomains;
   };
 }
 
@@ -40,11 +42,15 @@ const MAX_HEADER_BYTES = 1024 * 1024;
 export async function verdictOf(submission: Submission, deps: VerdictDeps): Promise<Verdict> {
   const plan = await deps.intake.plan(submission);
   const suppressed = await suppressedIn(submission, deps);
-  const { relays, domains } = deps.sending();
+  const { relays, domains, bounceDomains } = deps.sending();
   const facts = alignmentFacts(submission, domains);
   const alignmentBy = (name: string | null): Alignment | null => {
-    const type = relays.find((relay) => relay.name === name)?.type ?? 'inbox';
-    return type === 'inbox' ? null : alignmentOf(facts, type);
+    const relay = relays.find((candidate) => candidate.name === name);
+    if (relay === undefined || relay.type === 'inbox') return null;
+    // A return path of ours is what SPF is checked for.
+    const mail = { reversePath: submission.envelope.reversePath, headerFrom: submission.header.from };
+    const reverseDomain = bounceDomainFor(mail, relay, bounceDomains) ?? facts.reverseDomain;
+    return alignmentOf({ ...facts, reverseDomain }, relay.type);
   };
   return {
     dryRun: true,

@@ -83,8 +83,31 @@ describe('alignment', () => {
     expect(await alignment({ from: 'j@other.example' })).toMatchObject({ dkimDomain: 'other.example' });
   });
 
+  test('is by the return path that the mail gets', async () => {
+    const mx = {
+      port: 25,
+      tls: 'opportunistic' as const,
+      allowPrivate: false,
+      maxPerDomain: 20,
+      presets: true,
+      helo: null,
+      sourceIps: [],
+      ipFamily: 'any' as const,
+      returnPath: 'auto' as const,
+    };
+    const relays = [{ name: 'out', type: 'mx' as const, mx }];
+    const usual = 'bounces.example.net';
+    world.sending = { ...before, relays, bounceDomains: { usual, own: new Map() } };
+    expect(await alignment()).toMatchObject({ spf: 'not_aligned', spfDomain: usual });
+    const own = new Map([['example.com', 'b.example.com']]);
+    world.sending = { ...before, relays, bounceDomains: { usual, own } };
+    expect(await alignment()).toMatchObject({ spf: 'aligned', spfDomain: 'b.example.com' });
+    world.sending = { ...before, relays: [{ name: 'out', type: 'smtp' }], bounceDomains: { usual, own } };
+    expect(await alignment()).toMatchObject({ spfDomain: 'example.com' });
+  });
+
   test('depends on a provider that writes the message anew', async () => {
-    world.sending = { relays: [{ name: 'out', type: 'resend' }], domains: [SIGNED] };
+    world.sending = { ...before, relays: [{ name: 'out', type: 'resend' }], domains: [SIGNED] };
     expect(await alignment()).toMatchObject({ verdict: 'depends_on_provider', dkim: 'by_provider' });
   });
 
@@ -104,7 +127,7 @@ describe('alignment', () => {
   });
 
   test('is unknown without a way', async () => {
-    world.sending = { relays: [], domains: [] };
+    world.sending = { ...before, relays: [], domains: [] };
     expect(await alignment()).toBeNull();
   });
 });

@@ -164,7 +164,11 @@ export class World extends IngestWorld {
   /** The settings in force; a test may change them, and the limits. */
   options: Writable<Omit<IngestOptions, 'limits'> & SharedLimits> & { limits: Writable<IngestLimits> };
   /** The relays and sending domains that dry runs are judged by. */
-  sending: ReturnType<VerdictDeps['sending']> = { relays: [{ name: 'out', type: 'smtp' }], domains: [] };
+  sending: ReturnType<VerdictDeps['sending']> = {
+    relays: [{ name: 'out', type: 'smtp' }],
+    domains: [],
+    bounceDomains: { usual: null, own: new Map() },
+  };
   /** What links to unsubscribe are made of; nothing at first. */
   unsubscribing: UnsubscribeTerms = NO_LINKS;
   /** What the service says of itself to a balancer. */
