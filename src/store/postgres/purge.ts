@@ -169,7 +169,7 @@ const REST_BEFORE = `SELECT ${MESSAGES.columns} FROM messages_gone_rest AS messa
 const OVERDUE = `SELECT ${MESSAGES.columns} FROM messages_gone AS messages WHERE final_at <= $1 AND id < $3
   ORDER BY final_at, id LIMIT $2 FOR UPDATE SKIP LOCKED`;
 // Its rows move, so it must name the table that they move within.
-const DROP_CONTENTS = `UPDATE messages SET kept = 'gone', segment = NULL, "offset" = NULL, length = NULL
+const DROP_CONTENTS = `UPDATE messages SET kept = 'gone', segment = NULL, "offset" = NULL, length = NULL, copies = NULL
   WHERE id = ANY($1::text[]) AND kept IN ('sent', 'captured')`;
 
 const DELETE_TAGS = `DELETE FROM message_tags USING unnest($1::text[], $2::text[], $3::text[]) AS old (key_id, tag, id)

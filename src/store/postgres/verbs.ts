@@ -191,7 +191,7 @@ async function discard({ db, tallies }: Work, ids: readonly string[]): Promise<b
 
 const LOCK = `SELECT id, status, segment, length FROM messages
   WHERE id = ANY($1::text[]) AND kept = 'captured' ORDER BY id FOR UPDATE`;
-const DROP = `UPDATE messages SET kept = 'gone', segment = NULL, "offset" = NULL, length = NULL
+const DROP = `UPDATE messages SET kept = 'gone', segment = NULL, "offset" = NULL, length = NULL, copies = NULL
   WHERE id = ANY($1::text[]) AND kept = 'captured'`;
 
 /** The verb `reassign`. Another route changes no state, so no message changes. */

@@ -150,7 +150,7 @@ function preparePurge(db: Driver) {
        WHERE kept = (SELECT ?) AND final_at <= (SELECT ?) ORDER BY final_at LIMIT (SELECT ?)`,
     ),
     dropContents: db.prepare<[seq: number]>(
-      `UPDATE messages SET kept = 'gone', segment = NULL, offset = NULL, length = NULL WHERE seq = ?`,
+      `UPDATE messages SET kept = 'gone', segment = NULL, offset = NULL, length = NULL, copies = NULL WHERE seq = ?`,
     ),
     deleteTag: db.prepare<[keyId: string, tag: string, id: string]>(
       'DELETE FROM message_tags WHERE key_id = ? AND tag = ? AND id = ?',

@@ -90,7 +90,7 @@ function discardVerb({ db, tallies }: Books) {
     `SELECT seq, status, segment, length FROM messages WHERE id = ? AND kept = 'captured'`,
   );
   const drop = db.prepare<[seq: number]>(
-    `UPDATE messages SET kept = 'gone', segment = NULL, offset = NULL, length = NULL WHERE seq = ?`,
+    `UPDATE messages SET kept = 'gone', segment = NULL, offset = NULL, length = NULL, copies = NULL WHERE seq = ?`,
   );
   return (ids: readonly string[]): boolean[] =>
     ids.map((id) => {

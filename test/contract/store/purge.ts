@@ -51,6 +51,18 @@ export function purgeContract(open: OpenSubject): void {
     }
     const contentOf = async (id: string) => (await read(subject.views, id)).message.content;
 
+    it('forgets with the contents where in them the copy of each recipient was', async () => {
+      const copies = [{ start: 0, length: 1000, checksum: 1 }];
+      const ids = [await ended(CAPTURED, 0, { copies }), await ended(DELIVERED, 0, { copies })];
+      const known = async () =>
+        Promise.all(ids.map(async (id) => (await read(subject.views, id)).message.copies));
+      expect(await known()).toEqual([copies, copies]);
+      await subject.store.discard(ids, at());
+      expect(await known()).toEqual([null, copies]);
+      await subject.store.purge(KEEP, 9, at(7 * DAY));
+      expect(await known()).toEqual([null, null]);
+    });
+
     it('discards the contents of captured mail, and of no other', async () => {
       const sent = await ended(DELIVERED);
       const captured = await ended(CAPTURED);
