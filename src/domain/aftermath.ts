@@ -73,7 +73,7 @@ interface FailedRecipient {
 }
 
 /** The type of a bounce: what a provider called it, else by its codes and words. */
-export function typeOfTold({ type, code, enhancedCode, text }: ToldBounce): BounceType {
+function typeOfTold({ type, code, enhancedCode, text }: ToldBounce): BounceType {
   return type ?? bounceTypeOf({ code, enhanced: enhancedCode, text });
 }
 

@@ -351,8 +351,7 @@ function* reasonOfBounce(
   const [row] = yield* rows<{ times: string }>`SELECT times FROM soft_bounces WHERE address = ${address}`;
   // A delivery has removed what was before it.
   const times = [...(row === undefined ? [] : fromJson<number[]>(row.times)), now].slice(-limit);
-  // After the clock was set back, earlier ones lie ahead.
-  const reason = suppressionBy(type, softBouncesInARow(times, null, Math.max(...times)), limit);
+  const reason = suppressionBy(type, softBouncesInARow(times, null, now), limit);
   if (reason !== null) yield* send`DELETE FROM soft_bounces WHERE address = ${address}`;
   else
     yield* send`INSERT INTO soft_bounces (address, times, last_at) VALUES (${address}, ${JSON.stringify(times)}, ${now})
