@@ -198,7 +198,7 @@ function Complaints({ row, from }: { readonly row: RateRow; readonly from: strin
         color="failed"
       />
       <p className="mt-3 text-sm text-soft">
-        Gmail asks senders to stay below 0.1 %, and never to reach 0.3 %; Yahoo asks for less than 0.3 %. They
+        Gmail asks senders to stay below 0.1 %, and never to reach 0.3 %; Yahoo asks for less than 0.3 %. They
         count by themselves: Gmail tells nobody of single complaints, and has its figure in Postmaster Tools.
       </p>
     </Card>

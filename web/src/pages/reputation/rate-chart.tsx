@@ -38,10 +38,12 @@ export function RateChart({
   const days = rates.map((_, day) =>
     new Date(Date.parse(from) + day * 86_400_000).toISOString().slice(0, 10),
   );
+  // The names of lines stand beside the bars.
+  const gutter = thresholds.length > 0 && 'mr-12';
   const isEmpty = rates.every((rate) => rate === null);
   return (
     <figure aria-label={label} className="min-w-0">
-      <div aria-hidden className="relative mr-12 h-44 border-b border-line">
+      <div aria-hidden className={classNames('relative h-44 border-b border-line', gutter)}>
         {isEmpty ? (
           <div className="flex h-full items-center justify-center text-soft">No mail in this time</div>
         ) : (
@@ -76,7 +78,7 @@ export function RateChart({
           </>
         )}
       </div>
-      <div aria-hidden className="mt-1 mr-12 flex justify-between text-xs text-soft">
+      <div aria-hidden className={classNames('mt-1 flex justify-between text-xs text-soft', gutter)}>
         <span>{dayWords(days[0])}</span>
         <span>{dayWords(days.at(-1))}</span>
       </div>
