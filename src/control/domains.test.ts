@@ -209,6 +209,18 @@ describe('a return path of its own', () => {
     expect((await operations.updateDomain(update(null))).returnPath).toBeNull();
   });
 
+  test('that does not align with the domain is told of', async () => {
+    const { operations } = await domainDesk();
+    await operations.addDomain(add());
+    const told = async (returnPath: string) => {
+      await operations.updateDomain(update(returnPath));
+      const [checked] = await operations.checkDomains({ name: NAME });
+      return checked?.findings.filter(({ name }) => name === 'return path').map(({ status }) => status);
+    };
+    expect(await told('bounces.example.net')).toEqual(['warn']);
+    expect(await told('bounces.example.com')).toEqual([]);
+  });
+
   test('waits again when it is changed', async () => {
     const { operations, domain } = await domainDesk();
     await operations.addDomain(add());

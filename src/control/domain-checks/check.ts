@@ -3,6 +3,7 @@ import { createPolicyFetch } from '../../dns/client/policy-fetch.ts';
 import { type DomainKey, keyState, recordUntil, type SendingDomain } from '../../domain/domain-keys.ts';
 import { formatTimestamp } from '../../lib/clock.ts';
 import { isPublicAddress } from '../../lib/network.ts';
+import { areAligned } from '../../lib/organizational-domain.ts';
 import { type CheckedDomain, MAX_CHECKED } from '../../operations/domains.ts';
 import type { Finding } from '../../operations/system.ts';
 import type { LocalDeps } from '../deps.ts';
@@ -135,7 +136,8 @@ async function checkReturnPath(
   const { domain } = returnPath;
   const probe = newProbe(config, deps);
   const facts = { domain, config, resolver, machine, probe };
-  const { findings, isGood } = await checkBounceDomain('return path', facts, signal);
+  const { findings: found, isGood } = await checkBounceDomain('return path', facts, signal);
+  const findings = areAligned(name, domain) ? found : [...found, misaligned(name, domain)];
   if (isGood === null) return findings;
   await changeDomain(
     name,
@@ -149,6 +151,14 @@ async function checkReturnPath(
     deps,
   );
   return findings;
+}
+
+function misaligned(name: string, domain: string): Finding {
+  return warn(
+    'return path',
+    `SPF is checked for ${domain}, which does not align with ${name}: DMARC counts only its signature.`,
+    `waybill domains update ${name} --return-path bounces.${name}`,
+  );
 }
 
 /** Every check of one domain, in order. One that fails is reported as skipped. */
