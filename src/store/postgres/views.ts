@@ -291,7 +291,8 @@ const SUMS = `SELECT event, sum(count)::bigint AS count FROM counters
 const COUNTS = `SELECT start, event, sum(count)::bigint AS count FROM counters
   WHERE period = $1 AND start >= $2 AND start < $3 AND relay = $4 GROUP BY start, event`;
 const RELAYS = `SELECT relay, event, sum(count)::bigint AS count FROM counters
-  WHERE period = 'day' AND start >= $1 AND relay <> '' GROUP BY relay, event`;
+  WHERE period = 'day' AND start >= $1 AND relay <> '' AND event IN ('relay_delivered', 'relay_failed')
+  GROUP BY relay, event`;
 const OLDEST_DUE = `SELECT min(${FIRST_DUE}) AS "dueAt" FROM depths WHERE waiting > 0`;
 const SIZE = 'SELECT pg_database_size(current_database()) AS bytes';
 const DEPTHS = `SELECT lane, waiting, processing, ${FIRST_DUE} AS "oldestDueAt" FROM depths
