@@ -116,8 +116,9 @@ export class FeedbackRoom implements FeedbackDesk {
 
   /** What an expiry may mean for the list; undefined: nothing. */
   ofExpiry({ deliveries }: ExpiringMessage): OwnBounces | undefined {
-    const ends = deliveries.map(({ lastCode, lastEnhanced, lastReply }) =>
-      expired(lastReply === null ? null : [lastCode, lastEnhanced, lastReply]),
+    // What was said before a retry by hand says nothing of what became of that.
+    const ends = deliveries.map(({ attempts, lastCode, lastEnhanced, lastReply }) =>
+      expired(attempts === 0 || lastReply === null ? null : [lastCode, lastEnhanced, lastReply]),
     );
     return this.own(deliveries, ends);
   }

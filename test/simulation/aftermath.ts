@@ -47,7 +47,7 @@ interface Place {
   /** How often it bounced, and was retried by hand. */
   bounced: number;
   retried: number;
-  /** What the hop said in its last attempt. */
+  /** What the hop said in its last attempt since it was accepted, or retried by hand; '' if nothing is known. */
   lastSaid: string;
   readonly told: TellingKnown[];
 }
@@ -193,11 +193,17 @@ export class Aftermaths implements Onlooker {
     place.state = to;
     place.outcome = outcome;
     if (verb === 'requeue') place.retried++;
+    if (verb !== 'settle' && verb !== 'claim' && verb !== 'release' && verb !== 'expire') place.lastSaid = '';
     if (to === 'delivered') {
       this.listed.delivered(place.address);
       for (const telling of place.told) telling.wasSoonEnough ||= this.#isSoonEnough(place, telling);
     }
     if (to === 'failed') this.#failed(place, verb);
+  }
+
+  requeued(id: string): void {
+    for (const place of this.#messages.get(id) ?? [])
+      if (place.state === 'queued' || place.state === 'retrying') place.lastSaid = '';
   }
 
   #failed(place: Place, verb: string): void {

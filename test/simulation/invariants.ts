@@ -59,6 +59,8 @@ export interface Onlooker {
   began(units: readonly UnitRef[]): void;
   settled(unit: UnitRef, transitions: readonly Transition[]): void;
   changed(change: Change): void;
+  /** A message was retried by hand. */
+  requeued(id: string): void;
 }
 
 /** Watches every message of a world: what it was, what it is, whether it may have become that. */
@@ -222,6 +224,7 @@ export class Watch {
       if (detail.recipients.length !== before.length)
         throw new InvariantBroken(`${id} lost a recipient in ${verb}`);
       if (verb === 'accept') this.onlooker?.accepted(id);
+      if (verb === 'requeue') this.onlooker?.requeued(id);
       const derived = deriveStatus(counts);
       this.#became(id, derived);
       if (detail.message.status !== derived)
