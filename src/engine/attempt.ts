@@ -73,6 +73,10 @@ export async function attempt(
 ): Promise<AttemptEnd> {
   const { unit } = job;
   const startedAt = deps.clock.wall();
+  if (unit.stopped !== undefined) {
+    quota.answered(null);
+    return { ...settleAll(unit, STOPPED), ...NOT_BEGUN, startedAt, stopped: unit.stopped };
+  }
   const obstacle = obstacleTo(unit, relay, quota);
   // Null: the store has not answered.
   let begun: boolean | null = null;
@@ -258,6 +262,10 @@ function transportContent(unit: Unit, content: Bytes): TransportContent {
 function settleAll(unit: Unit, outcome: Outcome): TransportResult {
   return { outcomes: unit.deliveries.map(() => outcome), evidence: UNTRIED, hopFailed: false, restMs: null };
 }
+
+/** Recipients that the suppression list stopped before anything was said to the hop. */
+const STOPPED: Outcome = { kind: 'deferred', reply: localReply('suppressed', '5.7.1', 'suppressed') };
+const NOT_BEGUN = { begun: false, tried: false, brokenOff: false, quota: null } as const;
 
 /** For an attempt whose transport was never asked. */
 const UNTRIED: Evidence = { ...NO_EVIDENCE };

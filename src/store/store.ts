@@ -275,7 +275,7 @@ export interface ClaimRequest extends LaneLease {
 /** What a lane returned. */
 export interface ClaimAnswer {
   readonly units: readonly Unit[];
-  /** When the lane's next delivery comes due (wall ms), maybe in the past; null if none waits. */
+  /** When its next delivery comes due (wall ms), maybe in the past; null if none waits. */
   readonly nextDueAt: number | null;
 }
 
@@ -343,6 +343,8 @@ export interface Unit {
   /** When it was accepted, or could first be sent if that is later (wall ms). */
   readonly createdAt: number;
   readonly deliveries: readonly UnitDelivery[];
+  /** Whom the suppression list stopped when it was claimed; absent: nobody. */
+  readonly stopped?: readonly Stopped[];
 }
 
 /** One delivery of a unit. */
@@ -385,9 +387,7 @@ export interface Settlement {
   readonly report: AcceptRecord | null;
   /** Those of the unit's indexes that it reports as delayed. */
   readonly delayReported: readonly number[];
-  /**
-   * What its `begin` charged to the quota and is given back; null for nothing. A stale settlement gives nothing back.
-   */
+  /** What its `begin` charged to the quota and is given back, unless it is stale; null for nothing. */
   readonly refund: QuotaRefund | null;
   /** Failures among the transitions that may suppress their addresses; absent: none. */
   readonly own?: OwnBounces;

@@ -133,15 +133,15 @@ delivery: { retry_first_seconds: 3600, retry_max_seconds: 3600 }
 
   test('a secret that was stored does not stay in its form', async () => {
     const page = await dashboard.signedIn('/relays?add=postmark');
-    await page.locator('input[type=password]').fill('the-first-token');
+    await page.locator('input[type=password]').first().fill('the-first-token');
     await page.getByRole('button', { name: 'Add relay' }).click();
     await page.getByText('The relay postmark is in use').waitFor();
     await page.goto('/relays/postmark?tab=edit');
-    await page.locator('input[type=password]').fill('the-second-token');
+    await page.locator('input[type=password]').first().fill('the-second-token');
     await page.getByRole('button', { name: 'Review and save' }).click();
     await page.getByRole('button', { name: 'Save the changes' }).click();
     await page.getByText('postmark was changed').waitFor();
-    await expect.poll(() => page.locator('input[type=password]').inputValue()).toBe('');
+    await expect.poll(() => page.locator('input[type=password]').first().inputValue()).toBe('');
     expect(await page.getByRole('button', { name: 'Review and save' }).isDisabled()).toBe(true);
   });
 });

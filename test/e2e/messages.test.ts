@@ -89,7 +89,7 @@ test.each(['API', 'command line'])(
   async (by) => {
     const [good, bad] = ['good', 'bad'].map((name) => `${name}-${by.replace(' ', '-')}@example.net`);
     sink.script = {
-      RCPT: ({ argument }) => (argument.includes('bad') ? '550 5.1.1 no such user' : undefined),
+      RCPT: ({ argument }) => (argument.includes('bad') ? '550 5.7.1 not today' : undefined),
     };
     const id = await client.send({ ...LETTER, to: [`${good}`, `${bad}`] });
     expect(await client.end(id)).toMatchObject({ status: 'failed', outcome: 'partial' });
@@ -101,6 +101,19 @@ test.each(['API', 'command line'])(
     expect(codeOf(await client.api.retry(id))).toBe('nothing_to_retry');
   },
 );
+
+test('what has no mailbox is tried again only once it is off the suppression list', async () => {
+  sink.script = { RCPT: '550 5.1.1 no such user' };
+  const id = await client.send({ ...LETTER, to: 'gone@example.net' });
+  expect(await client.end(id)).toMatchObject({ status: 'failed', outcome: 'rejected' });
+  sink.script = {};
+  unwrap(await client.api.retry(id));
+  expect(await client.end(id)).toMatchObject({ status: 'failed', outcome: 'suppressed' });
+  expect(tried('gone@example.net')).toBe(1);
+  await service.installation.run('suppressions', 'remove', 'gone@example.net');
+  unwrap(await client.api.retry(id));
+  expect(await client.end(id)).toMatchObject({ status: 'delivered', outcome: 'accepted' });
+});
 
 test('every attempt is told with what was said', async () => {
   sink.script = { RCPT: BUSY };

@@ -1,4 +1,5 @@
 import { copiesOf, groupOf, priorityOf, ranksOf } from '../columns.ts';
+import { NOBODY, stopsOf } from '../stops.ts';
 import { type ClaimAnswer, type ClaimRequest, StoreError, type Unit, type UnitDelivery } from '../store.ts';
 import { lease } from './changes.ts';
 import { FIRST_DUE } from './lanes.ts';
@@ -40,7 +41,18 @@ async function claimLane(work: Work, request: ClaimRequest): Promise<ClaimAnswer
     work.ledger.writeDeliveries();
   }
   const [first] = await work.db.rows<{ dueAt: number | null }>(NEXT_DUE, [request.lane]);
-  return { units, nextDueAt: first?.dueAt ?? null };
+  return { units: await withStops(work, units), nextDueAt: first?.dueAt ?? null };
+}
+
+/** Whom the suppression list stops by now: nobody should say a word of them to the hop. */
+async function withStops({ list, ledger, at }: Work, units: readonly Unit[]): Promise<Unit[]> {
+  await list.look(units.flatMap(({ deliveries }) => deliveries.map(({ recipient }) => recipient.address)));
+  return units.map((unit) => {
+    const message = ledger.message(unit.messageId);
+    const places = unit.deliveries.map(({ index, recipient }) => ({ index, address: recipient.address }));
+    const stopped = message === null ? NOBODY : list.ofDeliveries(message, places, at.now);
+    return stopped.size === 0 ? unit : { ...unit, stopped: stopsOf(stopped) };
+  });
 }
 
 /** Messages whose deliveries are the first due, in order. */

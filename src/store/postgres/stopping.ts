@@ -8,6 +8,9 @@ import type { OpenMessage } from './ledger.ts';
 import { done } from './plain.ts';
 import type { DeliveryRow } from './tables.ts';
 
+/** A recipient and its place in the envelope. */
+type Placed = Pick<DeliveryRow, 'index' | 'address'>;
+
 /** What a transaction has found in the suppression list, and what it writes because of that. */
 export class List {
   readonly #db: Queries;
@@ -35,7 +38,7 @@ export class List {
   }
 
   /** The same of deliveries of an open message. */
-  ofDeliveries({ row }: OpenMessage, deliveries: readonly DeliveryRow[], now: number): Stops {
+  ofDeliveries({ row }: OpenMessage, deliveries: readonly Placed[], now: number): Stops {
     const { keyId, test, headerFrom, stream, ignoresSuppression: ignores } = row;
     return this.#stops(
       deliveries,
@@ -65,7 +68,7 @@ export class List {
     if (this.#delivered.size > 0) this.#db.send(DELIVERED, [[...this.#delivered].sort()]);
   }
 
-  #stops(recipients: readonly Pick<DeliveryRow, 'index' | 'address'>[], asking: Asking, now: number): Stops {
+  #stops(recipients: readonly Placed[], asking: Asking, now: number): Stops {
     let stopped: Map<number, Suppression> | null = null;
     for (const { index, address } of recipients) {
       const entry = this.#found.stopping(address, asking, now);

@@ -1,6 +1,7 @@
 import type { DeliveryState } from '../../domain/delivery.ts';
 import type { RecipientKind } from '../../domain/message.ts';
 import { copiesOf, groupOf, priorityOf, ranksOf } from '../columns.ts';
+import { stopsOf } from '../stops.ts';
 import type { ClaimAnswer, ClaimRequest, Stamp, Unit, UnitDelivery } from '../store.ts';
 import type { Books } from './books.ts';
 import type { Deliveries } from './deliveries.ts';
@@ -23,7 +24,8 @@ export function claimVerb(books: Books, deliveries: Deliveries) {
     for (const rank of ranksOf(request.order)) claimRank(request, rank, units, at);
     const nextDueAt = firstDue(request.lane);
     if (units.length > 0) books.depths.seen(request.lane, nextDueAt);
-    return { units, nextDueAt };
+    const stoppable = units.length > 0 && !books.stopping.isEmpty;
+    return { units: stoppable ? units.map((unit) => withStops(unit, at)) : units, nextDueAt };
   }
 
   function claimRank(request: ClaimRequest, rank: number, units: Unit[], at: Stamp): void {
@@ -55,6 +57,13 @@ export function claimVerb(books: Books, deliveries: Deliveries) {
       relay = ofSibling;
     }
     return { ...head, lane, fence, relay, deliveries: siblings.map(unitDeliveryOf) };
+  }
+
+  /** Whom the suppression list stops by now: nobody should say a word of them to the hop. */
+  function withStops(unit: Unit, at: Stamp): Unit {
+    const indexes = unit.deliveries.map(({ index }) => index);
+    const stopped = books.stopping.ofUnit(unit.messageId, indexes, at.now);
+    return stopped.size === 0 ? unit : { ...unit, stopped: stopsOf(stopped) };
   }
 }
 

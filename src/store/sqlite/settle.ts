@@ -36,7 +36,7 @@ export function beginVerb(books: Books, deliveries: Deliveries) {
 
   function beginUnit(unit: BeginRequest, looks: boolean, at: Stamp): BeginAnswer {
     if (!books.leases.holds(unit, at)) return 'refused';
-    const stopped = looks ? books.stopping.ofUnit(unit, at.now) : NOBODY;
+    const stopped = looks ? books.stopping.ofUnit(unit.messageId, unit.indexes, at.now) : NOBODY;
     if (stopped.size > 0) return deliveries.leased(unit) === null ? 'refused' : stopsOf(stopped);
     if (unit.quota === null) return deliveries.begin(unit, at) ? 'begun' : 'refused';
     const found = deliveries.leased(unit);
@@ -117,7 +117,7 @@ export function suppressVerb(books: Books, deliveries: Deliveries) {
   function suppressUnit({ unit, report }: Suppressing, at: Stamp): SettleAnswer {
     const found = deliveries.leased(unit);
     if (found === null || found.some(({ begunAt }) => begunAt !== null)) return STALE;
-    const stopped = books.stopping.ofUnit(unit, at.now);
+    const stopped = books.stopping.ofUnit(unit.messageId, unit.indexes, at.now);
     if (!unit.indexes.every((index) => stopped.has(index))) return STALE;
     for (const delivery of found) {
       const entry = stopped.get(delivery.index);

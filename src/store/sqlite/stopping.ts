@@ -4,7 +4,6 @@ import { domainOfFrom } from '../../domain/suppression.ts';
 import { type AcceptRecord, askingOf } from '../accepting.ts';
 import { entriesUnder, FoundEntries, keysOf } from '../plain/suppressions.ts';
 import { NOBODY, type Stops } from '../stops.ts';
-import type { UnitRef } from '../store.ts';
 import type { Driver } from './driver.ts';
 import { runnerOver } from './plain.ts';
 
@@ -48,8 +47,8 @@ export class Stopping {
     return this.#stopped(recipients, askingOf(record), now);
   }
 
-  /** The same of a unit whose attempt is about to begin. */
-  ofUnit({ messageId, indexes }: UnitRef, now: number): Stops {
+  /** The same of recipients of a message that is being claimed, or whose attempt is about to begin. */
+  ofUnit(messageId: string, indexes: readonly number[], now: number): Stops {
     const row = this.#sql.asking.get(messageId);
     if (row === undefined) return NOBODY;
     const [seq, keyId, test, from, stream, ignores] = row;

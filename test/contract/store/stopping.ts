@@ -87,6 +87,24 @@ export function stoppingContract(open: OpenSubject): void {
       return { id, lease, unit: refOf(unit), addresses };
     }
 
+    describe('when claimed', () => {
+      it('says whom it stops by then, so that nobody speaks of them to the hop', async () => {
+        const { id } = await accept({ deliveries: to(ANN, BOB) });
+        const lease = await takeLane(subject.store);
+        const entry = await add(ANN);
+        const [unit] = await claim(subject.store, lease);
+        expect(unit).toMatchObject({ messageId: id, stopped: [{ index: 0, entry, reason: 'manual' }] });
+        expect(unit?.deliveries).toHaveLength(2);
+      });
+
+      it('says nothing of a unit that it does not stop', async () => {
+        await accept({ deliveries: to(BOB) });
+        await add(ANN);
+        const [unit] = await claim(subject.store, await takeLane(subject.store));
+        expect(unit).not.toHaveProperty('stopped');
+      });
+    });
+
     describe('on acceptance', () => {
       it('ends those that it stops without an attempt, and says which and why', async () => {
         const entry = await add(ANN, { reason: 'hard_bounce' });
