@@ -28,6 +28,7 @@ export interface TellingKnown {
   /** How often the recipient had been retried by hand. */
   readonly retries: number;
   readonly coming: Coming | null;
+  wasTried: boolean;
   /** It was early, and the attempt was recorded before that was too late. */
   wasSoonEnough: boolean;
   answeredAt: number | null;
@@ -99,6 +100,7 @@ export class Aftermaths implements Onlooker {
       isInTime,
       retries: place.retried,
       coming,
+      wasTried: false,
       wasSoonEnough: false,
       answeredAt: null,
     };
@@ -106,20 +108,28 @@ export class Aftermaths implements Onlooker {
     return telling;
   }
 
-  /** It tries to tell: each time it may be heard, and be early. */
-  tries(name: string, telling: TellingKnown): void {
+  /** It tries to tell: each time it may be heard, and be early. Returns the entry that this try may make. */
+  tries(name: string, telling: TellingKnown): Coming | null {
     const place = this.#place(name);
+    const { tidings, byProviderId, coming } = telling;
     const isClear = telling.isInTime && place.retried === telling.retries;
-    if (isBounce(telling.tidings) && !isClear)
-      this.#story.may(`${place.id}/${place.index}`, 'message.bounced');
+    if (isBounce(tidings) && !isClear) this.#story.may(`${place.id}/${place.index}`, 'message.bounced');
+    const isFirst = !telling.wasTried;
+    telling.wasTried = true;
+    // Who asks again after the entry was removed is asking anew; a hook that is repeated is not.
+    if (tidings !== 'unsubscribe' || byProviderId || isFirst || coming === null) return coming;
+    return this.listed.comes(coming.entry, false);
   }
 
   /** It was told that it was heard. */
-  answered(name: string, telling: TellingKnown): void {
-    if (telling.answeredAt !== null) return;
+  answered(name: string, telling: TellingKnown, coming: Coming | null): void {
+    if (telling.answeredAt !== null) {
+      if (coming !== null && coming !== telling.coming) this.listed.came(coming);
+      return;
+    }
     telling.answeredAt = this.#now();
     const place = this.#place(name);
-    const { tidings, coming, isInTime } = telling;
+    const { tidings, isInTime } = telling;
     if (isBounce(tidings)) {
       if (isInTime && place.retried === telling.retries && place.bounced === 0)
         this.#broke(`${name} is ${place.state} although it bounced (${tidings}), and that was heard`);

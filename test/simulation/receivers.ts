@@ -135,10 +135,10 @@ export class Receivers {
     telling: TellingKnown,
   ): Promise<boolean> {
     const { time, aftermaths } = this.#parts;
-    aftermaths.tries(name, telling);
+    const coming = aftermaths.tries(name, telling);
     const heard = engine.feedback.tell(report).then(
       () => {
-        aftermaths.answered(name, telling);
+        aftermaths.answered(name, telling, coming);
         return true;
       },
       (error: unknown) => {
