@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseSuppressed, suppressedOf } from '../../domain/suppressed-address.ts';
 import type { Suppression } from '../../domain/suppression.ts';
 import { FoundEntries } from '../plain/suppressions.ts';
+import type { SuppressedAddress } from '../suppressions.ts';
 import { SuppressionFilter } from './filter.ts';
 
 /** A loaded filter that these were entered into. Of all, as each would take 16 MiB. */
@@ -77,11 +78,36 @@ describe('a filter in front of the suppression list', () => {
       expect(filter.mayStop(to)).toBe(true);
   });
 
-  it('clears nobody until it is loaded, and everybody while the list is empty', () => {
+  it('clears everybody while the list is empty', () => {
     const filter = new SuppressionFilter();
-    expect(filter.mayStop('ann@example.org')).toBe(true);
     expect(filter.mayStop('ann@example.org')).toBe(false);
     expect(filter.changes).toBe(0);
+  });
+
+  it('clears nobody until the list is read to its end, nor while it is read anew, nor if it cannot be', async () => {
+    const pages = [
+      Promise.withResolvers<SuppressedAddress[]>(),
+      Promise.withResolvers<SuppressedAddress[]>(),
+    ];
+    let asked = 0;
+    const filter = new SuppressionFilter({
+      suppressedAddresses: async () => (await pages[asked++]?.promise) ?? [],
+    });
+    const states = async () => {
+      // What was resolved has been heard by then.
+      await new Promise(setImmediate);
+      return ['ann@example.org', 'bob@example.org'].map((address) => filter.mayStop(address));
+    };
+    expect(await states()).toEqual([true, true]);
+    pages[0]?.resolve([{ id: 'sup_1', address: 'ann@example.org' }]);
+    expect(await states()).toEqual([true, false]);
+    const again = filter.load();
+    expect(await states()).toEqual([true, true]);
+    pages[1]?.reject(new Error('the list cannot be read'));
+    await again;
+    expect(await states()).toEqual([true, true]);
+    await filter.load();
+    expect(await states()).toEqual([true, false]);
   });
 
   it('counts each entry, so that what was clear before is looked at again', () => {
