@@ -247,7 +247,11 @@ const SMALL: readonly TableShape[] = [
       suppression: 'text',
     },
   },
-  { name: 'soft_bounces', keys: 1, columns: { address: 'text', times: 'text', last_at: 'bigint' } },
+  {
+    name: 'soft_bounces',
+    keys: 1,
+    columns: { address: 'text', times: 'text', last_at: 'bigint', delivered_by: 'text' },
+  },
   {
     name: 'feedback',
     keys: 1,

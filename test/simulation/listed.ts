@@ -85,9 +85,10 @@ export class Listed {
     this.#mayBeEnough(address);
   }
 
-  /** Mail to this address was delivered just now. */
+  /** Mail to this address was delivered just now: that ends the row, unless it comes back. */
   delivered(address: string): void {
-    this.#soft.delete(address);
+    const counted = this.#soft.get(address);
+    if (counted !== undefined) counted.least = 0;
   }
 
   /** People removed all entries with this address just now. */

@@ -310,7 +310,7 @@ function* suppress(
   const reason =
     suppresses === 'complaint' || suppresses === 'unsubscribe'
       ? suppresses
-      : yield* reasonOfBounce(suppresses, address, rules, now);
+      : yield* reasonOfBounce(suppresses, address, mail.id, rules, now);
   if (reason === null || (isHeldBack(reason) && rules.guarded.includes(domain))) return null;
   const { keyId, test, from, stream } = mail;
   const scope = scopeOf(rules.scope[scopeRule(reason)], { keyId, test, fromDomain: domainOfFrom(from) });
@@ -343,18 +343,21 @@ function scopeRule(reason: SuppressionReason): keyof TellRules['scope'] {
 function* reasonOfBounce(
   type: BounceType,
   address: string,
+  messageId: string,
   { softBounces: limit }: TellRules,
   now: number,
 ): Work<SuppressionReason | null> {
   if (type !== 'soft') return suppressionBy(type, 0, limit);
   if (limit === 0) return null;
-  const [row] = yield* rows<{ times: string }>`SELECT times FROM soft_bounces WHERE address = ${address}`;
-  // A delivery has removed what was before it.
-  const times = [...(row === undefined ? [] : fromJson<number[]>(row.times)), now].slice(-limit);
+  const [row] = yield* rows<{ times: string; deliveredBy: string | null }>`
+    SELECT times, delivered_by AS "deliveredBy" FROM soft_bounces WHERE address = ${address}`;
+  // What was delivered and came back was no delivery.
+  const isInARow = row !== undefined && (row.deliveredBy === null || row.deliveredBy === messageId);
+  const times = [...(isInARow ? fromJson<number[]>(row.times) : []), now].slice(-limit);
   const reason = suppressionBy(type, softBouncesInARow(times, null, now), limit);
   if (reason !== null) yield* send`DELETE FROM soft_bounces WHERE address = ${address}`;
   else
     yield* send`INSERT INTO soft_bounces (address, times, last_at) VALUES (${address}, ${JSON.stringify(times)}, ${now})
-      ON CONFLICT (address) DO UPDATE SET times = excluded.times, last_at = excluded.last_at`;
+      ON CONFLICT (address) DO UPDATE SET times = excluded.times, last_at = excluded.last_at, delivered_by = NULL`;
   return reason;
 }

@@ -16,7 +16,8 @@ export class List {
   readonly #db: Queries;
   readonly #found = new FoundEntries();
   readonly #stopped: { readonly message: string; readonly index: number; readonly entry: string }[] = [];
-  readonly #delivered = new Set<string>();
+  /** The message delivered to each address; '': several. */
+  readonly #delivered = new Map<string, string>();
 
   constructor(db: Queries) {
     this.#db = db;
@@ -52,9 +53,10 @@ export class List {
     this.#stopped.push({ message, index, entry });
   }
 
-  /** A delivery to an address ends its row of soft bounces. */
-  delivered(recipient: string): void {
-    this.#delivered.add(suppressedOf(recipient).address);
+  /** A delivery to an address ends its row of soft bounces, unless the message bounces later. */
+  delivered(recipient: string, id: string): void {
+    const { address } = suppressedOf(recipient);
+    this.#delivered.set(address, (this.#delivered.get(address) ?? id) === id ? id : '');
   }
 
   /** Writes what was entered. */
@@ -65,7 +67,8 @@ export class List {
         this.#stopped.map(({ index }) => index),
         this.#stopped.map(({ entry }) => entry),
       ]);
-    if (this.#delivered.size > 0) this.#db.send(DELIVERED, [[...this.#delivered].sort()]);
+    if (this.#delivered.size > 0)
+      this.#db.send(DELIVERED, [[...this.#delivered.keys()], [...this.#delivered.values()]]);
   }
 
   #stops(recipients: readonly Placed[], asking: Asking, now: number): Stops {
@@ -81,5 +84,10 @@ export class List {
 const STOPPED = `INSERT INTO aftermath (message, idx, suppression)
   SELECT * FROM unnest($1::text[], $2::integer[], $3::text[])
   ON CONFLICT (message, idx) DO UPDATE SET suppression = excluded.suppression`;
-const DELIVERED = `DELETE FROM soft_bounces WHERE address IN (
-  SELECT address FROM soft_bounces WHERE address = ANY($1::text[]) ORDER BY address FOR UPDATE)`;
+// Locked in one order, so that two transactions never wait for each other.
+const DELIVERED = `WITH locked AS MATERIALIZED (
+    SELECT address FROM soft_bounces WHERE address = ANY($1::text[]) ORDER BY address FOR UPDATE)
+  UPDATE soft_bounces
+  SET delivered_by = CASE WHEN coalesce(delivered_by, delivered.id) = delivered.id THEN delivered.id ELSE '' END
+  FROM locked JOIN unnest($1::text[], $2::text[]) AS delivered (address, id) USING (address)
+  WHERE soft_bounces.address = locked.address`;

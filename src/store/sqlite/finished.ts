@@ -104,7 +104,7 @@ class FinishedWriter {
       const relay = record.deliveries[index]?.relay ?? null;
       events.moved(seq, index, 1, transition, relay, at.now);
       if (transition.state === 'delivered')
-        stopping.delivered(record.deliveries[index]?.recipient.address ?? '');
+        stopping.delivered(record.deliveries[index]?.recipient.address ?? '', record.id);
       if (relay !== null)
         tallies.count(transition.state === 'delivered' ? 'relay_delivered' : 'relay_failed', at, 1, relay);
     }

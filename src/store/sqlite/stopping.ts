@@ -31,7 +31,9 @@ export class Stopping {
         'SELECT address FROM deliveries WHERE message = ? AND idx = ?',
       ),
       anySoft: db.prepare<[], [1]>('SELECT 1 FROM soft_bounces LIMIT 1'),
-      delivered: db.prepare<[address: string]>('DELETE FROM soft_bounces WHERE address = ?'),
+      delivered: db.prepare<[id: string, set: string, address: string]>(
+        `UPDATE soft_bounces SET delivered_by = iif(delivered_by IS NULL OR delivered_by = ?, ?, '') WHERE address = ?`,
+      ),
     };
   }
 
@@ -61,9 +63,10 @@ export class Stopping {
     return this.#stopped(recipients, asking, now);
   }
 
-  /** A delivery to an address ends its row of soft bounces. */
-  delivered(recipient: string): void {
-    if (this.#sql.anySoft.get() !== undefined) this.#sql.delivered.run(suppressedOf(recipient).address);
+  /** A delivery to an address ends its row of soft bounces, unless the message bounces later. */
+  delivered(recipient: string, id: string): void {
+    if (this.#sql.anySoft.get() !== undefined)
+      this.#sql.delivered.run(id, id, suppressedOf(recipient).address);
   }
 
   #stopped(

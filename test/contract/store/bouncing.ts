@@ -143,8 +143,17 @@ export function bouncingContract(open: OpenSubject): void {
         expect(reasons.map((entry) => entry?.reason)).toEqual([undefined, undefined, 'soft_bounces']);
       });
 
-      it('count for nothing after a delivery, nor the first after thirty days', async () => {
-        for (const day of [0, 1, 2, 3, 4]) expect((await bounces(day * DAY)).entry).toBeNull();
+      it('count in a row although each message was delivered before it came back', async () => {
+        const reasons = [];
+        for (const day of [0, 1, 2, 3, 4]) reasons.push((await bounces(day * DAY)).entry?.reason ?? null);
+        expect(reasons).toEqual([null, null, null, null, 'soft_bounces']);
+      });
+
+      it('count for nothing after a delivery that stays, nor the first after thirty days', async () => {
+        for (const day of [0, 1, 2, 3]) expect((await bounces(day * DAY)).entry).toBeNull();
+        await teller.sentTo(ANN);
+        for (const day of [4, 5, 6, 7]) expect((await bounces(day * DAY)).entry).toBeNull();
+        expect((await bounces(8 * DAY)).entry?.reason).toBe('soft_bounces');
         const far = 'far@example.org';
         const days = [0, 10, 20, 29, 30].map((day) => day * DAY);
         expect(await bouncesInARow(days, far)).toEqual([null, null, null, null, null]);

@@ -49,11 +49,12 @@ CREATE TABLE suppression_counts (
   change integer NOT NULL
 );
 
--- Soft bounces of addresses since the last delivery to them.
+-- Soft bounces of addresses in a row. A delivery ends the row, unless its message bounces later.
 CREATE TABLE soft_bounces (
   address text   COLLATE "C" PRIMARY KEY,         -- the normal form
   times   text   NOT NULL,                        -- JSON: wall ms, at most as many as suppress
-  last_at bigint NOT NULL
+  last_at bigint NOT NULL,
+  delivered_by text                               -- the message that was delivered since; '': several
 );
 CREATE INDEX soft_bounces_by_age ON soft_bounces (last_at);
 

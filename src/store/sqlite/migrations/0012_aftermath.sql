@@ -44,11 +44,12 @@ CREATE TABLE suppression_counts (
   change INTEGER NOT NULL
 ) STRICT;
 
--- Soft bounces of addresses since the last delivery to them.
+-- Soft bounces of addresses in a row. A delivery ends the row, unless its message bounces later.
 CREATE TABLE soft_bounces (
   address TEXT    PRIMARY KEY,                    -- the normal form
   times   TEXT    NOT NULL,                       -- JSON: wall ms, at most as many as suppress
-  last_at INTEGER NOT NULL
+  last_at INTEGER NOT NULL,
+  delivered_by TEXT                               -- the message that was delivered since; '': several
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX soft_bounces_by_age ON soft_bounces (last_at);
 
