@@ -16,6 +16,7 @@ const NOT_WRITTEN = [
   'logTail',
   'activity',
   'backups',
+  'relayHook',
 ];
 
 test('what a viewer may call changes nothing, and what changes something is written down', () => {
