@@ -111,8 +111,9 @@ export const DELIVERING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/store/postgres/settle.ts',
-        before: '  if (report !== null) work.desk.enterReport(report, work.at);\n',
-        after: '',
+        before:
+          '  if (report !== null) work.desk.enterReport(report, work.at);\n  work.quotas.giveBack(refund);\n',
+        after: '  work.quotas.giveBack(refund);\n',
       },
     ],
     traps: [postgres('reports > are accepted when what they report is settled')],
