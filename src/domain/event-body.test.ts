@@ -283,3 +283,8 @@ describe('an event that is too large', () => {
     );
   });
 });
+
+test('the time of an event that was told later is when it happened', () => {
+  const told = ofAnn('message.bounced', { happenedAt: AT - 60_000 }, null);
+  expect(eventBody(told, ID).timestamp).toBe('2026-11-20T11:14:00.123Z');
+});

@@ -99,7 +99,7 @@ function wholeBody(event: Event, id: string): EventBody {
   const { nextAttemptAt, bounce, entry } = facts;
   return {
     type,
-    timestamp: timeText(at),
+    timestamp: timeText(facts.happenedAt ?? at),
     data: {
       id,
       sequence,

@@ -106,6 +106,8 @@ export interface EventFacts {
   readonly source?: FeedbackSource;
   /** The id of the entry that stopped the recipient, or that the event led to. */
   readonly suppression?: string;
+  /** Wall ms at which it happened, if it was told later than that. */
+  readonly happenedAt?: number;
   /** Of `suppression.added` and `suppression.removed`: the entry. */
   readonly entry?: EntryFacts;
   /** Of `suppression.guarded`: the domain of the recipients that came out hard. */
@@ -147,7 +149,7 @@ export interface Event {
   /** Rises in the order in which events became visible, with gaps. */
   readonly sequence: number;
   readonly type: EventType;
-  /** When it happened (wall ms). */
+  /** When it became known here (wall ms): events lie nearly in this order. */
   readonly at: number;
   /** Null for an event of the suppression list, and for no other. */
   readonly message: EventMessage | null;

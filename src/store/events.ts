@@ -230,7 +230,7 @@ export function movedEvent(
   return { at, type: EVENT_TYPES[type].code, index, attempt, facts };
 }
 
-/** Something was told of a message, or of one of its recipients, that happened at `at` (wall ms). Null: not kept. */
+/** Something was told, at `at` (wall ms), of a message or of one of its recipients. Null: not kept. */
 export function toldEvent(
   kept: EventsKept,
   type: EventType,

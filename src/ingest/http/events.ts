@@ -54,8 +54,8 @@ export const EVENT_FILTER_PARAMETERS = {
   message: { schema: messageSchema.optional(), code: 'message_id', rule: 'the id of a message: msg_ and 26 characters, or the same as a UUID', meaning: 'Only events of this message.', example: 'msg_01k9f5y7f0e2c4a8b6d0e2f4g6' },
   recipient: { schema: recipientSchema.optional(), code: 'address_syntax', rule: 'a whole address such as ann@example.com', meaning: 'Only events of recipients, and of suppression entries, with this address. Case-insensitive.', example: 'bob@example.org' },
   tag: { ...tag, meaning: 'Only events of messages with exactly this tag.' },
-  since: { ...since, meaning: 'Only events that happened at this time or later (RFC 3339).' },
-  until: { ...until, meaning: 'Only events that happened before this time (RFC 3339).' },
+  since: { ...since, meaning: 'Only events that Waybill knew of at this time or later (RFC 3339): what was told later than it happened counts from then.' },
+  until: { ...until, meaning: 'Only events that Waybill knew of before this time (RFC 3339).' },
 };
 
 /** Every parameter of the endpoint. */

@@ -213,12 +213,14 @@ function* apply(
   if (about === null) return result;
   const { mail, recipient } = about;
   const { source, kind } = feedback;
-  const at = feedback.at ?? now;
+  // Nothing has happened yet that is told now: another clock is ahead, or somebody lies.
+  const at = Math.min(feedback.at ?? now, now);
+  const when = at === now ? {} : { happenedAt: at };
   const matched = { ...result, verdict: 'matched', messageId: mail.id } as const;
   if (recipient === null) {
     const type = eventWithoutRecipient(kind);
     if (type === null) return matched;
-    yield event(mail.id, null, type, at, { source });
+    yield event(mail.id, null, type, now, { source, ...when });
     return { ...matched, changed: true };
   }
   const { index, address, relay } = recipient;
@@ -240,8 +242,9 @@ function* apply(
   // A new entry has the id that it was given here.
   if (type === null) return { ...named, changed: entry?.id === entryId, entry };
   const told = type === 'message.bounced' ? (bounce?.type ?? null) : null;
-  yield event(mail.id, index, type, at, {
+  yield event(mail.id, index, type, now, {
     ...factsOf(consequence, relay, feedback),
+    ...when,
     ...(told !== null && { bounce: told }),
     ...(entry !== null && { suppression: entry.id }),
   });

@@ -92,7 +92,9 @@ export function tellingContract(open: OpenSubject): void {
       subject = await subject.reopen();
       const again = await teller.tellOne(bounceOf(id, { enhancedCode: '5.7.1' }), {}, at(2 * HOUR));
       expect(again).toMatchObject({ verdict: 'matched', changed: false, bounce: null, entry: null });
-      expect(await teller.events(id)).toMatchObject([{ type: 'message.bounced', at: T0 + 7 }]);
+      expect(await teller.events(id)).toMatchObject([
+        { type: 'message.bounced', at: T0 + HOUR, facts: { happenedAt: T0 + 7 } },
+      ]);
       expect(await teller.ends(id)).toEqual(['failed/bounced']);
       expect((await subject.views.figures(T0)).relays['out']).toEqual({ delivered: 1, failed: 1 });
     });
