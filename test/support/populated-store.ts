@@ -27,14 +27,9 @@ import {
   T0,
   takeLane,
 } from '../contract/store/fixtures.ts';
+import { TELL_RULES } from './telling.ts';
 
-const RULES: TellRules = {
-  scope: { hard_bounce: 'global', complaint: 'domain', unsubscribe: 'domain' },
-  days: { hard: 0, soft: 30, provider: 90, complaint: 0, unsubscribe: 0 },
-  softBounces: 5,
-  maxEntries: 100,
-  guarded: [],
-};
+const RULES: TellRules = { ...TELL_RULES, maxEntries: 100 };
 
 /** What is filled. */
 export interface Populated {

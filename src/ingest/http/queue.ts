@@ -1,16 +1,12 @@
 import { z } from 'zod';
-import { readWholeBody } from '../../http/body.ts';
-import { parseJson } from '../../http/json.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Budget } from '../../lib/budget.ts';
 import { type QueueOperations, selectionSchema } from '../../operations/queue.ts';
-import { requestFaults } from '../../operations/request-faults.ts';
 import type { RequestOf } from '../../operations/table.ts';
 import type { AdminDoor } from '../service.ts';
 import type { Call } from './call.ts';
-import { faultyFields } from './fields.ts';
-import { NO_PARAMETERS, readParameters } from './query.ts';
-import { requireType } from './read-fields.ts';
+import { type ObjectBounds, readObject } from './json-object.ts';
+import { readParameters } from './query.ts';
 
 /** `/api/v1/queue`: shows what waits where, holds it, and acts on many recipients; for administrators. */
 
@@ -21,10 +17,11 @@ export interface QueueDeps {
   readonly budget: Budget;
 }
 
-const MAX_BYTES = 64 * 1024;
-const JSON_LIMITS = { maxDepth: 4, maxValues: 100 };
-const ADVICE = 'Select less at once.';
-const MAX_FAULTS = 20;
+const BOUNDS: ObjectBounds = {
+  maxBytes: 64 * 1024,
+  json: { maxDepth: 4, maxValues: 100 },
+  advice: 'Select less at once.',
+};
 
 /** The parameters of the view. */
 // biome-ignore format: a table
@@ -64,7 +61,7 @@ export async function answerHold(
   kind: RequestOf<'hold'>['kind'],
   deps: QueueDeps,
 ): Promise<void> {
-  const { target } = await readFields(call, holdBodySchema, deps);
+  const { target } = await readObject(call, holdBodySchema, BOUNDS, deps.budget);
   call.exchange.json(200, await ask('hold', { target, kind }, call, deps));
 }
 
@@ -76,7 +73,7 @@ export async function answerQueueAct(
 ): Promise<void> {
   const schema =
     act === 'reroute' ? rerouteBodySchema : queueActBodySchema.extend({ toRelay: z.null().default(null) });
-  const { selection, ...rest } = await readFields(call, schema, deps);
+  const { selection, ...rest } = await readObject(call, schema, BOUNDS, deps.budget);
   const { lane = null, relay = null, statuses = [], tag = null, to = null, from = null } = selection;
   const { olderThanSeconds = null, all = false } = selection;
   const whole = { lane, relay, statuses, tag, to, from, olderThanSeconds, all };
@@ -109,19 +106,4 @@ async function ask<K extends keyof QueueOperations>(
     const { status, code, detail, errors, headers } = error;
     throw new Problem(status, CODES[code] ?? code, detail, { errors, headers });
   }
-}
-
-/** Reads a small JSON object. Throws 400 `invalid_request` with every faulty field, and what reading a body throws. */
-async function readFields<T>(
-  { exchange, caller }: Call,
-  schema: z.ZodType<T>,
-  { budget }: QueueDeps,
-): Promise<T> {
-  readParameters(exchange.query, NO_PARAMETERS);
-  requireType(exchange, ['application/json']);
-  const bounds = { maxBytes: MAX_BYTES, advice: ADVICE, budget: budget.share(caller.key.id) };
-  const body = parseJson(await readWholeBody(exchange, bounds), JSON_LIMITS);
-  const parsed = schema.safeParse(body, { reportInput: true });
-  if (parsed.success) return parsed.data;
-  throw faultyFields('invalid_request', requestFaults(parsed.error.issues.slice(0, MAX_FAULTS)));
 }

@@ -1,14 +1,12 @@
 import { z } from 'zod';
 import { SUPPRESSION_REASONS } from '../../domain/suppression.ts';
 import { readWholeBody } from '../../http/body.ts';
-import { parseJson } from '../../http/json.ts';
 import { decodeUtf8 } from '../../http/problem.ts';
 import type { Budget } from '../../lib/budget.ts';
-import { requestFaults } from '../../operations/request-faults.ts';
 import { MAX_CHECKED, MAX_IMPORT_BYTES, type SuppressionOperations } from '../../operations/suppressions.ts';
 import type { AdminDoor } from '../service.ts';
 import type { Call } from './call.ts';
-import { faultyFields } from './fields.ts';
+import { type ObjectBounds, readObject } from './json-object.ts';
 import { LIST_PARAMETERS, nextLink } from './list.ts';
 import { NO_PARAMETERS, readParameters, TIMESTAMP_RULE } from './query.ts';
 import { requireType } from './read-fields.ts';
@@ -25,10 +23,12 @@ export interface SuppressionDeps {
   readonly budget: Budget;
 }
 
-const MAX_BYTES = 1024 * 1024;
-const JSON_LIMITS = { maxDepth: 3, maxValues: MAX_CHECKED + 20 };
 const ADVICE = 'Divide it.';
-const MAX_FAULTS = 20;
+const BOUNDS: ObjectBounds = {
+  maxBytes: 1024 * 1024,
+  json: { maxDepth: 3, maxValues: MAX_CHECKED + 20 },
+  advice: ADVICE,
+};
 
 const word = z.string().min(1).max(1000);
 const SCOPE_RULE = 'global, domain: and a domain, or key: and the name of an API key';
@@ -113,7 +113,7 @@ export async function answerSuppression(call: Call, deps: SuppressionDeps): Prom
 
 /** Adds an entry: 201, or 200 where there was one. */
 export async function answerSuppressing(call: Call, deps: SuppressionDeps): Promise<void> {
-  const request = await readFields(call, newSuppressionSchema, deps);
+  const request = await readObject(call, newSuppressionSchema, BOUNDS, deps.budget);
   await call.checkKey();
   const { suppression, added } = await ask('addSuppression', call, deps, request);
   call.exchange.json(added ? 201 : 200, suppression);
@@ -128,7 +128,7 @@ export async function answerSuppressionRemoval(call: Call, deps: SuppressionDeps
 
 /** Tells which addresses are suppressed. */
 export async function answerSuppressionCheck(call: Call, deps: SuppressionDeps): Promise<void> {
-  const request = await readFields(call, suppressionQuestionSchema, deps);
+  const request = await readObject(call, suppressionQuestionSchema, BOUNDS, deps.budget);
   call.exchange.json(200, await ask('checkSuppressions', call, deps, request));
 }
 
@@ -183,19 +183,4 @@ async function ask<K extends keyof SuppressionOperations>(
   const answer = await admin.act(who, operation, { ...request, as: caller.key.id });
   // Sound because the operation of this name answers so.
   return answer as Awaited<ReturnType<SuppressionOperations[K]>>;
-}
-
-/** Reads a JSON object. Throws 400 `invalid_request` with every faulty field, and what reading a body throws. */
-async function readFields<T>(
-  { exchange, caller }: Call,
-  schema: z.ZodType<T>,
-  { budget }: SuppressionDeps,
-): Promise<T> {
-  readParameters(exchange.query, NO_PARAMETERS);
-  requireType(exchange, ['application/json']);
-  const bounds = { maxBytes: MAX_BYTES, advice: ADVICE, budget: budget.share(caller.key.id) };
-  const body = parseJson(await readWholeBody(exchange, bounds), JSON_LIMITS);
-  const parsed = schema.safeParse(body, { reportInput: true });
-  if (parsed.success) return parsed.data;
-  throw faultyFields('invalid_request', requestFaults(parsed.error.issues.slice(0, MAX_FAULTS)));
 }

@@ -16,9 +16,9 @@ import {
   T0,
   takeLane,
 } from '../../../test/contract/store/fixtures.ts';
-import { RULES } from '../../../test/contract/store/told.ts';
 import { holdFlush, type LoggedRig, openLoggedRig, UNLESS_ASKED } from '../../../test/support/logged-rig.ts';
 import { entryOf } from '../../../test/support/spool-entry.ts';
+import { TELL_RULES } from '../../../test/support/telling.ts';
 import type { LaneLease } from '../../domain/lane.ts';
 import { SpoolError } from '../../spool/spool.ts';
 import type { AcceptRecord } from '../accepting.ts';
@@ -327,8 +327,8 @@ describe('a log that failed', () => {
     relocate: (store) => store.relocate([], at()),
     forgetSegments: (store) => store.forgetSegments([]),
     decideRestored: (store) => store.decideRestored('cancel', T0 + HOUR, 1, at()),
-    tell: (store) => store.tell([], RULES, at()),
-    retell: (store) => store.retell('', 1, RULES, at()),
+    tell: (store) => store.tell([], TELL_RULES, at()),
+    retell: (store) => store.retell('', 1, TELL_RULES, at()),
     suppress: (store) => store.suppress([], at()),
     guard: (store) => store.guard('example.org', 'sup_', at()),
     tellRelays: (store) => store.tellRelays([], at()),

@@ -3,6 +3,7 @@ import type { BounceType } from '../../../src/domain/feedback.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import { idFloor } from '../../../src/lib/id.ts';
 import { EVERY_EVENT } from '../../../src/store/events.ts';
+import { TELL_RULES } from '../../support/telling.ts';
 import {
   at,
   DAY,
@@ -19,7 +20,7 @@ import {
   settlement,
   T0,
 } from './fixtures.ts';
-import { bounceOf, ownBounce, RULES, recipientAt, Teller, told } from './told.ts';
+import { bounceOf, ownBounce, recipientAt, Teller, told } from './told.ts';
 
 const SOFT = { code: 452, enhancedCode: '5.2.2', text: 'Mailbox full' };
 const ANN = 'ann@example.org';
@@ -85,7 +86,7 @@ export function bouncingContract(open: OpenSubject): void {
 
     it('suppress the normal form of the address, in the scope of the settings', async () => {
       const { id } = await teller.sentTo('Ann+X@example.org');
-      const scope = { ...RULES.scope, hard_bounce: 'key' } as const;
+      const scope = { ...TELL_RULES.scope, hard_bounce: 'key' } as const;
       const { entry } = await teller.tellOne(bounceOf(id), { rules: { scope } });
       expect(entry?.address).toBe('ann+x@example.org');
       expect(await teller.entries('ann+x@example.org')).toMatchObject([{ scope: 'key:key_one' }]);
@@ -187,7 +188,7 @@ export function bouncingContract(open: OpenSubject): void {
       const refusal = { ...REJECTED, reply: { ...REJECTED.reply } } satisfies Outcome;
 
       /** Settles a message that is refused, with what that may mean for the list. */
-      async function refused(address: string, type: BounceType = 'hard', rules = RULES) {
+      async function refused(address: string, type: BounceType = 'hard', rules = TELL_RULES) {
         const { id, unit } = await teller.begun({ deliveries: [recipientAt(address)] });
         const own = { bounces: [ownBounce(address, type)], rules };
         const [answer] = await subject.store.settle([{ ...settlement(unit, [refusal]), own }], at());
@@ -211,7 +212,7 @@ export function bouncingContract(open: OpenSubject): void {
       });
 
       it('are soft ones, too: with the fifth, or with those that others tell of', async () => {
-        const rules = { ...RULES, softBounces: 3 };
+        const rules = { ...TELL_RULES, softBounces: 3 };
         const { id } = await teller.sentTo(ANN);
         await teller.tellOne(bounceOf(id, SOFT), { rules });
         await refused(ANN, 'soft', rules);
@@ -221,7 +222,7 @@ export function bouncingContract(open: OpenSubject): void {
       });
 
       it('of a guarded domain suppress nobody', async () => {
-        await refused(ANN, 'hard', { ...RULES, guarded: ['example.org'] });
+        await refused(ANN, 'hard', { ...TELL_RULES, guarded: ['example.org'] });
         expect(await teller.entries(ANN)).toEqual([]);
       });
 
@@ -231,7 +232,7 @@ export function bouncingContract(open: OpenSubject): void {
         const bounces = [ANN, 'bob@example.org', 'cy@example.org'].map((address, place) =>
           ownBounce(address, 'hard', place),
         );
-        const own = { bounces, rules: RULES };
+        const own = { bounces, rules: TELL_RULES };
         const ends = [DELIVERED, REJECTED, DEFERRED];
         await subject.store.settle([{ ...settlement(unit, ends), own }], at());
         expect(await teller.entries(ANN)).toEqual([]);
@@ -242,7 +243,7 @@ export function bouncingContract(open: OpenSubject): void {
 
       it('are nothing where the work is no longer the unit’s', async () => {
         const { unit } = await teller.begun({ deliveries: [recipientAt(ANN)] });
-        const own = { bounces: [ownBounce(ANN)], rules: RULES };
+        const own = { bounces: [ownBounce(ANN)], rules: TELL_RULES };
         const stale = { ...settlement({ ...unit, fence: unit.fence + 1 }, [REJECTED]), own };
         expect(await subject.store.settle([stale], at())).toEqual([STALE]);
         expect(await teller.entries(ANN)).toEqual([]);
@@ -253,7 +254,7 @@ export function bouncingContract(open: OpenSubject): void {
           DEFERRED,
           DELIVERED,
         ]);
-        const rules = { ...RULES, softBounces: 1 };
+        const rules = { ...TELL_RULES, softBounces: 1 };
         const own = { bounces: [ownBounce(ANN, 'soft')], rules };
         const expiry = { messageId: id, indexes: [0], report: null, own };
         expect(await subject.store.expire([expiry], at(4)), 'not yet').toEqual([false]);

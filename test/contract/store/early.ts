@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NO_MESSAGE } from '../../../src/domain/feedback.ts';
 import { EARLY_MS } from '../../../src/store/telling.ts';
+import { TELL_RULES } from '../../support/telling.ts';
 import {
   at,
   attempt,
@@ -18,7 +19,7 @@ import {
   T0,
   takeLane,
 } from './fixtures.ts';
-import { bounceOf, ownBounce, RULES, recipientAt, Teller, told } from './told.ts';
+import { bounceOf, ownBounce, recipientAt, Teller, told } from './told.ts';
 
 /** What `tell` and `retell` promise of what comes before the end of the attempt that it is about. */
 export function earlyContract(open: OpenSubject): void {
@@ -31,7 +32,7 @@ export function earlyContract(open: OpenSubject): void {
     afterEach(() => subject.close());
 
     const retell = async (after: string, limit: number, ms: number) =>
-      await subject.store.retell(after, limit, RULES, at(ms));
+      await subject.store.retell(after, limit, TELL_RULES, at(ms));
 
     it('waits until the attempt is recorded, and counts then', async () => {
       const { id, unit, addresses } = await teller.begun();
@@ -119,7 +120,7 @@ export function earlyContract(open: OpenSubject): void {
 
     it('waits for the end of a retry, too, whatever was known of the first attempt', async () => {
       const { id, unit, addresses } = await teller.begun();
-      const own = { bounces: [ownBounce(addresses[0] ?? '', 'block')], rules: RULES };
+      const own = { bounces: [ownBounce(addresses[0] ?? '', 'block')], rules: TELL_RULES };
       await subject.store.settle([{ ...settlement(unit, [REJECTED]), own }], at());
       await subject.store.requeue([{ id, expiresAt: T0 + DAY }], at(5));
       expect((await teller.tellOne(bounceOf(id), {}, at(6))).verdict).toBe('early');

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NO_MESSAGE } from '../../../src/domain/feedback.ts';
 import { EVERY_EVENT } from '../../../src/store/events.ts';
 import { ONCE_MS } from '../../../src/store/telling.ts';
+import { TELL_RULES } from '../../support/telling.ts';
 import {
   at,
   CAPTURED,
@@ -17,7 +18,7 @@ import {
   T0,
   UNKNOWN,
 } from './fixtures.ts';
-import { bounceOf, RULES, Teller, told } from './told.ts';
+import { bounceOf, Teller, told } from './told.ts';
 
 const STREAM = { stream: 'news' };
 
@@ -331,8 +332,8 @@ export function tellingContract(open: OpenSubject): void {
       const third = await teller.sent();
       const item = { feedback: bounceOf(third.id), onceId: null, entryId: 'sup_1' };
       const twice = { id: 'fbk_1', source: 'dsn', items: [item], evidence, mayBeEarly: false } as const;
-      await subject.store.tell([{ ...twice, items: [] }], RULES, at());
-      await expect(subject.store.tell([twice], RULES, at())).rejects.toThrow();
+      await subject.store.tell([{ ...twice, items: [] }], TELL_RULES, at());
+      await expect(subject.store.tell([twice], TELL_RULES, at())).rejects.toThrow();
       expect(await teller.ends(third.id)).toEqual(['delivered/accepted']);
       expect(await teller.entries(third.address)).toEqual([]);
     });

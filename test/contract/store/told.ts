@@ -14,6 +14,7 @@ import type { AcceptRecord } from '../../../src/store/accepting.ts';
 import { EVERY_EVENT } from '../../../src/store/events.ts';
 import type { Stamp } from '../../../src/store/store.ts';
 import type { OwnBounce, Telling, TellRules, ToldResult } from '../../../src/store/telling.ts';
+import { TELL_RULES } from '../../support/telling.ts';
 import {
   at,
   beginAll,
@@ -26,15 +27,6 @@ import {
   T0,
   takeLane,
 } from './fixtures.ts';
-
-/** The settings' defaults, and nobody guarded. */
-export const RULES: TellRules = {
-  scope: { hard_bounce: 'global', complaint: 'domain', unsubscribe: 'domain' },
-  days: { hard: 0, soft: 30, provider: 90, complaint: 0, unsubscribe: 0 },
-  softBounces: 5,
-  maxEntries: 1_000_000,
-  guarded: [],
-};
 
 const random = seededRandom(11);
 let wall = T0;
@@ -133,7 +125,7 @@ export class Teller {
   async tell(items: readonly Feedback[], ways: Ways = {}, stamp = at()): Promise<readonly ToldResult[]> {
     wall = stamp.now;
     const telling = tellingOf(items, ways);
-    const [answer] = await this.subject().store.tell([telling], { ...RULES, ...ways.rules }, stamp);
+    const [answer] = await this.subject().store.tell([telling], { ...TELL_RULES, ...ways.rules }, stamp);
     if (answer === undefined) throw new Error('there is no answer');
     return answer.results;
   }
