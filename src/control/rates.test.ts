@@ -62,6 +62,7 @@ describe('rates', () => {
     const views = { counts: async () => counts, events: async () => Promise.reject(new Error('not asked')) };
     const { rates } = over([], { views });
     expect(await rates({ by: 'relay', days: 2 })).toEqual({
+      by: 'relay',
       from: new Date(19_999 * DAY).toISOString(),
       days: 2,
       rows: [{ name: 'out', delivered: [1, 9], failed: [0, 2], bounced: [0, 1], complained: [0, 0] }],

@@ -56,7 +56,7 @@ export function rateOperations(deps: RateDeps): RateOperations {
 }
 
 /** From the counters of relays that there are. */
-async function ratesByRelay({ days }: Asked, { views, clock, resolution }: RateDeps): Promise<Rates> {
+async function ratesByRelay({ by, days }: Asked, { views, clock, resolution }: RateDeps): Promise<Rates> {
   const from = dayOf(clock.wall()) - days + 1;
   const names = resolution().config.relays.flatMap(({ name }) => (name === INBOX ? [] : [name]));
   const rows = await Promise.all(
@@ -72,7 +72,7 @@ async function ratesByRelay({ days }: Asked, { views, clock, resolution }: RateD
       };
     }),
   );
-  return { ...shownOf(rows, from, days), since: null, knowsDelivered: true };
+  return { by, ...shownOf(rows, from, days), since: null, knowsDelivered: true };
 }
 
 const TYPES: readonly EventType[] = [
@@ -99,6 +99,7 @@ async function ratesByEvents({ by, days }: Asked, { views, clock, resolution }: 
   }
   const since = before === null ? null : counting.oldest;
   return {
+    by,
     ...shownOf([...counting.rows.values()], from, days),
     since: since === null ? null : formatTimestamp(since),
     knowsDelivered: resolution().config.events.keep === 'all',

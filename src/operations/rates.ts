@@ -28,6 +28,8 @@ export type RateRow = Shown<typeof rateRow>;
 
 const rates = () =>
   z.strictObject({
+    /** What the names of the rows are, as it was asked for. */
+    by: z.enum(RATES_BY),
     /** Start of the first day (UTC), RFC 3339. */
     from: z.string(),
     days: z.number(),

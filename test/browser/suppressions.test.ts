@@ -58,7 +58,17 @@ describeWith(NEEDED, 'what became of mail', () => {
     await wide.getByRole('button', { name: 'Recipient domain' }).click();
     await row(wide, 'example.org').waitFor();
     expect(await cells(wide, 'example.org')).toEqual(['example.org', '2', '1', '50 %', '1', '50 %']);
+    const held = Promise.withResolvers<void>();
+    await wide.route('**/api/call/rates', async (route) => {
+      await held.promise;
+      await route.continue();
+    });
     await wide.getByRole('button', { name: 'Tag', exact: true }).click();
+    await wide.getByRole('status', { name: 'Loading' }).waitFor();
+    expect(await row(wide, 'example.org').count(), 'domains are no tags to be chosen').toBe(0);
+    held.resolve();
+    await row(wide, 'orders').waitFor();
+    await wide.unroute('**/api/call/rates');
     await wide.keyboard.press('j');
     await wide.keyboard.press('j');
     await wide.keyboard.press('Enter');

@@ -14,8 +14,9 @@ export class PostfixInstance {
   readonly port: number;
   /** For `postfix -c` and its like. */
   readonly configuration: string;
+  /** Where its files are, its log among them. */
+  readonly directory: string;
   readonly #child: ChildProcess;
-  readonly #directory: string;
   /** All its daemons are in the process group of the first. */
   readonly #group: number;
 
@@ -23,7 +24,7 @@ export class PostfixInstance {
     this.port = port;
     this.configuration = configuration;
     this.#child = child;
-    this.#directory = directory;
+    this.directory = directory;
     this.#group = -Number(readFileSync(join(directory, 'queue/pid/master.pid'), 'utf8'));
   }
 
@@ -39,7 +40,7 @@ export class PostfixInstance {
 
   /** What it has logged so far. */
   log(): string {
-    return logOf(this.#directory);
+    return logOf(this.directory);
   }
 
   /** Sends a signal to all its daemons. */
@@ -52,7 +53,7 @@ export class PostfixInstance {
     const ended = new Promise((resolve) => this.#child.once('exit', resolve));
     this.signal('SIGKILL');
     await ended;
-    rmSync(this.#directory, { recursive: true });
+    rmSync(this.directory, { recursive: true });
   }
 }
 

@@ -37,8 +37,16 @@ class Postfix implements StoringPostfix {
     this.#inbox = inbox;
   }
 
-  mailFor(recipient: string): Promise<Buffer> {
-    return untilFound(this.#inbox, () => this.#find(recipient));
+  /** Its daemons log after they act: what was begun before this mail was stored counts in {@link begun} from here on. */
+  async mailFor(recipient: string): Promise<Buffer> {
+    const mail = await untilFound(this.#inbox, () => this.#find(recipient));
+    await untilFound(this.#instance.directory, () =>
+      this.#instance
+        .log()
+        .match(/: to=<[^>]+>.*status=sent/g)
+        ?.find((line) => line.includes(`<${recipient}>`)),
+    );
+    return mail;
   }
 
   freeze(): void {

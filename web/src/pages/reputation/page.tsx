@@ -59,8 +59,9 @@ export function ReputationPage() {
           onChange={(next) => put({ days: next === '30' ? undefined : next })}
         />
       </Toolbar>
-      <Fetched query={rates} lines={8}>
-        {(found) => <Found rates={found} by={by} />}
+      {/* The former answer may stay for other days, but names of another kind must not be there to be chosen. */}
+      <Fetched query={rates.data?.by === by ? rates : { ...rates, data: undefined }} lines={8}>
+        {(found) => <Found rates={found} />}
       </Fetched>
     </Page>
   );
@@ -68,9 +69,9 @@ export function ReputationPage() {
 
 type Rates = ResultOf<'rates'>;
 
-function Found({ rates, by }: { readonly rates: Rates; readonly by: RatesBy }) {
+function Found({ rates }: { readonly rates: Rates }) {
   const [{ name, untagged = false }, put] = useAddress();
-  const { rows, from, moreNames } = rates;
+  const { by, rows, from, moreNames } = rates;
   const chosen = rows.find((row) => row.name === (untagged ? '' : name));
   // A message with two tags stands under both: their sum would count it twice.
   const shown = chosen ?? (by === 'tag' ? rows[0] : together('', rows));
