@@ -262,6 +262,12 @@ export const SETTINGS = {
       'Most entries of the suppression list. Beyond this, entries made by hand get 503, and those that come by themselves push out the ones that end first.',
       'seldom',
     ),
+    'limits.max_unsubscribe_links': live(
+      integer(0, 1_000_000_000),
+      10_000_000,
+      'Most links to unsubscribe that are kept after the contents of their messages, one for each recipient, of about 200 bytes. Beyond this, the oldest stop working once the records of their messages go.',
+      'seldom',
+    ),
     'limits.max_keys_in_memory': restart(
       integer(100, 1_000_000),
       10_000,

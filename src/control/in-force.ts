@@ -52,6 +52,7 @@ export function engineSettings({ config, holds, routesVersion }: InForce): Engin
       recordAgeMs: retention.recordsDays * DAY_MS,
       eventAgeMs: retention.eventsDays * DAY_MS,
       feedbackAgeMs: retention.feedbackDays * DAY_MS,
+      maxUnsubscribeLinks: limits.maxUnsubscribeLinks,
     },
     suppressions: suppressionRules(config),
     tokenAgeMs: config.bounces.maxAgeDays * DAY_MS,

@@ -93,7 +93,7 @@ async function mostlyDead(dead = 40, live = 3): Promise<void> {
   }
   await stores.store.releaseLanes([lease], at());
   await stores.store.purge(
-    { ...NOTHING_KEPT, recordAgeMs: 1e12, eventAgeMs: 1e12, feedbackAgeMs: 1e12 },
+    { ...NOTHING_KEPT, recordAgeMs: 1e12, eventAgeMs: 1e12, feedbackAgeMs: 1e12, maxUnsubscribeLinks: 9 },
     1000,
     at(),
   );

@@ -127,6 +127,7 @@ class PostgresSide implements Side {
       await db.run(SET_GAUGE, ['possible_duplicates', possibleDuplicates]);
       await db.rows(NEXT_ENTRY);
       await db.rows(NEXT_EVENT);
+      await db.rows(NEXT_LINK);
       for (const sql of COUNT_SUPPRESSIONS) await db.run(sql);
       // Partitioned tables are not analyzed automatically, and plans made without it suit empty ones.
       await db.run(`ANALYZE ${ANALYZED.join(', ')}`);
@@ -226,6 +227,8 @@ const NEXT_ENTRY = `SELECT setval(pg_get_serial_sequence('journal', 'number'), c
   FROM journal`;
 // Further than any sequence that the source has given, also to events that are gone.
 const NEXT_EVENT = `SELECT setval(pg_get_serial_sequence('events', 'seq'), coalesce(max(seq), 0) + ${SEQUENCE_LEAP}) FROM events`;
+const NEXT_LINK = `SELECT setval(pg_get_serial_sequence('unsubscribe_links', 'seq'), coalesce(max(seq), 0) + 1, false)
+  FROM unsubscribe_links`;
 const INSERT_TAGS = `INSERT INTO message_tags (key_id, tag, id)
   SELECT * FROM unnest($1::text[], $2::text[], $3::text[])`;
 const INSERT_PENDING = 'INSERT INTO pending_words (id) SELECT * FROM unnest($1::text[])';

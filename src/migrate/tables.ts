@@ -287,6 +287,19 @@ const SMALL: readonly TableShape[] = [
     },
   },
   {
+    name: 'unsubscribe_links',
+    keys: 1,
+    columns: {
+      seq: 'bigint',
+      message: 'text',
+      idx: 'integer',
+      address: 'text',
+      key_id: 'text',
+      header_from: 'text',
+      stream: 'text',
+    },
+  },
+  {
     name: 'users',
     keys: 1,
     columns: {

@@ -98,4 +98,5 @@ export const VIEWS: Readonly<Record<Exclude<keyof Views, 'close'>, true>> = {
   events: true,
   feedback: true,
   feedbackAbout: true,
+  unsubscribeLink: true,
 };

@@ -48,6 +48,8 @@ export interface PurgePolicy {
   readonly eventAgeMs: number;
   /** Of the evidence of what others told. */
   readonly feedbackAgeMs: number;
+  /** Most links to unsubscribe that outlive the contents of their messages. */
+  readonly maxUnsubscribeLinks: number;
 }
 
 /** See `Store.purge`. */

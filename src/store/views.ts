@@ -71,6 +71,12 @@ export interface Views {
   /** What others told us of a message, the newest first; at most 100. */
   feedbackAbout(messageId: string): Promise<StoredFeedback[]>;
 
+  /**
+   * What a link to unsubscribe is for: a recipient's place in the envelope of a message whose contents are gone, and
+   * perhaps its record. Null: no link is kept for it.
+   */
+  unsubscribeLink(messageId: string, index: number): Promise<UnsubscribeLink | null>;
+
   /** Closes the views. */
   close(): Promise<void>;
 }
@@ -335,4 +341,13 @@ export interface WaitingDelivery {
   readonly test: boolean;
   /** When its message was accepted (wall ms). */
   readonly createdAt: number;
+}
+
+/** Where a link leads: a recipient that got a message of a stream. */
+export interface UnsubscribeLink {
+  readonly address: string;
+  readonly keyId: string | null;
+  /** The author, as the message had it. Hostile. */
+  readonly from: string;
+  readonly stream: string;
 }

@@ -28,6 +28,7 @@ const KEEP: PurgePolicy = {
   recordAgeMs: 90 * DAY,
   eventAgeMs: 90 * DAY,
   feedbackAgeMs: 90 * DAY,
+  maxUnsubscribeLinks: 1000,
 };
 const ENDLESS = T0 + 900 * DAY;
 /** When the day of `T0` is over, since that began. */

@@ -344,4 +344,5 @@ const KEEP_ALL = {
   recordAgeMs: 1e12,
   eventAgeMs: 1e12,
   feedbackAgeMs: 1e12,
+  maxUnsubscribeLinks: 1000,
 };

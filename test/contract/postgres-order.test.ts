@@ -191,4 +191,5 @@ const NOTHING_KEPT = {
   recordAgeMs: 1e12,
   eventAgeMs: 1e12,
   feedbackAgeMs: 1e12,
+  maxUnsubscribeLinks: 1000,
 };

@@ -216,6 +216,7 @@ const KEEP_ALL = {
   recordAgeMs: 1e12,
   eventAgeMs: 1e12,
   feedbackAgeMs: 1e12,
+  maxUnsubscribeLinks: 1000,
 };
 
 function nodesOf(node: PlanNode): PlanNode[] {

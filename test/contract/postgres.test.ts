@@ -198,6 +198,7 @@ describeWith(POSTGRES_PROGRAMS, 'the store over PostgreSQL', () => {
       recordAgeMs: 0,
       eventAgeMs: 0,
       feedbackAgeMs: 0,
+      maxUnsubscribeLinks: 1000,
     };
     await stores.store.purge(policy, 9, at(DAY));
     expect(await server.run('SELECT id FROM message_tags', url)).toHaveLength(1);

@@ -195,7 +195,7 @@ describeWith(POSTGRES_PROGRAMS, 'contents of several nodes in one PostgreSQL', (
     }
     await stores.store.releaseLanes([lease], at());
     await stores.store.purge(
-      { ...NOTHING_KEPT, recordAgeMs: 1e12, eventAgeMs: 1e12, feedbackAgeMs: 1e12 },
+      { ...NOTHING_KEPT, recordAgeMs: 1e12, eventAgeMs: 1e12, feedbackAgeMs: 1e12, maxUnsubscribeLinks: 9 },
       1000,
       at(),
     );

@@ -1,6 +1,6 @@
 /** One-click unsubscribe at the real program: what recipients get, and what a click does, over deaths as well. */
 import PostalMime from 'postal-mime';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { DomainDetail } from '../../src/operations/domains.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
@@ -20,7 +20,7 @@ const LETTER = {
 const SIGNED = ['from', 'list-unsubscribe', 'list-unsubscribe-post', 'list-id'];
 
 /** A service whose domain signs, the sink that it sends to, and what the DNS would say of the domain's keys. */
-async function started(threads = 1, database: string | null = null) {
+async function started(threads = 1, database: string | null = null, more = '') {
   const sink = await startSmtpSink();
   const service = await startService(`
 api: { port: 0, bind: ["127.0.0.1"], rate_limit_per_key: 0 }
@@ -30,6 +30,7 @@ threads: { ingest: ${threads} }
 ${database === null ? '' : `database: { url: "${database}" }`}
 server: { public_url: https://mail.example.com }
 bounces: { domain: bounces.example.com }
+${more}
 delivery: { default_relay: out, retry_first_seconds: 1, retry_max_seconds: 1 }
 relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none }]
 `);
@@ -110,6 +111,25 @@ test('a click outlives a death, and stops this stream for this recipient alone',
   expect(service.server.output).not.toContain(bob.split('/').at(-1));
 }, 60_000);
 
+test('a link outlives the record of its message', async () => {
+  const { service, sink, records } = await started(
+    1,
+    null,
+    'retention: { content_days: 0, records_days: 0 }',
+  );
+  const id = await service.client.send(LETTER);
+  const status = async () => (await service.client.get(`/${id}`)).status;
+  await expect.poll(status).toBe(404);
+  const [ann = '', bob = ''] = await linksIn(sink, records);
+  expect(await (await fetch(at(service, bob))).text()).toContain('<bdi>news</bdi>');
+  for (const _ of [1, 2]) expect(await click(service, bob)).toEqual([200, 'text/plain; charset=utf-8', null]);
+  const { stdout } = await service.installation.run('suppressions', 'list', '--json');
+  expect(JSON.parse(stdout).suppressions).toMatchObject([
+    { address: TO[1], stream: 'news', reason: 'unsubscribe', evidence: { messageId: id } },
+  ]);
+  expect((await click(service, `${ann}0`))[0]).toBe(404);
+}, 60_000);
+
 /** Copies that wait, while the server dies or not, are sent from the spool; then the message is sent again. */
 async function waitOut(
   { service, sink, records }: Awaited<ReturnType<typeof started>>,
@@ -123,11 +143,11 @@ async function waitOut(
   if (dies) await service.restart();
   expect(await service.client.end(id)).toMatchObject({ status: 'delivered' });
   await linksIn(sink, records);
+  sink.messages.length = 0;
   const again = await service.client.api.resend(id);
   if (!again.ok) throw new Error(again.error.message);
-  sink.messages.length = 0;
   expect(await service.client.end(again.value.id)).toMatchObject({ status: 'delivered' });
-  await vi.waitFor(() => expect(sink.messages).toHaveLength(2));
+  await expect.poll(() => sink.messages.length).toBe(2);
   await linksIn(sink, records);
 }
 

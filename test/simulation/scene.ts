@@ -45,6 +45,7 @@ export const SETTINGS: EngineSettings = {
     recordAgeMs: 90 * 24 * 60 * MINUTE,
     eventAgeMs: 90 * 24 * 60 * MINUTE,
     feedbackAgeMs: 90 * 24 * 60 * MINUTE,
+    maxUnsubscribeLinks: 1000,
   },
   suppressions: {
     scope: { hard_bounce: 'global', complaint: 'domain', unsubscribe: 'domain' },

@@ -60,7 +60,13 @@ export async function populate(into: Populated, count = 3): Promise<string[]> {
   for (let i = 0; i < count; i++) {
     await accept({ tags: [`tag ${i}`, 'all', 'x'.repeat(700)], keyId: i === 0 ? null : `key_${i}` });
     await accept({ idempotency: { key: `once ${i}`, hash: 'ab'.repeat(32) }, metadata: { order: `${i}` } });
-    await accept({ header: { from: AWKWARD, subject: AWKWARD, messageId: `<${i}@x>` }, priority: 'high' });
+    const header = { from: AWKWARD, subject: AWKWARD, messageId: `<${i}@x>` };
+    await accept({
+      header,
+      priority: 'high',
+      stream: AWKWARD,
+      copies: [{ start: 0, length: 40, checksum: 1 }],
+    });
   }
   await accept({ deliveries: [inLane('out'), inLane('other'), inLane('out')] }, LARGE_BYTES);
   const later = { sendAt: T0 + DAY, deliveries: [{ ...inLane('later'), dueAt: T0 + DAY }] };
@@ -99,6 +105,7 @@ async function end(store: Store, count: number): Promise<void> {
       recordAgeMs: 90 * DAY,
       eventAgeMs: 90 * DAY,
       feedbackAgeMs: 90 * DAY,
+      maxUnsubscribeLinks: 1000,
     },
     1,
     at(HOUR),

@@ -21,7 +21,7 @@ import { askingPage, PAGE_HEADERS, type Subscription, unknownPage } from './unsu
 /** What the endpoints need. */
 export interface UnsubscribeDeps {
   readonly unsubscribing: () => UnsubscribeTerms;
-  readonly views: Pick<Views, 'message'>;
+  readonly views: Pick<Views, 'message' | 'unsubscribeLink'>;
   readonly desk: Pick<FeedbackDesk, 'tell'>;
   readonly budget: Budget;
 }
@@ -67,14 +67,14 @@ export async function takeUnsubscribe({ exchange, params }: Visit, deps: Unsubsc
   } as const;
   const items = [{ feedback, onceId: null }];
   const { matched } = await deps.desk.tell({ source, items, evidence: null, mayBeEarly: false });
-  // Its record may have gone since.
+  // What is known of it may have gone since.
   if (!matched) throw unknownLink();
   exchange.text(200, `You have unsubscribed. You will get no more of ${stream} from ${from}.\n`, {
     'Cache-Control': 'no-store',
   });
 }
 
-/** Null for a token that we did not make, and for one whose message is recorded no longer. */
+/** Null for a token that we did not make, and for one of which nothing is known any more. */
 async function subscriberOf(
   token: string,
   { unsubscribing, views }: UnsubscribeDeps,
@@ -82,8 +82,12 @@ async function subscriberOf(
   const about = unsubscribing().tokens?.read(token) ?? null;
   if (about === null || about.recipient === null) return null;
   const detail = await views.message(about.id);
-  const stream = detail?.origin.stream ?? null;
-  if (detail === null || stream === null || about.recipient >= detail.recipients.length) return null;
+  if (detail === null) {
+    const link = await views.unsubscribeLink(about.id, about.recipient);
+    return link === null ? null : { token: about, stream: link.stream, from: link.from };
+  }
+  const { stream } = detail.origin;
+  if (stream === null || about.recipient >= detail.recipients.length) return null;
   return { token: about, stream, from: detail.message.header.from };
 }
 

@@ -300,6 +300,7 @@ describe('a log that failed', () => {
     recordAgeMs: HOUR,
     eventAgeMs: HOUR,
     feedbackAgeMs: HOUR,
+    maxUnsubscribeLinks: 1000,
   };
   const SIZES = { contentMaxBytes: 1, capturedMaxBytes: 1 };
   const VERBS: { readonly [Name in Exclude<keyof Store, 'close'>]: (store: Store) => Promise<unknown> } = {

@@ -6,23 +6,9 @@ import {
   eventWithoutRecipient,
   NO_AFTERMATH,
 } from '../../domain/aftermath.ts';
-import {
-  guardedExpiry,
-  isHeldBack,
-  SOFT_BOUNCE_WINDOW_MS,
-  softBouncesInARow,
-  suppressionBy,
-} from '../../domain/bounce.ts';
+import { guardedExpiry, SOFT_BOUNCE_WINDOW_MS } from '../../domain/bounce.ts';
 import { EVENT_TYPES, type EventFacts, type EventType } from '../../domain/event.ts';
-import type { BounceType, Feedback, FeedbackSource } from '../../domain/feedback.ts';
-import { suppressedOf } from '../../domain/suppressed-address.ts';
-import {
-  domainOfFrom,
-  expiryOf,
-  type Suppression,
-  type SuppressionReason,
-  scopeOf,
-} from '../../domain/suppression.ts';
+import type { Feedback, FeedbackSource } from '../../domain/feedback.ts';
 import { fromJson } from '../columns.ts';
 import type { RelayNews } from '../telling.ts';
 import {
@@ -35,18 +21,12 @@ import {
   type Telling,
   type TellingItem,
   type TellRules,
-  type ToldEntry,
   type ToldResult,
 } from '../telling.ts';
-import {
-  findMail,
-  type MailStep,
-  type MailWork,
-  type OpenMail,
-  type OpenRecipient,
-  openMail,
-} from './mail.ts';
-import { entriesOfDomain, expireEntry, put } from './suppressions.ts';
+import { findMail, type MailStep, type MailWork, openMail } from './mail.ts';
+import { suppress } from './suppressing.ts';
+import { entriesOfDomain, expireEntry } from './suppressions.ts';
+import { unsubscribeLinkOf } from './unsubscribe-links.ts';
 import { rows, run, send, type Work } from './work.ts';
 
 /**
@@ -202,19 +182,19 @@ function resultOf({ kind, source }: Feedback): ToldResult {
 
 /** Applies one thing told. Early: it matches, but its recipient is still on its way. */
 function* apply(
-  { feedback, entryId }: TellingItem,
+  item: TellingItem,
   rules: TellRules,
   now: number,
   isLate: boolean,
   onlyOfKey: string | undefined,
 ): MailWork<ToldResult> {
-  const result = resultOf(feedback);
+  const { feedback, entryId } = item;
   const about = yield* findMail(feedback, onlyOfKey);
-  if (about === null) return result;
+  if (about === null) return yield* applyToLink(item, rules, now, onlyOfKey);
   const { mail, recipient } = about;
   const { source, kind } = feedback;
-  // Nothing has happened yet that is told now: another clock is ahead, or somebody lies.
-  const at = Math.min(feedback.at ?? now, now);
+  const result = resultOf(feedback);
+  const at = happenedAt(feedback, now);
   const when = at === now ? {} : { happenedAt: at };
   const matched = { ...result, verdict: 'matched', messageId: mail.id } as const;
   if (recipient === null) {
@@ -249,6 +229,31 @@ function* apply(
     ...(entry !== null && { suppression: entry.id }),
   });
   return { ...named, changed: true, bounce: told, entry };
+}
+
+/** Applies that somebody unsubscribed, where the message is recorded no longer. */
+function* applyToLink(
+  { feedback, entryId }: TellingItem,
+  rules: TellRules,
+  now: number,
+  onlyOfKey: string | undefined,
+): Work<ToldResult> {
+  const result = resultOf(feedback);
+  const { kind, source, message } = feedback;
+  const { id = '', recipient = null } = message.token ?? {};
+  if (kind !== 'unsubscribe' || recipient === null) return result;
+  const link = yield* unsubscribeLinkOf(id, recipient);
+  if (link === null || (onlyOfKey !== undefined && link.keyId !== onlyOfKey)) return result;
+  const evidence = { messageId: id, at: happenedAt(feedback, now), code: null, enhancedCode: null, text: '' };
+  const cause = { suppresses: kind, source, evidence, entryId };
+  const entry = yield* suppress({ ...link, id, test: false }, link, cause, rules, now);
+  const { address } = link;
+  return { ...result, verdict: 'matched', changed: entry?.id === entryId, messageId: id, address, entry };
+}
+
+/** Nothing has happened yet that is told now: another clock is ahead, or somebody lies. */
+function happenedAt({ at }: Feedback, now: number): number {
+  return Math.min(at ?? now, now);
 }
 
 function factsOf({ bounces }: Consequence, relay: string | null, { source, bounce }: Feedback): EventFacts {
@@ -289,78 +294,4 @@ function putAftermath(id: string, index: number, known: Aftermath): Work<void> {
     ON CONFLICT (message, idx) DO UPDATE SET confirmed_at = excluded.confirmed_at, bounce = excluded.bounce,
       complained_at = excluded.complained_at, unsubscribed_at = excluded.unsubscribed_at,
       suppression = excluded.suppression`;
-}
-
-// The suppression list.
-
-/** What may suppress an address. */
-interface SuppressionCause {
-  readonly suppresses: BounceType | 'complaint' | 'unsubscribe';
-  readonly source: FeedbackSource;
-  readonly evidence: NonNullable<Suppression['evidence']>;
-  readonly entryId: string;
-}
-
-/** Makes or renews the entry that follows, if one does. */
-function* suppress(
-  mail: OpenMail,
-  { address: recipient }: OpenRecipient,
-  { suppresses, source, evidence, entryId }: SuppressionCause,
-  rules: TellRules,
-  now: number,
-): Work<ToldEntry | null> {
-  const { address, domain } = suppressedOf(recipient);
-  const reason =
-    suppresses === 'complaint' || suppresses === 'unsubscribe'
-      ? suppresses
-      : yield* reasonOfBounce(suppresses, address, mail.id, rules, now);
-  if (reason === null || (isHeldBack(reason) && rules.guarded.includes(domain))) return null;
-  const { keyId, test, from, stream } = mail;
-  const scope = scopeOf(rules.scope[scopeRule(reason)], { keyId, test, fromDomain: domainOfFrom(from) });
-  if (scope === null) return null;
-  const addition = yield* put(
-    {
-      id: entryId,
-      address,
-      scope,
-      stream: reason === 'unsubscribe' ? stream : null,
-      reason,
-      source,
-      evidence,
-      note: '',
-      createdAt: now,
-      updatedAt: now,
-      expiresAt: expiryOf(reason, rules.days, now),
-    },
-    { max: rules.maxEntries, by: 'itself', now },
-  );
-  if (addition.kind !== 'added') return null;
-  const { entry } = addition;
-  return { id: entry.id, address, reason: entry.reason };
-}
-
-function scopeRule(reason: SuppressionReason): keyof TellRules['scope'] {
-  return reason === 'complaint' || reason === 'unsubscribe' ? reason : 'hard_bounce';
-}
-
-function* reasonOfBounce(
-  type: BounceType,
-  address: string,
-  messageId: string,
-  { softBounces: limit }: TellRules,
-  now: number,
-): Work<SuppressionReason | null> {
-  if (type !== 'soft') return suppressionBy(type, 0, limit);
-  if (limit === 0) return null;
-  const [row] = yield* rows<{ times: string; deliveredBy: string | null }>`
-    SELECT times, delivered_by AS "deliveredBy" FROM soft_bounces WHERE address = ${address}`;
-  // What was delivered and came back was no delivery.
-  const isInARow = row !== undefined && (row.deliveredBy === null || row.deliveredBy === messageId);
-  const times = [...(isInARow ? fromJson<number[]>(row.times) : []), now].slice(-limit);
-  const reason = suppressionBy(type, softBouncesInARow(times, null, now), limit);
-  if (reason !== null) yield* send`DELETE FROM soft_bounces WHERE address = ${address}`;
-  else
-    yield* send`INSERT INTO soft_bounces (address, times, last_at) VALUES (${address}, ${JSON.stringify(times)}, ${now})
-      ON CONFLICT (address) DO UPDATE SET times = excluded.times, last_at = excluded.last_at, delivered_by = NULL`;
-  return reason;
 }

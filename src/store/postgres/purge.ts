@@ -13,6 +13,7 @@ import {
   KEEP_RELAY_MINUTES,
   minuteOf,
 } from '../counting.ts';
+import { LINK_COLUMNS } from '../plain/unsubscribe-links.ts';
 import type { PurgeAnswer, PurgePolicy } from '../upkeep.ts';
 import { pruneQuotas } from './quotas.ts';
 import { among, MESSAGES, type MessageRow, spanned } from './tables.ts';
@@ -98,6 +99,7 @@ async function purgeBySize(work: Work, rule: KeptRule, maxBytes: number, limit: 
 
 async function removeContents(work: Work, rows: readonly MessageRow[]): Promise<void> {
   if (rows.length === 0) return;
+  await keepLinks(work, rows);
   for (const row of rows) giveUpContents(work, row);
   await work.db.run(DROP_CONTENTS, [rows.map(({ id }) => id)]);
 }
@@ -116,6 +118,7 @@ async function purgeRecords(work: Work, finalBefore: number, limit: number): Pro
   rows.push(...(await db.rows<MessageRow>(OVERDUE, [finalBefore, limit - rows.length, overdue])));
   // One of the remaining may be overdue as well.
   const found = new Map(rows.map((row) => [row.id, row]));
+  await keepLinks(work, rows);
   for (const row of found.values()) giveUpContents(work, row);
   const ids = [...found.keys()];
   if (ids.length === 0) return 0;
@@ -134,6 +137,12 @@ async function deleteTags({ db }: Work, rows: readonly MessageRow[]): Promise<vo
       tags.map(({ tag }) => tag),
       tags.map(({ id }) => id),
     ]);
+}
+
+/** Keeps the links to unsubscribe of those who got a copy. Captured mail has reached nobody. */
+async function keepLinks({ db }: Work, rows: readonly MessageRow[]): Promise<void> {
+  const ids = rows.flatMap(({ id, kept, copies }) => (copies !== null && kept === 'sent' ? [id] : []));
+  if (ids.length > 0) await db.run(KEEP_LINKS, spanned(ids));
 }
 
 function giveUpContents({ tallies }: Work, { segment, length, kept, status }: MessageRow): void {
@@ -171,6 +180,14 @@ const OVERDUE = `SELECT ${MESSAGES.columns} FROM messages_gone AS messages WHERE
 // Its rows move, so it must name the table that they move within.
 const DROP_CONTENTS = `UPDATE messages SET kept = 'gone', segment = NULL, "offset" = NULL, length = NULL, copies = NULL
   WHERE id = ANY($1::text[]) AND kept IN ('sent', 'captured')`;
+
+// An attempt whose end nobody knows may have delivered, too.
+const KEEP_LINKS = `INSERT INTO unsubscribe_links (${LINK_COLUMNS})
+  SELECT messages.id, deliveries.index, deliveries.address, messages.key_id, messages.header_from, messages.stream
+  FROM messages JOIN deliveries ON deliveries.message = messages.id
+  WHERE ${among('messages.id')} AND ${among('deliveries.message')} AND messages.stream IS NOT NULL
+    AND (deliveries.state = 'delivered' OR deliveries.outcome = 'unknown')
+  ORDER BY messages.id, deliveries.index ON CONFLICT DO NOTHING`;
 
 const DELETE_TAGS = `DELETE FROM message_tags USING unnest($1::text[], $2::text[], $3::text[]) AS old (key_id, tag, id)
   WHERE message_tags.key_id = old.key_id AND message_tags.tag = old.tag AND message_tags.id = old.id`;

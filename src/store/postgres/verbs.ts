@@ -8,6 +8,7 @@ import type { CancelAnswer, Reassignment, RequeueAnswer, RequeueRequest } from '
 import { fromGroup } from '../columns.ts';
 import { BYTES_GAUGE } from '../counting.ts';
 import { forgetTold as forget, guard, retell, tell, tellRelays } from '../plain/telling.ts';
+import { forgetLinks } from '../plain/unsubscribe-links.ts';
 import { stopsOf } from '../stops.ts';
 import type { Stamp, Store } from '../store.ts';
 import type { ContentPlace, PurgeAnswer, PurgePolicy, Relocation, SegmentUse } from '../upkeep.ts';
@@ -131,12 +132,13 @@ async function purgeAll(
   const { contents, records, more } = await within(at, (work) => purge(work, policy, limit));
   const events = await within(at, ({ db }) => purgeEvents(db, at.now - policy.eventAgeMs, limit));
   const told = await within(at, ({ db }) => forgetTold(db, policy, limit, at.now));
+  const links = await within(at, ({ db }) => done(forgetLinks(policy.maxUnsubscribeLinks, limit), db));
   const moreFigures = await within(at, (work) => purgeFigures(work, limit));
   const dropped = await partitions.dropOldest(at.now - policy.recordAgeMs, at.now);
   return {
     contents,
     records: records + (dropped ?? 0),
-    more: more || Math.max(events, told) >= limit || moreFigures || dropped !== null,
+    more: more || Math.max(events, told, links) >= limit || moreFigures || dropped !== null,
   };
 }
 

@@ -7,6 +7,7 @@ import { fromJson, groupOf, priorityOf } from '../columns.ts';
 import { type CountedEvent, dayOf, type GaugeName, minuteOf, RECENT_MINUTES } from '../counting.ts';
 import { countsOf } from '../periods.ts';
 import { feedbackAbout, feedbackOf } from '../plain/feedback.ts';
+import { unsubscribeLinkOf } from '../plain/unsubscribe-links.ts';
 import {
   type AttemptPage,
   type AttemptRange,
@@ -61,6 +62,7 @@ export function viewsOver(
     events: eventsView(database, clock),
     feedback: (id) => done(feedbackOf(id), readOnly(database)),
     feedbackAbout: (messageId) => done(feedbackAbout(messageId), readOnly(database)),
+    unsubscribeLink: (messageId, index) => done(unsubscribeLinkOf(messageId, index), readOnly(database)),
     close: () => database.close(),
   };
 }

@@ -20,6 +20,7 @@ const FORGET_ALL = {
   recordAgeMs: 0,
   eventAgeMs: 0,
   feedbackAgeMs: 0,
+  maxUnsubscribeLinks: 1000,
 };
 const ACT: Omit<NewJournalEntry, 'at'> = {
   actorKind: 'user',

@@ -4,6 +4,7 @@ import { IDEMPOTENCY_MS } from '../accepting.ts';
 import { fromJson } from '../columns.ts';
 import { BYTES_GAUGE, dayOf, KEEP_QUOTA_DAYS } from '../counting.ts';
 import { forgetTold } from '../plain/telling.ts';
+import { forgetLinks, LINK_COLUMNS } from '../plain/unsubscribe-links.ts';
 import type { Stamp } from '../store.ts';
 import type { PurgeAnswer, PurgePolicy } from '../upkeep.ts';
 import type { Books } from './books.ts';
@@ -33,10 +34,11 @@ export function purgeVerb(books: Books) {
     const records = purgeRecords(at.now - policy.recordAgeMs, limit - contents);
     const forgotten = events.byAge(at.now - policy.eventAgeMs, limit);
     const told = run(forgetTold(idFloor('fbk_', at.now - policy.feedbackAgeMs), limit, at.now));
+    const links = run(forgetLinks(policy.maxUnsubscribeLinks, limit));
     const repeats = sql.idempotency.run(at.now - IDEMPOTENCY_MS, limit);
     books.closeOff();
     books.quotas.prune(dayOf(at.now) - KEEP_QUOTA_DAYS, limit);
-    const more = Math.max(contents + records, forgotten, told, repeats) >= limit;
+    const more = Math.max(contents + records, forgotten, told, links, repeats) >= limit;
     if (!more) sql.emptyQueues.run();
     books.leases.prune(at.now);
     return { contents, records, more };
@@ -101,8 +103,10 @@ class ContentPurge {
     return removed;
   }
 
-  /** Counts that a message's contents are no longer kept. */
-  giveUp(rule: KeptRule, [, , status, segment, length]: FinalRow): void {
+  /** Counts that a message's contents are no longer kept, and keeps the links of those who got a copy. */
+  giveUp(rule: KeptRule, [seq, , status, segment, length, , , copies]: FinalRow): void {
+    // Captured mail has reached nobody.
+    if (copies !== null && rule === 'sent') this.#sql.keepLinks.run(seq);
     if (segment === null || length === null) return;
     const { tallies } = this.#books;
     tallies.segment(segment, -1, -length);
@@ -111,8 +115,8 @@ class ContentPurge {
   }
 
   #remove(rule: KeptRule, row: FinalRow): void {
-    this.#sql.dropContents.run(row[0]);
     this.giveUp(rule, row);
+    this.#sql.dropContents.run(row[0]);
   }
 }
 
@@ -124,9 +128,10 @@ type FinalRow = [
   length: number | null,
   keyId: string | null,
   tags: string,
+  copies: string | null,
 ];
 
-const COLUMNS = 'seq, id, status, segment, length, key_id, tags';
+const COLUMNS = 'seq, id, status, segment, length, key_id, tags, copies';
 
 function preparePurge(db: Driver) {
   return {
@@ -151,6 +156,14 @@ function preparePurge(db: Driver) {
     ),
     dropContents: db.prepare<[seq: number]>(
       `UPDATE messages SET kept = 'gone', segment = NULL, offset = NULL, length = NULL, copies = NULL WHERE seq = ?`,
+    ),
+    // An attempt whose end nobody knows may have delivered, too.
+    keepLinks: db.prepare<[seq: number]>(
+      `INSERT OR IGNORE INTO unsubscribe_links (${LINK_COLUMNS})
+       SELECT messages.id, deliveries.idx, deliveries.address, messages.key_id, messages.header_from, messages.stream
+       FROM messages JOIN deliveries ON deliveries.message = messages.seq
+       WHERE messages.seq = ? AND messages.stream IS NOT NULL
+         AND (deliveries.state = 'delivered' OR deliveries.outcome = 'unknown')`,
     ),
     deleteTag: db.prepare<[keyId: string, tag: string, id: string]>(
       'DELETE FROM message_tags WHERE key_id = ? AND tag = ? AND id = ?',

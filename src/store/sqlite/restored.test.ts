@@ -30,6 +30,7 @@ const KEEP_NOTHING = {
   recordAgeMs: 0,
   eventAgeMs: 0,
   feedbackAgeMs: 0,
+  maxUnsubscribeLinks: 1000,
 };
 
 let folder: string;

@@ -5,6 +5,7 @@ import type { CountedEvent, Period } from '../counting.ts';
 import type { Synchronous } from '../forwarding.ts';
 import { addMinutes, type CountRow, countsOf } from '../periods.ts';
 import { feedbackAbout, feedbackOf } from '../plain/feedback.ts';
+import { unsubscribeLinkOf } from '../plain/unsubscribe-links.ts';
 import {
   type CountRange,
   type FoundCount,
@@ -83,6 +84,7 @@ export function createViews(db: Driver, limits: ViewLimits = {}): ViewVerbs {
     events: eventsView(db, inSnapshot),
     feedback: (id: string) => run(feedbackOf(id)),
     feedbackAbout: (messageId: string) => run(feedbackAbout(messageId)),
+    unsubscribeLink: (messageId: string, index: number) => run(unsubscribeLinkOf(messageId, index)),
   };
 }
 

@@ -29,6 +29,7 @@ import { settleContract } from './settle.ts';
 import { stoppingContract } from './stopping.ts';
 import { suppressionContract } from './suppressions.ts';
 import { tellingContract } from './telling.ts';
+import { unsubscribeLinkContract } from './unsubscribe-links.ts';
 import { waitingContract } from './waiting.ts';
 import { wayContract } from './ways.ts';
 
@@ -75,6 +76,7 @@ function mailPromises(open: OpenSubject): void {
   earlyContract(open);
   bouncingContract(open);
   stoppingContract(open);
+  unsubscribeLinkContract(open);
   waitingContract(open);
   modelContract(open);
 }

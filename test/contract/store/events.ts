@@ -45,6 +45,7 @@ const KEEP = {
   recordAgeMs: 90 * DAY,
   eventAgeMs: 30 * DAY,
   feedbackAgeMs: 30 * DAY,
+  maxUnsubscribeLinks: 1000,
 };
 
 /** What the log of events promises. */

@@ -20,6 +20,7 @@ import type {
   UnitRef,
 } from '../../../src/store/store.ts';
 import type { SuppressionList } from '../../../src/store/suppressions.ts';
+import type { PurgePolicy } from '../../../src/store/upkeep.ts';
 import type { Views } from '../../../src/store/views.ts';
 
 /** A store under test, opened empty for one test and closed after it. */
@@ -63,6 +64,17 @@ export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
+/** Retention that removes nothing. */
+export const KEEP_ALL: PurgePolicy = {
+  contentAgeMs: 1e12,
+  contentMaxBytes: 1e12,
+  capturedAgeMs: 1e12,
+  capturedMaxBytes: 1e12,
+  recordAgeMs: 1e12,
+  eventAgeMs: 1e12,
+  feedbackAgeMs: 1e12,
+  maxUnsubscribeLinks: 1000,
+};
 export const POLICY: SettlePolicy = { firstMs: 30_000, maxMs: HOUR, maxAgeMs: 48 * HOUR, ambiguous: 'retry' };
 
 /** A stamp at `T0 + ms` of a node. */

@@ -300,4 +300,5 @@ const KEEP_ALL = {
   recordAgeMs: 9 * DAY,
   eventAgeMs: 9 * DAY,
   feedbackAgeMs: 9 * DAY,
+  maxUnsubscribeLinks: 1000,
 };

@@ -80,7 +80,7 @@ export function listContract(open: OpenSubject): void {
       expect((await list({ captured }, { statuses: ['failed'] })).ids).toEqual([]);
       const keepNone = { contentAgeMs: 1e12, contentMaxBytes: 1e12, capturedAgeMs: 0, capturedMaxBytes: 0 };
       await subject.store.purge(
-        { ...keepNone, recordAgeMs: 1e12, eventAgeMs: 1e12, feedbackAgeMs: 1e12 },
+        { ...keepNone, recordAgeMs: 1e12, eventAgeMs: 1e12, feedbackAgeMs: 1e12, maxUnsubscribeLinks: 9 },
         9,
         at(1),
       );

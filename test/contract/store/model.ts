@@ -17,6 +17,7 @@ import {
   DEFERRED,
   DELIVERED,
   HOUR,
+  KEEP_ALL,
   message,
   type OpenSubject,
   POLICY,
@@ -340,15 +341,8 @@ class World {
   async #purge(choice: number): Promise<void> {
     const age = (choice % 4) * 50_000;
     const size = choice % 3 === 0 ? 500 : 1e9;
-    const policy = {
-      contentAgeMs: age,
-      contentMaxBytes: size,
-      capturedAgeMs: age,
-      capturedMaxBytes: size,
-      recordAgeMs: 1e9,
-      eventAgeMs: 1e9,
-      feedbackAgeMs: 1e9,
-    };
+    const ages = { contentAgeMs: age, capturedAgeMs: age };
+    const policy = { ...KEEP_ALL, ...ages, contentMaxBytes: size, capturedMaxBytes: size };
     await this.#subject.store.purge(policy, 1 + (choice % 5), at(this.#ms));
   }
 

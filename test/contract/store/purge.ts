@@ -29,6 +29,7 @@ const KEEP: PurgePolicy = {
   recordAgeMs: 90 * DAY,
   eventAgeMs: 90 * DAY,
   feedbackAgeMs: 90 * DAY,
+  maxUnsubscribeLinks: 1000,
 };
 
 /** What `purge` and the segment verbs promise. */
@@ -171,6 +172,7 @@ export function purgeContract(open: OpenSubject): void {
         recordAgeMs: 0,
         eventAgeMs: 0,
         feedbackAgeMs: 0,
+        maxUnsubscribeLinks: 1000,
       };
       const answer = await subject.store.purge(nothing, 9, at(900 * DAY));
       expect(answer).toEqual({ contents: 0, records: 0, more: false });

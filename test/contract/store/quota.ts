@@ -31,6 +31,7 @@ const NOTHING = {
   recordAgeMs: 1e12,
   eventAgeMs: 1e12,
   feedbackAgeMs: 1e12,
+  maxUnsubscribeLinks: 1000,
 };
 
 /** What `begin`, `settle`, `release` and `purge` promise of quotas. */

@@ -90,7 +90,7 @@ export function relocateContract(open: OpenSubject): void {
       await attempt(subject.store, refTo(record.id, lease), [DELIVERED], at());
       const all = { contentAgeMs: 0, contentMaxBytes: 0, capturedAgeMs: 0, capturedMaxBytes: 0 };
       await subject.store.purge(
-        { ...all, recordAgeMs: 1e12, eventAgeMs: 1e12, feedbackAgeMs: 1e12 },
+        { ...all, recordAgeMs: 1e12, eventAgeMs: 1e12, feedbackAgeMs: 1e12, maxUnsubscribeLinks: 9 },
         9,
         at(),
       );

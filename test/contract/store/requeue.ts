@@ -243,4 +243,5 @@ const DROP_CONTENTS = {
   recordAgeMs: 90 * DAY,
   eventAgeMs: 90 * DAY,
   feedbackAgeMs: 90 * DAY,
+  maxUnsubscribeLinks: 1000,
 };

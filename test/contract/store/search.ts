@@ -253,6 +253,7 @@ export function searchContract(open: OpenSubject): void {
         recordAgeMs: 0,
         eventAgeMs: 0,
         feedbackAgeMs: 0,
+        maxUnsubscribeLinks: 1000,
       };
       while ((await subject.store.purge(policy, 100, at(DAY))).more);
       expect(await search('gone')).toEqual([]);

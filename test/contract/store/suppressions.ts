@@ -195,6 +195,7 @@ export function suppressionContract(open: OpenSubject): void {
         recordAgeMs: 0,
         eventAgeMs: DAY,
         feedbackAgeMs: DAY,
+        maxUnsubscribeLinks: 1000,
       };
       await subject.store.purge(policy, 9, at(2 * DAY));
       subject = await subject.reopen();

@@ -96,6 +96,7 @@ export async function dropContents(world: World): Promise<void> {
     recordAgeMs: 365 * 24 * 3_600_000,
     eventAgeMs: 365 * 24 * 3_600_000,
     feedbackAgeMs: 365 * 24 * 3_600_000,
+    maxUnsubscribeLinks: 1000,
   };
   await world.stores.store.purge(policy, 100, { node: 'test', now: world.clock.wall() + 1 });
 }

@@ -219,7 +219,7 @@ describe('refused', () => {
     await world.intake.cancel(id);
     const now = world.clock.wall() + 1000;
     const ages = { contentAgeMs: 0, capturedAgeMs: 0, recordAgeMs: 1e9, eventAgeMs: 1e9, feedbackAgeMs: 1e9 };
-    const policy = { ...ages, contentMaxBytes: 0, capturedMaxBytes: 0 };
+    const policy = { ...ages, contentMaxBytes: 0, capturedMaxBytes: 0, maxUnsubscribeLinks: 9 };
     await world.stores.store.purge(policy, 100, { node: 'test', now });
     const answer = await resend(id);
     expect([answer.status, answer.json['code']]).toEqual([409, 'content_expired']);

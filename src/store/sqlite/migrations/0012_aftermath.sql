@@ -81,3 +81,15 @@ CREATE TABLE early_feedback (
   at   INTEGER NOT NULL,
   body TEXT    NOT NULL                           -- JSON
 ) STRICT, WITHOUT ROWID;
+
+-- Links to unsubscribe whose messages have no contents any more, and soon no record. Only the oldest are removed.
+CREATE TABLE unsubscribe_links (
+  seq         INTEGER PRIMARY KEY,
+  message     TEXT    NOT NULL,                   -- its id
+  idx         INTEGER NOT NULL,                   -- the recipient's place in the envelope
+  address     TEXT    NOT NULL,
+  key_id      TEXT,
+  header_from TEXT    NOT NULL,
+  stream      TEXT    NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX unsubscribe_links_by_recipient ON unsubscribe_links (message, idx);
