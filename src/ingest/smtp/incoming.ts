@@ -220,10 +220,9 @@ export class Incoming {
     const { form, feedback } = readIncomingFeedback(mail, this.#options.bounces.recognise);
     // A complaint says itself whom it is about, wherever it came to.
     if (COMPLAINTS.has(form)) return { source: 'arf', feedback: [...feedback, ...left] };
-    const toOthers = others.flatMap((token) =>
-      feedback.map((one) => ({ ...one, message: { ...one.message, token } })),
-    );
-    return { source: 'dsn', feedback: [...feedback, ...toOthers, ...left] };
+    const own = feedback.flatMap((one) => ofToken(one, one.message.token));
+    const toOthers = others.flatMap((token) => feedback.flatMap((one) => ofToken(one, token)));
+    return { source: 'dsn', feedback: [...own, ...toOthers, ...left] };
   }
 
   /** The beginning of the message, under fields that say how it came. */
@@ -255,6 +254,14 @@ function tokensOf(
     if (addressee.kind === kind)
       found.set(`${addressee.token.id} ${addressee.token.recipient}`, addressee.token);
   return [...found.values()];
+}
+
+/**
+ * What somebody tells of the message of a token; nothing without one. Anybody may send here, and a Message-ID is no
+ * secret: it must not be enough to say that mail has bounced.
+ */
+function ofToken(feedback: Feedback, token: FeedbackToken | null): Feedback[] {
+  return token === null ? [] : [{ ...feedback, message: { ...NO_MESSAGE, token } }];
 }
 
 /** Contract-2 §A7: whoever sends to such an address leaves. */

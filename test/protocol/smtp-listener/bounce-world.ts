@@ -71,6 +71,11 @@ export const DSN = [
   '--b--',
 ];
 
+/** A bounce that returns a header with these fields. */
+export function returning(...fields: readonly string[]): readonly string[] {
+  return [...DSN.slice(0, -1), '--b', 'Content-Type: text/rfc822-headers', '', ...fields, '', '--b--'];
+}
+
 /** A transaction; the reply to its end, or the first refusal. */
 export async function send(
   client: SmtpClient,

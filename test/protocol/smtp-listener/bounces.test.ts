@@ -1,5 +1,15 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { ABOUT, DOMAIN, DSN, leavePath, returnPath, send, startWithBounces, TAKEN } from './bounce-world.ts';
+import {
+  ABOUT,
+  DOMAIN,
+  DSN,
+  leavePath,
+  returning,
+  returnPath,
+  send,
+  startWithBounces,
+  TAKEN,
+} from './bounce-world.ts';
 import type { SmtpWorld } from './world.ts';
 
 /** Mail to a bounce domain over real sockets (contract-2 §A3): from anybody, to what cannot be guessed, and never on. */
@@ -140,6 +150,31 @@ describe('a stranger', () => {
     },
   );
 
+  test.each(['postmaster', 'abuse', 'fbl'])(
+    'says that mail bounced, to %s@, only with the return path: a Message-ID may be known to anybody',
+    async (name) => {
+      await start();
+      const client = await world.hello();
+      const to = [`${name}@${DOMAIN}`];
+      expect(await send(client, to, returning('Message-ID: <1@example.com>'))).toMatch(TAKEN);
+      expect(world.desk.reports).toMatchObject([{ source: 'dsn', items: [] }]);
+      const both = returning(`Return-Path: <${returnPath()}>`, 'Message-ID: <1@example.com>');
+      expect(await send(client, to, both)).toMatch(TAKEN);
+      const message = { token: ABOUT, id: null, providerMessageId: null, messageId: null };
+      expect(world.desk.reports[1]).toMatchObject({ items: [{ feedback: { kind: 'bounce', message } }] });
+    },
+  );
+
+  test('says nothing of another message than that of the return path, which may be recorded no longer', async () => {
+    await start();
+    expect(await send(await world.hello(), [returnPath()], returning('Message-ID: <1@example.com>'))).toMatch(
+      TAKEN,
+    );
+    expect(world.desk.reports[0]?.items.map(({ feedback }) => feedback.message)).toEqual([
+      { token: ABOUT, id: null, providerMessageId: null, messageId: null },
+    ]);
+  });
+
   test('brings a complaint to fbl@, found by the return path in it', async () => {
     await start();
     const lines = [
@@ -253,7 +288,7 @@ describe('limits', () => {
     await start({ bounces: { maxMessageBytes: 1_000_000 } });
     const filler = Array.from({ length: 300 }, () => 'x'.repeat(900));
     const [head, body] = [DSN.slice(0, 5), DSN.slice(5)];
-    const late = [...head, ...filler, ...body];
+    const late = [`To: <${returnPath()}>`, ...head, ...filler, ...body];
     expect(await send(await world.hello(), [`postmaster@${DOMAIN}`], late)).toMatch(TAKEN);
     expect(told()).toEqual([]);
     expect(await send(await world.hello(), [returnPath()], late)).toMatch(TAKEN);
