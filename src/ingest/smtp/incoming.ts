@@ -26,6 +26,8 @@ const MAX_EVIDENCE_BYTES = 64 * 1024;
  * before the message that it returns, and reading is work that anybody could make us do.
  */
 const MAX_READ_WITHOUT_TOKEN = 256 * 1024;
+/** What one message may tell, of all recipients together: a notification about the largest of ours tells of each. */
+const MAX_TOLD = 1000;
 /** One holder for the memory of all these messages: many sources must not mean more memory. */
 export const INCOMING_HOLDER = 'bounces';
 /** What a bounce domain has besides return paths: where providers' complaints go, and what each domain must have. */
@@ -198,9 +200,7 @@ export class Incoming {
 
   #report(envelope: TakenEnvelope, bytes: Buffer, context: IncomingContext): FeedbackReport {
     const { source, feedback } = this.#read(envelope, bytes);
-    // The same bytes once more are a repeat, by who did not hear our 250.
-    const hash = createHash('sha256').update(bytes).digest('hex');
-    const items = feedback.map((one, place): FeedbackItem => ({ feedback: one, onceId: `${hash} ${place}` }));
+    const items = onceEach(feedback, bytes);
     const evidence = { contentType: 'message/rfc822', bytes: this.#evidence(envelope, bytes, context) };
     return { source, items, evidence, mayBeEarly: false };
   }
@@ -222,7 +222,7 @@ export class Incoming {
     if (COMPLAINTS.has(form)) return { source: 'arf', feedback: [...feedback, ...left] };
     const own = feedback.flatMap((one) => ofToken(one, one.message.token));
     const toOthers = others.flatMap((token) => feedback.flatMap((one) => ofToken(one, token)));
-    return { source: 'dsn', feedback: [...own, ...toOthers, ...left] };
+    return { source: 'dsn', feedback: [...left, ...own, ...toOthers] };
   }
 
   /** The beginning of the message, under fields that say how it came. */
@@ -239,6 +239,28 @@ export class Incoming {
     const head = `Return-Path: <${reversePath.mailbox?.address ?? ''}>\r\n${to}${trace}`;
     return Buffer.concat([Buffer.from(head), bytes]).subarray(0, MAX_EVIDENCE_BYTES);
   }
+}
+
+/**
+ * What is told of each recipient, the first of each kind; not more than one message may tell. The same bytes once more
+ * are a repeat, by who did not hear our 250; but to another address of ours they tell something else.
+ */
+function onceEach(feedback: readonly Feedback[], bytes: Buffer): readonly FeedbackItem[] {
+  const first = new Map<string, Feedback>();
+  for (const one of feedback) {
+    const { token } = one.message;
+    // Where the token names the recipient, the message may call it anything, and as often as it likes.
+    const recipient = token === null || token.recipient === null ? one.recipient : null;
+    const subject = JSON.stringify([token?.id, token?.recipient, one.kind, recipient]);
+    if (!first.has(subject)) first.set(subject, one);
+    if (first.size === MAX_TOLD) break;
+  }
+  const hash = sha256(bytes);
+  return [...first].map(([subject, one]) => ({ feedback: one, onceId: sha256(`${hash} ${subject}`) }));
+}
+
+function sha256(data: string | Buffer): string {
+  return createHash('sha256').update(data).digest('hex');
 }
 
 /** The forms of a report that somebody called our mail spam. */

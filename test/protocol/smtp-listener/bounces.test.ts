@@ -220,16 +220,6 @@ describe('a stranger', () => {
     expect(await send(await world.hello(), to)).toMatch(TAKEN);
     expect(told()?.map(({ token }) => token)).toEqual([ABOUT, other]);
   });
-
-  test('sends the same bytes again: the desk can tell', async () => {
-    await start();
-    const client = await world.hello();
-    await send(client, [returnPath()]);
-    await send(client, [returnPath()]);
-    const ids = world.desk.reports.map(({ items }) => items.map(({ onceId }) => onceId));
-    expect(ids[0]).toEqual(ids[1]);
-    expect(ids[0]?.[0]).toMatch(/^[0-9a-f]{64} 0$/);
-  });
 });
 
 describe('limits', () => {
