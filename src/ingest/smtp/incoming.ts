@@ -163,12 +163,13 @@ export class Incoming {
     // It joins no queue.
     if (suspension !== null && suspension.code !== 'queue_limit') return suspended(suspension);
     if (this.#isCounted) return null;
-    this.#isCounted = true;
     const { shared, clock } = this.#deps;
     const group = sourceGroup(address);
     const { ratePerSource } = this.#options.bounces;
     const verdict = shared.sources.take(`bounces ${group}`, 'send', ratePerSource, clock.mono());
-    if (verdict === null || verdict.allowed) return null;
+    // What is refused is not counted: else the transaction's next recipient would slip through.
+    this.#isCounted = verdict === null || verdict.allowed;
+    if (verdict === null || this.#isCounted) return null;
     return deny(
       'rate_limited',
       451,

@@ -321,7 +321,9 @@ describe('limits', () => {
     expect(await send(client, both)).toMatch(
       /^451 4\.7\.1 127\.0\.0\.1 may send 2 bounces a minute; try again in \d+ seconds/,
     );
-    expect(world.denied).toEqual(['rate_limited']);
+    expect(await client.ask(`RCPT TO:<${returnPath()}>`)).toMatch(/^451 4\.7\.1 /);
+    expect(await client.ask('DATA')).toMatch(/^554 /);
+    expect(world.denied).toEqual(['rate_limited', 'rate_limited']);
     expect(await send(await world.hello({ from: '127.0.0.2' }), both)).toMatch(TAKEN);
   });
 
