@@ -47,9 +47,9 @@ export class FeedbackRoom implements FeedbackDesk {
     deps.events.on((event) => {
       if (event.type !== 'attempted') return;
       for (const { address, outcome } of event.results)
-        if (outcome.kind === 'delivered') this.#guards.decided(address, false);
+        if (outcome.kind === 'delivered') this.#guards.decided(address, false, true);
         else if (outcome.kind === 'rejected')
-          this.#note(address, bounceTypeOfReply(outcome.reply, false) === 'hard');
+          this.#note(address, bounceTypeOfReply(outcome.reply, false) === 'hard', true);
     });
   }
 
@@ -152,13 +152,15 @@ export class FeedbackRoom implements FeedbackDesk {
   #announce(results: readonly ToldResult[]): void {
     for (const result of results) {
       const { kind, bounce, address, messageId } = result;
-      if (kind === 'bounce' && bounce !== null && address !== null) this.#note(address, bounce === 'hard');
+      // The mail was accepted first, which counted.
+      if (kind === 'bounce' && bounce !== null && address !== null)
+        this.#note(address, bounce === 'hard', false);
       this.#deps.events.emit({ type: 'told', ...result, messageId });
     }
   }
 
-  #note(address: string, isHard: boolean): void {
-    const domain = this.#guards.decided(address, isHard);
+  #note(address: string, isHard: boolean, isAnew: boolean): void {
+    const domain = this.#guards.decided(address, isHard, isAnew);
     if (domain === null) return;
     this.#deps.store
       .guard(domain, idFloor('sup_', this.#deps.clock.wall() - GUARD_WINDOW_MS), this.#stamp())
@@ -214,8 +216,11 @@ class Guards {
     );
   }
 
-  /** A recipient's domain has decided. Returns the domain if its guard begins. */
-  decided(address: string, isHard: boolean): string | null {
+  /**
+   * A recipient's domain has decided: for the first time, or (not `isAnew`) against what it had accepted, which is still
+   * one recipient. Returns the domain if its guard begins.
+   */
+  decided(address: string, isHard: boolean, isAnew: boolean): string | null {
     const { domain } = suppressedOf(address);
     const known = this.#domains.get(domain);
     if (known === undefined && !isHard) return null;
@@ -224,7 +229,7 @@ class Guards {
     const now = this.#clock.wall();
     const slot = Math.floor(now / SLOT_MS);
     const counts = watched.slots.get(slot) ?? { decided: 0, hard: 0 };
-    counts.decided++;
+    if (isAnew || known === undefined) counts.decided++;
     if (isHard) counts.hard++;
     watched.slots.set(slot, counts);
     if (!isHard) return null;

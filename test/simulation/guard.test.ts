@@ -1,5 +1,7 @@
 /** A receiver that refuses everybody is broken, not the addresses: they get mail again. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { NO_FACTS, NO_MESSAGE } from '../../src/domain/feedback.ts';
+import type { FeedbackItem } from '../../src/engine/contract.ts';
 import { EVERY_EVENT } from '../../src/store/events.ts';
 import { GONE_TEXT } from './mailboxes.ts';
 import { startNode } from './one-node.ts';
@@ -50,6 +52,19 @@ async function entryOf(address: string) {
 
 async function outcomeOf(id: string | undefined) {
   return (await node.views.message(id ?? ''))?.recipients[0]?.outcome;
+}
+
+/** What is told later of a message that its recipient's domain accepted. */
+function bounceOf(id: string, recipient: string): FeedbackItem {
+  const bounce = { ...NO_FACTS, code: 550, enhancedCode: '5.1.1' };
+  const feedback = {
+    kind: 'bounce',
+    source: 'dsn',
+    message: { ...NO_MESSAGE, id },
+    recipient,
+    bounce,
+  } as const;
+  return { feedback: { ...feedback, at: null }, onceId: null };
 }
 
 async function guards(): Promise<string[]> {
@@ -104,4 +119,23 @@ test('a domain that takes more than it refuses is not guarded', async () => {
   expect((await entryOf('x0@example.net'))?.expiresAt).toBeNull();
   expect((await entryOf(`x${CREDIBLE + 9}@example.net`))?.expiresAt).toBeNull();
   expect(await entryOf('r0@example.net')).toBeUndefined();
+});
+
+test('a domain that accepts everybody, and then bounces most of it, is guarded', async () => {
+  await send(['x0@example.net']);
+  await node.run(MINUTE);
+  const taken = some(10 * CREDIBLE, 'r');
+  const ids = await send(taken);
+  await node.run(5 * MINUTE);
+  expect(await outcomeOf(ids.at(-1))).toBe('accepted');
+  const items = ids.slice(0, 9 * CREDIBLE).map((id, place) => bounceOf(id, taken[place] ?? ''));
+  await node.engine.feedback.tell({ source: 'dsn', items, evidence: null, mayBeEarly: false });
+  await node.run(MINUTE);
+  expect(await guards()).toEqual([DOMAIN]);
+  const [last = ''] = taken.slice(9 * CREDIBLE);
+  const [again = ''] = ids.slice(9 * CREDIBLE);
+  const late = [bounceOf(again, last)];
+  await node.engine.feedback.tell({ source: 'dsn', items: late, evidence: null, mayBeEarly: false });
+  expect(await outcomeOf(again)).toBe('bounced');
+  expect(await entryOf(last)).toBeUndefined();
 });
