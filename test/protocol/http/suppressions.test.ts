@@ -240,6 +240,14 @@ describe('the list', () => {
     expect(rest.json['nextCursor']).toBeUndefined();
   });
 
+  test('of a scope that the key may not see is empty at once, however many entries there are', async () => {
+    const rows = Array.from({ length: 2500 }, (_, n) => `r${n}@example.org`);
+    await importing(admin, `email\n${rows.join('\n')}\n`);
+    const { json } = await ask(shop, '?scope=global');
+    expect(json).toEqual({ suppressions: [], hasMore: false });
+    expect(codeOf(await ask(shop, '?scope=global&stream=a%0Ab'))).toEqual([400, 'invalid_request']);
+  });
+
   test.each(['?limit=201', '?reason=spam', '?page=2'])('refuses %s', async (query) =>
     expect(codeOf(await ask(admin, query))).toEqual([400, 'invalid_query']),
   );
@@ -270,6 +278,21 @@ test('a check tells what would be sent from the key, and why not', async () => {
   const many = Array.from({ length: 1000 }, (_, n) => `r${n}@a.b.c.d.e.example.org`);
   expect((await post(shop, '/check', { addresses: many })).json['results']).toHaveLength(1000);
   expect((await post(shop, '/check', { addresses: [...many, 'x@example.org'] })).status).toBe(400);
+});
+
+test('a check says that mail is not sent, but nothing of an entry that the key may not read', async () => {
+  const key = await world.key({
+    id: 'key_bound',
+    name: 'bound',
+    scopes: LISTED,
+    senderDomains: ['a.example'],
+  });
+  await add(admin, { address: 'ann@example.net', scope: 'domain:b.example', note: 'of others' });
+  const addresses = ['ann@example.net'];
+  const check = async (asking: string) =>
+    (await post(asking, '/check', { addresses, from: 'news@b.example' })).json['results'];
+  expect(await check(key)).toEqual([{ address: 'ann@example.net', suppressed: true, suppression: null }]);
+  expect(await check(admin)).toMatchObject([{ suppressed: true, suppression: { note: 'of others' } }]);
 });
 
 test('a dry run names whom the list would stop', async () => {
