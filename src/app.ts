@@ -352,6 +352,7 @@ class Service implements App {
       takeBackDenied: this.#denied.takeBack,
       relayHistory: (relay) => happeningsOfAll(this.#history.of(relay), nodes.reports(), relay),
       hookProofs: (relay) => this.#hookProofs?.of(relay) ?? { provenAt: null, refusedAt: null },
+      forgetHookProofs: (relay) => this.#hookProofs?.forget(relay),
       logLines: () => this.#lastLines.lines(),
     };
   }

@@ -67,7 +67,7 @@ export function hookNote(relay: string): string {
   return `${NOTE_PREFIX}hook.${relay}`;
 }
 
-/** The key of the note that keeps when a relay's hook was last proven. */
+/** The key of the note that keeps when a relay's hook was last proven. It goes with the relay, and with its type. */
 export function provenNote(relay: string): string {
   return `${NOTE_PREFIX}hook_proven.${relay}`;
 }

@@ -81,6 +81,8 @@ export interface RunningServer {
   relayHistory(relay: string): readonly LaneHappening[];
   /** When a relay's hook was last used on this node. */
   hookProofs(relay: string): HookProof;
+  /** Forgets that. */
+  forgetHookProofs(relay: string): void;
   /** The last lines of the log, the oldest first. */
   logLines(): readonly KeptLine[];
 }

@@ -1,4 +1,5 @@
 import { formatFault } from '../config/fault.ts';
+import { provenNote } from '../config/hook-tokens.ts';
 import { heloFault } from '../config/names.ts';
 import { RELAY_FIELDS, SECRET_FIELDS } from '../config/relay-fields.ts';
 import {
@@ -59,11 +60,16 @@ export async function updateRelay(request: RequestOf<'updateRelay'>, deps: Local
     definition: JSON.stringify(definition),
     secret: keeps ? stored.secret : sealed,
   };
+  const note = provenNote(name);
+  const proven = (await registry.settings()).get(note) ?? null;
+  const isAnother = old.type !== relay.type;
+  const noted = (provenAt: string | null) => new Map(isAnother ? [[note, provenAt]] : []);
   await putIntoForce(
     deps,
-    () => registry.putRelay(changed),
-    () => registry.putRelay(stored),
+    () => registry.putRelay(changed, noted(null)),
+    () => registry.putRelay(stored, noted(proven)),
   );
+  if (isAnother) deps.server()?.forgetHookProofs(name);
   return await viewOf(name, deps);
 }
 

@@ -1,5 +1,8 @@
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
+import { provenNote } from '../config/hook-tokens.ts';
+import { openSqlite } from '../store/sqlite/open.ts';
 import type { Offline } from './offline.ts';
 
 const URL_FORM = /^https:\/\/<your-server>\/hooks\/pm\/[0-9a-f]{32}$/;
@@ -76,6 +79,27 @@ test('a rotation is known after a restart, and recorded without the URL', async 
   const definition = { name: 'pm', type: 'postmark' };
   await opened.operations.addRelay({ definition, secret: 'token', makeDefault: true });
   expect((await opened.operations.relayHook({ name: 'pm' })).url).toBe(after.url);
+});
+
+test('a proof goes with its relay, and with the relay’s type', async () => {
+  const proven = async () => (await opened.operations.relayHook({ name: 'pm' })).lastProvenAt;
+  const prove = async () => {
+    await opened.close();
+    const database = openSqlite(join(here.dataDir, 'waybill.db'));
+    await database.registry.putSetting(provenNote('pm'), JSON.stringify(1000));
+    await database.store.close();
+    opened = await here.open();
+  };
+  await prove();
+  await opened.operations.updateRelay({ name: 'pm', definition: { type: 'postmark' }, secret: null });
+  expect(await proven()).toBe('1970-01-01T00:00:01.000Z');
+  await opened.operations.removeRelay({ name: 'pm' });
+  const definition = { name: 'pm', type: 'postmark' };
+  await opened.operations.addRelay({ definition, secret: 'token', makeDefault: true });
+  expect(await proven()).toBeNull();
+  await prove();
+  await opened.operations.updateRelay({ name: 'pm', definition: { type: 'resend' }, secret: 're_key' });
+  expect(await proven()).toBeNull();
 });
 
 test('relays without webhooks have no hook', async () => {

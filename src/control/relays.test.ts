@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
+import { provenNote } from '../config/hook-tokens.ts';
 import { loadConfig } from '../config/load.ts';
 import { RELAY_FIELDS, SECRET_FIELDS } from '../config/relay-fields.ts';
 import { RELAY_TYPES } from '../config/relay-types.ts';
@@ -315,6 +316,7 @@ const withDirect = async (registry: Registry) => {
   const stored = { name: 'direct', definition: JSON.stringify(DIRECT), secret: null, disabled: false };
   await registry.putRelay(stored, new Map([['delivery.default_relay', '"direct"']]));
   await registry.putHold('direct/example.net', { kind: 'pause', since: 1 });
+  await registry.putSetting(provenNote('direct'), '1000');
 };
 
 describe('what cannot come into force is taken back', () => {

@@ -1,5 +1,5 @@
 import { formatFault } from '../config/fault.ts';
-import { hookTypeOf } from '../config/hook-tokens.ts';
+import { hookTypeOf, provenNote } from '../config/hook-tokens.ts';
 import { heloFault } from '../config/names.ts';
 import { SECRET_FIELDS } from '../config/relay-fields.ts';
 import { packSecrets } from '../config/relay-secrets.ts';
@@ -150,16 +150,20 @@ async function removeRelay(request: RequestOf<'removeRelay'>, deps: LocalDeps): 
   if (relay.isDefault) requireLast(relay.name, deps);
   const stored = (await registry.relays()).find(({ name }) => name === relay.name);
   const held = (await registry.holds()).filter(({ target }) => relayOfLane(target) === relay.name);
-  const defaultTo = (value: string | null) => new Map(relay.isDefault ? [[DEFAULT_RELAY, value]] : []);
+  const note = provenNote(relay.name);
+  const proven = (await registry.settings()).get(note) ?? null;
+  const settings = (defaultRelay: string | null, provenAt: string | null) =>
+    new Map([[note, provenAt], ...(relay.isDefault ? [[DEFAULT_RELAY, defaultRelay] as const] : [])]);
   await putIntoForce(
     deps,
     // In one transaction: with a missing default relay, the server would refuse to start.
-    () => registry.removeRelay(relay.name, defaultTo(null)),
+    () => registry.removeRelay(relay.name, settings(null, null)),
     async () => {
-      if (stored !== undefined) await registry.putRelay(stored, defaultTo(JSON.stringify(relay.name)));
+      if (stored !== undefined) await registry.putRelay(stored, settings(JSON.stringify(relay.name), proven));
       for (const { target, ...hold } of held) await registry.putHold(target, hold);
     },
   );
+  deps.server()?.forgetHookProofs(relay.name);
   return relay;
 }
 

@@ -57,6 +57,18 @@ test('a proof is noted at most every six hours, a refusal never', async () => {
   expect(proofs.of('a').provenAt).toBe(1000 + 6 * HOUR);
 });
 
+test('a hook that is forgotten was never used, and its next proof is noted at once', async () => {
+  const { proofs, clock, notes, use } = rig();
+  use('a', true);
+  use('b', true);
+  proofs.forget('a');
+  expect([proofs.of('a').provenAt, proofs.of('b').provenAt]).toEqual([null, 1000]);
+  await clock.advance(1);
+  use('a', true);
+  await proofs.stop();
+  expect(notes).toEqual(['n.a=1000', 'n.b=1000', 'n.a=1001']);
+});
+
 test('a note that cannot be written is tried again with the next proof', async () => {
   const { proofs, clock, notes, use, broken } = rig();
   broken.now = true;

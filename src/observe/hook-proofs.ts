@@ -22,6 +22,8 @@ interface HookProofOptions {
 /** Remembers when hooks were used. */
 export interface HookProofs {
   of(relay: string): HookProof;
+  /** A relay was removed, or is another one now: what was proven was not its hook. */
+  forget(relay: string): void;
   /** Stops listening, and waits for what is being written. */
   stop(): Promise<void>;
 }
@@ -60,6 +62,10 @@ export function rememberHookProofs({ events, registry, noteOf, clock, log }: Hoo
   });
   return {
     of: (relay) => byRelay.get(relay) ?? NEVER,
+    forget: (relay) => {
+      byRelay.delete(relay);
+      notedAt.delete(relay);
+    },
     stop: () => {
       unsubscribe();
       return writing;
