@@ -79,6 +79,7 @@ test('events are counted by source and by what an attempt did for each recipient
   events.emit({ ...told, kind: 'bounce', bounce: 'hard', verdict: 'repeated' });
   events.emit({ ...told, kind: 'bounce', bounce: 'soft', relay: null, source: 'dsn' });
   events.emit({ ...told, kind: 'complaint' });
+  events.emit({ ...told, kind: 'complaint', changed: false });
   // It is tried again, and counted then.
   events.emit({ ...told, kind: 'complaint', verdict: 'early' });
   events.emit({ ...told, kind: 'complaint', verdict: 'unmatched' });
@@ -95,7 +96,7 @@ test('events are counted by source and by what an attempt did for each recipient
     { labels: { source: 'webhook:aws', kind: 'bounce', result: 'matched' }, value: 1 },
     { labels: { source: 'webhook:aws', kind: 'bounce', result: 'ignored' }, value: 1 },
     { labels: { source: 'dsn', kind: 'bounce', result: 'matched' }, value: 1 },
-    { labels: { source: 'webhook:aws', kind: 'complaint', result: 'matched' }, value: 1 },
+    { labels: { source: 'webhook:aws', kind: 'complaint', result: 'matched' }, value: 2 },
     { labels: { source: 'webhook:aws', kind: 'complaint', result: 'unmatched' }, value: 1 },
   ]);
   expect(counters.bounces.samples()).toEqual([

@@ -221,13 +221,14 @@ export class Counters {
     return events.on((event) => this.#count(event));
   }
 
-  #countTold({ source, kind, verdict, relay, bounce }: Extract<Event, { type: 'told' }>): void {
+  #countTold({ source, kind, verdict, changed, relay, bounce }: Extract<Event, { type: 'told' }>): void {
     const result = RESULTS[verdict];
     if (result === null) return;
     this.feedback.add({ source, kind, result });
     if (verdict !== 'matched') return;
     if (bounce !== null) this.bounces.add({ relay: relay ?? '', type: bounce });
-    if (kind === 'complaint') this.complaints.add({ relay: relay ?? '' });
+    // A provider and a feedback loop may both tell of the same complaint.
+    if (kind === 'complaint' && changed) this.complaints.add({ relay: relay ?? '' });
   }
 
   #count(event: Event): void {
