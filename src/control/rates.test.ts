@@ -76,7 +76,7 @@ describe('rates', () => {
     const { rates } = over([
       event(),
       event({ address: 'bob@example.org', at: NOW - DAY }),
-      event({ type: 'message.bounced', address: 'bob@example.org' }),
+      event({ type: 'message.bounced', address: 'bob@example.org', facts: { outcome: 'bounced' } }),
       event({ type: 'message.failed', address: 'x@example.net', facts: { outcome: 'rejected' } }),
       event({ type: 'message.failed', address: 'x@example.net', facts: { outcome: 'cancelled' } }),
       event({ type: 'message.complained', address: 'ann@example.org', at: NOW - 3 * DAY }),
@@ -87,6 +87,23 @@ describe('rates', () => {
       { name: 'example.net', delivered: [0, 0], failed: [0, 1], bounced: [0, 0], complained: [0, 0] },
     ]);
     expect(since).toBeNull();
+  });
+
+  it('count nobody twice who failed and then bounced, and nobody who is only perhaps one that bounced', async () => {
+    const { rates } = over([
+      event({ type: 'message.bounced', facts: { outcome: 'unknown' } }),
+      event({ type: 'message.failed', facts: { outcome: 'unknown' } }),
+      event({ type: 'message.bounced', address: 'bob@example.net', facts: { outcome: 'delivered' } }),
+      event({ type: 'message.bounced', address: 'eve@example.net' }),
+      event({ address: 'bob@example.net' }),
+    ]);
+    const { rows } = await rates({ by: 'domain', days: 1 });
+    expect(
+      rows.map(({ name, delivered, failed, bounced }) => [name, ...delivered, ...failed, ...bounced]),
+    ).toEqual([
+      ['example.net', 1, 0, 0],
+      ['example.org', 0, 1, 0],
+    ]);
   });
 
   it('are counted by each tag, and without one', async () => {

@@ -165,7 +165,8 @@ function columnsOf({ type, facts }: Event): readonly ('delivered' | 'failed' | '
       // A cancellation says nothing about the recipient, nor does a missing route.
       return facts.outcome === 'cancelled' || facts.outcome === 'no_route' ? [] : ['failed'];
     case 'message.bounced':
-      return ['failed', 'bounced'];
+      // Where the outcome was unknown it has failed already; of several of which one bounced, all stay delivered.
+      return facts.outcome === 'bounced' ? ['failed', 'bounced'] : [];
     case 'message.complained':
       return ['complained'];
     default:

@@ -21,7 +21,6 @@ import { addressIn, listFull, sourceNow, streamIn, type View } from './suppressi
 const MAX_ROWS = 100_000;
 /** Most rows whose faults are told. */
 const MAX_INVALID = 1000;
-const MAX_NOTE = 500;
 
 /** What importing needs. */
 export interface ImportDeps extends Pick<LocalDeps, 'suppressions' | 'clock'> {
@@ -96,7 +95,9 @@ interface EntryParts extends Pick<ImportDeps, 'view' | 'nextId'> {
 function entryOf({ fields }: ImportRow, { view, nextId, usual, stream, now, days }: EntryParts): Suppression {
   const address = addressIn(fields.address ?? '', '/address');
   const reason = reasonOf(fields);
-  const expiresAt = endOf(fields.expiresAt);
+  const end = endOf(fields.expiresAt);
+  // With an end, a row would take off the list somebody who complained, without the confirmation that this needs.
+  const expiresAt = reason === 'complaint' ? null : end;
   if (expiresAt !== null && expiresAt <= now) throw new OperationError('invalid', 'It has ended already.');
   return {
     id: nextId(),
@@ -123,8 +124,7 @@ function endOf(text: string | undefined): number | null {
 
 /** The row's own note, or what a provider says of it that is no reason of ours. */
 function noteOf({ note, text, reason }: ImportRow['fields'], known: SuppressionReason): string {
-  const given = note ?? text ?? (known === 'import' ? reason : undefined) ?? '';
-  return feedbackText(given).slice(0, MAX_NOTE);
+  return feedbackText(note ?? text ?? (known === 'import' ? reason : undefined) ?? '');
 }
 
 // Columns: ours, and those of exports of providers (docs/suppressions.md). Case, blanks, `_` and `-` do not matter.
@@ -217,8 +217,10 @@ function rowsOfJson(text: string): ImportRow[] {
 /** Of several columns that mean the same the first counts; empty ones do not. */
 function fieldsOf(cells: readonly (readonly [Column | null, unknown])[]): ImportRow['fields'] {
   const fields: Partial<Record<Column, string>> = {};
+  // Beside a note, a text is that of the evidence, as in an export of ours.
+  const hasNote = cells.some(([column]) => column === 'note');
   for (const [column, cell] of cells) {
-    if (column === null || typeof cell !== 'string') continue;
+    if (column === null || typeof cell !== 'string' || (column === 'text' && hasNote)) continue;
     // An export of ours protects texts that a spreadsheet would run.
     const text = cell.trim().replace(/^'(?=[=+\-@])/, '');
     if (text !== '' && fields[column] === undefined) fields[column] = text;

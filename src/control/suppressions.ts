@@ -1,3 +1,4 @@
+import { feedbackText } from '../domain/feedback.ts';
 import { suppressionKeys } from '../domain/suppressed-address.ts';
 import { type Asking, hasEnded, type Suppression, stoppedBy, widest } from '../domain/suppression.ts';
 import { createIdSource, idFloor, isId } from '../lib/id.ts';
@@ -138,7 +139,7 @@ async function addSuppression(
     reason: request.reason ?? 'manual',
     source: sourceNow(),
     evidence: null,
-    note: request.note ?? '',
+    note: feedbackText(request.note ?? ''),
     createdAt: now,
     updatedAt: now,
     expiresAt,

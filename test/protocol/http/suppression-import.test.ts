@@ -137,6 +137,24 @@ describe('import', () => {
     });
   });
 
+  test('never ends an entry because of a complaint', async () => {
+    await importing(shop, 'email,reason\nann@example.org,complaint\n');
+    const soon = 'email,reason,expiresAt\nann@example.org,complaint,2026-11-20T00:01:00Z\n';
+    expect((await importing(shop, soon)).json).toMatchObject({ updated: 1, invalid: [] });
+    await world.clock.advance(60_000);
+    const { json } = await ask(shop, '/ann@example.org');
+    expect(json).toMatchObject({ reason: 'complaint', expiresAt: null });
+  });
+
+  test.each([
+    ['note,text\nann@example.org,by phone,550 No such user', 'by phone'],
+    ['note,text\nann@example.org,,550 No such user', ''],
+    ['text\nann@example.org,550 No such user', '550 No such user'],
+  ])('takes a text for the note only where there is no column for that: %j', async (rows, note) => {
+    await importing(shop, `address,${rows}\n`);
+    expect((await ask(shop, '/ann@example.org')).json).toMatchObject({ note });
+  });
+
   test('ends soft bounces by the setting of the list', async () => {
     await importing(shop, 'email,bounce_type\nann@example.org,soft\n');
     expect((await ask(shop, '/ann@example.org')).json).toMatchObject({

@@ -72,6 +72,11 @@ describe('an entry', () => {
     expect(codeOf(await remove(shop, 'ann@example.org'))).toEqual([404, 'suppression_not_found']);
   });
 
+  test('has a note of one line, which steers no display', async () => {
+    const { json } = await add(shop, { address: 'ann@example.org', note: ' by\u202e\u001b[2J\r\nphone ' });
+    expect(json['note']).toBe('by [2J phone');
+  });
+
   test('that is there already is renewed, and answered with 200', async () => {
     const first = await add(shop, { address: 'ann@example.org' });
     await world.clock.advance(1000);
