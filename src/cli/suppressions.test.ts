@@ -1,7 +1,9 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation, type Running } from '../../test/support/installation.ts';
+import type { Door } from '../control/door.ts';
+import { OperationError } from '../operations/call.ts';
 
 let here: Installation;
 beforeEach(() => {
@@ -78,6 +80,16 @@ describe.each([{ running: true }, { running: false }])(
       const input = JSON.stringify([{ EmailAddress: 'sue@example.org', Reason: 'BOUNCE' }]);
       const piped = ['suppressions', 'import', '--format', 'json', '--scope', 'domain:shop.example', '-'];
       expect((await here.waybill(piped, { input })).out).toBe('Added: 1. Renewed: 0. Not imported: 0.\n');
+      const plain = ['suppressions', 'import', '--reason', 'unsubscribe', '-'];
+      const grid = 'email,reason\nlea@example.org,by a link\nsue@example.net,hard\n';
+      expect((await here.waybill(plain, { input: grid })).status).toBe(0);
+      for (const [address, known] of [
+        ['lea@example.org', { reason: 'unsubscribe', note: 'by a link' }],
+        ['sue@example.net', { reason: 'hard_bounce', note: '' }],
+      ] as const) {
+        expect((await asJson('list', '--address', address)).suppressions).toMatchObject([known]);
+        await suppressions('remove', address);
+      }
       expect(await addresses()).toEqual(['sue@example.org', 'eve@example.org']);
     });
 
@@ -113,4 +125,26 @@ test('a list that is too large to read is refused before it is sent', async () =
   writeFileSync(file, `email\n${'x'.repeat(10 * 1024 * 1024)}`);
   const { status, err } = await suppressions('import', file);
   expect([status, err]).toEqual([2, expect.stringContaining('divide it')]);
+});
+
+test('an export that fails leaves no file behind, so that it can be made again', async () => {
+  const opened = await here.open();
+  const rows = Array.from({ length: 1001 }, (_, n) => `r${n}@example.org`);
+  await opened.operations.importSuppressions({ format: 'csv', text: `email\n${rows.join('\n')}\n` });
+  const pages: unknown[] = [];
+  const door: Door = {
+    call: (actor, name, request, progress) => {
+      if (name === 'exportSuppressions' && pages.push(request) === 2)
+        throw new OperationError('unavailable', 'The store went away.');
+      return opened.door.call(actor, name, request, progress);
+    },
+  };
+  const control = await here.listen({ ...opened, door });
+  const file = join(here.folder, 'out.csv');
+  const failed = await suppressions('export', file);
+  expect([failed.status, failed.err]).toEqual([1, expect.stringContaining('The store went away.')]);
+  expect(existsSync(file)).toBe(false);
+  expect((await suppressions('export', file)).out).toBe(`Entries in ${file}: 1001.\n`);
+  await control.close();
+  await opened.close();
 });

@@ -1,5 +1,6 @@
-import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rm, stat } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
+import { SUPPRESSION_REASONS, type SuppressionReason } from '../domain/suppression.ts';
 import { readError } from '../lib/error.ts';
 import type { TableForm } from '../operations/command.ts';
 import {
@@ -18,6 +19,7 @@ import { percentOf, stepTeller } from './step-teller.ts';
 import { Exit, readInput } from './terminal.ts';
 
 interface ImportOptions extends CommonOptions {
+  readonly reason?: SuppressionReason;
   readonly format?: (typeof IMPORT_FORMATS)[number];
   readonly scope?: string;
   readonly stream?: string;
@@ -104,7 +106,7 @@ function checkText({ results }: SuppressionCheck, columns: number | null): strin
 function importCommand(context: Context): Command {
   return command('import', 'add the addresses of a table: CSV with a header line, or JSON', [
     'waybill suppressions import bounces.csv',
-    'waybill suppressions import --scope domain:example.com --stream news unsubscribed.csv',
+    'waybill suppressions import --scope domain:example.com --reason unsubscribe unsubscribed.csv',
     'aws sesv2 list-suppressed-destinations | waybill suppressions import --format json -',
   ])
     .argument('<file>', '- reads standard input')
@@ -115,16 +117,22 @@ function importCommand(context: Context): Command {
     )
     .option('--scope <scope>', 'of rows without one: global, domain:example.com, or key:NAME')
     .option('--stream <stream>', 'of rows without one: stop only this stream')
+    .addOption(
+      new Option('--reason <reason>', 'of rows that say none which is known (default: import)').choices(
+        SUPPRESSION_REASONS,
+      ),
+    )
     .addHelpText(
       'after',
       '\nColumns are those of an export, or those that providers give: docs/suppressions.md. A repeat is harmless.',
     )
     .action(async (file: string, options: ImportOptions) => {
       const text = await readTable(file, context);
-      const { scope = null, stream = null, format = file.endsWith('.json') ? 'json' : 'csv' } = options;
+      const { scope = null, stream = null, reason = 'import' } = options;
+      const { format = file.endsWith('.json') ? 'json' : 'csv' } = options;
       await withOperations(context, options, {}, async (operations) => {
         const progress = stepTeller<StepOf<'importSuppressions'>>(context, options, importStepText);
-        const done = await operations.importSuppressions({ format, text, scope, stream }, progress);
+        const done = await operations.importSuppressions({ format, text, scope, stream, reason }, progress);
         print(context, options, done, () => importText(done));
         if (done.invalid.length > 0) throw new Exit(1);
       });
@@ -173,6 +181,7 @@ function exportCommand(context: Context): Command {
       await withOperations(context, options, {}, async (operations) => {
         const target = file === STANDARD ? null : await create(file);
         let entries = 0;
+        let isWhole = false;
         try {
           const progress = stepTeller<number>(context, options, exportStepText);
           for (let cursor: string | null = null; ; ) {
@@ -187,8 +196,11 @@ function exportCommand(context: Context): Command {
             if (cursor === null) break;
           }
           await target?.sync();
+          isWhole = true;
         } finally {
           await target?.close();
+          // The next run refuses a file that is there, and half a list is none.
+          if (target !== null && !isWhole) await rm(file, { force: true });
         }
         if (target !== null)
           print(context, options, { file, entries }, () => `Entries in ${file}: ${entries}.`);

@@ -93,7 +93,7 @@ describe('rates', () => {
     const { rates } = over([
       event({ type: 'message.bounced', facts: { outcome: 'unknown' } }),
       event({ type: 'message.failed', facts: { outcome: 'unknown' } }),
-      event({ type: 'message.bounced', address: 'bob@example.net', facts: { outcome: 'delivered' } }),
+      event({ type: 'message.bounced', address: 'bob@example.net', facts: { outcome: 'accepted' } }),
       event({ type: 'message.bounced', address: 'eve@example.net' }),
       event({ address: 'bob@example.net' }),
     ]);

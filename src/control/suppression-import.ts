@@ -41,7 +41,7 @@ interface ImportRow {
  * by itself is told, and the others are added. Throws `OperationError`.
  */
 export async function importSuppressions(
-  { format, text, ...defaults }: RequestOf<'importSuppressions'>,
+  { format, text, reason = 'import', ...defaults }: RequestOf<'importSuppressions'>,
   deps: ImportDeps,
 ): Promise<SuppressionImport> {
   const { suppressions, clock, view, progress = UNWATCHED } = deps;
@@ -56,7 +56,7 @@ export async function importSuppressions(
     const now = clock.wall();
     const batch = rows.slice(done, done + MAX_ADDITIONS).flatMap((row) => {
       try {
-        return [{ row, entry: entryOf(row, { ...deps, usual, stream, now, days: rules.days }) }];
+        return [{ row, entry: entryOf(row, { ...deps, usual, stream, reason, now, days: rules.days }) }];
       } catch (error) {
         if (!(error instanceof OperationError)) throw error;
         invalid.push({ line: row.line, detail: error.faults[0]?.detail ?? error.message });
@@ -87,14 +87,18 @@ export async function importSuppressions(
 interface EntryParts extends Pick<ImportDeps, 'view' | 'nextId'> {
   readonly usual: Suppression['scope'];
   readonly stream: string | null;
+  /** Of rows that say none which is known. */
+  readonly reason: SuppressionReason;
   readonly now: number;
   readonly days: Parameters<typeof expiryOf>[1];
 }
 
 /** Throws `OperationError` for what is no entry. */
-function entryOf({ fields }: ImportRow, { view, nextId, usual, stream, now, days }: EntryParts): Suppression {
+function entryOf({ fields }: ImportRow, parts: EntryParts): Suppression {
+  const { view, nextId, usual, stream, now, days } = parts;
   const address = addressIn(fields.address ?? '', '/address');
-  const reason = reasonOf(fields);
+  const said = reasonOf(fields);
+  const reason = said ?? parts.reason;
   const end = endOf(fields.expiresAt);
   // With an end, a row would take off the list somebody who complained, without the confirmation that this needs.
   const expiresAt = reason === 'complaint' ? null : end;
@@ -107,7 +111,7 @@ function entryOf({ fields }: ImportRow, { view, nextId, usual, stream, now, days
     reason,
     source: sourceNow(),
     evidence: null,
-    note: noteOf(fields, reason),
+    note: feedbackText(fields.note ?? fields.text ?? (said === null ? fields.reason : undefined) ?? ''),
     createdAt: now,
     updatedAt: now,
     expiresAt: expiresAt ?? expiryOf(reason, days, now),
@@ -120,11 +124,6 @@ function endOf(text: string | undefined): number | null {
   if (at === null)
     throw new OperationError('invalid', 'expiresAt must be an RFC 3339 time such as 2026-11-20T11:15:00Z.');
   return at;
-}
-
-/** The row's own note, or what a provider says of it that is no reason of ours. */
-function noteOf({ note, text, reason }: ImportRow['fields'], known: SuppressionReason): string {
-  return feedbackText(note ?? text ?? (known === 'import' ? reason : undefined) ?? '');
 }
 
 // Columns: ours, and those of exports of providers (docs/suppressions.md). Case, blanks, `_` and `-` do not matter.
@@ -164,11 +163,12 @@ const REASONS: ReadonlyMap<string, SuppressionReason> = new Map([
   ...(['soft', 'softbounce', 'transient'] as const).map((name) => [name, 'soft_bounces'] as const),
 ]);
 
-function reasonOf({ reason = '', origin = '' }: ImportRow['fields']): SuppressionReason {
+/** Null: none that is known, but perhaps words of a provider, which become the note. */
+function reasonOf({ reason = '', origin = '' }: ImportRow['fields']): SuppressionReason | null {
   const name = reason.toLowerCase().replaceAll(/[\s_-]/g, '');
   // Postmark: by the recipient, or by its customer.
   if (name === 'manualsuppression') return origin.toLowerCase() === 'recipient' ? 'unsubscribe' : 'manual';
-  return REASONS.get(name) ?? 'import';
+  return REASONS.get(name) ?? null;
 }
 
 async function rowsOfCsv(text: string): Promise<ImportRow[]> {

@@ -234,6 +234,7 @@ export const SUPPRESSION_OPERATIONS = {
         .describe('CSV with a header line, or JSON; the columns are those of docs/suppressions.md.'),
       scope: scope.nullable().default(null).describe('Of rows without one; null: as for an entry by hand.'),
       stream: name.nullable().default(null).describe('Of rows without one.'),
+      reason: z.enum(SUPPRESSION_REASONS).default('import').describe('Of rows that say none which is known.'),
       as: asKey,
     }),
     result: ({ suppressionImportSchema: done }) => done,

@@ -112,6 +112,7 @@ describe('import', () => {
       'complaint',
       '',
     ],
+    ['ours', 'address,reason\nann@example.org,import', 'import', ''],
     ['others', 'Email Address,bounce_type\nann@example.org,hard', 'hard_bounce', ''],
   ])('knows the columns of %s', async (_, text, reason, note) => {
     expect((await importing(shop, text)).json).toMatchObject({ added: 1, invalid: [] });
