@@ -31,7 +31,10 @@ export interface Acts {
 
 /** What every way in calls that hears what became of mail (contract-2 §A3, §A4, §A7). */
 export interface FeedbackDesk {
-  /** Applies what was told, and keeps the evidence. Resolves once both are on disk. Rejects with `StoreError`. */
+  /**
+   * Applies what was told, and keeps the evidence. Resolves once both are on disk. Rejects with `StoreError`; then a part
+   * of what is long may have been applied, which is no harm to tell again under its ids.
+   */
   tell(report: FeedbackReport): Promise<ToldAnswer>;
   /**
    * Whether a token of ours still counts (§A2): its message is recorded, has this recipient, and was last attempted

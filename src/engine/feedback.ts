@@ -1,5 +1,5 @@
 import { bounceTypeOfReply, type DomainOutcomes, GUARD_WINDOW_MS, guardAfter } from '../domain/bounce.ts';
-import type { BounceType, FeedbackToken } from '../domain/feedback.ts';
+import { type BounceType, type FeedbackToken, feedbackText } from '../domain/feedback.ts';
 import type { Transition } from '../domain/settle.ts';
 import { suppressedOf } from '../domain/suppressed-address.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -15,8 +15,8 @@ import type { EngineSettings, FeedbackDesk, FeedbackReport, ToldAnswer } from '.
 
 /** What is kept of what came in, in bytes (contract-2 §A3). */
 const MAX_EVIDENCE_BYTES = 64 * 1024;
-/** How much early feedback is tried again in one transaction. */
-const RETELL_BATCH = 100;
+/** How much is told in one transaction, for the end of which all others wait. */
+const BATCH = 100;
 
 /** What hearing of mail needs. */
 export interface FeedbackDeps {
@@ -53,30 +53,43 @@ export class FeedbackRoom implements FeedbackDesk {
     });
   }
 
-  async tell({ source, items, evidence, mayBeEarly, onlyOfKey }: FeedbackReport): Promise<ToldAnswer> {
-    const id = this.#nextId();
-    const telling: Telling = {
-      id,
-      source,
-      mayBeEarly,
-      ...(onlyOfKey !== undefined && { onlyOfKey }),
-      items: items.map(({ feedback, onceId }) => ({ feedback, onceId, entryId: this.#nextEntryId() })),
-      evidence: evidence && {
-        contentType: evidence.contentType,
-        base64: Buffer.from(evidence.bytes.subarray(0, MAX_EVIDENCE_BYTES)).toString('base64'),
-      },
-    };
-    const [answer] = await this.#deps.store.tell([telling], this.rules(), this.#stamp());
-    const results = answer?.results ?? [];
-    if (items.length === 0)
-      this.#deps.events.emit({ type: 'feedback', source, result: 'unmatched', count: 1 });
-    this.#mayHaveEarly ||= results.some(({ verdict }) => verdict === 'early');
-    this.#announce(results);
+  async tell(report: FeedbackReport): Promise<ToldAnswer> {
+    const tellings = this.#tellingsOf(report);
+    const results: ToldResult[] = [];
+    for (const telling of tellings) {
+      const [answer] = await this.#deps.store.tell([telling], this.rules(), this.#stamp());
+      const told = answer?.results ?? [];
+      this.#mayHaveEarly ||= told.some(({ verdict }) => verdict === 'early');
+      this.#announce(told);
+      results.push(...told);
+    }
+    if (report.items.length === 0)
+      this.#deps.events.emit({ type: 'feedback', source: report.source, result: 'unmatched', count: 1 });
     return {
-      id,
+      id: tellings[0].id,
       matched: results.some(({ messageId }) => messageId !== null),
       changed: results.some(({ changed }) => changed),
     };
+  }
+
+  /** What is told in one transaction each. The first has the evidence. */
+  #tellingsOf({ source, items, evidence, mayBeEarly, onlyOfKey }: FeedbackReport): [Telling, ...Telling[]] {
+    const toTelling = (some: FeedbackReport['items'], kept: Telling['evidence']): Telling => ({
+      id: this.#nextId(),
+      source,
+      mayBeEarly,
+      ...(onlyOfKey !== undefined && { onlyOfKey }),
+      items: some.map(({ feedback, onceId }) => ({ feedback, onceId, entryId: this.#nextEntryId() })),
+      evidence: kept,
+    });
+    // A part of what is told does not show whether all of it is about one message, whose evidence this is then.
+    const isApart = items.length > BATCH && evidence !== null && !isAboutOne(items);
+    const [first = [], ...others] = [...(isApart ? [[]] : []), ...batchesOf(items)];
+    const kept = evidence && {
+      contentType: evidence.contentType,
+      base64: Buffer.from(evidence.bytes.subarray(0, MAX_EVIDENCE_BYTES)).toString('base64'),
+    };
+    return [toTelling(first, kept), ...others.map((some) => toTelling(some, null))];
   }
 
   async counts({ id, recipient }: FeedbackToken): Promise<boolean> {
@@ -95,7 +108,7 @@ export class FeedbackRoom implements FeedbackDesk {
       while (after !== null && !signal.aborted) {
         const answer: Awaited<ReturnType<Store['retell']>> = await this.#deps.store.retell(
           after,
-          RETELL_BATCH,
+          BATCH,
           this.rules(),
           this.#stamp(),
         );
@@ -137,7 +150,7 @@ export class FeedbackRoom implements FeedbackDesk {
           type,
           code: cause === 'smtp_reply' ? code : null,
           enhancedCode,
-          text: text.slice(0, MAX_OWN_TEXT),
+          text: feedbackText(text),
           entryId: this.#nextEntryId(),
         },
       ];
@@ -173,8 +186,15 @@ export class FeedbackRoom implements FeedbackDesk {
   }
 }
 
-/** Most characters of a text that is kept with an entry (contract-2 §A5). */
-const MAX_OWN_TEXT = 500;
+function batchesOf(items: FeedbackReport['items']): FeedbackReport['items'][] {
+  const count = Math.ceil(items.length / BATCH);
+  return Array.from({ length: count }, (_, number) => items.slice(number * BATCH, (number + 1) * BATCH));
+}
+
+/** Whether all of it names its message alike. */
+function isAboutOne(items: FeedbackReport['items']): boolean {
+  return new Set(items.map(({ feedback }) => JSON.stringify(feedback.message))).size <= 1;
+}
 
 /** What a transition of ours means for its recipient's address; null: it is no failure of the address. */
 function ownBounceOf({ state, outcome, reply }: Transition): BounceType | null {

@@ -113,7 +113,7 @@ const toldFeedback = {
   id: z.string().meta({ pattern: '^fbk_[0-9a-hjkmnp-tv-z]{26}$' }).describe('`fbk_` and 26 characters.'),
   at: time.describe('When it came.'),
   source: z.string().describe('How it came: `dsn`, `arf`, `webhook:` and a relay, `one_click`, `mailto`, `api`, …'),
-  kind: z.enum([...FEEDBACK_KINDS, 'nothing']).describe('What it told first; `nothing` if it tells nothing of any mail.'),
+  kind: z.enum([...FEEDBACK_KINDS, 'nothing']).describe('What it told first; `nothing` if it tells nothing of any mail, or a great deal of several messages.'),
   message: messageIdSchema.nullable().describe('The id of the message that it is about; null for none of ours.'),
   recipient: z.string().nullable().describe('The address of the recipient that it is about; null for none in particular.'),
   contentType: z.string(),
