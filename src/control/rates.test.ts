@@ -36,15 +36,15 @@ function event({
   };
 }
 
-/** Over these events, newest first, in pages of at most two. */
-function over(events: readonly Event[], more: Partial<RateDeps> = {}) {
+/** Over these events, newest first, in pages of at most so many. */
+function over(events: readonly Event[], more: Partial<RateDeps> = {}, size = 2) {
   const asked: EventQuery[] = [];
   const clock = { now: 0, wall: () => NOW, mono: () => clock.now };
   const page = async (query: EventQuery): Promise<EventPage> => {
     asked.push(query);
     const from = 'before' in query.from ? (query.from.before ?? 0) : 0;
-    const shown = events.slice(from, from + 2);
-    const next = from + 2 < events.length ? from + 2 : null;
+    const shown = events.slice(from, from + size);
+    const next = from + size < events.length ? from + size : null;
     return { events: shown, next, more: next !== null };
   };
   const config = { relays: [{ name: 'inbox' }, { name: 'out' }], events: { keep: 'all' as const } };
@@ -67,6 +67,7 @@ describe('rates', () => {
       days: 2,
       rows: [{ name: 'out', delivered: [1, 9], failed: [0, 2], bounced: [0, 1], complained: [0, 0] }],
       moreNames: 0,
+      total: { delivered: [1, 9], failed: [0, 2], bounced: [0, 1], complained: [0, 0] },
       since: null,
       knowsDelivered: true,
     });
@@ -125,6 +126,15 @@ describe('rates', () => {
     expect(asked).toHaveLength(10);
     expect(since).toBe(new Date(NOW - 19 * 1000).toISOString());
     expect(rows[0]?.delivered.at(-1)).toBeLessThan(20);
+  });
+
+  it('have a total over all domains, also those that are not named; by tag, none', async () => {
+    const events = Array.from({ length: 60 }, (_, place) => event({ address: `ann@d${place}.example` }));
+    const { rates } = over(events, {}, 60);
+    const { rows, moreNames, total } = await rates({ by: 'domain', days: 2 });
+    expect([rows.length, moreNames]).toEqual([50, 10]);
+    expect(total).toEqual({ delivered: [0, 60], failed: [0, 0], bounced: [0, 0], complained: [0, 0] });
+    expect((await rates({ by: 'tag', days: 2 })).total).toBeNull();
   });
 
   it('name at most fifty, the most mail first, and say how many there are besides', async () => {

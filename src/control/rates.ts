@@ -3,7 +3,7 @@ import type { Event, EventType } from '../domain/event.ts';
 import { INBOX } from '../domain/relay.ts';
 import { lowerAscii, suppressedOf } from '../domain/suppressed-address.ts';
 import { formatTimestamp } from '../lib/clock.ts';
-import type { RateOperations, RateRow, Rates } from '../operations/rates.ts';
+import type { RateCounts, RateOperations, RateRow, Rates } from '../operations/rates.ts';
 import type { RequestOf } from '../operations/table.ts';
 import { dayOf } from '../store/counting.ts';
 import { EVERY_EVENT } from '../store/events.ts';
@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 const SHARED_MS = 30_000;
 /** Names that are told of. */
 const MAX_ROWS = 50;
-/** Names that are counted; what further ones got is left out. */
+/** Names that are counted; what further ones got is only in the total. */
 const MAX_NAMES = 5_000;
 /** Events of a page, and pages, that are read for an answer. */
 const PAGE = 1_000;
@@ -72,7 +72,19 @@ async function ratesByRelay({ by, days }: Asked, { views, clock, resolution }: R
       };
     }),
   );
-  return { by, ...shownOf(rows, from, days), since: null, knowsDelivered: true };
+  const total = totalOf(rows, days);
+  return { by, ...shownOf(rows, from, days), total, since: null, knowsDelivered: true };
+}
+
+function totalOf(rows: readonly RateRow[], days: number): RateCounts {
+  const sums = (read: (row: RateRow) => readonly number[]) =>
+    Array.from({ length: days }, (_, day) => sum(rows.map((row) => read(row)[day] ?? 0)));
+  return {
+    delivered: sums(({ delivered }) => delivered),
+    failed: sums(({ failed }) => failed),
+    bounced: sums(({ bounced }) => bounced),
+    complained: sums(({ complained }) => complained),
+  };
 }
 
 const TYPES: readonly EventType[] = [
@@ -100,22 +112,20 @@ async function ratesByEvents({ by, days }: Asked, { views, clock, resolution }: 
   const since = before === null ? null : counting.oldest;
   return {
     by,
-    ...shownOf([...counting.rows.values()], from, days),
+    ...shownOf(counting.rows, from, days),
+    total: by === 'domain' ? counting.total : null,
     since: since === null ? null : formatTimestamp(since),
     knowsDelivered: resolution().config.events.keep === 'all',
   };
 }
 
-interface Counted extends RateRow {
-  readonly delivered: number[];
-  readonly failed: number[];
-  readonly bounced: number[];
-  readonly complained: number[];
-}
+type Column = keyof RateCounts;
+type Counted = Readonly<Record<Column, number[]>>;
 
 /** Counts events by the names that they have, and by day. */
 class Counting {
-  readonly rows = new Map<string, Counted>();
+  readonly total: Counted;
+  readonly #rows = new Map<string, Counted>();
   /** When the oldest of them happened (wall ms). */
   oldest: number | null = null;
   readonly #from: number;
@@ -126,6 +136,11 @@ class Counting {
     this.#from = from;
     this.#days = days;
     this.#namesOf = namesOf;
+    this.total = this.#nothing();
+  }
+
+  get rows(): RateRow[] {
+    return [...this.#rows].map(([name, counted]) => ({ name, ...counted }));
   }
 
   add(event: Event): void {
@@ -134,30 +149,28 @@ class Counting {
       this.oldest = Math.min(this.oldest ?? event.at, event.at);
     const day = dayOf(event.at) - this.#from;
     if (day < 0 || day >= this.#days) return;
-    for (const name of this.#namesOf(event)) {
-      const row = this.#row(name);
-      for (const column of columnsOf(event)) if (row !== null) row[column][day] = (row[column][day] ?? 0) + 1;
-    }
+    const columns = columnsOf(event);
+    const counted = [this.total, ...this.#namesOf(event).map((name) => this.#row(name))];
+    for (const row of counted)
+      for (const column of columns) if (row !== null) row[column][day] = (row[column][day] ?? 0) + 1;
   }
 
   #row(name: string): Counted | null {
-    const known = this.rows.get(name);
+    const known = this.#rows.get(name);
     if (known !== undefined) return known;
-    if (this.rows.size >= MAX_NAMES) return null;
-    const nothing = () => Array.from({ length: this.#days }, () => 0);
-    const row = {
-      name,
-      delivered: nothing(),
-      failed: nothing(),
-      bounced: nothing(),
-      complained: nothing(),
-    };
-    this.rows.set(name, row);
+    if (this.#rows.size >= MAX_NAMES) return null;
+    const row = this.#nothing();
+    this.#rows.set(name, row);
     return row;
+  }
+
+  #nothing(): Counted {
+    const zeroes = () => Array.from({ length: this.#days }, () => 0);
+    return { delivered: zeroes(), failed: zeroes(), bounced: zeroes(), complained: zeroes() };
   }
 }
 
-function columnsOf({ type, facts }: Event): readonly ('delivered' | 'failed' | 'bounced' | 'complained')[] {
+function columnsOf({ type, facts }: Event): readonly Column[] {
   switch (type) {
     case 'message.delivered':
       return ['delivered'];

@@ -9,10 +9,8 @@ const RATES_BY = ['relay', 'domain', 'tag'] as const;
 /** Recipients, one number a day, the oldest first. */
 const counts = () => z.array(z.number());
 
-const rateRow = () =>
+const rateCounts = () =>
   z.strictObject({
-    /** Of a relay, a recipient domain or a tag; empty for mail without a tag. */
-    name: z.string(),
     /** Taken by the next hop, whatever became of them later. */
     delivered: counts(),
     /** Failed: refused, given up, or come back. */
@@ -21,6 +19,15 @@ const rateRow = () =>
     bounced: counts(),
     /** Called it spam. */
     complained: counts(),
+  });
+
+/** What became of mail, day by day. */
+export type RateCounts = Shown<typeof rateCounts>;
+
+const rateRow = () =>
+  rateCounts().extend({
+    /** Of a relay, a recipient domain or a tag; empty for mail without a tag. */
+    name: z.string(),
   });
 
 /** What became of mail of one name. */
@@ -37,6 +44,8 @@ const rates = () =>
     rows: z.array(rateRow()),
     /** Names that are not among the rows. */
     moreNames: z.number(),
+    /** All names together, also those that are not among the rows. Null by tag: mail may have several. */
+    total: rateCounts().nullable(),
     /** From when on all is counted, where that is later than `from`: only the newest events were looked at. */
     since: z.string().nullable(),
     /** False: what is delivered is not in the log of events (`events.keep`), so there is nothing to compare with. */

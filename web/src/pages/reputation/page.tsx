@@ -1,4 +1,5 @@
 import { Gauge } from 'lucide-react';
+import { type ReactNode, useMemo } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { useAddress } from '../../address.ts';
 import { formatCount, plural } from '../../format.ts';
@@ -12,15 +13,17 @@ import { useCall } from '../../queries.ts';
 import { RateChart } from './rate-chart.tsx';
 import {
   ASKED_FOR,
+  bounceWords,
   complaintTone,
+  complaintWords,
   type Figures,
   figuresByDay,
   figuresOf,
   formatRate,
+  isNothing,
   LIMIT,
   type RateRow,
   type RatesBy,
-  together,
 } from './rates.ts';
 
 const EVERY_MS = 60_000;
@@ -71,19 +74,18 @@ type Rates = ResultOf<'rates'>;
 
 function Found({ rates }: { readonly rates: Rates }) {
   const [{ name, untagged = false }, put] = useAddress();
-  const { by, rows, from, moreNames } = rates;
-  const chosen = rows.find((row) => row.name === (untagged ? '' : name));
-  // A message with two tags stands under both: their sum would count it twice.
-  const shown = chosen ?? (by === 'tag' ? rows[0] : together('', rows));
-  const isAll = chosen === undefined && by !== 'tag';
-  const isEmpty = rows.every((row) => {
-    const { delivered, failed, complained } = figuresOf([row]);
-    return delivered + failed + complained === 0;
-  });
-  if (shown === undefined || isEmpty)
+  const { by, rows, from, moreNames, total, knowsDelivered } = rates;
+  const columns = useMemo(() => columnsBy(by, knowsDelivered), [by, knowsDelivered]);
+  const wanted = untagged ? '' : name;
+  // By tag nothing stands for all: a message with two tags would count twice.
+  const shown = wanted === undefined ? (total ?? rows[0]) : rows.find((row) => row.name === wanted);
+  if (rows.every((row) => isNothing(figuresOf(row, knowsDelivered))))
     return (
       <Card flush>
-        <EmptyState icon={Gauge} title="No mail in this time">
+        <EmptyState
+          icon={Gauge}
+          title={knowsDelivered ? 'No mail in this time' : 'Nothing came back in this time'}
+        >
           Once mail has left by a relay, it stands here how much of it came back, and how much was called
           spam.
         </EmptyState>
@@ -92,23 +94,35 @@ function Found({ rates }: { readonly rates: Rates }) {
   return (
     <div className="space-y-4">
       <Honesty rates={rates} />
-      {!isAll && (
-        <p className="flex min-w-0 items-center gap-2">
-          <span className="shrink-0 text-soft">Shown:</span>
-          {chosen === undefined ? (
-            <Name of={shown.name} by={by} />
-          ) : (
-            <Chip label="this choice" onRemove={() => put({ name: undefined, untagged: undefined })}>
-              <Name of={shown.name} by={by} />
-            </Chip>
-          )}
-        </p>
+      {wanted === undefined ? (
+        total === null && (
+          <Shown>
+            <Name of={rows[0]?.name ?? ''} by={by} />
+          </Shown>
+        )
+      ) : (
+        <Shown>
+          <Chip label="this choice" onRemove={() => put({ name: undefined, untagged: undefined })}>
+            <Name of={wanted} by={by} />
+          </Chip>
+        </Shown>
       )}
-      <Summary figures={figuresOf([shown])} />
-      <div className="grid gap-4 xl:grid-cols-2">
-        <Complaints row={shown} from={from} />
-        <Bounces row={shown} from={from} />
-      </div>
+      {shown === undefined ? (
+        <Card flush>
+          <EmptyState
+            icon={Gauge}
+            title={moreNames === 0 ? 'No mail in this time' : 'Not among those with the most mail'}
+          />
+        </Card>
+      ) : (
+        <>
+          <Summary figures={figuresOf(shown, knowsDelivered)} />
+          <div className="grid gap-4 xl:grid-cols-2">
+            <Complaints days={figuresByDay(shown, knowsDelivered)} from={from} />
+            <Bounces days={figuresByDay(shown, knowsDelivered)} from={from} />
+          </div>
+        </>
+      )}
       <Card
         flush
         title={`By ${BY.find(({ value }) => value === by)?.label.toLowerCase()}`}
@@ -116,7 +130,7 @@ function Found({ rates }: { readonly rates: Rates }) {
       >
         <DataTable
           label="Rates"
-          columns={COLUMNS[by]}
+          columns={columns}
           rows={rows}
           rowId={(row) => row.name}
           onOpen={(row) => put({ name: row.name || undefined, untagged: row.name === '' || undefined })}
@@ -128,6 +142,15 @@ function Found({ rates }: { readonly rates: Rates }) {
         )}
       </Card>
     </div>
+  );
+}
+
+function Shown({ children }: { readonly children: ReactNode }) {
+  return (
+    <p className="flex min-w-0 items-center gap-2">
+      <span className="shrink-0 text-soft">Shown:</span>
+      {children}
+    </p>
   );
 }
 
@@ -158,7 +181,11 @@ function Summary({ figures }: { readonly figures: Figures }) {
   const judged = complaintTone(figures);
   return (
     <StatRow>
-      <Stat label="Delivered" value={formatCount(delivered)} note="taken by the next hop" />
+      {delivered === null ? (
+        <Stat label="Delivered" value="–" note="not kept in the log of events" />
+      ) : (
+        <Stat label="Delivered" value={formatCount(delivered)} note="taken by the next hop" />
+      )}
       <Stat
         label="Bounced"
         value={formatRate(bounceRate)}
@@ -179,8 +206,13 @@ const THRESHOLDS = [
   { rate: LIMIT, label: '0.3 %', tone: 'failed' },
 ] as const;
 
-function Complaints({ row, from }: { readonly row: RateRow; readonly from: string }) {
-  const days = figuresByDay(row);
+interface DaysProps {
+  readonly days: readonly Figures[];
+  /** Start of the first, RFC 3339. */
+  readonly from: string;
+}
+
+function Complaints({ days, from }: DaysProps) {
   return (
     <Card
       title="Complaints"
@@ -190,10 +222,7 @@ function Complaints({ row, from }: { readonly row: RateRow; readonly from: strin
         label="Rate of complaints by day"
         from={from}
         rates={days.map(({ complaintRate }) => complaintRate)}
-        titles={days.map(
-          ({ complained, delivered, complaintRate }, day) =>
-            `${dayOf(from, day)}: ${formatRate(complaintRate)}, ${complained} of ${delivered}`,
-        )}
+        said={days.map(complaintWords)}
         top={[0.004, 0.01]}
         thresholds={THRESHOLDS}
         color="failed"
@@ -206,8 +235,7 @@ function Complaints({ row, from }: { readonly row: RateRow; readonly from: strin
   );
 }
 
-function Bounces({ row, from }: { readonly row: RateRow; readonly from: string }) {
-  const days = figuresByDay(row);
+function Bounces({ days, from }: DaysProps) {
   return (
     <Card
       title="Bounces"
@@ -217,10 +245,7 @@ function Bounces({ row, from }: { readonly row: RateRow; readonly from: string }
         label="Rate of bounces by day"
         from={from}
         rates={days.map(({ bounceRate }) => bounceRate)}
-        titles={days.map(
-          ({ failed, bounceRate }, day) =>
-            `${dayOf(from, day)}: ${formatRate(bounceRate)}, ${failed} bounced`,
-        )}
+        said={days.map(bounceWords)}
         top={[0.05, 1]}
         color="retrying"
       />
@@ -232,15 +257,13 @@ function Bounces({ row, from }: { readonly row: RateRow; readonly from: string }
   );
 }
 
-function dayOf(from: string, day: number): string {
-  return new Date(Date.parse(from) + day * 86_400_000).toISOString().slice(0, 10);
-}
-
 function Name({ of, by }: { readonly of: string; readonly by: RatesBy }) {
   return <Said text={of} none={by === 'tag' ? '(no tag)' : '–'} className="min-w-0 font-medium" />;
 }
 
-function columnsBy(by: RatesBy): readonly Column<RateRow>[] {
+function columnsBy(by: RatesBy, knowsDelivered: boolean): readonly Column<RateRow>[] {
+  const figures = (row: RateRow) => figuresOf(row, knowsDelivered);
+  const known = (one: Column<RateRow>) => (knowsDelivered ? [one] : []);
   return [
     {
       header: BY.find(({ value }) => value === by)?.label ?? 'Name',
@@ -248,27 +271,27 @@ function columnsBy(by: RatesBy): readonly Column<RateRow>[] {
       sort: ({ name }) => name,
       cell: ({ name }) => <Name of={name} by={by} />,
     },
-    countColumn({ header: 'Delivered', width: '7rem', sorts: true }, (row) => figuresOf([row]).delivered),
-    countColumn({ header: 'Bounced', width: '6.5rem', sorts: true }, (row) => figuresOf([row]).failed),
-    {
+    ...known(
+      countColumn({ header: 'Delivered', width: '7rem', sorts: true }, (row) => figures(row).delivered ?? 0),
+    ),
+    countColumn({ header: 'Bounced', width: '6.5rem', sorts: true }, (row) => figures(row).failed),
+    ...known({
       header: 'Bounce rate',
       width: '7rem',
       align: 'end',
-      sort: (row) => figuresOf([row]).bounceRate ?? 0,
-      cell: (row) => formatRate(figuresOf([row]).bounceRate),
-    },
-    countColumn({ header: 'Complaints', width: '7rem', sorts: true }, (row) => figuresOf([row]).complained),
-    {
+      sort: (row) => figures(row).bounceRate ?? 0,
+      cell: (row) => formatRate(figures(row).bounceRate),
+    }),
+    countColumn({ header: 'Complaints', width: '7rem', sorts: true }, (row) => figures(row).complained),
+    ...known({
       header: 'Complaint rate',
       width: '8.5rem',
       align: 'end',
-      sort: (row) => figuresOf([row]).complaintRate ?? 0,
-      cell: (row) => <ComplaintRate figures={figuresOf([row])} />,
-    },
+      sort: (row) => figures(row).complaintRate ?? 0,
+      cell: (row) => <ComplaintRate figures={figures(row)} />,
+    }),
   ];
 }
-
-const COLUMNS = { relay: columnsBy('relay'), domain: columnsBy('domain'), tag: columnsBy('tag') } as const;
 
 function ComplaintRate({ figures }: { readonly figures: Figures }) {
   const tone = complaintTone(figures);

@@ -15,7 +15,7 @@ export function RateChart({
   label,
   from,
   rates,
-  titles,
+  said,
   top,
   thresholds = [],
   color,
@@ -24,10 +24,10 @@ export function RateChart({
   readonly label: string;
   /** Start of the first day, RFC 3339. */
   readonly from: string;
-  /** One a day; null: no mail. */
+  /** One a day; null: there is none. */
   readonly rates: readonly (number | null)[];
-  /** What is said of each day, such as its counts. */
-  readonly titles: readonly string[];
+  /** What is said of each day: its rate and its counts. */
+  readonly said: readonly string[];
   /** The rate at the top of the chart: at least and at most. Higher bars are cut, and say so. */
   readonly top: readonly [number, number];
   readonly thresholds?: readonly Threshold[];
@@ -45,7 +45,7 @@ export function RateChart({
     <figure aria-label={label} className="min-w-0">
       <div aria-hidden className={classNames('relative h-44 border-b border-line', gutter)}>
         {isEmpty ? (
-          <div className="flex h-full items-center justify-center text-soft">No mail in this time</div>
+          <div className="flex h-full items-center justify-center text-soft">No rates in this time</div>
         ) : (
           <>
             {thresholds.map(({ rate, label: name, tone }) => (
@@ -62,7 +62,7 @@ export function RateChart({
               {rates.map((rate, day) => (
                 <div
                   key={days[day]}
-                  title={titles[day]}
+                  title={`${days[day]}: ${said[day]}`}
                   className="flex h-full min-w-0 flex-1 flex-col items-center justify-end"
                 >
                   {rate !== null && rate > scale && <span className="-mt-4 text-xs leading-4">▲</span>}
@@ -88,14 +88,14 @@ export function RateChart({
           <thead>
             <tr>
               <th scope="col">Day (UTC)</th>
-              <th scope="col">Rate</th>
+              <th scope="col">Rate and counts</th>
             </tr>
           </thead>
           <tbody>
-            {rates.map((rate, day) => (
+            {said.map((words, day) => (
               <tr key={days[day]}>
                 <th scope="row">{days[day]}</th>
-                <td>{rate === null ? 'no mail' : formatRate(rate)}</td>
+                <td>{words}</td>
               </tr>
             ))}
           </tbody>

@@ -1,37 +1,73 @@
 import { describe, expect, it } from 'vitest';
-import { complaintTone, figuresByDay, figuresOf, formatRate, type RateRow, together } from './rates.ts';
+import {
+  bounceWords,
+  complaintTone,
+  complaintWords,
+  figuresByDay,
+  figuresOf,
+  formatRate,
+  type RateCounts,
+} from './rates.ts';
 
-function row(change: Partial<RateRow> = {}): RateRow {
-  return { name: 'out', delivered: [0], failed: [0], bounced: [0], complained: [0], ...change };
+function counts(change: Partial<RateCounts> = {}): RateCounts {
+  return { delivered: [0], failed: [0], bounced: [0], complained: [0], ...change };
 }
+
+const of = (change: Partial<RateCounts>) => figuresOf(counts(change), true);
 
 describe('rates', () => {
   it('take what came back for one recipient, not for two', () => {
-    const { bounceRate, complaintRate } = figuresOf([
-      row({ delivered: [90], failed: [15], bounced: [5], complained: [9] }),
-    ]);
+    const { bounceRate, complaintRate } = of({
+      delivered: [90],
+      failed: [15],
+      bounced: [5],
+      complained: [9],
+    });
     expect(bounceRate).toBe(0.15);
     expect(complaintRate).toBe(0.1);
   });
 
   it('are none where there was no mail, and never more than all', () => {
-    expect(figuresOf([row()])).toMatchObject({ bounceRate: null, complaintRate: null });
-    expect(figuresOf([row({ delivered: [1], complained: [2] })]).complaintRate).toBe(1);
+    expect(of({})).toMatchObject({ bounceRate: null, complaintRate: null });
+    expect(of({ delivered: [1], complained: [2] }).complaintRate).toBe(1);
     // It had been delivered the day before.
-    expect(figuresOf([row({ failed: [1], bounced: [1] })]).bounceRate).toBeNull();
+    expect(of({ failed: [1], bounced: [1] }).bounceRate).toBeNull();
   });
 
-  it('are worked out by day, and of rows together', () => {
-    const one = row({ delivered: [1, 2], failed: [0, 2], bounced: [0, 0], complained: [0, 1] });
-    expect(figuresByDay(one).map(({ bounceRate }) => bounceRate)).toEqual([0, 0.5]);
-    const both = together('', [one, row({ delivered: [3, 0], failed: [1, 0] })]);
-    expect(both).toMatchObject({ delivered: [4, 2], failed: [1, 2], complained: [0, 1] });
-    expect(together('', [])).toMatchObject({ delivered: [] });
+  it('are none where nobody knows what was delivered', () => {
+    const told = counts({ delivered: [1], failed: [3], complained: [2] });
+    expect(figuresOf(told, false)).toEqual({
+      delivered: null,
+      failed: 3,
+      complained: 2,
+      bounceRate: null,
+      complaintRate: null,
+    });
+    expect(complaintTone(figuresOf(told, false))).toBe('neutral');
+  });
+
+  it('are worked out by day, and told in words with their counts', () => {
+    const told = {
+      delivered: [1, 2, 0, 0],
+      failed: [0, 2, 1, 0],
+      bounced: [0, 0, 1, 0],
+      complained: [0, 1, 0, 0],
+    };
+    const days = figuresByDay(counts(told), true);
+    expect(days.map(({ bounceRate }) => bounceRate)).toEqual([0, 0.5, null, null]);
+    expect(days.map(bounceWords)).toEqual([
+      '0 %, 0 bounced',
+      '50 %, 2 bounced',
+      'no rate, 1 bounced',
+      'no mail',
+    ]);
+    expect(days.map(complaintWords)).toEqual(['0 %, 0 of 1', '50 %, 1 of 2', 'no rate, 0 of 0', 'no mail']);
+    expect(figuresByDay(counts(told), false).map(complaintWords)[1]).toBe('no rate, 1 complaint');
   });
 
   it('of complaints are judged by what Gmail and Yahoo ask, where there is enough mail', () => {
     const tone = (delivered: number, complained: number) =>
-      complaintTone(figuresOf([row({ delivered: [delivered], complained: [complained] })]));
+      complaintTone(of({ delivered: [delivered], complained: [complained] }));
     expect([tone(10_000, 9), tone(10_000, 10), tone(10_000, 29), tone(10_000, 30)]).toEqual([
       'good',
       'warn',

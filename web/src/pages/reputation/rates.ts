@@ -1,8 +1,11 @@
 import type { ResultOf } from '../../../../src/operations/table.ts';
+import { plural } from '../../format.ts';
 import type { Tone } from '../../parts/badge.tsx';
 
 /** What became of mail of one relay, recipient domain or tag, by day. */
 export type RateRow = ResultOf<'rates'>['rows'][number];
+/** The same, whatever its name. */
+export type RateCounts = Omit<RateRow, 'name'>;
 /** What rates are told by. */
 export type RatesBy = 'relay' | 'domain' | 'tag';
 
@@ -13,34 +16,32 @@ export const LIMIT = 0.003;
 
 /** Recipients of one day, or of several. */
 export interface Figures {
-  readonly delivered: number;
+  /** Null: what is delivered is not known. */
+  readonly delivered: number | null;
   /** Refused, given up, or come back. */
   readonly failed: number;
   readonly complained: number;
-  /** Of those whose mail was tried to its end, the part that failed; null: there were none. */
+  /** Of those whose mail was tried to its end, the part that failed; null: there were none, or nobody knows of all. */
   readonly bounceRate: number | null;
-  /** Of those who got mail, the part that called it spam; null: nobody got any. */
+  /** Of those who got mail, the part that called it spam; null: nobody got any, or nobody knows who did. */
   readonly complaintRate: number | null;
 }
 
 /** The figures of each day. */
-export function figuresByDay(row: RateRow): Figures[] {
-  return row.delivered.map((_, day) => figuresOf([row], day));
+export function figuresByDay(counts: RateCounts, knowsDelivered: boolean): Figures[] {
+  return counts.failed.map((_, day) => figuresOf(counts, knowsDelivered, day));
 }
 
-/** The figures of rows together: of one day, or of all. */
-export function figuresOf(rows: readonly RateRow[], day?: number): Figures {
-  const sum = (read: (row: RateRow) => readonly number[]) =>
-    rows.reduce(
-      (total, row) =>
-        total + (day === undefined ? read(row).reduce((all, one) => all + one, 0) : (read(row)[day] ?? 0)),
-      0,
-    );
-  const delivered = sum((row) => row.delivered);
-  const failed = sum((row) => row.failed);
-  const complained = sum((row) => row.complained);
+/** The figures of one day, or of all. */
+export function figuresOf(counts: RateCounts, knowsDelivered: boolean, day?: number): Figures {
+  const sum = (column: readonly number[]) =>
+    day === undefined ? column.reduce((all, one) => all + one, 0) : (column[day] ?? 0);
+  const failed = sum(counts.failed);
+  const complained = sum(counts.complained);
+  if (!knowsDelivered) return { delivered: null, failed, complained, bounceRate: null, complaintRate: null };
+  const delivered = sum(counts.delivered);
   // What came back had been delivered before: it is one recipient, not two.
-  const tried = delivered + failed - sum((row) => row.bounced);
+  const tried = delivered + failed - sum(counts.bounced);
   return {
     delivered,
     failed,
@@ -50,18 +51,26 @@ export function figuresOf(rows: readonly RateRow[], day?: number): Figures {
   };
 }
 
-/** Several rows as one. */
-export function together(name: string, rows: readonly RateRow[]): RateRow {
-  const length = Math.max(0, ...rows.map(({ delivered }) => delivered.length));
-  const sum = (read: (row: RateRow) => readonly number[]) =>
-    Array.from({ length }, (_, day) => rows.reduce((total, row) => total + (read(row)[day] ?? 0), 0));
-  return {
-    name,
-    delivered: sum((row) => row.delivered),
-    failed: sum((row) => row.failed),
-    bounced: sum((row) => row.bounced),
-    complained: sum((row) => row.complained),
-  };
+/** Whether nothing is counted. */
+export function isNothing({ delivered, failed, complained }: Figures): boolean {
+  return (delivered ?? 0) + failed + complained === 0;
+}
+
+/** How much of a day's mail came back, in words. */
+export function bounceWords(figures: Figures): string {
+  return isNothing(figures) ? 'no mail' : `${rateWords(figures.bounceRate)}, ${figures.failed} bounced`;
+}
+
+/** How much of a day's mail was called spam, in words. */
+export function complaintWords(figures: Figures): string {
+  const { delivered, complained, complaintRate } = figures;
+  if (isNothing(figures)) return 'no mail';
+  const counts = delivered === null ? plural(complained, 'complaint') : `${complained} of ${delivered}`;
+  return `${rateWords(complaintRate)}, ${counts}`;
+}
+
+function rateWords(rate: number | null): string {
+  return rate === null ? 'no rate' : formatRate(rate);
 }
 
 /** What is told today may be of mail that was sent before: a rate is never more than all. */
@@ -75,7 +84,8 @@ const ENOUGH_COMPLAINTS = 3;
 
 /** How a rate of complaints is to be taken. */
 export function complaintTone({ delivered, complained, complaintRate }: Figures): Tone {
-  if (complaintRate === null || (delivered < ENOUGH_MAIL && complained < ENOUGH_COMPLAINTS)) return 'neutral';
+  if (complaintRate === null || ((delivered ?? 0) < ENOUGH_MAIL && complained < ENOUGH_COMPLAINTS))
+    return 'neutral';
   if (complaintRate >= LIMIT) return 'bad';
   return complaintRate >= ASKED_FOR ? 'warn' : 'good';
 }
