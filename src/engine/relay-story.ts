@@ -1,4 +1,4 @@
-/** A file of its own: the engine's parts only connect, and no other of them writes news of relays. */
+/** Apart from the other parts of the engine: nothing else writes news of relays. */
 import type { Clock } from '../lib/clock.ts';
 import type { Events } from '../observe/events.ts';
 import type { Store } from '../store/store.ts';
@@ -35,15 +35,13 @@ export class RelayStory {
 
   /** Resolves when all that was heard is written, or failed. */
   async written(): Promise<void> {
-    await this.#writing;
+    while (this.#writing !== null) await this.#writing;
   }
 
   #add(news: RelayNews): void {
     this.#waiting.push(news);
     if (this.#waiting.length > MAX_WAITING) this.#waiting.shift();
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = null;
-    });
+    this.#writing ??= this.#write();
   }
 
   async #write(): Promise<void> {
@@ -56,5 +54,7 @@ export class RelayStory {
         fault('relay_story_failed', error);
       }
     }
+    // At once, not when the promise has ended: what is added in between would wait for the next.
+    this.#writing = null;
   }
 }
