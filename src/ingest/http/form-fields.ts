@@ -183,7 +183,8 @@ class FormReader {
     if (this.#again(field, field === 'sendAt' ? 'o:send-at' : name, name)) return;
     // Of two such fields, the first is judged.
     if (field === 'sendAt') this.#sendAtName = name;
-    if (value === '') return;
+    // An empty field equals an absent one; but mail that nobody can unsubscribe from must not go out by mistake.
+    if (value === '' && field !== 'unsubscribe') return;
     this.#single[field] = name === 'o:deliverytime' ? mailDateToTimestamp(value) : value;
   }
 

@@ -332,7 +332,8 @@ function optionsOf(values: ParameterValues<typeof RAW_PARAMETERS>) {
     priority: priority ?? null,
     stream: stream || null,
     suppression: suppression ?? null,
-    unsubscribe: unsubscribe || null,
+    // An empty stream is a fault, as in JSON.
+    unsubscribe: unsubscribe ?? null,
     dryRun,
   };
 }

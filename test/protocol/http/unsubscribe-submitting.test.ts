@@ -182,6 +182,20 @@ describe('refused is', () => {
     [{ ...NEWS, headers: { 'List-ID': '<a.example>' } }, '/headers/List-ID header_forbidden'],
   ])('%o', async (fields, fault) => expect(await world.refuse(key, fields)).toEqual([fault]));
 
+  test('an empty stream in a form, and of a finished message', async () => {
+    const form = await world.postForm(key, formOf(Object.entries({ ...MAIL, to: 'b@example.org', 'o:unsubscribe': '' })));
+    expect([form.status, faultsOf(form)]).toEqual([400, ['/o:unsubscribe required']]);
+    const raw = await world.ask({
+      method: 'POST',
+      path: '/api/v1/messages/raw?from=a@example.com&to=b@example.org&unsubscribe=',
+      key,
+      headers: { 'Content-Type': 'message/rfc822' },
+      body: 'From: a@example.com\r\nSubject: x\r\n\r\nHello\r\n',
+    });
+    expect([raw.status, faultsOf(raw)]).toEqual([400, ['/unsubscribe required']]);
+    expect(world.intake.submissions).toEqual([]);
+  });
+
   test('what is too large with all its copies, by their sum', async () => {
     const text = 'x\n'.repeat(20_000);
     const one = await world.post(key, { ...MAIL, ...NEWS, text });

@@ -44,6 +44,16 @@ test('each recipient gets a copy with its own link, and the memory for them is g
   expect(world.bytesInFlight).toBe(0);
 });
 
+test('a line that is no field ends the header: ours come before it, and the text after it has the link', async () => {
+  world = await SmtpWorld.start();
+  world.unsubscribing = linksFor('example.com');
+  const [from = '', wish = '', ...text] = LETTER;
+  expect(await send([from, wish, 'This is no field', 'Subject: Hello', ...text])).toMatch(/queued as/);
+  expect(world.lastText).toMatch(
+    /\r\nList-ID: <news\.example\.com>\r\n\r\nThis is no field\r\nSubject: Hello\r\n\r\nLeave: https:/,
+  );
+});
+
 test('what cannot be is refused with what is missing, or with the size', async () => {
   world = await SmtpWorld.start();
   world.unsubscribing = NO_LINKS;
