@@ -222,3 +222,11 @@ test('several secrets are sealed as one text, and one is that text itself, as ev
     null,
   ]);
 });
+
+test.each(['re_key', '{"', '{"a":1}', '{"secret":"x"}'])(
+  'the secret of a provider is read back: %s',
+  (secret) => {
+    const resend = { type: 'resend' };
+    expect(secretFields(resend, unpackSecrets(resend, packSecrets(resend, secret)))).toEqual({ secret });
+  },
+);

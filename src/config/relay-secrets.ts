@@ -21,9 +21,11 @@ export function packSecrets(
 ): string | null {
   const fields = secretFields(definition, given);
   if (Object.keys(fields).length === 0) return null;
+  const alone = fields[secretFieldOf(definition)] ?? null;
   const isSeveral =
-    needsSeveral(definition) || (isProvider(definition) && fields.webhook_secret !== undefined);
-  return isSeveral ? JSON.stringify(fields) : (fields[secretFieldOf(definition)] ?? null);
+    needsSeveral(definition) ||
+    (isProvider(definition) && (fields.webhook_secret !== undefined || looksSeveral(alone)));
+  return isSeveral ? JSON.stringify(fields) : alone;
 }
 
 /** Reverses {@link packSecrets}; null: there is none. Any other text is returned unchanged, to be refused. */
@@ -31,8 +33,7 @@ export function unpackSecrets(
   definition: Readonly<Record<string, unknown>>,
   text: string | null,
 ): GivenSecret | null {
-  // A provider's secret alone is its text, and never begins so: it would have to be JSON of our own form.
-  const maySeveral = needsSeveral(definition) || (isProvider(definition) && text?.startsWith('{"') === true);
+  const maySeveral = needsSeveral(definition) || (isProvider(definition) && looksSeveral(text));
   if (text === null || !maySeveral) return text;
   try {
     const fields: unknown = JSON.parse(text);
@@ -56,6 +57,11 @@ export function changedSecrets(
   const fields = { ...secretFields(definition, stored), ...secretFields(definition, given) };
   // An empty one takes the stored one away.
   return Object.fromEntries(Object.entries(fields).filter(([, secret]) => secret !== ''));
+}
+
+/** A provider's secret alone is stored as its text, unless it begins as our JSON does: it could not be told apart. */
+function looksSeveral(text: string | null): boolean {
+  return text?.startsWith('{"') === true;
 }
 
 /** The secret field of a type, or the first of several. */
