@@ -36,7 +36,7 @@ const ASK_MS = 500;
 export function eventsCommand(context: Context): Command {
   return command(
     'events',
-    'show what happened to messages of every key, and to the suppression list; the newest last',
+    'show what happened to messages of every key, to the suppression list and to relays; the newest last',
     [
       'waybill events',
       'waybill events --types message.failed,message.deferred --since 2026-11-20T00:00:00Z --limit 100',

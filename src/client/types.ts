@@ -441,7 +441,7 @@ export interface AttemptsPage {
  */
 export type EventType = 'message.queued' | 'message.delivered' | 'message.captured' | 'message.deferred' | 'message.failed' | 'message.suppressed' | 'message.bounced' | 'message.confirmed' | 'message.delayed' | 'message.complained' | 'message.unsubscribed' | 'suppression.added' | 'suppression.removed' | 'suppression.guarded' | 'relay.resting' | 'relay.recovered';
 
-/** Something that happened to a message, to one of its recipients, or to the suppression list. */
+/** Something that happened to a message, to one of its recipients, to the suppression list, or to a relay. */
 export interface Event {
   readonly type: EventType;
   /** When it happened. */
@@ -455,7 +455,7 @@ export interface EventData {
   readonly id: string;
   /** Rises from event to event, with gaps. */
   readonly sequence: number;
-  /** Null for an event of the suppression list. */
+  /** Null for an event of the suppression list or of a relay. */
   readonly message: EventMessage | null;
   /** Null for an event of the whole message, or of none. */
   readonly recipient: EventRecipient | null;

@@ -20,7 +20,7 @@ export interface EventBody {
 interface EventData {
   readonly id: string;
   readonly sequence: number;
-  /** Null for an event of the suppression list. */
+  /** Null for an event of the suppression list or of a relay. */
   readonly message: EventMessageBody | null;
   /** Null for an event of the whole message, or of none. */
   readonly recipient: EventRecipientBody | null;

@@ -6,8 +6,8 @@ import type { Transition } from './settle.ts';
 import type { Suppression } from './suppression.ts';
 
 /**
- * Events (contract-2 §B1): each fact of a message's story, of the suppression list and of relays, told once, in the order in which
- * facts became true. An event keeps only what its message does not say; the rest is read from the message.
+ * Events (contract-2 §B1): each fact of a message's story, of the suppression list and of relays, told once, in the
+ * order in which facts became true. An event keeps only what its message does not say; the rest is read from the message.
  */
 
 interface EventKind {
@@ -151,7 +151,7 @@ export interface Event {
   readonly type: EventType;
   /** When it became known here (wall ms): events lie nearly in this order. */
   readonly at: number;
-  /** Null for an event of the suppression list, and for no other. */
+  /** Null for an event of the suppression list or of a relay, and for no other. */
   readonly message: EventMessage | null;
   /** The name of the key whose scope `facts.entry` has; null if it has none, or the key is gone. */
   readonly scopeKey: string | null;

@@ -75,7 +75,7 @@ export const eventEntrySchema = z.object({
 export const eventDataSchema = z.object({
   id: z.string().meta({ pattern: '^evt_[0-9a-hjkmnp-tv-z]{26}$' }).describe('`evt_` and 26 characters: the same each time the event is read.'),
   sequence: sequence.describe('Rises from event to event, with gaps.'),
-  message: eventMessageSchema.nullable().describe('Null for an event of the suppression list.'),
+  message: eventMessageSchema.nullable().describe('Null for an event of the suppression list or of a relay.'),
   recipient: eventRecipientSchema.nullable().describe('Null for an event of the whole message, or of none.'),
   relay: z.string().nullable().describe('The relay that it was at.'),
   attempt: z.int().min(1).nullable().describe('The number of the attempt that it followed from; null for none.'),
@@ -95,7 +95,7 @@ export const eventSchema = z.object({
   type: eventTypeSchema,
   timestamp: time.describe('When it happened.'),
   data: eventDataSchema,
-}).describe('Something that happened to a message, to one of its recipients, or to the suppression list.');
+}).describe('Something that happened to a message, to one of its recipients, to the suppression list, or to a relay.');
 
 /** A page of events. */
 // biome-ignore format: a table

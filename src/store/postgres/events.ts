@@ -176,7 +176,7 @@ async function startIn(db: Queries, query: EventQuery, settled: number): Promise
 
 interface EventRow extends NewEvent {
   readonly sequence: number;
-  /** Null: of the suppression list. */
+  /** Null: of the suppression list or of a relay. */
   readonly message: string | null;
   readonly scopeKey: string | null;
 }
