@@ -73,6 +73,7 @@ test.each([
 
 test('one is not many', () => {
   expect([plural(1, 'message'), plural(1200, 'message')]).toEqual(['1 message', '1,200 messages']);
+  expect([plural(1, 'entry', 'entries'), plural(0, 'entry', 'entries')]).toEqual(['1 entry', '0 entries']);
 });
 
 test.each([

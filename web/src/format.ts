@@ -70,8 +70,8 @@ export function formatShort(count: number): string {
 }
 
 /** `1 message`, `3 messages`. */
-export function plural(count: number, one: string): string {
-  return `${formatCount(count)} ${count === 1 ? one : `${one}s`}`;
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
 /** A change against an earlier count: `+12 %`, `−3 %`, `±0 %`; null where there was nothing before. */

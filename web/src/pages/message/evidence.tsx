@@ -24,15 +24,20 @@ const KINDS: Readonly<Record<Told['kind'], string>> = {
 /** What others told of a message, and how it came. Nothing is shown where nobody told anything. */
 export function ToldByOthers({ id }: { readonly id: string }) {
   // Hints that name the message fetch it again, see `useStory`.
-  const { data } = useCall('messageFeedback', { id });
-  if (data === undefined || data.feedback.length === 0) return null;
+  const told = useCall('messageFeedback', { id });
+  const isNothing = told.data === undefined ? told.error === null : told.data.feedback.length === 0;
+  if (isNothing) return null;
   return (
     <Card title="What others told" note="Anybody may have written it. Kept for some days." flush>
-      <ul className="divide-y divide-line">
-        {data.feedback.map((told) => (
-          <Piece key={told.id} told={told} />
-        ))}
-      </ul>
+      <Fetched query={told}>
+        {({ feedback }) => (
+          <ul className="divide-y divide-line">
+            {feedback.map((piece) => (
+              <Piece key={piece.id} told={piece} />
+            ))}
+          </ul>
+        )}
+      </Fetched>
     </Card>
   );
 }

@@ -74,7 +74,8 @@ export function AddDialog({ onClose }: { readonly onClose: () => void }) {
       operation="addSuppression"
       sheet={{
         title: 'Suppress an address',
-        description: 'Nothing more is sent to it, by whichever relay.',
+        description:
+          'Mail to it is sent no more, by whichever relay: all of it, or only what you choose here.',
       }}
       initial={NOTHING}
       check={({ address, whose, name }) => ({

@@ -1,7 +1,7 @@
 import { Download } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { call } from '../../api.ts';
-import { formatCount } from '../../format.ts';
+import { plural } from '../../format.ts';
 import { Button } from '../../parts/button.tsx';
 import { saveBlob } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -57,7 +57,7 @@ export function ExportDialog({ onClose }: { readonly onClose: () => void }) {
         {state === 'running' && <Progress label="Export" value={null} />}
         <p role="status" className="flex items-center gap-2">
           {state === 'done' && <Download aria-hidden size={16} className="text-delivered" />}
-          {formatCount(entries)} entries
+          {plural(entries, 'entry', 'entries')}
           {state === 'done' && ', saved where this browser keeps downloads'}
         </p>
         {error !== null && (

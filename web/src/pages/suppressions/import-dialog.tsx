@@ -26,9 +26,8 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
   const run = useRun(async (signal) => {
     if (file === null) throw new Error('Choose a file first.');
     setStep(null);
-    const text = await file.text();
+    const text = await readText(file);
     const request = { format: formatOf(file.name, text), text, scope: scopeOf(values) } as const;
-    // What is done by then stays, even if it is stopped.
     return await stream('importSuppressions', request, setStep, signal).finally(() =>
       refetchShown(new Set(['suppressions'])),
     );
@@ -69,6 +68,7 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
                 ? 'Reading the file'
                 : `${formatCount(step.done)} of ${formatCount(step.total)} rows`}
             </p>
+            <p className="text-sm text-soft">You can stop it. What is done by then stays.</p>
           </div>
         )}
       </div>
@@ -120,6 +120,17 @@ function FileChoice({
       </p>
     </div>
   );
+}
+
+/** The text of a file. Throws what it says for people where that is not UTF-8. */
+export async function readText(file: Blob): Promise<string> {
+  const bytes = await file.arrayBuffer();
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    // Not its own error, which `useRun` would take for a lost connection.
+    throw new Error('The file is not UTF-8.');
+  }
 }
 
 /** JSON by its name, or by how it begins; anything else is CSV. */

@@ -9,7 +9,7 @@ import { Select } from '../../parts/choice.tsx';
 import { actsColumn, type Column, column, DataTable, timeColumn } from '../../parts/data-table.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { Card, Page } from '../../parts/page.tsx';
-import { EmptyState, Fetched } from '../../parts/states.tsx';
+import { EmptyState, Fetched, LoadingState } from '../../parts/states.tsx';
 import { SearchField, Toolbar } from '../../parts/toolbar.tsx';
 import { Said, Time } from '../../parts/values.tsx';
 import { useCall, usePages } from '../../queries.ts';
@@ -44,6 +44,7 @@ export function SuppressionsPage() {
     keep: true,
   });
   const columns = useMemo(() => columnsOf(mayAct), [mayAct]);
+  const { error, isPlaceholderData } = list.query;
   const isFiltered = q !== '' || reason !== undefined;
   const add = <Button look="primary" icon={Plus} label="Add" onClick={() => setOpen('add')} />;
   return (
@@ -75,28 +76,37 @@ export function SuppressionsPage() {
         />
       </Toolbar>
       <Card flush>
-        <Fetched query={list.query}>
-          {() => (
-            <DataTable
-              label="Suppressed addresses"
-              columns={columns}
-              rows={list.rows}
-              rowId={({ id: one }) => one}
-              onOpen={(entry) => put({ id: entry.id })}
-              more={list.more}
-              empty={
-                isFiltered ? (
-                  <NotFound address={readWanted(q).address} />
-                ) : (
-                  <EmptyState icon={Ban} title="Nobody is suppressed" actions={mayAct && add}>
-                    Addresses come here by themselves: when they turn out not to exist, when their owners call
-                    mail spam, or unsubscribe. If you come from another service, import its list.
-                  </EmptyState>
-                )
-              }
-            />
-          )}
-        </Fetched>
+        {error?.code === 'invalid' ? (
+          <EmptyState icon={Search} title="Not a search yet">
+            {error.fields[0]?.detail ?? error.message}
+          </EmptyState>
+        ) : (
+          <Fetched query={list.query}>
+            {() => (
+              <DataTable
+                label="Suppressed addresses"
+                columns={columns}
+                rows={list.rows}
+                rowId={({ id: one }) => one}
+                onOpen={(entry) => put({ id: entry.id })}
+                more={list.more}
+                empty={
+                  isPlaceholderData ? (
+                    // Empty is the answer to the former search.
+                    <LoadingState />
+                  ) : isFiltered ? (
+                    <NotFound address={readWanted(q).address} />
+                  ) : (
+                    <EmptyState icon={Ban} title="Nobody is suppressed" actions={mayAct && add}>
+                      Addresses come here by themselves: when they turn out not to exist, when their owners
+                      call mail spam, or unsubscribe. If you come from another service, import its list.
+                    </EmptyState>
+                  )
+                }
+              />
+            )}
+          </Fetched>
+        )}
       </Card>
       {open === 'add' && <AddDialog onClose={close} />}
       {open === 'import' && <ImportDialog onClose={close} />}
@@ -221,7 +231,7 @@ function askToRemove({ id, address, reason, scope }: Entry, onDone?: () => void)
   const isComplaint = reason === 'complaint';
   ask('removeSuppressions', {
     request: { which: id, complaints: isComplaint },
-    done: `${address} is no longer suppressed`,
+    done: `The entry for ${address} is removed`,
     ...(onDone && { onDone }),
     title: isComplaint ? 'Send to somebody who complained?' : 'Send to this address again?',
     text: (

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { scopeOf } from './add-dialog.tsx';
-import { formatOf } from './import-dialog.tsx';
+import { formatOf, readText } from './import-dialog.tsx';
 import { fromWords, readWanted, scopeWords, withToken } from './words.ts';
 
 const NOTHING = { address: null, domain: null, scope: null, stream: null };
@@ -13,6 +13,8 @@ describe('a search of the list', () => {
     ['example.org', { ...NOTHING, domain: 'example.org' }],
     ['@example.org', { ...NOTHING, domain: 'example.org' }],
     ['@', NOTHING],
+    // Half typed: what the server says of it is about an address.
+    ['ann@', { ...NOTHING, address: 'ann@' }],
     ['scope:global', { ...NOTHING, scope: 'global' }],
     ['SCOPE:key:shop  example.org', { ...NOTHING, scope: 'key:shop', domain: 'example.org' }],
     ['stream:"my news" scope:', { ...NOTHING, stream: 'my news' }],
@@ -43,4 +45,10 @@ it('a file is JSON by its name, or by how it begins', () => {
   expect(formatOf('list.csv', 'address\nann@example.org')).toBe('csv');
   expect(formatOf('list.JSON', 'address')).toBe('json');
   expect(formatOf('list.txt', ' [{"address": "ann@example.org"}]')).toBe('json');
+});
+
+it('a file that is not UTF-8 is refused, and not garbled', async () => {
+  expect(await readText(new Blob(['\ufeffaddress\nbjörn@example.org']))).toBe('address\nbjörn@example.org');
+  const latin = new Blob([Uint8Array.from(Buffer.from('björn@example.org', 'latin1'))]);
+  await expect(readText(latin)).rejects.toThrow(new Error('The file is not UTF-8.'));
 });

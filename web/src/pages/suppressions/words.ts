@@ -59,7 +59,7 @@ export function readWanted(text: string): Wanted {
     const [, token, value = ''] = /^(scope|stream):(.*)$/is.exec(word) ?? [];
     if (token !== undefined) {
       if (value !== '') wanted = { ...wanted, [token.toLowerCase()]: value };
-    } else if (/^.+@./.test(word)) wanted = { ...wanted, address: word };
+    } else if (/^.+@/.test(word)) wanted = { ...wanted, address: word };
     else wanted = { ...wanted, domain: word.replace(/^@/, '') || null };
   }
   return wanted;
