@@ -79,6 +79,42 @@ describeWith(NEEDED, 'what became of mail', () => {
     await expect.poll(() => new URL(wide.url()).search).toBe('?by=tag&untagged=1');
   });
 
+  test('of a name that got no mail is shown as that, not as all, and its days are read with their counts', async () => {
+    await wide.goto('/reputation?name=away');
+    await wide.getByText('No mail in this time').waitFor();
+    await wide.getByText('away', { exact: true }).waitFor();
+    expect(await wide.getByRole('figure').count()).toBe(0);
+    await wide.getByRole('button', { name: 'Remove this choice' }).click();
+    const bounces = wide.getByRole('figure', { name: 'Rate of bounces by day' });
+    expect(await bounces.getByRole('row').last().innerText()).toMatch(/ %, 3 bounced$/);
+    expect(await bounces.getByRole('row').nth(1).innerText()).toMatch(/no mail$/);
+  });
+
+  test('has no rates where nobody knows what was delivered', async () => {
+    await wide.route('**/api/call/rates', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), knowsDelivered: false } });
+    });
+    await wide.goto('/reputation?by=domain');
+    await row(wide, 'example.org').waitFor();
+    const shown = await row(wide, 'example.org').getByRole('cell').allInnerTexts();
+    expect(shown).toEqual(['example.org', '1', '1']);
+    const bounces = wide.getByRole('figure', { name: 'Rate of bounces by day' });
+    expect(await bounces.getByRole('row').last().innerText()).toMatch(/no rate, 3 bounced$/);
+    await wide.unroute('**/api/call/rates');
+  });
+
+  test('says so when what others told cannot be shown', async () => {
+    await wide.route('**/api/call/messageFeedback', (route) =>
+      route.fulfill({ status: 500, json: { code: 'failed', detail: 'The store is away.' } }),
+    );
+    await wide.goto(`/messages/${populated.things.bounced}`);
+    await wide.getByRole('alert').getByText('The store is away.').waitFor();
+    await wide.unroute('**/api/call/messageFeedback');
+    await wide.getByRole('button', { name: 'Try again' }).click();
+    await wide.getByRole('alert').waitFor({ state: 'detached' });
+  });
+
   test('opens to what came, as plain text', async () => {
     const teller = await populated.dashboard.client(
       'evil',
@@ -151,6 +187,28 @@ describeWith(NEEDED, 'what became of mail', () => {
     await row(wide, '*@blocked.example').waitFor({ state: 'detached' });
   });
 
+  test('a search that is not one yet is told so, and what is empty is the answer to what is asked', async () => {
+    for (const half of ['ann@', 'example.', '*@']) {
+      await wide.goto(`/suppressions?q=${half}`);
+      await wide.getByText('Not a search yet').waitFor();
+      expect(await wide.getByRole('alert').count()).toBe(0);
+    }
+    await wide.goto('/suppressions?q=nobody.example');
+    await wide.getByText('No entry is like that').waitFor();
+    const held = Promise.withResolvers<void>();
+    await wide.route('**/api/call/listSuppressions', async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await wide.getByLabel('Search the list').fill('example.net');
+    await wide.keyboard.press('Enter');
+    await wide.getByRole('status', { name: 'Loading' }).waitFor();
+    expect(await wide.getByText('No entry is like that').count()).toBe(0);
+    held.resolve();
+    await row(wide, 'gone@example.net').waitFor();
+    await wide.unroute('**/api/call/listSuppressions');
+  });
+
   test('one who complained is sent to again only after a word was written', async () => {
     await wide.goto('/suppressions?reason=complaint');
     await row(wide, 'angry@example.org')
@@ -168,11 +226,15 @@ describeWith(NEEDED, 'what became of mail', () => {
   test('a file is imported, with what is wrong in it, and the list exported again', async () => {
     const lines = ['address,note', 'one@import.example,old list', 'no address,', 'two@import.example,'];
     const file = { name: 'list.csv', mimeType: 'text/csv', buffer: Buffer.from(lines.join('\n')) };
+    const latin = { ...file, buffer: Buffer.from('address\nbjörn@import.example', 'latin1') };
     for (const page of [phone, wide]) {
       await page.goto('/suppressions');
       await page.getByRole('button', { name: 'Import', exact: true }).click();
       const dialog = page.getByRole('dialog');
       expect(await dialog.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true);
+      await dialog.getByLabel('File').setInputFiles(latin);
+      await dialog.getByRole('button', { name: 'Import', exact: true }).click();
+      await dialog.getByText('The file is not UTF-8.').waitFor();
       await dialog.getByLabel('File').setInputFiles(file);
       await dialog.getByRole('button', { name: 'Import', exact: true }).click();
       await dialog.getByText(page === phone ? '2 added' : '0 added', { exact: true }).waitFor();
