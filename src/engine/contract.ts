@@ -56,6 +56,9 @@ export interface FeedbackReport {
   readonly onlyOfKey?: string;
 }
 
+/** What is kept of what came, in bytes (contract-2 §A3). */
+export const MAX_EVIDENCE_BYTES = 64 * 1024;
+
 /** One thing told. */
 export interface FeedbackItem {
   readonly feedback: Feedback;

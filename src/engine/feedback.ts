@@ -11,10 +11,14 @@ import { expired } from '../store/columns.ts';
 import type { ExpiringMessage, Store, UnitDelivery } from '../store/store.ts';
 import type { OwnBounce, OwnBounces, Telling, TellRules, ToldResult } from '../store/telling.ts';
 import type { Views } from '../store/views.ts';
-import type { EngineSettings, FeedbackDesk, FeedbackReport, ToldAnswer } from './contract.ts';
+import {
+  type EngineSettings,
+  type FeedbackDesk,
+  type FeedbackReport,
+  MAX_EVIDENCE_BYTES,
+  type ToldAnswer,
+} from './contract.ts';
 
-/** What is kept of what came in, in bytes (contract-2 §A3). */
-const MAX_EVIDENCE_BYTES = 64 * 1024;
 /** How much is told in one transaction, for the end of which all others wait. */
 const BATCH = 100;
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Feedback, FeedbackToken } from '../../domain/feedback.ts';
 import { NO_FACTS, NO_MESSAGE } from '../../domain/feedback.ts';
-import type { FeedbackItem, FeedbackReport } from '../../engine/contract.ts';
+import { type FeedbackItem, type FeedbackReport, MAX_EVIDENCE_BYTES } from '../../engine/contract.ts';
 import { messageIdTime } from '../../lib/id.ts';
 import { sourceGroup } from '../../lib/network.ts';
 import { probeOf, type TokenPurpose } from '../../lib/recipient-token.ts';
@@ -17,10 +17,8 @@ import { decline, deny, type Refusal, suspended } from './refusal.ts';
  * guessed and a few that each domain has. It is read, kept as evidence and told to the desk; it never becomes a message.
  */
 
-/** Recipients of one transaction: who bounces mail names one. */
+/** Recipients of one transaction: whoever bounces mail names one. */
 const MAX_RECIPIENTS = 20;
-/** Bytes of a message that are kept as evidence. */
-const MAX_EVIDENCE_BYTES = 64 * 1024;
 /**
  * Bytes that are read of mail to addresses that everybody knows, such as `postmaster@`: what a complaint says comes
  * before the message that it returns, and reading is work that anybody could make us do.
@@ -237,8 +235,8 @@ export class Incoming {
       date: this.#deps.clock.wall(),
     });
     const to = forwardPaths.map(({ mailbox }) => `X-Original-To: <${mailbox?.address ?? ''}>\r\n`).join('');
-    const head = `Return-Path: <${reversePath.mailbox?.address ?? ''}>\r\n${to}${trace}`;
-    return Buffer.concat([Buffer.from(head), bytes]).subarray(0, MAX_EVIDENCE_BYTES);
+    const head = Buffer.from(`Return-Path: <${reversePath.mailbox?.address ?? ''}>\r\n${to}${trace}`);
+    return Buffer.concat([head, bytes.subarray(0, MAX_EVIDENCE_BYTES - head.length)]);
   }
 }
 
@@ -298,7 +296,7 @@ function nobody({ mailbox }: ForwardPath): Refusal {
     'unknown_bounce_address',
     550,
     '5.1.1',
-    `Nobody has the address <${mailbox?.address ?? ''}>: here come only bounces of our own mail, and not for ever`,
+    `No such address <${mailbox?.address ?? ''}>: this domain takes only bounces of mail sent from here, for a limited time`,
   );
 }
 
