@@ -108,11 +108,20 @@ test('what has no mailbox is tried again only once it is off the suppression lis
   expect(await client.end(id)).toMatchObject({ status: 'failed', outcome: 'rejected' });
   sink.script = {};
   unwrap(await client.api.retry(id));
-  expect(await client.end(id)).toMatchObject({ status: 'failed', outcome: 'suppressed' });
+  const stopped = { suppression: expect.stringMatching(/^sup_/) };
+  expect(await client.end(id)).toMatchObject({
+    status: 'failed',
+    outcome: 'suppressed',
+    recipients: [stopped],
+  });
   expect(tried('gone@example.net')).toBe(1);
   await service.installation.run('suppressions', 'remove', 'gone@example.net');
   unwrap(await client.api.retry(id));
-  expect(await client.end(id)).toMatchObject({ status: 'delivered', outcome: 'accepted' });
+  expect(await client.end(id)).toMatchObject({
+    status: 'delivered',
+    outcome: 'accepted',
+    recipients: [{ suppression: null }],
+  });
 });
 
 test('every attempt is told with what was said', async () => {

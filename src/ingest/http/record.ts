@@ -122,7 +122,8 @@ function aftermathJson(
     bounce: bounce && { ...bounce, at: formatTimestamp(bounce.at) },
     complainedAt: optionalTime(known.complainedAt) ?? null,
     unsubscribedAt: optionalTime(known.unsubscribedAt) ?? null,
-    suppression: known.suppression,
+    // A retry by hand may have gone through since.
+    suppression: recipient.outcome === 'suppressed' ? known.suppression : null,
   };
 }
 
