@@ -100,7 +100,7 @@ const BOUNCE_SETTINGS = {
   'bounces.max_message_bytes': live(
     integer(64 * 1024, 64 * MIB, 'bytes'),
     MIB,
-    'Largest message to the bounce domain; a larger one gets 552.',
+    'Largest message to the bounce domain, if `api.max_message_bytes` is not smaller; a larger one gets 552.',
   ),
   'bounces.rate_per_source': live(
     integer(1, 1_000_000, 'messages per minute'),

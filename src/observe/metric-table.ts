@@ -64,7 +64,7 @@ export const METRICS = {
   svc_complaints_total: counter('Recipients that called a message spam, as this process was told.', {
     relay: RELAY,
   }),
-  svc_suppressed_total: counter('Recipients that got no mail, as the suppression list has them.', {
+  svc_suppressed_total: counter('Recipients that got no mail because they are on the suppression list.', {
     reason: SUPPRESSION_REASONS.join(', '),
   }),
 

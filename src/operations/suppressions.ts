@@ -20,7 +20,7 @@ export type SuppressionCheck = Shown<typeof suppressionCheckSchema>;
 
 /** Most addresses of a check. */
 export const MAX_CHECKED = 1000;
-/** Most characters of the text of an import. */
+/** Most bytes of an import, as UTF-8. An operation counts its characters, which are never more. */
 export const MAX_IMPORT_BYTES = 10 * 1024 * 1024;
 /** Forms that an import may have. */
 export const IMPORT_FORMATS = ['csv', 'json'] as const;

@@ -149,7 +149,8 @@ function textOf(path: string): string {
 const MAX_REPLY = 300;
 
 /**
- * Connects to a port and sends line by line, each after the reply to the one before; ends after the first refusal. Never rejects: when `signal` aborts, it returns the replies so far.
+ * Connects to a port and sends line by line, each after the reply to the one before; ends after the first refusal.
+ * Never rejects: when `signal` aborts, it returns the replies so far.
  */
 function dialogue(
   { host, port, from }: DialoguePeer,
