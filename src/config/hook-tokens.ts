@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { HOOK_TYPES, type HookType, type Relay } from '../domain/relay.ts';
+import type { RelayHook } from '../domain/relay-hook.ts';
 import { NOTE_PREFIX } from '../store/registry.ts';
 import { isRecord } from './kinds.ts';
 import type { Vault } from './secrets.ts';
@@ -10,18 +11,8 @@ import type { Vault } from './secrets.ts';
  */
 
 /** The tokens that the hook of a relay has now. */
-export interface HookTokens {
+export interface HookTokens extends Pick<RelayHook, 'current' | 'former'> {
   readonly relay: string;
-  /** 32 hex digits. */
-  readonly current: string;
-  /** Those replaced lately, which still count; the newest first. */
-  readonly former: readonly FormerToken[];
-}
-
-interface FormerToken {
-  readonly token: string;
-  /** Wall ms until which it counts. */
-  readonly until: number;
 }
 
 /** How often a token was replaced, as a note of the program keeps it. */
@@ -96,17 +87,6 @@ function rotationsIn(note: string | undefined): Rotations {
 /** Where the provider posts to. */
 export function hookUrl(publicUrl: string | null, relay: string, token: string): string {
   return `${publicUrl ?? 'https://<your-server>'}/hooks/${relay}/${token}`;
-}
-
-/** The hook of a relay, as `ingest/http/hook.ts` has it: what proves a request to it. */
-export interface RelayHook extends Omit<HookTokens, 'relay'> {
-  readonly type: HookType;
-  readonly settings: {
-    readonly topicArn: string | null;
-    readonly publicKey: string | null;
-    readonly username: string | null;
-    readonly secret: string | null;
-  };
 }
 
 /** The hook of a relay in force; null for one that has none, or is none. */

@@ -158,7 +158,6 @@ test('what suppresses, and why', () => {
     'soft_bounces',
     'soft_bounces',
   ]);
-  expect(suppressionBy('soft', 100, 0)).toBeNull();
   expect(suppressionBy('block', 100, 5)).toBeNull();
 });
 

@@ -120,7 +120,7 @@ export function softBouncesInARow(
 
 /**
  * The reason for which a bounce of this type suppresses its address; null if it does not. `softBounces` comes from
- * {@link softBouncesInARow} and includes this one; `limit` of them suppress (0: they never do).
+ * {@link softBouncesInARow} and includes this one; `limit` of them suppress.
  */
 export function suppressionBy(
   type: BounceType,
@@ -129,7 +129,7 @@ export function suppressionBy(
 ): SuppressionReason | null {
   const row = TABLE.find((row) => row.type === type);
   if (row === undefined || row.suppresses === 'never') return null;
-  if (row.suppresses === 'after_repeats' && (limit <= 0 || softBounces < limit)) return null;
+  if (row.suppresses === 'after_repeats' && softBounces < limit) return null;
   return row.reason;
 }
 

@@ -145,7 +145,8 @@ export class FeedbackRoom implements FeedbackDesk {
     const bounces = transitions.flatMap((transition, place): OwnBounce[] => {
       const delivery = deliveries[place];
       const type = ownBounceOf(transition);
-      if (delivery === undefined || type === null || !this.#maySuppress(type)) return [];
+      // Nothing else that our own attempts meet suppresses anybody.
+      if (delivery === undefined || (type !== 'hard' && type !== 'soft')) return [];
       const { code, enhanced: enhancedCode, text, cause } = transition.reply;
       return [
         {
@@ -160,10 +161,6 @@ export class FeedbackRoom implements FeedbackDesk {
       ];
     });
     return bounces.length === 0 ? undefined : { bounces, rules: this.rules() };
-  }
-
-  #maySuppress(type: BounceType): boolean {
-    return type === 'hard' || (type === 'soft' && this.#deps.settings().suppressions.softBounces > 0);
   }
 
   #announce(results: readonly ToldResult[]): void {

@@ -2,7 +2,8 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { HookType } from '../../src/domain/relay.ts';
-import type { HookRequest, HookSettings } from '../../src/ingest/hooks/proof.ts';
+import type { HookSettings } from '../../src/domain/relay-hook.ts';
+import type { HookRequest } from '../../src/ingest/hooks/proof.ts';
 import { type Certificate, createAuthority, createCertificate } from '../peers/certificate.ts';
 
 /** A recorded or documented body. */

@@ -1,8 +1,9 @@
 import type { HookType } from '../../domain/relay.ts';
+import type { HookSettings } from '../../domain/relay-hook.ts';
 import type { HttpsAnswer } from '../../lib/https-get.ts';
 import { mailgunHook } from './mailgun.ts';
 import { postmarkHook } from './postmark.ts';
-import { bad, type HookRequest, type HookSettings, MAX_BODY_BYTES, type Proof } from './proof.ts';
+import type { HookRequest, Proof } from './proof.ts';
 import type { Hook, Reading } from './reading.ts';
 import { resendHook } from './resend.ts';
 import { sendgridHook } from './sendgrid.ts';
@@ -30,7 +31,6 @@ export class Hooks {
 
   /** Whether the relay's provider sent this, at `now` (wall ms). Never rejects. */
   async prove(type: HookType, request: HookRequest, settings: HookSettings, now: number): Promise<Proof> {
-    if (request.body.length > MAX_BODY_BYTES) return bad(413, 'the body is over 1 MiB');
     return this.#hooks[type].prove(request, settings, now);
   }
 

@@ -1,10 +1,11 @@
 /** Mailgun's webhooks (documentation.mailgun.com, webhook payloads): one event, with its signature, as JSON. */
+
 import { createHmac } from 'node:crypto';
+import type { HookSettings } from '../../domain/relay-hook.ts';
 import { memberOf, textOf } from '../../lib/decode.ts';
 import {
   bad,
   type HookRequest,
-  type HookSettings,
   isFresh,
   isSame,
   NO_HOOK,

@@ -1,15 +1,7 @@
 /** Postmark's webhooks (postmarkapp.com/developer/webhooks): one record as JSON, whose `RecordType` says what it is. */
+import type { HookSettings } from '../../domain/relay-hook.ts';
 import { decodeBase64, memberOf, textOf } from '../../lib/decode.ts';
-import {
-  bad,
-  type HookRequest,
-  type HookSettings,
-  headerOf,
-  isSame,
-  NO_HOOK,
-  PROVEN,
-  type Proof,
-} from './proof.ts';
+import { bad, type HookRequest, headerOf, isSame, NO_HOOK, PROVEN, type Proof } from './proof.ts';
 import {
   addressOf,
   eventId,

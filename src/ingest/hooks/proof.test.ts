@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type HookWish, hookRequest, NOW, SETTINGS, spki } from '../../../test/support/hook-requests.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
+import type { HookSettings } from '../../domain/relay-hook.ts';
 import { Hooks } from './hooks.ts';
-import { type HookRequest, type HookSettings, isSame, MAX_BODY_BYTES } from './proof.ts';
+import { type HookRequest, isSame } from './proof.ts';
 
 const hooks = new Hooks({
   get: async () => ({ kind: 'failed', text: 'unused' }),
@@ -189,14 +190,6 @@ test.each<[string, Type, Partial<HookSettings>]>([
   ['only its beginning', 'resend', { secret: 'whsec_' }],
 ])('a setting that is %s makes the hook of %s unavailable, so that it repeats', async (_, type, settings) => {
   expect(await statusOf(type, made(type), { ...SETTINGS, ...settings })).toBe(503);
-});
-
-test('a body of 1 MiB is looked at, and of one byte more is not', async () => {
-  const sized = (bytes: number) => ({ headers: {}, body: Buffer.alloc(bytes, 0x20) });
-  for (const type of TYPES) {
-    expect(await statusOf(type, sized(MAX_BODY_BYTES))).toBe(type === 'mailgun' ? 400 : 401);
-    expect(await statusOf(type, sized(MAX_BODY_BYTES + 1))).toBe(413);
-  }
 });
 
 test('secrets are the same when they are equal, of whatever length', () => {

@@ -12,18 +12,6 @@ export interface HookRequest {
   readonly body: Buffer;
 }
 
-/** The settings of a relay's hook. A hook without those that its provider needs, or with empty ones, is 404. */
-export interface HookSettings {
-  /** `ses`: the only topic that counts; null for any. */
-  readonly topicArn: string | null;
-  /** `sendgrid`: the verification key, SubjectPublicKeyInfo in base64. */
-  readonly publicKey: string | null;
-  /** `postmark`: the user name of Basic authentication. */
-  readonly username: string | null;
-  /** `mailgun`: the signing key; `postmark`: the password; `resend`: the secret, `whsec_…`. */
-  readonly secret: string | null;
-}
-
 /** Whether a webhook is the provider's own. `why` is for the log: the other side learns the status alone. */
 export type Proof =
   | { readonly kind: 'proven' }
@@ -34,8 +22,6 @@ export type Proof =
 /** 400: not what the provider sends; 404: the hook has no settings; 406: a bad proof that Mailgun must not repeat. */
 type BadStatus = 400 | 401 | 404 | 406 | 413;
 
-/** The body of a webhook, at most. */
-export const MAX_BODY_BYTES = 1024 * 1024;
 /** Clocks may differ by this much, and a request may take as long. */
 const SKEW_MS = 300_000;
 /** How old the timestamp may be where a repeat carries a new one. */

@@ -8,11 +8,12 @@ import {
 } from '../../domain/feedback.ts';
 import { parseMailbox } from '../../domain/mailbox.ts';
 import type { HookType } from '../../domain/relay.ts';
+import type { HookSettings } from '../../domain/relay-hook.ts';
 import { type JsonLimits, parseJson } from '../../http/json.ts';
 import { Problem } from '../../http/problem.ts';
 import { parseTimestamp } from '../../lib/clock.ts';
 import { meaningOf } from './meanings.ts';
-import type { HookRequest, HookSettings, Proof } from './proof.ts';
+import type { HookRequest, Proof } from './proof.ts';
 
 /** How the events in a proven body become feedback. Nothing here throws, whatever the body. */
 

@@ -1,11 +1,12 @@
 /** Resend's webhooks (resend.com/docs/webhooks), sent by Svix and signed by Standard Webhooks: one event as JSON. */
+
 import { createHmac } from 'node:crypto';
+import type { HookSettings } from '../../domain/relay-hook.ts';
 import { decodeBase64, memberOf, textOf } from '../../lib/decode.ts';
 import {
   ANEW_MS,
   bad,
   type HookRequest,
-  type HookSettings,
   headerOf,
   isFresh,
   isSame,

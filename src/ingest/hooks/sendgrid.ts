@@ -1,10 +1,11 @@
 /** SendGrid's event webhook (twilio.com/docs/sendgrid/for-developers/tracking-events/event): lists of events. */
+
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import type { HookSettings } from '../../domain/relay-hook.ts';
 import { decodeBase64, memberOf, textOf } from '../../lib/decode.ts';
 import {
   bad,
   type HookRequest,
-  type HookSettings,
   headerOf,
   isFresh,
   NO_HOOK,

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { SETTINGS } from '../../../test/support/hook-requests.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import type { HookType } from '../../domain/relay.ts';
+import type { HookSettings } from '../../domain/relay-hook.ts';
 import { Hooks } from './hooks.ts';
-import type { HookSettings } from './proof.ts';
 
 interface Vector {
   /** Where it was read. */

@@ -1,4 +1,5 @@
 import type { HookType } from '../../domain/relay.ts';
+import type { RelayHook } from '../../domain/relay-hook.ts';
 import type { FeedbackDesk, FeedbackItem } from '../../engine/contract.ts';
 import { readWholeBody } from '../../http/body.ts';
 import type { Exchange } from '../../http/exchange.ts';
@@ -7,7 +8,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Events } from '../../observe/events.ts';
 import type { Hooks } from '../hooks/hooks.ts';
-import { type HookRequest, type HookSettings, isSame, type Proof } from '../hooks/proof.ts';
+import { type HookRequest, isSame, type Proof } from '../hooks/proof.ts';
 import type { HookEvent } from '../hooks/reading.ts';
 import { MAX_STRANGER_BYTES, type Visit } from './strangers.ts';
 
@@ -15,16 +16,6 @@ import { MAX_STRANGER_BYTES, type Visit } from './strangers.ts';
  * `POST /hooks/{relay}/{token}`: a provider tells what became of mail (contract-2 §A4). A refusal is a status without a
  * body, so that it teaches nothing; the log says why. Neither tokens nor bodies are ever logged.
  */
-
-/** The hook of a relay. */
-export interface RelayHook {
-  readonly type: HookType;
-  readonly settings: HookSettings;
-  /** The token in its path. */
-  readonly current: string;
-  /** Those replaced lately, each until a time in wall ms. */
-  readonly former: readonly { readonly token: string; readonly until: number }[];
-}
 
 /** What the endpoint needs. */
 export interface HookDeps {

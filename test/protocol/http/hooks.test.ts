@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { HOOK_TYPES, type HookType } from '../../../src/domain/relay.ts';
-import type { HookSettings } from '../../../src/ingest/hooks/proof.ts';
+import type { HookSettings } from '../../../src/domain/relay-hook.ts';
 import { cidrs } from '../../support/cidrs.ts';
 import {
   CERTIFICATE_URL,

@@ -183,7 +183,10 @@ describe('refused is', () => {
   ])('%o', async (fields, fault) => expect(await world.refuse(key, fields)).toEqual([fault]));
 
   test('an empty stream in a form, and of a finished message', async () => {
-    const form = await world.postForm(key, formOf(Object.entries({ ...MAIL, to: 'b@example.org', 'o:unsubscribe': '' })));
+    const form = await world.postForm(
+      key,
+      formOf(Object.entries({ ...MAIL, to: 'b@example.org', 'o:unsubscribe': '' })),
+    );
     expect([form.status, faultsOf(form)]).toEqual([400, ['/o:unsubscribe required']]);
     const raw = await world.ask({
       method: 'POST',
