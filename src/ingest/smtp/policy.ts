@@ -178,9 +178,10 @@ const STRANGERS_PER_MINUTE = 30;
 const STRANGERS = 'strangers';
 
 /**
- * Messages a minute (contract §6). Each MAIL counts, even a stranger's or one refused later: a key's in the window of
- * its other sends, a named source's for all its addresses together where it has its own rate, and any other's by
- * address, IPv6 by /64.
+ * Messages a minute (contract §6). Each MAIL counts, even a stranger's or one refused later; where there is a bounce
+ * domain, that of a client without a key counts at its first recipient elsewhere. A key's counts in the window of its
+ * other sends, a named source's for all its addresses together where it has its own rate, and any other's by address,
+ * IPv6 by /64.
  */
 class Rates {
   readonly #keys: RateLimiter;
