@@ -506,7 +506,7 @@ export interface EventRecipient {
   readonly address: string;
   readonly type: RecipientType;
   /** Its status after the event. */
-  readonly status: 'delivered' | 'retrying' | 'failed';
+  readonly status: 'queued' | 'processing' | 'delivered' | 'retrying' | 'failed';
   /** How it ended; null while it is not final. */
   readonly outcome: RecipientOutcome | null;
 }

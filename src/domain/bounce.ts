@@ -139,8 +139,8 @@ export function suppressionBy(
 const HOUR_MS = 3_600_000;
 /** How far back a domain's outcomes are counted. */
 export const GUARD_WINDOW_MS = HOUR_MS;
-/** How long a suppression of the hour that led to the guard stays. */
-const GUARDED_ENTRY_MS = DAY_MS;
+/** How long an entry stays that a bounce made in the hour that led to the guard. */
+export const GUARDED_ENTRY_MS = DAY_MS;
 /** Up to so many hard bounces of a domain within the window are credible, whatever their share. */
 const MAX_CREDIBLE_HARD = 50;
 
@@ -155,7 +155,7 @@ export interface DomainOutcomes {
 export interface Guard {
   /** Wall ms; null: it is not guarded. */
   readonly until: number | null;
-  /** It was not guarded until now: tell, and shorten the entries of the hour with {@link guardedExpiry}. */
+  /** It was not guarded until now: tell, and let the entries of the hour end after {@link GUARDED_ENTRY_MS}. */
   readonly begins: boolean;
 }
 
@@ -170,24 +170,5 @@ export function guardAfter(until: number | null, { decided, hard }: DomainOutcom
   return { until: now + GUARD_WINDOW_MS, begins: !stands };
 }
 
-/** Whether the guard keeps this reason from suppressing: what bounces say, not what people want. */
-export function isHeldBack(reason: SuppressionReason): boolean {
-  return reason === 'hard_bounce' || reason === 'soft_bounces' || reason === 'provider';
-}
-
-/**
- * The end (wall ms) of a domain's suppression when its guard begins at `now`: a day later for one that a bounce made
- * in the hour before, unless it ends sooner; else as it was (null: never).
- */
-export function guardedExpiry(
-  entry: {
-    readonly reason: SuppressionReason;
-    readonly createdAt: number;
-    readonly expiresAt: number | null;
-  },
-  now: number,
-): number | null {
-  const { reason, createdAt, expiresAt } = entry;
-  if (!isHeldBack(reason) || createdAt < now - GUARD_WINDOW_MS) return expiresAt;
-  return Math.min(expiresAt ?? Number.POSITIVE_INFINITY, now + GUARDED_ENTRY_MS);
-}
+/** The reasons that the guard keeps from suppressing: what bounces say, not what people want. */
+export const HELD_BACK: readonly SuppressionReason[] = ['hard_bounce', 'soft_bounces', 'provider'];

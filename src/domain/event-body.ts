@@ -1,3 +1,4 @@
+import type { DeliveryState } from './delivery.ts';
 import { type Event, type EventType, isOfMessage, isOfSuppressions, type MessageEventType } from './event.ts';
 import type { BounceType, FeedbackSource } from './feedback.ts';
 import type { RecipientKind, Source } from './message.ts';
@@ -56,7 +57,7 @@ interface EventRecipientBody {
   readonly address: string;
   readonly type: RecipientKind;
   /** Its status after the event. */
-  readonly status: 'delivered' | 'retrying' | 'failed';
+  readonly status: DeliveryState;
   /** Null while it is not final. */
   readonly outcome: OutcomeName | null;
 }
@@ -104,7 +105,7 @@ function wholeBody(event: Event, id: string): EventBody {
       id,
       sequence,
       message: messageBody(event.message),
-      recipient: recipientBody(type, recipient, facts.outcome),
+      recipient: recipientBody(type, recipient, facts),
       relay: facts.relay ?? null,
       attempt,
       providerMessageId: facts.providerMessageId ?? null,
@@ -146,10 +147,11 @@ function domainOf({ entry, domain }: Event['facts']): string | null {
 function recipientBody(
   type: EventType,
   recipient: Event['recipient'],
-  outcome: OutcomeName | undefined,
+  { outcome, state }: Event['facts'],
 ): EventRecipientBody | null {
   if (recipient === null || type === 'message.queued' || !isOfMessage(type)) return null;
-  return { address: recipient.address, type: recipient.kind, ...AFTER[type](outcome) };
+  const after = state === undefined ? AFTER[type](outcome) : { status: state, outcome: null };
+  return { address: recipient.address, type: recipient.kind, ...after };
 }
 
 type Ended = Pick<EventRecipientBody, 'status' | 'outcome'>;
@@ -164,7 +166,7 @@ const AFTER: Readonly<
   'message.deferred':     () => ({ status: 'retrying', outcome: null }),
   'message.failed':       (outcome = 'rejected') => ({ status: 'failed', outcome }),
   'message.suppressed':   () => ({ status: 'failed', outcome: 'suppressed' }),
-  'message.bounced':      () => ({ status: 'failed', outcome: 'bounced' }),
+  'message.bounced':      (outcome = 'bounced') => lastKnown(outcome),
   'message.confirmed':    lastKnown,
   'message.delayed':      lastKnown,
   'message.complained':   lastKnown,

@@ -1,4 +1,5 @@
 import { bounceTypeOfReply } from './bounce.ts';
+import type { DeliveryState } from './delivery.ts';
 import type { BounceType, FeedbackSource } from './feedback.ts';
 import type { RecipientKind, Source } from './message.ts';
 import type { OutcomeName, Reply } from './outcome.ts';
@@ -106,6 +107,8 @@ export interface EventFacts {
   readonly source?: FeedbackSource;
   /** The id of the entry that stopped the recipient, or that the event led to. */
   readonly suppression?: string;
+  /** Of a recipient that was not final when something was told of it: where it was. */
+  readonly state?: DeliveryState;
   /** Wall ms at which it happened, if it was told later than that. */
   readonly happenedAt?: number;
   /** Of `suppression.added` and `suppression.removed`: the entry. */

@@ -21,6 +21,8 @@ import {
 
 /** How much is told in one transaction, for the end of which all others wait. */
 const BATCH = 100;
+/** How often a process looks for what another has left: one that is gone, or another node. */
+const LOOK_EVERY_MS = 60_000;
 
 /** What hearing of mail needs. */
 export interface FeedbackDeps {
@@ -40,8 +42,10 @@ export class FeedbackRoom implements FeedbackDesk {
   readonly #nextId: () => string;
   readonly #nextEntryId: () => string;
   readonly #guards: Guards;
-  /** Something waits to be told again, or may: an earlier process may have left it. */
-  #mayHaveEarly = true;
+  /** Something of this process waits to be told again. */
+  #hasEarly = false;
+  /** Wall ms at which it last looked for what waits. */
+  #lookedAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: FeedbackDeps) {
     this.#deps = deps;
@@ -63,7 +67,7 @@ export class FeedbackRoom implements FeedbackDesk {
     for (const telling of tellings) {
       const [answer] = await this.#deps.store.tell([telling], this.rules(), this.#stamp());
       const told = answer?.results ?? [];
-      this.#mayHaveEarly ||= told.some(({ verdict }) => verdict === 'early');
+      this.#hasEarly ||= told.some(({ verdict }) => verdict === 'early');
       this.#announce(told);
       results.push(...told);
     }
@@ -105,8 +109,11 @@ export class FeedbackRoom implements FeedbackDesk {
 
   /** Tells again what came too early. */
   async retell(signal: AbortSignal): Promise<void> {
-    if (!this.#mayHaveEarly) return;
-    this.#mayHaveEarly = false;
+    const now = this.#deps.clock.wall();
+    const isDue = Math.abs(now - this.#lookedAt) >= LOOK_EVERY_MS;
+    if (!this.#hasEarly && !isDue) return;
+    this.#hasEarly = false;
+    this.#lookedAt = now;
     let after: string | null = '';
     try {
       while (after !== null && !signal.aborted) {
@@ -117,11 +124,11 @@ export class FeedbackRoom implements FeedbackDesk {
           this.#stamp(),
         );
         this.#announce(answer.results);
-        this.#mayHaveEarly ||= answer.waits;
+        this.#hasEarly ||= answer.waits;
         after = answer.next;
       }
     } catch (error) {
-      this.#mayHaveEarly = true;
+      this.#hasEarly = true;
       throw error;
     }
   }

@@ -246,6 +246,8 @@ const SMALL: readonly TableShape[] = [
       bounce: 'text',
       suppression: 'text',
     },
+    // PostgreSQL removes it a while after the record.
+    only: 'EXISTS (SELECT 1 FROM messages WHERE id = aftermath.message)',
   },
   {
     name: 'soft_bounces',

@@ -1,5 +1,4 @@
 import type { MessageStatus } from '../domain/delivery.ts';
-import type { EventType } from '../domain/event.ts';
 
 /** What every store counts. */
 
@@ -14,12 +13,6 @@ export type CountedEvent =
   | 'relay_failed'
   | 'relay_bounced'
   | 'relay_complained';
-
-/** How an event that others told of is counted under its relay; null: not at all. */
-export function toldCount(type: EventType): CountedEvent | null {
-  if (type === 'message.bounced') return 'relay_bounced';
-  return type === 'message.complained' ? 'relay_complained' : null;
-}
 
 /**
  * Present values: messages by status, bytes kept before and after the end, flags ever raised, and restored deliveries

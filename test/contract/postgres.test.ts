@@ -182,6 +182,17 @@ describeWith(POSTGRES_PROGRAMS, 'the store over PostgreSQL', () => {
     expect((await read(stores.views, other.id)).message.header.subject).toBe('Grüße');
   });
 
+  it('takes a Message-ID that is too long for an index', async () => {
+    // Nothing that compresses well: an index takes much of that.
+    const letters = Array.from({ length: 1_200 }, (_, n) =>
+      String.fromCharCode(0x4e00 + ((n * 7919) % 20_000)),
+    );
+    const messageId = `<${letters.join('')}@example.com>`;
+    const record = message({ header: { from: 'a@example.com', subject: '', messageId } });
+    expect(await stores.store.accept([record], at())).toMatchObject([{ kind: 'accepted' }]);
+    expect((await read(stores.views, record.id)).message.header.messageId).toBe(messageId);
+  });
+
   it('finds a tag that is too long for an index, and forgets it with its message', async () => {
     const [tag, like] = ['ü'.repeat(5_000), `${'ü'.repeat(4_999)}u`];
     const record = message({ tags: [tag] });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MESSAGE_STATUSES } from '../../domain/delivery.ts';
 import { EVENT_TYPES, type EventType } from '../../domain/event.ts';
 import { FEEDBACK_KINDS } from '../../domain/feedback.ts';
 import { SUPPRESSION_REASONS } from '../../domain/suppression.ts';
@@ -41,7 +42,7 @@ export const eventMessageSchema = z.object({
 export const eventRecipientSchema = z.object({
   address: z.string(),
   type: recipientTypeSchema,
-  status: z.enum(['delivered', 'retrying', 'failed']).describe('Its status after the event.'),
+  status: z.enum(MESSAGE_STATUSES).describe('Its status after the event.'),
   outcome: recipientOutcomeSchema.nullable().describe('How it ended; null while it is not final.'),
 }).describe('The recipient that an event is about. All members are always present.');
 

@@ -106,8 +106,9 @@ describe('a filter in front of the suppression list', () => {
     pages[1]?.reject(new Error('the list cannot be read'));
     await again;
     expect(await states()).toEqual([true, true]);
-    await filter.load();
+    // It was asked again for what could not be read.
     expect(await states()).toEqual([true, false]);
+    expect(asked).toBe(3);
   });
 
   it('counts each entry, so that what was clear before is looked at again', () => {

@@ -19,6 +19,8 @@ export class SuppressionFilter {
   readonly #list: ListedAddresses | null;
   #isLoaded = false;
   #loads = 0;
+  /** Loads that are under way. */
+  #loading = 0;
   #hasPatterns = false;
   #changes = 0;
 
@@ -43,6 +45,7 @@ export class SuppressionFilter {
     if (list === null) return;
     this.#loads++;
     const load = this.#loads;
+    this.#loading++;
     let after: string | null = '';
     try {
       while (after !== null) {
@@ -52,6 +55,8 @@ export class SuppressionFilter {
       }
     } catch {
       return;
+    } finally {
+      this.#loading--;
     }
     // A later one began after something that this one may have missed.
     if (load === this.#loads) this.#isLoaded = true;
@@ -85,7 +90,11 @@ export class SuppressionFilter {
 
   /** Whether an entry may stop a recipient. */
   mayStop(recipient: string): boolean {
-    if (!this.#isLoaded) return true;
+    if (!this.#isLoaded) {
+      // The last load failed: without another, all mail would be looked up until the next start.
+      if (this.#loading === 0) void this.load();
+      return true;
+    }
     if (this.#changes === 0) return false;
     if (!this.#hasPatterns) return this.#mayHave(suppressedOf(recipient).address);
     return suppressionKeys(recipient).some((key) => this.#mayHave(key));

@@ -4,6 +4,7 @@ import type { EventFacts, EventType } from '../../domain/event.ts';
 import type { Feedback } from '../../domain/feedback.ts';
 import type { OutcomeName } from '../../domain/outcome.ts';
 import { lowerAscii } from '../../domain/suppressed-address.ts';
+import type { CountedEvent } from '../counting.ts';
 import type { Step } from './work.ts';
 
 /** The mail that something told is about: steps on it, and how it is found. */
@@ -18,7 +19,7 @@ export type MailStep =
   | { readonly mail: 'by_message_id'; readonly messageId: string; readonly limit: number }
   /** A delivered delivery of an open message becomes failed, as bounced. */
   | { readonly mail: 'bounce'; readonly id: string; readonly index: number; readonly bounce: Bounce }
-  /** Writes an event of an open message. */
+  /** Writes an event of an open message; what happened may count under its relay. */
   | {
       readonly mail: 'event';
       readonly id: string;
@@ -26,6 +27,7 @@ export type MailStep =
       readonly index: number | null;
       readonly at: number;
       readonly facts: EventFacts;
+      readonly counted: CountedEvent | null;
     };
 
 /** Work on plain rows, and on mail. */
@@ -101,7 +103,10 @@ function* findByProvider(
   return { mail, recipient: recipientIn(recipients, null, feedback) };
 }
 
-/** Senders repeat a Message-ID: the newest message with this recipient is meant, or the newest. */
+/**
+ * Senders repeat a Message-ID, and others split a message by its recipients: the newest with this recipient is meant. If
+ * none has it, nobody knows which recipient is, except where there is only one message.
+ */
 function* findByMessageId(
   messageId: string,
   feedback: Feedback,
@@ -113,9 +118,9 @@ function* findByMessageId(
   for (const id of ids) {
     const mail = yield* openMail(id, key);
     if (mail === null) continue;
-    const recipient = recipientIn(mail.recipients, null, feedback);
+    const recipient = namedIn(mail.recipients, feedback);
     if (recipient !== null) return { mail, recipient };
-    newest ??= { mail, recipient };
+    newest ??= { mail, recipient: ids.length === 1 ? onlyOne(mail.recipients) : null };
   }
   return newest;
 }
@@ -131,12 +136,24 @@ export function* openMail(id: string, key?: string): MailWork<OpenMail | null> {
 function recipientIn(
   recipients: readonly OpenRecipient[],
   number: number | null,
-  { recipient, alternatives = [] }: Feedback,
+  feedback: Feedback,
 ): OpenRecipient | null {
   if (number !== null) return recipients.find(({ index }) => index === number) ?? null;
+  return namedIn(recipients, feedback) ?? onlyOne(recipients);
+}
+
+/** By its address, or another name of it. */
+function namedIn(
+  recipients: readonly OpenRecipient[],
+  { recipient, alternatives = [] }: Feedback,
+): OpenRecipient | null {
   for (const address of recipient === null ? alternatives : [recipient, ...alternatives]) {
     const found = recipients.find((one) => lowerAscii(one.address) === lowerAscii(address));
     if (found !== undefined) return found;
   }
+  return null;
+}
+
+function onlyOne(recipients: readonly OpenRecipient[]): OpenRecipient | null {
   return recipients.length === 1 ? (recipients[0] ?? null) : null;
 }

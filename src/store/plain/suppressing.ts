@@ -1,4 +1,4 @@
-import { isHeldBack, softBouncesInARow, suppressionBy } from '../../domain/bounce.ts';
+import { HELD_BACK, softBouncesInARow, suppressionBy } from '../../domain/bounce.ts';
 import type { BounceType, FeedbackSource } from '../../domain/feedback.ts';
 import { suppressedOf } from '../../domain/suppressed-address.ts';
 import {
@@ -11,6 +11,7 @@ import {
 import { fromJson } from '../columns.ts';
 import type { TellRules, ToldEntry } from '../telling.ts';
 import type { OpenMail, OpenRecipient } from './mail.ts';
+import { onPostgres, sql } from './sql.ts';
 import { put } from './suppressions.ts';
 import { rows, send, type Work } from './work.ts';
 
@@ -36,8 +37,8 @@ export function* suppress(
   const reason =
     suppresses === 'complaint' || suppresses === 'unsubscribe'
       ? suppresses
-      : yield* reasonOfBounce(suppresses, address, mail.id, rules, now);
-  if (reason === null || (isHeldBack(reason) && rules.guarded.includes(domain))) return null;
+      : yield* reasonOfBounce(suppresses, address, mail, rules, now);
+  if (reason === null || (HELD_BACK.includes(reason) && rules.guarded.includes(domain))) return null;
   const { keyId, test, from, stream } = mail;
   const scope = scopeOf(rules.scope[scopeRule(reason)], { keyId, test, fromDomain: domainOfFrom(from) });
   if (scope === null) return null;
@@ -69,12 +70,15 @@ function scopeRule(reason: SuppressionReason): keyof TellRules['scope'] {
 function* reasonOfBounce(
   type: BounceType,
   address: string,
-  messageId: string,
+  { id: messageId, test }: Pick<OpenMail, 'id' | 'test'>,
   { softBounces: limit }: TellRules,
   now: number,
 ): Work<SuppressionReason | null> {
   if (type !== 'soft') return suppressionBy(type, 0, limit);
-  if (limit === 0) return null;
+  // The row is everybody's: what a test key sends must not add to it.
+  if (limit === 0 || test) return null;
+  // Locks the row against other writers, whether or not it exists.
+  yield* send`${onPostgres(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`soft ${address}`}, 0))`)}`;
   const [row] = yield* rows<{ times: string; deliveredBy: string | null }>`
     SELECT times, delivered_by AS "deliveredBy" FROM soft_bounces WHERE address = ${address}`;
   // What was delivered and came back was no delivery.

@@ -1,3 +1,4 @@
+import { GUARD_WINDOW_MS, GUARDED_ENTRY_MS, HELD_BACK } from '../../domain/bounce.ts';
 import { EVENT_TYPES, type EventFacts } from '../../domain/event.ts';
 import { domainOfSuppressed, suppressionKeys } from '../../domain/suppressed-address.ts';
 import {
@@ -147,7 +148,8 @@ export const SUPPRESSIONS: Subject<SuppressionList> = {
     },
     *forgetSuppressions(now, limit) {
       const forgotten = yield* run`DELETE FROM suppressions WHERE id IN (
-        SELECT id FROM suppressions WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${limit})`;
+        SELECT id FROM suppressions WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${limit})
+        AND expires_at <= ${now}`;
       yield* change(-forgotten);
       yield* foldChanges();
       return forgotten;
@@ -184,7 +186,7 @@ function placeOf(entry: Suppression | undefined): string {
 
 /**
  * Adds an entry, or renews the one of its address, scope and stream, see `merged`. Only of a new one, or one that takes
- * the place of one that has ended, there is an event. Whoever puts several should do so in the order of their addresses.
+ * the place of one that has ended, there is an event.
  */
 export function* put(entry: Suppression, rules: AdditionRules): Work<Addition> {
   const size = new Size();
@@ -307,13 +309,11 @@ function tell(
     VALUES (${now}, ${EVENT_TYPES[type].code}, ${JSON.stringify(facts)})`;
 }
 
-/** Entries of a domain with this id, or a later one. */
-export function* entriesOfDomain(domain: string, firstId: string): Work<Suppression[]> {
-  return (yield* rows<SuppressionRow>`SELECT ${ENTRY.selected} FROM suppressions
-    WHERE domain = ${domain} AND id >= ${firstId}`).map(entryOf);
-}
-
-/** Sets when an entry ends. */
-export function expireEntry(id: string, expiresAt: number | null, now: number): Work<void> {
-  return send`UPDATE suppressions SET expires_at = ${expiresAt}, updated_at = ${now} WHERE id = ${id}`;
+/** Lets the entries of a domain from an id on that a bounce made end within {@link GUARDED_ENTRY_MS}. */
+export function endSoon(domain: string, firstId: string, now: number): Work<void> {
+  const end = now + GUARDED_ENTRY_MS;
+  // Imported ones have no evidence.
+  return send`UPDATE suppressions SET expires_at = ${end}, updated_at = ${now}
+    WHERE domain = ${domain} AND id >= ${firstId} AND created_at >= ${now - GUARD_WINDOW_MS}
+      AND reason ${among(HELD_BACK)} AND evidence IS NOT NULL AND (expires_at IS NULL OR expires_at > ${end})`;
 }

@@ -6,10 +6,11 @@ import {
   eventWithoutRecipient,
   NO_AFTERMATH,
 } from '../../domain/aftermath.ts';
-import { guardedExpiry, SOFT_BOUNCE_WINDOW_MS } from '../../domain/bounce.ts';
+import { SOFT_BOUNCE_WINDOW_MS } from '../../domain/bounce.ts';
 import { EVENT_TYPES, type EventFacts, type EventType } from '../../domain/event.ts';
 import type { Feedback, FeedbackSource } from '../../domain/feedback.ts';
 import { fromJson } from '../columns.ts';
+import type { CountedEvent } from '../counting.ts';
 import type { RelayNews } from '../telling.ts';
 import {
   EARLY_MS,
@@ -23,9 +24,10 @@ import {
   type TellRules,
   type ToldResult,
 } from '../telling.ts';
-import { findMail, type MailStep, type MailWork, openMail } from './mail.ts';
+import { findMail, type MailStep, type MailWork, type OpenRecipient, openMail } from './mail.ts';
+import { onPostgres, sql } from './sql.ts';
 import { suppress } from './suppressing.ts';
-import { entriesOfDomain, expireEntry } from './suppressions.ts';
+import { endSoon } from './suppressions.ts';
 import { unsubscribeLinkOf } from './unsubscribe-links.ts';
 import { rows, run, send, type Work } from './work.ts';
 
@@ -37,18 +39,17 @@ import { rows, run, send, type Work } from './work.ts';
 /** The verb `tell`. */
 export function* tell(batch: readonly Telling[], rules: TellRules, now: number): MailWork<TellAnswer[]> {
   const answers: TellAnswer[] = [];
+  const queue = new EarlyQueue();
   for (const telling of batch) {
     const results: ToldResult[] = [];
-    for (const [place, item] of telling.items.entries()) {
+    for (const [place, item] of inOrder(telling.items)) {
       const told = (yield* isRepeated(telling.source, item, now))
         ? { ...resultOf(item.feedback), verdict: 'repeated' as const }
         : yield* apply(item, rules, now, false, telling.onlyOfKey);
       const isEarly = told.verdict === 'early' || (told.verdict === 'unmatched' && telling.mayBeEarly);
       const early = { item, onlyOfKey: telling.onlyOfKey };
-      const waits = isEarly && (yield* keepForLater(`${telling.id} ${place}`, early, now));
-      results.push(
-        waits ? { ...told, verdict: 'early' } : isEarly ? { ...told, verdict: 'unmatched' } : told,
-      );
+      const waits = isEarly && (yield* queue.add(`${telling.id} ${place}`, early, now));
+      results[place] = isEarly ? { ...told, verdict: waits ? 'early' : 'unmatched' } : told;
     }
     yield* keepEvidence(telling, results, now);
     answers.push({ results });
@@ -56,10 +57,22 @@ export function* tell(batch: readonly Telling[], rules: TellRules, now: number):
   return answers;
 }
 
-/** The verb `retell`. */
+/** With their places, by what they name: writers at the same time then lock messages in the same order. */
+function inOrder(items: readonly TellingItem[]): [place: number, item: TellingItem][] {
+  const name = ({ feedback: { message } }: TellingItem) =>
+    message.token?.id ?? message.id ?? message.providerMessageId ?? message.messageId ?? '';
+  return [...items.entries()].sort(([, a], [, b]) => compare(name(a), name(b)));
+}
+
+function compare(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+/** The verb `retell`. What another node tells again at this moment is left to it. */
 export function* retell(after: string, limit: number, rules: TellRules, now: number): MailWork<RetellAnswer> {
   const waiting = yield* rows<{ id: string; at: number; body: string }>`
-    SELECT id, at, body FROM early_feedback WHERE id > ${after} ORDER BY id LIMIT ${limit}`;
+    SELECT id, at, body FROM early_feedback WHERE id > ${after} ORDER BY id LIMIT ${limit}
+    ${onPostgres(sql`FOR UPDATE SKIP LOCKED`)}`;
   const results: ToldResult[] = [];
   for (const { id, at, body } of waiting) {
     const isLate = now - at >= EARLY_MS;
@@ -97,10 +110,7 @@ export function* tellOwn(id: string, { bounces, rules }: OwnBounces, now: number
 
 /** The verb `guard`: entries that bounces of a domain made, from an id on, end soon. */
 export function* guard(domain: string, firstId: string, now: number): Work<void> {
-  for (const entry of yield* entriesOfDomain(domain, firstId)) {
-    const expiresAt = guardedExpiry(entry, now);
-    if (expiresAt !== entry.expiresAt) yield* expireEntry(entry.id, expiresAt, now);
-  }
+  yield* endSoon(domain, firstId, now);
   yield* send`INSERT INTO events (at, type, facts) VALUES (${now}, ${EVENT_TYPES['suppression.guarded'].code},
     ${JSON.stringify({ domain })})`;
 }
@@ -126,8 +136,9 @@ export function* forgetTold(firstFeedback: string, limit: number, now: number): 
     (SELECT source, once FROM told_once WHERE at < ${now - ONCE_MS} ORDER BY at LIMIT ${limit})`;
   const evidence = yield* run`DELETE FROM feedback WHERE id IN
     (SELECT id FROM feedback WHERE id < ${firstFeedback} ORDER BY id LIMIT ${limit})`;
-  const soft = yield* run`DELETE FROM soft_bounces WHERE address IN
-    (SELECT address FROM soft_bounces WHERE last_at < ${now - SOFT_BOUNCE_WINDOW_MS} ORDER BY last_at LIMIT ${limit})`;
+  const tooOld = now - SOFT_BOUNCE_WINDOW_MS;
+  const soft = yield* run`DELETE FROM soft_bounces WHERE last_at < ${tooOld} AND address IN
+    (SELECT address FROM soft_bounces WHERE last_at < ${tooOld} ORDER BY last_at LIMIT ${limit})`;
   return Math.max(ids, evidence, soft);
 }
 
@@ -144,13 +155,24 @@ interface Early {
   readonly onlyOfKey?: string | undefined;
 }
 
-/** False: too much waits already. */
-function* keepForLater(id: string, early: Early, now: number): Work<boolean> {
+/** What waits to be told again, as a transaction sees and adds to it: it is counted once. */
+class EarlyQueue {
+  #waiting: number | null = null;
+
+  /** False: too much waits already. */
+  *add(id: string, early: Early, now: number): Work<boolean> {
+    this.#waiting ??= yield* waitingNow();
+    if (this.#waiting >= MAX_EARLY) return false;
+    this.#waiting++;
+    yield* send`INSERT INTO early_feedback (id, at, body) VALUES (${id}, ${now}, ${JSON.stringify(early)})`;
+    return true;
+  }
+}
+
+function* waitingNow(): Work<number> {
   const [count] = yield* rows<{ waiting: number }>`
     SELECT count(*) AS waiting FROM (SELECT 1 FROM early_feedback LIMIT ${MAX_EARLY}) AS early`;
-  if ((count?.waiting ?? 0) >= MAX_EARLY) return false;
-  yield* send`INSERT INTO early_feedback (id, at, body) VALUES (${id}, ${now}, ${JSON.stringify(early)})`;
-  return true;
+  return count?.waiting ?? 0;
 }
 
 function* keepEvidence(
@@ -159,11 +181,19 @@ function* keepEvidence(
   now: number,
 ) {
   if (evidence === null) return;
-  const about = results.find(({ messageId }) => messageId !== null);
+  // What is about several messages belongs to none: whoever may see one of them must not see the others.
+  const messageId = sameOf(results.map((one) => one.messageId));
+  const address = messageId === null ? null : sameOf(results.map((one) => one.address));
   const { contentType, base64 } = evidence;
   yield* send`INSERT INTO feedback (id, at, source, kind, message, address, content_type, evidence)
-    VALUES (${id}, ${now}, ${source}, ${items[0]?.feedback.kind ?? 'nothing'}, ${about?.messageId ?? null},
-      ${about?.address ?? null}, ${contentType}, ${base64})`;
+    VALUES (${id}, ${now}, ${source}, ${items[0]?.feedback.kind ?? 'nothing'}, ${messageId},
+      ${address}, ${contentType}, ${base64})`;
+}
+
+/** What all of them are; null if they differ, or are nothing. */
+function sameOf(values: readonly (string | null)[]): string | null {
+  const [first = null] = values;
+  return values.every((value) => value === first) ? first : null;
 }
 
 function resultOf({ kind, source }: Feedback): ToldResult {
@@ -200,7 +230,7 @@ function* apply(
   if (recipient === null) {
     const type = eventWithoutRecipient(kind);
     if (type === null) return matched;
-    yield event(mail.id, null, type, now, { source, ...when });
+    yield event(mail.id, null, type, now, { source, ...when }, null);
     return { ...matched, changed: true };
   }
   const { index, address, relay } = recipient;
@@ -222,12 +252,21 @@ function* apply(
   // A new entry has the id that it was given here.
   if (type === null) return { ...named, changed: entry?.id === entryId, entry };
   const told = type === 'message.bounced' ? (bounce?.type ?? null) : null;
-  yield event(mail.id, index, type, now, {
-    ...factsOf(consequence, relay, feedback),
+  const facts = {
+    ...factsOf(consequence, recipient, feedback),
     ...when,
     ...(told !== null && { bounce: told }),
     ...(entry !== null && { suppression: entry.id }),
-  });
+  };
+  // What may be another recipient's changes nothing of this one, and counts for nobody.
+  const isCertain = aftermath !== known;
+  const counted =
+    type === 'message.bounced' && bounces
+      ? 'relay_bounced'
+      : type === 'message.complained' && isCertain
+        ? 'relay_complained'
+        : null;
+  yield event(mail.id, index, type, now, facts, counted);
   return { ...named, changed: true, bounce: told, entry };
 }
 
@@ -256,11 +295,17 @@ function happenedAt({ at }: Feedback, now: number): number {
   return Math.min(at ?? now, now);
 }
 
-function factsOf({ bounces }: Consequence, relay: string | null, { source, bounce }: Feedback): EventFacts {
+function factsOf(
+  { bounces }: Consequence,
+  { relay, state, outcome }: OpenRecipient,
+  { source, bounce }: Feedback,
+): EventFacts {
   const { code, enhancedCode, text } = bounce;
+  const after = bounces ? 'bounced' : outcome;
   return {
     ...(relay !== null && { relay }),
-    ...(bounces && { outcome: 'bounced' }),
+    ...(after !== null && { outcome: after }),
+    ...(state !== 'delivered' && state !== 'failed' && { state }),
     ...(code !== null && { code }),
     ...(enhancedCode !== null && { enhanced: enhancedCode }),
     ...(text !== '' && { text }),
@@ -268,8 +313,15 @@ function factsOf({ bounces }: Consequence, relay: string | null, { source, bounc
   };
 }
 
-function event(id: string, index: number | null, type: EventType, at: number, facts: EventFacts): MailStep {
-  return { mail: 'event', id, type, index, at, facts };
+function event(
+  id: string,
+  index: number | null,
+  type: EventType,
+  at: number,
+  facts: EventFacts,
+  counted: CountedEvent | null,
+): MailStep {
+  return { mail: 'event', id, type, index, at, facts, counted };
 }
 
 // What is known of recipients.

@@ -152,7 +152,8 @@ function change(
   if (next?.group !== undefined) row.routeGroup = fromGroup(next.group);
   if (state === 'delivered') {
     message.deliveredAt ??= work.at.now;
-    work.list.delivered(row.address, row.message);
+    // Captured mail says nothing of an address.
+    if (outcome !== 'captured') work.list.delivered(row.address, row.message);
   } else message.lastError = lastErrorOf(reply, kind, row.address);
   if (transition.possibleDuplicate && !message.possibleDuplicate) {
     message.possibleDuplicate = true;

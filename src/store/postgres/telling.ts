@@ -1,6 +1,5 @@
 import type { Queries } from '../../postgres/database.ts';
 import { bounced } from '../columns.ts';
-import { toldCount } from '../counting.ts';
 import type { MailStep, MailWork, NamedDelivery, OpenMail } from '../plain/mail.ts';
 import { bounceDelivery } from './changes.ts';
 import { ask } from './plain.ts';
@@ -30,9 +29,8 @@ async function takeStep(step: MailStep, work: Work): Promise<unknown> {
       return null;
     }
     case 'event': {
-      const { id, type, index, facts } = step;
+      const { id, type, index, facts, counted } = step;
       work.events.told(id, type, index, facts, step.at);
-      const counted = toldCount(type);
       if (counted !== null && facts.relay !== undefined) work.tallies.count(counted, work.at, 1, facts.relay);
       return null;
     }
@@ -65,6 +63,7 @@ async function namesakes(db: Queries, messageId: string, limit: number): Promise
 const OWN = /msg_[0-7][0-9a-hjkmnp-tv-z]{25}/;
 const IS_OF = 'SELECT id FROM messages WHERE id = $1 AND message_id = $2';
 const BY_MESSAGE_ID = `SELECT id FROM messages WHERE message_id = $1 AND position(id in message_id) = 0
+    AND octet_length(message_id) <= 1000
   ORDER BY id DESC LIMIT $2`;
 const BY_PROVIDER_ID = `SELECT message AS id, index FROM deliveries
   WHERE provider_message_id = $1 AND ($2::text IS NULL OR relay = $2) ORDER BY message DESC, index LIMIT 1000`;

@@ -222,7 +222,8 @@ export class Deliveries {
     if (outcome === 'captured') message.captured++;
     if (transition.state === 'delivered') {
       message.deliveredAt ??= at.now;
-      this.#books.stopping.delivered(address, message.id);
+      // Captured mail says nothing of an address.
+      if (outcome !== 'captured') this.#books.stopping.delivered(address, message.id);
     } else message.lastError = lastErrorOf(reply, kind, address);
     if (transition.possibleDuplicate) this.flagDuplicate(message);
     if (keepsRelay(transition)) this.#sql.keepRelay.run(AMBIGUOUS_RULE, message.seq, index);

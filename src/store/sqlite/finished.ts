@@ -103,7 +103,8 @@ class FinishedWriter {
       const index = settlement.unit.indexes[place] ?? 0;
       const relay = record.deliveries[index]?.relay ?? null;
       events.moved(seq, index, 1, transition, relay, at.now);
-      if (transition.state === 'delivered')
+      // Captured mail says nothing of an address.
+      if (transition.state === 'delivered' && transition.outcome !== 'captured')
         stopping.delivered(record.deliveries[index]?.recipient.address ?? '', record.id);
       if (relay !== null)
         tallies.count(transition.state === 'delivered' ? 'relay_delivered' : 'relay_failed', at, 1, relay);

@@ -1,7 +1,6 @@
 import type { DeliveryState } from '../../domain/delivery.ts';
 import type { OutcomeName } from '../../domain/outcome.ts';
 import { bounced } from '../columns.ts';
-import { toldCount } from '../counting.ts';
 import type { MailStep, MailWork, OpenMail } from '../plain/mail.ts';
 import { guard, retell, tell, tellOwn, tellRelays } from '../plain/telling.ts';
 import type { Stamp } from '../store.ts';
@@ -59,10 +58,9 @@ export class MailTelling {
         return null;
       }
       case 'event': {
-        const { id, type, index, facts } = step;
+        const { id, type, index, facts, counted } = step;
         const message = this.#books.ledger.open(id);
         if (message !== null) this.#books.events.told(message.seq, type, index, facts, step.at);
-        const counted = toldCount(type);
         if (counted !== null && facts.relay !== undefined)
           this.#books.tallies.count(counted, at, 1, facts.relay);
         return null;

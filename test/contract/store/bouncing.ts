@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BounceType } from '../../../src/domain/feedback.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
+import type { Suppression } from '../../../src/domain/suppression.ts';
 import { idFloor } from '../../../src/lib/id.ts';
 import { EVERY_EVENT } from '../../../src/store/events.ts';
 import { TELL_RULES } from '../../support/telling.ts';
 import {
   at,
+  CAPTURED,
   DAY,
   DEFERRED,
   DELIVERED,
@@ -162,6 +164,14 @@ export function bouncingContract(open: OpenSubject): void {
         expect((await bouncesInARow(near, 'near@example.org')).at(-1)).toBe('soft_bounces');
       });
 
+      it('count in a row whatever was captured in between, and not for test mail', async () => {
+        expect(await bouncesInARow([0, 1], ANN, 3)).toEqual([null, null]);
+        const { id } = await teller.sent({ deliveries: [recipientAt(ANN)], test: true }, [CAPTURED]);
+        const rules = { softBounces: 3 };
+        expect((await teller.tellOne(bounceOf(id, SOFT), { rules })).entry).toBeNull();
+        expect(await bouncesInARow([2], ANN, 3)).toEqual(['soft_bounces']);
+      });
+
       it('never suppress where the settings say 0, and are one of one address only', async () => {
         expect(await bouncesInARow([0, 1, 2], ANN, 0)).toEqual([null, null, null]);
         const others = ['a@example.org', 'b@example.org', 'c@example.org'];
@@ -275,12 +285,18 @@ export function bouncingContract(open: OpenSubject): void {
         const wish = await teller.sentTo('wish@example.org', { expiresAt: T0 + DAY }, at(now - 1));
         await teller.tellOne(told(wish.id, 'complaint'), {}, at(now - 1));
         expect([older, fresh, other].every(({ entry }) => entry?.reason === 'hard_bounce')).toBe(true);
+        const imported = { ...(await teller.entries('new@example.org'))[0], evidence: null } as Suppression;
+        await subject.suppressions.addSuppressions(
+          [{ ...imported, id: `${imported.id}i`, address: 'imported@example.org' }],
+          { max: 9, by: 'hand', now: T0 + now },
+        );
         await subject.store.guard('example.org', idFloor('sup_', now - HOUR), at(now));
         const ends = async (address: string) => (await teller.entries(address))[0]?.expiresAt;
         expect(await ends('old@example.org')).toBeNull();
         expect(await ends('new@example.org')).toBe(T0 + now + DAY);
         expect(await ends('new@example.net')).toBeNull();
         expect(await ends('wish@example.org')).toBeNull();
+        expect(await ends('imported@example.org')).toBeNull();
         const query = { ...EVERY_EVENT, types: ['suppression.guarded'] as const };
         const { events } = await subject.views.events({ ...query, from: { after: 0 }, limit: 9 });
         expect(events).toMatchObject([

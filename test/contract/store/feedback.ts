@@ -48,6 +48,16 @@ export function feedbackContract(open: OpenSubject): void {
       expect(await subject.views.feedbackAbout('msg_none')).toEqual([]);
     });
 
+    it('about several messages belongs to none: who may see one of them must not see the others', async () => {
+      const mails = [message({ keyId: 'key_one' }), message({ keyId: 'key_two' })];
+      await subject.store.accept(mails, at());
+      const [one, two] = mails.map(({ id }) => telling(id));
+      const both = telling(null, {}, { items: [...(one?.items ?? []), ...(two?.items ?? [])] });
+      expect(await tell(both)).toEqual(['matched', 'matched']);
+      expect(await subject.views.feedback(both.id)).toMatchObject({ messageId: null, address: null });
+      for (const { id } of mails) expect(await subject.views.feedbackAbout(id)).toEqual([]);
+    });
+
     it('lists the newest of very much', async () => {
       const mail = message();
       await subject.store.accept([mail], at());

@@ -79,13 +79,16 @@ const ON_ITS_WAY: readonly EventType[] = [
   'message.captured',
 ];
 
+/** What is told. */
+type Told = Pick<Subject, 'store' | 'views' | 'suppressions'>;
+
 /** A store with mail in it, that is told of it. */
 export class Teller {
-  readonly subject: () => Subject;
+  readonly subject: () => Told;
   #begun = 0;
 
   /** `subject` may be opened anew in between. */
-  constructor(subject: () => Subject) {
+  constructor(subject: () => Told) {
     this.subject = subject;
   }
 

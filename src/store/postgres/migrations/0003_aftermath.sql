@@ -1,6 +1,6 @@
--- compatible-with: 1
--- What became of messages after they were delivered, and the addresses that get no mail (contract-2 §A). A program that
--- does not know these tables sends to suppressed addresses.
+-- compatible-with: 3
+-- What became of messages after they were delivered, and the addresses that get no mail (contract-2 §A). No older program
+-- may run beside this: it sends to suppressed addresses, and sends the copies of all recipients to each of them.
 
 -- Events of the suppression list have no message.
 ALTER TABLE events ALTER COLUMN message DROP NOT NULL;
@@ -11,7 +11,9 @@ ALTER TABLE messages ADD COLUMN ignores_suppression boolean NOT NULL DEFAULT fal
 -- Each recipient's copy, where each has its own, in envelope order: length:checksum,… (store/columns.ts).
 ALTER TABLE messages ADD COLUMN copies text;
 -- What others name a message by: a Message-ID that the sender chose (ours has the id in it), and the id of a provider.
-CREATE INDEX messages_by_message_id ON messages (message_id) WHERE position(id in message_id) = 0;
+-- An index takes no longer ones, nor does anybody name them.
+CREATE INDEX messages_by_message_id ON messages (message_id)
+  WHERE position(id in message_id) = 0 AND octet_length(message_id) <= 1000;
 CREATE INDEX deliveries_by_provider_id ON deliveries (provider_message_id) WHERE provider_message_id IS NOT NULL;
 
 -- One row for each recipient of whom more is known than what the next hop said.
@@ -65,7 +67,7 @@ CREATE TABLE feedback (
   source       text    NOT NULL,
   kind         text    NOT NULL,                  -- of the first thing told; 'nothing' if it told nothing
   message      text    COLLATE "C",               -- the id of the message that it is about
-  address      text   ,                      -- of the recipient
+  address      text,                              -- of the recipient
   content_type text    NOT NULL,
   evidence     text    NOT NULL                   -- base64 of its beginning
 );

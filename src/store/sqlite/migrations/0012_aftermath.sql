@@ -60,7 +60,7 @@ CREATE TABLE feedback (
   source       TEXT    NOT NULL,
   kind         TEXT    NOT NULL,                  -- of the first thing told; 'nothing' if it told nothing
   message      TEXT,                              -- the id of the message that it is about
-  address      TEXT,                      -- of the recipient
+  address      TEXT,                              -- of the recipient
   content_type TEXT    NOT NULL,
   evidence     TEXT    NOT NULL                   -- base64 of its beginning
 ) STRICT, WITHOUT ROWID;
