@@ -188,9 +188,15 @@ describeWith(NEEDED, 'what became of mail', () => {
   });
 
   test('a search that is not one yet is told so, and what is empty is the answer to what is asked', async () => {
-    for (const half of ['ann@', 'example.', '*@']) {
+    for (const [half, said] of [
+      ['ann@', /^"" is not a valid mail domain/],
+      ['example.', /^Must be a domain/],
+      ['*@', /^A pattern must be like/],
+      ['scope:key:nobody', /^There is no key nobody/],
+    ] as const) {
       await wide.goto(`/suppressions?q=${half}`);
       await wide.getByText('Not a search yet').waitFor();
+      await wide.getByText(said).waitFor();
       expect(await wide.getByRole('alert').count()).toBe(0);
     }
     await wide.goto('/suppressions?q=nobody.example');

@@ -179,13 +179,16 @@ function Summary({ figures }: { readonly figures: Figures }) {
   const { delivered, failed, complained, bounceRate, complaintRate } = figures;
   const tone = { good: 'delivered', warn: 'retrying', bad: 'failed' } as const;
   const judged = complaintTone(figures);
+  if (delivered === null)
+    return (
+      <StatRow>
+        <Stat label="Bounced" value={formatCount(failed)} note="refused, given up, or come back" />
+        <Stat label="Called spam" value={formatCount(complained)} note="recipients who told" />
+      </StatRow>
+    );
   return (
     <StatRow>
-      {delivered === null ? (
-        <Stat label="Delivered" value="–" note="not kept in the log of events" />
-      ) : (
-        <Stat label="Delivered" value={formatCount(delivered)} note="taken by the next hop" />
-      )}
+      <Stat label="Delivered" value={formatCount(delivered)} note="taken by the next hop" />
       <Stat
         label="Bounced"
         value={formatRate(bounceRate)}

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { Ban, Download, MoreHorizontal, Plus, Search, Trash2, Upload } from 'lucide-react';
 import { useCallback, useMemo, useState } from 'react';
 import { useAddress } from '../../address.ts';
+import { faultsOf } from '../../faults.ts';
 import { ask } from '../../parts/ask.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Button, IconButton } from '../../parts/button.tsx';
@@ -18,9 +19,20 @@ import { AddDialog } from './add-dialog.tsx';
 import { EntryDrawer } from './entry-drawer.tsx';
 import { ExportDialog } from './export-dialog.tsx';
 import { ImportDialog } from './import-dialog.tsx';
-import { type Entry, fromWords, REASON_NAMES, REASONS, readWanted, scopeWords, withToken } from './words.ts';
+import {
+  type Entry,
+  fromWords,
+  REASON_NAMES,
+  REASONS,
+  readWanted,
+  scopeWords,
+  type Wanted,
+  withToken,
+} from './words.ts';
 
 const PAGE = 100;
+/** What a search names. */
+const SEARCHED: readonly (keyof Wanted)[] = ['address', 'domain', 'scope', 'stream'];
 
 /** Addresses that get no mail: why, and since when. */
 export function SuppressionsPage() {
@@ -78,7 +90,7 @@ export function SuppressionsPage() {
       <Card flush>
         {error?.code === 'invalid' ? (
           <EmptyState icon={Search} title="Not a search yet">
-            {error.fields[0]?.detail ?? error.message}
+            {Object.values(faultsOf(error, SEARCHED).fields).join(' ') || error.message}
           </EmptyState>
         ) : (
           <Fetched query={list.query}>
