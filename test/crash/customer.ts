@@ -5,7 +5,7 @@ import type { RunningServer } from '../peers/server.ts';
 import type { SmtpSink } from '../peers/smtp-sink.ts';
 
 /** How long something that must happen by itself is waited for. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 60_000;
 const LOOK_EVERY_MS = 100;
 
 /** Someone who hands in mail, one way or the other, and remembers what was acknowledged. */

@@ -57,7 +57,7 @@ export async function suspendsAndResumes(
   expect(await healthOf(server)).toMatchObject({ httpStatus: 503, checks: expect.arrayContaining([noRoom]) });
   makeRoom();
   await customer.sendUntilAcknowledged(server);
-  expect(await healthOf(server)).toMatchObject({ httpStatus: 200, status: 'healthy' });
+  await expect.poll(() => healthOf(server)).toMatchObject({ httpStatus: 200, status: 'healthy' });
   await customer.untilDelivered(sink);
 }
 

@@ -154,7 +154,7 @@ function answerOptions(exchange: Exchange, allow: string, origins: readonly stri
 function toProblem(error: unknown): Problem | null {
   if (error instanceof Problem) return error;
   if (!(error instanceof StoreError) || error.code === 'store_bug') return null;
-  // Even a read may share a commit with a message that finds no room.
+  // Even a read may come after messages that find no room in the database.
   const isFull = error.code === 'store_full';
   return isFull
     ? busy('disk_full', 'The server has no room at the moment.', 30)

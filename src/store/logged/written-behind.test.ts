@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import type { LogPlace } from '../../domain/log-place.ts';
 import type { Applying, QueueUse } from '../applying.ts';
-import { StoreError } from '../store.ts';
+import { StoreError, type StoreErrorCode } from '../store.ts';
 import { SureRoom } from './room.ts';
 import { type BehindTerms, WrittenBehind } from './written-behind.ts';
 
@@ -16,7 +16,7 @@ interface Call {
   readonly end: number;
   readonly keyIds: readonly string[];
   answer(use?: QueueUse): Promise<void>;
-  fail(code?: 'store_full' | 'store_busy'): Promise<void>;
+  fail(code?: StoreErrorCode): Promise<void>;
 }
 
 /** A database that answers when the test says so. */
@@ -234,13 +234,25 @@ describe('what could not be written', () => {
     expect(database.news()).toEqual([]);
     await database.call(3).answer();
     await again;
-    expect((await outcomes).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+    const full = { status: 'rejected', reason: { code: 'store_full' } };
+    expect(await outcomes, 'all are told what failed').toMatchObject([{ status: 'fulfilled' }, full, full]);
     expect(applied).toEqual([110, 130]);
     await behind.write();
     expect(database.news()).toEqual([]);
     flush(behind, 'd');
     void behind.write();
     expect(database.news()).toEqual([{ facts: ['d'], from: 130, end: 140 }]);
+  });
+
+  test('does not hide that what was sent behind it failed for good', async () => {
+    const behind = behindWith();
+    flush(behind, 'a');
+    void behind.write().catch(() => {});
+    flush(behind, 'b');
+    const next = behind.write();
+    await database.call(0).fail();
+    await database.call(1).fail('store_failed');
+    await expect(next).rejects.toMatchObject({ code: 'store_failed' });
   });
 
   test('is sent again after a second without anybody asking', async () => {

@@ -61,6 +61,8 @@ export class WrittenBehind {
   #appliedEnd: LogPlace;
   #last: Promise<void> = Promise.resolve();
   #waits = false;
+  /** The last failure, by which everything sent behind it has failed too; null: there was none. */
+  #failure: unknown = null;
   /** The last failure has not been retried yet. */
   #failed = false;
   #isIll = false;
@@ -138,7 +140,8 @@ export class WrittenBehind {
         this.#written(count, end);
       },
       (error: unknown) => {
-        this.#failedIn(era);
+        if (era !== this.#era) throw isTooEarly(error) ? this.#failure : error;
+        this.#failedBy(error);
         throw error;
       },
     );
@@ -157,8 +160,8 @@ export class WrittenBehind {
     if (this.#isMuch && this.#sent === 0) void this.write();
   }
 
-  #failedIn(era: number): void {
-    if (era !== this.#era) return;
+  #failedBy(error: unknown): void {
+    this.#failure = error;
     this.#era++;
     this.#sent = 0;
     this.#sentEnd = this.#appliedEnd;
@@ -175,6 +178,11 @@ export class WrittenBehind {
       if (!this.#stop.signal.aborted) void this.write();
     });
   }
+}
+
+/** Whether the database refused facts because those before them are not there. */
+function isTooEarly(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'store_busy';
 }
 
 /** Resolves when everything that was answered is in the database. */

@@ -50,6 +50,14 @@ describe.each([
     expect(settings()).toEqual(['a', 'b']);
   });
 
+  it('lets facts that come too early fail alone', () => {
+    const end = { segment: 1, offset: 20 };
+    const early: Request = { verb: 'apply', args: [[], { segment: 1, offset: 10 }, end, []] };
+    const first: Request = { verb: 'apply', args: [[], null, end, []] };
+    expect(codes([early, put('a'), first])).toEqual(['store_busy', 'ok', 'ok']);
+    expect(settings()).toEqual(['a']);
+  });
+
   it('counts once what was rolled back with a faulty request and done again', () => {
     const tally: Request = { verb: 'tally', args: [[{ event: 'denied', count: 1 }], { node: 'a', now: 0 }] };
     expect(codes([tally, put(null)])).toEqual(['ok', 'store_bug']);
@@ -79,8 +87,9 @@ describe.each([
     const pages = db.prepare<[], [number]>('PRAGMA page_count').get()?.[0] ?? 0;
     db.exec(`PRAGMA max_page_count = ${pages}`);
     const big = put('big', 'x'.repeat(100_000));
-    expect(codes([put('b'), big])).toEqual(['store_full', 'store_full']);
-    expect(settings()).toEqual(['a']);
+    expect(codes([put('b'), big])).toEqual(['ok', 'store_full']);
+    expect(codes([SETTINGS, big, SETTINGS]), 'who reads needs no room').toEqual(['ok', 'store_full', 'ok']);
+    expect(settings()).toEqual(['a', 'b']);
     db.exec('PRAGMA max_page_count = 1000000');
     expect(codes([big])).toEqual(['ok']);
   });

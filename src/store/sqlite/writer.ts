@@ -35,8 +35,9 @@ export class Writer {
   }
 
   /**
-   * Runs the requests in order and commits them together. If one of them fails, each is committed by itself, so that it
-   * fails alone. Never throws: every request has its answer.
+   * Runs the requests in order and commits them together. If one of them fails, or finds no room, they are committed in
+   * halves, and so on, so that it fails alone: whoever looks up a key must not be refused for the mail of others. Never
+   * throws: every request has its answer.
    */
   commit(requests: readonly Request[]): Answer[] {
     if (this.#failure !== null) return rejectAll(requests, this.#failure);
@@ -44,8 +45,9 @@ export class Writer {
       return this.#transact(requests).map((value) => ({ ok: true, value }));
     } catch (thrown) {
       const error = this.#rollBack(thrown);
-      if (error.code !== 'store_bug' || requests.length === 1) return rejectAll(requests, error);
-      return requests.flatMap((request) => this.commit([request]));
+      if (isOfAll(error) || requests.length === 1) return rejectAll(requests, error);
+      const half = requests.length >> 1;
+      return [requests.slice(0, half), requests.slice(half)].flatMap((some) => this.commit(some));
     }
   }
 
@@ -84,6 +86,11 @@ export class Writer {
     }
     return error;
   }
+}
+
+/** Whether it would meet every request: the disk failed, or somebody else holds the lock. */
+function isOfAll({ code }: StoreError): boolean {
+  return code === 'store_failed' || code === 'store_unavailable';
 }
 
 function rejectAll(requests: readonly Request[], error: StoreError): Answer[] {
