@@ -242,12 +242,14 @@ describeWith(NEEDED, 'what became of mail', () => {
       await dialog.getByRole('button', { name: 'Import', exact: true }).click();
       await dialog.getByText('The file is not UTF-8.').waitFor();
       await dialog.getByLabel('File').setInputFiles(file);
+      await dialog.getByRole('combobox', { name: 'Why' }).click();
+      await page.getByRole('option', { name: 'Complaint' }).click();
       await dialog.getByRole('button', { name: 'Import', exact: true }).click();
       await dialog.getByText(page === phone ? '2 added' : '0 added', { exact: true }).waitFor();
       await dialog.getByText('Line 3', { exact: true }).waitFor();
       await expect.poll(() => tooWide(page)).toEqual([]);
       await dialog.getByRole('button', { name: 'Done' }).click();
-      await row(page, 'one@import.example').waitFor();
+      await row(page, 'one@import.example').getByText('Complaint', { exact: true }).waitFor();
     }
     const [saved] = await Promise.all([
       wide.waitForEvent('download'),

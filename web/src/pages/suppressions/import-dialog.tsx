@@ -3,6 +3,7 @@ import { useId, useState } from 'react';
 import type { ResultOf, StepOf } from '../../../../src/operations/table.ts';
 import { stream } from '../../api.ts';
 import { formatBytes, formatCount, plural } from '../../format.ts';
+import { Select } from '../../parts/choice.tsx';
 import { fieldsOf } from '../../parts/form.tsx';
 import { Progress } from '../../parts/progress.tsx';
 import { RunDialog, useRun } from '../../parts/run.tsx';
@@ -10,6 +11,7 @@ import { Banner } from '../../parts/states.tsx';
 import { Said } from '../../parts/values.tsx';
 import { refetchShown } from '../../queries.ts';
 import { ALL_MAIL, ScopeFields, scopeOf } from './add-dialog.tsx';
+import { REASON_NAMES, REASONS, type Reason } from './words.ts';
 
 type Imported = ResultOf<'importSuppressions'>;
 
@@ -22,12 +24,13 @@ const MAX_SHOWN = 100;
 export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
   const [file, setFile] = useState<File | null>(null);
   const [values, setValues] = useState({ ...ALL_MAIL, scope: '' });
+  const [reason, setReason] = useState<Reason>('import');
   const [step, setStep] = useState<StepOf<'importSuppressions'> | null>(null);
   const run = useRun(async (signal) => {
     if (file === null) throw new Error('Choose a file first.');
     setStep(null);
     const text = await readText(file);
-    const request = { format: formatOf(file.name, text), text, scope: scopeOf(values) } as const;
+    const request = { format: formatOf(file.name, text), text, scope: scopeOf(values), reason } as const;
     return await stream('importSuppressions', request, setStep, signal).finally(() =>
       refetchShown(new Set(['suppressions'])),
     );
@@ -59,7 +62,16 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
             field: fieldsOf(values, {}, (part) => setValues((before) => ({ ...before, ...part }))),
           }}
         />
-        <p className="text-sm text-soft">Rows that say themselves whose mail they stop keep that.</p>
+        <Select
+          label="Why"
+          choices={REASON_NAMES.map((value) => ({ value, label: REASONS[value].name }))}
+          value={reason}
+          onChange={setReason}
+        />
+        <p className="text-sm text-soft">
+          Rows that say themselves whose mail they stop, or why, keep that. The lists of SendGrid and Mailgun
+          do not say why.
+        </p>
         {run.state === 'running' && (
           <div className="space-y-1.5">
             <Progress label="Import" value={step === null ? null : step.done / Math.max(1, step.total)} />
