@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, type TestContext } from 'vitest';
+import { expect, type TestContext, vi } from 'vitest';
 import { Installation, type RunningServer } from '../peers/server.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import { type Customer, healthOf } from './customer.ts';
@@ -57,7 +57,11 @@ export async function suspendsAndResumes(
   expect(await healthOf(server)).toMatchObject({ httpStatus: 503, checks: expect.arrayContaining([noRoom]) });
   makeRoom();
   await customer.sendUntilAcknowledged(server);
-  await expect.poll(() => healthOf(server)).toMatchObject({ httpStatus: 200, status: 'healthy' });
+  // Not at once: health looks at the store from time to time.
+  await vi.waitFor(
+    async () => expect(await healthOf(server)).toMatchObject({ httpStatus: 200, status: 'healthy' }),
+    { timeout: 60_000 },
+  );
   await customer.untilDelivered(sink);
 }
 
