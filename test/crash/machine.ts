@@ -49,13 +49,13 @@ export async function suspendsAndResumes(
   server: RunningServer,
   customer: Customer<Answer>,
   sink: SmtpSink,
-  makeRoom: () => void,
+  makeRoom: () => void | Promise<void>,
 ): Promise<void> {
   const refused = await customer.sendUntilRefused(server);
   expectRefusal(refused, FULL, server.output);
   const noRoom = expect.objectContaining({ name: 'room', status: 'critical' });
   expect(await healthOf(server)).toMatchObject({ httpStatus: 503, checks: expect.arrayContaining([noRoom]) });
-  makeRoom();
+  await makeRoom();
   await customer.sendUntilAcknowledged(server);
   // Not at once: health looks at the store from time to time.
   await vi.waitFor(
