@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:https';
-import { vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { RunningServer } from '../peers/server.ts';
 import type { SmtpSink } from '../peers/smtp-sink.ts';
 
@@ -78,6 +78,15 @@ export function ask(server: RunningServer, path: string): Promise<{ status: numb
   });
   call.on('error', reject).end();
   return promise;
+}
+
+/** Waits until health finds nothing. Not at once: it looks at the store from time to time. */
+export async function untilHealthy(server: RunningServer): Promise<void> {
+  const look = async () => {
+    const { httpStatus, status } = await healthOf(server);
+    expect([httpStatus, status]).toEqual([200, 'healthy']);
+  };
+  await vi.waitFor(look, { timeout: PATIENCE_MS, interval: LOOK_EVERY_MS });
 }
 
 /** What health says. */

@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, type TestContext, vi } from 'vitest';
+import { expect, type TestContext } from 'vitest';
 import { Installation, type RunningServer } from '../peers/server.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
-import { type Customer, healthOf } from './customer.ts';
+import { type Customer, healthOf, untilHealthy } from './customer.ts';
 import { type HttpAnswer, HttpCustomer } from './http-customer.ts';
 import { SmtpCustomer } from './smtp-customer.ts';
 
@@ -57,11 +57,7 @@ export async function suspendsAndResumes(
   expect(await healthOf(server)).toMatchObject({ httpStatus: 503, checks: expect.arrayContaining([noRoom]) });
   await makeRoom();
   await customer.sendUntilAcknowledged(server);
-  // Not at once: health looks at the store from time to time.
-  await vi.waitFor(
-    async () => expect(await healthOf(server)).toMatchObject({ httpStatus: 200, status: 'healthy' }),
-    { timeout: 60_000 },
-  );
+  await untilHealthy(server);
   await customer.untilDelivered(sink);
 }
 

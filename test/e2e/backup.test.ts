@@ -143,7 +143,7 @@ test('what was acknowledged before a backup is in it; what was still to be sent 
         expect(await there.record(id)).toMatchObject({ status: 'failed', outcome: 'cancelled' });
     await vi.waitFor(
       async () => expect((await healthOf(again)).checks.map(({ name }) => name)).not.toContain('restored'),
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     );
     await again.end('SIGKILL');
   }

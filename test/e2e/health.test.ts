@@ -182,7 +182,7 @@ function holdStore({ installation }: Service): { release(): void } {
 async function untilHealthy(service: Service): Promise<void> {
   const look = async () =>
     expect(JSON.parse((await ask(service.server, '/health')).body)).toMatchObject({ status: 'healthy' });
-  await vi.waitFor(look, { timeout: 10_000, interval: 50 });
+  await vi.waitFor(look, { timeout: 60_000, interval: 50 });
 }
 
 /** Every series of `/metrics` and its value. */
