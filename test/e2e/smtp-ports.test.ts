@@ -28,6 +28,7 @@ describe.concurrent('the ports of the SMTP listener', () => {
       message: `Port ${taken} of listener.ports is not bound: another program uses it.`,
       smtp: { listening: true, configuredPorts: [0, taken], listeningPorts: smtp, ports: [0, taken] },
     });
+    await server.printed(/"event":"smtp\.port_not_bound"/);
     expect(server.output).toContain(`Port ${taken} of listener.ports is not bound`);
     const line = logOf(server).find(({ event }) => event === 'smtp.port_not_bound');
     expect(line).toMatchObject({ level: 'warn', code: 'address_in_use', key: 'listener.ports', port: taken });
@@ -126,8 +127,9 @@ describeIf(CAN_MAKE_NETWORKS, NET, 'port 25 and 587', () => {
       status: 'healthy',
       detail: told,
     });
+    await server.printed(/"event":"smtp\.port_fallback"/);
+    await server.printed(/smtp:\/\/localhost:2525/);
     expect(server.output).toContain(told);
-    expect(server.output).toContain('smtp://localhost:2525');
     expect(logOf(server).filter(({ event }) => event.startsWith('smtp.port_'))).toMatchObject([
       { event: 'smtp.port_not_bound', code: 'address_in_use', port: 25 },
       { event: 'smtp.port_fallback', port: 25, bound: 2525 },

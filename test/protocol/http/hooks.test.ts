@@ -1,6 +1,6 @@
 /** Webhooks of providers over real sockets: who is let in, what each proof is worth, and when the answer comes. */
 import { randomBytes } from 'node:crypto';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { HOOK_TYPES, type HookType } from '../../../src/domain/relay.ts';
 import type { HookSettings } from '../../../src/domain/relay-hook.ts';
 import { cidrs } from '../../support/cidrs.ts';
@@ -190,7 +190,7 @@ test('the answer waits until what was told is durable', async () => {
   const answer = tell('resend').finally(() => {
     answered = true;
   });
-  await vi.waitFor(() => expect(world.desk.reports).toHaveLength(1));
+  await expect.poll(() => world.desk.reports).toHaveLength(1);
   // A request that comes later is answered first.
   expect((await world.ask({ path: '/api/v1/ready' })).status).toBe(200);
   expect(answered).toBe(false);
@@ -231,8 +231,8 @@ test('a subscription is confirmed by one GET, after the answer', async () => {
   const request = snsRequest(signedSns(confirmation('SubscriptionConfirmation')));
   const answer = await post(request, `/hooks/ses/${TOKEN}`);
   expect([answer.status, answer.json, world.desk.reports]).toEqual([200, { accepted: 0 }, []]);
-  await vi.waitFor(() => expect(fetched).toEqual([CERTIFICATE_URL, SUBSCRIBE_URL]));
-  await vi.waitFor(() => expect(world.noted).toContain('hook.confirmed'));
+  await expect.poll(() => fetched).toEqual([CERTIFICATE_URL, SUBSCRIBE_URL]);
+  await expect.poll(() => world.noted).toContain('hook.confirmed');
   // The other confirmation is not followed: it would subscribe again.
   await post(snsRequest(signedSns(confirmation('UnsubscribeConfirmation'))), `/hooks/ses/${TOKEN}`);
   expect(fetched).toHaveLength(2);
