@@ -52,11 +52,6 @@ export class Listed {
     else this.is(coming.entry);
   }
 
-  /** It comes no more. */
-  isGone(coming: Coming): void {
-    this.#coming.delete(coming);
-  }
-
   /** This entry is there from now on. */
   is(entry: Entry): void {
     this.#certain.set(keyOf(entry), entry);

@@ -338,7 +338,7 @@ export function stoppingContract(open: OpenSubject): void {
         expect(await suppress({ indexes: [0] }), 'again').toEqual([STALE]);
       });
 
-      it('is told by entries of bounces that settled in the same batch', async () => {
+      it('ends and is told of once where a batch names it twice', async () => {
         const { unit, id } = await waiting({ deliveries: [recipient(), ...to(ANN)] });
         await add(ANN, { reason: 'hard_bounce' });
         const ended = { unit: { ...unit, indexes: [1] }, report: null };
