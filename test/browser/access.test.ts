@@ -14,8 +14,8 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
     await dashboard.claim();
   }, 60_000);
   afterAll(async () => {
-    expect([[...dashboard.strays], dashboard.surprises]).toEqual([[], []]);
     await dashboard.stop();
+    expect([[...dashboard.strays], dashboard.surprises]).toEqual([[], []]);
   });
 
   test('is not told whether name or password was wrong', async () => {

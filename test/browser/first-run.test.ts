@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../peers/need.ts';
 import { ADMIN, Dashboard, NEEDED } from './dashboard.ts';
 
@@ -16,8 +16,8 @@ describeWith(NEEDED, 'the first run', () => {
     dashboard = await Dashboard.start();
   });
   afterAll(async () => {
-    expect([[...dashboard.strays], dashboard.surprises]).toEqual([[], []]);
     await dashboard.stop();
+    expect([[...dashboard.strays], dashboard.surprises]).toEqual([[], []]);
   });
 
   test('without the link nobody can claim the dashboard', async () => {
@@ -74,7 +74,7 @@ describeWith(NEEDED, 'the first run', () => {
     await page.getByRole('menuitem', { name: 'Revoke' }).click();
     await page.getByRole('button', { name: 'Revoke key' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await vi.waitFor(async () => expect((await send()).status).toBe(401), { timeout: 5000 });
+    await expect.poll(async () => (await send()).status).toBe(401);
   });
 
   test('the guided path comes back under Help', async () => {

@@ -20,8 +20,8 @@ delivery: { default_relay: inbox }
     expect(code).toBe(0);
   }, 60_000);
   afterAll(async () => {
-    expect([[...dashboard.strays], dashboard.surprises]).toEqual([[], []]);
     await dashboard.stop();
+    expect([[...dashboard.strays], dashboard.surprises]).toEqual([[], []]);
   });
 
   test('is shown with what it lacks, is given its secret alone, and gets another URL', async () => {

@@ -19,8 +19,8 @@ describeWith(NEEDED, 'ten thousand messages', () => {
     for (let batch = 0; batch < BATCHES; batch++) await sendBatch(batch);
   }, 120_000);
   afterAll(async () => {
-    expect([[...dashboard.strays], dashboard.surprises]).toEqual([[], []]);
     await dashboard.stop();
+    expect([[...dashboard.strays], dashboard.surprises]).toEqual([[], []]);
   });
 
   async function sendBatch(batch: number): Promise<void> {

@@ -23,9 +23,9 @@ delivery: { retry_first_seconds: 3600, retry_max_seconds: 3600 }
     client = new Client(dashboard.server, await createKey(dashboard.installation, 'app'));
   }, 60_000);
   afterAll(async () => {
-    expect([[...dashboard.strays], dashboard.surprises]).toEqual([[], []]);
     await dashboard.stop();
     await sink.close();
+    expect([[...dashboard.strays], dashboard.surprises]).toEqual([[], []]);
   });
 
   test('a relay is added, tested step by step, and used', async () => {
