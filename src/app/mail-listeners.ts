@@ -157,6 +157,7 @@ function apiOptions({ live }: Pick<MailParts, 'live'>) {
     get maxFeedbackBytes() {
       return live.config.bounces.maxMessageBytes;
     },
+    dropIn: live.config.dropin.enabled,
     maxWaitingReaders: partOf(limits.maxWaitingReaders, live.config),
     maxEventReaders: partOf(limits.maxEventReaders, live.config),
   };

@@ -1,4 +1,5 @@
-import { address, cidr, flag, integer, listOf, origin, orNull, port } from './kinds.ts';
+import { PROVIDER_NAMES } from '../domain/drop-in.ts';
+import { address, choice, cidr, flag, integer, listOf, origin, orNull, port } from './kinds.ts';
 import { live, restart } from './setting.ts';
 
 const MIB = 1024 * 1024;
@@ -132,6 +133,12 @@ export const API_SETTINGS = {
     listOf(origin),
     [],
     'Origins whose pages may call the API from a browser, such as https://app.example.com. Empty means none, because an API key in a web page is public.',
+  ),
+  'dropin.enabled': restart(
+    listOf(choice(...PROVIDER_NAMES)),
+    [...PROVIDER_NAMES],
+    'The providers whose APIs are offered on the ports of the API, for applications that already speak one.',
+    'seldom',
   ),
   'api.max_request_header_bytes': restart(
     integer(2048, MIB, 'bytes'),

@@ -9,8 +9,8 @@ import { StoreError } from '../../store/store.ts';
 import type { AuthResult } from '../authenticator.ts';
 import type { RateVerdict } from '../rate.ts';
 import { type Access, type Call, rateHeaders, retryAfter, secretIn, unauthorized } from './call.ts';
-import { answerAsMailgun } from './mailgun.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
+import { refusalAt } from './providers/providers.ts';
 import { routes, type Target } from './routes.ts';
 import { limitStranger } from './strangers.ts';
 
@@ -43,10 +43,10 @@ class IngestApi {
   async handle(exchange: Exchange): Promise<void> {
     const { trustedProxies, limits } = this.#options;
     const match = this.#router.match(exchange.path);
-    const mailgun = match?.pattern.startsWith('/v3/') === true;
     const sourceAddress = clientAddress(exchange, trustedProxies);
     // Answers contain text from strangers: no browser may render them as a page.
     exchange.setHeader('X-Content-Type-Options', 'nosniff');
+    const asProvider = refusalAt(exchange.path, this.#options.dropIn);
     markForOrigin(exchange, limits.corsOrigins);
     try {
       if (match === null) {
@@ -73,7 +73,8 @@ class IngestApi {
     } catch (error) {
       const problem = toProblem(error);
       if (problem === null) {
-        if (mailgun && !exchange.answered && !exchange.over) answerAsMailgun(exchange, internalError());
+        if (asProvider !== null && !exchange.answered && !exchange.over)
+          asProvider(exchange, internalError());
         // The server logs it, and answers if nothing was sent yet.
         throw error;
       }
@@ -83,8 +84,8 @@ class IngestApi {
         sourceAddress,
         match !== null && isForStrangers(match) ? 'hooks' : 'api',
       );
-      if (mailgun) answerAsMailgun(exchange, problem);
-      else exchange.problem(problem);
+      if (asProvider === null) exchange.problem(problem);
+      else asProvider(exchange, problem);
     }
   }
 

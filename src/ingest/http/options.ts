@@ -1,3 +1,4 @@
+import type { ProviderName } from '../../domain/drop-in.ts';
 import type { Acts, FeedbackDesk, Intake } from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
@@ -64,6 +65,8 @@ export interface IngestOptions {
   /** Largest body of feedback. */
   readonly maxFeedbackBytes: number;
   readonly limits: IngestLimits;
+  /** The providers whose APIs are offered (`dropin.enabled`); read at the start. */
+  readonly dropIn: readonly ProviderName[];
   /** How many readers may wait with `?wait=` at once; further ones are answered immediately. */
   readonly maxWaitingReaders: number;
   /** How many may wait for events, or read a stream of them, at once; further ones are refused. */

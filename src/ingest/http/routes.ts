@@ -27,6 +27,7 @@ import { answerList } from './list.ts';
 import { answerMailgun } from './mailgun.ts';
 import { descriptionEndpoint } from './openapi/endpoint.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
+import { providerRoutes } from './providers/providers.ts';
 import { readParameters } from './query.ts';
 import { answerHold, answerQueue, answerQueueAct } from './queue.ts';
 import { answerRaw } from './raw.ts';
@@ -66,7 +67,8 @@ const MAX_KEYS_IN_PROGRESS = 10_000;
 
 /** Every path of the API. */
 export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[] {
-  const handlers = handlersOf(deps, options);
+  const parts = partsOf(deps, options);
+  const handlers = handlersOf(parts);
   const open: Readonly<Record<keyof typeof OPEN_ENDPOINTS, OpenHandle>> = {
     getReady: (exchange) => answerReady(exchange, deps.ready()),
     getDescription: descriptionEndpoint(),
@@ -82,16 +84,18 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
       return { method, path, target: { access, handle: handlers[id] } };
     }),
     ...OPEN_IDS.map((id) => ({ ...OPEN_ENDPOINTS[id], target: { open: open[id] } })),
+    ...providerRoutes(options.dropIn).map(({ method, path, target: { access, handle } }) => ({
+      method,
+      path,
+      target: { access, handle: (call: Call) => handle(call, parts) },
+    })),
     ...STRANGER_IDS.map((id) => ({ ...STRANGER_ENDPOINTS[id], target: { stranger: strangers[id] } })),
   ];
 }
 
-function handlersOf(
-  deps: IngestDeps,
-  options: IngestOptions,
-): Readonly<Record<keyof typeof ENDPOINTS, Handle>> {
+function partsOf(deps: IngestDeps, options: IngestOptions) {
   const { clock, random, events, signal, shared } = deps;
-  const parts = {
+  return {
     ...deps,
     ...shared,
     options,
@@ -101,6 +105,9 @@ function handlersOf(
     nextToken: createTokenSource(clock, random),
     inProgress: new InProgress({ max: MAX_KEYS_IN_PROGRESS }),
   };
+}
+
+function handlersOf(parts: ReturnType<typeof partsOf>): Readonly<Record<keyof typeof ENDPOINTS, Handle>> {
   return {
     sendMessage: (call) => answerSubmit(call, parts),
     sendBatch: (call) => answerBatch(call, parts),

@@ -132,7 +132,7 @@ function toAttachment(json: z.infer<typeof attachmentSchema>): AttachmentField {
 }
 
 /** The rule for base64, with the likeliest reason why a text breaks it. */
-function base64Rule(text: string): string {
+export function base64Rule(text: string): string {
   const rule = 'Must be base64 with padding and without line breaks (RFC 4648)';
   if (text.startsWith('data:')) return `${rule}: remove everything up to and including "base64,".`;
   if (/[\r\n]/.test(text)) return `${rule}: join its lines.`;

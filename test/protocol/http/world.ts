@@ -10,6 +10,7 @@ import { messageActs } from '../../../src/control/messages.ts';
 import { outlookOf } from '../../../src/control/outlook.ts';
 import { queueOperations } from '../../../src/control/queue.ts';
 import { suppressionOperations } from '../../../src/control/suppressions.ts';
+import { PROVIDER_NAMES } from '../../../src/domain/drop-in.ts';
 import type { FeedbackToken } from '../../../src/domain/feedback.ts';
 import type { Submission } from '../../../src/domain/message.ts';
 import type { RelayHook } from '../../../src/domain/relay-hook.ts';
@@ -98,6 +99,7 @@ const OPTIONS: Omit<IngestOptions, 'limits'> & SharedLimits = {
   strangerCidrs: cidrs('127.0.0.0/8', '::1/128'),
   trustedProxies: cidrs(),
   maxFeedbackBytes: 100_000,
+  dropIn: PROVIDER_NAMES,
   maxBytesInFlight: 1_000_000,
   maxWaitingRequests: 10,
   maxWaitingReaders: 2,
@@ -271,8 +273,7 @@ export class World extends IngestWorld {
           const json = isJson ? JSON.parse(text) : {};
           const answer = { status: response.statusCode ?? 0, headers: response.headers, text, json };
           try {
-            // Paths for strangers are in no description.
-            if (!/^\/(?:hooks|u)\//.test(path)) holdAgainst(method, path, answer);
+            if (!UNDESCRIBED.test(path)) holdAgainst(method, path, answer);
             resolve(answer);
           } catch (error) {
             reject(error);
@@ -314,6 +315,9 @@ export class World extends IngestWorld {
     await this.stores.store.close();
   }
 }
+
+/** Paths for strangers, and those of providers' APIs, are in no description. */
+const UNDESCRIBED = /^\/(?:hooks|u|resend|emails)\b/;
 
 /** The smallest submission. */
 export const MAIL = { from: 'jane@example.com', to: ['bob@example.org'], subject: 'Hello', text: 'Hi.' };

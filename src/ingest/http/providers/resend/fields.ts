@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { pointerToken } from '../../../../http/problem.ts';
+import { formatTimestamp } from '../../../../lib/clock.ts';
+import { decodeBase64 } from '../../../../lib/decode.ts';
+import type { AddressField, FieldName, NamedValue, PointTo } from '../../fields.ts';
+import { NO_ADDRESSES } from '../../fields.ts';
+import { base64Rule } from '../../schema.ts';
+import { attachmentOf, type GivenMessage } from '../submitting.ts';
+
+/** Resend's fields, and what they are in ours (contract-2 §C2). */
+
+const addresses = () => z.union([z.string(), z.array(z.string())]).nullish();
+
+const attachment = z.strictObject({
+  content: z.string().nullish(),
+  filename: z.string().nullish(),
+  content_type: z.string().nullish(),
+  content_id: z.string().nullish(),
+  /** Nothing is fetched: refused. */
+  path: z.unknown().optional(),
+});
+
+/** The body of `POST /emails`, and each of `POST /emails/batch`. */
+export const emailSchema = z.strictObject({
+  from: z.string().nullish(),
+  to: addresses(),
+  cc: addresses(),
+  bcc: addresses(),
+  reply_to: addresses(),
+  subject: z.string().nullish(),
+  html: z.string().nullish(),
+  text: z.string().nullish(),
+  headers: z.record(z.string(), z.string().nullable()).nullish(),
+  tags: z.array(z.strictObject({ name: z.string(), value: z.string().nullish() })).nullish(),
+  attachments: z.array(attachment).nullish(),
+  scheduled_at: z.string().nullish(),
+  /** Not offered yet: refused. */
+  template: z.unknown().optional(),
+  topic_id: z.unknown().optional(),
+});
+
+/** See {@link emailSchema}. */
+export type Email = z.infer<typeof emailSchema>;
+
+/** Fields that are taken and mean nothing here. */
+export const IGNORED = ['topic_id'] as const;
+
+/** Resend's names of our fields, where they differ. */
+const NAMES: Partial<Record<FieldName, string>> = { sendAt: 'scheduled_at' };
+const ATTACHMENT_NAMES: Readonly<Record<string, string>> = {
+  contentType: 'content_type',
+  contentId: 'content_id',
+};
+
+/** A message of Resend's in our terms, at `now` (wall ms). */
+export function messageOf(email: Email, now: number): GivenMessage {
+  const replyTo = addressesOf(email.reply_to).texts;
+  return {
+    fields: {
+      from: email.from || null,
+      to: addressesOf(email.to),
+      cc: addressesOf(email.cc),
+      bcc: addressesOf(email.bcc),
+      subject: email.subject ?? '',
+      text: email.text || null,
+      html: email.html || null,
+      headers: [
+        ...(replyTo.length > 0 ? [['Reply-To', replyTo.join(', ')] as const] : []),
+        ...headersOf(email),
+      ],
+      attachments: (email.attachments ?? []).map(attachmentFrom),
+      tags: (email.tags ?? []).map(({ name, value }) => (value ? `${name}:${value}` : name)),
+      sendAt: email.scheduled_at ? timeOf(email.scheduled_at, now) : null,
+    },
+    pointTo,
+  };
+}
+
+/** A text is one address, not a list of them. */
+function addressesOf(value: Email['to']): AddressField {
+  if (!value || value.length === 0) return NO_ADDRESSES;
+  return { texts: typeof value === 'string' ? [value] : value, lists: false };
+}
+
+function headersOf({ headers }: Email): NamedValue[] {
+  return Object.entries(headers ?? {}).flatMap(([name, value]): NamedValue[] =>
+    value ? [[name, value]] : [],
+  );
+}
+
+function attachmentFrom({ content, filename, content_type, content_id }: z.infer<typeof attachment>) {
+  const text = content ?? '';
+  return attachmentOf({
+    filename: filename || null,
+    content: decodeBase64(text) ?? { rule: base64Rule(text) },
+    contentType: content_type || null,
+    contentId: content_id || null,
+    // What the text refers to is shown within it.
+    disposition: content_id ? 'inline' : null,
+  });
+}
+
+const AHEAD = /^in (\d{1,5}) ?(m|min|mins|minute|minutes|h|hour|hours|d|day|days)$/i;
+const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** "in 5 min" as a time; any other text as it is. */
+function timeOf(text: string, now: number): string {
+  const [, count, unit = ''] = AHEAD.exec(text.trim()) ?? [];
+  const unitMs = UNIT_MS[unit.charAt(0).toLowerCase()];
+  return count === undefined || unitMs === undefined ? text : formatTimestamp(now + Number(count) * unitMs);
+}
+
+const pointTo: PointTo = (field, place, property) => {
+  const name = NAMES[field] ?? field;
+  if (place === undefined) return `/${name}`;
+  const inner = `/${name}/${pointerToken(String(place))}`;
+  return property === undefined ? inner : `${inner}/${ATTACHMENT_NAMES[property] ?? property}`;
+};

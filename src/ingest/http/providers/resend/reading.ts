@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { NO_AFTERMATH, ownBounce } from '../../../../domain/aftermath.ts';
+import type { ApiKey } from '../../../../domain/key.ts';
+import type { MessageRecord } from '../../../../domain/message.ts';
+import { formatTimestamp } from '../../../../lib/clock.ts';
+import { messageUuid, readMessageId } from '../../../../lib/id.ts';
+import type { MessageDetail, RecipientRecord } from '../../../../store/views.ts';
+import type { Call } from '../../call.ts';
+import { findReadable } from '../../find-message.ts';
+import { asInteger, NO_PARAMETERS, readParameters } from '../../query.ts';
+import type { ProviderDeps } from '../provider.ts';
+
+/** How Resend shows messages: `GET /emails/{id}` and `GET /emails` (contract-2 §C2). */
+
+/** What became of a message, in Resend's words, the worst first: of several recipients the worst is told. */
+const EVENTS = [
+  'bounced',
+  'complained',
+  'suppressed',
+  'failed',
+  'canceled',
+  'delivery_delayed',
+  'scheduled',
+  'queued',
+  'sent',
+  'delivered',
+] as const;
+
+type LastEvent = (typeof EVENTS)[number];
+
+/** Answers with one email. */
+export async function showEmail({ exchange, caller, params }: Call, deps: ProviderDeps): Promise<void> {
+  readParameters(exchange.query, NO_PARAMETERS);
+  const detail = await findReadable(params['id'] ?? '', caller.key, deps.views);
+  exchange.json(200, {
+    object: 'email',
+    ...emailJson(detail, deps),
+    ...(await bodiesOf(detail, caller.key, deps)),
+  });
+}
+
+// biome-ignore format: a table
+const LIST_PARAMETERS = {
+  limit: { schema: z.int().min(1).max(100).default(20), fromText: asInteger, code: 'out_of_range', rule: 'an integer from 1 to 100', meaning: 'How many emails.', example: '20' },
+  after: { schema: z.string().transform((text) => readMessageId(text) ?? '').refine((id) => id !== '').optional(), code: 'message_id', rule: 'the id of an email', meaning: 'Only emails older than this one.', example: '0199c2f0-5c3e-4a11-8a3d-1f2e3d4c5b6a' },
+};
+
+/** Answers with emails, the newest first. */
+export async function listEmails({ exchange, caller }: Call, deps: ProviderDeps): Promise<void> {
+  const { limit, after } = readParameters(exchange.query, LIST_PARAMETERS);
+  const owner = caller.key.scopes.includes('messages:read_all') ? 'all' : { keyId: caller.key.id };
+  const page = await deps.views.list({
+    owner,
+    asker: caller.key.id,
+    statuses: [],
+    before: after ?? null,
+    limit,
+  });
+  const details = await Promise.all(page.messages.map(({ id }) => deps.views.message(id)));
+  exchange.json(200, {
+    object: 'list',
+    has_more: page.next !== null,
+    data: details.flatMap((detail) => (detail === null ? [] : [emailJson(detail, deps)])),
+  });
+}
+
+function emailJson(detail: MessageDetail, deps: Pick<ProviderDeps, 'sending' | 'clock'>) {
+  const { message } = detail;
+  return {
+    id: messageUuid(message.id),
+    to: message.to,
+    from: message.header.from,
+    created_at: formatTimestamp(message.createdAt),
+    subject: message.header.subject,
+    bcc: message.bcc,
+    cc: message.cc,
+    reply_to: [],
+    last_event: lastEventOf(detail, deps),
+    scheduled_at: message.sendAt === null ? null : formatTimestamp(message.sendAt),
+    message_id: message.header.messageId,
+    tags: message.tags.map(tagJson),
+  };
+}
+
+/** A tag is `name:value` here. */
+function tagJson(tag: string) {
+  const colon = tag.indexOf(':');
+  return colon < 0 ? { name: tag, value: '' } : { name: tag.slice(0, colon), value: tag.slice(colon + 1) };
+}
+
+/** What is read from the contents: null where the key may not, or they are gone. */
+async function bodiesOf(
+  { message }: MessageDetail,
+  key: ApiKey,
+  { readWords }: Pick<ProviderDeps, 'readWords'>,
+) {
+  if (message.content === null || !mayRead(message, key)) return { html: null, text: null };
+  const { html, text, headers } = await readWords(message);
+  const replyTo = headers.find(({ name }) => name.toLowerCase() === 'reply-to')?.value;
+  return { html, text, ...(replyTo !== undefined && { reply_to: [replyTo] }) };
+}
+
+/** The content of a test key's mail is meant for the tester. */
+function mayRead({ test }: MessageRecord, { mode, scopes }: ApiKey): boolean {
+  return scopes.includes('messages:content') || (test && mode === 'test');
+}
+
+function lastEventOf(detail: MessageDetail, deps: Pick<ProviderDeps, 'sending' | 'clock'>): LastEvent {
+  const direct = new Set(deps.sending().relays.flatMap(({ name, type }) => (type === 'mx' ? [name] : [])));
+  const isScheduled = (detail.message.sendAt ?? 0) > deps.clock.wall();
+  const events = new Set(detail.recipients.map((one) => eventOf(one, detail, { direct, isScheduled })));
+  return EVENTS.find((event) => events.has(event)) ?? 'queued';
+}
+
+function eventOf(
+  recipient: RecipientRecord,
+  { aftermath, message }: MessageDetail,
+  { direct, isScheduled }: { readonly direct: ReadonlySet<string>; readonly isScheduled: boolean },
+): LastEvent {
+  const known = aftermath.find(({ index }) => index === recipient.index) ?? NO_AFTERMATH;
+  const { state, outcome, relay } = recipient;
+  if (state === 'failed') {
+    if (outcome === 'suppressed') return 'suppressed';
+    if (outcome === 'cancelled') return 'canceled';
+    const bounce = known.bounce ?? ownBounce(recipient, message.updatedAt);
+    return bounce !== null && outcome !== 'expired' ? 'bounced' : 'failed';
+  }
+  if (known.complainedAt !== null) return 'complained';
+  if (state === 'delivered')
+    // Whoever delivers directly has given it to the recipient's own server.
+    return known.confirmedAt !== null || (relay !== null && direct.has(relay)) ? 'delivered' : 'sent';
+  if (state === 'retrying') return 'delivery_delayed';
+  return isScheduled ? 'scheduled' : 'queued';
+}

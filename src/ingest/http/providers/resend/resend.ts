@@ -1,0 +1,166 @@
+import { z } from 'zod';
+import type { Submission } from '../../../../domain/message.ts';
+import { type FieldFault, Problem } from '../../../../http/problem.ts';
+import { heldWhile, type Share } from '../../../../lib/budget.ts';
+import { messageUuid } from '../../../../lib/id.ts';
+import { cancelMessage } from '../../acts.ts';
+import type { Access, Call } from '../../call.ts';
+import { refuseFaults } from '../../fields.ts';
+import { findActionable } from '../../find-message.ts';
+import { handOverAll, idempotencyMismatch, refuseSuspended, takeOne } from '../../hand-over.ts';
+import { keyInBatch, keyOfBatch, readIdempotencyKey } from '../../idempotency.ts';
+import { NO_PARAMETERS, readParameters } from '../../query.ts';
+import { readNoBody } from '../../read-fields.ts';
+import type { Provider, ProviderDeps } from '../provider.ts';
+import { inTurns, readBody, tellIgnored, toSubmission } from '../submitting.ts';
+import { type Email, emailSchema, IGNORED, messageOf } from './fields.ts';
+import { listEmails, showEmail } from './reading.ts';
+import { refuseAsResend } from './refusals.ts';
+
+/** Resend's API (contract-2 §C2): ids are UUIDs. */
+
+const SEND: Access = { scheme: 'bearer', scopes: ['messages:send'], window: 'send' };
+const READ: Access = { scheme: 'bearer', scopes: ['messages:read', 'messages:read_all'], window: 'read' };
+
+/** See contract-2 §C2. */
+// biome-ignore format: a table
+export const RESEND: Provider = {
+  name: 'resend',
+  refuse: refuseAsResend,
+  endpoints: [
+    { method: 'POST', path: '/emails',             access: SEND, handle: send },
+    { method: 'POST', path: '/emails/batch',       access: SEND, handle: sendBatch },
+    { method: 'GET',  path: '/emails',             access: READ, handle: listEmails },
+    { method: 'GET',  path: '/emails/{id}',        access: READ, handle: showEmail },
+    { method: 'POST', path: '/emails/{id}/cancel', access: SEND, handle: cancel },
+  ],
+};
+
+async function send(call: Call, deps: ProviderDeps): Promise<void> {
+  const { exchange } = call;
+  const outcome = await takeOne(call, deps, async (budget) => {
+    const email = await readBody(exchange, emailSchema, deps, budget);
+    readParameters(exchange.query, NO_PARAMETERS);
+    const { key, faults } = readIdempotencyKey(exchange);
+    const others = [...faults, ...notOffered(email)];
+    const message = messageOf(email, deps.clock.wall());
+    tellIgnored(exchange, email, IGNORED);
+    return { submission: await toSubmission(call, message, key, deps, others), dryRun: false };
+  });
+  if (outcome.kind === 'receipt') exchange.json(200, { id: messageUuid(outcome.receipt.id) });
+}
+
+/** What Resend has and we do not. */
+function notOffered({ template, attachments }: Email): FieldFault[] {
+  const faults: FieldFault[] = [];
+  if (template != null)
+    faults.push({
+      pointer: '/template',
+      code: 'not_supported',
+      detail: 'There are no templates: send the finished text and html.',
+    });
+  for (const [place, { path }] of (attachments ?? []).entries())
+    if (path != null)
+      faults.push({
+        pointer: `/attachments/${place}/path`,
+        code: 'not_supported',
+        detail: 'Files are not fetched: give the content, as base64.',
+      });
+  return faults;
+}
+
+const MAX_BATCH = 100;
+const batchSchema = z.array(emailSchema).min(1).max(MAX_BATCH);
+
+/** An email of a batch: a submission, or why it is none. */
+type Judged = { readonly submission: Submission } | { readonly problem: Problem };
+
+/** `strict`: one fault refuses all. `permissive`: each by itself. All that is accepted shares one commit. */
+async function sendBatch(call: Call, deps: ProviderDeps): Promise<void> {
+  const { exchange, caller } = call;
+  const isStrict = exchange.headers['x-batch-validation'] !== 'permissive';
+  refuseSuspended(deps.intake, caller.key.id);
+  const share = deps.budget.share(`${caller.key.id} batches`);
+  await heldWhile(share, async (budget) => {
+    const emails = await readBody(exchange, batchSchema, deps, budget);
+    readParameters(exchange.query, NO_PARAMETERS);
+    const { key, faults } = readIdempotencyKey(exchange);
+    refuseFaults(faults);
+    if (key !== null && (await deps.views.remembered(caller.key.id, key, deps.clock.wall())) !== null)
+      throw idempotencyMismatch();
+    const judged = await judgeAll(call, emails, key, deps, budget);
+    const refused = judged.flatMap((one, index) =>
+      'problem' in one ? [{ index, problem: one.problem }] : [],
+    );
+    const [first] = refused;
+    if (isStrict && first !== undefined) throw within(first.problem, first.index);
+    const submissions = judged.flatMap((one) => ('submission' in one ? [one.submission] : []));
+    await call.checkKey();
+    const receipts = await deps.inProgress.alone(caller.key.id, key === null ? null : keyOfBatch(key), () =>
+      handOverAll(submissions, deps),
+    );
+    const failed = receipts.find((receipt) => receipt instanceof Problem);
+    if (failed !== undefined && (isStrict || receipts.every((receipt) => receipt instanceof Problem)))
+      throw failed;
+    const data = receipts.flatMap((receipt) =>
+      receipt instanceof Problem ? [] : [{ id: messageUuid(receipt.id) }],
+    );
+    const errors = refused.map(({ index, problem }) => ({ index, message: problem.detail }));
+    exchange.json(200, isStrict ? { data } : { data, errors });
+  });
+}
+
+function judgeAll(
+  call: Call,
+  emails: readonly Email[],
+  key: string | null,
+  deps: ProviderDeps,
+  budget: Share,
+): Promise<Judged[]> {
+  const now = deps.clock.wall();
+  return inTurns(
+    emails,
+    call,
+    budget,
+    async (email, index): Promise<Judged> => {
+      const others = [...notOffered(email), ...notInBatch(email)];
+      const idempotencyKey = key === null ? null : keyInBatch(key, index);
+      try {
+        return { submission: await toSubmission(call, messageOf(email, now), idempotencyKey, deps, others) };
+      } catch (error) {
+        if (error instanceof Problem) return { problem: error };
+        throw error;
+      }
+    },
+    (one) => ('submission' in one ? one.submission.content.sizeBytes : 0),
+  );
+}
+
+/** What Resend takes of single emails alone. */
+function notInBatch(email: Email): FieldFault[] {
+  return (['attachments', 'scheduled_at'] as const).flatMap((name) =>
+    email[name] == null || email[name]?.length === 0
+      ? []
+      : [
+          {
+            pointer: `/${name}`,
+            code: 'not_supported',
+            detail: 'Is not possible in a batch; send it by itself.',
+          },
+        ],
+  );
+}
+
+/** The refusal of one email of a batch, with its place. */
+function within({ status, code, detail, errors, headers }: Problem, index: number): Problem {
+  const placed = errors.map((fault) => ({ ...fault, pointer: `/emails/${index}${fault.pointer}` }));
+  return new Problem(status, code, `emails[${index}]: ${detail}`, { errors: placed, headers });
+}
+
+async function cancel(call: Call, deps: ProviderDeps): Promise<void> {
+  const { exchange, caller, params } = call;
+  await readNoBody(exchange, deps.budget.share(caller.key.id));
+  const { message } = await findActionable(params['id'] ?? '', caller.key, deps.views);
+  await cancelMessage(message, deps.acts);
+  exchange.json(200, { object: 'email', id: messageUuid(message.id) });
+}

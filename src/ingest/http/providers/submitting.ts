@@ -1,0 +1,110 @@
+import type { z } from 'zod';
+import type { Submission } from '../../../domain/message.ts';
+import { reserveMore } from '../../../http/body.ts';
+import type { Exchange } from '../../../http/exchange.ts';
+import type { FieldFault } from '../../../http/problem.ts';
+import type { Share } from '../../../lib/budget.ts';
+import { inSlices, yieldToLoop } from '../../../lib/clock.ts';
+import { requestFaults } from '../../../operations/request-faults.ts';
+import type { Call } from '../call.ts';
+import { type AttachmentField, type Fields, faultyFields, NO_ADDRESSES, type PointTo } from '../fields.ts';
+import type { SubmitDeps } from '../hand-over.ts';
+import { readJsonBody } from '../read-fields.ts';
+import { buildSubmission } from '../submission.ts';
+import { submissionContext } from '../submission-context.ts';
+
+/** From a provider's JSON to submissions. */
+
+/** The fields that a provider's message has, in our terms; what it lacks is as in {@link NO_FIELDS}. */
+export type GivenFields = Partial<Fields> & Pick<Fields, 'from'>;
+
+/** A message as a provider's API has it. */
+export interface GivenMessage {
+  readonly fields: GivenFields;
+  /** Where the provider's message has each of our fields. */
+  readonly pointTo: PointTo;
+}
+
+const NO_FIELDS: Fields = {
+  from: null,
+  to: NO_ADDRESSES,
+  cc: NO_ADDRESSES,
+  bcc: NO_ADDRESSES,
+  subject: '',
+  text: null,
+  html: null,
+  headers: [],
+  attachments: [],
+  tags: [],
+  sendAt: null,
+  metadata: [],
+  priority: null,
+  stream: null,
+  suppression: null,
+  unsubscribe: null,
+  dryRun: false,
+  capture: false,
+  dkim: null,
+};
+
+/** The most faults of a body's form that are told. */
+const MAX_FAULTS = 20;
+
+/** Reads a body by a provider's schema. Throws a `Problem`: 415, 413, 400 with the faulty fields. */
+export async function readBody<T>(
+  exchange: Exchange,
+  schema: z.ZodType<T>,
+  { options: { limits } }: Pick<SubmitDeps, 'options'>,
+  budget: Share,
+): Promise<T> {
+  const parsed = schema.safeParse(await readJsonBody(exchange, { limits, budget }), { reportInput: true });
+  if (parsed.success) return parsed.data;
+  throw faultyFields('invalid_submission', requestFaults(parsed.error.issues.slice(0, MAX_FAULTS)));
+}
+
+/** Names the fields that were given and have no meaning here, in the answer's header `X-Waybill-Ignored`. */
+export function tellIgnored(exchange: Exchange, given: object, ignorable: readonly string[]): void {
+  const ignored = ignorable.filter((name) => Reflect.get(given, name) != null);
+  if (ignored.length > 0) exchange.setHeader('X-Waybill-Ignored', ignored.join(', '));
+}
+
+/**
+ * A submission of a provider's message. `others` are faults found beside its fields. Throws a `Problem`: 400 with all
+ * faults, 413, 403.
+ */
+export async function toSubmission(
+  call: Call,
+  { fields, pointTo }: GivenMessage,
+  idempotencyKey: string | null,
+  deps: SubmitDeps,
+  others: readonly FieldFault[] = [],
+): Promise<Submission> {
+  const read = { fields: { ...NO_FIELDS, ...fields }, faulty: new Set<never>(), faults: [], pointTo };
+  const context = submissionContext(call, idempotencyKey, deps);
+  return await inSlices(buildSubmission(read, context, deps.options.limits, others));
+}
+
+/** Makes a value of each of a list, with turns for others in between; counts the memory of what they became. */
+export async function inTurns<T, R>(
+  list: readonly T[],
+  { exchange }: Call,
+  budget: Share,
+  make: (one: T, place: number) => Promise<R>,
+  sizeOf: (made: R) => number,
+): Promise<R[]> {
+  const made: R[] = [];
+  for (const [place, one] of list.entries()) {
+    const result = await make(one, place);
+    made.push(result);
+    reserveMore(exchange, budget, sizeOf(result));
+    await yieldToLoop();
+  }
+  return made;
+}
+
+/** An attachment without what a provider's API does not say. */
+export function attachmentOf(
+  given: Partial<AttachmentField> & Pick<AttachmentField, 'content'>,
+): AttachmentField {
+  return { filename: null, contentType: null, contentId: null, disposition: null, ...given };
+}
