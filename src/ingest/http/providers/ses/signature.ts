@@ -1,0 +1,210 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+
+/**
+ * AWS Signature Version 4, as it is verified: over method, path, query, headers and the digest of the body. Texts of
+ * requests are as Node gives them: each character is a byte.
+ */
+
+/** A request, as far as it is signed. */
+export interface SignedRequest {
+  readonly method: string;
+  /** As sent, percent-encoded, without the query. */
+  readonly path: string;
+  /** As sent, without `?`. */
+  readonly search: string;
+  /** Every header field in order, repeated ones too. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+/** What an `Authorization` header says of a signature, and what is signed with it. */
+export interface Signature {
+  readonly accessKeyId: string;
+  /** `date/region/service/aws4_request`. */
+  readonly scope: string;
+  /** As in `x-amz-date`. */
+  readonly date: string;
+  /** In lower case, sorted. */
+  readonly signedHeaders: readonly string[];
+  /** In hex. */
+  readonly value: string;
+  /** The digest that the request says its body has; null: it says nothing, and the body itself decides. */
+  readonly bodyDigest: string | null;
+}
+
+/**
+ * Why there is no signature to verify. `missing`: nothing is signed. `presigned`: it is in the query. `incomplete`: it
+ * is not of the form, for another service, or leaves out what must be signed. `expired`: its time is too far off.
+ */
+export type SignatureRefusal = 'missing' | 'presigned' | 'incomplete' | 'expired';
+
+/** What a signature is judged by. */
+export interface SignatureTerms {
+  /** The only service that it may be for, such as `ses`; the region may be any. */
+  readonly service: string;
+  /** Wall ms. */
+  readonly now: number;
+}
+
+const ALGORITHM = 'AWS4-HMAC-SHA256';
+const MAX_SKEW_MS = 15 * 60_000;
+const DIGEST_HEADER = 'x-amz-content-sha256';
+const DATE_HEADER = 'x-amz-date';
+
+const PART = /^(Credential|SignedHeaders|Signature)=(\S+)$/;
+const CREDENTIAL = /^([\w-]{1,128})\/((\d{8})\/[\w-]{1,64}\/([\w-]{1,64})\/aws4_request)$/;
+const SIGNED_HEADERS = /^[!#$%&'*+.^_`|~0-9a-z-]+(?:;[!#$%&'*+.^_`|~0-9a-z-]+)*$/;
+const SIGNATURE = /^[0-9a-f]{64}$/;
+const DATE = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
+
+/** Reads a request's signature; whose secret it needs is then known. */
+export function readSignature(request: SignedRequest, terms: SignatureTerms): Signature | SignatureRefusal {
+  const [authorization, ...others] = valuesOf(request, 'authorization');
+  if (/(?:^|&)x-amz-(?:signature|algorithm|credential)=/i.test(request.search)) return 'presigned';
+  if (authorization === undefined || !authorization.startsWith(ALGORITHM)) return 'missing';
+  const parts = others.length === 0 ? partsOf(authorization) : null;
+  if (parts === null) return 'incomplete';
+  const [, accessKeyId, scope, day, service] = CREDENTIAL.exec(parts.Credential) ?? [];
+  const [date, ...otherDates] = valuesOf(request, DATE_HEADER);
+  const time = timeOf(date ?? '');
+  const isComplete =
+    SIGNATURE.test(parts.Signature) &&
+    SIGNED_HEADERS.test(parts.SignedHeaders) &&
+    service === terms.service &&
+    otherDates.length === 0;
+  if (!isComplete || accessKeyId === undefined || scope === undefined) return 'incomplete';
+  if (date === undefined || time === null || date.slice(0, 8) !== day) return 'incomplete';
+  const signedHeaders = parts.SignedHeaders.split(';');
+  if (!coversAll(signedHeaders, request)) return 'incomplete';
+  if (Math.abs(time - terms.now) > MAX_SKEW_MS) return 'expired';
+  const [bodyDigest = null] = valuesOf(request, DIGEST_HEADER);
+  return { accessKeyId, scope, date, signedHeaders, value: parts.Signature, bodyDigest };
+}
+
+/** Whether the signature is that of this request and body with this secret. Takes the same time for every wrong one. */
+export function isSignedWith(
+  secret: string,
+  signature: Signature,
+  request: SignedRequest,
+  bodyDigest: string,
+): boolean {
+  const hash = createHash('sha256').update(canonicalRequest(request, signature, bodyDigest), 'latin1');
+  const { date, scope } = signature;
+  const toSign = [ALGORITHM, date, scope, hash.digest('hex')].join('\n');
+  const expected = hmac(signingKey(secret, scope), toSign);
+  return timingSafeEqual(expected, Buffer.from(signature.value, 'hex'));
+}
+
+/** The SHA-256 of a body, in hex. */
+export function bodyDigestOf(body: Uint8Array): string {
+  return createHash('sha256').update(body).digest('hex');
+}
+
+/** The text whose digest is signed. */
+export function canonicalRequest(
+  request: SignedRequest,
+  { signedHeaders }: Pick<Signature, 'signedHeaders'>,
+  bodyDigest: string,
+): string {
+  return [
+    request.method,
+    canonicalPath(request.path),
+    canonicalQuery(request.search),
+    ...signedHeaders.map((name) => `${name}:${valuesOf(request, name).map(trimmed).join(',')}`),
+    '',
+    signedHeaders.join(';'),
+    bodyDigest,
+  ].join('\n');
+}
+
+/** The three parts of the header, each once and in any order; null: it is not of the form. */
+function partsOf(authorization: string) {
+  const [, list] = /^AWS4-HMAC-SHA256 +(.+)$/.exec(authorization) ?? [];
+  const found = new Map<string, string>();
+  for (const part of (list ?? '').split(/, *| +/)) {
+    const [, name, value] = PART.exec(part) ?? [];
+    if (name === undefined || value === undefined || found.has(name)) return null;
+    found.set(name, value);
+  }
+  const [Credential, SignedHeaders, Signature] = ['Credential', 'SignedHeaders', 'Signature'].map((name) =>
+    found.get(name),
+  );
+  if (Credential === undefined || SignedHeaders === undefined || Signature === undefined) return null;
+  return { Credential, SignedHeaders, Signature };
+}
+
+/** Whether the list is sorted, names only what is there, and leaves out nothing that must be signed. */
+function coversAll(signedHeaders: readonly string[], { headers }: SignedRequest): boolean {
+  const sent = new Set(headers.map(([name]) => name.toLowerCase()));
+  const needed = [...sent].filter((name) => name.startsWith('x-amz-'));
+  return (
+    signedHeaders.every((name, place) => sent.has(name) && (signedHeaders[place - 1] ?? '') < name) &&
+    ['host', ...needed].every((name) => signedHeaders.includes(name))
+  );
+}
+
+function timeOf(date: string): number | null {
+  const match = DATE.exec(date);
+  if (match === null) return null;
+  const time = Date.parse(date.replace(DATE, '$1-$2-$3T$4:$5:$6Z'));
+  return Number.isNaN(time) ? null : time;
+}
+
+function valuesOf({ headers }: SignedRequest, wanted: string): string[] {
+  return headers.flatMap(([name, value]) => (name.toLowerCase() === wanted ? [value] : []));
+}
+
+/** Without blanks around it, and with one in place of several. Bytes that are none in ASCII may be part of a letter. */
+function trimmed(value: string): string {
+  return value.replace(/[\t\n\r ]+/g, ' ').replace(/^ | $/g, '');
+}
+
+/** Dot segments and empty ones resolved, and what was sent encoded once more: of all services only S3 leaves that out. */
+function canonicalPath(path: string): string {
+  const segments: string[] = [];
+  for (const segment of path.split('/')) {
+    if (segment === '..') segments.pop();
+    else if (segment !== '' && segment !== '.') segments.push(encode(segment));
+  }
+  return segments.length === 0 ? '/' : `/${segments.join('/')}${path.endsWith('/') ? '/' : ''}`;
+}
+
+/** Names and values decoded and encoded anew, sorted. */
+function canonicalQuery(search: string): string {
+  const pairs = search.split('&').flatMap((text): [name: string, value: string][] => {
+    if (text === '') return [];
+    const end = text.indexOf('=');
+    const [name, value] = end < 0 ? [text, ''] : [text.slice(0, end), text.slice(end + 1)];
+    return [[encode(decode(name)), encode(decode(value))]];
+  });
+  return pairs
+    .toSorted(([aName, aValue], [bName, bValue]) => compare(aName, bName) || compare(aValue, bValue))
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&');
+}
+
+/** By bytes: what is encoded is ASCII. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+/** Each byte as `%XX` but for the unreserved ones (RFC 3986 §2.3). */
+function encode(bytes: string): string {
+  return bytes.replace(
+    /[^\w.~-]/g,
+    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  );
+}
+
+/** A `%` without two hex digits stands for itself. */
+function decode(text: string): string {
+  return text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+/** The key for one day, region and service. */
+function signingKey(secret: string, scope: string): Buffer {
+  return scope.split('/').reduce(hmac, Buffer.from(`AWS4${secret}`));
+}
+
+function hmac(key: Buffer, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest();
+}

@@ -1,0 +1,38 @@
+import { createHash, createHmac } from 'node:crypto';
+import {
+  bodyDigestOf,
+  canonicalRequest,
+  type SignedRequest,
+} from '../../src/ingest/http/providers/ses/signature.ts';
+
+/** What AWS's examples sign with. */
+export const EXAMPLE_ID = 'AKIDEXAMPLE';
+/** See {@link EXAMPLE_ID}. */
+export const EXAMPLE_SECRET = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
+
+/** What a request is signed with. */
+export interface Signing {
+  readonly accessKeyId: string;
+  readonly secret: string;
+  readonly region?: string;
+  readonly service?: string;
+}
+
+/** A request with its `Authorization`; it signs every header that the request has. `x-amz-date` must be among them. */
+export function signed(
+  request: SignedRequest,
+  body: string | Uint8Array,
+  { accessKeyId, secret, region = 'eu-central-1', service = 'ses' }: Signing,
+): SignedRequest {
+  const { headers } = request;
+  const date = headers.find(([name]) => name.toLowerCase() === 'x-amz-date')?.[1] ?? '';
+  const signedHeaders = [...new Set(headers.map(([name]) => name.toLowerCase()))].sort();
+  const canonical = canonicalRequest(request, { signedHeaders }, bodyDigestOf(Buffer.from(body)));
+  const scope = [date.slice(0, 8), region, service, 'aws4_request'];
+  const hash = createHash('sha256').update(canonical, 'latin1').digest('hex');
+  const mac = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest();
+  const key = scope.reduce(mac, Buffer.from(`AWS4${secret}`));
+  const signature = mac(key, ['AWS4-HMAC-SHA256', date, scope.join('/'), hash].join('\n')).toString('hex');
+  const authorization = `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope.join('/')}, SignedHeaders=${signedHeaders.join(';')}, Signature=${signature}`;
+  return { ...request, headers: [...headers, ['Authorization', authorization]] };
+}
