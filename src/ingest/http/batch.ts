@@ -181,7 +181,12 @@ class BatchMemory {
   }
 }
 
-function refuseRate(keyId: string, messages: number, { limiter, clock, options }: BatchDeps): void {
+/** Throws the problem 429 when a key sends more messages in batches than it may. */
+export function refuseRate(
+  keyId: string,
+  messages: number,
+  { limiter, clock, options }: Pick<BatchDeps, 'limiter' | 'clock' | 'options'>,
+): void {
   const limit = options.limits.batchMessagesPerMinute;
   const verdict = limiter.take(keyId, 'batch', limit, clock.mono(), messages);
   if (verdict === null || verdict.allowed) return;

@@ -317,7 +317,7 @@ export class World extends IngestWorld {
 }
 
 /** Paths for strangers, and those of providers' APIs, are in no description. */
-const UNDESCRIBED = /^\/(?:hooks|u|resend|emails)\b/;
+const UNDESCRIBED = /^\/(?:hooks|u|resend|emails|sendgrid|v3\/(?:mail|suppression|asm|scopes))\b/;
 
 /** The smallest submission. */
 export const MAIL = { from: 'jane@example.com', to: ['bob@example.org'], subject: 'Hello', text: 'Hi.' };

@@ -30,4 +30,6 @@ export interface ProviderDeps extends SubmitDeps {
   readonly views: SubmitDeps['views'] & Findable;
   readonly acts: IngestDeps['acts'];
   readonly readWords: IngestDeps['readWords'];
+  /** Counts the messages of each key's batches. */
+  readonly limiter: IngestDeps['shared']['limiter'];
 }

@@ -5,10 +5,11 @@ import type { Route } from '../../../http/router.ts';
 import { answerAsMailgun } from '../mailgun.ts';
 import type { Provider, ProviderEndpoint } from './provider.ts';
 import { RESEND } from './resend/resend.ts';
+import { SENDGRID } from './sendgrid/sendgrid.ts';
 
 /** Every provider's API, and whose a path is. */
 
-const PROVIDERS: Readonly<Record<ProviderName, Provider>> = { resend: RESEND };
+const PROVIDERS: Readonly<Record<ProviderName, Provider>> = { resend: RESEND, sendgrid: SENDGRID };
 
 /** The calls of these providers, at the root and below the provider's name. */
 export function providerRoutes(names: readonly ProviderName[]): Route<ProviderEndpoint>[] {
@@ -29,19 +30,24 @@ export function refusalAt(
   enabled: readonly ProviderName[],
 ): ((exchange: Exchange, problem: Problem) => void) | null {
   const [first = '', second] = path.slice(1).split('/', 2);
-  if (first === 'v3' && second !== undefined) return answerAsMailgun;
-  const name = enabled.find((one) => first === one || firstSegments(one).has(first));
-  return name === undefined ? null : PROVIDERS[name].refuse;
+  const start = startOf(path);
+  const name = enabled.find((one) => first === one || STARTS[one].has(start));
+  if (name !== undefined) return PROVIDERS[name].refuse;
+  return first === 'v3' && second !== undefined ? answerAsMailgun : null;
 }
 
-function firstSegments(name: ProviderName): ReadonlySet<string> {
-  return FIRST_SEGMENTS[name];
-}
-
-const FIRST_SEGMENTS: Readonly<Record<ProviderName, ReadonlySet<string>>> = {
-  resend: firstsOf(RESEND),
+/** How the paths of a provider begin. */
+const STARTS: Readonly<Record<ProviderName, ReadonlySet<string>>> = {
+  resend: startsOf(RESEND),
+  sendgrid: startsOf(SENDGRID),
 };
 
-function firstsOf({ endpoints }: Provider): ReadonlySet<string> {
-  return new Set(endpoints.map(({ path }) => path.split('/')[1] ?? ''));
+function startsOf({ endpoints }: Provider): ReadonlySet<string> {
+  return new Set(endpoints.map(({ path }) => startOf(path)));
+}
+
+/** The first segment; behind a version, which providers share, the second, too. */
+function startOf(path: string): string {
+  const [first = '', second = ''] = path.slice(1).split('/', 2);
+  return /^v\d$/.test(first) ? `${first}/${second}` : first;
 }

@@ -1,0 +1,210 @@
+import { SCOPES, type Scope } from '../../../../domain/key.ts';
+import type { Submission } from '../../../../domain/message.ts';
+import { type FieldFault, Problem } from '../../../../http/problem.ts';
+import { heldWhile, type Share } from '../../../../lib/budget.ts';
+import { refuseRate } from '../../batch.ts';
+import type { Access, Call } from '../../call.ts';
+import { refuseFaults } from '../../fields.ts';
+import { handOverAll, idempotencyMismatch, type Receipt, refuseSuspended } from '../../hand-over.ts';
+import { keyInBatch, readIdempotencyKey } from '../../idempotency.ts';
+import { NO_PARAMETERS, readParameters } from '../../query.ts';
+import type { Provider, ProviderDeps } from '../provider.ts';
+import { inTurns, readBody, tellIgnored, toSubmission } from '../submitting.ts';
+import { type Mail, mailSchema, messageOf, typeOf } from './fields.ts';
+import { refuseAsSendgrid } from './refusals.ts';
+
+/** SendGrid's API (contract-2 §C4): each personalization is a message of its own. */
+
+const SEND: Access = { scheme: 'bearer', scopes: ['messages:send'], window: 'send' };
+const ANY: Access = { scheme: 'bearer', scopes: SCOPES, window: 'read' };
+
+/** See contract-2 §C4. */
+// biome-ignore format: a table
+export const SENDGRID: Provider = {
+  name: 'sendgrid',
+  refuse: refuseAsSendgrid,
+  endpoints: [
+    { method: 'POST', path: '/v3/mail/send', access: SEND, handle: send },
+    { method: 'GET',  path: '/v3/scopes',    access: ANY,  handle: showScopes },
+  ],
+};
+
+/** All messages are accepted or none; all share one commit. */
+async function send(call: Call, deps: ProviderDeps): Promise<void> {
+  const { exchange, caller } = call;
+  const { id } = caller.key;
+  refuseSuspended(deps.intake, id);
+  await heldWhile(deps.budget.share(id), async (budget) => {
+    const mail = await readBody(exchange, mailSchema, deps, budget);
+    readParameters(exchange.query, NO_PARAMETERS);
+    const { key, faults } = readIdempotencyKey(exchange);
+    if (mail.personalizations.length > 1) refuseRate(id, mail.personalizations.length, deps);
+    tellIgnored(exchange, ignorable(mail), Object.keys(ignorable(mail)));
+    const found = [...faults, ...notOffered(mail)];
+    const submissions = await submissionsOf(call, mail, { key, found }, deps, budget);
+    if (mail.mail_settings?.sandbox_mode?.enable === true) return exchange.empty(200);
+    await call.checkKey();
+    const receipts = await deps.inProgress.alone(id, key, async () => {
+      if (key !== null) await refuseOtherNumber(id, key, submissions.length, deps);
+      return handOverAll(submissions, deps);
+    });
+    const taken = receipts.map(takenOrThrow);
+    const replayed = taken.every((receipt) => receipt.replayed);
+    exchange.empty(202, {
+      'X-Message-Id': taken[0]?.id ?? '',
+      ...(replayed && { 'Idempotency-Replayed': 'true' }),
+    });
+  });
+}
+
+function takenOrThrow(receipt: Receipt | Problem): Receipt {
+  if (receipt instanceof Problem) throw receipt;
+  return receipt;
+}
+
+/** Faults told of all messages together; the others are not looked for. */
+const MAX_FAULTS = 20;
+
+/** A submission of each message. Throws a `Problem`: 400 with the faults of all, each once; 403, 413, 503. */
+async function submissionsOf(
+  call: Call,
+  mail: Mail,
+  { key, found }: { readonly key: string | null; readonly found: readonly FieldFault[] },
+  deps: ProviderDeps,
+  budget: Share,
+): Promise<Submission[]> {
+  const { maxMessageBytes, maxBatchBytes } = deps.options.limits;
+  const faults = new Map<string, FieldFault>();
+  const note = (fault: FieldFault) => faults.set(`${fault.pointer} ${fault.detail}`, fault);
+  found.forEach(note);
+  const isSingle = mail.personalizations.length === 1;
+  let bytes = 0;
+  const made = await inTurns(
+    mail.personalizations,
+    call,
+    budget,
+    async (_, place): Promise<Submission | null> => {
+      if (faults.size >= MAX_FAULTS) return null;
+      try {
+        const message = messageOf(mail, place, { idempotencyKey: key, maxBytes: maxMessageBytes });
+        const own = key === null || isSingle ? key : keyInBatch(key, place);
+        const submission = await toSubmission(call, message, own, deps).catch((error: unknown) => {
+          throw atSender(error, message.pointTo('from'));
+        });
+        bytes += submission.content.sizeBytes;
+        if (!isSingle && bytes > maxBatchBytes) throw tooLarge(maxBatchBytes);
+        return submission;
+      } catch (error) {
+        if (!(error instanceof Problem) || error.status !== 400 || error.errors.length === 0) throw error;
+        error.errors.forEach(note);
+        return null;
+      }
+    },
+    (submission) => submission?.content.sizeBytes ?? 0,
+  );
+  refuseFaults([...faults.values()]);
+  return made.flatMap((submission) => submission ?? []);
+}
+
+/** The refusal of a sender names its field. */
+function atSender(error: unknown, pointer: string): unknown {
+  if (!(error instanceof Problem) || error.code !== 'sender_not_allowed') return error;
+  const { status, code, detail } = error;
+  return new Problem(status, code, detail, { errors: [{ pointer, code, detail }] });
+}
+
+function tooLarge(maxBytes: number): Problem {
+  return new Problem(
+    413,
+    'content_too_large',
+    `All messages of a request may have at most ${maxBytes} bytes together. Give fewer personalizations at once, or raise api.max_batch_bytes.`,
+  );
+}
+
+/**
+ * Throws the problem 409 when the first request under this key had another number of messages: their keys would be
+ * others, or more would be sent.
+ */
+async function refuseOtherNumber(
+  keyId: string,
+  key: string,
+  count: number,
+  { views, clock }: ProviderDeps,
+): Promise<void> {
+  const isKnown = async (one: string) => (await views.remembered(keyId, one, clock.wall())) !== null;
+  const others = count === 1 ? [keyInBatch(key, 0)] : [key, keyInBatch(key, count)];
+  for (const other of others) if (await isKnown(other)) throw idempotencyMismatch();
+  const hadFewer =
+    count > 1 && (await isKnown(keyInBatch(key, 0))) && !(await isKnown(keyInBatch(key, count - 1)));
+  if (hadFewer) throw idempotencyMismatch();
+}
+
+interface Feature {
+  readonly enable?: boolean | null | undefined;
+}
+
+const isOn = (feature: Feature | null | undefined) => feature?.enable === true;
+
+/** What is taken and means nothing here; null where it is not asked for. */
+function ignorable({ asm, batch_id, ip_pool_name, personalizations, ...mail }: Mail) {
+  const { spam_check } = mail.mail_settings ?? {};
+  const { click_tracking, open_tracking, ganalytics } = mail.tracking_settings ?? {};
+  const asked = (feature: Feature | null | undefined) => (isOn(feature) ? feature : null);
+  return {
+    asm,
+    batch_id,
+    ip_pool_name,
+    'mail_settings.spam_check': asked(spam_check),
+    'tracking_settings.click_tracking': asked(click_tracking),
+    'tracking_settings.open_tracking': asked(open_tracking),
+    'tracking_settings.ganalytics': asked(ganalytics),
+    'personalizations.dynamic_template_data': personalizations.find(
+      ({ dynamic_template_data }) => dynamic_template_data != null,
+    ),
+  };
+}
+
+const CONTENT_TYPES = ['text/plain', 'text/html', 'text/calendar'];
+
+/** What SendGrid has and we do not, where it would change who gets the mail or what it says. */
+function notOffered(mail: Mail): FieldFault[] {
+  const { mail_settings: settings, tracking_settings: tracking, content } = mail;
+  const templates = 'There are no templates: send the finished subject and content.';
+  const own = 'Is not added to mail: write it into the content.';
+  const bypass = 'Only bypass_list_management is known: it passes all of the list but complaints.';
+  const rows: readonly (readonly [isAsked: boolean, pointer: string, detail: string])[] = [
+    [!!mail.template_id, '/template_id', templates],
+    [Object.keys(mail.sections ?? {}).length > 0, '/sections', 'Write their texts into the substitutions.'],
+    [mail.reply_to != null && mail.reply_to_list != null, '/reply_to_list', 'Give this, or reply_to.'],
+    [isOn(settings?.bcc), '/mail_settings/bcc', 'Write the address into bcc of the personalizations.'],
+    [isOn(settings?.footer), '/mail_settings/footer', own],
+    [isOn(settings?.bypass_bounce_management), '/mail_settings/bypass_bounce_management', bypass],
+    [isOn(settings?.bypass_spam_management), '/mail_settings/bypass_spam_management', bypass],
+    [isOn(settings?.bypass_unsubscribe_management), '/mail_settings/bypass_unsubscribe_management', bypass],
+    [isOn(tracking?.subscription_tracking), '/tracking_settings/subscription_tracking', own],
+  ];
+  const parts = (content ?? []).map((part, place) => {
+    const type = typeOf(part);
+    const isKnown = CONTENT_TYPES.includes(type);
+    const isRepeated = content?.findIndex((other) => typeOf(other) === type) !== place;
+    const detail = isKnown
+      ? 'Only one part may be of this type.'
+      : `Must be one of ${CONTENT_TYPES.join(', ')}; attach anything else.`;
+    return [!isKnown || isRepeated, `/content/${place}/type`, detail] as const;
+  });
+  return [...rows, ...parts].flatMap(([isAsked, pointer, detail]) =>
+    isAsked ? [{ pointer, code: 'not_supported', detail }] : [],
+  );
+}
+
+/** SendGrid's names of what a key may do. */
+const SCOPE_NAMES: Partial<Record<Scope, readonly string[]>> = {
+  'messages:send': ['mail.send'],
+  'suppressions:read': ['suppression.read'],
+  'suppressions:write': ['suppression.create', 'suppression.delete'],
+};
+
+async function showScopes({ exchange, caller }: Call): Promise<void> {
+  readParameters(exchange.query, NO_PARAMETERS);
+  exchange.json(200, { scopes: caller.key.scopes.flatMap((scope) => SCOPE_NAMES[scope] ?? []) });
+}
