@@ -91,7 +91,7 @@ export async function answerSuppressions(call: Call, deps: SuppressionDeps): Pro
   const { exchange } = call;
   const values = readParameters(exchange.query, SUPPRESSIONS_PARAMETERS);
   const { address, domain, reason, scope, stream, since, until, cursor } = values;
-  const page = await ask('listSuppressions', call, deps, {
+  const page = await askOfList('listSuppressions', call, deps, {
     address: address ?? null,
     domain: domain ?? null,
     reason: reason ?? null,
@@ -108,28 +108,31 @@ export async function answerSuppressions(call: Call, deps: SuppressionDeps): Pro
 /** Answers with an entry, by its id or address. */
 export async function answerSuppression(call: Call, deps: SuppressionDeps): Promise<void> {
   readParameters(call.exchange.query, NO_PARAMETERS);
-  call.exchange.json(200, await ask('getSuppression', call, deps, { which: named(call) }));
+  call.exchange.json(200, await askOfList('getSuppression', call, deps, { which: named(call) }));
 }
 
 /** Adds an entry: 201, or 200 where there was one. */
 export async function answerSuppressing(call: Call, deps: SuppressionDeps): Promise<void> {
   const request = await readObject(call, newSuppressionSchema, BOUNDS, deps.budget);
   await call.checkKey();
-  const { suppression, added } = await ask('addSuppression', call, deps, request);
+  const { suppression, added } = await askOfList('addSuppression', call, deps, request);
   call.exchange.json(added ? 201 : 200, suppression);
 }
 
 /** Removes an entry by its id, or every entry of an address. */
 export async function answerSuppressionRemoval(call: Call, deps: SuppressionDeps): Promise<void> {
   const { confirm } = readParameters(call.exchange.query, REMOVAL_PARAMETERS);
-  await ask('removeSuppressions', call, deps, { which: named(call), complaints: confirm !== undefined });
+  await askOfList('removeSuppressions', call, deps, {
+    which: named(call),
+    complaints: confirm !== undefined,
+  });
   call.exchange.empty(204);
 }
 
 /** Tells which addresses are suppressed. */
 export async function answerSuppressionCheck(call: Call, deps: SuppressionDeps): Promise<void> {
   const request = await readObject(call, suppressionQuestionSchema, BOUNDS, deps.budget);
-  call.exchange.json(200, await ask('checkSuppressions', call, deps, request));
+  call.exchange.json(200, await askOfList('checkSuppressions', call, deps, request));
 }
 
 /** Adds the entries of a table. */
@@ -142,14 +145,14 @@ export async function answerSuppressionImport(call: Call, deps: SuppressionDeps)
   const text = decodeUtf8(body, 'The table');
   await call.checkKey();
   const format = type === 'text/csv' ? 'csv' : 'json';
-  exchange.json(200, await ask('importSuppressions', call, deps, { format, text, scope, stream }));
+  exchange.json(200, await askOfList('importSuppressions', call, deps, { format, text, scope, stream }));
 }
 
 /** Answers with the list as CSV. The next page is read only when the client has taken the one before. */
 export async function answerSuppressionExport(call: Call, deps: SuppressionDeps): Promise<void> {
   const { exchange } = call;
   readParameters(exchange.query, NO_PARAMETERS);
-  let page = await ask('exportSuppressions', call, deps, { cursor: null });
+  let page = await askOfList('exportSuppressions', call, deps, { cursor: null });
   const flow = exchange.flow(200, 'text/csv; charset=utf-8; header=present', {
     'Content-Disposition': 'attachment; filename="suppressions.csv"',
   });
@@ -158,7 +161,7 @@ export async function answerSuppressionExport(call: Call, deps: SuppressionDeps)
     while (exchange.method !== 'HEAD' && (await flow.pass(Buffer.from(page.text)))) {
       if (page.next === null) break;
       await call.checkKey();
-      page = await ask('exportSuppressions', call, deps, { cursor: page.next });
+      page = await askOfList('exportSuppressions', call, deps, { cursor: page.next });
     }
     flow.end();
   } catch (error) {
@@ -173,7 +176,7 @@ function named({ params }: Call): string {
 }
 
 /** Runs an operation as the calling key, within its rights: the activity records the key's name and address. */
-async function ask<K extends keyof SuppressionOperations>(
+export async function askOfList<K extends keyof SuppressionOperations>(
   operation: K,
   { caller, sourceAddress }: Call,
   { admin }: Pick<SuppressionDeps, 'admin'>,

@@ -30,6 +30,8 @@ export interface ProviderDeps extends SubmitDeps {
   readonly views: SubmitDeps['views'] & Findable;
   readonly acts: IngestDeps['acts'];
   readonly readWords: IngestDeps['readWords'];
+  /** Does what is asked of the suppression list. */
+  readonly admin: IngestDeps['admin'];
   /** Counts the messages of each key's batches. */
   readonly limiter: IngestDeps['shared']['limiter'];
 }

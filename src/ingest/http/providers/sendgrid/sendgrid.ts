@@ -12,6 +12,7 @@ import type { Provider, ProviderDeps } from '../provider.ts';
 import { inTurns, readBody, tellIgnored, toSubmission } from '../submitting.ts';
 import { type Mail, mailSchema, messageOf, typeOf } from './fields.ts';
 import { refuseAsSendgrid } from './refusals.ts';
+import { SUPPRESSION_ENDPOINTS } from './suppressions.ts';
 
 /** SendGrid's API (contract-2 §C4): each personalization is a message of its own. */
 
@@ -26,6 +27,7 @@ export const SENDGRID: Provider = {
   endpoints: [
     { method: 'POST', path: '/v3/mail/send', access: SEND, handle: send },
     { method: 'GET',  path: '/v3/scopes',    access: ANY,  handle: showScopes },
+    ...SUPPRESSION_ENDPOINTS,
   ],
 };
 
