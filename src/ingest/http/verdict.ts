@@ -72,7 +72,7 @@ export async function verdictOf(submission: Submission, deps: VerdictDeps): Prom
 }
 
 /** Whom the suppression list would stop now. */
-async function suppressedIn(
+export async function suppressedIn(
   submission: Submission,
   { suppressions, clock }: Pick<VerdictDeps, 'suppressions' | 'clock'>,
 ): Promise<readonly string[]> {

@@ -2,6 +2,7 @@ import type { ProviderName } from '../../../domain/drop-in.ts';
 import type { Exchange } from '../../../http/exchange.ts';
 import type { Problem } from '../../../http/problem.ts';
 import type { Route } from '../../../http/router.ts';
+import type { Views } from '../../../store/views.ts';
 import type { Access, Call } from '../call.ts';
 import type { Findable } from '../find-message.ts';
 import type { SubmitDeps } from '../hand-over.ts';
@@ -27,7 +28,7 @@ export interface ProviderEndpoint {
 
 /** What the calls of providers' APIs need. */
 export interface ProviderDeps extends SubmitDeps {
-  readonly views: SubmitDeps['views'] & Findable;
+  readonly views: SubmitDeps['views'] & Findable & Pick<Views, 'events'>;
   readonly acts: IngestDeps['acts'];
   readonly readWords: IngestDeps['readWords'];
   /** Does what is asked of the suppression list. */

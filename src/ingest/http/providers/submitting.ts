@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Submission } from '../../../domain/message.ts';
 import { reserveMore } from '../../../http/body.ts';
 import type { Exchange } from '../../../http/exchange.ts';
-import type { FieldFault } from '../../../http/problem.ts';
+import { type FieldFault, Problem } from '../../../http/problem.ts';
 import type { Share } from '../../../lib/budget.ts';
 import { inSlices, yieldToLoop } from '../../../lib/clock.ts';
 import { requestFaults } from '../../../operations/request-faults.ts';
@@ -57,7 +57,12 @@ export async function readBody<T>(
   { options: { limits } }: Pick<SubmitDeps, 'options'>,
   budget: Share,
 ): Promise<T> {
-  const parsed = schema.safeParse(await readJsonBody(exchange, { limits, budget }), { reportInput: true });
+  return checked(await readJsonBody(exchange, { limits, budget }), schema);
+}
+
+/** A value by a provider's schema. Throws a `Problem`: 400 with the faulty fields. */
+export function checked<T>(value: unknown, schema: z.ZodType<T>): T {
+  const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data;
   throw faultyFields('invalid_submission', requestFaults(parsed.error.issues.slice(0, MAX_FAULTS)));
 }
@@ -84,6 +89,32 @@ export async function toSubmission(
   return await inSlices(buildSubmission(read, context, deps.options.limits, others));
 }
 
+/** A message of a batch: a submission, or why it is none. */
+export type Judged = { readonly submission: Submission } | { readonly problem: Problem };
+
+/** Makes a submission of each message of a batch. Throws a `Problem` 503 alone. */
+export function judgeAll<T>(
+  messages: readonly T[],
+  call: Call,
+  budget: Share,
+  make: (message: T, place: number) => Promise<Submission>,
+): Promise<Judged[]> {
+  return inTurns(
+    messages,
+    call,
+    budget,
+    async (message, place): Promise<Judged> => {
+      try {
+        return { submission: await make(message, place) };
+      } catch (error) {
+        if (error instanceof Problem && error.status !== 503) return { problem: error };
+        throw error;
+      }
+    },
+    (one) => ('submission' in one ? one.submission.content.sizeBytes : 0),
+  );
+}
+
 /** Makes a value of each of a list, with turns for others in between; counts the memory of what they became. */
 export async function inTurns<T, R>(
   list: readonly T[],
@@ -107,4 +138,21 @@ export function attachmentOf(
   given: Partial<AttachmentField> & Pick<AttachmentField, 'content'>,
 ): AttachmentField {
   return { filename: null, contentType: null, contentId: null, disposition: null, ...given };
+}
+
+/** The most faults that a text names. */
+const MAX_TOLD = 20;
+
+/** Faults as one text, for who reads no pointers: `/attachments/0/content` is `attachments[0].content`. */
+export function faultsText(faults: readonly FieldFault[]): string {
+  return faults.slice(0, MAX_TOLD).map(faultText).join('; ');
+}
+
+function faultText({ pointer, detail }: FieldFault): string {
+  const place = pointer
+    .slice(1)
+    .split('/')
+    .map((token, depth) => (/^\d+$/.test(token) ? `[${token}]` : depth === 0 ? token : `.${token}`))
+    .join('');
+  return `${place || 'body'}: ${detail}`;
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { NO_AFTERMATH, ownBounce } from '../../../../domain/aftermath.ts';
 import type { ApiKey } from '../../../../domain/key.ts';
-import type { MessageRecord } from '../../../../domain/message.ts';
 import { formatTimestamp } from '../../../../lib/clock.ts';
 import { messageUuid, readMessageId } from '../../../../lib/id.ts';
 import type { MessageDetail, RecipientRecord } from '../../../../store/views.ts';
@@ -9,6 +8,7 @@ import type { Call } from '../../call.ts';
 import { findReadable } from '../../find-message.ts';
 import { asInteger, NO_PARAMETERS, readParameters } from '../../query.ts';
 import type { ProviderDeps } from '../provider.ts';
+import { ownerFor, wordsOf } from '../reading.ts';
 
 /** How Resend shows messages: `GET /emails/{id}` and `GET /emails` (contract-2 §C2). */
 
@@ -48,9 +48,8 @@ const LIST_PARAMETERS = {
 /** Answers with emails, the newest first. */
 export async function listEmails({ exchange, caller }: Call, deps: ProviderDeps): Promise<void> {
   const { limit, after } = readParameters(exchange.query, LIST_PARAMETERS);
-  const owner = caller.key.scopes.includes('messages:read_all') ? 'all' : { keyId: caller.key.id };
   const page = await deps.views.list({
-    owner,
+    owner: ownerFor(caller.key),
     asker: caller.key.id,
     statuses: [],
     before: after ?? null,
@@ -88,21 +87,12 @@ function tagJson(tag: string) {
   return colon < 0 ? { name: tag, value: '' } : { name: tag.slice(0, colon), value: tag.slice(colon + 1) };
 }
 
-/** What is read from the contents: null where the key may not, or they are gone. */
-async function bodiesOf(
-  { message }: MessageDetail,
-  key: ApiKey,
-  { readWords }: Pick<ProviderDeps, 'readWords'>,
-) {
-  if (message.content === null || !mayRead(message, key)) return { html: null, text: null };
-  const { html, text, headers } = await readWords(message);
-  const replyTo = headers.find(({ name }) => name.toLowerCase() === 'reply-to')?.value;
-  return { html, text, ...(replyTo !== undefined && { reply_to: [replyTo] }) };
-}
-
-/** The content of a test key's mail is meant for the tester. */
-function mayRead({ test }: MessageRecord, { mode, scopes }: ApiKey): boolean {
-  return scopes.includes('messages:content') || (test && mode === 'test');
+/** What is read from the contents. */
+async function bodiesOf({ message }: MessageDetail, key: ApiKey, deps: Pick<ProviderDeps, 'readWords'>) {
+  const words = await wordsOf(message, key, deps);
+  if (words === null) return { html: null, text: null };
+  const replyTo = words.headers.find(({ name }) => name.toLowerCase() === 'reply-to')?.value;
+  return { html: words.html, text: words.text, ...(replyTo !== undefined && { reply_to: [replyTo] }) };
 }
 
 function lastEventOf(detail: MessageDetail, deps: Pick<ProviderDeps, 'sending' | 'clock'>): LastEvent {

@@ -1,5 +1,6 @@
 import type { Exchange } from '../../../../http/exchange.ts';
 import type { FieldFault, Problem } from '../../../../http/problem.ts';
+import { faultsText } from '../submitting.ts';
 
 /** Resend's errors: `{"statusCode", "name", "message"}`, which its SDK hands on as they are (contract-2 §C2). */
 
@@ -36,8 +37,6 @@ const BY_STATUS: Readonly<Record<number, Row>> = {
   503: { status: 503, name: 'application_error' },
 };
 
-/** The most faults that a message names. */
-const MAX_TOLD = 20;
 const MISSING = 'missing_api_key';
 
 /** Answers a refusal as Resend does. */
@@ -63,20 +62,10 @@ function refusalOf(problem: Problem, hasNoKey: boolean): Row & { readonly messag
       message: `Missing \`${missing.pointer.slice(1)}\` field.`,
     };
   const isAttachment = errors.every(({ pointer }) => pointer.includes('attachments/'));
-  const message = errors.slice(0, MAX_TOLD).map(sentence).join('; ');
+  const message = faultsText(errors);
   return { ...row, ...(isAttachment && { name: 'invalid_attachment' }), message };
 }
 
 function isTopLevel({ pointer }: FieldFault): boolean {
   return pointer.lastIndexOf('/') === 0;
-}
-
-/** `/attachments/0/content` is `attachments[0].content`. */
-function sentence({ pointer, detail }: FieldFault): string {
-  const place = pointer
-    .slice(1)
-    .split('/')
-    .map((token, depth) => (/^\d+$/.test(token) ? `[${token}]` : depth === 0 ? token : `.${token}`))
-    .join('');
-  return `${place || 'body'}: ${detail}`;
 }

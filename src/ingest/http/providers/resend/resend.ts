@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Submission } from '../../../../domain/message.ts';
 import { type FieldFault, Problem } from '../../../../http/problem.ts';
-import { heldWhile, type Share } from '../../../../lib/budget.ts';
+import { heldWhile } from '../../../../lib/budget.ts';
 import { messageUuid } from '../../../../lib/id.ts';
 import { cancelMessage } from '../../acts.ts';
+import { refuseRate } from '../../batch.ts';
 import type { Access, Call } from '../../call.ts';
 import { refuseFaults } from '../../fields.ts';
 import { findActionable } from '../../find-message.ts';
@@ -12,7 +12,7 @@ import { keyInBatch, keyOfBatch, readIdempotencyKey } from '../../idempotency.ts
 import { NO_PARAMETERS, readParameters } from '../../query.ts';
 import { readNoBody } from '../../read-fields.ts';
 import type { Provider, ProviderDeps } from '../provider.ts';
-import { inTurns, readBody, tellIgnored, toSubmission } from '../submitting.ts';
+import { judgeAll, readBody, tellIgnored, toSubmission } from '../submitting.ts';
 import { type Email, emailSchema, IGNORED, messageOf } from './fields.ts';
 import { listEmails, showEmail } from './reading.ts';
 import { refuseAsResend } from './refusals.ts';
@@ -72,9 +72,6 @@ function notOffered({ template, attachments }: Email): FieldFault[] {
 const MAX_BATCH = 100;
 const batchSchema = z.array(emailSchema).min(1).max(MAX_BATCH);
 
-/** An email of a batch: a submission, or why it is none. */
-type Judged = { readonly submission: Submission } | { readonly problem: Problem };
-
 /** `strict`: one fault refuses all. `permissive`: each by itself. All that is accepted shares one commit. */
 async function sendBatch(call: Call, deps: ProviderDeps): Promise<void> {
   const { exchange, caller } = call;
@@ -88,7 +85,18 @@ async function sendBatch(call: Call, deps: ProviderDeps): Promise<void> {
     refuseFaults(faults);
     if (key !== null && (await deps.views.remembered(caller.key.id, key, deps.clock.wall())) !== null)
       throw idempotencyMismatch();
-    const judged = await judgeAll(call, emails, key, deps, budget);
+    refuseRate(caller.key.id, emails.length, deps);
+    const now = deps.clock.wall();
+    const judged = await judgeAll(emails, call, budget, (email, index) => {
+      const others = [...notOffered(email), ...notInBatch(email)];
+      return toSubmission(
+        call,
+        messageOf(email, now),
+        key === null ? null : keyInBatch(key, index),
+        deps,
+        others,
+      );
+    });
     const refused = judged.flatMap((one, index) =>
       'problem' in one ? [{ index, problem: one.problem }] : [],
     );
@@ -108,32 +116,6 @@ async function sendBatch(call: Call, deps: ProviderDeps): Promise<void> {
     const errors = refused.map(({ index, problem }) => ({ index, message: problem.detail }));
     exchange.json(200, isStrict ? { data } : { data, errors });
   });
-}
-
-function judgeAll(
-  call: Call,
-  emails: readonly Email[],
-  key: string | null,
-  deps: ProviderDeps,
-  budget: Share,
-): Promise<Judged[]> {
-  const now = deps.clock.wall();
-  return inTurns(
-    emails,
-    call,
-    budget,
-    async (email, index): Promise<Judged> => {
-      const others = [...notOffered(email), ...notInBatch(email)];
-      const idempotencyKey = key === null ? null : keyInBatch(key, index);
-      try {
-        return { submission: await toSubmission(call, messageOf(email, now), idempotencyKey, deps, others) };
-      } catch (error) {
-        if (error instanceof Problem) return { problem: error };
-        throw error;
-      }
-    },
-    (one) => ('submission' in one ? one.submission.content.sizeBytes : 0),
-  );
 }
 
 /** What Resend takes of single emails alone. */
