@@ -143,6 +143,10 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
         kind: 'accepted',
         id: record.id,
         captured: record.deliveries.every(({ relay }) => relay === INBOX),
+        suppressed: (answer.suppressed ?? []).map(({ index, reason }) => ({
+          address: record.deliveries[index]?.recipient.address ?? '',
+          reason,
+        })),
       };
     });
   }

@@ -8,8 +8,17 @@ import type { CidrSet } from '../../lib/network.ts';
 import { StoreError } from '../../store/store.ts';
 import type { AuthResult } from '../authenticator.ts';
 import type { RateVerdict } from '../rate.ts';
-import { type Access, type Call, rateHeaders, retryAfter, secretIn, unauthorized } from './call.ts';
+import {
+  type Access,
+  type Call,
+  rateHeaders,
+  retryAfter,
+  type Secret,
+  secretOf,
+  unauthorized,
+} from './call.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
+import { POSTMARK_TEST_TOKEN, POSTMARK_TESTER } from './providers/postmark/tester.ts';
 import { refusalAt } from './providers/providers.ts';
 import { routes, type Target } from './routes.ts';
 import { limitStranger } from './strangers.ts';
@@ -21,12 +30,6 @@ import { limitStranger } from './strangers.ts';
 export function createIngestApi(deps: IngestDeps, options: IngestOptions): Handler {
   const api = new IngestApi(deps, options);
   return (exchange) => api.handle(exchange);
-}
-
-/** A request without a header that could carry a secret. */
-interface NoSecret {
-  readonly ok: false;
-  readonly reason: 'missing' | 'malformed';
 }
 
 class IngestApi {
@@ -46,7 +49,7 @@ class IngestApi {
     const sourceAddress = clientAddress(exchange, trustedProxies);
     // Answers contain text from strangers: no browser may render them as a page.
     exchange.setHeader('X-Content-Type-Options', 'nosniff');
-    const asProvider = refusalAt(exchange.path, this.#options.dropIn);
+    const asProvider = refusalAt(exchange, this.#options.dropIn);
     markForOrigin(exchange, limits.corsOrigins);
     try {
       if (match === null) {
@@ -117,12 +120,15 @@ class IngestApi {
     throw unauthorized(scheme);
   }
 
-  async #authenticate(exchange: Exchange, scheme: Access['scheme']): Promise<AuthResult | NoSecret> {
-    const { authorization } = exchange.headers;
-    if (authorization === undefined) return { ok: false, reason: 'missing' };
-    const secret = secretIn(authorization, scheme);
-    if (secret === null) return { ok: false, reason: 'malformed' };
-    return this.#deps.shared.authenticator.authenticate(secret);
+  async #authenticate(
+    { headers }: Exchange,
+    scheme: Access['scheme'],
+  ): Promise<AuthResult | Extract<Secret, { ok: false }>> {
+    const given = secretOf(headers, scheme);
+    if (!given.ok) return given;
+    if (scheme === 'postmark' && given.secret === POSTMARK_TEST_TOKEN)
+      return { ok: true, caller: POSTMARK_TESTER };
+    return this.#deps.shared.authenticator.authenticate(given.secret);
   }
 
   /** Reports a refusal once: a 401, 403 or 429 as an event, for metrics and log; any other only in the log. */

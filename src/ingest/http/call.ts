@@ -25,21 +25,43 @@ export interface Access {
   readonly window: RateWindow;
 }
 
-/** How a request carries its key: `Bearer KEY`, or `Basic` with `api:KEY` for clients made for Mailgun. */
-export type AuthScheme = 'bearer' | 'basic';
+/**
+ * How a request carries its key: `Bearer KEY`; `Basic` with `api:KEY` for clients made for Mailgun; or alone in a header
+ * of its own, for those made for Postmark.
+ */
+export type AuthScheme = 'bearer' | 'basic' | 'postmark';
+
+/** The header with which clients made for Postmark authenticate, in lower case. */
+export const POSTMARK_HEADER = 'x-postmark-server-token';
+
+// biome-ignore format: a table
+const SCHEMES: Readonly<Record<AuthScheme, { readonly header: string; readonly challenge: string; readonly detail: string }>> = {
+  bearer:   { header: 'authorization', challenge: 'Bearer',                detail: 'Send a valid API key: Authorization: Bearer <API_KEY>.' },
+  basic:    { header: 'authorization', challenge: 'Basic realm="waybill"', detail: 'Send a valid API key with Basic authentication, user name "api".' },
+  postmark: { header: POSTMARK_HEADER, challenge: 'Postmark',              detail: 'Send a valid API key: X-Postmark-Server-Token: <API_KEY>.' },
+};
 
 /** The single answer to every refused key, whatever the reason. */
 export function unauthorized(scheme: AuthScheme): Problem {
-  const challenge = scheme === 'bearer' ? 'Bearer' : 'Basic realm="waybill"';
-  const detail =
-    scheme === 'bearer'
-      ? 'Send a valid API key: Authorization: Bearer <API_KEY>.'
-      : 'Send a valid API key with Basic authentication, user name "api".';
+  const { challenge, detail } = SCHEMES[scheme];
   return new Problem(401, 'unauthorized', detail, { headers: { 'WWW-Authenticate': challenge } });
 }
 
-/** The secret in an `Authorization` header (RFC 6750 §2.1, RFC 7617 §2); null when it carries none. */
-export function secretIn(authorization: string, scheme: AuthScheme): string | null {
+/** The secret of a request (RFC 6750 §2.1, RFC 7617 §2), or why it has none. */
+export function secretOf(headers: Exchange['headers'], scheme: AuthScheme): Secret {
+  const text = headers[SCHEMES[scheme].header]?.toString();
+  if (text === undefined) return { ok: false, reason: 'missing' };
+  const secret = scheme === 'postmark' ? text : secretIn(text, scheme);
+  return secret === null ? { ok: false, reason: 'malformed' } : { ok: true, secret };
+}
+
+/** See {@link secretOf}. */
+export type Secret =
+  | { readonly ok: true; readonly secret: string }
+  | { readonly ok: false; readonly reason: 'missing' | 'malformed' };
+
+/** The secret in an `Authorization` header; null when it carries none. */
+function secretIn(authorization: string, scheme: 'bearer' | 'basic'): string | null {
   const match = /^(\w+) +(\S+) *$/.exec(authorization);
   const [, name = '', value = ''] = match ?? [];
   if (name.toLowerCase() !== scheme) return null;

@@ -317,7 +317,8 @@ export class World extends IngestWorld {
 }
 
 /** Paths for strangers, and those of providers' APIs, are in no description. */
-const UNDESCRIBED = /^\/(?:hooks|u|resend|emails|sendgrid|v3\/(?:mail|suppression|asm|scopes))\b/;
+const UNDESCRIBED =
+  /^\/(?:hooks|u|resend|emails|sendgrid|v3\/(?:mail|suppression|asm|scopes)|postmark|email|messages|bounces|deliverystats|message-streams)\b/i;
 
 /** The smallest submission. */
 export const MAIL = { from: 'jane@example.com', to: ['bob@example.org'], subject: 'Hello', text: 'Hi.' };

@@ -2,14 +2,21 @@ import type { ProviderName } from '../../../domain/drop-in.ts';
 import type { Exchange } from '../../../http/exchange.ts';
 import type { Problem } from '../../../http/problem.ts';
 import type { Route } from '../../../http/router.ts';
+import { POSTMARK_HEADER } from '../call.ts';
 import { answerAsMailgun } from '../mailgun.ts';
+import { POSTMARK } from './postmark/postmark.ts';
+import { refuseAsPostmark } from './postmark/refusals.ts';
 import type { Provider, ProviderEndpoint } from './provider.ts';
 import { RESEND } from './resend/resend.ts';
 import { SENDGRID } from './sendgrid/sendgrid.ts';
 
 /** Every provider's API, and whose a path is. */
 
-const PROVIDERS: Readonly<Record<ProviderName, Provider>> = { resend: RESEND, sendgrid: SENDGRID };
+const PROVIDERS: Readonly<Record<ProviderName, Provider>> = {
+  resend: RESEND,
+  postmark: POSTMARK,
+  sendgrid: SENDGRID,
+};
 
 /** The calls of these providers, at the root and below the provider's name. */
 export function providerRoutes(names: readonly ProviderName[]): Route<ProviderEndpoint>[] {
@@ -24,11 +31,12 @@ export function providerRoutes(names: readonly ProviderName[]): Route<ProviderEn
   );
 }
 
-/** How refusals at a path are answered that belongs to a provider's API; null: it is ours. */
+/** How a request is refused that belongs to a provider's API; null: it is for ours. */
 export function refusalAt(
-  path: string,
+  { path, headers }: Pick<Exchange, 'path' | 'headers'>,
   enabled: readonly ProviderName[],
 ): ((exchange: Exchange, problem: Problem) => void) | null {
+  if (headers[POSTMARK_HEADER] !== undefined && enabled.includes('postmark')) return refuseAsPostmark;
   const [first = '', second] = path.slice(1).split('/', 2);
   const start = startOf(path);
   const name = enabled.find((one) => first === one || STARTS[one].has(start));
@@ -36,14 +44,18 @@ export function refusalAt(
   return first === 'v3' && second !== undefined ? answerAsMailgun : null;
 }
 
+/** Who begins a path so has left out `/api/v1`. */
+const OURS = 'messages';
+
 /** How the paths of a provider begin. */
 const STARTS: Readonly<Record<ProviderName, ReadonlySet<string>>> = {
   resend: startsOf(RESEND),
+  postmark: startsOf(POSTMARK),
   sendgrid: startsOf(SENDGRID),
 };
 
 function startsOf({ endpoints }: Provider): ReadonlySet<string> {
-  return new Set(endpoints.map(({ path }) => startOf(path)));
+  return new Set(endpoints.map(({ path }) => startOf(path)).filter((start) => start !== OURS));
 }
 
 /** The first segment; behind a version, which providers share, the second, too. */

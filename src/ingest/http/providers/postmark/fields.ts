@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { pointerToken } from '../../../../http/problem.ts';
+import { decodeBase64 } from '../../../../lib/decode.ts';
+import type { AddressField, AttachmentField, FieldName, NamedValue, PointTo } from '../../fields.ts';
+import { NO_ADDRESSES } from '../../fields.ts';
+import { base64Rule } from '../../schema.ts';
+import { attachmentOf, type GivenMessage } from '../submitting.ts';
+
+/** Postmark's fields, and what they are in ours (contract-2 §C3). Their names ignore case. */
+
+const text = () => z.string().nullish();
+
+/** An object of these members, whose names ignore case. A member that is there twice is not taken. */
+export function anyCase<Shape extends z.ZodRawShape>(shape: Shape) {
+  const names = new Map(Object.keys(shape).map((name) => [name.toLowerCase(), name]));
+  return z.preprocess((value) => renamed(value, names), z.strictObject(shape));
+}
+
+function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const members = new Map<string, unknown>();
+  for (const [given, member] of Object.entries(value)) {
+    const name = names.get(given.toLowerCase()) ?? given;
+    // Refused under the name of its own: which of both is meant?
+    members.set(members.has(name) ? `${given} (twice)` : name, member);
+  }
+  return Object.fromEntries(members);
+}
+
+const attachment = anyCase({
+  Name: text(),
+  Content: text(),
+  ContentType: text(),
+  ContentID: text(),
+  Disposition: text(),
+  /** The SDK's types have it; the content says it. */
+  ContentLength: z.number().nullish(),
+});
+
+/** The body of `POST /email`, and each of `POST /email/batch`. */
+export const emailSchema = anyCase({
+  From: text(),
+  To: text(),
+  Cc: text(),
+  Bcc: text(),
+  ReplyTo: text(),
+  Subject: text(),
+  Tag: text(),
+  HtmlBody: text(),
+  TextBody: text(),
+  Headers: z.array(anyCase({ Name: z.string(), Value: text() })).nullish(),
+  Metadata: z.record(z.string(), z.string()).nullish(),
+  Attachments: z.array(attachment).nullish(),
+  MessageStream: text(),
+  TrackOpens: z.boolean().nullish(),
+  TrackLinks: text(),
+});
+
+/** See {@link emailSchema}. */
+export type Email = z.infer<typeof emailSchema>;
+
+/** Fields that are taken and mean nothing here. */
+export const IGNORED = ['MessageStream', 'TrackOpens', 'TrackLinks'] as const;
+
+/** What of {@link IGNORED} an email asks for. */
+export function ignoredIn({ MessageStream, TrackOpens, TrackLinks }: Email): object {
+  return {
+    ...(MessageStream && { MessageStream }),
+    ...(TrackOpens && { TrackOpens }),
+    ...(TrackLinks && TrackLinks !== 'None' && { TrackLinks }),
+  };
+}
+
+/** A message of Postmark's in our terms. */
+export function messageOf(email: Email): GivenMessage {
+  return {
+    fields: {
+      from: email.From || null,
+      to: addressesOf(email.To),
+      cc: addressesOf(email.Cc),
+      bcc: addressesOf(email.Bcc),
+      subject: email.Subject ?? '',
+      text: email.TextBody || null,
+      html: email.HtmlBody || null,
+      headers: headersOf(email),
+      attachments: (email.Attachments ?? []).map(attachmentFrom),
+      tags: email.Tag ? [email.Tag] : [],
+      metadata: Object.entries(email.Metadata ?? {}),
+    },
+    pointTo: pointInto(email),
+  };
+}
+
+/** A text is a list of addresses. */
+function addressesOf(value: Email['To']): AddressField {
+  return value ? { texts: [value], lists: true } : NO_ADDRESSES;
+}
+
+function headersOf({ ReplyTo, Headers }: Email): NamedValue[] {
+  return [
+    ...(ReplyTo ? [['Reply-To', ReplyTo] as const] : []),
+    ...(Headers ?? []).flatMap(({ Name, Value }): NamedValue[] => (Value ? [[Name, Value]] : [])),
+  ];
+}
+
+function attachmentFrom({ Name, Content, ContentType, ContentID, Disposition }: z.infer<typeof attachment>) {
+  const content = Content ?? '';
+  const contentId = ContentID?.replace(/^cid:/i, '') || null;
+  return attachmentOf({
+    filename: Name || null,
+    content: decodeBase64(content) ?? { rule: base64Rule(content) },
+    contentType: ContentType || null,
+    contentId,
+    // What the text refers to is shown within it.
+    disposition: Disposition || (contentId === null ? null : 'inline'),
+  });
+}
+
+/** Postmark's names of our fields; it has none for the others. */
+const NAMES: Partial<Record<FieldName, string>> = {
+  from: 'From',
+  to: 'To',
+  cc: 'Cc',
+  bcc: 'Bcc',
+  subject: 'Subject',
+  text: 'TextBody',
+  html: 'HtmlBody',
+  headers: 'Headers',
+  attachments: 'Attachments',
+  tags: 'Tag',
+  metadata: 'Metadata',
+};
+const ATTACHMENT_NAMES: Readonly<Record<keyof AttachmentField, string>> = {
+  filename: 'Name',
+  content: 'Content',
+  contentType: 'ContentType',
+  contentId: 'ContentID',
+  disposition: 'Disposition',
+};
+
+function pointInto({ ReplyTo, Headers }: Email): PointTo {
+  return (field, place, property) => {
+    const name = NAMES[field] ?? field;
+    if (place === undefined || field === 'tags') return `/${name}`;
+    if (field === 'headers') {
+      const index = (Headers ?? []).findIndex(
+        (one) => one.Name.toLowerCase() === String(place).toLowerCase(),
+      );
+      return index < 0 && ReplyTo ? '/ReplyTo' : `/Headers/${index}`;
+    }
+    const inner = `/${name}/${pointerToken(String(place))}`;
+    return property === undefined ? inner : `${inner}/${ATTACHMENT_NAMES[property]}`;
+  };
+}

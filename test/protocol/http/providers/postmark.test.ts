@@ -1,0 +1,381 @@
+import fc from 'fast-check';
+import { Errors, type Message, ServerClient } from 'postmark';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Ask } from '../world.ts';
+import { World } from '../world.ts';
+
+/** Applications that send with Postmark's API, through its own unchanged SDK (contract-2 §C3). */
+
+const EMAIL: Message = {
+  From: 'Jane <jane@example.com>',
+  To: 'bob@example.org',
+  Subject: 'Hello',
+  TextBody: 'Hi.',
+};
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+let world: World;
+let key: string;
+let postmark: ServerClient;
+
+beforeAll(async () => {
+  world = await World.start();
+  key = await world.key({ id: 'shop' });
+});
+afterAll(() => world.close());
+beforeEach(() => {
+  postmark = client(key);
+});
+
+const client = (secret: string, below = '') =>
+  new ServerClient(secret, { useHttps: false, requestHost: `127.0.0.1:${world.port}${below}` });
+
+/** Asks as Postmark's clients do, without the SDK. */
+const ask = (path: string, { token = key, headers, ...rest }: Partial<Ask> & { token?: string } = {}) =>
+  world.ask({
+    method: 'POST',
+    path,
+    body: EMAIL,
+    headers: { 'X-Postmark-Server-Token': token, ...headers },
+    ...rest,
+  });
+
+/** What the SDK throws: the class, the status and the code. */
+async function thrown(work: Promise<unknown>): Promise<Errors.PostmarkError> {
+  const error = await work.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof Errors.PostmarkError) return error;
+  throw new Error('nothing was refused');
+}
+
+async function suppress(address: string): Promise<void> {
+  const writer = await world.key({ scopes: ['admin'] });
+  const path = '/api/v1/suppressions';
+  const { status } = await world.ask({ method: 'POST', path, key: writer, body: { address } });
+  expect(status).toBe(201);
+}
+
+describe('an email', () => {
+  test('is sent with all that Postmark knows', async () => {
+    const answer = await postmark.sendEmail({
+      ...EMAIL,
+      To: 'bob@example.org, "Doe, Eve" <eve@example.org>',
+      Cc: 'cc@example.org',
+      Bcc: 'bcc@example.org',
+      ReplyTo: 'help@example.com, Desk <desk@example.com>',
+      HtmlBody: '<img src="cid:logo">',
+      Tag: 'receipt',
+      Headers: [{ Name: 'X-Order', Value: '4711' }],
+      Metadata: { customer: '12' },
+      Attachments: [
+        {
+          Name: 'a.txt',
+          Content: Buffer.from('abc').toString('base64'),
+          ContentType: 'text/plain',
+          ContentID: null,
+        },
+        {
+          Name: 'logo.png',
+          Content: Buffer.from('png').toString('base64'),
+          ContentType: 'image/png',
+          ContentID: 'cid:logo',
+        },
+      ],
+      TrackOpens: false,
+    });
+    expect(answer).toEqual({
+      To: 'bob@example.org, "Doe, Eve" <eve@example.org>',
+      Cc: 'cc@example.org',
+      Bcc: 'bcc@example.org',
+      SubmittedAt: new Date(world.clock.wall()).toISOString(),
+      MessageID: expect.stringMatching(UUID),
+      ErrorCode: 0,
+      Message: 'OK',
+    });
+    const { envelope, tags, metadata, header } = world.last;
+    expect(envelope.recipients.map(({ address, kind }) => `${kind} ${address}`)).toEqual([
+      'to bob@example.org',
+      'to eve@example.org',
+      'cc cc@example.org',
+      'bcc bcc@example.org',
+    ]);
+    expect([tags, metadata, header.subject]).toEqual([['receipt'], { customer: '12' }, 'Hello']);
+    for (const part of [
+      'Reply-To: help@example.com, Desk <desk@example.com>',
+      'X-Order: 4711',
+      'YWJj',
+      'Content-ID: <logo>',
+      'Content-Disposition: inline',
+    ])
+      expect(world.lastText).toContain(part);
+    expect(world.lastText).not.toContain('bcc@example.org');
+  });
+
+  test('has fields whose names ignore case, each once', async () => {
+    const body = {
+      from: 'jane@example.com',
+      TO: 'bob@example.org',
+      textBody: 'Hi.',
+      metadata: { Case: 'x' },
+    };
+    expect((await ask('/email', { body })).status).toBe(200);
+    expect(world.last.metadata).toEqual({ Case: 'x' });
+    const { status, json } = await ask('/email', { body: { ...body, To: 'eve@example.org' } });
+    expect([status, json['ErrorCode']]).toEqual([422, 300]);
+  });
+
+  test('names what it ignores, where it asks for something', async () => {
+    const all = { ...EMAIL, MessageStream: 'outbound', TrackOpens: true, TrackLinks: 'HtmlOnly' };
+    expect((await ask('/email', { body: all })).headers['x-waybill-ignored']).toBe(
+      'MessageStream, TrackOpens, TrackLinks',
+    );
+    const none = { ...EMAIL, TrackOpens: false, TrackLinks: 'None' };
+    expect((await ask('/email', { body: none })).headers['x-waybill-ignored']).toBeUndefined();
+    const batch = await ask('/email/batch', { body: [EMAIL, { ...EMAIL, TrackOpens: true }] });
+    expect(batch.headers['x-waybill-ignored']).toBe('TrackOpens');
+  });
+
+  test('leads back by its id, sent below /postmark too', async () => {
+    const { MessageID } = await client(key, '/postmark').sendEmail(EMAIL);
+    const record = await world.ask({ path: `/api/v1/messages/${MessageID}`, key });
+    expect([record.status, record.json['messageId']]).toEqual([200, world.last.header.messageId]);
+  });
+
+  test('is sent once under one key', async () => {
+    const headers = { 'Idempotency-Key': 'order-1' };
+    const [first, again] = [await ask('/email', { headers }), await ask('/email', { headers })];
+    expect(again.json['MessageID']).toBe(first.json['MessageID']);
+    const other = await ask('/email', { headers, body: { ...EMAIL, Subject: 'Other' } });
+    expect([other.status, other.json['ErrorCode']]).toEqual([409, 300]);
+  });
+});
+
+describe('with the token of Postmark’s tests', () => {
+  test('an email is checked, and nothing is stored', async () => {
+    const before = world.intake.submissions.length;
+    const tester = client('POSTMARK_API_TEST');
+    expect(await tester.sendEmail(EMAIL)).toMatchObject({
+      ErrorCode: 0,
+      Message: 'Test job accepted',
+      MessageID: expect.stringMatching(UUID),
+    });
+    expect(await tester.sendEmailBatch([EMAIL, { ...EMAIL, To: 'nobody' }])).toMatchObject([
+      { ErrorCode: 0, Message: 'Test job accepted' },
+      { ErrorCode: 300 },
+    ]);
+    expect(await thrown(tester.sendEmail({ ...EMAIL, To: 'nobody' }))).toMatchObject({ code: 300 });
+    expect(world.intake.submissions.length).toBe(before);
+  });
+
+  test('nothing else is possible: it is not a key', async () => {
+    const bearer = await world.ask({ key: 'POSTMARK_API_TEST', path: '/api/v1/messages' });
+    expect(bearer.status).toBe(401);
+    const { status, json } = await ask('/messages/outbound', {
+      method: 'GET',
+      token: 'POSTMARK_API_TEST',
+      body: '',
+    });
+    expect([status, json['ErrorCode']]).toEqual([403, 10]);
+  });
+});
+
+describe('suppressed recipients', () => {
+  beforeAll(() => Promise.all(['gone@example.org', 'left@example.org'].map(suppress)));
+
+  test('are told of, where others get the email', async () => {
+    const { ErrorCode, Message } = await postmark.sendEmail({
+      ...EMAIL,
+      To: 'gone@example.org, bob@example.org, left@example.org',
+    });
+    expect([ErrorCode, Message]).toEqual([
+      0,
+      'Message OK, but will not deliver to these inactive addresses: gone@example.org, left@example.org',
+    ]);
+    // As the SDK reads them.
+    expect(Errors.InactiveRecipientsError.parseInactiveRecipients(Message)).toEqual([
+      'gone@example.org',
+      'left@example.org',
+    ]);
+  });
+
+  test('are an error where there is nobody else, and nothing is stored', async () => {
+    const before = world.intake.submissions.length;
+    const email = { ...EMAIL, To: 'gone@example.org', Cc: 'left@example.org' };
+    const error = await thrown(postmark.sendEmail(email));
+    expect(error).toBeInstanceOf(Errors.InactiveRecipientsError);
+    expect(error).toMatchObject({
+      statusCode: 422,
+      code: 406,
+      recipients: ['gone@example.org', 'left@example.org'],
+    });
+    const [refused, sent] = await postmark.sendEmailBatch([email, EMAIL]);
+    expect([refused?.ErrorCode, sent?.ErrorCode]).toEqual([406, 0]);
+    expect(world.intake.submissions.length).toBe(before + 1);
+  });
+
+  test('do not change the answer to a repeat', async () => {
+    const headers = { 'Idempotency-Key': 'before' };
+    const body = { ...EMAIL, To: 'late@example.org' };
+    const first = await ask('/email', { headers, body });
+    await suppress('late@example.org');
+    expect((await ask('/email', { headers, body })).json['MessageID']).toBe(first.json['MessageID']);
+  });
+});
+
+describe('a batch', () => {
+  test('is answered one by one, in order', async () => {
+    const answers = await postmark.sendEmailBatch([
+      EMAIL,
+      { ...EMAIL, To: 'nobody' },
+      { ...EMAIL, To: 'eve@example.org' },
+    ]);
+    expect(answers).toMatchObject([
+      { ErrorCode: 0, To: 'bob@example.org' },
+      { ErrorCode: 300, Message: expect.stringMatching(/^To: /) },
+      { ErrorCode: 0, To: 'eve@example.org' },
+    ]);
+    expect(answers[1]).not.toHaveProperty('MessageID');
+    expect(world.last.envelope.recipients.map(({ address }) => address)).toEqual(['eve@example.org']);
+  });
+
+  test('has at most 500 emails', async () => {
+    const { status, json } = await ask('/email/batch', { body: Array.from({ length: 501 }, () => ({})) });
+    expect([status, json['ErrorCode']]).toEqual([422, 410]);
+  });
+
+  test('is counted as other batches are', async () => {
+    world.options.limits.batchMessagesPerMinute = 1;
+    const error = await thrown(postmark.sendEmailBatch([EMAIL, EMAIL]));
+    world.options.limits.batchMessagesPerMinute = 0;
+    expect(error).toBeInstanceOf(Errors.RateLimitExceededError);
+  });
+
+  test('under a key that a single email has is refused', async () => {
+    const headers = { 'Idempotency-Key': 'single' };
+    await ask('/email', { headers });
+    expect((await ask('/email/batch', { headers, body: [EMAIL] })).status).toBe(409);
+  });
+});
+
+describe('each error', () => {
+  test.each([
+    ['that misses its sender', { ...EMAIL, From: undefined }, 300, /^From: /],
+    ['to no address', { ...EMAIL, To: 'nobody' }, 300, /^To: /],
+    ['to nobody', { ...EMAIL, To: undefined }, 300, /^To: /],
+    ['without a text', { ...EMAIL, TextBody: undefined }, 300, /^TextBody: /],
+    ['with a field that does not exist', { ...EMAIL, Subjekt: 'x' }, 300, /^Subjekt: /],
+    [
+      'with a header of ours',
+      { ...EMAIL, Headers: [{ Name: 'Bcc', Value: 'x@y.z' }] },
+      300,
+      /^Headers\[0\]: /,
+    ],
+    ['with a wrong reply address', { ...EMAIL, ReplyTo: 'nobody' }, 300, /^ReplyTo: /],
+    ['with a wrong type', { ...EMAIL, Headers: 'X-Order: 1' }, 403, /^Headers: /],
+    ['that is none', [], 403, /^body: /],
+    [
+      'with an attachment of no type',
+      { ...EMAIL, Attachments: [{ Name: 'a', Content: '', ContentType: 'x' }] },
+      411,
+      /^Attachments\[0\]\.ContentType: /,
+    ],
+    ['that is not JSON', '{', 402, /JSON/],
+    ['without a body', '', 300, /empty/],
+  ])('of an email %s', async (_, body, code, message) => {
+    const answer = await ask('/email', { body, headers: { 'Content-Type': 'application/json' } });
+    expect([answer.status, answer.json]).toEqual([
+      422,
+      { ErrorCode: code, Message: expect.stringMatching(message) },
+    ]);
+  });
+
+  test('is of the SDK’s class: a fault', async () => {
+    const error = await thrown(postmark.sendEmail({ ...EMAIL, To: 'nobody' }));
+    expect(error).toBeInstanceOf(Errors.InvalidEmailRequestError);
+    expect(error).toMatchObject({ statusCode: 422, code: 300 });
+  });
+
+  test('a key that is none, or missing', async () => {
+    const error = await thrown(client('nothing').sendEmail(EMAIL));
+    expect(error).toBeInstanceOf(Errors.InvalidAPIKeyError);
+    expect(error).toMatchObject({ statusCode: 401, code: 10 });
+    const bare = await world.ask({ method: 'POST', path: '/email', key, body: EMAIL });
+    expect([bare.status, bare.json['ErrorCode']]).toEqual([401, 10]);
+  });
+
+  test('a scope, a source, a sender that the key has not', async () => {
+    const reader = await world.key({ id: 'reader', scopes: ['messages:read'] });
+    expect(await thrown(client(reader).sendEmail(EMAIL))).toMatchObject({ statusCode: 403, code: 10 });
+    const elsewhere = await world.key({ id: 'elsewhere', cidrs: ['192.0.2.0/24'] });
+    expect(await thrown(client(elsewhere).sendEmail(EMAIL))).toMatchObject({ statusCode: 403, code: 10 });
+    const bound = await world.key({ id: 'bound', senderDomains: ['example.net'] });
+    const error = await thrown(client(bound).sendEmail(EMAIL));
+    expect(error).toBeInstanceOf(Errors.ApiInputError);
+    expect(error).toMatchObject({ statusCode: 422, code: 400 });
+  });
+
+  test('a template', async () => {
+    const template = { From: EMAIL.From, To: 'bob@example.org', TemplateAlias: 'welcome', TemplateModel: {} };
+    for (const work of [
+      postmark.sendEmailWithTemplate(template),
+      postmark.sendEmailBatchWithTemplates([template]),
+    ])
+      expect(await thrown(work)).toMatchObject({ statusCode: 422, code: 1101 });
+  });
+
+  test('a path, a method, a type, a size', async () => {
+    expect(await thrown(postmark.getServer())).toMatchObject({ statusCode: 404, code: 0 });
+    const code = async (asked: Partial<Ask>) => {
+      const { status, json } = await ask('/email', asked);
+      expect(json).toEqual({ ErrorCode: json['ErrorCode'], Message: expect.any(String) });
+      return [status, json['ErrorCode']];
+    };
+    expect(await code({ method: 'DELETE', body: '' })).toEqual([405, 0]);
+    expect(await code({ headers: { 'Content-Type': 'text/plain' }, body: 'x' })).toEqual([415, 409]);
+    expect(await thrown(postmark.sendEmail({ ...EMAIL, TextBody: 'x'.repeat(200_000) }))).toMatchObject({
+      statusCode: 413,
+      code: 413,
+    });
+  });
+
+  test('a rate, with the time to wait', async () => {
+    const slow = await world.key({ id: 'slow', rateLimit: 1 });
+    await client(slow).sendEmail(EMAIL);
+    expect(await thrown(client(slow).sendEmail(EMAIL))).toBeInstanceOf(Errors.RateLimitExceededError);
+    const { headers, json } = await ask('/email', { token: slow });
+    expect([json['ErrorCode'], Number(headers['retry-after']) > 0]).toEqual([429, true]);
+  });
+
+  test('a server that takes nothing, and one that breaks', async () => {
+    world.intake.suspension = { code: 'disk_full', detail: 'No room.', retryAfterSeconds: 30 };
+    const error = await thrown(postmark.sendEmail(EMAIL));
+    world.intake.suspension = null;
+    expect(error).toBeInstanceOf(Errors.ServiceUnavailablerError);
+    expect(error).toMatchObject({ statusCode: 503, code: 100 });
+  });
+});
+
+test('any JSON is answered in Postmark’s shape', async () => {
+  const name = fc.constantFrom(
+    ...['From', 'to', 'Headers', 'Attachments', 'Metadata', 'Subject', 'TrackOpens'],
+  );
+  const body = fc.oneof(fc.jsonValue(), fc.dictionary(name, fc.jsonValue()), fc.array(fc.jsonValue()));
+  const told = { ErrorCode: expect.any(Number), Message: expect.any(String) };
+  await fc.assert(
+    fc.asyncProperty(body, fc.constantFrom('/email', '/email/batch'), async (value, path) => {
+      const asked = { body: JSON.stringify(value), headers: { 'Content-Type': 'application/json' } };
+      const { status, json } = await ask(path, asked);
+      expect(status).toBeLessThan(500);
+      if (status !== 200) expect(json).toEqual(told);
+      else for (const one of [json].flat()) expect(one).toMatchObject(told);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('an API of ours refuses as ever', async () => {
+  const answer = await world.post(key, { from: 'jane@example.com', to: ['nobody'] });
+  expect([answer.status, answer.json['code']]).toEqual([400, 'invalid_submission']);
+});
