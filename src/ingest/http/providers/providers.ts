@@ -37,11 +37,11 @@ export function refusalAt(
   enabled: readonly ProviderName[],
 ): ((exchange: Exchange, problem: Problem) => void) | null {
   if (headers[POSTMARK_HEADER] !== undefined && enabled.includes('postmark')) return refuseAsPostmark;
-  const [first = '', second] = path.slice(1).split('/', 2);
+  const [first = '', , third] = path.slice(1).split('/', 3);
   const start = startOf(path);
   const name = enabled.find((one) => first === one || STARTS[one].has(start));
   if (name !== undefined) return PROVIDERS[name].refuse;
-  return first === 'v3' && second !== undefined ? answerAsMailgun : null;
+  return first === 'v3' && third !== undefined ? answerAsMailgun : null;
 }
 
 /** Who begins a path so has left out `/api/v1`. */
