@@ -153,6 +153,11 @@ describe('what an application catches', () => {
     expect(Number(answer.headers['retry-after'] ?? 0) > 0).toBe(status === 503);
   });
 
+  test('of a mail that is too large', async () => {
+    const error = await caught(sendgrid.send({ ...MAIL, text: 'x'.repeat(200_000) }));
+    expect(error).toMatchObject({ code: 413, response: { body: told(expect.any(String)) } });
+  });
+
   test('of a rate, with the time to wait', async () => {
     const slow = await world.key({ id: 'slow', rateLimit: 1 });
     await new Sendgrid(world, slow).send(MAIL);
