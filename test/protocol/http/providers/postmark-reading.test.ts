@@ -1,47 +1,42 @@
 import fc from 'fast-check';
-import { Errors, type Message, Models, ServerClient } from 'postmark';
+import { Models, type ServerClient } from 'postmark';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readMessageId } from '../../../../src/lib/id.ts';
+import { Teller, told } from '../../../contract/store/told.ts';
 import { attempt, DEFERRED, DELIVERED, REJECTED } from '../deliver.ts';
 import { World } from '../world.ts';
+import { clientOf, EMAIL, thrown } from './postmark-sdk.ts';
 
 /** Applications that look after their mail with Postmark's API, through its own unchanged SDK (contract-2 §C3). */
-
-const EMAIL: Message = {
-  From: 'Jane <jane@example.com>',
-  To: 'bob@example.org',
-  Subject: 'Hello',
-  TextBody: 'Hi.',
-};
 
 let world: World;
 let postmark: ServerClient;
 
 beforeAll(async () => {
   world = await World.start();
-  postmark = await clientOf('shop', ['suppressions:read', 'suppressions:write', 'messages:content']);
+  postmark = await newClient('shop', ['suppressions:read', 'suppressions:write', 'messages:content']);
 });
 afterAll(() => world.close());
 
-const clientWith = (secret: string) =>
-  new ServerClient(secret, { useHttps: false, requestHost: `127.0.0.1:${world.port}/postmark` });
+const clientWith = (secret: string) => clientOf(world, secret, '/postmark');
 
 /** A client with a key of this name, which may do this besides sending and reading. */
-async function clientOf(
+async function newClient(
   id: string,
   more: readonly ('suppressions:read' | 'suppressions:write' | 'messages:content')[] = [],
 ) {
   return clientWith(await world.key({ id, scopes: ['messages:send', 'messages:read', ...more] }));
 }
 
-const refused = (work: Promise<unknown>) =>
-  work.then(
-    () => null,
-    (error: unknown) => (error instanceof Errors.PostmarkError ? [error.statusCode, error.code] : error),
-  );
+/** The status and the code of what the SDK throws. */
+const refused = async (work: Promise<unknown>) => {
+  const { statusCode, code } = await thrown(work);
+  return [statusCode, code];
+};
 
 describe('messages', () => {
   test('are listed by offset, the newest first, with what was asked for', async () => {
-    const own = await clientOf('lister');
+    const own = await newClient('lister');
     const ids: string[] = [];
     for (const [place, Tag] of ['a', 'b', 'a'].entries())
       ids.unshift((await own.sendEmail({ ...EMAIL, Tag, Subject: `No. ${place}` })).MessageID);
@@ -93,7 +88,7 @@ describe('messages', () => {
   });
 
   test('are shown without their contents to a key that may not see them, and not to others', async () => {
-    const own = await clientOf('plain');
+    const own = await newClient('plain');
     const { MessageID } = await own.sendEmail(EMAIL);
     expect(await own.getOutboundMessageDetails(MessageID)).toMatchObject({ TextBody: null, HtmlBody: null });
     expect(await refused(postmark.getOutboundMessageDetails(MessageID))).toEqual([404, 701]);
@@ -129,7 +124,7 @@ describe('bounces', () => {
   }
 
   test('are listed, shown, and counted', async () => {
-    const own = await clientOf('bouncer');
+    const own = await newClient('bouncer');
     const ids = [await bounced(own, 'one@example.net'), await bounced(own, 'two@example.net')];
     const { TotalCount, Bounces } = await own.getBounces();
     expect([TotalCount, Bounces.map(({ MessageID }) => MessageID)]).toEqual([2, ids.toReversed()]);
@@ -164,10 +159,10 @@ describe('bounces', () => {
   });
 
   test('are nobody else’s, and there are no others', async () => {
-    const { Bounces } = await (await clientOf('other')).getBounces();
+    const { Bounces } = await (await newClient('other')).getBounces();
     expect(Bounces).toEqual([]);
     const [some] = (
-      await clientOf('other2').then((own) => bounced(own, 'x@example.net').then(() => own.getBounces()))
+      await newClient('other2').then((own) => bounced(own, 'x@example.net').then(() => own.getBounces()))
     ).Bounces;
     expect(await refused(postmark.getBounce(some?.ID ?? 0))).toEqual([404, 407]);
     expect(await refused(postmark.getBounce(0))).toEqual([404, 407]);
@@ -186,12 +181,52 @@ describe('bounces', () => {
   });
 });
 
+test('a bounce whose entry is not the key’s is activated by an administrator', async () => {
+  const boss = clientWith(
+    await world.key({ id: 'chief', scopes: ['admin', 'messages:read', 'messages:read_all'] }),
+  );
+  await postmark.sendEmail({ ...EMAIL, To: 'wide@example.net' });
+  await attempt(world, REJECTED);
+  await boss.createSuppressions('outbound', { Suppressions: [{ EmailAddress: 'wide@example.net' }] });
+  const [bounce] = (await postmark.getBounces({ emailFilter: 'wide@' })).Bounces;
+  expect(await refused(postmark.activateBounce(bounce?.ID ?? 0))).toEqual([403, 10]);
+  expect((await boss.activateBounce(bounce?.ID ?? 0)).Bounce.Inactive).toBe(false);
+});
+
+describe('complaints', () => {
+  test('are bounces whose address stays inactive', async () => {
+    const own = await newClient('spammer', ['suppressions:read', 'suppressions:write']);
+    const { MessageID } = await own.sendEmail({ ...EMAIL, To: 'angry@example.net' });
+    await attempt(world, DELIVERED);
+    const id = readMessageId(MessageID) ?? '';
+    const at = { node: 'test', now: world.clock.wall() };
+    await new Teller(() => world.stores).tell([told(id, 'complaint'), told(id, 'unsubscribe')], {}, at);
+    const [bounce] = (await own.getBounces({ type: Models.BounceType.SpamComplaint })).Bounces;
+    expect(bounce).toMatchObject({
+      TypeCode: 100_001,
+      Email: 'angry@example.net',
+      Inactive: true,
+      CanActivate: false,
+    });
+    expect(await refused(own.activateBounce(bounce?.ID ?? 0))).toEqual([422, 300]);
+    const { MessageEvents } = await own.getOutboundMessageDetails(MessageID);
+    expect(MessageEvents.map(({ Type, Details }) => [Type, Reflect.get(Details, 'Origin')])).toEqual([
+      ['Delivered', undefined],
+      ['SubscriptionChanged', 'Recipient'],
+      ['SubscriptionChanged', 'Recipient'],
+    ]);
+    const suppressions = { Suppressions: [{ EmailAddress: 'angry@example.net' }] };
+    const [kept] = (await own.deleteSuppressions('outbound', suppressions)).Suppressions;
+    expect(kept?.Status).toBe('Failed');
+  });
+});
+
 describe('suppressions', () => {
   const addressesOf = async (own: ServerClient, filter?: Models.SuppressionFilteringParameters) =>
     (await own.getSuppressions('outbound', filter)).Suppressions.map(({ EmailAddress }) => EmailAddress);
 
   test('are added, dumped and deleted, each by itself', async () => {
-    const own = await clientOf('lists', ['suppressions:read', 'suppressions:write']);
+    const own = await newClient('lists', ['suppressions:read', 'suppressions:write']);
     expect(await addressesOf(own)).toEqual([]);
     const added = await own.createSuppressions('outbound', {
       Suppressions: [
@@ -225,7 +260,7 @@ describe('suppressions', () => {
   });
 
   test('are dumped whole, and as asked for', async () => {
-    const own = await clientOf('many', ['suppressions:read', 'suppressions:write']);
+    const own = await newClient('many', ['suppressions:read', 'suppressions:write']);
     for (let from = 0; from < 250; from += 50)
       await own.createSuppressions('outbound', {
         Suppressions: Array.from({ length: 50 }, (_, place) => ({
@@ -259,7 +294,7 @@ describe('suppressions', () => {
     expect(await refused(postmark.createSuppressions('outbound', { Suppressions: many }))).toEqual([
       422, 300,
     ]);
-    const plain = await clientOf('poor');
+    const plain = await newClient('poor');
     expect(await refused(plain.getSuppressions('outbound'))).toEqual([403, 10]);
     expect(await refused(plain.deleteSuppressions('outbound', { Suppressions: [] }))).toEqual([403, 10]);
   });

@@ -14,6 +14,7 @@ import { askOfList } from '../../suppressions.ts';
 import type { ProviderDeps } from '../provider.ts';
 import { ownerFor } from '../reading.ts';
 import { PAGE_PARAMETERS, PERIOD_PARAMETERS, partOf, readQuery } from './queries.ts';
+import { complained } from './refusals.ts';
 
 /** Bounces as Postmark shows them: events of ours, by their sequence (contract-2 §C3). */
 
@@ -77,7 +78,7 @@ export async function listBounces({ exchange, caller }: Call, deps: ProviderDeps
         (inactive ?? bounce.Inactive) === bounce.Inactive &&
         bounce.Email.toLowerCase().includes(emailfilter.toLowerCase()),
     );
-    return { items: wanted, next };
+    return { items: wanted, next, isCut: next !== null && events.length < PAGE };
   });
   exchange.json(200, { TotalCount: total, Bounces: items });
 }
@@ -94,14 +95,15 @@ export async function activateBounce(call: Call, deps: ProviderDeps): Promise<vo
   await readNoBody(exchange, deps.budget.share(caller.key.id));
   const bounce = await findBounce(call, deps);
   if (bounce.Inactive) {
+    if (!bounce.CanActivate) throw complained(bounce.Email);
     await call.checkKey();
     await askOfList('removeSuppressions', call, deps, { which: bounce.Email });
   }
   exchange.json(200, { Message: 'OK', Bounce: await findBounce(call, deps) });
 }
 
-/** How many pages of events are counted at most: each examines some thousands. */
-const MAX_COUNTED_PAGES = 200;
+/** Pages of events that are counted at most, from the newest on: for each, some thousands may be examined. */
+const MAX_COUNTED_PAGES = 40;
 
 /** Answers with how many bounces of each type there are, and how many of their addresses get mail no more. */
 export async function showStatistics({ exchange, caller }: Call, deps: ProviderDeps): Promise<void> {

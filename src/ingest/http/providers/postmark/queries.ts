@@ -55,20 +55,31 @@ export interface Counted<T> {
   readonly total: number;
 }
 
-/** How many pages of a list are read for one part of it: each examines a bounded number of records. */
-const MAX_PAGES = 100;
+/** A page of a list. Where too many records were examined for it, it has fewer items than there are. */
+export interface Page<T, Place> {
+  readonly items: readonly T[];
+  /** Null at the end. */
+  readonly next: Place | null;
+  readonly isCut: boolean;
+}
 
-/** Reads a list page by page, up to the end of the part asked for. `next` of the last page is null. */
+/** Pages of a list that are read for one part of it; and how many of them may be cut. */
+const MAX_PAGES = 60;
+const MAX_CUT = 5;
+
+/** Reads a list page by page, up to the end of the part asked for, or until enough was examined. */
 export async function partOf<T, Place>(
   { count, offset }: { readonly count: number; readonly offset: number },
-  read: (before: Place | null) => Promise<{ readonly items: readonly T[]; readonly next: Place | null }>,
+  read: (before: Place | null) => Promise<Page<T, Place>>,
 ): Promise<Counted<T>> {
   const found: T[] = [];
   let before: Place | null = null;
-  for (let pages = 0; pages < MAX_PAGES; pages++) {
-    const { items, next }: { readonly items: readonly T[]; readonly next: Place | null } = await read(before);
+  let cut = 0;
+  for (let pages = 0; pages < MAX_PAGES && cut < MAX_CUT; pages++) {
+    const { items, next, isCut }: Page<T, Place> = await read(before);
     found.push(...items);
     before = next;
+    if (isCut) cut += 1;
     if (before === null || found.length > offset + count) break;
   }
   const end = Math.min(found.length, offset + count);

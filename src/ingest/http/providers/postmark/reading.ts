@@ -65,7 +65,7 @@ export async function listOutbound({ exchange, caller }: Call, deps: ProviderDep
   };
   const { items, total } = await partOf(values, async (before: string | null) => {
     const { messages, next } = await deps.views.list({ ...query, before });
-    return { items: messages, next };
+    return { items: messages, next, isCut: next !== null && messages.length < query.limit };
   });
   exchange.json(200, { TotalCount: total, Messages: items.map(messageJson) });
 }

@@ -21,6 +21,9 @@ const BY_CODE: Readonly<Record<string, Row>> = {
   sender_not_allowed:    { status: 422, errorCode: 400 },
   message_not_found:     { status: 404, errorCode: 701 },
   bounce_not_found:      { status: 404, errorCode: 407 },
+  complaint:             { status: 422, errorCode: 300 },
+  // Asked for where there is one: the key may not change it.
+  suppression_not_found: { status: 403, errorCode: 10 },
   inactive_recipients:   { status: 422, errorCode: 406 },
   too_many_messages:     { status: 422, errorCode: 410 },
   no_templates:          { status: 422, errorCode: 1101 },
@@ -88,6 +91,12 @@ function hasNoBody({ headers }: Exchange): boolean {
 export function inactiveRecipients(addresses: readonly string[]): Problem {
   const detail = `You tried to send to recipient(s) that have been marked as inactive. Found inactive addresses: ${addresses.join(', ')}. Inactive recipients are on the suppression list.`;
   return new Problem(400, 'inactive_recipients', detail);
+}
+
+/** Who complained is to get mail again. */
+export function complained(address: string): Problem {
+  const detail = `${address} complained about mail. An administrator has to confirm that they ask for mail.`;
+  return new Problem(409, 'complaint', detail);
 }
 
 /** A list has more than it may. */

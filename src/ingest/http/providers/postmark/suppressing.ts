@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { maySendFrom } from '../../../../domain/key.ts';
 import { parseAddress } from '../../../../domain/mailbox.ts';
 import { suppressedOf } from '../../../../domain/suppressed-address.ts';
-import type { SuppressionReason } from '../../../../domain/suppression.ts';
+import { hasEnded, type Suppression, type SuppressionReason } from '../../../../domain/suppression.ts';
 import { Problem } from '../../../../http/problem.ts';
 import { heldWhile } from '../../../../lib/budget.ts';
 import { formatTimestamp } from '../../../../lib/clock.ts';
@@ -124,13 +125,25 @@ export function deleteSuppressions(call: Call, deps: ProviderDeps): Promise<void
       await askOfList('removeSuppressions', call, deps, { which: address });
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'suppression_not_found') throw error;
-      // An entry that this key may not change still stops mail.
-      const question = { addresses: [address], from: null, stream: null };
-      const { results } = await askOfList('checkSuppressions', call, deps, question);
-      if (results.some(({ suppressed }) => suppressed)) throw error;
+      if (await isStillStopped(address, call, deps)) throw error;
     }
     return 'Deleted';
   });
+}
+
+/** Whether an entry that the key may not change stops its mail to an address, or some of it. */
+async function isStillStopped(
+  address: string,
+  { caller: { key } }: Call,
+  { suppressions, clock }: ProviderDeps,
+): Promise<boolean> {
+  const entries = await suppressions.suppressionsUnder([address]);
+  const stops = ({ scope }: Suppression) =>
+    scope === `key:${key.id}` ||
+    (key.mode === 'live' &&
+      (scope === 'global' ||
+        (scope.startsWith('domain:') && maySendFrom(key, scope.slice('domain:'.length)))));
+  return entries.some((entry) => stops(entry) && !hasEnded(entry, clock.wall()));
 }
 
 async function changeEach(call: Call, deps: ProviderDeps, change: Change): Promise<void> {
