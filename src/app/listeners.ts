@@ -2,6 +2,7 @@ import { serverName } from '../config/names.ts';
 import { type NodePorts, portsOf } from '../config/roles.ts';
 import type { Actor, Door } from '../control/door.ts';
 import { outlookOf } from '../control/outlook.ts';
+import { signingKeys } from '../control/signing-keys.ts';
 import { maxRequestBytes } from '../dashboard/calls.ts';
 import { Problem } from '../http/problem.ts';
 import { faultyFields } from '../ingest/http/fields.ts';
@@ -114,9 +115,9 @@ function mailListeners(
       onDeath,
     });
   }
-  const { keyring } = storage;
+  const { keyring, signing } = rooms;
   const shared = createShared(
-    { keyring, clock, log, others, threads: null },
+    { keyring, signing, clock, log, others, threads: null },
     sharedLimitsOf(live.config, null),
     signal,
   );
@@ -157,6 +158,7 @@ function ingestRooms(parts: ListenerParts): IngestRooms {
     spool,
     views,
     keyring,
+    signing: signingKeys(keyring, () => live.loaded.vault),
     suppressions,
     readWords: readWordsOf(parts),
     admin: adminForApi(parts.door, () => live.config.api.maxMessageBytes),

@@ -1,5 +1,6 @@
 import type { SecureContextOptions } from 'node:tls';
 import type { Config } from '../config/schema.ts';
+import type { SigningKeys } from '../ingest/authenticator.ts';
 import type { IngestDeps } from '../ingest/http/options.ts';
 import type { IngestShared, SharedLimits } from '../ingest/shared.ts';
 import type { Crowd } from '../ingest/smtp/crowd.ts';
@@ -32,6 +33,7 @@ export interface IngestRooms
     'intake' | 'acts' | 'desk' | 'readWords' | 'admin' | 'spool' | 'views' | 'outlook'
   > {
   readonly keyring: Keyring;
+  readonly signing: SigningKeys;
   readonly suppressions: Pick<SuppressionList, 'suppressionsUnder'>;
 }
 

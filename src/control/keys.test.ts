@@ -87,3 +87,19 @@ describe('changing a key', () => {
     opened = await here.open();
   });
 });
+
+describe('a key whose client signs', () => {
+  test('has an access of its own, which is kept sealed and rotates with it', async () => {
+    const { operations } = opened;
+    const { signing } = await operations.createKey({ ...KEY, name: 'mailer', ses: true });
+    expect(signing).toEqual({
+      accessKeyId: expect.stringMatching(/^WB[A-Z2-7]{18}$/),
+      secretAccessKey: expect.stringMatching(/^[\w-]{40}$/),
+    });
+    const next = await operations.rotateKey({ key: 'mailer' });
+    expect(next.signing?.accessKeyId).not.toBe(signing?.accessKeyId);
+    const stored = readFileSync(join(here.dataDir, 'waybill.db')).toString('latin1');
+    expect(stored).not.toContain(signing?.secretAccessKey);
+    expect((await operations.rotateKey({ key: 'shop' })).signing).toBeNull();
+  });
+});

@@ -1,3 +1,4 @@
+import type { Vault } from '../config/secrets.ts';
 import type { MessageStatus } from '../domain/delivery.ts';
 import { parseDomain } from '../domain/domain-name.ts';
 import type { ApiKey } from '../domain/key.ts';
@@ -10,6 +11,7 @@ import type { CreatedKey, KeyOperations, KeyView, RevokedKey, RotatedKey } from 
 import type { RequestOf } from '../operations/table.ts';
 import type { ListPage, ListQuery } from '../store/views.ts';
 import type { LocalDeps } from './deps.ts';
+import { newSigning } from './signing-keys.ts';
 
 /** How long the old secret works after a rotation (contract §9). */
 const OVERLAP_MS = 24 * 60 * 60 * 1000;
@@ -46,11 +48,20 @@ async function createKey(request: RequestOf<'createKey'>, deps: LocalDeps): Prom
     senderDomains: request.senderDomains.map(readSenderDomain),
     contentDays: request.contentDays ?? null,
   };
-  if (await keyring.create(key, hashSecret(secret))) return { key: keyView(key), secret };
+  const signing = request.ses === true ? newSigning(key.id, vaultOf(deps), random) : null;
+  if (await keyring.create(key, hashSecret(secret), signing?.stored))
+    return { key: keyView(key), secret, signing: signing?.access ?? null };
   throw new OperationError(
     'refused',
     `There is already a key named ${request.name}. Choose another name, revoke that key, or give it a new secret with: waybill keys rotate ${request.name}`,
   );
+}
+
+/** What seals the secrets that clients sign with. */
+function vaultOf({ resolution }: LocalDeps): Vault {
+  const { vault } = resolution();
+  if (vault !== null) return vault;
+  throw new OperationError('unavailable', 'The key that seals secrets cannot be read. See: waybill config');
 }
 
 function readExpiry(text: string, now: number): number {
@@ -171,10 +182,13 @@ async function rotateKey(request: RequestOf<'rotateKey'>, deps: LocalDeps): Prom
   const secret = generateSecret(deps.random, key.mode);
   const prefix = secretPrefix(secret);
   const overlapUntil = deps.clock.wall() + OVERLAP_MS;
-  if (await deps.keyring.rotate(key.id, hashSecret(secret), prefix, overlapUntil))
+  const signs = (await deps.keyring.signingId(key.id)) !== null;
+  const signing = signs ? newSigning(key.id, vaultOf(deps), deps.random) : null;
+  if (await deps.keyring.rotate(key.id, hashSecret(secret), prefix, overlapUntil, signing?.stored))
     return {
       key: keyView({ ...key, prefix }),
       secret,
+      signing: signing?.access ?? null,
       oldSecretUntil: formatTimestamp(Math.min(overlapUntil, key.expiresAt ?? overlapUntil)),
     };
   throw new OperationError(

@@ -13,6 +13,18 @@ export interface Caller {
   readonly sources: CidrSet | null;
 }
 
+/** A client that signs its requests: what it signs with, and whose key that belongs to. */
+export interface Signer {
+  readonly secret: string;
+  readonly caller: Caller;
+}
+
+/** What is kept of clients that sign their requests. */
+export interface SigningKeys {
+  /** What is signed with an access key id, and the key that it belongs to, in any state; null: neither is known. */
+  find(accessKeyId: string, now: number): Promise<{ readonly secret: string; readonly key: ApiKey } | null>;
+}
+
 /** Why a secret is refused. For the log only: the client learns nothing that helps it to guess keys. */
 export type AuthRefusal = 'malformed' | 'checksum_wrong' | 'unknown' | 'expired' | 'revoked';
 
@@ -24,6 +36,7 @@ export type AuthResult =
 /** What authentication needs. */
 export interface AuthDeps {
   readonly keyring: Keyring;
+  readonly signing: SigningKeys;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -32,10 +45,35 @@ export interface AuthDeps {
 const CACHE_MS = 500;
 const TOUCH_EVERY_MS = 5000;
 
-interface CacheEntry {
-  readonly lookup: Promise<Caller | null>;
+interface CacheEntry<T> {
+  readonly lookup: Promise<T | null>;
   /** Monotonic ms before the look-up began. */
   readonly since: number;
+}
+
+/** Look-ups by a text, each kept for less than a second; those at once share one read. */
+class LookUps<T> {
+  readonly #cache: NewestMap<string, CacheEntry<T>>;
+  readonly #clock: Clock;
+
+  constructor(max: number, clock: Clock) {
+    this.#cache = new NewestMap(max);
+    this.#clock = clock;
+  }
+
+  /** What is known of it; null: nothing that is new enough. */
+  get(text: string): Promise<T | null> | null {
+    const entry = this.#cache.get(text);
+    return entry !== undefined && this.#clock.mono() - entry.since < CACHE_MS ? entry.lookup : null;
+  }
+
+  /** Looks it up. */
+  begin(text: string, look: (now: number) => Promise<T | null>): Promise<T | null> {
+    const entry = { lookup: look(this.#clock.wall()), since: this.#clock.mono() };
+    this.#cache.set(text, entry);
+    entry.lookup.catch(() => this.#cache.get(text) === entry && this.#cache.delete(text));
+    return entry.lookup;
+  }
 }
 
 /**
@@ -45,21 +83,41 @@ interface CacheEntry {
  */
 export class Authenticator {
   readonly #deps: AuthDeps;
-  readonly #cache: NewestMap<string, CacheEntry>;
+  readonly #callers: LookUps<Caller>;
+  readonly #signers: LookUps<Signer>;
   #uses = new Map<string, number>();
 
   constructor(deps: AuthDeps, options: { readonly maxCached: number }) {
     this.#deps = deps;
-    this.#cache = new NewestMap(options.maxCached);
+    this.#callers = new LookUps(options.maxCached, deps.clock);
+    this.#signers = new LookUps(options.maxCached, deps.clock);
   }
 
   /** Finds the caller with this secret. Rejects with `StoreError` when the keyring cannot be read. */
   async authenticate(secret: string): Promise<AuthResult> {
-    const known = this.#cached(secret);
+    const known = this.#callers.get(secret);
     const form = known !== null ? 'well_formed' : inspectSecret(secret);
     if (form !== 'well_formed') return { ok: false, reason: form };
-    const caller = await (known ?? this.#lookUp(secret));
+    const { keyring } = this.#deps;
+    const find = async (now: number) => toCaller(await keyring.findByHash(hashSecret(secret), now));
+    const caller = await (known ?? this.#callers.begin(secret, find));
     if (caller === null) return { ok: false, reason: 'unknown' };
+    return this.#judged(caller);
+  }
+
+  /** Finds the signer with an access key id; null: unknown, or its key is not valid now. Rejects as above. */
+  async findSigner(accessKeyId: string): Promise<Signer | null> {
+    const find = async (now: number): Promise<Signer | null> => {
+      const found = await this.#deps.signing.find(accessKeyId, now);
+      const caller = toCaller(found?.key ?? null);
+      return found === null || caller === null ? null : { secret: found.secret, caller };
+    };
+    const signer = await (this.#signers.get(accessKeyId) ?? this.#signers.begin(accessKeyId, find));
+    return signer !== null && this.#judged(signer.caller).ok ? signer : null;
+  }
+
+  /** The caller, if its key is valid now; this is a use of it then. */
+  #judged(caller: Caller): AuthResult {
     const now = this.#deps.clock.wall();
     const refusal = keyRefusal(caller.key, now);
     if (refusal !== null) return { ok: false, reason: refusal, keyId: caller.key.id };
@@ -87,20 +145,6 @@ export class Authenticator {
         code: error instanceof Error ? error.name : 'unknown',
       });
     }
-  }
-
-  #cached(secret: string): Promise<Caller | null> | null {
-    const entry = this.#cache.get(secret);
-    return entry !== undefined && this.#deps.clock.mono() - entry.since < CACHE_MS ? entry.lookup : null;
-  }
-
-  #lookUp(secret: string): Promise<Caller | null> {
-    const { clock, keyring } = this.#deps;
-    const lookup = keyring.findByHash(hashSecret(secret), clock.wall()).then(toCaller);
-    const entry = { lookup, since: clock.mono() };
-    this.#cache.set(secret, entry);
-    lookup.catch(() => this.#cache.get(secret) === entry && this.#cache.delete(secret));
-    return lookup;
   }
 }
 

@@ -202,6 +202,11 @@ const SMALL: readonly TableShape[] = [
   },
   { name: 'key_secrets', keys: 1, columns: { hash: 'text', key_id: 'text', until: 'bigint' } },
   {
+    name: 'signing_secrets',
+    keys: 1,
+    columns: { id: 'text', key_id: 'text', sealed: 'text', until: 'bigint' },
+  },
+  {
     name: 'relays',
     keys: 1,
     columns: { name: 'text', definition: 'text', secret: 'text', disabled: 'boolean' },

@@ -54,10 +54,21 @@ const revokedKey = () =>
 /** A key that was revoked. */
 export type RevokedKey = Shown<typeof revokedKey>;
 
+const signingAccess = () =>
+  z.strictObject({
+    accessKeyId: z.string(),
+    secretAccessKey: z.string(),
+  });
+
+/** What a client signs its requests with, as SES's do. */
+export type SigningAccess = Shown<typeof signingAccess>;
+
 const createdKey = () =>
   z.strictObject({
     key: keyView(),
     secret: z.string(),
+    /** What requests are signed with; null: none are. */
+    signing: signingAccess().nullable(),
   });
 
 /** A key with a new secret. */
@@ -112,9 +123,16 @@ const KEY_TABLE: TableForm<KeyView> = {
 
 const QUIET = { meaning: 'print only the secret', says: ({ secret }: CreatedKey) => secret };
 
-/** A secret, and below it that it is the key's. */
-function secretText({ key, secret }: CreatedKey): string {
-  return `${secret}\n\nThis is the secret of ${key.name}. It is not shown again.`;
+/** A secret, and below it that it is the key's; then what requests are signed with. */
+function secretText({ key, secret, signing }: CreatedKey): string {
+  const own = `${secret}\n\nThis is the secret of ${key.name}. It is not shown again.`;
+  if (signing === null) return own;
+  return `${own}\n\n${environmentText(signing)}\n\nWith these, clients of Amazon SES sign as ${key.name}. They are not shown again.`;
+}
+
+/** As AWS's programs take it. */
+function environmentText({ accessKeyId, secretAccessKey }: SigningAccess): string {
+  return `AWS_ACCESS_KEY_ID=${accessKeyId}\nAWS_SECRET_ACCESS_KEY=${secretAccessKey}`;
 }
 
 /** What operators can ask of API keys, and do to them. */
@@ -141,6 +159,10 @@ export const KEY_OPERATIONS = {
         .max(MAX_RESTRICTIONS)
         .describe('Domains it may send from; empty means any.'),
       contentDays: contentDays.default(null),
+      ses: z
+        .boolean()
+        .default(false)
+        .describe('Also makes an access key id and a secret access key, with which clients of SES sign.'),
     }),
     result: createdKey,
     commands: [
@@ -150,6 +172,7 @@ export const KEY_OPERATIONS = {
         examples: [
           'waybill keys create shop',
           'waybill keys create tests --test --quiet',
+          'waybill keys create shop --ses',
           'waybill keys create monitor --scope messages:read --scope messages:read_all',
           'waybill keys create partner --expires 90d --cidr 192.0.2.0/24 --sender-domain shop.example',
         ],
@@ -188,6 +211,7 @@ export const KEY_OPERATIONS = {
             [0, MAX_CONTENT_DAYS],
             { absent: null },
           ),
+          ses: flag('--ses', 'also make an access key id and a secret access key, for clients of Amazon SES'),
         },
         prints: secretText,
         quiet: QUIET,

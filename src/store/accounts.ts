@@ -160,20 +160,50 @@ export type ChangeableKey = Pick<
   'name' | 'scopes' | 'rateLimit' | 'expiresAt' | 'cidrs' | 'senderDomains' | 'contentDays'
 >;
 
-/** The API keys. Secrets are passed only as hashes. Errors are `StoreError`. Times are wall ms. */
+/** What a client signs its requests with. */
+export interface SigningSecret {
+  /** The access key id, which requests name. */
+  readonly id: string;
+  /** The secret access key, sealed. */
+  readonly sealed: string;
+}
+
+/** The API keys. Secrets are passed only as hashes, and those that sign only sealed. Errors are `StoreError`. Times are wall ms. */
 export interface Keyring {
-  /** Adds a key with its first secret's SHA-256 (hex). False: the name is taken by a key not revoked. */
-  create(key: ApiKey, secretHash: string): Promise<boolean>;
+  /**
+   * Adds a key with its first secret's SHA-256 (hex), and with what its client signs with, if it does. False: the name
+   * is taken by a key not revoked.
+   */
+  create(key: ApiKey, secretHash: string, signing?: SigningSecret | null): Promise<boolean>;
   /** Every key, newest first, including revoked ones. */
   list(): Promise<ApiKey[]>;
   /** The key that a secret belongs to, in any state; a replaced secret is found until its overlap ends. */
   findByHash(secretHash: string, now: number): Promise<ApiKey | null>;
+  /**
+   * What is signed with an access key id, sealed, and the key that it belongs to, in any state; a replaced one is found
+   * until its overlap ends.
+   */
+  findSigning(
+    accessKeyId: string,
+    now: number,
+  ): Promise<{ readonly sealed: string; readonly key: ApiKey } | null>;
+  /** The newest access key id of a key; null: its client does not sign. */
+  signingId(id: string): Promise<string | null>;
   /** Revokes at `now`. False: no such key, or already revoked. */
   revoke(id: string, now: number): Promise<boolean>;
   /** Writes the changeable fields of a key (`ChangeableKey`). `taken`: another live key has the name. */
   update(key: Pick<ApiKey, 'id'> & ChangeableKey): Promise<'updated' | 'taken' | 'gone'>;
-  /** Adds a secret, and keeps the older ones valid until `overlapUntil`. False: no such live key. */
-  rotate(id: string, secretHash: string, prefix: string, overlapUntil: number): Promise<boolean>;
+  /**
+   * Adds a secret, and what its client signs with, if it does; keeps the older ones valid until `overlapUntil`. False:
+   * no such live key.
+   */
+  rotate(
+    id: string,
+    secretHash: string,
+    prefix: string,
+    overlapUntil: number,
+    signing?: SigningSecret | null,
+  ): Promise<boolean>;
   /** Records when keys were last used. */
   touch(uses: ReadonlyMap<string, number>): Promise<void>;
 }

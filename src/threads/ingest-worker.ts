@@ -81,6 +81,7 @@ class IngestThread implements IngestVerbs {
     const shared = createShared(
       {
         keyring: rooms.keyring,
+        signing: rooms.signing,
         clock,
         log,
         others: member('keyRates'),

@@ -1,11 +1,13 @@
 import type { ApiKey } from '../../src/domain/key.ts';
 import type { Submission } from '../../src/domain/message.ts';
+import type { SigningKeys } from '../../src/ingest/authenticator.ts';
 import { createShared, type IngestShared, type SharedLimits } from '../../src/ingest/shared.ts';
 import { generateSecret, hashSecret, secretPrefix } from '../../src/lib/id.ts';
 import type { Log, LogFields } from '../../src/lib/log.ts';
 import { seededRandom } from '../../src/lib/random.ts';
 import { logEvents } from '../../src/observe/event-log.ts';
 import { type Event, Events } from '../../src/observe/events.ts';
+import type { SigningSecret } from '../../src/store/accounts.ts';
 import { openSqlite, type SqliteStores } from '../../src/store/sqlite/open.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingIntake } from './recording-intake.ts';
@@ -44,7 +46,7 @@ export abstract class IngestWorld {
     logEvents(this.events, this.log);
     const { clock, log } = this;
     this.shared = createShared(
-      { keyring: this.stores.keyring, clock, log, others: null, threads: null },
+      { keyring: this.stores.keyring, signing: this.#signing(), clock, log, others: null, threads: null },
       limits,
       this.signal,
     );
@@ -87,6 +89,16 @@ export abstract class IngestWorld {
     this.#stop.abort();
   }
 
+  /** What clients sign with is stored as it is. */
+  #signing(): SigningKeys {
+    return {
+      find: async (accessKeyId, now) => {
+        const found = await this.stores.keyring.findSigning(accessKeyId, now);
+        return found === null ? null : { secret: found.sealed, key: found.key };
+      },
+    };
+  }
+
   #linesOf(level: LogLine['level']): LogLine[] {
     return this.lines.filter((line) => line.level === level);
   }
@@ -95,10 +107,11 @@ export abstract class IngestWorld {
     return (event, fields = {}) => void this.lines.push({ level, event, fields });
   }
 
-  /** Makes a key; resolves to its secret. */
+  /** Makes a key, and what its client signs with; resolves to its secret. */
   async key(
     facts: Partial<ApiKey> = {},
     secret: string = generateSecret(this.random, facts.mode ?? 'live'),
+    signing: SigningSecret | null = null,
   ): Promise<string> {
     const id = facts.id ?? `key_${secret.slice(8, 20)}`;
     const key: ApiKey = {
@@ -117,7 +130,7 @@ export abstract class IngestWorld {
       ...facts,
       id,
     };
-    if (!(await this.stores.keyring.create(key, hashSecret(secret)))) throw new Error('name taken');
+    if (!(await this.stores.keyring.create(key, hashSecret(secret), signing))) throw new Error('name taken');
     return secret;
   }
 }

@@ -1,5 +1,5 @@
 import type { ApiKey, Scope } from '../../domain/key.ts';
-import type { Keyring } from '../accounts.ts';
+import type { Keyring, SigningSecret } from '../accounts.ts';
 import { fromJson } from '../columns.ts';
 import { Columns, sql } from './sql.ts';
 import { alone, rows, run, type Subject, send, type Work } from './work.ts';
@@ -27,12 +27,13 @@ const KEY = new Columns<KeyRow>({
 
 /** The keyring. */
 export const KEYRING: Subject<Keyring> = {
-  reads: { list: 'statement', findByHash: 'statement' },
+  reads: { list: 'statement', findByHash: 'statement', findSigning: 'snapshot', signingId: 'statement' },
   verbs: {
-    *create(key, secretHash) {
+    *create(key, secretHash, signing = null) {
       const inserted = yield* run`INSERT INTO keys (${KEY.names}) VALUES (${KEY.values(rowOf(key))})
         ON CONFLICT (name) WHERE revoked_at IS NULL DO NOTHING`;
       if (inserted === 1) yield* addSecret(secretHash, key.id);
+      if (inserted === 1 && signing !== null) yield* addSigning(signing, key.id);
       return inserted === 1;
     },
     *list() {
@@ -43,6 +44,18 @@ export const KEYRING: Subject<Keyring> = {
       const [row] = yield* rows<KeyRow>`SELECT ${KEY.selected} FROM keys WHERE id =
         (SELECT key_id FROM key_secrets WHERE hash = ${secretHash} AND (until IS NULL OR until > ${now}))`;
       return row === undefined ? null : keyOf(row);
+    },
+    *findSigning(accessKeyId, now) {
+      const [found] = yield* rows<{ keyId: string; sealed: string }>`SELECT key_id AS "keyId", sealed
+        FROM signing_secrets WHERE id = ${accessKeyId} AND (until IS NULL OR until > ${now})`;
+      if (found === undefined) return null;
+      const [row] = yield* rows<KeyRow>`SELECT ${KEY.selected} FROM keys WHERE id = ${found.keyId}`;
+      return row === undefined ? null : { sealed: found.sealed, key: keyOf(row) };
+    },
+    *signingId(id) {
+      const [newest] = yield* rows<{ id: string }>`SELECT id FROM signing_secrets
+        WHERE key_id = ${id} AND until IS NULL`;
+      return newest?.id ?? null;
     },
     *revoke(id, now) {
       return (yield* run`UPDATE keys SET revoked_at = ${now} WHERE id = ${id} AND revoked_at IS NULL`) === 1;
@@ -60,12 +73,15 @@ export const KEYRING: Subject<Keyring> = {
         content_days = ${contentDays} WHERE id = ${id} AND revoked_at IS NULL`;
       return changed === 1 ? 'updated' : 'gone';
     },
-    *rotate(id, secretHash, prefix, overlapUntil) {
+    *rotate(id, secretHash, prefix, overlapUntil, signing = null) {
       const live = yield* run`UPDATE keys SET prefix = ${prefix} WHERE id = ${id} AND revoked_at IS NULL`;
       if (live === 0) return false;
       yield* send`UPDATE key_secrets SET until = ${overlapUntil}
         WHERE key_id = ${id} AND (until IS NULL OR until > ${overlapUntil})`;
       yield* addSecret(secretHash, id);
+      yield* send`UPDATE signing_secrets SET until = ${overlapUntil}
+        WHERE key_id = ${id} AND (until IS NULL OR until > ${overlapUntil})`;
+      if (signing !== null) yield* addSigning(signing, id);
       return true;
     },
     *touch(uses) {
@@ -78,6 +94,10 @@ export const KEYRING: Subject<Keyring> = {
 
 function addSecret(hash: string, keyId: string): Work<void> {
   return send`INSERT INTO key_secrets (hash, key_id, until) VALUES (${hash}, ${keyId}, NULL)`;
+}
+
+function addSigning({ id, sealed }: SigningSecret, keyId: string): Work<void> {
+  return send`INSERT INTO signing_secrets (id, key_id, sealed, until) VALUES (${id}, ${keyId}, ${sealed}, NULL)`;
 }
 
 function rowOf(key: ApiKey): KeyRow {

@@ -19,12 +19,13 @@ export function engineRooms(
   calls: CallsUnderWay,
   tellStep: (call: number, step: unknown) => void,
 ): Rooms {
-  const { intake, views, acts, desk, keyring, suppressions } = rooms;
+  const { intake, views, acts, desk, keyring, signing, suppressions } = rooms;
   return {
     views,
     acts,
     desk,
     keyring,
+    signing,
     suppressions,
     intake: {
       accept: (packed: readonly PackedSubmission[]) => intake.accept(packed.map(unpackSubmission)),

@@ -24,6 +24,7 @@ export function remoteRooms(
     acts: room('acts'),
     desk: room('desk'),
     keyring: room('keyring'),
+    signing: room('signing'),
     suppressions: room('suppressions'),
     readWords: (message) => line.ask('words', 'read', [message]) as ReturnType<IngestRooms['readWords']>,
     outlook: (messages) => line.ask('outlook', 'look', [messages]) as Promise<LanesSeen>,

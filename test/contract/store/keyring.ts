@@ -43,4 +43,47 @@ export function keyringContract(open: OpenSubject): void {
       expect((await subject.keyring.findByHash('hash of shop', T0))?.rateLimit).toBeNull();
     });
   });
+
+  describe('what clients sign with', () => {
+    let subject: Subject;
+    beforeEach(async () => {
+      subject = await open();
+      await subject.keyring.create(apiKey('shop'), 'hash of shop', { id: 'WBONE', sealed: 'sealed one' });
+      await subject.keyring.create(apiKey('other'), 'hash of other');
+    });
+    afterEach(() => subject.close());
+
+    it('is found with its key by its access key id, across a restart', async () => {
+      subject = await subject.reopen();
+      const { keyring } = subject;
+      expect(await keyring.findSigning('WBONE', T0)).toEqual({ sealed: 'sealed one', key: apiKey('shop') });
+      expect(await keyring.findSigning('WBNONE', T0)).toBeNull();
+      expect([await keyring.signingId('shop'), await keyring.signingId('other')]).toEqual(['WBONE', null]);
+    });
+
+    it('has an overlap when it is replaced, as secrets have', async () => {
+      const { keyring } = subject;
+      const next = { id: 'WBTWO', sealed: 'sealed two' };
+      await keyring.rotate('shop', 'new hash', 'wb_live_new', T0 + HOUR, next);
+      expect(await keyring.signingId('shop')).toBe('WBTWO');
+      const found = async (id: string, at: number) => (await keyring.findSigning(id, at))?.sealed;
+      expect(await found('WBONE', T0 + HOUR - 1)).toBe('sealed one');
+      expect(await found('WBONE', T0 + HOUR)).toBeUndefined();
+      expect(await found('WBTWO', T0 + HOUR)).toBe('sealed two');
+    });
+
+    it('is not added to a key that is not made', async () => {
+      const { keyring } = subject;
+      const made = await keyring.create(apiKey('third', { name: 'shop' }), 'hash', {
+        id: 'WBX',
+        sealed: 'x',
+      });
+      expect([made, await keyring.findSigning('WBX', T0)]).toEqual([false, null]);
+    });
+
+    it('tells of a key that is revoked', async () => {
+      await subject.keyring.revoke('shop', T0);
+      expect((await subject.keyring.findSigning('WBONE', T0))?.key.revokedAt).toBe(T0);
+    });
+  });
 }
