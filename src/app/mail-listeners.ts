@@ -154,6 +154,9 @@ function apiOptions({ live }: Pick<MailParts, 'live'>) {
     get limits() {
       return live.config.api;
     },
+    get publicHosts() {
+      return live.config.api.publicHosts;
+    },
     get maxFeedbackBytes() {
       return live.config.bounces.maxMessageBytes;
     },

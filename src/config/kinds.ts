@@ -181,6 +181,12 @@ export const origin: Kind<string> = text(
   (raw) => /^https?:\/\//.test(raw) && URL.canParse(raw) && new URL(raw).origin === raw,
 );
 
+/** A host as it stands in a URL. */
+export const urlHost: Kind<string> = text(
+  'a host as in a URL, such as mail.example.com or mail.example.com:8443',
+  (raw) => URL.canParse(`https://${raw}`) && new URL(`https://${raw}`).host === raw,
+);
+
 /** The URL at which others reach this server: an origin, perhaps with a slash at its end, which is left out. */
 export const publicUrl: Kind<string> = {
   ...origin,

@@ -1,5 +1,5 @@
 import { PROVIDER_NAMES } from '../domain/drop-in.ts';
-import { address, choice, cidr, flag, integer, listOf, origin, orNull, port } from './kinds.ts';
+import { address, choice, cidr, flag, integer, listOf, origin, orNull, port, urlHost } from './kinds.ts';
 import { live, restart } from './setting.ts';
 
 const MIB = 1024 * 1024;
@@ -45,6 +45,12 @@ export const API_SETTINGS = {
     listOf(cidr),
     [],
     'Proxies whose `X-Forwarded-For` is trusted: the rightmost hop that is not one of them is the source.',
+  ),
+  'api.public_hosts': live(
+    listOf(urlHost),
+    [],
+    'Hosts at which clients reach this port through a proxy that passes on another `Host`. Requests that are signed (SES) are signed with the host that the client knows.',
+    'seldom',
   ),
   'api.rate_limit_per_key': live(
     integer(0, 10_000_000, 'requests per minute'),

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -89,7 +91,7 @@ describe('changing a key', () => {
 });
 
 describe('a key whose client signs', () => {
-  test('has an access of its own, which is kept sealed and rotates with it', async () => {
+  test('has an access of its own, which is sealed and rotates with it', async () => {
     const { operations } = opened;
     const { signing } = await operations.createKey({ ...KEY, name: 'mailer', ses: true });
     expect(signing).toEqual({

@@ -62,6 +62,16 @@ export function labelFault(stream: string): Fault | null {
   return { code: 'stream', detail };
 }
 
+/** Whether recipients of mail from a domain can unsubscribe from this stream now. */
+export function canUnsubscribe(
+  stream: string,
+  author: string,
+  signing: Submission['signing'],
+  terms: UnsubscribeTerms,
+): boolean {
+  return labelFault(stream) === null && typeof placesOf(author, { signing }, stream, terms) !== 'string';
+}
+
 /** A submission whose id is in its text. */
 type Identified = Submission & { readonly id: string };
 
@@ -76,7 +86,7 @@ export function* withOwnCopies(
   const fields = headerOf(message);
   const ours = fields.find(({ lowerName }) => OURS.has(lowerName));
   if (ours !== undefined) return forbidden(ours);
-  const places = placesOf(fields, submission, stream, terms);
+  const places = placesOf(authorOf(fields), submission, stream, terms);
   if (typeof places === 'string') return { kind: 'unavailable', detail: places };
   const template = yield* readTemplate(message, PLACEHOLDER);
   return yield* copied(submission, template, places, maxBytes);
@@ -139,17 +149,14 @@ interface Places {
 
 /** Where the recipients of this mail can unsubscribe; or what is missing, as a sentence. */
 function placesOf(
-  fields: readonly FieldSpan[],
+  author: string | null,
   { signing }: Pick<Submission, 'signing'>,
   stream: string,
   { publicUrl, tokens, bounceDomains, domains }: UnsubscribeTerms,
 ): Places | string {
   if (publicUrl === null || !publicUrl.startsWith('https://')) return NO_URL;
   if (tokens === null) return NO_KEY;
-  const from = fields.filter(({ lowerName }) => lowerName === 'from');
-  const authors = from.length === 1 ? (authorsOf(from) ?? []) : [];
-  const [author, ...others] = authors.map(({ domain }) => domain);
-  if (author === undefined || others.length > 0) return NO_AUTHOR;
+  if (author === null) return NO_AUTHOR;
   if (!isSigned({ authors: [author], rights: signing, domains })) return notSigned(author);
   const list = `${stream}.${author}`;
   if (list.length > MAX_LIST_ID)
@@ -165,6 +172,14 @@ function placesOf(
           : `mailto:${tokens.localPart(about)}@${bounceDomain}?subject=unsubscribe`,
     }),
   };
+}
+
+/** The domain of the one author; null: there are none, or several. */
+function authorOf(fields: readonly FieldSpan[]): string | null {
+  const from = fields.filter(({ lowerName }) => lowerName === 'from');
+  const authors = from.length === 1 ? (authorsOf(from) ?? []) : [];
+  const [author, ...others] = authors.map(({ domain }) => domain);
+  return author === undefined || others.length > 0 ? null : author;
 }
 
 const NO_URL =

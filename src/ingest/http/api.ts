@@ -10,6 +10,7 @@ import type { AuthResult } from '../authenticator.ts';
 import type { RateVerdict } from '../rate.ts';
 import {
   type Access,
+  type AuthScheme,
   type Call,
   rateHeaders,
   retryAfter,
@@ -20,6 +21,7 @@ import {
 import type { IngestDeps, IngestOptions } from './options.ts';
 import { POSTMARK_TEST_TOKEN, POSTMARK_TESTER } from './providers/postmark/tester.ts';
 import { refusalAt } from './providers/providers.ts';
+import { signedCaller } from './providers/ses/access.ts';
 import { routes, type Target } from './routes.ts';
 import { limitStranger } from './strangers.ts';
 
@@ -111,8 +113,12 @@ class IngestApi {
     return caller;
   }
 
-  /** The caller, looked up now. Throws the problem 401. */
+  /** The caller, looked up now. Throws the problem 401; where requests are signed, as {@link signedCaller}. */
   async #callerOf(exchange: Exchange, { scheme }: Access, sourceAddress: string): Promise<Call['caller']> {
+    if (scheme === 'aws4') {
+      const { clock, shared } = this.#deps;
+      return await signedCaller(exchange, { ...shared, clock, options: this.#options });
+    }
     const found = await this.#authenticate(exchange, scheme);
     if (found.ok) return found.caller;
     const { requestId } = exchange;
@@ -122,7 +128,7 @@ class IngestApi {
 
   async #authenticate(
     { headers }: Exchange,
-    scheme: Access['scheme'],
+    scheme: AuthScheme,
   ): Promise<AuthResult | Extract<Secret, { ok: false }>> {
     const given = secretOf(headers, scheme);
     if (!given.ok) return given;

@@ -18,7 +18,7 @@ export interface Call {
 
 /** What an endpoint requires of a key. */
 export interface Access {
-  readonly scheme: AuthScheme;
+  readonly scheme: AccessScheme;
   /** Any one of these suffices. */
   readonly scopes: readonly Scope[];
   /** The rate window that counts its requests. */
@@ -30,6 +30,9 @@ export interface Access {
  * of its own, for those made for Postmark.
  */
 export type AuthScheme = 'bearer' | 'basic' | 'postmark';
+
+/** `aws4`: a request carries no key, but is signed with a secret that belongs to one. */
+export type AccessScheme = AuthScheme | 'aws4';
 
 /** The header with which clients made for Postmark authenticate, in lower case. */
 export const POSTMARK_HEADER = 'x-postmark-server-token';

@@ -9,7 +9,7 @@ import { idempotencyKeyFault } from '../message-rules.ts';
 const NAME = 'Idempotency-Key';
 
 /** The request's key, null without one, and its fault, to be reported with those of the body. */
-interface GivenKey {
+export interface GivenKey {
   readonly key: string | null;
   readonly faults: readonly FieldFault[];
 }

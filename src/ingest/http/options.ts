@@ -62,6 +62,8 @@ export interface IngestOptions {
   /** Sources that may use the paths for strangers. */
   readonly strangerCidrs: CidrSet;
   readonly trustedProxies: CidrSet;
+  /** What requests that are signed may have as their Host besides the one that they come with. */
+  readonly publicHosts: readonly string[];
   /** Largest body of feedback. */
   readonly maxFeedbackBytes: number;
   readonly limits: IngestLimits;

@@ -72,7 +72,7 @@ export const RAW_PARAMETERS = {
 // a missing Date and a missing Message-ID are added.
 
 /** Separates the message's faults from the parameters': `/message/From`. */
-const MESSAGE_POINTER = '/message';
+export const MESSAGE_POINTER = '/message';
 
 /** Takes the message, and answers. */
 export async function answerRaw(call: Call, deps: SubmitDeps): Promise<void> {
@@ -90,6 +90,18 @@ async function readRaw(call: Call, deps: SubmitDeps, budget: Share): Promise<Rea
   const context = submissionContext(call, given.key, deps);
   const submission = await inSlices(buildRaw(envelope, body, context, limits));
   return { submission, dryRun: envelope.fields.dryRun };
+}
+
+/** A finished message with an envelope that is given otherwise than in a query. Throws as {@link buildRaw}. */
+export function rawSubmission(
+  { fields, pointTo }: { readonly fields: Partial<Fields>; readonly pointTo: PointTo },
+  body: Buffer,
+  context: SubmissionContext,
+  limits: IngestLimits,
+  others: readonly FieldFault[],
+): Promise<Submission> {
+  const read = { fields: { ...NO_FIELDS, ...fields }, faulty: new Set<never>(), faults: others, pointTo };
+  return inSlices(buildRaw({ ...read, queryProblem: null, lacksPlus: false }, body, context, limits));
 }
 
 /** Throws a `Problem`: 413 too large, 400, 403 for a sender or author that the key may not use. */
@@ -121,7 +133,7 @@ function* buildRaw(
     ignoresSuppression: checked.ignoresSuppression,
   };
   return yield* individually(submission, unsubscribe, context, limits.maxMessageBytes, {
-    unsubscribe: pointTo('unsubscribe'),
+    unsubscribe: envelope.pointTo('unsubscribe'),
     header: (name) => `${MESSAGE_POINTER}/${pointerToken(name)}`,
   });
 }

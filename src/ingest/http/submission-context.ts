@@ -73,10 +73,15 @@ export function originOf(
     keyName: key.name,
     // HTTP clients ask for the status instead.
     reportable: false,
-    signing: key.senderDomains.length === 0 ? ('any' as const) : key.senderDomains,
+    signing: signingOf(key),
     test: key.mode === 'test' || capture,
     idempotency: idempotencyKey === null || hash === null ? null : { key: idempotencyKey, hash },
   } satisfies Partial<Submission>;
+}
+
+/** The author domains for which the key's mail may be signed. */
+export function signingOf({ senderDomains }: ApiKey): Submission['signing'] {
+  return senderDomains.length === 0 ? 'any' : senderDomains;
 }
 
 /** The envelope of a submission over HTTP, which asks for no reports (RFC 3461). */

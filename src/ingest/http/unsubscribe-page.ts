@@ -57,8 +57,8 @@ export const PAGE_HEADERS = {
 export function askingPage({ stream, from }: Subscription): string {
   return page(
     'Unsubscribe',
-    `<p>You will get no more of <strong><bdi>${escaped(stream)}</bdi></strong> from
-<strong><bdi>${escaped(from)}</bdi></strong>.</p>
+    `<p>You will get no more of <strong><bdi>${escapeHtml(stream)}</bdi></strong> from
+<strong><bdi>${escapeHtml(from)}</bdi></strong>.</p>
 <form method="post"><button name="List-Unsubscribe" value="One-Click">Unsubscribe</button></form>
 <p>Other mail from this sender, such as receipts, still comes.</p>`,
   );
@@ -100,6 +100,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-function escaped(text: string): string {
+/** Text as it stands in HTML. */
+export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }

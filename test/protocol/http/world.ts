@@ -100,6 +100,7 @@ const OPTIONS: Omit<IngestOptions, 'limits'> & SharedLimits = {
   trustedProxies: cidrs(),
   maxFeedbackBytes: 100_000,
   dropIn: PROVIDER_NAMES,
+  publicHosts: [],
   maxBytesInFlight: 1_000_000,
   maxWaitingRequests: 10,
   maxWaitingReaders: 2,
@@ -318,7 +319,7 @@ export class World extends IngestWorld {
 
 /** Paths for strangers, and those of providers' APIs, are in no description. */
 const UNDESCRIBED =
-  /^\/(?:hooks|u|resend|emails|sendgrid|v3\/(?:mail|suppression|asm|scopes)|postmark|email|messages|bounces|deliverystats|message-streams)\b/i;
+  /^\/(?:hooks|u|resend|emails|sendgrid|v3\/(?:mail|suppression|asm|scopes)|postmark|email|messages|bounces|deliverystats|message-streams|ses|v2)\b/i;
 
 /** The smallest submission. */
 export const MAIL = { from: 'jane@example.com', to: ['bob@example.org'], subject: 'Hello', text: 'Hi.' };

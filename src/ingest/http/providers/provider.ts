@@ -28,7 +28,7 @@ export interface ProviderEndpoint {
 
 /** What the calls of providers' APIs need. */
 export interface ProviderDeps extends SubmitDeps {
-  readonly views: SubmitDeps['views'] & Findable & Pick<Views, 'events'>;
+  readonly views: SubmitDeps['views'] & Findable & Pick<Views, 'events' | 'countFound'>;
   readonly acts: IngestDeps['acts'];
   readonly readWords: IngestDeps['readWords'];
   /** Does what is asked of the suppression list. */

@@ -9,6 +9,7 @@ import { refuseAsPostmark } from './postmark/refusals.ts';
 import type { Provider, ProviderEndpoint } from './provider.ts';
 import { RESEND } from './resend/resend.ts';
 import { SENDGRID } from './sendgrid/sendgrid.ts';
+import { SES } from './ses/ses.ts';
 
 /** Every provider's API, and whose a path is. */
 
@@ -16,6 +17,7 @@ const PROVIDERS: Readonly<Record<ProviderName, Provider>> = {
   resend: RESEND,
   postmark: POSTMARK,
   sendgrid: SENDGRID,
+  ses: SES,
 };
 
 /** The calls of these providers, at the root and below the provider's name. */
@@ -52,6 +54,7 @@ const STARTS: Readonly<Record<ProviderName, ReadonlySet<string>>> = {
   resend: startsOf(RESEND),
   postmark: startsOf(POSTMARK),
   sendgrid: startsOf(SENDGRID),
+  ses: startsOf(SES),
 };
 
 function startsOf({ endpoints }: Provider): ReadonlySet<string> {

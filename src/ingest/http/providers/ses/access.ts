@@ -1,0 +1,108 @@
+import { readWholeBody } from '../../../../http/body.ts';
+import type { Exchange } from '../../../../http/exchange.ts';
+import { Problem } from '../../../../http/problem.ts';
+import type { Budget, Share } from '../../../../lib/budget.ts';
+import type { Clock } from '../../../../lib/clock.ts';
+import type { Authenticator, Caller } from '../../../authenticator.ts';
+import type { IngestOptions } from '../../options.ts';
+import { messageBodyBounds } from '../../read-fields.ts';
+import {
+  bodyDigestOf,
+  isSignedWith,
+  readSignature,
+  type SignatureRefusal,
+  type SignedRequest,
+} from './signature.ts';
+
+/** Who calls, where requests are signed (contract-2 §C6). */
+
+/** What finding the caller needs. */
+export interface SignedDeps {
+  readonly authenticator: Pick<Authenticator, 'findSigner'>;
+  /** Bytes of bodies in memory. */
+  readonly budget: Budget;
+  readonly clock: Pick<Clock, 'wall'>;
+  readonly options: Pick<IngestOptions, 'limits' | 'publicHosts'>;
+}
+
+const SERVICE = 'ses';
+const DIGEST_HEADER = 'x-amz-content-sha256';
+
+/** Bodies whose digest is not sent, and which had to be read before their signature could be verified. */
+const READ_EARLY = new WeakMap<Exchange, Buffer>();
+
+/**
+ * The caller whose signature a request has. Throws a `Problem`: 403 without a valid one; where the request does not say
+ * what digest its body has, also what reading that throws.
+ */
+export async function signedCaller(exchange: Exchange, deps: SignedDeps): Promise<Caller> {
+  const request = requestOf(exchange);
+  const signature = readSignature(request, { service: SERVICE, now: deps.clock.wall() });
+  if (typeof signature === 'string') throw refused(signature);
+  const signer = await deps.authenticator.findSigner(signature.accessKeyId);
+  if (signer === null) throw refused('unknown');
+  const digest = signature.bodyDigest ?? bodyDigestOf(await readEarly(exchange, signature.accessKeyId, deps));
+  const hosts = [null, ...deps.options.publicHosts];
+  if (hosts.some((host) => isSignedWith(signer.secret, signature, withHost(request, host), digest)))
+    return signer.caller;
+  throw refused('wrong');
+}
+
+/** Reads the body of a request whose signature is verified. Throws 400 if it is not the signed one; 413, 415, 503. */
+export async function readSignedBody(
+  exchange: Exchange,
+  limits: IngestOptions['limits'],
+  budget: Share,
+): Promise<Buffer> {
+  const early = READ_EARLY.get(exchange);
+  if (early !== undefined) return early;
+  const body = await readWholeBody(exchange, { ...messageBodyBounds(limits), budget });
+  if (exchange.headers[DIGEST_HEADER] === bodyDigestOf(body)) return body;
+  throw new Problem(
+    400,
+    'body_not_signed',
+    'The body does not have the digest that x-amz-content-sha256 says.',
+  );
+}
+
+/** What strangers who know no more than an access key id may hold is no part of the share of its owner. */
+async function readEarly(exchange: Exchange, accessKeyId: string, deps: SignedDeps): Promise<Buffer> {
+  const known = READ_EARLY.get(exchange);
+  if (known !== undefined) return known;
+  const budget = deps.budget.share(`signed ${accessKeyId}`);
+  const body = await readWholeBody(exchange, { ...messageBodyBounds(deps.options.limits), budget });
+  READ_EARLY.set(exchange, body);
+  return body;
+}
+
+function requestOf({ method, path, search, request }: Exchange): SignedRequest {
+  const { rawHeaders } = request;
+  const headers = rawHeaders.flatMap((name, place): [string, string][] =>
+    place % 2 === 0 ? [[name, rawHeaders[place + 1] ?? '']] : [],
+  );
+  return { method, path, search, headers };
+}
+
+/** As a proxy got it that passes on another Host; null: as it came. */
+function withHost(request: SignedRequest, host: string | null): SignedRequest {
+  if (host === null) return request;
+  const headers = request.headers.map(
+    ([name, value]) => [name, name.toLowerCase() === 'host' ? host : value] as const,
+  );
+  return { ...request, headers };
+}
+
+// biome-ignore format: a table
+const REFUSALS: Readonly<Record<SignatureRefusal | 'unknown' | 'wrong', readonly [code: string, detail: string]>> = {
+  missing:    ['signature_missing', 'Missing Authentication Token'],
+  presigned:  ['signature_incomplete', 'Requests that are signed in their query are not taken: sign them in the header Authorization.'],
+  incomplete: ['signature_incomplete', 'The signature must be AWS4-HMAC-SHA256 for the service ses, of the day of x-amz-date, and must cover Host and every x-amz header.'],
+  expired:    ['signature_expired', 'Signature expired: x-amz-date is more than 15 minutes off. Set the clock.'],
+  unknown:    ['access_key_unknown', 'The security token included in the request is invalid.'],
+  wrong:      ['signature_wrong', 'The request signature we calculated does not match the signature you provided. Check the secret access key; behind a proxy that changes Host, api.public_hosts.'],
+};
+
+function refused(why: keyof typeof REFUSALS): Problem {
+  const [code, detail] = REFUSALS[why];
+  return new Problem(403, code, detail);
+}
