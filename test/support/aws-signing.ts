@@ -1,14 +1,15 @@
 import { createHash, createHmac } from 'node:crypto';
-import {
-  bodyDigestOf,
-  canonicalRequest,
-  type SignedRequest,
-} from '../../src/ingest/http/providers/ses/signature.ts';
+import { canonicalRequest, type SignedRequest } from '../../src/ingest/http/providers/ses/signature.ts';
 
 /** What AWS's examples sign with. */
 export const EXAMPLE_ID = 'AKIDEXAMPLE';
 /** See {@link EXAMPLE_ID}. */
 export const EXAMPLE_SECRET = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
+
+/** The SHA-256 of a body, in hex. */
+export function bodyDigestOf(body: Uint8Array): string {
+  return createHash('sha256').update(body).digest('hex');
+}
 
 /** What a request is signed with. */
 export interface Signing {

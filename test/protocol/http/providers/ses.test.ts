@@ -13,6 +13,7 @@ import {
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ApiKey } from '../../../../src/domain/key.ts';
+import { linksFor, NO_LINKS } from '../../../support/unsubscribe-terms.ts';
 import { World } from '../world.ts';
 
 /** Applications that speak SES's API, through AWS's own unchanged SDK and nodemailer's transport (contract-2 §C6). */
@@ -163,6 +164,13 @@ describe('an email', () => {
     expect(record?.message.id).toBe(MessageId);
   });
 
+  test('can be unsubscribed from by topic, where links can be made', async () => {
+    world.unsubscribing = linksFor('example.com');
+    await send({ ListManagementOptions: { ContactListName: 'all', TopicName: 'news' } });
+    world.unsubscribing = NO_LINKS;
+    expect([world.last.stream, world.lastText.includes('List-Unsubscribe-Post:')]).toEqual(['news', true]);
+  });
+
   test('names what it ignores', async () => {
     const answers: Record<string, string>[] = [];
     ses.middlewareStack.add(
@@ -265,6 +273,13 @@ describe('mail in bulk', () => {
     ]);
     expect(results?.[0]?.Error).toMatch(/^BulkEmailEntries\[0\]\.Destination\.ToAddresses\[0\]: /);
     expect(results?.[2]?.Error).toMatch(/Attribute 'name' is not present/);
+  });
+
+  test('counts for the rate of batches', async () => {
+    world.options.limits.batchMessagesPerMinute = 1;
+    const BulkEmailEntries = ['a', 'b'].map((name) => entry(`${name}@example.org`, { name }));
+    await expect(sendBulk({ BulkEmailEntries })).rejects.toMatchObject({ name: 'TooManyRequestsException' });
+    world.options.limits.batchMessagesPerMinute = 0;
   });
 
   test('of a template that is not here is refused as a whole', async () => {

@@ -2,17 +2,12 @@ import { readWholeBody } from '../../../../http/body.ts';
 import type { Exchange } from '../../../../http/exchange.ts';
 import { Problem } from '../../../../http/problem.ts';
 import type { Budget, Share } from '../../../../lib/budget.ts';
-import type { Clock } from '../../../../lib/clock.ts';
+import { type Clock, inSlices } from '../../../../lib/clock.ts';
 import type { Authenticator, Caller } from '../../../authenticator.ts';
+import { digestOf } from '../../idempotency.ts';
 import type { IngestOptions } from '../../options.ts';
 import { messageBodyBounds } from '../../read-fields.ts';
-import {
-  bodyDigestOf,
-  isSignedWith,
-  readSignature,
-  type SignatureRefusal,
-  type SignedRequest,
-} from './signature.ts';
+import { isSignedWith, readSignature, type SignatureRefusal, type SignedRequest } from './signature.ts';
 
 /** Who calls, where requests are signed (contract-2 §C6). */
 
@@ -28,8 +23,14 @@ export interface SignedDeps {
 const SERVICE = 'ses';
 const DIGEST_HEADER = 'x-amz-content-sha256';
 
-/** Bodies whose digest is not sent, and which had to be read before their signature could be verified. */
-const READ_EARLY = new WeakMap<Exchange, Buffer>();
+/** A body that had to be read before its signature could be verified, as its digest was not sent. */
+interface EarlyBody {
+  /** Whoever uses it may free its memory. */
+  readonly body: Buffer;
+  readonly digest: string;
+}
+
+const READ_EARLY = new WeakMap<Exchange, EarlyBody>();
 
 /**
  * The caller whose signature a request has. Throws a `Problem`: 403 without a valid one; where the request does not say
@@ -39,9 +40,10 @@ export async function signedCaller(exchange: Exchange, deps: SignedDeps): Promis
   const request = requestOf(exchange);
   const signature = readSignature(request, { service: SERVICE, now: deps.clock.wall() });
   if (typeof signature === 'string') throw refused(signature);
-  const signer = await deps.authenticator.findSigner(signature.accessKeyId);
+  const { accessKeyId, bodyDigest } = signature;
+  const signer = await deps.authenticator.findSigner(accessKeyId);
   if (signer === null) throw refused('unknown');
-  const digest = signature.bodyDigest ?? bodyDigestOf(await readEarly(exchange, signature.accessKeyId, deps));
+  const digest = bodyDigest ?? (await readEarly(exchange, accessKeyId, deps)).digest;
   const hosts = [null, ...deps.options.publicHosts];
   if (hosts.some((host) => isSignedWith(signer.secret, signature, withHost(request, host), digest)))
     return signer.caller;
@@ -55,9 +57,9 @@ export async function readSignedBody(
   budget: Share,
 ): Promise<Buffer> {
   const early = READ_EARLY.get(exchange);
-  if (early !== undefined) return early;
+  if (early !== undefined) return early.body;
   const body = await readWholeBody(exchange, { ...messageBodyBounds(limits), budget });
-  if (exchange.headers[DIGEST_HEADER] === bodyDigestOf(body)) return body;
+  if (exchange.headers[DIGEST_HEADER] === (await inSlices(digestOf(body)))) return body;
   throw new Problem(
     400,
     'body_not_signed',
@@ -66,13 +68,14 @@ export async function readSignedBody(
 }
 
 /** What strangers who know no more than an access key id may hold is no part of the share of its owner. */
-async function readEarly(exchange: Exchange, accessKeyId: string, deps: SignedDeps): Promise<Buffer> {
+async function readEarly(exchange: Exchange, accessKeyId: string, deps: SignedDeps): Promise<EarlyBody> {
   const known = READ_EARLY.get(exchange);
   if (known !== undefined) return known;
   const budget = deps.budget.share(`signed ${accessKeyId}`);
   const body = await readWholeBody(exchange, { ...messageBodyBounds(deps.options.limits), budget });
-  READ_EARLY.set(exchange, body);
-  return body;
+  const early = { body, digest: await inSlices(digestOf(body)) };
+  READ_EARLY.set(exchange, early);
+  return early;
 }
 
 function requestOf({ method, path, search, request }: Exchange): SignedRequest {

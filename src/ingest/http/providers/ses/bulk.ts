@@ -1,6 +1,7 @@
 import type { Submission } from '../../../../domain/message.ts';
 import { type FieldFault, Problem } from '../../../../http/problem.ts';
 import { heldWhile } from '../../../../lib/budget.ts';
+import { refuseRate } from '../../batch.ts';
 import type { Call } from '../../call.ts';
 import { refuseFaults } from '../../fields.ts';
 import { handOverAll, idempotencyMismatch, type Receipt, refuseSuspended } from '../../hand-over.ts';
@@ -43,6 +44,7 @@ export async function sendBulk(call: Call, deps: ProviderDeps): Promise<void> {
     tellIgnoredIn(exchange, bulk, { attachments: Template.Attachments });
     if (key !== null && (await isOfSingle(id, key, deps))) throw idempotencyMismatch();
     refuseNamed(Template);
+    refuseRate(id, bulk.BulkEmailEntries.length, deps);
     const shared = { key, defaults, bounce: bounce.mailbox };
     const judged = await judgeAll(bulk.BulkEmailEntries, call, budget, (entry, index) =>
       submissionOf(call, { bulk, entry, index }, shared, deps),

@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { EXAMPLE_ID, EXAMPLE_SECRET, signed } from '../../../../../test/support/aws-signing.ts';
-import {
-  bodyDigestOf,
-  isSignedWith,
-  readSignature,
-  type Signature,
-  type SignedRequest,
-} from './signature.ts';
+import { bodyDigestOf, EXAMPLE_ID, EXAMPLE_SECRET, signed } from '../../../../../test/support/aws-signing.ts';
+import { isSignedWith, readSignature, type Signature, type SignedRequest } from './signature.ts';
 
 const HOST = ['Host', 'example.amazonaws.com'] as const;
 const DATE = ['X-Amz-Date', '20150830T123600Z'] as const;

@@ -94,11 +94,6 @@ export function isSignedWith(
   return timingSafeEqual(expected, Buffer.from(signature.value, 'hex'));
 }
 
-/** The SHA-256 of a body, in hex. */
-export function bodyDigestOf(body: Uint8Array): string {
-  return createHash('sha256').update(body).digest('hex');
-}
-
 /** The text whose digest is signed. */
 export function canonicalRequest(
   request: SignedRequest,
