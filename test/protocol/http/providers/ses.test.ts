@@ -56,6 +56,20 @@ const client = (credentials: Credentials, below = '', more: object = {}) =>
     maxAttempts: 1,
     ...more,
   });
+/** From now on commands are tried again, and the first answer is lost; gives how many tries there were. */
+async function losingOneAnswer(): Promise<() => number> {
+  ses = client(await signer(), '', { maxAttempts: 3 });
+  const { requestHandler } = ses.config;
+  const handle = requestHandler.handle.bind(requestHandler);
+  let tries = 0;
+  requestHandler.handle = async (...request) => {
+    const answer = await handle(...request);
+    if (++tries === 1) throw Object.assign(new Error('the answer is lost'), { name: 'TimeoutError' });
+    return answer;
+  };
+  return () => tries;
+}
+
 const send = (input: Partial<SendEmailCommandInput>) =>
   ses.send(new SendEmailCommand({ ...EMAIL, ...input }));
 const recipients = () => world.last.envelope.recipients.map(({ address, kind }) => `${kind} ${address}`);
@@ -149,17 +163,9 @@ describe('an email', () => {
 
   test('is sent once, however often a command is tried', async () => {
     const before = world.intake.submissions.length;
-    ses = client(await signer(), '', { maxAttempts: 3 });
-    const { requestHandler } = ses.config;
-    const handle = requestHandler.handle.bind(requestHandler);
-    let tries = 0;
-    requestHandler.handle = async (...request) => {
-      const answer = await handle(...request);
-      if (++tries === 1) throw Object.assign(new Error('the answer is lost'), { name: 'TimeoutError' });
-      return answer;
-    };
+    const tries = await losingOneAnswer();
     const { MessageId } = await send({});
-    expect([tries, world.intake.submissions.length - before]).toEqual([2, 1]);
+    expect([tries(), world.intake.submissions.length - before]).toEqual([2, 1]);
     const record = await world.stores.views.message(MessageId ?? '');
     expect(record?.message.id).toBe(MessageId);
   });
@@ -273,6 +279,15 @@ describe('mail in bulk', () => {
     ]);
     expect(results?.[0]?.Error).toMatch(/^BulkEmailEntries\[0\]\.Destination\.ToAddresses\[0\]: /);
     expect(results?.[2]?.Error).toMatch(/Attribute 'name' is not present/);
+  });
+
+  test('is sent once, however often a command is tried', async () => {
+    const tries = await losingOneAnswer();
+    const before = world.intake.submissions.length;
+    const BulkEmailEntries = ['a', 'b'].map((name) => entry(`${name}@example.org`, { name }));
+    const { BulkEmailEntryResults } = await sendBulk({ BulkEmailEntries });
+    expect(BulkEmailEntryResults?.map(({ Status }) => Status)).toEqual(['SUCCESS', 'SUCCESS']);
+    expect([tries(), world.intake.submissions.length - before]).toEqual([2, 2]);
   });
 
   test('counts for the rate of batches', async () => {
