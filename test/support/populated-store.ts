@@ -133,7 +133,7 @@ async function fillRegistry({ registry, keyring, store }: Populated): Promise<vo
       name.padEnd(64, '0'),
     );
   await keyring.revoke('key_news', T0);
-  await keyring.rotate('key_shop', 'f'.repeat(64), 'wb_live_b', T0 + DAY);
+  await keyring.rotate('key_shop', 'f'.repeat(64), 'wb_live_b', T0 + DAY, { id: 'WBONE', sealed: 'sealed' });
   await registry.putRelay({ name: 'out', definition: '{"host":"a"}', secret: 'sealed', disabled: true });
   await registry.putSettings(new Map([['delivery.default_relay', '"out"']]));
   await registry.putDomain({ name: 'example.com', definition: '{}', secrets: '{"s":"sealed"}' });
