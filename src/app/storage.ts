@@ -16,6 +16,7 @@ import type { Store } from '../store/store.ts';
 import type { SuppressionList } from '../store/suppressions.ts';
 import type { Taking } from '../store/taking.ts';
 import type { Views } from '../store/views.ts';
+import type { Webhooks } from '../store/webhooks.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import { startStoreThread, startViewsThread } from '../threads/clients.ts';
 
@@ -27,6 +28,7 @@ export interface Storage {
   readonly accounts: Accounts;
   readonly journal: Journal;
   readonly suppressions: SuppressionList;
+  readonly webhooks: Webhooks;
   readonly views: Views;
   readonly spool: Spool;
   /** Stores contents and facts together. */
@@ -100,9 +102,9 @@ async function openInDirectory({ dataDir, eventsKept, clock, onFailure }: Storag
     const taking = new LoggedStore({ ...thread, log: spool, spool, clock });
     opened.push({ close: () => taking.finish() });
     const written = () => taking.written();
-    const { keyring, accounts, journal } = thread;
+    const { keyring, accounts, journal, webhooks } = thread;
     const suppressions = taking.listOver(thread.suppressions);
-    const parts = { store: taking.asStore(), taking, keyring, accounts, journal, suppressions };
+    const parts = { store: taking.asStore(), taking, keyring, accounts, journal, suppressions, webhooks };
     const registry = registryBehind(written, thread.registry);
     // Relays and domains themselves reveal a lost key.
     const holdSecretKey = async () => {};

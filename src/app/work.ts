@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { returnPathsOf } from '../config/bounces.ts';
 import { rolesOf } from '../config/roles.ts';
 import type { Config } from '../config/schema.ts';
+import { signingSecrets } from '../config/webhook-secrets.ts';
 import { engineSettingsOf } from '../control/in-force.ts';
 import { type BoundSmtp, createMailDns } from '../control/mail-dns.ts';
 import { queueOfAll } from '../control/nodes/figures.ts';
@@ -20,6 +21,7 @@ import { createSigningKeys } from '../signing/keys.ts';
 import { MailSigner } from '../signing/signer.ts';
 import type { NodeBeat } from '../store/cluster.ts';
 import { PROVIDER_MEMORY } from '../transport/providers/limits.ts';
+import { createWebhookPost } from '../transport/providers/webhook-post.ts';
 import type { LiveConfig } from './live-config.ts';
 import { applyRelays, relayStates, type TransportParts } from './relays.ts';
 import type { Storage } from './storage.ts';
@@ -65,6 +67,13 @@ export function createWork(parts: WorkParts): Work {
     node,
     settings: engineSettingsOf(() => live.loaded),
     returnPath: returnPathsOf(() => live.config),
+    postWebhook: createWebhookPost({
+      clock,
+      version,
+      secretsOf: ({ endpoint: { id }, secrets }) =>
+        signingSecrets(secrets, id, live.loaded.vault, clock.wall()),
+      mayBePrivate: (url) => live.config.webhooks.privateUrls.includes(url),
+    }),
     self: { ...self, report: () => ownReport(engine, parts) },
   });
   const transports: TransportParts = {

@@ -50,6 +50,7 @@ function program(context: Context, asJson: boolean): Command {
     .addCommand(messagesCommand(context))
     .addCommand(eventsCommand(context))
     .addCommand(suppressionsCommand(context))
+    .addCommand(groupCommand(context, { name: 'webhooks', title: 'applications that are told of events' }))
     .addCommand(queueCommand(context))
     .addCommand(relaysCommand(context))
     .addCommand(routesCommand(context))

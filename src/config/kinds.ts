@@ -194,6 +194,12 @@ export const publicUrl: Kind<string> = {
   read: (raw) => origin.read(typeof raw === 'string' ? raw.replace(/\/$/, '') : raw),
 };
 
+/** A whole URL, in the form that browsers give it. */
+export const webUrl: Kind<string> = text(
+  'a URL such as http://10.0.0.5:8080/waybill',
+  (raw) => /^https?:\/\//.test(raw) && URL.canParse(raw) && new URL(raw).href === raw,
+);
+
 /** A mail address without a display name. */
 export const mailAddress: Kind<string> = text('a mail address', (raw) => {
   const parsed = parseMailbox(raw);

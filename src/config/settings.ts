@@ -17,6 +17,7 @@ import {
   port,
   publicUrl,
   text,
+  webUrl,
 } from './kinds.ts';
 import { inGroup, live, restart } from './setting.ts';
 import { API_SETTINGS } from './settings-api.ts';
@@ -187,6 +188,14 @@ export const SETTINGS = {
         listOf(relayName),
         [],
         'Stored relays that may connect to private and loopback addresses, and over plain HTTP (with type `smtp`: to link-local ones, such as 169.254.169.254); for relays of the file `allow_private` does this. Can only be set in the file and the environment.',
+      ),
+      notStored: true,
+    },
+    'webhooks.private_urls': {
+      ...live(
+        listOf(webUrl),
+        [],
+        'URLs of webhooks that may lead to private and loopback addresses, and over plain HTTP, each in full. Can only be set in the file and the environment.',
       ),
       notStored: true,
     },

@@ -15,6 +15,7 @@ import type { Journal } from '../store/journal.ts';
 import type { Registry } from '../store/registry.ts';
 import type { SuppressionList } from '../store/suppressions.ts';
 import type { Views } from '../store/views.ts';
+import type { Webhooks } from '../store/webhooks.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import type { InForce } from './in-force.ts';
 import type { MessageWords } from './message-words.ts';
@@ -31,6 +32,8 @@ export interface LocalDeps {
   readonly journal: Journal;
   /** The addresses that get no mail. */
   readonly suppressions: SuppressionList;
+  /** Who is told of events. */
+  readonly webhooks: Webhooks;
   readonly intake: Intake;
   readonly acts: Acts;
   /** Reads the text of stored messages. */

@@ -16,6 +16,7 @@ import { previewOperations, searchOperations } from './search.ts';
 import { settingsOperations } from './settings.ts';
 import { suppressionOperations } from './suppressions.ts';
 import { systemOperations } from './system.ts';
+import { webhookOperations } from './webhooks.ts';
 
 /** The operations, carried out here: in the server, or by a command that holds the data directory. */
 export function createLocalOperations(deps: LocalDeps): Operations {
@@ -35,6 +36,7 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...rateOperations(deps),
     ...inboxOperations(deps),
     ...suppressionOperations(deps),
+    ...webhookOperations(deps),
     ...systemOperations(deps),
     ...backupOperations(deps),
     doctor: async () => {

@@ -24,6 +24,7 @@ const OF_EVENTS: Readonly<Record<Event['type'], readonly Topic[]>> = {
   report_suppressed: [],
   report_unwritten: [],
   hook: ['relays'],
+  webhook_tried: [],
   feedback: [],
   rerouted: ['queue'],
   suppressed: ['messages', 'queue'],

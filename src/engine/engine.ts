@@ -1,5 +1,6 @@
 import { relayOfLane } from '../domain/lane.ts';
 import type { ReturnPathOf } from '../domain/return-path.ts';
+import type { PostWebhook } from '../domain/webhook.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
@@ -9,6 +10,7 @@ import type { Journal } from '../store/journal.ts';
 import { type Store, StoreError } from '../store/store.ts';
 import { type Taking, takingApart } from '../store/taking.ts';
 import type { Views } from '../store/views.ts';
+import type { Webhooks } from '../store/webhooks.ts';
 import { Accept, type IntakeTrouble } from './accept.ts';
 import { Avoided, Balance } from './balance.ts';
 import { Collection, Compaction, UpkeepRecord } from './compaction.ts';
@@ -36,6 +38,7 @@ import { RelayStory } from './relay-story.ts';
 import { Relays } from './relays.ts';
 import { Reports } from './reports.ts';
 import { Sweep } from './sweep.ts';
+import { WebhookRoom } from './webhooks.ts';
 
 /** What an engine is made of. */
 export interface EngineDeps {
@@ -50,6 +53,9 @@ export interface EngineDeps {
   readonly signer: Signer;
   /** Absent: every transaction has the reverse-path that the sender gave. */
   readonly returnPath?: ReturnPathOf;
+  /** Endpoints that are told of events; absent, as `postWebhook`: there are none. */
+  readonly webhooks?: Webhooks;
+  readonly postWebhook?: PostWebhook;
   /** Records what retention and compaction did; absent: nothing does. */
   readonly journal?: Pick<Journal, 'record'>;
   /** This process's name in leases, new at every start. */
@@ -96,7 +102,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const { relays, dispatch, leases, membership, sweep, gate, quotas } = rooms;
   const stopping = new AbortController();
   const ended = new AbortController();
-  const wakeable = [rooms.divert, rooms.redecide, quotas, rooms.news];
+  const wakeable = [rooms.divert, rooms.redecide, quotas, rooms.news, ...rooms.webhooks];
   let loops: Promise<unknown> = Promise.resolve();
   let beating: Promise<void> = Promise.resolve();
 
@@ -195,6 +201,9 @@ function roomsOf(deps: EngineDeps) {
     redecide.stir();
   };
   const quotas = new QuotaWatch({ ...parts, relays, renewed });
+  const { webhooks: endpoints, postWebhook: post } = deps;
+  const webhooks =
+    endpoints && post ? [new WebhookRoom({ ...parts, webhooks: endpoints, post, membership })] : [];
   const collection = new Collection();
   const upkeep = upkeepOf(parts, collection);
   const peers = { dispatch, leases, gate, room, reports, feedback, membership, ...upkeep };
@@ -205,7 +214,7 @@ function roomsOf(deps: EngineDeps) {
   // biome-ignore format: names alone
   return {
     lanes, gate, room, relays, dispatch, leases, membership, news,
-    divert, redecide, quotas, collection, sweep, accept, acting, feedback, relayStory, waysChanged,
+    divert, redecide, quotas, collection, sweep, accept, acting, feedback, relayStory, webhooks, waysChanged,
   };
 }
 

@@ -5,7 +5,8 @@ import { fromJson } from '../store/columns.ts';
 import { BYTES_GAUGE, type GaugeName, gaugeOf, type Kept } from '../store/counting.ts';
 import type { Registry } from '../store/registry.ts';
 import { StoreError } from '../store/store.ts';
-import { DELIVERIES, MESSAGES, MOVED_FROM, MOVED_TO, type Row, reader } from './tables.ts';
+import { MOVED_FROM, MOVED_TO } from './moved.ts';
+import { DELIVERIES, MESSAGES, type Row, reader } from './tables.ts';
 
 /** The sums that stores maintain, as far as rows determine them: derived again at the target. */
 

@@ -44,6 +44,7 @@ const WRITERS: { readonly [T in Event['type']]: (event: EventOf<T>, log: Log) =>
   // Logged where they happen, with what is known there.
   hook: () => {},
   feedback: () => {},
+  webhook_tried: () => {},
   suppressed: ({ messageId, recipients }, log) => {
     for (const { address: recipient, reason } of recipients)
       log.info('delivery.suppressed', { messageId, recipient, code: reason });

@@ -4,6 +4,9 @@ import type { Outcome, Reply } from '../domain/outcome.ts';
 import type { SuppressionReason } from '../domain/suppression.ts';
 import type { ToldResult } from '../store/telling.ts';
 
+/** What a try to tell an endpoint of an event comes to. */
+export const WEBHOOK_RESULTS = ['delivered', 'failed'] as const;
+
 /** Events that rooms announce, for logs, metrics and waiting readers. Never contents. */
 export type Event =
   | {
@@ -127,6 +130,12 @@ export type Event =
     }
   /** A request came to the hook of a relay, and was proven to be its provider's, or not. */
   | { readonly type: 'hook'; readonly relay: string; readonly proven: boolean }
+  /** An endpoint was told of an event, or was not. */
+  | {
+      readonly type: 'webhook_tried';
+      readonly endpoint: string;
+      readonly result: (typeof WEBHOOK_RESULTS)[number];
+    }
   /**
    * Feedback came that says nothing of any mail. `unmatched`: it is kept as evidence; `ignored`: an event that means
    * nothing here; `refused`: it was not proven, and nobody knows what it is.

@@ -5,6 +5,7 @@
 
 import { BOUNCE_TYPES, FEEDBACK_KINDS } from '../domain/feedback.ts';
 import { SUPPRESSION_REASONS } from '../domain/suppression.ts';
+import { WEBHOOK_RESULTS } from './events.ts';
 
 /** A series' name, kind, meaning and labels. */
 export interface MetricDeclaration {
@@ -57,6 +58,9 @@ export const METRICS = {
       result: FEEDBACK_RESULTS.join(', '),
     },
   ),
+  svc_webhook_tries_total: counter('Tries to tell endpoints of webhooks of an event.', {
+    result: WEBHOOK_RESULTS.join(', '),
+  }),
   svc_bounces_total: counter('Recipients that bounced after delivery, as this process was told.', {
     relay: RELAY,
     type: BOUNCE_TYPES.join(', '),

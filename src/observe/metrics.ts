@@ -4,7 +4,7 @@ import { SUPPRESSION_REASONS } from '../domain/suppression.ts';
 import type { Clock } from '../lib/clock.ts';
 import { NewestMap } from '../lib/newest-map.ts';
 import type { Figures } from '../store/views.ts';
-import type { Event, Events, Unsubscribe } from './events.ts';
+import { type Event, type Events, type Unsubscribe, WEBHOOK_RESULTS } from './events.ts';
 import type { HealthSnapshot } from './health.ts';
 import type { RelayStatus } from './health-report.ts';
 import { type HistogramSample, type MetricValues, renderExposition, type Sample } from './metric-table.ts';
@@ -127,6 +127,7 @@ function countedValues(counters: Counters, flushes: FlushCounts) {
     svc_accept_duration_seconds: counters.acceptDuration,
     svc_attempt_duration_seconds: counters.attemptDuration,
     svc_feedback_total: counters.feedback.samples(),
+    svc_webhook_tries_total: byLabel('result', WEBHOOK_RESULTS, counters.webhookTries),
     svc_bounces_total: counters.bounces.samples(),
     svc_complaints_total: counters.complaints.samples(),
     svc_suppressed_total: byLabel('reason', SUPPRESSION_REASONS, counters.suppressed),
@@ -211,6 +212,7 @@ export class Counters {
   readonly bounces = new LabelledCounts();
   readonly complaints = new LabelledCounts();
   readonly suppressed = zeroes(SUPPRESSION_REASONS);
+  readonly webhookTries = zeroes(WEBHOOK_RESULTS);
   /** In seconds. */
   readonly acceptDuration = new Histogram(ACCEPT_BOUNDS);
   /** In seconds. */
@@ -250,6 +252,9 @@ export class Counters {
         break;
       case 'told':
         this.#countTold(event);
+        break;
+      case 'webhook_tried':
+        this.webhookTries[event.result]++;
         break;
       case 'suppressed':
         for (const { reason } of event.recipients) this.suppressed[reason]++;

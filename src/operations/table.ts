@@ -12,6 +12,7 @@ import { SEARCH_OPERATIONS } from './search.ts';
 import { SETTINGS_OPERATIONS } from './settings.ts';
 import { SUPPRESSION_OPERATIONS } from './suppressions.ts';
 import { SYSTEM_OPERATIONS } from './system.ts';
+import { WEBHOOK_OPERATIONS } from './webhooks.ts';
 
 /** Every operation: all that the dashboard, the command line, and scripts can ask of an installation. */
 export const OPERATIONS = {
@@ -28,6 +29,7 @@ export const OPERATIONS = {
   ...RATE_OPERATIONS,
   ...INBOX_OPERATIONS,
   ...SUPPRESSION_OPERATIONS,
+  ...WEBHOOK_OPERATIONS,
   ...SYSTEM_OPERATIONS,
 };
 

@@ -8,10 +8,12 @@ import { KEYRING } from '../plain/keyring.ts';
 import { REGISTRY } from '../plain/registry.ts';
 import { Query } from '../plain/sql.ts';
 import { SUPPRESSIONS } from '../plain/suppressions.ts';
+import { WEBHOOKS } from '../plain/webhooks.ts';
 import { type Step, type Subject, type Work, workOf } from '../plain/work.ts';
 import type { Registry } from '../registry.ts';
 import { StoreError } from '../store.ts';
 import type { SuppressionList } from '../suppressions.ts';
+import type { Webhooks } from '../webhooks.ts';
 
 /** What the work on plain rows needs of a database. */
 type Asked = Pick<Queries, 'rows' | 'run' | 'send'>;
@@ -23,6 +25,7 @@ export interface PlainStores {
   readonly accounts: Accounts;
   readonly journal: Journal;
   readonly suppressions: SuppressionList;
+  readonly webhooks: Webhooks;
 }
 
 /** The plain rows over a database. */
@@ -53,6 +56,7 @@ export function plainStores(database: Database): PlainStores {
     accounts: over(ACCOUNTS),
     journal: over(JOURNAL),
     suppressions: over(SUPPRESSIONS),
+    webhooks: over(WEBHOOKS),
   };
 }
 

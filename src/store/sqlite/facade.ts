@@ -7,10 +7,12 @@ import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
 import { REGISTRY } from '../plain/registry.ts';
 import { SUPPRESSIONS } from '../plain/suppressions.ts';
+import { WEBHOOKS } from '../plain/webhooks.ts';
 import type { Registry } from '../registry.ts';
 import type { Store } from '../store.ts';
 import type { SuppressionList } from '../suppressions.ts';
 import type { Views } from '../views.ts';
+import type { Webhooks } from '../webhooks.ts';
 import type { Verbs } from './verbs.ts';
 import type { ViewVerbs } from './views.ts';
 
@@ -25,6 +27,7 @@ export interface WritingStores {
   readonly accounts: Accounts;
   readonly journal: Journal;
   readonly suppressions: SuppressionList;
+  readonly webhooks: Webhooks;
   /** Writes what a log holds. */
   readonly applying: Applying;
 }
@@ -42,6 +45,7 @@ export function storesOver(call: Call<Verbs>, close: () => Promise<void>): Writi
     accounts: forwarding<Accounts>(ACCOUNTS.verbs, call),
     journal: forwarding<Journal>(JOURNAL.verbs, call),
     suppressions: forwarding<SuppressionList>(SUPPRESSIONS.verbs, call),
+    webhooks: forwarding<Webhooks>(WEBHOOKS.verbs, call),
     applying: forwarding<Applying>({ apply: true, logMark: true }, call),
   };
 }

@@ -106,6 +106,7 @@ export function holdRestored(db: Driver, now: number): number {
     leapSequences(db, now);
     tell.run(now);
     db.exec(HOLD_DELIVERIES);
+    db.exec(HOLD_WEBHOOKS);
     db.exec(FORGET_WORK);
     db.exec('COMMIT');
     return held;
@@ -137,6 +138,10 @@ const HOLD_DELIVERIES = `UPDATE deliveries SET state = 'failed', outcome = 'unkn
     begun_at = NULL, cancel_requested = 0, last_code = NULL, last_enhanced = NULL,
     last_reply = ${HELD}
   WHERE state IN ('queued', 'retrying', 'processing')`;
+
+/** What they were told since is not known: who has the receivers enables them again. */
+const HOLD_WEBHOOKS = `UPDATE webhook_endpoints SET health = json_set(health, '$.state', 'disabled',
+    '$.reason', 'It came back with a backup; enable it to go on.')`;
 
 /** The process that worked on it is gone. Fences keep rising. */
 const FORGET_WORK = `

@@ -32,6 +32,7 @@ import { tellingContract } from './telling.ts';
 import { unsubscribeLinkContract } from './unsubscribe-links.ts';
 import { waitingContract } from './waiting.ts';
 import { wayContract } from './ways.ts';
+import { webhookContract } from './webhooks.ts';
 
 /** Everything the store's seams promise, held against one implementation. */
 export function storeContract(name: string, open: OpenSubject): void {
@@ -44,6 +45,7 @@ export function storeContract(name: string, open: OpenSubject): void {
     registryContract(open);
     journalContract(open);
     suppressionContract(open);
+    webhookContract(open);
     accountContract(open);
     accountSessionContract(open);
     keyringContract(open);

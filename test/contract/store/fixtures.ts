@@ -22,6 +22,7 @@ import type {
 import type { SuppressionList } from '../../../src/store/suppressions.ts';
 import type { PurgePolicy } from '../../../src/store/upkeep.ts';
 import type { Views } from '../../../src/store/views.ts';
+import type { Webhooks } from '../../../src/store/webhooks.ts';
 
 /** A store under test, opened empty for one test and closed after it. */
 export interface Subject {
@@ -32,6 +33,7 @@ export interface Subject {
   readonly accounts: Accounts;
   readonly journal: Journal;
   readonly suppressions: SuppressionList;
+  readonly webhooks: Webhooks;
   /** Closes and opens again: what was committed must still be there. */
   reopen(): Promise<Subject>;
   /** Reads behind the seam's back what the store keeps by differences and no view shows. */

@@ -1,0 +1,257 @@
+import type { Event } from '../domain/event.ts';
+import { eventBody } from '../domain/event-body.ts';
+import {
+  hasSucceeded,
+  healthAfter,
+  isToldOf,
+  nextTryAt,
+  type PostWebhook,
+  type WebhookDelivery,
+  type WebhookEndpoint,
+  type WebhookTry,
+} from '../domain/webhook.ts';
+import { type Clock, WakeUp } from '../lib/clock.ts';
+import { eventId } from '../lib/id.ts';
+import type { Random } from '../lib/random.ts';
+import type { Events } from '../observe/events.ts';
+import { EVERY_EVENT } from '../store/events.ts';
+import type { Views } from '../store/views.ts';
+import type { NewDelivery, StoredEndpoint, Webhooks } from '../store/webhooks.ts';
+import type { Membership } from './membership.ts';
+
+/**
+ * WEBHOOKS: from the log of events to the endpoints that are told of them (contract-2 §B3). Accepting and settling mail
+ * writes events and nothing else; all of this comes after, on one node, and nothing waits for it.
+ */
+
+/** What it needs. */
+export interface WebhookRoomDeps {
+  readonly webhooks: Webhooks;
+  readonly views: Pick<Views, 'events'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly events: Events;
+  readonly post: PostWebhook;
+  readonly membership: Pick<Membership, 'isFirst'>;
+  readonly fault: (code: string, error: unknown) => void;
+  /** How often to look for events, and for tries that are due; absent: every second. */
+  readonly lookMs?: number;
+}
+
+const LOOK_MS = 1_000;
+/** Events that are looked at in one transaction. */
+const PAGE = 200;
+/** Requests at once to one endpoint. */
+const MAX_AT_ONCE = 4;
+/** How often pending deliveries are counted. */
+const COUNT_MS = 60_000;
+/** Deliveries that are forgotten in one transaction. */
+const FORGOTTEN_AT_ONCE = 10_000;
+/** Most pending deliveries of one endpoint: beyond it, events are left to a replay. */
+const MAX_PENDING = 1_000_000;
+
+/** An event that nobody keeps any more. */
+const GONE: Pick<WebhookTry, 'status' | 'error' | 'answer' | 'retryAfterMs' | 'durationMs'> = {
+  status: null,
+  error: 'The event is no longer kept.',
+  answer: '',
+  retryAfterMs: null,
+  durationMs: 0,
+};
+
+/** Tells endpoints of events, at least once. */
+export class WebhookRoom {
+  readonly #deps: WebhookRoomDeps;
+  readonly #wakeUp = new WakeUp();
+  /** The sequences that are being posted, by endpoint. */
+  readonly #underWay = new Map<string, Set<number>>();
+  readonly #ended = new Set<Promise<void>>();
+  #pending: ReadonlyMap<string, number> = new Map();
+  #countedAt = Number.NEGATIVE_INFINITY;
+  #isFailing = false;
+  /** Ends when what has come of tries until now is noted. */
+  #noting: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: WebhookRoomDeps) {
+    this.#deps = deps;
+  }
+
+  /** Ends a wait: there is something to tell, or to stop. */
+  wake(): void {
+    this.#wakeUp.wake();
+  }
+
+  /** Tells of events until `stopping` aborts and `wake` is called. Resolves when nothing is being posted any more. */
+  async run(stopping: AbortSignal): Promise<void> {
+    const { clock, membership, fault } = this.#deps;
+    while (!stopping.aborted) {
+      try {
+        // Two nodes at once, while the duty passes from one to the other, only repeat what may be repeated.
+        if (membership.isFirst) await this.round(stopping);
+        this.#isFailing = false;
+      } catch (error) {
+        if (!this.#isFailing) fault('webhooks_failed', error);
+        this.#isFailing = true;
+      }
+      if (!stopping.aborted) await this.#wakeUp.wait(clock, this.#deps.lookMs ?? LOOK_MS);
+    }
+    await Promise.all(this.#ended);
+  }
+
+  /** Fans out what has happened, and begins the tries that are due. */
+  async round(stopping: AbortSignal): Promise<void> {
+    const stored = await this.#deps.webhooks.webhookEndpoints();
+    if (stored.length === 0) return;
+    await this.#fanOut(stored, stopping);
+    for (const one of stored) if (isOn(one) && !stopping.aborted) await this.#begin(one, stopping);
+  }
+
+  async #fanOut(stored: readonly StoredEndpoint[], stopping: AbortSignal): Promise<void> {
+    const { webhooks, views, clock } = this.#deps;
+    const told = await this.#withRoom(stored.filter(isOn));
+    for (let more = true; more && !stopping.aborted; ) {
+      const cursor = await webhooks.webhookCursor();
+      const page = await views.events({ ...EVERY_EVENT, from: { after: cursor }, limit: PAGE });
+      const next = page.next ?? cursor;
+      if (next <= cursor) return;
+      const deliveries = page.events.flatMap((event) => deliveriesOf(event, told));
+      more = (await webhooks.fanOut(cursor, next, deliveries, clock.wall())) && page.more;
+    }
+  }
+
+  /** What came of events that are no longer kept is forgotten with them. */
+  async #forget(): Promise<void> {
+    const { webhooks, views } = this.#deps;
+    const { events } = await views.events({ ...EVERY_EVENT, from: { after: 0 }, limit: 1 });
+    const oldest = events[0]?.sequence ?? (await webhooks.webhookCursor());
+    await webhooks.forgetDeliveries(oldest, FORGOTTEN_AT_ONCE);
+  }
+
+  /** Endpoints whose pending deliveries are not too many. */
+  async #withRoom(stored: readonly StoredEndpoint[]): Promise<StoredEndpoint[]> {
+    const { webhooks, clock } = this.#deps;
+    const now = clock.mono();
+    if (now - this.#countedAt >= COUNT_MS) {
+      this.#countedAt = now;
+      this.#pending = await webhooks.pendingDeliveries();
+      await this.#forget();
+    }
+    const hasRoom = ({ endpoint: { id } }: StoredEndpoint) => (this.#pending.get(id) ?? 0) < MAX_PENDING;
+    for (const { endpoint, health } of stored.filter((one) => !hasRoom(one)))
+      if (health.state === 'healthy')
+        await webhooks.setWebhookHealth(endpoint.id, {
+          ...health,
+          state: 'failing',
+          failingSince: health.failingSince ?? clock.wall(),
+          reason: `Overflow: ${MAX_PENDING} events are pending; those that come now are left to a replay.`,
+        });
+    return stored.filter(hasRoom);
+  }
+
+  /** Begins tries of an endpoint that are due; while it fails, one at a time, at the schedule of the oldest event. */
+  async #begin(stored: StoredEndpoint, stopping: AbortSignal): Promise<void> {
+    const { webhooks, clock } = this.#deps;
+    const { id } = stored.endpoint;
+    const underWay = this.#underWay.get(id) ?? new Set<number>();
+    this.#underWay.set(id, underWay);
+    const now = clock.wall();
+    if (stored.health.state === 'failing') {
+      if (underWay.size > 0) return;
+      const oldest = await webhooks.oldestDelivery(id);
+      if (oldest !== null && (oldest.nextTryAt ?? 0) <= now) this.#try(stored, oldest, underWay, stopping);
+      return;
+    }
+    const room = MAX_AT_ONCE - underWay.size;
+    if (room <= 0) return;
+    const due = await webhooks.dueDeliveries(id, now, MAX_AT_ONCE + underWay.size);
+    for (const delivery of due.filter(({ sequence }) => !underWay.has(sequence)).slice(0, room))
+      this.#try(stored, delivery, underWay, stopping);
+  }
+
+  #try(
+    stored: StoredEndpoint,
+    delivery: WebhookDelivery,
+    underWay: Set<number>,
+    stopping: AbortSignal,
+  ): void {
+    const { sequence } = delivery;
+    underWay.add(sequence);
+    const ended = this.#tell(stored, delivery, stopping)
+      // After a failure of ours the next look is soon enough: what cannot be written must not be posted on and on.
+      .then(
+        () => this.#wakeUp.wake(),
+        (error) => this.#deps.fault('webhook_failed', error),
+      )
+      .finally(() => {
+        underWay.delete(sequence);
+        this.#ended.delete(ended);
+      });
+    this.#ended.add(ended);
+  }
+
+  async #tell(
+    { endpoint, secrets }: StoredEndpoint,
+    delivery: WebhookDelivery,
+    stopping: AbortSignal,
+  ): Promise<void> {
+    const { webhooks, clock, post, random, events } = this.#deps;
+    const { sequence, attempts } = delivery;
+    const event = await this.#eventOf(sequence);
+    const startedAt = clock.wall();
+    const one =
+      event === null
+        ? { ...GONE, at: startedAt }
+        : await post(
+            { endpoint, id: eventId(event.at, sequence), body: bodyOf(event, endpoint), secrets },
+            stopping,
+          );
+    // What was cut off by our own end says nothing: the next process tries it again.
+    if (stopping.aborted && !hasSucceeded(one)) return;
+    const now = clock.wall();
+    const isDone = hasSucceeded(one);
+    const next = isDone || event === null ? null : nextTryAt(attempts + 1, one, now, random.next());
+    const state = isDone ? 'delivered' : next === null ? 'failed' : 'pending';
+    await webhooks.settleDelivery({ endpoint: endpoint.id, sequence, one, state, nextTryAt: next });
+    events.emit({ type: 'webhook_tried', endpoint: endpoint.id, result: isDone ? 'delivered' : 'failed' });
+    if (event === null) return;
+    // One after the other, as each begins where the one before has ended.
+    const noted = this.#noting.then(() => this.#noteHealth(endpoint.id, one));
+    this.#noting = noted.catch(() => {});
+    await noted;
+  }
+
+  async #noteHealth(id: string, one: WebhookTry): Promise<void> {
+    const { webhooks } = this.#deps;
+    const stored = (await webhooks.webhookEndpoints()).find(({ endpoint }) => endpoint.id === id);
+    if (stored === undefined) return;
+    const { health } = stored;
+    if (hasSucceeded(one) && health.failures === 0 && health.state === 'healthy') return;
+    await webhooks.setWebhookHealth(id, healthAfter(health, one));
+  }
+
+  async #eventOf(sequence: number): Promise<Event | null> {
+    const { views } = this.#deps;
+    const { events } = await views.events({ ...EVERY_EVENT, from: { after: sequence - 1 }, limit: 1 });
+    const [event] = events;
+    return event?.sequence === sequence ? event : null;
+  }
+}
+
+function isOn({ endpoint, health }: StoredEndpoint): boolean {
+  return endpoint.enabled && health.state !== 'disabled';
+}
+
+function deliveriesOf(event: Event, stored: readonly StoredEndpoint[]): NewDelivery[] {
+  return stored.flatMap(({ endpoint }) =>
+    isToldOf(endpoint, event) ? [{ endpoint: endpoint.id, sequence: event.sequence, type: event.type }] : [],
+  );
+}
+
+/** The same bytes on every try. */
+function bodyOf(event: Event, { includesSubject }: WebhookEndpoint): Buffer {
+  const body = eventBody(event, eventId(event.at, event.sequence));
+  const { message } = event;
+  if (!includesSubject || message === null) return Buffer.from(JSON.stringify(body));
+  const data = { ...body.data, message: { ...body.data.message, subject: message.subject } };
+  return Buffer.from(JSON.stringify({ ...body, data }));
+}

@@ -1,0 +1,178 @@
+import { EVENT_TYPES, eventTypeOf } from '../../domain/event.ts';
+import type { WebhookDelivery, WebhookEndpoint, WebhookHealth, WebhookTry } from '../../domain/webhook.ts';
+import { fromJson } from '../columns.ts';
+import { MAX_TRIES_KEPT, type NewDelivery, type StoredEndpoint, type Webhooks } from '../webhooks.ts';
+import { among, Columns, onPostgres, sql } from './sql.ts';
+import { alone, rows, run, type Subject, send, type Work } from './work.ts';
+
+/** Endpoints of webhooks and their deliveries, as rows. */
+
+interface EndpointRow {
+  readonly id: string;
+  readonly keyId: string | null;
+  /** JSON: what is not a column. */
+  readonly definition: string;
+  readonly secrets: string;
+  readonly health: string;
+}
+
+const ENDPOINT = new Columns<EndpointRow>({
+  id: sql`id`,
+  keyId: sql`key_id`,
+  definition: sql`definition`,
+  secrets: sql`secrets`,
+  health: sql`health`,
+});
+
+interface DeliveryRow {
+  readonly endpoint: string;
+  readonly sequence: number;
+  readonly type: number;
+  readonly state: WebhookDelivery['state'];
+  readonly tries: string;
+  readonly attempts: number;
+  readonly nextTryAt: number | null;
+}
+
+const DELIVERY = new Columns<DeliveryRow>({
+  endpoint: sql`endpoint`,
+  sequence: sql`seq`,
+  type: sql`type`,
+  state: sql`state`,
+  tries: sql`tries`,
+  attempts: sql`attempts`,
+  nextTryAt: sql`next_try_at`,
+});
+
+function storedOf({ id, keyId, definition, secrets, health }: EndpointRow): StoredEndpoint {
+  const rest = fromJson<Omit<WebhookEndpoint, 'id' | 'keyId'>>(definition);
+  return { endpoint: { id, keyId, ...rest }, secrets, health: fromJson<WebhookHealth>(health) };
+}
+
+function deliveryOf({ type, tries, ...row }: DeliveryRow): WebhookDelivery[] {
+  const known = eventTypeOf(type);
+  // A newer program wrote it.
+  return known === null ? [] : [{ ...row, type: known, tries: fromJson<WebhookTry[]>(tries) }];
+}
+
+/** See {@link Webhooks}. */
+export const WEBHOOKS: Subject<Webhooks> = {
+  reads: {
+    webhookEndpoints: 'statement',
+    webhookCursor: 'statement',
+    dueDeliveries: 'statement',
+    oldestDelivery: 'statement',
+    pendingDeliveries: 'statement',
+    deliveries: 'statement',
+  },
+  verbs: {
+    *webhookEndpoints() {
+      return (yield* rows<EndpointRow>`SELECT ${ENDPOINT.selected} FROM webhook_endpoints ORDER BY id`).map(
+        storedOf,
+      );
+    },
+    *addWebhookEndpoint({ endpoint, secrets, health }, { ofKey, all }) {
+      yield* alone(sql`webhook_endpoints`);
+      const others = yield* rows<{ keyId: string | null }>`SELECT key_id AS "keyId" FROM webhook_endpoints`;
+      const own = others.filter(({ keyId }) => keyId === endpoint.keyId);
+      if (others.length >= all || own.length >= ofKey) return 'too_many';
+      // Nobody was told of what has been until now.
+      if (others.length === 0) {
+        yield* send`DELETE FROM webhook_cursor`;
+        yield* send`INSERT INTO webhook_cursor (seq) SELECT coalesce(max(seq), 0) FROM events`;
+      }
+      const { id, keyId, ...definition } = endpoint;
+      const row = {
+        id,
+        keyId,
+        definition: JSON.stringify(definition),
+        secrets,
+        health: JSON.stringify(health),
+      };
+      yield* send`INSERT INTO webhook_endpoints (${ENDPOINT.names}) VALUES (${ENDPOINT.values(row)})`;
+      return 'added';
+    },
+    *changeWebhookEndpoint({ id, keyId: _, ...definition }, secrets) {
+      const changed = yield* run`UPDATE webhook_endpoints
+        SET definition = ${JSON.stringify(definition)}, secrets = ${secrets} WHERE id = ${id}`;
+      return changed > 0;
+    },
+    *setWebhookHealth(id, health) {
+      const changed =
+        yield* run`UPDATE webhook_endpoints SET health = ${JSON.stringify(health)} WHERE id = ${id}`;
+      if (health.state === 'disabled')
+        yield* send`DELETE FROM webhook_deliveries WHERE endpoint = ${id} AND next_try_at IS NOT NULL`;
+      return changed > 0;
+    },
+    *removeWebhookEndpoint(id) {
+      yield* send`DELETE FROM webhook_deliveries WHERE endpoint = ${id}`;
+      return (yield* run`DELETE FROM webhook_endpoints WHERE id = ${id}`) > 0;
+    },
+    *webhookCursor() {
+      const [row] = yield* rows<{ seq: number }>`SELECT seq FROM webhook_cursor`;
+      return row?.seq ?? 0;
+    },
+    *fanOut(from, to, deliveries, now) {
+      const moved = yield* run`UPDATE webhook_cursor SET seq = ${to} WHERE seq = ${from}`;
+      if (moved === 0) return false;
+      yield* add(deliveries, now);
+      return true;
+    },
+    *dueDeliveries(endpoint, now, limit) {
+      const due = yield* rows<DeliveryRow>`SELECT ${DELIVERY.selected} FROM webhook_deliveries
+        WHERE endpoint = ${endpoint} AND next_try_at <= ${now} ORDER BY next_try_at, seq LIMIT ${limit}`;
+      return due.flatMap(deliveryOf);
+    },
+    *oldestDelivery(endpoint) {
+      const [row] = yield* rows<DeliveryRow>`SELECT ${DELIVERY.selected} FROM webhook_deliveries
+        WHERE endpoint = ${endpoint} AND next_try_at IS NOT NULL ORDER BY seq LIMIT 1`;
+      return row === undefined ? null : (deliveryOf(row)[0] ?? null);
+    },
+    *pendingDeliveries() {
+      const counts = yield* rows<{ endpoint: string; pending: number }>`SELECT endpoint, count(*) AS pending
+        FROM webhook_deliveries WHERE next_try_at IS NOT NULL GROUP BY endpoint`;
+      return new Map(counts.map(({ endpoint, pending }) => [endpoint, pending]));
+    },
+    *settleDelivery({ endpoint, sequence, one, state, nextTryAt }) {
+      const [row] = yield* rows<{ tries: string }>`SELECT tries FROM webhook_deliveries
+        WHERE endpoint = ${endpoint} AND seq = ${sequence} AND next_try_at IS NOT NULL
+        ${onPostgres(sql`FOR UPDATE`)}`;
+      if (row === undefined) return false;
+      const tries = [...fromJson<WebhookTry[]>(row.tries), one];
+      if (tries.length > MAX_TRIES_KEPT) tries.splice(1, tries.length - MAX_TRIES_KEPT);
+      yield* send`UPDATE webhook_deliveries SET tries = ${JSON.stringify(tries)}, attempts = attempts + 1,
+        state = ${state}, next_try_at = ${nextTryAt} WHERE endpoint = ${endpoint} AND seq = ${sequence}`;
+      return true;
+    },
+    *deliveries({ endpoint, state, before, from, limit }) {
+      const ofState = state === null ? sql`` : sql`AND state = ${state}`;
+      const found = yield* rows<DeliveryRow>`SELECT ${DELIVERY.selected} FROM webhook_deliveries
+        WHERE endpoint = ${endpoint} AND seq >= ${from} AND seq < ${before ?? Number.MAX_SAFE_INTEGER} ${ofState}
+        ORDER BY seq DESC LIMIT ${limit + 1}`;
+      const page = found.slice(0, limit);
+      return {
+        deliveries: page.flatMap(deliveryOf),
+        next: found.length > limit ? (page.at(-1)?.sequence ?? null) : null,
+      };
+    },
+    *replayDeliveries(endpoint, deliveries, now) {
+      const sequences = deliveries.map(({ sequence }) => sequence);
+      yield* send`UPDATE webhook_deliveries SET state = 'pending', attempts = 0, next_try_at = ${now}
+        WHERE endpoint = ${endpoint} AND seq ${among(sequences)}`;
+      yield* add(deliveries, now);
+      return deliveries.length;
+    },
+    *forgetDeliveries(before, limit) {
+      return yield* run`DELETE FROM webhook_deliveries WHERE (endpoint, seq) IN (
+        SELECT endpoint, seq FROM webhook_deliveries WHERE seq < ${before} AND next_try_at IS NULL LIMIT ${limit})`;
+    },
+  },
+};
+
+/** Adds those that are not there. */
+function* add(deliveries: readonly NewDelivery[], now: number): Work<void> {
+  for (const { endpoint, sequence, type } of deliveries)
+    yield* send`INSERT INTO webhook_deliveries (endpoint, seq, type, state, tries, attempts, next_try_at)
+      VALUES (${endpoint}, ${sequence}, ${EVENT_TYPES[type].code}, 'pending', '[]', 0, ${now})
+      ON CONFLICT (endpoint, seq) DO NOTHING`;
+}

@@ -1,0 +1,96 @@
+import type { WebhookDelivery, WebhookEndpoint, WebhookHealth, WebhookTry } from '../domain/webhook.ts';
+
+/**
+ * Endpoints of webhooks, and what each is still to be told (contract-2 §B2, §B3). Every verb is one transaction; times
+ * are wall ms. Errors are `StoreError`. The log of events itself is in the views: pending deliveries are rows beside it.
+ */
+export interface Webhooks {
+  /** All endpoints, by id. */
+  webhookEndpoints(): Promise<StoredEndpoint[]>;
+  /**
+   * Adds an endpoint, if its key has fewer than `limits.ofKey`, and all have fewer than `limits.all`. The first one is
+   * told of what happens from now on.
+   */
+  addWebhookEndpoint(endpoint: StoredEndpoint, limits: EndpointLimits): Promise<'added' | 'too_many'>;
+  /** Changes an endpoint as a whole, but for its key and its health. False: there is none. */
+  changeWebhookEndpoint(endpoint: WebhookEndpoint, secrets: string): Promise<boolean>;
+  /** Sets how an endpoint fares; a disabled one has its pending deliveries taken away. False: there is none. */
+  setWebhookHealth(id: string, health: WebhookHealth): Promise<boolean>;
+  /** Removes an endpoint and its deliveries. False: there is none. */
+  removeWebhookEndpoint(id: string): Promise<boolean>;
+  /** The sequence of the last event that endpoints were told of, or are about to be. */
+  webhookCursor(): Promise<number>;
+  /**
+   * Adds deliveries that are due at `now`, and moves the cursor to `to`, if it is still at `from`. False: it is not, and
+   * nothing was added.
+   */
+  fanOut(from: number, to: number, deliveries: readonly NewDelivery[], now: number): Promise<boolean>;
+  /** Pending deliveries of an endpoint that are due at `now`, at most `limit`, the one due longest first. */
+  dueDeliveries(endpoint: string, now: number, limit: number): Promise<WebhookDelivery[]>;
+  /** The pending delivery of an endpoint whose event is the oldest; null: none is pending. */
+  oldestDelivery(endpoint: string): Promise<WebhookDelivery | null>;
+  /** Deliveries that are pending, by endpoint. */
+  pendingDeliveries(): Promise<ReadonlyMap<string, number>>;
+  /** Writes what came of a try; `nextTryAt` null ends the delivery, as delivered or failed. False: it is not pending. */
+  settleDelivery(settled: SettledDelivery): Promise<boolean>;
+  /** A page of an endpoint's deliveries, the newest event first. */
+  deliveries(query: DeliveryQuery): Promise<DeliveryPage>;
+  /**
+   * Lets events be told again, at once and from the start of the schedule: those of these sequences, whether or not
+   * there is a row for them. Returns how many.
+   */
+  replayDeliveries(endpoint: string, deliveries: readonly NewDelivery[], now: number): Promise<number>;
+  /** Removes ended deliveries of events before a sequence, at most `limit`. Returns how many. */
+  forgetDeliveries(before: number, limit: number): Promise<number>;
+}
+
+/** An endpoint with its sealed secrets, and how it fares. */
+export interface StoredEndpoint {
+  readonly endpoint: WebhookEndpoint;
+  /** Sealed. */
+  readonly secrets: string;
+  readonly health: WebhookHealth;
+}
+
+/** Most endpoints. */
+export interface EndpointLimits {
+  readonly ofKey: number;
+  readonly all: number;
+}
+
+/** An event that an endpoint is to be told. */
+export interface NewDelivery {
+  readonly endpoint: string;
+  readonly sequence: number;
+  readonly type: WebhookDelivery['type'];
+}
+
+/** What came of a try. */
+export interface SettledDelivery {
+  readonly endpoint: string;
+  readonly sequence: number;
+  readonly one: WebhookTry;
+  readonly state: WebhookDelivery['state'];
+  readonly nextTryAt: number | null;
+}
+
+/** Which deliveries a page shows. */
+export interface DeliveryQuery {
+  readonly endpoint: string;
+  readonly state: WebhookDelivery['state'] | null;
+  /** Only events below this sequence; null: from the newest. */
+  readonly before: number | null;
+  /** Only events from this sequence on. */
+  readonly from: number;
+  readonly limit: number;
+}
+
+/** A page, and the `before` of the next one. */
+export interface DeliveryPage {
+  readonly deliveries: readonly WebhookDelivery[];
+  /** Null: there is nothing further. */
+  readonly next: number | null;
+}
+
+/** Tries of one delivery that are kept: the first, and the newest. */
+export const MAX_TRIES_KEPT = 20;

@@ -1,0 +1,140 @@
+/** Posts events to the endpoints of webhooks, signed by Standard Webhooks (contract-2 §B3). */
+import { createHmac } from 'node:crypto';
+import type { PostWebhook, WebhookPost, WebhookTry } from '../../domain/webhook.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { callsOver } from './calls.ts';
+import { Connections } from './connections.ts';
+import { type Resolve, systemResolve } from './dial.ts';
+import type { Exchanged } from './exchange.ts';
+import type { ProviderTimeouts } from './limits.ts';
+import { ProviderTrace } from './trace.ts';
+import { webhookKey } from './webhook.ts';
+
+/** What it needs. */
+export interface WebhookPostDeps {
+  readonly clock: Clock;
+  readonly version: string;
+  /** The secrets of an endpoint that sign now, as texts; null: they cannot be opened. */
+  readonly secretsOf: (post: WebhookPost) => readonly string[] | null;
+  /** Whether this URL may lead to private addresses, and be plain HTTP. */
+  readonly mayBePrivate: (url: string) => boolean;
+  /** Overrides the system's resolver. */
+  readonly resolve?: Resolve;
+  /** Overrides the time that all of it may take, in ms. */
+  readonly wholeMs?: number;
+}
+
+const SECOND = 1000;
+/** Connection and TLS within 10 s. */
+const TIMEOUTS: ProviderTimeouts = {
+  connect: 10 * SECOND,
+  tls: 10 * SECOND,
+  send: 20 * SECOND,
+  answer: 20 * SECOND,
+  body: 20 * SECOND,
+};
+/** For all of it. */
+const WHOLE_MS = 20 * SECOND;
+/** Most of an answer that is kept. */
+const MAX_ANSWER = 1024;
+
+/** Makes what posts. Every request has a connection of its own: what is slow holds up nothing else. */
+export function createWebhookPost(deps: WebhookPostDeps): PostWebhook {
+  return async (post, stopping) => {
+    const { clock } = deps;
+    const at = clock.wall();
+    const startedAt = clock.mono();
+    const base = { at, status: null, answer: '', retryAfterMs: null };
+    const secrets = deps.secretsOf(post);
+    if (secrets === null)
+      return { ...base, durationMs: 0, error: 'Its secret was sealed with another secret.key; rotate it.' };
+    const exchanged = await within(deps.wholeMs ?? WHOLE_MS, clock, stopping, (signal) =>
+      send(post, secrets, at, deps, signal),
+    );
+    const durationMs = Math.round(clock.mono() - startedAt);
+    return { ...base, ...toldOf(exchanged, at), durationMs };
+  };
+}
+
+async function send(
+  { endpoint, id, body }: WebhookPost,
+  secrets: readonly string[],
+  now: number,
+  { clock, version, mayBePrivate, resolve = systemResolve }: WebhookPostDeps,
+  signal: AbortSignal,
+): Promise<Exchanged> {
+  const { url, headers } = endpoint;
+  const terms = { allowPrivate: mayBePrivate(url), resolve, clock, timeouts: TIMEOUTS };
+  const connections = new Connections(1, terms);
+  const call = callsOver({
+    connections,
+    clock,
+    timeouts: TIMEOUTS,
+    secret: () => secrets,
+    onStale: () => {},
+  });
+  const seconds = Math.floor(now / SECOND);
+  const request = {
+    method: 'POST',
+    url,
+    headers: {
+      ...headers,
+      'content-type': 'application/json',
+      'user-agent': `Waybill/${version}`,
+      'webhook-id': id,
+      'webhook-timestamp': String(seconds),
+      'webhook-signature': secrets.map((secret) => signature(secret, id, seconds, body)).join(' '),
+    },
+    body: [body],
+  } as const;
+  try {
+    return await call(request, new ProviderTrace(new URL(url).hostname, clock), signal);
+  } finally {
+    await connections.close();
+  }
+}
+
+/** Of Standard Webhooks: over id, timestamp and body. */
+function signature(secret: string, id: string, seconds: number, body: Uint8Array): string {
+  const hmac = createHmac('sha256', webhookKey(secret)).update(`${id}.${seconds}.`).update(body);
+  return `v1,${hmac.digest('base64')}`;
+}
+
+function toldOf(
+  exchanged: Exchanged,
+  now: number,
+): Pick<WebhookTry, 'status' | 'error' | 'answer' | 'retryAfterMs'> {
+  if (exchanged.kind === 'none')
+    return { status: null, error: exchanged.trouble.reply.text, answer: '', retryAfterMs: null };
+  const { status, headers, body } = exchanged.answer;
+  const asks = status === 429 || status === 503 ? retryAfter(headers['retry-after'], now) : null;
+  return { status, error: null, answer: body.slice(0, MAX_ANSWER), retryAfterMs: asks };
+}
+
+/** Seconds, or a date (RFC 9110 §10.2.3). */
+function retryAfter(value: string | undefined, now: number): number | null {
+  if (value === undefined) return null;
+  const ms = /^\d{1,9}$/.test(value) ? Number(value) * SECOND : Date.parse(value) - now;
+  return Number.isFinite(ms) && ms > 0 ? ms : null;
+}
+
+/** Work with a time limit, which also ends when told to stop. */
+async function within<T>(
+  ms: number,
+  clock: Clock,
+  stopping: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  const done = new AbortController();
+  const end = () => over.abort();
+  stopping.addEventListener('abort', end, { once: true });
+  if (stopping.aborted) end();
+  void clock.sleep(ms, done.signal).then(end);
+  try {
+    return await work(over.signal);
+  } finally {
+    done.abort();
+    stopping.removeEventListener('abort', end);
+  }
+}
