@@ -1,5 +1,3 @@
-import { SMALL } from './small-tables.ts';
-
 /** What is moved: tables by their PostgreSQL names, and how SQLite's differ from them. */
 
 /** A value between two databases: a boolean is 0 or 1. */
@@ -125,7 +123,7 @@ export const DELIVERIES: TableShape = {
   sqlite: { columns: { index: 'idx' } },
 };
 
-const ATTEMPTS: TableShape = {
+export const ATTEMPTS: TableShape = {
   name: 'attempts',
   keys: 2,
   columns: {
@@ -140,7 +138,7 @@ const ATTEMPTS: TableShape = {
 };
 
 /** Sequences stay as they are: readers go on where they were. */
-const EVENTS: TableShape = {
+export const EVENTS: TableShape = {
   name: 'events',
   keys: 1,
   columns: {
@@ -156,9 +154,6 @@ const EVENTS: TableShape = {
   // Without those that only hold their place.
   sqlite: { columns: { index: 'idx' }, message: 'message', only: 'type > 0' },
 };
-
-/** What is copied, in this order: referenced rows come first. */
-export const COPIED: readonly TableShape[] = [MESSAGES, DELIVERIES, ATTEMPTS, EVENTS, ...SMALL];
 
 /** Derived from messages and deliveries, and written with them. */
 export const GAUGES: TableShape = {

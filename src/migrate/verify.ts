@@ -1,10 +1,10 @@
 import { createHash, type Hash } from 'node:crypto';
 import { holdable } from '../postgres/text.ts';
 import { COMPARED_AT_ONCE, contentOf, digestOf, placedAt } from './contents.ts';
+import { COPIED } from './copied.ts';
 import { AmountSum, type Sums, sumMessage, tagsOf, waitingIn } from './derived.ts';
 import type { Side, Steps } from './side.ts';
 import {
-  COPIED,
   DELIVERIES,
   DEPTHS,
   GAUGES,

@@ -10,6 +10,7 @@ import type { Registry } from '../../src/store/registry.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SuppressionList } from '../../src/store/suppressions.ts';
 import type { TellingItem, TellRules } from '../../src/store/telling.ts';
+import type { Webhooks } from '../../src/store/webhooks.ts';
 import {
   at,
   attempt,
@@ -28,6 +29,7 @@ import {
   takeLane,
 } from '../contract/store/fixtures.ts';
 import { TELL_RULES } from './telling.ts';
+import { storedEndpoint, tryOf } from './webhooks.ts';
 
 const RULES: TellRules = { ...TELL_RULES, maxEntries: 100 };
 
@@ -39,6 +41,7 @@ export interface Populated {
   readonly accounts: Accounts;
   readonly journal: Journal;
   readonly suppressions: SuppressionList;
+  readonly webhooks: Webhooks;
   readonly spool: Spool;
 }
 
@@ -78,6 +81,7 @@ export async function populate(into: Populated, count = 3): Promise<string[]> {
   await fillAccounts(into);
   await fillSuppressions(into);
   await fillFeedback(into.store, ids);
+  await fillWebhooks(into.webhooks);
   return ids;
 }
 
@@ -141,6 +145,18 @@ async function fillRegistry({ registry, keyring, store }: Populated): Promise<vo
   for (const origin of ['file', 'stored'] as const)
     await registry.publishRoutes({ publishedAt: T0, origin, definition: `{"origin":"${origin}"}` });
   await store.tally([{ event: 'denied', count: 4 }], at(DAY));
+}
+
+async function fillWebhooks(webhooks: Webhooks): Promise<void> {
+  const stored = storedEndpoint({ description: AWKWARD, tags: ['news'] });
+  await webhooks.addWebhookEndpoint(stored, { ofKey: 9, all: 9 });
+  const cursor = await webhooks.webhookCursor();
+  const deliveries = [1, 2].map((sequence) => {
+    return { endpoint: stored.endpoint.id, sequence, type: 'message.queued' as const };
+  });
+  await webhooks.fanOut(cursor, cursor, deliveries, T0);
+  const tried = { one: tryOf({ status: 500, answer: 'broken' }), state: 'failed', nextTryAt: null } as const;
+  await webhooks.settleDelivery({ endpoint: stored.endpoint.id, sequence: 1, ...tried });
 }
 
 async function fillSuppressions({ suppressions }: Populated): Promise<void> {

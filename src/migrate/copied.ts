@@ -1,8 +1,8 @@
 import { MOVED_FROM, MOVED_TO } from './moved.ts';
-import type { TableShape } from './tables.ts';
+import { ATTEMPTS, DELIVERIES, EVENTS, MESSAGES, type TableShape } from './tables.ts';
 
-/** Tables of which there is little, or whose rows nothing is derived from. */
-export const SMALL: readonly TableShape[] = [
+/** Tables whose rows nothing is derived from. */
+const SMALL: readonly TableShape[] = [
   {
     name: 'idempotency',
     keys: 2,
@@ -210,3 +210,6 @@ export const SMALL: readonly TableShape[] = [
     },
   },
 ];
+
+/** What is copied, in this order: referenced rows come first. */
+export const COPIED: readonly TableShape[] = [MESSAGES, DELIVERIES, ATTEMPTS, EVENTS, ...SMALL];
