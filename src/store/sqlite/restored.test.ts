@@ -17,6 +17,7 @@ import {
   T0,
   takeLane,
 } from '../../../test/contract/store/fixtures.ts';
+import { storedEndpoint } from '../../../test/support/webhooks.ts';
 import { EVERY_EVENT, SEQUENCE_LEAP } from '../events.ts';
 import { openBetterSqlite3 } from './driver.ts';
 import { openSqlite, type SqliteStores } from './open.ts';
@@ -108,6 +109,18 @@ it('holds exactly what was not final, and retention leaves it alone', async () =
   await stores.store.purge(KEEP_NOTHING, 99, at(900 * DAY));
   expect(await stores.store.liveSegments([1])).toEqual(new Map([[1, 6]]));
   expect(await stores.store.expiring(9, at(900 * DAY))).toEqual([]);
+});
+
+it('tells no endpoint of anything until it is enabled again', async () => {
+  await stores.webhooks.addWebhookEndpoint(storedEndpoint(), { ofKey: 1, all: 1 });
+  await between((db) => holdRestored(db, T0));
+  const [stored] = await stores.webhooks.webhookEndpoints();
+  expect(stored?.health).toEqual({
+    state: 'disabled',
+    failures: 0,
+    failingSince: null,
+    reason: 'It came back with a backup; enable it to go on.',
+  });
 });
 
 it('sends it again, batch by batch, but not what was refused before, nor before its time', async () => {
