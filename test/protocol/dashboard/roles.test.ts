@@ -17,6 +17,9 @@ const NOT_WRITTEN = [
   'activity',
   'backups',
   'relayHook',
+  'listWebhooks',
+  'webhookDeliveries',
+  'testWebhook',
 ];
 
 test('what a viewer may call changes nothing, and what changes something is written down', () => {
