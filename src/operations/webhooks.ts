@@ -264,7 +264,7 @@ export const WEBHOOK_OPERATIONS = {
   }),
   testWebhook: operation({
     meaning: 'Posts an event of the type `webhook.test` to an endpoint now, and tells what it answered.',
-    access: CONFIDENTIAL,
+    access: changes({ words: 'Tested a webhook', subject: 'which', touches: [] }),
     request: z.strictObject({ which }),
     result: () => tryView,
     commands: [
