@@ -65,6 +65,11 @@ export async function makeKeys({ operations, book }: SecretsWorld): Promise<Keys
   const app = await make('app', ['messages:send', 'messages:read', 'messages:content']);
   const admin = await make('admin', ['admin']);
   await make('trial', ['messages:send'], true);
+  const scopes: RequestOf<'createKey'>['scopes'] = ['messages:send'];
+  const rest = { test: false, rateLimit: 0, expiresAt: null, cidrs: [], senderDomains: [] };
+  const { secret, signing } = await operations.createKey({ name: 'signs', scopes, ses: true, ...rest });
+  book.add('key signs', secret);
+  book.add('secret access key', signing?.secretAccessKey ?? '');
   book.add('second secret of the key app', (await operations.rotateKey({ key: 'app' })).secret);
   return { app, admin };
 }
@@ -89,6 +94,15 @@ export async function storeRelays(world: SecretsWorld): Promise<void> {
   }
   const routes = STORED.map(({ name }) => ({ match: { recipient_domain: `${name}.test` }, via: [name] }));
   await operations.publishRoutes({ routes });
+}
+
+/** Has an application told of events, at an address that may not be reached; gives the id of its endpoint. */
+export async function useWebhooks({ operations, book }: SecretsWorld): Promise<string> {
+  const { webhook, secret } = await operations.addWebhook({ url: 'https://127.0.0.1:9/told' });
+  book.add('secret of an endpoint', secret);
+  book.add('second secret of an endpoint', (await operations.rotateWebhook({ which: webhook.id })).secret);
+  await operations.testWebhook({ which: webhook.id });
+  return webhook.id;
 }
 
 /**

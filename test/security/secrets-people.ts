@@ -107,7 +107,7 @@ export async function listen(world: SecretsWorld, cookie: string): Promise<() =>
 }
 
 /** Operations that only look and need to be told what at; others are asked with nothing. */
-function requests(id: string, feedback = ''): Partial<Record<OperationName, object>> {
+function requests(id: string, feedback = '', webhook = ''): Partial<Record<OperationName, object>> {
   return {
     message: { id },
     ways: { id },
@@ -129,6 +129,7 @@ function requests(id: string, feedback = ''): Partial<Record<OperationName, obje
     relay: { name: 'graph' },
     // Its answer is a secret; those of other relays' hooks are in the book.
     relayHook: { name: 'ses' },
+    webhookDeliveries: { which: webhook },
     checkRelay: { definition: { name: 'x', type: 'mx' }, makeDefault: null },
     checkMessage: { message: { from: 'a@example.com', to: 'b@out.test', text: 'hi' } },
     submit: { message: { from: 'a@example.com', to: 'b@out.test', text: 'hi' } },
@@ -177,12 +178,13 @@ export async function lookAround(
   cookie: string,
   ids: readonly string[],
   feedback: string,
+  webhook: string,
 ): Promise<readonly string[]> {
   const refused: string[] = [];
   for (const name of OPERATION_NAMES.filter((one) => OPERATIONS[one].access.audit === null)) {
     const { status } = await askDashboard(world, `/api/call/${name}`, {
       cookie,
-      body: requests(ids[0] ?? '', feedback)[name] ?? {},
+      body: requests(ids[0] ?? '', feedback, webhook)[name] ?? {},
     });
     if (status !== 200) refused.push(`${name}: ${status}`);
   }

@@ -25,6 +25,7 @@ import {
   useApi,
   useHooks,
   useSmtp,
+  useWebhooks,
 } from './secrets-acts.ts';
 import { claim, inviteUser, listen, lookAround } from './secrets-people.ts';
 import { repeatAloud, runCommand, type SecretsWorld, startSecretsWorld } from './secrets-world.ts';
@@ -186,6 +187,7 @@ describeWith(['strace'], 'secrets', () => {
     const keys = await makeKeys(world);
     await storeRelays(world);
     const feedback = await useHooks(world);
+    const webhook = await useWebhooks(world);
     await refuseOperations(world, keys);
     await inviteUser(world, admin);
     await administer(world);
@@ -198,7 +200,7 @@ describeWith(['strace'], 'secrets', () => {
       },
       { timeout: 180_000 },
     );
-    const unseen = await lookAround(world, admin, ids, feedback);
+    const unseen = await lookAround(world, admin, ids, feedback, webhook);
     stop();
     addOwnSecrets(world, server);
     traces.addFiles('data', installation.dataDir, OWN_FILES);
