@@ -1,4 +1,4 @@
-/** The providers whose APIs applications may go on using here (contract-2 §C). */
+/** The providers whose APIs applications may go on using here (contract-2 §C): settings and ingest both name them. */
 export const PROVIDER_NAMES = ['resend', 'postmark', 'sendgrid', 'ses'] as const;
 
 /** See {@link PROVIDER_NAMES}. */

@@ -1,4 +1,4 @@
-import { MOVED_FROM, MOVED_TO } from './moved.ts';
+import { MOVED_FROM, MOVED_TO } from './derived.ts';
 import { ATTEMPTS, DELIVERIES, EVENTS, MESSAGES, type TableShape } from './tables.ts';
 
 /** Tables whose rows nothing is derived from. */

@@ -3,9 +3,8 @@ import type { MessageStatus } from '../domain/delivery.ts';
 import { holdable } from '../postgres/text.ts';
 import { fromJson } from '../store/columns.ts';
 import { BYTES_GAUGE, type GaugeName, gaugeOf, type Kept } from '../store/counting.ts';
-import type { Registry } from '../store/registry.ts';
+import { NOTE_PREFIX, type Registry } from '../store/registry.ts';
 import { StoreError } from '../store/store.ts';
-import { MOVED_FROM, MOVED_TO } from './moved.ts';
 import { DELIVERIES, MESSAGES, type Row, reader } from './tables.ts';
 
 /** The sums that stores maintain, as far as rows determine them: derived again at the target. */
@@ -79,6 +78,11 @@ export class AmountSum {
     return this.#sum === other.#sum;
   }
 }
+
+/** The note of an installation that was moved, or is being moved: where to. */
+export const MOVED_TO = `${NOTE_PREFIX}moved_to`;
+/** The note of an installation that came from elsewhere, or is about to: where from, and the progress. */
+export const MOVED_FROM = `${NOTE_PREFIX}moved_from`;
 
 /** The mark at the source, so that nobody starts it by mistake. */
 export interface MovedTo {

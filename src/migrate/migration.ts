@@ -1,8 +1,7 @@
 import type { Random } from '../lib/random.ts';
 import { moveContents } from './contents.ts';
 import { COPIED } from './copied.ts';
-import { type MovedFrom, type MovedTo, markOf } from './derived.ts';
-import { MOVED_FROM, MOVED_TO } from './moved.ts';
+import { MOVED_FROM, MOVED_TO, type MovedFrom, type MovedTo, markOf } from './derived.ts';
 import { MigrationError, type MigrationStep, type Note, type Side, Steps, type TakeBack } from './side.ts';
 import { GAUGES, keyOf, MESSAGES, type Row, reader, type TableShape } from './tables.ts';
 import { type Verified, verify } from './verify.ts';

@@ -19,6 +19,7 @@ import {
   DAY,
   DEFERRED,
   DELIVERED,
+  KEEP_ALL,
   MINUTE,
   message,
   refOf,
@@ -207,17 +208,6 @@ describeWith(POSTGRES_PROGRAMS, 'plans over PostgreSQL', () => {
     ]);
   });
 });
-
-const KEEP_ALL = {
-  contentAgeMs: 1e12,
-  contentMaxBytes: 1e12,
-  capturedAgeMs: 1e12,
-  capturedMaxBytes: 1e12,
-  recordAgeMs: 1e12,
-  eventAgeMs: 1e12,
-  feedbackAgeMs: 1e12,
-  maxUnsubscribeLinks: 1000,
-};
 
 function nodesOf(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)];

@@ -51,7 +51,6 @@ class IngestApi {
     const sourceAddress = clientAddress(exchange, trustedProxies);
     // Answers contain text from strangers: no browser may render them as a page.
     exchange.setHeader('X-Content-Type-Options', 'nosniff');
-    const asProvider = refusalAt(exchange, this.#options.dropIn);
     markForOrigin(exchange, limits.corsOrigins);
     try {
       if (match === null) {
@@ -77,6 +76,7 @@ class IngestApi {
       await handle({ exchange, caller, sourceAddress, params: match.params, checkKey });
     } catch (error) {
       const problem = toProblem(error);
+      const asProvider = refusalAt(exchange, this.#options.dropIn);
       if (problem === null) {
         if (asProvider !== null && !exchange.answered && !exchange.over)
           asProvider(exchange, internalError());

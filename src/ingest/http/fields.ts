@@ -59,6 +59,29 @@ export interface AttachmentField {
 /** No addresses given. */
 export const NO_ADDRESSES: AddressField = { texts: [], lists: false };
 
+/** No field given. */
+export const NO_FIELDS: Fields = {
+  from: null,
+  to: NO_ADDRESSES,
+  cc: NO_ADDRESSES,
+  bcc: NO_ADDRESSES,
+  subject: '',
+  text: null,
+  html: null,
+  headers: [],
+  attachments: [],
+  tags: [],
+  sendAt: null,
+  metadata: [],
+  priority: null,
+  stream: null,
+  suppression: null,
+  unsubscribe: null,
+  dryRun: false,
+  capture: false,
+  dkim: null,
+};
+
 /**
  * The JSON pointer (RFC 6901) of a field as the client knows it: `/sendAt` in JSON is `/o:send-at` in a form.
  * `place` is an index or a name within the field, `property` one of an attachment's.

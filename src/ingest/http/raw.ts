@@ -28,7 +28,7 @@ import {
 import {
   Faults,
   type Fields,
-  NO_ADDRESSES,
+  NO_FIELDS,
   type PointTo,
   type ReadFields,
   refuseFaults,
@@ -231,28 +231,6 @@ function* hashOf(checked: Checked, body: Buffer): Sliced<string> {
     ...ignoring,
   ]);
 }
-
-const NO_FIELDS: Fields = {
-  from: null,
-  to: NO_ADDRESSES,
-  cc: NO_ADDRESSES,
-  bcc: NO_ADDRESSES,
-  subject: '',
-  text: null,
-  html: null,
-  headers: [],
-  attachments: [],
-  tags: [],
-  sendAt: null,
-  metadata: [],
-  priority: null,
-  stream: null,
-  suppression: null,
-  unsubscribe: null,
-  dryRun: false,
-  capture: false,
-  dkim: null,
-};
 
 /** The envelope and options of a finished message, as the fields of a submission. */
 interface RawEnvelope extends ReadFields {

@@ -7,7 +7,7 @@ import type { Share } from '../../../lib/budget.ts';
 import { inSlices, yieldToLoop } from '../../../lib/clock.ts';
 import { requestFaults } from '../../../operations/request-faults.ts';
 import type { Call } from '../call.ts';
-import { type AttachmentField, type Fields, faultyFields, NO_ADDRESSES, type PointTo } from '../fields.ts';
+import { type AttachmentField, type Fields, faultyFields, NO_FIELDS, type PointTo } from '../fields.ts';
 import type { SubmitDeps } from '../hand-over.ts';
 import { readJsonBody } from '../read-fields.ts';
 import { buildSubmission } from '../submission.ts';
@@ -24,28 +24,6 @@ export interface GivenMessage {
   /** Where the provider's message has each of our fields. */
   readonly pointTo: PointTo;
 }
-
-const NO_FIELDS: Fields = {
-  from: null,
-  to: NO_ADDRESSES,
-  cc: NO_ADDRESSES,
-  bcc: NO_ADDRESSES,
-  subject: '',
-  text: null,
-  html: null,
-  headers: [],
-  attachments: [],
-  tags: [],
-  sendAt: null,
-  metadata: [],
-  priority: null,
-  stream: null,
-  suppression: null,
-  unsubscribe: null,
-  dryRun: false,
-  capture: false,
-  dkim: null,
-};
 
 /** The most faults of a body's form that are told. */
 const MAX_FAULTS = 20;

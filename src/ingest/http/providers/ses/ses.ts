@@ -1,4 +1,4 @@
-import type { MailQuery } from '../../../../domain/query.ts';
+import { ANY_MAIL } from '../../../../domain/query.ts';
 import { MAX_COUNTED } from '../../../../store/views.ts';
 import type { Access, Call } from '../../call.ts';
 import { NO_PARAMETERS, readParameters } from '../../query.ts';
@@ -61,15 +61,3 @@ async function showAccount({ exchange, caller: { key } }: Call, deps: ProviderDe
     SuppressionAttributes: { SuppressedReasons: ['BOUNCE', 'COMPLAINT'] },
   });
 }
-
-const ANY_MAIL: MailQuery = {
-  terms: [],
-  statuses: null,
-  relays: null,
-  notRelays: [],
-  keys: null,
-  notKeys: [],
-  since: null,
-  until: null,
-  captured: null,
-};
