@@ -55,6 +55,7 @@ beforeEach(() => {
       underWay--;
       return tryOf({ at: clock.wall(), ...answer });
     },
+    maxPending: 50,
     get lookMs() {
       return lookMs;
     },
@@ -238,6 +239,19 @@ describe('an endpoint that fails', () => {
     expect(await healthOf(dead)).toMatchObject({ state: 'disabled' });
     expect(Object.fromEntries(await stores.webhooks.pendingDeliveries())).toEqual({});
   });
+});
+
+test('an endpoint with too much pending is told of no more until that is told', async () => {
+  const [full, well] = [await endpoint(), await endpoint()];
+  answers.set(full, () => ({ status: 500 }));
+  await happens(60);
+  await clock.advance(2 * MINUTE);
+  expect((await stores.webhooks.pendingDeliveries()).get(full)).toBe(60);
+  await happens(1);
+  await clock.advance(2 * MINUTE);
+  expect((await stores.webhooks.pendingDeliveries()).get(full)).toBe(60);
+  expect(await healthOf(full)).toMatchObject({ state: 'failing' });
+  expect(new Set(postsTo(well).map((post) => post.id)).size).toBe(61);
 });
 
 test('what was under way when the process ends is told by the next one', async () => {

@@ -36,6 +36,8 @@ export interface WebhookRoomDeps {
   readonly fault: (code: string, error: unknown) => void;
   /** How often to look for events, and for tries that are due; absent: every second. */
   readonly lookMs?: number;
+  /** Most pending deliveries of one endpoint; absent: a million. Beyond it, events are left to a replay. */
+  readonly maxPending?: number;
 }
 
 const LOOK_MS = 1_000;
@@ -47,7 +49,6 @@ const MAX_AT_ONCE = 4;
 const COUNT_MS = 60_000;
 /** Deliveries that are forgotten in one transaction. */
 const FORGOTTEN_AT_ONCE = 10_000;
-/** Most pending deliveries of one endpoint: beyond it, events are left to a replay. */
 const MAX_PENDING = 1_000_000;
 
 /** An event that nobody keeps any more. */
@@ -136,14 +137,15 @@ export class WebhookRoom {
       this.#pending = await webhooks.pendingDeliveries();
       await this.#forget();
     }
-    const hasRoom = ({ endpoint: { id } }: StoredEndpoint) => (this.#pending.get(id) ?? 0) < MAX_PENDING;
+    const max = this.#deps.maxPending ?? MAX_PENDING;
+    const hasRoom = ({ endpoint: { id } }: StoredEndpoint) => (this.#pending.get(id) ?? 0) < max;
     for (const { endpoint, health } of stored.filter((one) => !hasRoom(one)))
       if (health.state === 'healthy')
         await webhooks.setWebhookHealth(endpoint.id, {
           ...health,
           state: 'failing',
           failingSince: health.failingSince ?? clock.wall(),
-          reason: `Overflow: ${MAX_PENDING} events are pending; those that come now are left to a replay.`,
+          reason: `Overflow: ${max} events are pending; those that come now are left to a replay.`,
         });
     return stored.filter(hasRoom);
   }

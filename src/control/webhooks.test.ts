@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ManualClock } from '../../test/support/manual-clock.ts';
+import { createVault } from '../config/secrets.ts';
+import { signingSecrets } from '../config/webhook-secrets.ts';
+import { seededRandom } from '../lib/random.ts';
+import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
+import { type WebhookDeps, webhookOperations } from './webhooks.ts';
+
+const DAY = 86_400_000;
+const URL_TAKEN = 'https://shop.example.com/waybill';
+const PRIVATE = 'http://10.0.0.5:8080/told';
+
+let stores: SqliteStores;
+let clock: ManualClock;
+let operations: ReturnType<typeof webhookOperations>;
+const vault = createVault(new Uint8Array(32), seededRandom(1));
+
+beforeEach(() => {
+  stores = openSqlite(':memory:');
+  clock = new ManualClock();
+  const resolution = () => ({ config: { webhooks: { privateUrls: [PRIVATE] } }, vault });
+  // Of the configuration nothing else is read.
+  const deps = {
+    ...stores,
+    clock,
+    random: seededRandom(2),
+    server: () => null,
+    resolution,
+  } as unknown as WebhookDeps;
+  operations = webhookOperations(deps);
+});
+afterEach(() => stores.store.close());
+
+test.each([
+  ['a URL that is none', { url: 'shop' }, 'url: Must be a URL'],
+  ['plain HTTP', { url: 'http://shop.example.com/' }, 'url: Must begin with https://'],
+  ['a URL with a user', { url: 'https://a:b@shop.example.com/' }, 'url: Must be a URL'],
+  ['a URL with a fragment', { url: 'https://shop.example.com/#a' }, 'url: Must be a URL'],
+  ['a type that is none', { types: ['message.read'] }, 'types/0: Must be a type'],
+  ['a pattern of nothing', { types: ['mail.*'] }, 'types/0: Must be a type'],
+  ['a key that is none', { keys: ['nobody'] }, 'keys/0: There is no key nobody.'],
+  [
+    'six headers',
+    { headers: { a: '', b: '', c: '', d: '', e: '', f: '' } },
+    'headers: There may be at most 5',
+  ],
+  ['a header of ours', { headers: { Host: 'a' } }, 'headers/Host: This header cannot be set.'],
+  [
+    'a header of signatures',
+    { headers: { 'Webhook-Id': 'a' } },
+    'headers/Webhook-Id: This header cannot be set.',
+  ],
+  ['a header with a line break', { headers: { 'X-A': 'a\r\nb' } }, 'headers/X-A: Must be at most'],
+  ['a long header', { headers: { 'X-A': 'a'.repeat(1001) } }, 'headers/X-A: Must be at most'],
+])('%s is refused by name', async (_, change, message) => {
+  await expect(operations.addWebhook({ url: URL_TAKEN, ...change })).rejects.toThrow(message);
+  expect((await operations.listWebhooks({})).webhooks).toEqual([]);
+});
+
+test('an endpoint is shown without its secret, which signs beside the next one for a day', async () => {
+  const headers = { Authorization: 'Bearer x' };
+  const { webhook, secret } = await operations.addWebhook({
+    url: URL_TAKEN,
+    headers,
+    description: 'a\u0000b',
+  });
+  expect((await operations.listWebhooks({})).webhooks).toEqual([webhook]);
+  expect(JSON.stringify(webhook)).not.toContain(secret);
+  const { secret: next } = await operations.rotateWebhook({ which: webhook.id });
+  const signs = async () => {
+    const [stored] = await stores.webhooks.webhookEndpoints();
+    return signingSecrets(stored?.secrets ?? '', webhook.id, vault, clock.wall());
+  };
+  expect(await signs()).toEqual([next, secret]);
+  await clock.advance(DAY);
+  expect(await signs()).toEqual([next]);
+  const other = createVault(new Uint8Array(32).fill(1), seededRandom(1));
+  expect(
+    signingSecrets((await stores.webhooks.webhookEndpoints())[0]?.secrets ?? '', webhook.id, other, 0),
+  ).toBeNull();
+});
+
+test('a private URL is taken where the operator has listed it, and no other', async () => {
+  expect((await operations.addWebhook({ url: PRIVATE })).webhook.url).toBe(PRIVATE);
+  await expect(operations.addWebhook({ url: `${PRIVATE}/more` })).rejects.toThrow('webhooks.private_urls');
+});
+
+test('there are so many endpoints at most', async () => {
+  for (let n = 0; n < 200; n++) await operations.addWebhook({ url: URL_TAKEN });
+  await expect(operations.addWebhook({ url: URL_TAKEN })).rejects.toThrow('There are 200 endpoints');
+});
+
+test('what does not exist is named', async () => {
+  const which = 'whe_none';
+  for (const asked of [
+    operations.changeWebhook({ which, enabled: true }),
+    operations.removeWebhook({ which }),
+    operations.rotateWebhook({ which }),
+    operations.webhookDeliveries({ which }),
+    operations.replayWebhook({ which, since: '2026-11-20T00:00:00Z' }),
+  ])
+    await expect(asked).rejects.toThrow('There is no webhook whe_none.');
+});
