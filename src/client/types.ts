@@ -234,6 +234,8 @@ export interface MessageRecord {
   readonly messageId: string;
   /** How it was submitted; `report`: written by the server to notify a sender. */
   readonly source: 'api' | 'smtp' | 'cli' | 'report';
+  /** The provider whose API it came through; absent for any other. */
+  readonly door?: 'resend' | 'postmark' | 'sendgrid' | 'ses';
   readonly priority: Priority;
   /** The relay of the first delivered recipient, otherwise of the first recipient. */
   readonly relay?: string;

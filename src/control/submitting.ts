@@ -145,6 +145,7 @@ export function operatorContext(
 ): SubmissionContext {
   return {
     key: CONTEXT_OWNER,
+    door: null,
     sourceAddress: '127.0.0.1',
     requestId: null,
     secure: false,

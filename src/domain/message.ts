@@ -1,4 +1,5 @@
 import type { MessageStatus } from './delivery.ts';
+import type { ProviderName } from './drop-in.ts';
 import type { Wait } from './next-try.ts';
 import type { OutcomeName } from './outcome.ts';
 
@@ -78,6 +79,8 @@ export interface Submission {
   readonly sendAt: number | null;
   readonly priority: Priority;
   readonly source: Source;
+  /** The provider whose API it came through; absent: none. */
+  readonly door?: ProviderName;
   /** The peer's address; null for the command line. */
   readonly sourceAddress: string | null;
   /** The request that brought it, for the log; null if there was none. */
@@ -135,6 +138,8 @@ export interface MessageRecord {
   readonly flags: BodyFlags;
   readonly priority: Priority;
   readonly source: Source;
+  /** The provider whose API it came through. */
+  readonly door: ProviderName | null;
   readonly test: boolean;
   /** The first delivered recipient's relay, else the first recipient's. */
   readonly relay: string | null;

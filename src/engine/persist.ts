@@ -45,7 +45,7 @@ type RecordFacts = Omit<
 
 /** What the store is told of a submission, besides what accepting decides. */
 export function recordFactsOf(submission: Submission): RecordFacts {
-  const { envelope, content, source, sourceAddress, keyId, test, reportable } = submission;
+  const { envelope, content, source, door, sourceAddress, keyId, test, reportable } = submission;
   const { stream, ignoresSuppression, header, tags, metadata, priority, sendAt, idempotency } = submission;
   const { reversePath, ret, envid } = envelope;
   const { sizeBytes, flags } = content;
@@ -53,6 +53,7 @@ export function recordFactsOf(submission: Submission): RecordFacts {
   const listed = { stream, ignoresSuppression };
   return {
     ...origin,
+    ...(door !== undefined && { door }),
     ...listed,
     reversePath,
     ret,

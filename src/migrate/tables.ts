@@ -69,6 +69,7 @@ export const MESSAGES: TableShape = {
     ignores_suppression: 'boolean',
     copies: 'text',
     source: 'text',
+    door: 'text',
     source_address: 'text',
     reverse_path: 'text',
     ret: 'text',

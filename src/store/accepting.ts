@@ -1,3 +1,4 @@
+import type { ProviderName } from '../domain/drop-in.ts';
 import type {
   BodyFlags,
   ContentPart,
@@ -24,6 +25,8 @@ export interface AcceptRecord {
   readonly keyId: string | null;
   readonly test: boolean;
   readonly source: Source;
+  /** As of the submission; absent: none. */
+  readonly door?: ProviderName;
   readonly sourceAddress: string | null;
   readonly reversePath: string;
   readonly ret: 'FULL' | 'HDRS' | null;

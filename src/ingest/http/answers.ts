@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MESSAGE_STATUSES } from '../../domain/delivery.ts';
+import { PROVIDER_NAMES } from '../../domain/drop-in.ts';
 import { BOUNCE_TYPES } from '../../domain/feedback.ts';
 import { PRIORITIES, type Source } from '../../domain/message.ts';
 import { WAITING_FOR } from '../../domain/next-try.ts';
@@ -149,6 +150,7 @@ export const messageRecordSchema = z.object({
   sizeBytes: count,
   messageId: z.string().describe('The Message-ID with its angle brackets.'),
   source: z.enum(SOURCES).describe('How it was submitted; `report`: written by the server to notify a sender.'),
+  door: z.enum(PROVIDER_NAMES).optional().describe('The provider whose API it came through; absent for any other.'),
   priority: prioritySchema,
   relay: z.string().optional().describe('The relay of the first delivered recipient, otherwise of the first recipient.'),
   attempts: count.describe('Number of delivery attempts.'),

@@ -70,10 +70,10 @@ class IngestApi {
         limitStranger(this.#deps.shared.sources, match.pattern, sourceAddress, this.#deps.clock.mono());
         return await target.stranger({ exchange, sourceAddress, params: match.params });
       }
-      const { access, handle } = target;
+      const { access, handle, door } = target;
       const caller = await this.#admit(exchange, access, sourceAddress);
       const checkKey = async () => void (await this.#callerOf(exchange, access, sourceAddress));
-      await handle({ exchange, caller, sourceAddress, params: match.params, checkKey });
+      await handle({ exchange, caller, sourceAddress, door, params: match.params, checkKey });
     } catch (error) {
       const problem = toProblem(error);
       const asProvider = refusalAt(exchange, this.#options.dropIn);

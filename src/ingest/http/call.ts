@@ -1,3 +1,4 @@
+import type { ProviderName } from '../../domain/drop-in.ts';
 import type { Scope } from '../../domain/key.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { Problem } from '../../http/problem.ts';
@@ -10,6 +11,8 @@ export interface Call {
   readonly caller: Caller;
   /** The client's address: the peer's, or the one a trusted proxy names. */
   readonly sourceAddress: string;
+  /** The provider whose API it is a call of; null: ours. */
+  readonly door: ProviderName | null;
   /** Named segments of the path. */
   readonly params: Readonly<Record<string, string>>;
   /** Throws the problem 401 when the key is no longer valid: a body may have taken minutes (contract §9). */

@@ -72,6 +72,7 @@ export function messageJson(message: MessageRecord, lanes: LanesSeen): MessageJs
     sizeBytes: message.sizeBytes,
     messageId: message.header.messageId,
     source: message.source,
+    door: message.door ?? undefined,
     priority: message.priority,
     relay: message.relay ?? undefined,
     attempts: message.attempts,

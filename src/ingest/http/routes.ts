@@ -1,3 +1,4 @@
+import type { ProviderName } from '../../domain/drop-in.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { Route } from '../../http/router.ts';
 import { createTokenSource } from '../../lib/id.ts';
@@ -51,7 +52,7 @@ import { Watchers } from './watchers.ts';
 
 /** What a path leads to. */
 export type Target =
-  | { readonly access: Access; readonly handle: Handle }
+  | { readonly access: Access; readonly handle: Handle; readonly door: ProviderName | null }
   /** Needs no key. */
   | { readonly open: OpenHandle }
   /** For strangers: other sources, and a limit of its own. */
@@ -81,13 +82,13 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
   return [
     ...ENDPOINT_IDS.map((id) => {
       const { method, path, access } = ENDPOINTS[id];
-      return { method, path, target: { access, handle: handlers[id] } };
+      return { method, path, target: { access, handle: handlers[id], door: null } };
     }),
     ...OPEN_IDS.map((id) => ({ ...OPEN_ENDPOINTS[id], target: { open: open[id] } })),
-    ...providerRoutes(options.dropIn).map(({ method, path, target: { access, handle } }) => ({
+    ...providerRoutes(options.dropIn).map(({ method, path, target: { access, handle, door } }) => ({
       method,
       path,
-      target: { access, handle: (call: Call) => handle(call, parts) },
+      target: { access, handle: (call: Call) => handle(call, parts), door },
     })),
     ...STRANGER_IDS.map((id) => ({ ...STRANGER_ENDPOINTS[id], target: { stranger: strangers[id] } })),
   ];

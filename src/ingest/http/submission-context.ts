@@ -1,3 +1,4 @@
+import type { ProviderName } from '../../domain/drop-in.ts';
 import { type ApiKey, maySendFrom } from '../../domain/key.ts';
 import type { Recipient, Submission } from '../../domain/message.ts';
 import { Problem } from '../../http/problem.ts';
@@ -18,6 +19,8 @@ import { messageTooLarge } from './read-fields.ts';
 /** Where and when a submission came from, and its identifiers. */
 export interface SubmissionContext {
   readonly key: ApiKey;
+  /** The provider whose API it came through; null: ours. */
+  readonly door: ProviderName | null;
   readonly sourceAddress: string;
   readonly requestId: string | null;
   /** It came over TLS. */
@@ -38,12 +41,13 @@ export interface SubmissionContext {
 
 /** The context of a call's submission. */
 export function submissionContext(
-  { exchange, caller, sourceAddress }: Call,
+  { exchange, caller, sourceAddress, door }: Call,
   idempotencyKey: string | null,
   deps: Pick<SubmitDeps, 'clock' | 'random' | 'options' | 'nextToken' | 'intake' | 'unsubscribing'>,
 ): SubmissionContext {
   return {
     key: caller.key,
+    door,
     sourceAddress,
     requestId: exchange.requestId,
     secure: exchange.secure,
@@ -62,11 +66,12 @@ export function submissionContext(
  * the message whatever the key, otherwise only a test key's mail is captured.
  */
 export function originOf(
-  { key, idempotencyKey, sourceAddress, requestId }: SubmissionContext,
+  { key, door, idempotencyKey, sourceAddress, requestId }: SubmissionContext,
   { hash, capture = false }: { readonly hash: string | null; readonly capture?: boolean },
 ) {
   return {
     source: 'api' as const,
+    ...(door !== null && { door }),
     sourceAddress,
     requestId,
     keyId: key.id,

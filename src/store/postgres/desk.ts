@@ -152,6 +152,7 @@ function messageRow(
     expiresAt,
     test,
     source,
+    door: record.door ?? null,
     sourceAddress,
     reversePath,
     ret,

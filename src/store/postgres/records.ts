@@ -45,7 +45,7 @@ function recipientOf(row: DeliveryRow): RecipientRecord {
 
 function messageOf(row: MessageRow, recipients: readonly RecipientRecord[]): MessageRecord {
   const { id, keyId, status, createdAt, updatedAt, statusAt, finalAt, deliveredAt, expiresAt } = row;
-  const { sizeBytes, eightBit, utf8, dotStuffing, source, test, attempts, possibleDuplicate } = row;
+  const { sizeBytes, eightBit, utf8, dotStuffing, source, door, test, attempts, possibleDuplicate } = row;
   const { segment, offset, length } = row;
   return {
     id,
@@ -59,6 +59,7 @@ function messageOf(row: MessageRow, recipients: readonly RecipientRecord[]): Mes
     expiresAt,
     sizeBytes,
     source,
+    door,
     test,
     attempts,
     possibleDuplicate,

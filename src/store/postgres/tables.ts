@@ -1,4 +1,5 @@
 import type { DeliveryState, MessageStatus } from '../../domain/delivery.ts';
+import type { ProviderName } from '../../domain/drop-in.ts';
 import type { RecipientKind, Source } from '../../domain/message.ts';
 import type { OutcomeName } from '../../domain/outcome.ts';
 import type { Queries, SqlValue } from '../../postgres/database.ts';
@@ -109,6 +110,7 @@ export interface MessageRow {
   readonly ignoresSuppression: boolean;
   readonly copies: string | null;
   readonly source: Source;
+  readonly door: ProviderName | null;
   readonly sourceAddress: string | null;
   readonly reversePath: string;
   readonly ret: 'FULL' | 'HDRS' | null;
@@ -155,6 +157,7 @@ export const MESSAGES = new Table<MessageRow>('messages', {
   ignoresSuppression: 'boolean',
   copies: 'text',
   source: 'text',
+  door: 'text',
   sourceAddress: 'text',
   reversePath: 'text',
   ret: 'text',

@@ -1,4 +1,5 @@
 import type { DeliveryState, MessageStatus } from '../../domain/delivery.ts';
+import type { ProviderName } from '../../domain/drop-in.ts';
 import type { LastError, MessageRecord, RecipientKind, Source } from '../../domain/message.ts';
 import type { OutcomeName } from '../../domain/outcome.ts';
 import { summarizeRecipients } from '../../domain/summary.ts';
@@ -86,12 +87,13 @@ export type MessageRow = [
   offset: number | null,
   length: number | null,
   copies: string | null,
+  door: ProviderName | null,
 ];
 
 export const MESSAGE_COLUMNS = `seq, id, key_id, status, attempts, possible_duplicate, last_error, created_at, updated_at,
   status_at, delivered_at, final_at, not_before, expires_at, priority, test, source, reverse_path, header_from, subject,
   message_id, tags, metadata, size_bytes, eight_bit, utf8, dot_stuffing, segment, offset, length,
-  copies`;
+  copies, door`;
 
 /** Reads a message, given its recipients. */
 export function messageOf(row: MessageRow, recipients: readonly RecipientRecord[]): MessageRecord {
@@ -99,7 +101,7 @@ export function messageOf(row: MessageRow, recipients: readonly RecipientRecord[
   const [statusAt, deliveredAt, finalAt, notBefore, expiresAt, rank, test, source, reversePath, ...rest] =
     later;
   const [from, subject, messageId, tags, metadata, sizeBytes, eightBit, utf8, dotStuffing, ...content] = rest;
-  const [segment, offset, length, copies] = content;
+  const [segment, offset, length, copies, door] = content;
   return {
     id,
     keyId,
@@ -120,6 +122,7 @@ export function messageOf(row: MessageRow, recipients: readonly RecipientRecord[
     flags: { eightBit: eightBit === 1, utf8: utf8 === 1, dotStuffing: dotStuffing === 1 },
     priority: priorityOf(rank),
     source,
+    door,
     test: test === 1,
     attempts,
     lastError: lastError === null ? null : fromJson<LastError>(lastError),

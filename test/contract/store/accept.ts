@@ -37,6 +37,7 @@ export function acceptContract(open: OpenSubject): void {
         flags: { eightBit: true, utf8: false, dotStuffing: true },
         content: { segment: 4, offset: 5_000_000_000, length: 77 },
         stream: 'news.example.com',
+        door: 'postmark',
       });
       await subject.store.accept([record], at());
       const { message: kept, recipients, origin } = await read(subject.views, record.id);
@@ -44,6 +45,8 @@ export function acceptContract(open: OpenSubject): void {
       expect(kept).toMatchObject({
         id: record.id,
         keyId: 'key_one',
+        source: 'api',
+        door: 'postmark',
         status: 'queued',
         outcome: null,
         createdAt: T0,

@@ -168,6 +168,8 @@ describe('the whole', () => {
     for (const id of ids) expect(id).toMatch(/^<[0-9a-z]{26}@mx\.waybill\.test>$/);
     expect(new Set(ids).size).toBe(2);
   });
+  test('what is handed over came through the API of no provider', async () =>
+    expect((await accept({})).door).toBeUndefined());
   test('what is handed over knows its key, source and way', async () =>
     expect(await accept({})).toMatchObject({
       keyId: 'sender',

@@ -2,7 +2,7 @@ import type { ProviderName } from '../../../domain/drop-in.ts';
 import type { Exchange } from '../../../http/exchange.ts';
 import type { Problem } from '../../../http/problem.ts';
 import type { Route } from '../../../http/router.ts';
-import { POSTMARK_HEADER } from '../call.ts';
+import { type Call, POSTMARK_HEADER } from '../call.ts';
 import { answerAsMailgun } from '../mailgun.ts';
 import { POSTMARK } from './postmark/postmark.ts';
 import { refuseAsPostmark } from './postmark/refusals.ts';
@@ -21,13 +21,15 @@ const PROVIDERS: Readonly<Record<ProviderName, Provider>> = {
 };
 
 /** The calls of these providers, at the root and below the provider's name. */
-export function providerRoutes(names: readonly ProviderName[]): Route<ProviderEndpoint>[] {
+export function providerRoutes(
+  names: readonly ProviderName[],
+): Route<ProviderEndpoint & Pick<Call, 'door'>>[] {
   return names.flatMap((name) =>
     PROVIDERS[name].endpoints.flatMap((endpoint) =>
       [endpoint.path, `/${name}${endpoint.path}`].map((path) => ({
         method: endpoint.method,
         path,
-        target: endpoint,
+        target: { ...endpoint, door: name },
       })),
     ),
   );

@@ -25,3 +25,6 @@ CREATE TABLE webhook_deliveries (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint, next_try_at) WHERE next_try_at IS NOT NULL;
 CREATE INDEX webhook_deliveries_by_event ON webhook_deliveries (seq);
+
+-- The provider whose API a message came through (domain/drop-in.ts); null: none.
+ALTER TABLE messages ADD COLUMN door TEXT;

@@ -68,7 +68,8 @@ describe('an email', () => {
       ErrorCode: 0,
       Message: 'OK',
     });
-    const { envelope, tags, metadata, header } = world.last;
+    const { envelope, tags, metadata, header, door } = world.last;
+    expect(door).toBe('postmark');
     expect(envelope.recipients.map(({ address, kind }) => `${kind} ${address}`)).toEqual([
       'to bob@example.org',
       'to eve@example.org',

@@ -54,7 +54,8 @@ describe('an email', () => {
       }),
     );
     expect(id).toMatch(UUID);
-    const { envelope, tags, header } = world.last;
+    const { envelope, tags, header, source, door } = world.last;
+    expect([source, door]).toEqual(['api', 'resend']);
     expect(envelope.recipients.map(({ address, kind }) => `${kind} ${address}`)).toEqual([
       'to bob@example.org',
       'to eve@example.org',
@@ -86,6 +87,7 @@ describe('an email', () => {
       text: null,
     });
     const record = await world.ask({ path: `/api/v1/messages/${id}`, key });
+    expect(record.json).toMatchObject({ source: 'api', door: 'resend' });
     expect([record.status, record.json['messageId']]).toEqual([200, Reflect.get(shown, 'message_id')]);
   });
 

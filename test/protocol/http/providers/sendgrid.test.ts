@@ -52,7 +52,8 @@ describe('a mail', () => {
     };
     const { status, body } = await sendgrid.send(mail);
     expect([status, body]).toEqual([202, '']);
-    const { tags, metadata, header } = world.last;
+    const { tags, metadata, header, door } = world.last;
+    expect(door).toBe('sendgrid');
     expect(recipients(1)).toEqual([
       'to bob@example.org, to eve@example.org, cc carl@example.org, bcc bcc@example.org',
     ]);

@@ -110,7 +110,8 @@ describe('an email', () => {
       'cc cc@example.org',
       'bcc bcc@example.org',
     ]);
-    const { tags, header, envelope } = world.last;
+    const { tags, header, envelope, door } = world.last;
+    expect(door).toBe('ses');
     expect([tags, header.subject, envelope.reversePath]).toEqual([
       ['kind:receipt'],
       'Grüße',

@@ -11,7 +11,7 @@ import { counted, waitingWords, wayIn } from './timeline.ts';
 /** What is known of a message, by name: narrow, names over values. */
 export function Facts({ story }: { readonly story: Story }) {
   const { record, key, sourceAddress, content } = story;
-  const { id, from, to, cc, bcc, createdAt, sendAt, durationMs, sizeBytes, source, priority, tags } = record;
+  const { id, from, to, cc, bcc, createdAt, sendAt, durationMs, sizeBytes, priority, tags } = record;
   const { messageId, providerMessageId } = record;
   const rows = [
     ...entriesOf({
@@ -24,7 +24,7 @@ export function Facts({ story }: { readonly story: Story }) {
       'Not before': sendAt && <Time at={sendAt} exact />,
       Took: durationMs === undefined ? undefined : <Duration ms={durationMs} />,
       Size: <Bytes bytes={sizeBytes} />,
-      Came: came(source, sourceAddress),
+      Came: came(record, sourceAddress),
       'API key': key && long('API key', key.name),
       Priority: priority === 'normal' ? undefined : priority,
       Tags: tags.length === 0 ? undefined : long('Tags', tags.join(', ')),
@@ -64,8 +64,8 @@ function people(name: string, list: readonly string[]): ReactNode {
   return list.length === 0 ? undefined : <LongList name={name} items={list} />;
 }
 
-function came(source: string, address: string | null): string {
-  return address === null ? wayIn(source) : `${wayIn(source)}, from ${address}`;
+function came(record: Story['record'], address: string | null): string {
+  return address === null ? wayIn(record) : `${wayIn(record)}, from ${address}`;
 }
 
 function kept({ kept: isKept, until }: Story['content']): ReactNode {

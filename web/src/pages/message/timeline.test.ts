@@ -48,6 +48,10 @@ function story(record: object, rest: object = {}): Story {
 const titles = (of: Story) => timelineOf(of).map(({ title, ahead }) => (ahead ? `(${title})` : title));
 
 describe('the life of a message', () => {
+  it('says whose API it came through', () => {
+    expect(titles(story({ door: 'ses' }))).toContain('Accepted by the HTTP API in Amazon SES’s form');
+  });
+
   it('leads from its acceptance by its attempts to its end', () => {
     const whole = story({}, { attempts: [attempt(1, 'deferred'), attempt(2, 'delivered')] });
     expect(titles(whole)).toEqual([

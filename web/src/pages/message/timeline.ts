@@ -9,9 +9,19 @@ const WAYS_IN: Readonly<Record<string, string>> = {
   report: 'as a report of our own',
 };
 
+/** The providers whose APIs applications may speak. */
+const DOORS: Readonly<Record<string, string>> = {
+  resend: 'Resend',
+  postmark: 'Postmark',
+  sendgrid: 'SendGrid',
+  mailgun: 'Mailgun',
+  ses: 'Amazon SES',
+};
+
 /** How a message came, in words. */
-export function wayIn(source: string): string {
-  return WAYS_IN[source] ?? `by ${source}`;
+export function wayIn({ source, door }: Pick<Story['record'], 'source' | 'door'>): string {
+  const way = WAYS_IN[source] ?? `by ${source}`;
+  return door === undefined ? way : `${way} in ${DOORS[door] ?? door}’s form`;
 }
 
 /** A message's life, from its acceptance to what is ahead. */
@@ -40,7 +50,7 @@ function accepted({ record, key, sourceAddress }: Story): Happening {
     sourceAddress !== null && `from ${sourceAddress}`,
     record.possibleDuplicate && 'may have been sent twice',
   ].filter(Boolean);
-  return point('accepted', `Accepted ${wayIn(record.source)}`, 'accepted', {
+  return point('accepted', `Accepted ${wayIn(record)}`, 'accepted', {
     at: record.createdAt,
     detail: who.length > 0 ? who.join(', ') : null,
   });
