@@ -5,11 +5,13 @@ import type { Exchange } from '../../../http/exchange.ts';
 import { type FieldFault, Problem } from '../../../http/problem.ts';
 import type { Share } from '../../../lib/budget.ts';
 import { inSlices, yieldToLoop } from '../../../lib/clock.ts';
+import { decodeBase64 } from '../../../lib/decode.ts';
 import { requestFaults } from '../../../operations/request-faults.ts';
 import type { Call } from '../call.ts';
 import { type AttachmentField, type Fields, faultyFields, NO_FIELDS, type PointTo } from '../fields.ts';
 import type { SubmitDeps } from '../hand-over.ts';
 import { readJsonBody } from '../read-fields.ts';
+import { base64Rule } from '../schema.ts';
 import { buildSubmission } from '../submission.ts';
 import { submissionContext } from '../submission-context.ts';
 
@@ -109,6 +111,15 @@ export async function inTurns<T, R>(
     await yieldToLoop();
   }
   return made;
+}
+
+/**
+ * The bytes of a file, or why the text is not base64. Some SDKs write it in lines, as mail has it (RFC 2045 §6.8):
+ * Postmark's for Ruby, Symfony's mailer.
+ */
+export function fileOf(text: string): AttachmentField['content'] {
+  const joined = text.includes('\n') ? text.replaceAll(/\r?\n/g, '') : text;
+  return decodeBase64(joined) ?? { rule: base64Rule(joined) };
 }
 
 /** An attachment without what a provider's API does not say. */

@@ -101,6 +101,21 @@ describe('an email', () => {
     expect([status, json['ErrorCode']]).toEqual([422, 300]);
   });
 
+  test('is what a library made of a message: files in lines, and how that was written', async () => {
+    const Content = Buffer.alloc(60, 'x').toString('base64').replace(/.{40}/, '$&\r\n');
+    const Headers = [
+      { Name: 'Mime-Version', Value: '1.0' },
+      { Name: 'Content-Transfer-Encoding', Value: '7bit' },
+      { Name: 'X-Order', Value: '4711' },
+    ];
+    const Attachments = [{ Name: 'a.txt', Content, ContentType: 'text/plain' }];
+    expect((await ask('/email', { body: { ...EMAIL, Headers, Attachments } })).status).toBe(200);
+    expect(world.lastText).toContain(`\r\n${Buffer.alloc(57, 'x').toString('base64')}\r\n`);
+    expect(world.lastText).toContain('\r\nX-Order: 4711\r\n');
+    const broken = { ...EMAIL, Attachments: [{ Name: 'a.txt', Content: 'YWJj\rYWJj', ContentType: 'a/b' }] };
+    expect((await ask('/email', { body: broken })).json).toMatchObject({ ErrorCode: 300 });
+  });
+
   test('names what it ignores, where it asks for something', async () => {
     const all = { ...EMAIL, MessageStream: 'outbound', TrackOpens: true, TrackLinks: 'HtmlOnly' };
     expect((await ask('/email', { body: all })).headers['x-waybill-ignored']).toBe(

@@ -135,6 +135,10 @@ describe('an email', () => {
     expect(world.last.envelope.reversePath).toBe('jane@example.com');
     expect(world.lastText).toContain('\r\nTo: bob@example.org\r\nSubject: Hi\r\n');
     expect(world.lastText).not.toContain('eve@');
+    const lines = { Raw: { Data: Buffer.from(RAW.replaceAll('\r\n', '\n')) } };
+    await ses.send(new SendEmailCommand({ Content: lines }));
+    expect(recipients()).toEqual(['to bob@example.org', 'to eve@example.org']);
+    expect(world.lastText).toContain('\r\nTo: bob@example.org\r\nSubject: Hi\r\n');
     await send({ Content, Destination: { ToAddresses: ['a@example.org'], BccAddresses: ['b@example.org'] } });
     expect(recipients()).toEqual(['to a@example.org', 'to b@example.org']);
   });

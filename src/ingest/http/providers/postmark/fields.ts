@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { pointerToken } from '../../../../http/problem.ts';
-import { decodeBase64 } from '../../../../lib/decode.ts';
 import type { AddressField, AttachmentField, FieldName, NamedValue, PointTo } from '../../fields.ts';
 import { NO_ADDRESSES } from '../../fields.ts';
-import { base64Rule } from '../../schema.ts';
-import { attachmentOf, type GivenMessage } from '../submitting.ts';
+import { attachmentOf, fileOf, type GivenMessage } from '../submitting.ts';
 
 /** Postmark's fields, and what they are in ours (contract-2 §C3). Their names ignore case. */
 
@@ -99,16 +97,20 @@ function addressesOf(value: Email['To']): AddressField {
 function headersOf({ ReplyTo, Headers }: Email): NamedValue[] {
   return [
     ...(ReplyTo ? [['Reply-To', ReplyTo] as const] : []),
-    ...(Headers ?? []).flatMap(({ Name, Value }): NamedValue[] => (Value ? [[Name, Value]] : [])),
+    ...(Headers ?? []).flatMap(({ Name, Value }): NamedValue[] =>
+      Value && !OF_FORM.has(Name.toLowerCase()) ? [[Name, Value]] : [],
+    ),
   ];
 }
 
+/** What Postmark's library for Ruby copies from the message that it takes apart: how that one was written. */
+const OF_FORM = new Set(['mime-version', 'content-type', 'content-transfer-encoding']);
+
 function attachmentFrom({ Name, Content, ContentType, ContentID, Disposition }: z.infer<typeof attachment>) {
-  const content = Content ?? '';
   const contentId = ContentID?.replace(/^cid:/i, '') || null;
   return attachmentOf({
     filename: Name || null,
-    content: decodeBase64(content) ?? { rule: base64Rule(content) },
+    content: fileOf(Content ?? ''),
     contentType: ContentType || null,
     contentId,
     // What the text refers to is shown within it.

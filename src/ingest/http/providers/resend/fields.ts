@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { pointerToken } from '../../../../http/problem.ts';
 import { formatTimestamp } from '../../../../lib/clock.ts';
-import { decodeBase64 } from '../../../../lib/decode.ts';
 import type { AddressField, FieldName, NamedValue, PointTo } from '../../fields.ts';
 import { NO_ADDRESSES } from '../../fields.ts';
-import { base64Rule } from '../../schema.ts';
-import { attachmentOf, type GivenMessage } from '../submitting.ts';
+import { attachmentOf, fileOf, type GivenMessage } from '../submitting.ts';
 
 /** Resend's fields, and what they are in ours (contract-2 §C2). */
 
@@ -89,10 +87,9 @@ function headersOf({ headers }: Email): NamedValue[] {
 }
 
 function attachmentFrom({ content, filename, content_type, content_id }: z.infer<typeof attachment>) {
-  const text = content ?? '';
   return attachmentOf({
     filename: filename || null,
-    content: decodeBase64(text) ?? { rule: base64Rule(text) },
+    content: fileOf(content ?? ''),
     contentType: content_type || null,
     contentId: content_id || null,
     // What the text refers to is shown within it.

@@ -3,10 +3,8 @@ import { formatMailbox } from '../../../../domain/mailbox.ts';
 import { parseMediaType } from '../../../../http/media-type.ts';
 import { pointerToken } from '../../../../http/problem.ts';
 import { formatTimestamp } from '../../../../lib/clock.ts';
-import { decodeBase64 } from '../../../../lib/decode.ts';
 import type { AddressField, AttachmentField, FieldName, NamedValue, PointTo } from '../../fields.ts';
-import { base64Rule } from '../../schema.ts';
-import { attachmentOf, type GivenMessage } from '../submitting.ts';
+import { attachmentOf, fileOf, type GivenMessage } from '../submitting.ts';
 import { Substitutions } from './substitutions.ts';
 
 /** SendGrid's fields, and what they are in ours (contract-2 §C4). */
@@ -174,7 +172,7 @@ function attachmentFrom(given: z.infer<typeof attachment>): AttachmentField {
   const { content, filename, type, disposition, content_id, contentId } = given;
   return attachmentOf({
     filename: filename || null,
-    content: decodeBase64(content) ?? { rule: base64Rule(content) },
+    content: fileOf(content),
     contentType: type || null,
     contentId: content_id || contentId || null,
     disposition: disposition || null,

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { pointerToken } from '../../../../http/problem.ts';
-import { decodeBase64 } from '../../../../lib/decode.ts';
 import {
   type AddressField,
   type AttachmentField,
@@ -9,8 +8,7 @@ import {
   NO_ADDRESSES,
   type PointTo,
 } from '../../fields.ts';
-import { base64Rule } from '../../schema.ts';
-import { attachmentOf, type GivenMessage } from '../submitting.ts';
+import { attachmentOf, fileOf, type GivenMessage } from '../submitting.ts';
 
 /** SES's fields, and what they are in ours (contract-2 §C6). */
 
@@ -222,7 +220,7 @@ function attachmentFrom(given: z.infer<typeof attachmentSchema>): AttachmentFiel
   const { FileName, RawContent, ContentType, ContentId, ContentDisposition } = given;
   return attachmentOf({
     filename: FileName || null,
-    content: decodeBase64(RawContent) ?? { rule: base64Rule(RawContent) },
+    content: fileOf(RawContent),
     contentType: ContentType || null,
     contentId: ContentId || null,
     disposition: ContentDisposition?.toLowerCase() ?? null,

@@ -239,7 +239,8 @@ async function toRaw(
     throw new Problem(400, 'invalid_submission', base64Rule(email.data), {
       errors: [...others, { pointer: RAW_DATA, code: 'base64', detail: base64Rule(email.data) }],
     });
-  const header = body.toString('latin1', 0, limits.maxHeaderBytes + 2);
+  // Its lines may end in LF, as Python's writes them.
+  const header = body.toString('latin1', 0, limits.maxHeaderBytes + 2).replaceAll(/(?<!\r)\n/g, '\r\n');
   const written = readLooseHeader(header, limits.maxHeaderBytes)?.fields ?? [];
   const asUtf8 = (value: string) => Buffer.from(value, 'latin1').toString('utf8');
   const recipients = recipientsOf(email.Destination);
