@@ -235,7 +235,7 @@ export interface MessageRecord {
   /** How it was submitted; `report`: written by the server to notify a sender. */
   readonly source: 'api' | 'smtp' | 'cli' | 'report';
   /** The provider whose API it came through; absent for any other. */
-  readonly door?: 'resend' | 'postmark' | 'sendgrid' | 'ses';
+  readonly door?: 'resend' | 'postmark' | 'sendgrid' | 'mailgun' | 'ses';
   readonly priority: Priority;
   /** The relay of the first delivered recipient, otherwise of the first recipient. */
   readonly relay?: string;

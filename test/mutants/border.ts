@@ -135,7 +135,7 @@ export const BORDER: readonly Mutant[] = [
         test: 'two keys that differ in their last characters open different things',
       },
       {
-        file: 'test/protocol/http/mailgun.test.ts',
+        file: 'test/protocol/http/providers/mailgun.test.ts',
         test: 'a key that differs from a good one in its last characters is refused',
       },
       {

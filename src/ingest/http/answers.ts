@@ -263,13 +263,3 @@ export const batchItemSchema = z
 export const batchReceiptSchema = z
   .object({ results: z.array(batchItemSchema).describe('One for each message, in order.') })
   .describe('The result for each message of a batch.');
-
-/** An accepted message, in Mailgun's shape. */
-export const mailgunReceiptSchema = z
-  .object({ id: z.string().describe('The Message-ID with its angle brackets.'), message: z.string() })
-  .describe('The message is on stable storage.');
-
-/** A refusal, in Mailgun's shape. */
-export const mailgunProblemSchema = z
-  .object({ message: z.string().describe('What is wrong; faulty fields by name.') })
-  .describe('Why a request was refused.');

@@ -28,7 +28,6 @@ interface Endpoint extends OpenEndpoint {
 }
 
 const SEND: Access = { scheme: 'bearer', scopes: ['messages:send'], window: 'send' };
-const MAILGUN: Access = { ...SEND, scheme: 'basic' };
 const READ: Access = { scheme: 'bearer', scopes: ['messages:read', 'messages:read_all'], window: 'read' };
 const EVENTS: Access = { ...READ, scopes: ['events:read'] };
 const SUPPRESSED: Access = { ...READ, scopes: ['suppressions:read', 'admin'] };
@@ -46,7 +45,6 @@ const NONE = NO_PARAMETERS;
 export const ENDPOINTS = {
   sendMessage:          { method: 'POST', path: '/api/v1/messages',               access: SEND,    query: NONE },
   sendBatch:            { method: 'POST', path: '/api/v1/messages/batch',         access: SEND,    query: NONE },
-  sendMessageAsMailgun: { method: 'POST', path: '/v3/{domain}/messages',          access: MAILGUN, query: NONE },
   sendRaw:              { method: 'POST', path: '/api/v1/messages/raw',           access: SEND,    query: RAW_PARAMETERS },
   resendMessage:        { method: 'POST', path: '/api/v1/messages/{id}/resend',   access: SEND,    query: NONE },
   listMessages:         { method: 'GET',  path: '/api/v1/messages',               access: READ,    query: LIST_PARAMETERS },

@@ -20,33 +20,39 @@ interface BodyBounds {
 }
 
 /** Reads the body of one media type. */
-type FieldReader = (exchange: Exchange, mediaType: MediaType, limits: BodyBounds) => Promise<ReadFields>;
+type Reader<T> = (exchange: Exchange, mediaType: MediaType, bounds: BodyBounds) => Promise<T>;
 
-/** The readers an endpoint has, by media type. */
-export type FieldReaders = ReadonlyMap<string, FieldReader>;
-
-/** The readers of `POST /api/v1/messages`. */
-export const SUBMIT_READERS: FieldReaders = new Map([
-  ['application/json', readJson],
-  ['multipart/form-data', readMultipart],
+/** The readers of `POST /api/v1/messages`, by media type. */
+const READERS: ReadonlyMap<string, Reader<ReadFields>> = new Map([
+  ['application/json', async (exchange, _, bounds) => fieldsFromJson(await parsedJson(exchange, bounds))],
+  ['multipart/form-data', async (...given) => fieldsFromForm(await readMultipart(...given))],
 ]);
 
-/** The readers for clients written for Mailgun. */
-export const MAILGUN_READERS: FieldReaders = new Map([
+/** The readers of forms, by media type. */
+const FORM_READERS: ReadonlyMap<string, Reader<FormEntry[]>> = new Map([
   ['multipart/form-data', readMultipart],
   ['application/x-www-form-urlencoded', readUrlencoded],
 ]);
 
-/** Reads the fields with the reader for the request's type. Throws 415 when there is none; 413, 400, 503. */
-export function readFields(
+/** Reads the fields of a submission. Throws 415, 413, 400, 503. */
+export function readFields(exchange: Exchange, bounds: BodyBounds): Promise<ReadFields> {
+  return readBy(READERS, exchange, bounds);
+}
+
+/** Reads a form, in either of its two types. Throws 415, 413, 400, 503. */
+export function readForm(exchange: Exchange, bounds: BodyBounds): Promise<FormEntry[]> {
+  return readBy(FORM_READERS, exchange, bounds);
+}
+
+function readBy<T>(
+  readers: ReadonlyMap<string, Reader<T>>,
   exchange: Exchange,
-  readers: FieldReaders,
-  limits: BodyBounds,
-): Promise<ReadFields> {
+  bounds: BodyBounds,
+): Promise<T> {
   const mediaType = requireType(exchange, [...readers.keys()]);
   const read = readers.get(mediaType.type);
   if (read === undefined) throw new Error('a media type without its reader was let through');
-  return read(exchange, mediaType, limits);
+  return read(exchange, mediaType, bounds);
 }
 
 /** The request's media type: one of these and, if it names a charset, UTF-8. Throws 415. */
@@ -54,10 +60,6 @@ export function requireType(exchange: Exchange, types: readonly string[]): Media
   const mediaType = parseMediaType(exchange.headers['content-type']);
   if (mediaType === null || !types.includes(mediaType.type) || !isUtf8(mediaType)) throw unsupported(types);
   return mediaType;
-}
-
-async function readJson(exchange: Exchange, _: MediaType, bounds: BodyBounds): Promise<ReadFields> {
-  return fieldsFromJson(await parsedJson(exchange, bounds));
 }
 
 /** Reads a body of JSON with one message. Throws 415, 413, 400, 503. */
@@ -78,7 +80,7 @@ async function readMultipart(
   exchange: Exchange,
   mediaType: MediaType,
   { limits, budget }: BodyBounds,
-): Promise<ReadFields> {
+): Promise<FormEntry[]> {
   const maxBytes = limits.maxMessageBytes;
   const bodyBounds = messageBodyBounds(limits);
   // A missing boundary is a 400. It comes after the 415 and 413 that the header alone decides.
@@ -99,12 +101,12 @@ async function readMultipart(
     entries.flatMap((entry) => ('file' in entry ? [entry.file.bytes] : [])),
     chunks,
   );
-  return fieldsFromForm(entries);
+  return entries;
 }
 
-async function readUrlencoded(exchange: Exchange, _: MediaType, bounds: BodyBounds): Promise<ReadFields> {
+async function readUrlencoded(exchange: Exchange, _: MediaType, bounds: BodyBounds): Promise<FormEntry[]> {
   const fields = parseForm(await readWhole(exchange, bounds), { maxFields: bounds.limits.maxFormParts });
-  return fieldsFromForm(fields.map(([name, value]) => ({ name, value })));
+  return fields.map(([name, value]) => ({ name, value }));
 }
 
 function readWhole(exchange: Exchange, { limits, budget }: BodyBounds): Promise<Buffer> {

@@ -25,7 +25,6 @@ import { answerHook } from './hook.ts';
 import { InProgress } from './idempotency.ts';
 import { answerWait } from './inbox.ts';
 import { answerList } from './list.ts';
-import { answerMailgun } from './mailgun.ts';
 import { descriptionEndpoint } from './openapi/endpoint.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
 import { providerRoutes } from './providers/providers.ts';
@@ -112,7 +111,6 @@ function handlersOf(parts: ReturnType<typeof partsOf>): Readonly<Record<keyof ty
   return {
     sendMessage: (call) => answerSubmit(call, parts),
     sendBatch: (call) => answerBatch(call, parts),
-    sendMessageAsMailgun: (call) => answerMailgun(call, parts),
     sendRaw: (call) => answerRaw(call, parts),
     resendMessage: (call) => answerResend(call, parts),
     listMessages: (call) => answerList(call, parts),

@@ -1,12 +1,11 @@
 import type { Submission } from '../../domain/message.ts';
-import type { Share } from '../../lib/budget.ts';
 import { inSlices } from '../../lib/clock.ts';
 import type { Call } from './call.ts';
 import { type ReadFields, refuseFaults } from './fields.ts';
 import { answer, type ReadRequest, type SubmitDeps, takeOne } from './hand-over.ts';
 import { readIdempotencyKey } from './idempotency.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
-import { type FieldReaders, readFields, SUBMIT_READERS } from './read-fields.ts';
+import { readFields } from './read-fields.ts';
 import { buildSubmission } from './submission.ts';
 import { submissionContext } from './submission-context.ts';
 import { willBeSigned } from './verdict.ts';
@@ -15,19 +14,18 @@ import { willBeSigned } from './verdict.ts';
 
 /** Takes a message, and answers. */
 export async function answerSubmit(call: Call, deps: SubmitDeps): Promise<void> {
-  const read = (budget: Share) => readSubmission(call, SUBMIT_READERS, deps, budget);
-  answer(call, await takeOne(call, deps, read));
+  const { limits } = deps.options;
+  answer(
+    call,
+    await takeOne(call, deps, async (budget) =>
+      readSubmission(call, await readFields(call.exchange, { limits, budget }), deps),
+    ),
+  );
 }
 
-/** Reads a request's fields and checks them. Throws a `Problem`: 415, 413, 400, 403, in this order. */
-export async function readSubmission(
-  call: Call,
-  readers: FieldReaders,
-  deps: SubmitDeps,
-  budget: Share,
-): Promise<ReadRequest> {
+/** Checks the fields that were read of a request. Throws a `Problem`: 400, 413, 403, in this order. */
+export async function readSubmission(call: Call, read: ReadFields, deps: SubmitDeps): Promise<ReadRequest> {
   const { limits } = deps.options;
-  const read = await readFields(call.exchange, readers, { limits, budget });
   readParameters(call.exchange.query, NO_PARAMETERS);
   const given = readIdempotencyKey(call.exchange);
   const context = submissionContext(call, given.key, deps);

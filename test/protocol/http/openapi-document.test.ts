@@ -91,7 +91,8 @@ describe('the operations', () => {
   test('between them have every code but those for which there is no operation', () => {
     const given = OPERATIONS.flatMap((operation) => Object.values(problemsOf(operation)).flat());
     const nowhere = Object.keys(PROBLEMS).filter((code) => !given.some((one) => one === code));
-    expect(nowhere).toEqual(['method_not_allowed']);
+    // Those of urlencoded forms, which only Mailgun's API takes, stand in the log.
+    expect(nowhere).toEqual(['malformed_form', 'too_many_fields', 'method_not_allowed']);
   });
 });
 

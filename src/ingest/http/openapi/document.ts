@@ -13,7 +13,7 @@ import {
 } from './operation.ts';
 import type { ProblemCode } from './problem-codes.ts';
 import { READING, ROUTING, SERVICE } from './reading.ts';
-import { headerRefs, problemExamples, problemsOf, refusal, unknownMethod } from './refusals.ts';
+import { headerRefs, problemExamples, problemsOf, refusal } from './refusals.ts';
 import { SENDING } from './sending.ts';
 import { SUPPRESSING } from './suppressing.ts';
 
@@ -51,7 +51,6 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Queue: 'The queue, for operators: show it, hold it, act on many messages.',
   Administering: 'Everything that the dashboard can do, for scripts.',
   Service: 'The service itself; needs no key.',
-  Mailgun: 'The same endpoint for clients written for Mailgun.',
 };
 
 const PATH_PARAMETERS: Readonly<Record<string, { readonly description: string; readonly example: string }>> =
@@ -69,10 +68,6 @@ const PATH_PARAMETERS: Readonly<Record<string, { readonly description: string; r
       example: 'bob@example.org',
     },
     operation: { description: 'The operation’s name, from docs/administering.md.', example: 'hold' },
-    domain: {
-      description: 'Has no effect: the key decides which senders are allowed.',
-      example: 'example.com',
-    },
   };
 
 /** Of the API, as in its paths. The program's stays untold: anybody may read this document. */
@@ -101,7 +96,7 @@ export function describeApi(): Json {
     components: {
       schemas: namedSchemas(),
       responses: { ...shared.named, ...strayResponses() },
-      examples: problemExamples(ownCodes()),
+      examples: problemExamples(toldCodes()),
       parameters: namedParameters(),
       headers: Object.fromEntries(
         Object.entries(ANSWER_HEADERS).map(([name, { description, required, schema, example }]) => [
@@ -114,11 +109,6 @@ export function describeApi(): Json {
           type: 'http',
           scheme: 'bearer',
           description: 'An API key: `Authorization: Bearer wb_live_…`.',
-        },
-        basicKey: {
-          type: 'http',
-          scheme: 'basic',
-          description: 'User name `api`, an API key for a password.',
         },
       },
     },
@@ -134,14 +124,13 @@ function paths(described: readonly Json[]): Json {
 
 function describe(operation: Operation, responses: Responses): Json {
   const { operationId, tag, summary, description, access, body } = operation;
-  const scheme = access?.scheme === 'basic' ? 'basicKey' : 'bearerKey';
   return {
     operationId,
     tags: [tag],
     summary,
     description,
     // An empty list of alternatives: no key at all.
-    security: access === null ? [] : access.scopes.map((scope) => ({ [scheme]: [scope] })),
+    security: access === null ? [] : access.scopes.map((scope) => ({ bearerKey: [scope] })),
     parameters: parametersOf(operation),
     ...(body !== null && { requestBody: describeBody(body) }),
     responses,
@@ -233,10 +222,11 @@ function describeContent(content: Readonly<Record<string, Media>>): Json {
   return Object.fromEntries(described);
 }
 
-/** Codes that are told in our own shape, not only in Mailgun's. */
-function ownCodes(): ReadonlySet<ProblemCode> {
-  const own = OPERATIONS.filter(({ tag }) => tag !== 'Mailgun').map(problemsOf);
-  const codes = own.flatMap((problems) => Object.values(problems)).flatMap((list = []) => list);
+/** Codes that an operation may answer with. */
+function toldCodes(): ReadonlySet<ProblemCode> {
+  const codes = OPERATIONS.map(problemsOf)
+    .flatMap((problems) => Object.values(problems))
+    .flatMap((list = []) => list);
   return new Set([...codes, 'not_found', 'method_not_allowed']);
 }
 
@@ -244,7 +234,7 @@ function ownCodes(): ReadonlySet<ProblemCode> {
 function strayResponses(): Json {
   return {
     UnknownPath: refusal(404, ['not_found'], null),
-    UnknownMethod: unknownMethod(),
+    UnknownMethod: refusal(405, ['method_not_allowed'], null),
     Options: {
       description: 'The methods of a path; no key is needed.',
       headers: headerRefs([...EVERY_ANSWER, 'Allow']),

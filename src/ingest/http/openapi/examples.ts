@@ -68,15 +68,6 @@ export const FORM = {
   'v:orderId': '1001',
 };
 
-/** A submission as a form without files. */
-export const SMALL_FORM = {
-  from: 'orders@example.com',
-  to: ['bob@example.org'],
-  subject: 'Your order',
-  text: 'Thank you for your order.',
-  'o:tag': ['orders'],
-};
-
 /** A finished message. */
 export const RAW_MESSAGE = [
   'From: Waybill Shop <orders@example.com>',
@@ -155,7 +146,7 @@ export const BATCH_RECEIPT: z.infer<typeof batchReceiptSchema> = {
 };
 
 /** A message that has been delivered. */
-export const DELIVERED: z.infer<typeof messageRecordSchema> = {
+const DELIVERED: z.infer<typeof messageRecordSchema> = {
   id: ID,
   status: 'delivered',
   providerMessageId: '0100019a-7c1e-4b6f',

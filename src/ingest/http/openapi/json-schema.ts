@@ -85,12 +85,6 @@ const submissionFormSchema = z.strictObject(FIELDS).meta({
   patternProperties: NAMED_FIELDS,
 });
 
-/** The same, urlencoded: without files. */
-const mailgunFormSchema = z.strictObject(FIELDS).omit({ attachment: true, inline: true }).meta({
-  description: 'A message to be sent, as a form without files. Empty fields equal absent ones.',
-  patternProperties: NAMED_FIELDS,
-});
-
 // From zod's schemas to JSON Schema (draft 2020-12), as OpenAPI 3.1 has it.
 
 /** A schema, or another part of the document, as JSON. */
@@ -103,7 +97,6 @@ export const NAMED = {
   SubmissionUnsubscribe: unsubscribeSchema,
   SubmissionForm: submissionFormSchema,
   Batch: batchSchema,
-  MailgunForm: mailgunFormSchema,
   MessageStatus: answers.messageStatusSchema,
   RecipientOutcome: answers.recipientOutcomeSchema,
   Receipt: answers.receiptSchema,
@@ -164,8 +157,6 @@ export const NAMED = {
   Problem: answers.problemSchema,
   ItemProblem: answers.itemProblemSchema,
   FieldFault: answers.fieldFaultSchema,
-  MailgunReceipt: answers.mailgunReceiptSchema,
-  MailgunProblem: answers.mailgunProblemSchema,
 } as const;
 
 /** Name of a schema in the document. */

@@ -40,8 +40,7 @@ export type Tag =
   | 'Routing'
   | 'Queue'
   | 'Administering'
-  | 'Service'
-  | 'Mailgun';
+  | 'Service';
 
 /** Codes by status. */
 export type ProblemsByStatus = Readonly<Partial<Record<number, readonly ProblemCode[]>>>;

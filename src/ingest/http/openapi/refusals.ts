@@ -12,7 +12,7 @@ import { PROBLEMS, type ProblemCode } from './problem-codes.ts';
 
 /** Which refusals a request may get, and how they are described. */
 
-/** Refusals of requests that could not be read: decided before anything is looked for, and never in Mailgun's shape. */
+/** Refusals of requests that could not be read: decided before anything is looked for. */
 // biome-ignore format: a table
 export const UNREADABLE: ProblemsByStatus = {
   400: ['malformed_request', 'host_missing', 'host_malformed', 'header_repeated', 'tls_on_plain_port', 'plain_on_tls_port'],
@@ -64,12 +64,6 @@ export const MULTIPART_PROBLEMS: ProblemsByStatus = {
   415: ['unsupported_media_type'],
 };
 
-/** With a urlencoded form. */
-export const URLENCODED_PROBLEMS: ProblemsByStatus = {
-  400: ['malformed_form', 'too_many_fields', 'invalid_utf8'],
-  415: ['unsupported_media_type'],
-};
-
 /** When a message is to be accepted. */
 export const INTAKE_PROBLEMS: ProblemsByStatus = { 503: ['shutting_down', 'queue_limit'] };
 
@@ -109,23 +103,7 @@ export function refusal(status: number, codes: readonly ProblemCode[], operation
   return {
     description: `${titleOf(status)}.\n\n${lines.join('\n')}`,
     headers: headerRefs(operation?.access && !isEarly ? [...headers, ...RATE_HEADERS] : headers),
-    content:
-      operation?.tag === 'Mailgun' && !isEarly
-        ? mailgunContent(
-            status,
-            codes.filter((code) => !early.includes(code)),
-            codes.filter((code) => early.includes(code)),
-          )
-        : problemContent(status, codes),
-  };
-}
-
-/** The response to a method that a path does not take, be it of our own or in Mailgun's shape. */
-export function unknownMethod(): Json {
-  const own = refusal(405, ['method_not_allowed'], null);
-  return {
-    ...own,
-    content: { ...Object(own['content']), ...mailgunContent(405, ['method_not_allowed'], []) },
+    content: problemContent(status, codes),
   };
 }
 
@@ -141,18 +119,6 @@ function problemContent(status: number, codes: readonly ProblemCode[]): Json {
       schema: { allOf: [schemaRef('Problem'), known] },
       examples: Object.fromEntries(codes.map((code) => [code, problemExampleRef(status, code)])),
     },
-  };
-}
-
-function mailgunContent(status: number, codes: readonly ProblemCode[], early: readonly ProblemCode[]): Json {
-  const [code] = codes;
-  const value = { message: code === undefined ? '' : PROBLEMS[code].meaning };
-  return {
-    'application/json': {
-      schema: schemaRef('MailgunProblem'),
-      examples: { refused: { summary: 'A refusal, in Mailgun’s shape', value } },
-    },
-    ...(early.length > 0 && problemContent(status, early)),
   };
 }
 

@@ -14,7 +14,6 @@ import {
   mergeProblems,
   NO_BODY_PROBLEMS,
   SUBMISSION_PROBLEMS,
-  URLENCODED_PROBLEMS,
 } from './refusals.ts';
 
 /** The message is accepted. */
@@ -90,36 +89,6 @@ export const SENDING = {
       409: ['idempotency_mismatch', 'idempotency_in_progress'],
       429: ['batch_rate_limited'],
     }),
-  },
-  sendMessageAsMailgun: {
-    tag: 'Mailgun',
-    summary: 'Send a message with a client made for Mailgun',
-    description:
-      'The same as `sendMessage`, in the shape that clients written for Mailgun use: Basic authentication with the user name `api`, forms, and a Message-ID for an id.',
-    requestHeaders: ['Idempotency-Key'],
-    body: message({
-      'multipart/form-data': FORM,
-      'application/x-www-form-urlencoded': {
-        schema: 'MailgunForm',
-        examples: { small: { summary: 'Without files', value: examples.SMALL_FORM } },
-      },
-    }),
-    answers: [
-      jsonAnswer(
-        {
-          anyOf: [{ $ref: '#/components/schemas/MailgunReceipt' }, { $ref: '#/components/schemas/Verdict' }],
-        },
-        'The message is on stable storage, and will be sent; or, for a dry run, what would happen to it.',
-        {
-          queued: {
-            summary: 'Queued',
-            value: { id: examples.DELIVERED.messageId, message: 'Queued for delivery.' },
-          },
-        },
-        { headers: ['Idempotency-Replayed'] },
-      ),
-    ],
-    problems: mergeProblems(MULTIPART_PROBLEMS, URLENCODED_PROBLEMS, SUBMISSION_PROBLEMS, INTAKE_PROBLEMS),
   },
   sendRaw: {
     tag: 'Sending',

@@ -13,6 +13,8 @@ export interface Provider {
   readonly name: ProviderName;
   /** Answers a refusal in the provider's shape. */
   readonly refuse: (exchange: Exchange, problem: Problem) => void;
+  /** Whether a path is the provider's, where that cannot be told by how its endpoints' paths begin. */
+  readonly owns?: (path: string) => boolean;
   readonly endpoints: readonly ProviderEndpoint[];
 }
 

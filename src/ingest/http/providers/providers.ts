@@ -3,7 +3,7 @@ import type { Exchange } from '../../../http/exchange.ts';
 import type { Problem } from '../../../http/problem.ts';
 import type { Route } from '../../../http/router.ts';
 import { type Call, POSTMARK_HEADER } from '../call.ts';
-import { answerAsMailgun } from '../mailgun.ts';
+import { MAILGUN } from './mailgun/mailgun.ts';
 import { POSTMARK } from './postmark/postmark.ts';
 import { refuseAsPostmark } from './postmark/refusals.ts';
 import type { Provider, ProviderEndpoint } from './provider.ts';
@@ -17,6 +17,7 @@ const PROVIDERS: Readonly<Record<ProviderName, Provider>> = {
   resend: RESEND,
   postmark: POSTMARK,
   sendgrid: SENDGRID,
+  mailgun: MAILGUN,
   ses: SES,
 };
 
@@ -41,11 +42,12 @@ export function refusalAt(
   enabled: readonly ProviderName[],
 ): ((exchange: Exchange, problem: Problem) => void) | null {
   if (headers[POSTMARK_HEADER] !== undefined && enabled.includes('postmark')) return refuseAsPostmark;
-  const [first = '', , third] = path.slice(1).split('/', 3);
+  const [first = ''] = path.slice(1).split('/', 1);
   const start = startOf(path);
-  const name = enabled.find((one) => first === one || STARTS[one].has(start));
-  if (name !== undefined) return PROVIDERS[name].refuse;
-  return first === 'v3' && third !== undefined ? answerAsMailgun : null;
+  const name = enabled.find(
+    (one) => first === one || STARTS[one].has(start) || PROVIDERS[one].owns?.(path) === true,
+  );
+  return name === undefined ? null : PROVIDERS[name].refuse;
 }
 
 /** Who begins a path so has left out `/api/v1`. */
@@ -56,6 +58,7 @@ const STARTS: Readonly<Record<ProviderName, ReadonlySet<string>>> = {
   resend: startsOf(RESEND),
   postmark: startsOf(POSTMARK),
   sendgrid: startsOf(SENDGRID),
+  mailgun: startsOf(MAILGUN),
   ses: startsOf(SES),
 };
 

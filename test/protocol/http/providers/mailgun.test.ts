@@ -1,7 +1,7 @@
 import Mailgun from 'mailgun.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { twinKeys } from '../../support/wrong-key.ts';
-import { World } from './world.ts';
+import { twinKeys } from '../../../support/wrong-key.ts';
+import { World } from '../world.ts';
 
 /** `POST /v3/{domain}/messages`: clients written for Mailgun send unchanged (contract §2). */
 
@@ -205,4 +205,32 @@ test('of several messages with one Message-ID the newest is meant, of those that
   expect((await world.ask({ key: all, path })).json['id']).toBe(third.json['id']);
   const unlike = `/api/v1/messages/${encodeURIComponent('<order-1@shop.example>')}`;
   expect((await world.ask({ key: mine, path: unlike })).status, 'the same words').toBe(404);
+});
+
+test('all of it is below /mailgun, too', async () => {
+  const headers = { Authorization: basic('api', key), 'Content-Type': 'application/x-www-form-urlencoded' };
+  const answer = await world.ask({
+    method: 'POST',
+    path: '/mailgun/v3/example.com/messages',
+    headers,
+    body: MAIL,
+  });
+  expect(answer).toMatchObject({ status: 200, json: { id: world.last.header.messageId } });
+});
+
+test('where Mailgun is not offered, nothing is at its paths', async () => {
+  const other = await World.start({ dropIn: ['sendgrid'] });
+  const path = '/v3/example.com/messages';
+  const { status, json } = await other.ask({ method: 'POST', path, body: MAIL });
+  await other.close();
+  expect([status, json['code']]).toEqual([404, 'not_found']);
+});
+
+test('what asks for tracking is taken, and told to be ignored', async () => {
+  const answer = await ask(`${MAIL}&o%3Atracking=yes&o%3Atracking-clicks=htmlonly&o%3Atracking-opens=no`);
+  expect([answer.status, answer.headers['x-waybill-ignored']]).toEqual([
+    200,
+    'o:tracking, o:tracking-clicks',
+  ]);
+  expect((await ask(`${MAIL}&o%3Atracking=no`)).headers['x-waybill-ignored']).toBeUndefined();
 });
