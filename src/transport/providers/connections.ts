@@ -18,6 +18,8 @@ export interface Connection {
   isFlushed(): boolean;
   /** Calls back once flushed, or once that became impossible. Always asynchronous. */
   flush(then: () => void): void;
+  /** Calls back each time when more than `most` bytes have come since now. Returns the end of that. */
+  watch(most: number, then: () => void): () => void;
   /** Closes it at once, even with a request under way. */
   destroy(): void;
 }
@@ -122,6 +124,14 @@ export class Connections {
       isClosed: () => socket.destroyed || socket.readableEnded,
       isFlushed: () => socket.writableLength === 0,
       flush: (then) => void socket.write('', then),
+      watch: (most, then) => {
+        const from = socket.bytesRead;
+        const look = () => {
+          if (socket.bytesRead - from > most) then();
+        };
+        socket.on('readable', look);
+        return () => void socket.off('readable', look);
+      },
       destroy: () => {
         forget();
         void client.destroy();

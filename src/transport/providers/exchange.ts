@@ -9,9 +9,9 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../../lib/clock.ts';
 import { yieldToLoop } from '../../lib/clock.ts';
 import type { Connection } from './connections.ts';
-import { MAX_BODY_BYTES, type ProviderTimeouts } from './limits.ts';
+import { MAX_ANSWER_BYTES, MAX_BODY_BYTES, type ProviderTimeouts } from './limits.ts';
 import type { HttpAnswer, ProviderRequest } from './provider.ts';
-import { abortTrouble, lostTrouble, type Trouble, timeoutTrouble } from './trouble.ts';
+import { abortTrouble, lostTrouble, overlongTrouble, type Trouble, timeoutTrouble } from './trouble.ts';
 
 /** How an exchange ended. `isBegun`: some of the request was sent; `isWhole`: its last byte was handed over. */
 export type Exchanged =
@@ -96,12 +96,17 @@ class Exchange implements Dispatcher.DispatchHandler {
     const abort = () => this.#giveUp(abortTrouble());
     signal.addEventListener('abort', abort, { once: true });
     this.#connection.requests += 1;
+    // What is neither head nor body has no end of its own: interim answers, extensions of chunks, trailers.
+    const unwatch = this.#connection.watch(MAX_ANSWER_BYTES, () =>
+      this.#giveUp(overlongTrouble(this.#terms.host, MAX_ANSWER_BYTES)),
+    );
     this.#within('send');
     // undici accepts iterables, though its types do not.
     const body = this.#bytes === 0 ? null : (this.#chunks() as unknown as Readable);
     client.dispatch({ method, path: pathname + search, headers: { ...headers, ...length }, body }, this);
     if (signal.aborted) abort();
     const result = await this.#ended.promise;
+    unwatch();
     signal.removeEventListener('abort', abort);
     return result;
   }

@@ -40,6 +40,9 @@ export const MAX_HEAD_BYTES = 16 * 1024;
 /** Most bytes to read of an answer's body; then the connection is dropped. */
 export const MAX_BODY_BYTES = 64 * 1024;
 
+/** Most bytes to receive in answer to one request, whatever they are. A body in chunks of a byte takes six times its size. */
+export const MAX_ANSWER_BYTES = 1024 * 1024;
+
 /** The longest Retry-After that is honoured. */
 export const MAX_REST_MS = 3_600 * SECOND;
 

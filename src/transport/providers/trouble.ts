@@ -76,6 +76,11 @@ export function lostTrouble(host: string, error: unknown): Trouble {
   return trouble('connection_lost', '4.4.2', `The connection with ${host} was lost (${code})`, error);
 }
 
+/** The answer has no end. */
+export function overlongTrouble(host: string, bytes: number): Trouble {
+  return trouble('bad_answer', '4.5.0', `${host} sent more than ${bytes} bytes, and no answer`);
+}
+
 /** We were told to stop. */
 export function abortTrouble(): Trouble {
   return new Trouble(ABORTED);
