@@ -73,6 +73,7 @@ export function createWork(parts: WorkParts): Work {
       secretsOf: ({ endpoint: { id }, secrets }) =>
         signingSecrets(secrets, id, live.loaded.vault, clock.wall()),
       mayBePrivate: (url) => live.config.webhooks.privateUrls.includes(url),
+      dnsServers: () => live.config.dns.servers,
     }),
     self: { ...self, report: () => ownReport(engine, parts) },
   });

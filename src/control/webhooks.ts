@@ -174,6 +174,7 @@ async function testWebhook({ which }: RequestOf<'testWebhook'>, deps: WebhookDep
     secretsOf: (one) =>
       signingSecrets(one.secrets, one.endpoint.id, deps.resolution().vault, deps.clock.wall()),
     mayBePrivate: (url) => isPrivateUrl(url, deps),
+    dnsServers: () => deps.resolution().config.dns.servers,
   });
   const bytes = Buffer.from(JSON.stringify(body));
   return tryView(await post({ endpoint, id, body: bytes, secrets }, new AbortController().signal));

@@ -44,6 +44,7 @@ export interface Posting {
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
   readonly id?: string;
+  readonly dnsServers?: readonly string[];
   readonly body?: Buffer;
 }
 
@@ -57,6 +58,7 @@ export async function post(
     signal = GO_ON,
     clock = systemClock,
     id = 'evt_1',
+    dnsServers,
     body = BODY,
   }: Posting = {},
 ): Promise<WebhookTry> {
@@ -66,6 +68,7 @@ export async function post(
     secretsOf: () => secrets,
     mayBePrivate: () => mayBePrivate,
     wholeMs,
+    ...(dnsServers === undefined ? {} : { dnsServers: () => dnsServers }),
   });
   const endpoint = endpointOf({ url, headers: { 'X-Team': 'shop' } });
   return await send({ endpoint, id, body, secrets: 'sealed' }, signal);

@@ -1,5 +1,6 @@
 /** Posts events to the endpoints of webhooks, signed by Standard Webhooks (contract-2 §B3). */
 import { createHmac } from 'node:crypto';
+import { Resolver } from 'node:dns/promises';
 import type { PostWebhook, WebhookPost, WebhookTry } from '../../domain/webhook.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { callsOver } from './calls.ts';
@@ -18,8 +19,8 @@ export interface WebhookPostDeps {
   readonly secretsOf: (post: WebhookPost) => readonly string[] | null;
   /** Whether this URL may lead to private addresses, and be plain HTTP. */
   readonly mayBePrivate: (url: string) => boolean;
-  /** Overrides the system's resolver. */
-  readonly resolve?: Resolve;
+  /** `dns.servers`; absent or null: the system's. Names of URLs that may be private are looked up as the system does. */
+  readonly dnsServers?: () => readonly string[] | null;
   /** Overrides the time that all of it may take, in ms. */
   readonly wholeMs?: number;
 }
@@ -33,6 +34,8 @@ const TIMEOUTS: ProviderTimeouts = {
   answer: 20 * SECOND,
   body: 20 * SECOND,
 };
+/** For one question to one server, and how often each is asked. */
+const DNS = { timeout: 3 * SECOND, tries: 2 };
 /** For all of it. */
 const WHOLE_MS = 20 * SECOND;
 /** Most of an answer that is kept. */
@@ -60,11 +63,15 @@ async function send(
   { endpoint, id, body }: WebhookPost,
   secrets: readonly string[],
   now: number,
-  { clock, version, mayBePrivate, resolve = systemResolve }: WebhookPostDeps,
+  { clock, version, mayBePrivate, dnsServers }: WebhookPostDeps,
   signal: AbortSignal,
 ): Promise<Exchanged> {
   const { url, headers } = endpoint;
-  const terms = { allowPrivate: mayBePrivate(url), resolve, clock, timeouts: TIMEOUTS };
+  const allowPrivate = mayBePrivate(url);
+  const resolve: Resolve = allowPrivate
+    ? systemResolve
+    : (host) => publicAddresses(host, dnsServers?.() ?? null);
+  const terms = { allowPrivate, resolve, clock, timeouts: TIMEOUTS };
   const connections = new Connections(1, terms);
   const call = callsOver({
     connections,
@@ -92,6 +99,25 @@ async function send(
   } finally {
     await connections.close();
   }
+}
+
+/**
+ * Asks the DNS itself. The system's resolver has two of this process's threads: names that are never answered would take
+ * both, and then mail would wait for the name of its smarthost.
+ */
+async function publicAddresses(
+  host: string,
+  servers: readonly string[] | null,
+): Promise<{ address: string; family: number }[]> {
+  const resolver = new Resolver(DNS);
+  if (servers !== null) resolver.setServers(servers);
+  const [four, six] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+  const found = [
+    ...(four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 })) : []),
+    ...(six.status === 'fulfilled' ? six.value.map((address) => ({ address, family: 6 })) : []),
+  ];
+  if (found.length === 0 && four.status === 'rejected') throw four.reason;
+  return found;
 }
 
 /** Of Standard Webhooks: over id, timestamp and body. */
