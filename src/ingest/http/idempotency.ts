@@ -99,3 +99,8 @@ export function* digestible(text: string | null): Sliced<string | null | readonl
   if (text === null || text.length <= INLINE_CHARACTERS) return text;
   return [yield* digestOf(Buffer.from(text))];
 }
+
+/** Named values in the order of their names: as given, it means nothing. */
+export function sortedByName(named: readonly (readonly [string, string])[]) {
+  return named.toSorted(([a], [b]) => (a < b ? -1 : Number(a > b)));
+}

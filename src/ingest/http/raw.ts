@@ -14,11 +14,12 @@ import {
   missingFields,
   readFinished,
 } from '../../mail/finished.ts';
-import { changeHeader, fieldValue } from '../../mail/header-block.ts';
+import { changeHeader, fieldValue, readLooseHeader } from '../../mail/header-block.ts';
 import { SUPPRESSION_VALUES, streamOf } from '../message-rules.ts';
 import type { Call } from './call.ts';
 import {
   checkAddresses,
+  checkMetadata,
   checkPriority,
   checkSendAt,
   checkStream,
@@ -35,7 +36,7 @@ import {
   withSetting,
 } from './fields.ts';
 import { answer, type ReadRequest, type SubmitDeps, takeOne } from './hand-over.ts';
-import { digestOf, digestOfJson, readIdempotencyKey } from './idempotency.ts';
+import { digestOf, digestOfJson, readIdempotencyKey, sortedByName } from './idempotency.ts';
 import type { IngestLimits } from './options.ts';
 import { asBoolean, type ParameterValues, readParameters, TIMESTAMP_RULE } from './query.ts';
 import { messageBodyBounds, messageTooLarge, requireType } from './read-fields.ts';
@@ -92,16 +93,31 @@ async function readRaw(call: Call, deps: SubmitDeps, budget: Share): Promise<Rea
   return { submission, dryRun: envelope.fields.dryRun };
 }
 
-/** A finished message with an envelope that is given otherwise than in a query. Throws as {@link buildRaw}. */
+/** An envelope and options that are given otherwise than in a query; what they lack is as in {@link NO_FIELDS}. */
+export interface GivenEnvelope extends Pick<ReadFields, 'pointTo'>, Partial<Pick<ReadFields, 'faulty'>> {
+  readonly fields: Partial<Fields>;
+}
+
+/** A finished message with such an envelope. Throws as {@link buildRaw}. */
 export function rawSubmission(
-  { fields, pointTo }: { readonly fields: Partial<Fields>; readonly pointTo: PointTo },
+  { fields, pointTo, faulty = new Set<never>() }: GivenEnvelope,
   body: Buffer,
   context: SubmissionContext,
   limits: IngestLimits,
   others: readonly FieldFault[],
 ): Promise<Submission> {
-  const read = { fields: { ...NO_FIELDS, ...fields }, faulty: new Set<never>(), faults: others, pointTo };
+  const read = { fields: { ...NO_FIELDS, ...fields }, faulty, faults: others, pointTo };
   return inSlices(buildRaw({ ...read, queryProblem: null, lacksPlus: false }, body, context, limits));
+}
+
+/** What these fields of a finished message say, as far as its header can be read; names in lower case. */
+export function headerValues(body: Buffer, names: readonly string[], maxHeaderBytes: number): string[] {
+  // Lines may end in LF, as Python's SDKs write them.
+  const header = body.toString('latin1', 0, maxHeaderBytes + 2).replaceAll(/(?<!\r)\n/g, '\r\n');
+  const written = readLooseHeader(header, maxHeaderBytes)?.fields ?? [];
+  return written
+    .filter(({ lowerName, value }) => names.includes(lowerName) && value !== '')
+    .map(({ value }) => Buffer.from(value, 'latin1').toString('utf8'));
 }
 
 /** Throws a `Problem`: 413 too large, 400, 403 for a sender or author that the key may not use. */
@@ -121,12 +137,12 @@ function* buildRaw(
   refuseIgnoring(context.key, checked.ignoresSuppression);
   const hash = context.idempotencyKey === null ? null : yield* hashOf(checked, body);
   const submission: Submission = {
-    ...originOf(context, { hash }),
+    ...originOf(context, { hash, capture: envelope.fields.capture }),
     envelope: envelopeOf(from.address, recipients),
     content,
     header: { from: message.from, subject: message.subject, messageId },
     tags,
-    metadata: {},
+    metadata: checked.metadata,
     sendAt,
     priority,
     stream: streamOf(stream, fieldValue(message.header.fields, 'list-id')),
@@ -145,13 +161,14 @@ interface Checked {
   readonly to: readonly Mailbox[];
   readonly recipients: readonly Recipient[];
   readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, string>>;
   readonly sendAt: number | null;
   readonly priority: Submission['priority'];
   readonly stream: string | null;
   readonly unsubscribe: string | null;
   readonly ignoresSuppression: boolean;
   /** As given, for comparing repeats. */
-  readonly sendAtText: string | null;
+  readonly given: Pick<Fields, 'sendAt' | 'capture'>;
 }
 
 function* check(envelope: RawEnvelope, body: Buffer, now: number, limits: IngestLimits): Sliced<Checked> {
@@ -159,6 +176,7 @@ function* check(envelope: RawEnvelope, body: Buffer, now: number, limits: Ingest
   const faults = new Faults(envelope);
   const { from, to, recipients } = checkAddresses(fields, limits.maxRecipients, faults);
   const tags = checkTags(fields.tags, limits.maxTags, faults);
+  const metadata = checkMetadata(fields.metadata, limits.maxMetadata, faults);
   const sendAt = checkSendAt(fields.sendAt, now, faults);
   const priority = checkPriority(fields.priority, faults);
   const streams = checkStream(fields, faults);
@@ -176,11 +194,12 @@ function* check(envelope: RawEnvelope, body: Buffer, now: number, limits: Ingest
     recipients,
     message: finished.message,
     tags,
+    metadata,
     sendAt,
     priority,
     ...streams,
     ignoresSuppression,
-    sendAtText: fields.sendAt,
+    given: fields,
   };
 }
 
@@ -216,11 +235,12 @@ function contentOf(checked: Checked, messageId: string, context: SubmissionConte
 
 /** Hashes the message byte by byte, and the parsed envelope. */
 function* hashOf(checked: Checked, body: Buffer): Sliced<string> {
-  const { from, recipients, tags, sendAtText, priority, stream, unsubscribe } = checked;
+  const { from, recipients, tags, metadata, given, priority, stream, unsubscribe } = checked;
   const addresses = [from.address, recipients.map(({ address }) => address)];
-  const sendAt = sendAtText === null ? null : parseTimestamp(sendAtText);
+  const sendAt = given.sendAt === null ? null : parseTimestamp(given.sendAt);
   const streams = stream === null ? [] : [[stream, unsubscribe]];
   const ignoring = checked.ignoresSuppression ? [true] : [];
+  const named = sortedByName(Object.entries(metadata));
   return digestOfJson('raw', [
     addresses,
     tags,
@@ -229,6 +249,8 @@ function* hashOf(checked: Checked, body: Buffer): Sliced<string> {
     yield* digestOf(body),
     ...streams,
     ...ignoring,
+    ...(named.length === 0 ? [] : [{ metadata: named }]),
+    ...(given.capture ? [{ capture: true }] : []),
   ]);
 }
 

@@ -23,7 +23,7 @@ import {
 } from './checks.ts';
 import type { AttachmentField, Fields, ReadFields } from './fields.ts';
 import { Faults } from './fields.ts';
-import { digestible, digestOf, digestOfJson } from './idempotency.ts';
+import { digestible, digestOf, digestOfJson, sortedByName } from './idempotency.ts';
 import type { IngestLimits } from './options.ts';
 import {
   envelopeOf,
@@ -165,14 +165,10 @@ function* hashOf(checked: Checked): Sliced<string> {
     fields.sendAt === null ? null : parseTimestamp(fields.sendAt),
     priority,
     fields.capture,
-    [sorted(headers), sorted(Object.entries(metadata))],
+    [sortedByName(headers), sortedByName(Object.entries(metadata))],
     ...(checked.stream === null ? [] : [[checked.stream, checked.unsubscribe]]),
     ...(checked.ignoresSuppression ? [true] : []),
   ]);
-}
-
-function sorted(named: readonly (readonly [string, string])[]) {
-  return named.toSorted(([a], [b]) => (a < b ? -1 : Number(a > b)));
 }
 
 const NOTHING = new Uint8Array(0);

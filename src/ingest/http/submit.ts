@@ -35,7 +35,7 @@ export async function readSubmission(call: Call, read: ReadFields, deps: SubmitD
 }
 
 /** Throws a `Problem` 400 if the client asks for a signature that we cannot make, or for none where we sign. */
-function refuseOtherwiseSigned(
+export function refuseOtherwiseSigned(
   { fields, pointTo }: Pick<ReadFields, 'fields' | 'pointTo'>,
   submission: Submission,
   deps: Pick<SubmitDeps, 'sending'>,

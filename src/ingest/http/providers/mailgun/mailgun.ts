@@ -1,7 +1,7 @@
 import type { Access } from '../../call.ts';
 import type { Provider } from '../provider.ts';
 import { refuseAsMailgun } from './refusals.ts';
-import { send } from './sending.ts';
+import { send, sendFinished } from './sending.ts';
 
 /** Mailgun's API (contract-2 §C5). The domain in the path selects no sender: the key decides which it may use. */
 
@@ -14,7 +14,8 @@ export const MAILGUN: Provider = {
   refuse: refuseAsMailgun,
   owns: (path) => OWN.test(path),
   endpoints: [
-    { method: 'POST', path: '/v3/{domain}/messages', access: SEND, handle: send },
+    { method: 'POST', path: '/v3/{domain}/messages',      access: SEND, handle: send },
+    { method: 'POST', path: '/v3/{domain}/messages.mime', access: SEND, handle: sendFinished },
   ],
 };
 

@@ -6,7 +6,6 @@ import { parseJson } from '../../../../http/json.ts';
 import { type FieldFault, Problem, quote } from '../../../../http/problem.ts';
 import { giveBack, type Share } from '../../../../lib/budget.ts';
 import { decodeBase64 } from '../../../../lib/decode.ts';
-import { fieldValue, readLooseHeader } from '../../../../mail/header-block.ts';
 import { idempotencyKeyFault } from '../../../message-rules.ts';
 import { canUnsubscribe } from '../../../unsubscribing.ts';
 import type { Call } from '../../call.ts';
@@ -15,7 +14,7 @@ import type { SubmitDeps } from '../../hand-over.ts';
 import { takeOne } from '../../hand-over.ts';
 import { type GivenKey, readIdempotencyKey } from '../../idempotency.ts';
 import { NO_PARAMETERS, readParameters } from '../../query.ts';
-import { MESSAGE_POINTER, rawSubmission } from '../../raw.ts';
+import { headerValues, MESSAGE_POINTER, rawSubmission } from '../../raw.ts';
 import { requireType } from '../../read-fields.ts';
 import { base64Rule } from '../../schema.ts';
 import { refuseSender, signingOf, submissionContext } from '../../submission-context.ts';
@@ -239,17 +238,13 @@ async function toRaw(
     throw new Problem(400, 'invalid_submission', base64Rule(email.data), {
       errors: [...others, { pointer: RAW_DATA, code: 'base64', detail: base64Rule(email.data) }],
     });
-  // Its lines may end in LF, as Python's writes them.
-  const header = body.toString('latin1', 0, limits.maxHeaderBytes + 2).replaceAll(/(?<!\r)\n/g, '\r\n');
-  const written = readLooseHeader(header, limits.maxHeaderBytes)?.fields ?? [];
-  const asUtf8 = (value: string) => Buffer.from(value, 'latin1').toString('utf8');
+  const written = (...names: readonly string[]) => headerValues(body, names, limits.maxHeaderBytes);
   const recipients = recipientsOf(email.Destination);
-  const named = written.filter(({ lowerName }) => ['to', 'cc', 'bcc'].includes(lowerName));
   const to: AddressField =
     recipients.length > 0
       ? { texts: recipients, lists: false }
-      : { texts: named.map(({ value }) => asUtf8(value)).filter(Boolean), lists: true };
-  const from = email.FromEmailAddress || asUtf8(fieldValue(written, 'from') ?? '') || null;
+      : { texts: written('to', 'cc', 'bcc'), lists: true };
+  const from = email.FromEmailAddress || (written('from')[0] ?? null);
   refuseInvalid([from, ...to.texts]);
   const fields = { from, to, tags: tagsOf(email.EmailTags), unsubscribe: stream };
   const pointTo = pointToRaw(email, recipients.length > 0);
