@@ -83,9 +83,13 @@ describe.each([{ running: true }, { running: false }])(
       const plain = ['suppressions', 'import', '--reason', 'unsubscribe', '-'];
       const grid = 'email,reason\nlea@example.org,by a link\nsue@example.net,hard\n';
       expect((await here.waybill(plain, { input: grid })).status).toBe(0);
+      // By its columns it is Mailgun's list of complaints; what is said counts before that.
+      const list = 'address,created_at\nkim@example.org,"Tue, 14 Nov 2023 22:13:20 UTC"\n';
+      expect((await here.waybill(plain, { input: list })).status).toBe(0);
       for (const [address, known] of [
         ['lea@example.org', { reason: 'unsubscribe', note: 'by a link' }],
         ['sue@example.net', { reason: 'hard_bounce', note: '' }],
+        ['kim@example.org', { reason: 'unsubscribe', evidence: { at: '2023-11-14T22:13:20.000Z' } }],
       ] as const) {
         expect((await asJson('list', '--address', address)).suppressions).toMatchObject([known]);
         await suppressions('remove', address);

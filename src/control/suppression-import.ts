@@ -1,12 +1,6 @@
-import { isRecord } from '../config/kinds.ts';
 import { feedbackText } from '../domain/feedback.ts';
-import {
-  expiryOf,
-  SUPPRESSION_REASONS,
-  type Suppression,
-  type SuppressionReason,
-} from '../domain/suppression.ts';
-import { Problem } from '../http/problem.ts';
+import { expiryOf, type Suppression, type SuppressionReason } from '../domain/suppression.ts';
+import { quote } from '../http/problem.ts';
 import { parseTimestamp } from '../lib/clock.ts';
 import { OperationError } from '../operations/call.ts';
 import { type Progress, UNWATCHED } from '../operations/operation.ts';
@@ -15,10 +9,16 @@ import type { RequestOf, StepOf } from '../operations/table.ts';
 import { MAX_ADDITIONS } from '../store/suppressions.ts';
 import type { LocalDeps } from './deps.ts';
 import { type InForce, suppressionRules } from './in-force.ts';
+import {
+  evidenceOf,
+  guessedOf,
+  type ImportRow,
+  reasonOf,
+  rowsOfCsv,
+  rowsOfJson,
+} from './suppression-table.ts';
 import { addressIn, listFull, sourceNow, streamIn, type View } from './suppression-view.ts';
 
-/** Most rows of an import. */
-const MAX_ROWS = 100_000;
 /** Most rows whose faults are told. */
 const MAX_INVALID = 1000;
 
@@ -28,12 +28,6 @@ export interface ImportDeps extends Pick<LocalDeps, 'suppressions' | 'clock'> {
   readonly view: View;
   readonly nextId: () => string;
   readonly progress: Progress<StepOf<'importSuppressions'>> | undefined;
-}
-
-/** A row as it was written: texts by our names of columns. */
-interface ImportRow {
-  readonly line: number;
-  readonly fields: Readonly<Partial<Record<Column, string>>>;
 }
 
 /**
@@ -94,24 +88,26 @@ interface EntryParts extends Pick<ImportDeps, 'view' | 'nextId'> {
 }
 
 /** Throws `OperationError` for what is no entry. */
-function entryOf({ fields }: ImportRow, parts: EntryParts): Suppression {
-  const { view, nextId, usual, stream, now, days } = parts;
+function entryOf({ fields, list }: ImportRow, parts: EntryParts): Suppression {
+  const { view, nextId, usual, now, days } = parts;
   const address = addressIn(fields.address ?? '', '/address');
   const said = reasonOf(fields);
-  const reason = said ?? parts.reason;
+  const reason = said ?? (parts.reason === 'import' ? (list ?? guessedOf(fields)) : parts.reason);
   const end = endOf(fields.expiresAt);
   // With an end, a row would take off the list somebody who complained, without the confirmation that this needs.
   const expiresAt = reason === 'complaint' ? null : end;
   if (expiresAt !== null && expiresAt <= now) throw new OperationError('invalid', 'It has ended already.');
+  const text = fields.text ?? (said === null ? fields.reason : undefined) ?? '';
+  const evidence = evidenceOf(fields, text, now);
   return {
     id: nextId(),
     address,
     scope: fields.scope === undefined ? usual : view.changeable(fields.scope, '/scope'),
-    stream: fields.stream === undefined ? stream : streamIn(fields.stream, '/stream'),
+    stream: streamOf(fields, parts.stream),
     reason,
     source: sourceNow(),
-    evidence: null,
-    note: feedbackText(fields.note ?? fields.text ?? (said === null ? fields.reason : undefined) ?? ''),
+    evidence,
+    note: feedbackText(fields.note ?? (evidence === null ? text : '')),
     createdAt: now,
     updatedAt: now,
     expiresAt: expiresAt ?? expiryOf(reason, days, now),
@@ -126,113 +122,10 @@ function endOf(text: string | undefined): number | null {
   return at;
 }
 
-// Columns: ours, and those of exports of providers (docs/suppressions.md). Case, blanks, `_` and `-` do not matter.
-
-/** Names of columns in their normal form, by what they mean. */
-// biome-ignore format: a table
-const COLUMNS = {
-  address:   ['address', 'email', 'emailaddress', 'recipient', 'recipientaddress', 'emailaddr', 'mail'],
-  scope:     ['scope'],
-  stream:    ['stream', 'messagestream', 'topicname'],
-  reason:    ['reason', 'suppressionreason', 'bouncetype', 'type', 'suppressiontype'],
-  origin:    ['origin'],
-  note:      ['note', 'description', 'comment'],
-  text:      ['text', 'error', 'bouncereason', 'details', 'diagnosticcode'],
-  expiresAt: ['expiresat', 'expires'],
-} as const satisfies Readonly<Record<string, readonly string[]>>;
-
-type Column = keyof typeof COLUMNS;
-
-const BY_NAME = new Map(
-  Object.entries(COLUMNS).flatMap(([column, names]) =>
-    names.map((name) => [name as string, column as Column]),
-  ),
-);
-
-function columnOf(name: string): Column | null {
-  return BY_NAME.get(name.toLowerCase().replaceAll(/[\s_-]/g, '')) ?? null;
-}
-
-/** What others call our reasons, in the normal form of names of columns. */
-// biome-ignore format: a table
-const REASONS: ReadonlyMap<string, SuppressionReason> = new Map([
-  ...SUPPRESSION_REASONS.map((reason) => [reason.replaceAll('_', ''), reason] as const),
-  ...(['bounce', 'bounced', 'hard', 'hardbounced', 'permanent', 'invalid', 'bademailaddress', 'general'] as const).map((name) => [name, 'hard_bounce'] as const),
-  ...(['spamcomplaint', 'complained', 'spam', 'spamreport', 'abuse'] as const).map((name) => [name, 'complaint'] as const),
-  ...(['unsubscribed', 'optout'] as const).map((name) => [name, 'unsubscribe'] as const),
-  ...(['soft', 'softbounce', 'transient'] as const).map((name) => [name, 'soft_bounces'] as const),
-]);
-
-/** Null: none that is known, but perhaps words of a provider, which become the note. */
-function reasonOf({ reason = '', origin = '' }: ImportRow['fields']): SuppressionReason | null {
-  const name = reason.toLowerCase().replaceAll(/[\s_-]/g, '');
-  // Postmark: by the recipient, or by its customer.
-  if (name === 'manualsuppression') return origin.toLowerCase() === 'recipient' ? 'unsubscribe' : 'manual';
-  return REASONS.get(name) ?? null;
-}
-
-async function rowsOfCsv(text: string): Promise<ImportRow[]> {
-  // Only here: a server that imports nothing starts without it.
-  const { CsvError, readCsv } = await import('./csv.ts');
-  const rows: ImportRow[] = [];
-  let columns: readonly (Column | null)[] | null = null;
-  try {
-    for await (const { line, cells } of readCsv(text)) {
-      if (columns === null) columns = columnsOf(cells);
-      else rows.push({ line, fields: fieldsOf(columns.map((column, place) => [column, cells[place]])) });
-      if (rows.length > MAX_ROWS) throw tooManyRows();
-    }
-  } catch (error) {
-    if (error instanceof CsvError) throw unreadable(`It is not CSV: ${error.message}`);
-    throw error;
-  }
-  if (columns === null) throw unreadable(NO_HEADER);
-  return rows;
-}
-
-const NO_HEADER = 'Its first line must name the columns, one of them address or email.';
-
-function columnsOf(header: readonly string[]): readonly (Column | null)[] {
-  const columns = header.map(columnOf);
-  if (columns.includes('address')) return columns;
-  throw unreadable(NO_HEADER);
-}
-
-function rowsOfJson(text: string): ImportRow[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw unreadable(`It is not JSON: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  const list = isRecord(value) ? Object.values(value).find(Array.isArray) : value;
-  if (!Array.isArray(list)) throw unreadable('It must be a list of entries, or an object that has one.');
-  if (list.length > MAX_ROWS) throw tooManyRows();
-  return list.map((item: unknown, place) => {
-    const entries = isRecord(item) ? Object.entries(item) : [['address', item] as const];
-    return { line: place + 1, fields: fieldsOf(entries.map(([name, field]) => [columnOf(name), field])) };
-  });
-}
-
-/** Of several columns that mean the same the first counts; empty ones do not. */
-function fieldsOf(cells: readonly (readonly [Column | null, unknown])[]): ImportRow['fields'] {
-  const fields: Partial<Record<Column, string>> = {};
-  // Beside a note, a text is that of the evidence, as in an export of ours.
-  const hasNote = cells.some(([column]) => column === 'note');
-  for (const [column, cell] of cells) {
-    if (column === null || typeof cell !== 'string' || (column === 'text' && hasNote)) continue;
-    // An export of ours protects texts that a spreadsheet would run.
-    const text = cell.trim().replace(/^'(?=[=+\-@])/, '');
-    if (text !== '' && fields[column] === undefined) fields[column] = text;
-  }
-  return fields;
-}
-
-function unreadable(detail: string): OperationError {
-  return new OperationError('invalid', detail, { cause: new Problem(400, 'invalid_import', detail) });
-}
-
-function tooManyRows(): OperationError {
-  const detail = `An import may have ${MAX_ROWS} rows; divide it.`;
-  return new OperationError('invalid', detail, { cause: new Problem(413, 'too_many_rows', detail) });
+/** A row that is about mail with some tags only is not taken for more, or for nothing: whoever imports it decides. */
+function streamOf({ stream, tags = '*' }: ImportRow['fields'], usual: string | null): string | null {
+  if (stream !== undefined) return streamIn(stream, '/stream');
+  if (usual !== null || tags.split(',').some((tag) => tag.trim() === '*')) return usual;
+  const detail = `It is about mail with the tag ${quote(tags)} only: import such rows by themselves, with the stream of that mail.`;
+  throw new OperationError('invalid', detail);
 }

@@ -76,42 +76,6 @@ describe('import', () => {
   });
 
   test.each([
-    [
-      'SendGrid',
-      'email,created,reason,status\nann@example.org,1700000000,550 5.1.1 No such user,5.1.1',
-      'import',
-      '550 5.1.1 No such user',
-    ],
-    [
-      'Mailgun',
-      'address,code,error,created_at\nann@example.org,550,No such user,x',
-      'import',
-      'No such user',
-    ],
-    [
-      'Postmark',
-      'EmailAddress,SuppressionReason,Origin,CreatedAt\nann@example.org,HardBounce,Recipient,x',
-      'hard_bounce',
-      '',
-    ],
-    [
-      'Postmark',
-      'EmailAddress,SuppressionReason,Origin\nann@example.org,ManualSuppression,Recipient',
-      'unsubscribe',
-      '',
-    ],
-    [
-      'Postmark',
-      'EmailAddress,SuppressionReason,Origin\nann@example.org,ManualSuppression,Customer',
-      'manual',
-      '',
-    ],
-    [
-      'Postmark',
-      'EmailAddress,SuppressionReason,Origin\nann@example.org,SpamComplaint,Recipient',
-      'complaint',
-      '',
-    ],
     ['ours', 'address,reason\nann@example.org,import', 'import', ''],
     ['others', 'Email Address,bounce_type\nann@example.org,hard', 'hard_bounce', ''],
   ])('knows the columns of %s', async (_, text, reason, note) => {
@@ -119,23 +83,17 @@ describe('import', () => {
     expect((await ask(shop, '/ann@example.org')).json).toMatchObject({ reason, note });
   });
 
-  test('takes JSON, such as Amazon SES gives', async () => {
-    const ses = {
-      SuppressedDestinationSummaries: [
-        { EmailAddress: 'ann@example.org', Reason: 'COMPLAINT', LastUpdateTime: 1_700_000_000 },
-        { EmailAddress: 'bob@example.org', Reason: 'BOUNCE' },
-      ],
-    };
+  test('takes JSON: a list, an object that has one, one entry, or any of these a line', async () => {
     const type = 'application/json';
-    expect((await importing(shop, JSON.stringify(ses), '?stream=News', type)).json).toMatchObject({
-      added: 2,
-    });
-    expect((await ask(shop, '/ann@example.org')).json).toMatchObject({ reason: 'complaint', stream: 'news' });
-    expect((await ask(shop, '/bob@example.org')).json).toMatchObject({ reason: 'hard_bounce' });
-    expect((await importing(shop, '["eve@example.org", 5]', '', type)).json).toMatchObject({
-      added: 1,
-      invalid: [{ line: 2 }],
-    });
+    const added = async (text: string) => (await importing(shop, text, '', type)).json;
+    expect(await added('["a@example.org", 5]')).toMatchObject({ added: 1, invalid: [{ line: 2 }] });
+    expect(await added('{"next": null, "items": [{"email": "b@example.org"}]}')).toMatchObject({ added: 1 });
+    expect(await added('{"email": "c@example.org", "tags": ["*"]}')).toMatchObject({ added: 1 });
+    const lines = '{"items": ["d@example.org"]}\r\n\r\n["e@example.org"]\n{"email": "f@example.org"}\n';
+    expect(await added(lines)).toMatchObject({ added: 3, invalid: [] });
+    for (const wrong of ['["g@example.org"]\n{', '["g@example.org"]\n7', 'null\nnull'])
+      expect(codeOf(await importing(shop, wrong, '', type))).toEqual([400, 'invalid_import']);
+    expect(addressesOf(await ask(shop, ''))).toHaveLength(6);
   });
 
   test('never ends an entry because of a complaint', async () => {
