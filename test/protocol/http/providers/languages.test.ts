@@ -159,6 +159,8 @@ describeIf(symfony, 'php-symfony-…-mailer, php-symfony-http-client', "Symfony'
   test.each([
     ['SendGrid', 'sendgrid+api', 'KEY', MESSAGE_ID, 'access forbidden'],
     ['Postmark', 'postmark+api', 'KEY', /^[0-9a-f-]{36}$/, 'other.example'],
+    ['Mailgun', 'mailgun+api', 'KEY:example.com', /^<.+@.+>$/, 'other.example'],
+    ['Mailgun, finished', 'mailgun+https', 'KEY:example.com', /^<.+@.+>$/, 'other.example'],
     ['SES', 'ses+api', 'ID:SECRET', MESSAGE_ID, 'other.example'],
   ])('sends as to %s, over TLS', PATIENCE, async (_, scheme, credentials, id, refusal) => {
     const { port, ca } = await terminateTls();

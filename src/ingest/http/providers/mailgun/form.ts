@@ -28,13 +28,21 @@ export function fieldsOf(
 ): ReadFields {
   const ignorable = [...IGNORABLE, ...others];
   const asked = new Map<string, true>();
-  const read = form.filter((entry) => {
+  const read = form.map(withoutPlace).filter((entry) => {
     if ('file' in entry || !ignorable.includes(entry.name)) return true;
     if (!ASKS_NOTHING.test(entry.value)) asked.set(entry.name, true);
     return false;
   });
   tellIgnored(exchange, Object.fromEntries(asked), ignorable);
   return fieldsFromForm(read);
+}
+
+/** `attachment[0]`: so programs in PHP name the parts of a list, Symfony's mailer among them. */
+const IN_LIST = /^(attachment|inline|to|cc|bcc|o:tag)\[\d{0,4}\]$/;
+
+function withoutPlace(entry: FormEntry): FormEntry {
+  const [, name] = IN_LIST.exec(entry.name) ?? [];
+  return name === undefined ? entry : { ...entry, name };
 }
 
 /** A finished message, and the fields of its envelope. */
@@ -58,7 +66,7 @@ export function finishedFormOf(
 ): FinishedForm {
   const faults: FieldFault[] = [];
   const given: Buffer[] = [];
-  const others = form.filter((entry) => {
+  const others = form.map(withoutPlace).filter((entry) => {
     if (entry.name === MESSAGE) given.push(bytesOf(entry));
     else if (isMisplaced(entry)) faults.push(misplaced(entry.name));
     else return true;
