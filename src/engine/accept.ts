@@ -56,6 +56,16 @@ interface Wanted {
   readonly copies: readonly PlacedCopy[] | null;
 }
 
+/** How messages are kept. */
+interface Keeping {
+  /** The room that is held for them. */
+  readonly wishes: readonly AcceptWish[];
+  /** Monotonic ms. */
+  readonly startedAt: number;
+  /** All of them or none. */
+  readonly together: boolean;
+}
+
 /** A message with its contents in the spool, routed, and the lanes that promised room for it. */
 interface Routed {
   readonly submission: Submission;
@@ -120,7 +130,7 @@ export class Accept implements Intake {
     return last !== null && this.#deps.clock.mono() - last.at < TROUBLE_MS ? last.reason : null;
   }
 
-  async accept(submissions: readonly Submission[]): Promise<IntakeAnswer[]> {
+  async accept(submissions: readonly Submission[], together = false): Promise<IntakeAnswer[]> {
     const suspension = this.#gate.suspension();
     if (suspension) return submissions.map(() => ({ kind: 'suspended', suspension }));
     const startedAt = this.#deps.clock.mono();
@@ -130,17 +140,21 @@ export class Accept implements Intake {
     const wishes = wanted.map(({ wish }) => wish);
     try {
       // Awaits only if it must: most mail goes from here to the log in one turn.
-      const admitted = this.#room.admit(wishes);
+      const admitted = this.#room.admit(wishes, together);
       const admissions = admitted instanceof Promise ? await admitted : admitted;
       const signing = this.#signed(wanted.filter((_, place) => admissions[place]?.kind === 'fits'));
-      const kept = await this.#keep(signing instanceof Promise ? await signing : signing, wishes, startedAt);
+      const kept = await this.#keep(signing instanceof Promise ? await signing : signing, {
+        wishes,
+        startedAt,
+        together,
+      });
       if (kept.length === submissions.length) return kept;
       const answers = kept.values();
       return submissions.map(({ keyId }, place) => {
         const admission = admissions[place];
         return admission === undefined || admission.kind === 'fits'
           ? answered(answers.next().value)
-          : this.#refusal(admission, keyId);
+          : this.#refusal(admission, together ? null : keyId);
       });
     } catch (error) {
       const trouble = Gate.because(this.#suspend(error));
@@ -171,11 +185,7 @@ export class Accept implements Intake {
   }
 
   /** Writes contents and records of what there is room for. Rejects with the spool's or the store's error. */
-  async #keep(
-    wanted: readonly Wanted[],
-    wishes: readonly AcceptWish[],
-    startedAt: number,
-  ): Promise<IntakeAnswer[]> {
+  async #keep(wanted: readonly Wanted[], { wishes, startedAt, together }: Keeping): Promise<IntakeAnswer[]> {
     if (wanted.length === 0) return [];
     const { taking, clock, node } = this.#deps;
     const routed: Routed[] = [];
@@ -193,6 +203,7 @@ export class Accept implements Intake {
       const answers = await taking.take(messages, {
         at: () => ({ node, now: clock.wall() }),
         limits: this.#room.limits(),
+        together,
         counted: () => this.#room.settled(wishes),
       });
       const durationMs = clock.mono() - startedAt;
@@ -252,6 +263,7 @@ export class Accept implements Intake {
     return String(this.#deps.random.next());
   }
 
+  /** `keyId`: whose queue is remembered to be full; null: nobody's. */
   #refusal(refusal: Refusal, keyId: string | null): IntakeAnswer {
     if (refusal.kind !== 'queue_full') return refusal;
     return { kind: 'suspended', suspension: this.#room.noteFull(refusal, keyId) };

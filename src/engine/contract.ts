@@ -80,9 +80,9 @@ export interface ToldAnswer {
 export interface Intake {
   /**
    * Accepts submissions durably: when it resolves, every `accepted` one is on stable storage. Returns one answer per
-   * submission, in order; never rejects.
+   * submission, in order; never rejects. `together`: all are accepted or none; if one is refused, all get its refusal.
    */
-  accept(submissions: readonly Submission[]): Promise<IntakeAnswer[]>;
+  accept(submissions: readonly Submission[], together?: boolean): Promise<IntakeAnswer[]>;
   /**
    * Why nothing is accepted now, from anyone or from this key; null if mail is accepted. Cheap: called before a body is
    * read.

@@ -82,6 +82,25 @@ test('what was let in and given up makes room again', async () => {
   expect(await open.admit(wishes(1))).toEqual([{ kind: 'fits' }]);
 });
 
+test('who asks for all is let in with all or none, and takes nothing from who asks meanwhile', async () => {
+  const { room: open } = room(1_000_000);
+  const asked = [
+    open.admit(wishes(2)),
+    open.admit(wishes(4), true),
+    open.admit([wish('key_two'), ...wishes(1)], true),
+    open.admit(wishes(2)),
+    open.admit(wishes(2)),
+  ];
+  const kinds = (await Promise.all(asked)).map((admissions) => admissions.map(({ kind }) => kind));
+  expect(kinds).toEqual([
+    ['fits', 'fits'],
+    ['queue_full', 'queue_full', 'queue_full', 'queue_full'],
+    ['fits', 'fits'],
+    ['fits', 'fits'],
+    ['queue_full', 'queue_full'],
+  ]);
+});
+
 test('limits that change hold at once', async () => {
   const { room: open, queue } = room(1_000_000);
   await open.admit(wishes(1));

@@ -1,7 +1,13 @@
 import type { Submission } from '../domain/message.ts';
 import type { Clock } from '../lib/clock.ts';
 import { NewestMap } from '../lib/newest-map.ts';
-import type { AcceptAnswer, AcceptWish, Foresight, QueueLimits } from '../store/accepting.ts';
+import {
+  type AcceptAnswer,
+  type AcceptWish,
+  type Foresight,
+  firstRefusal,
+  type QueueLimits,
+} from '../store/accepting.ts';
 import type { Store } from '../store/store.ts';
 import type { EngineSettings, Suspension } from './contract.ts';
 
@@ -46,7 +52,9 @@ export type Admission = Foresight['answer'];
 /** A caller that waits for the store's foresight. */
 interface Asking {
   readonly wishes: readonly AcceptWish[];
-  readonly answer: PromiseWithResolvers<readonly Foresight[]>;
+  /** All of them are admitted, or none. */
+  readonly together: boolean;
+  readonly answer: PromiseWithResolvers<readonly Admission[]>;
 }
 
 /** A queue that the store found full. */
@@ -86,16 +94,20 @@ export class QueueRoom {
 
   /**
    * Reserves room for each of these, in order; synchronously if there surely is room. Room is held for each that fits
-   * until {@link settled}. Rejects with `StoreError`.
+   * until {@link settled}. `together`: for all or none; if one is refused, all get its refusal. Rejects with
+   * `StoreError`.
    */
-  admit(wishes: readonly AcceptWish[]): readonly Admission[] | Promise<readonly Admission[]> {
+  admit(
+    wishes: readonly AcceptWish[],
+    together = false,
+  ): readonly Admission[] | Promise<readonly Admission[]> {
     if (wishes.length === 0) return [];
     // Spending while others wait for an answer could spend what they are being promised.
     if (!this.#busy && this.#budget.spend(wishes, this.limits())) {
       for (const wish of wishes) this.#admitted.add(wish);
       return wishes.map(() => FITS);
     }
-    return this.#ask(wishes).then((foresights) => foresights.map(({ answer }) => answer));
+    return this.#ask(wishes, together);
   }
 
   /** From here on the store counts these itself, or they were given up. */
@@ -124,9 +136,8 @@ export class QueueRoom {
 
   /** Checks whether there is any room: at the start, and now and then while there is none. */
   async look(): Promise<void> {
-    const wish: AcceptWish = { keyId: null, sizeBytes: 0, idempotency: null };
-    await this.#ask([wish]);
-    this.settled([wish]);
+    await this.#ask([NOTHING], false);
+    this.settled([NOTHING]);
   }
 
   /** Checks again while nobody has room. */
@@ -134,9 +145,9 @@ export class QueueRoom {
     if (this.#full) await this.look();
   }
 
-  #ask(wishes: readonly AcceptWish[]): Promise<readonly Foresight[]> {
-    const answer = Promise.withResolvers<readonly Foresight[]>();
-    this.#asking.push({ wishes, answer });
+  #ask(wishes: readonly AcceptWish[], together: boolean): Promise<readonly Admission[]> {
+    const answer = Promise.withResolvers<readonly Admission[]>();
+    this.#asking.push({ wishes, together, answer });
     if (!this.#busy) void this.#answerAll();
     return answer.promise;
   }
@@ -145,12 +156,14 @@ export class QueueRoom {
   async #answerAll(): Promise<void> {
     this.#busy = true;
     while (this.#asking.length > 0) {
-      const asking = this.#asking.splice(0);
+      const asking = this.#nextAsking();
+      const together = asking.some((one) => one.together);
       try {
-        const foresights = await this.#foresee(asking.flatMap(({ wishes }) => wishes));
+        const all = asking.flatMap(({ wishes }) => wishes);
+        const admissions = await this.#foresee(all, together);
         let place = 0;
         for (const { wishes, answer } of asking) {
-          answer.resolve(foresights.slice(place, place + wishes.length));
+          answer.resolve(admissions.slice(place, place + wishes.length));
           place += wishes.length;
         }
       } catch (error) {
@@ -160,23 +173,39 @@ export class QueueRoom {
     this.#busy = false;
   }
 
+  /** Those in front who ask for each of their wishes; or one who asks for all of its own. */
+  #nextAsking(): Asking[] {
+    const first = this.#asking.findIndex(({ together }) => together);
+    return this.#asking.splice(0, first < 0 ? this.#asking.length : Math.max(1, first));
+  }
+
   /** The store does not know yet of earlier admissions: they are foreseen once more, ahead of these. */
-  async #foresee(wishes: readonly AcceptWish[]): Promise<readonly Foresight[]> {
+  async #foresee(wishes: readonly AcceptWish[], together: boolean): Promise<readonly Admission[]> {
     const { store, clock, node } = this.#deps;
     const limits = this.limits();
     const all = [...this.#admitted, ...wishes];
     const foresights = await store.foresee(all, { node, now: clock.wall() }, limits);
+    const answers = foresights.slice(-wishes.length).map(({ answer }) => answer);
+    const refusal = together ? firstRefusal(answers) : null;
+    if (refusal !== null) {
+      // The room that the others would have taken stays free: what is left is asked anew.
+      await this.#foresee([NOTHING], false);
+      this.settled([NOTHING]);
+      return answers.map(() => refusal);
+    }
     this.#budget.learn(all, foresights, limits);
     const left = foresights.at(-1)?.bytesLeft ?? 0;
     this.#full = left < Math.min(SMALLEST_BYTES, limits.maxBytes);
-    const answers = foresights.slice(-wishes.length);
     for (const [place, wish] of wishes.entries())
-      if (answers[place]?.answer.kind === 'fits') this.#admitted.add(wish);
+      if (answers[place]?.kind === 'fits') this.#admitted.add(wish);
     return answers;
   }
 }
 
 const FITS: Admission = { kind: 'fits' };
+
+/** Asks how much room there is. */
+const NOTHING: AcceptWish = { keyId: null, sizeBytes: 0, idempotency: null };
 
 /** The room that a submission needs. */
 export function wishOf({ keyId, content, idempotency }: Submission): AcceptWish {

@@ -12,7 +12,8 @@ import {
 import type { RelayLimits } from '../domain/relay.ts';
 import { type Clock, WakeUp } from '../lib/clock.ts';
 import type { Events } from '../observe/events.ts';
-import type { BeginAnswer, Unit } from '../store/store.ts';
+import type { BeginAnswer } from '../store/leased.ts';
+import type { Unit } from '../store/store.ts';
 import type { Views } from '../store/views.ts';
 
 /** The limits of a relay that its quota depends on. */

@@ -107,6 +107,15 @@ export interface AcceptWish {
   readonly idempotency: Idempotency | null;
 }
 
+/** The room that a record needs. */
+export function wishOfRecord({
+  keyId,
+  content,
+  idempotency,
+}: Pick<AcceptRecord, 'keyId' | 'content' | 'idempotency'>): AcceptWish {
+  return { keyId, sizeBytes: content.length, idempotency };
+}
+
 /** See `Store.foresee`. */
 export interface Foresight {
   /** `fits`: it would be accepted. */
@@ -116,6 +125,40 @@ export interface Foresight {
   /** Messages of its key that fit then; unlimited without a key. */
   readonly messagesLeft: number;
 }
+
+/** Why a record is not accepted, other than that it was before. */
+export type Refusal = Exclude<AcceptAnswer, { readonly kind: 'accepted' | 'replayed' }>;
+
+/** The first refusal among answers, or foreseen ones; null if there is none. */
+export function firstRefusal(answers: readonly (AcceptAnswer | Foresight['answer'])[]): Refusal | null {
+  for (const answer of answers)
+    if (answer.kind === 'queue_full' || answer.kind === 'idempotency_mismatch') return answer;
+  return null;
+}
+
+/**
+ * Why wishes cannot be granted together; null if they can. `foresee` answers each as if those before it were granted,
+ * without regard to the idempotency keys of these.
+ */
+export function refusalOfAll(
+  wishes: readonly AcceptWish[],
+  foresee: (wishes: readonly AcceptWish[]) => readonly Foresight[],
+): Refusal | null {
+  const hashes = new Map<string, string>();
+  for (const { keyId, idempotency } of wishes) {
+    if (idempotency === null) continue;
+    const name = JSON.stringify([keyId, idempotency.key]);
+    if ((hashes.get(name) ?? idempotency.hash) !== idempotency.hash) return { kind: 'idempotency_mismatch' };
+    hashes.set(name, idempotency.hash);
+  }
+  return firstRefusal(foresee(wishes).map(({ answer }) => answer));
+}
+
+/** Limits that refuse nothing. */
+export const NO_LIMITS: QueueLimits = {
+  maxBytes: Number.MAX_SAFE_INTEGER,
+  maxMessagesPerKey: Number.MAX_SAFE_INTEGER,
+};
 
 /** Limits on what may wait. */
 export interface QueueLimits {

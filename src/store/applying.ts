@@ -1,6 +1,7 @@
 import type { LogPlace } from '../domain/log-place.ts';
 import type { AcceptRecord } from './accepting.ts';
-import type { Settlement, Stamp, UnitRef } from './store.ts';
+import type { UnitRef } from './leased.ts';
+import type { Settlement, Stamp } from './store.ts';
 
 /** Facts of fresh mail, as logged: verbs of the store that were answered, and are still to be written into it. */
 export type Fact =

@@ -1,10 +1,11 @@
 import type { Attempt } from '../domain/attempt.ts';
 import type { ClaimOrder, LaneLease } from '../domain/lane.ts';
 import type { BodyFlags, ContentPart, ContentRef, Priority, Recipient } from '../domain/message.ts';
-import type { QuotaRefund, QuotaRequest } from '../domain/quota.ts';
+import type { QuotaRefund } from '../domain/quota.ts';
 import type { Transition } from '../domain/settle.ts';
 import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } from './accepting.ts';
 import type { CancelAnswer, Reassignment, RequeueAnswer, RequeueRequest } from './acting.ts';
+import type { BeginAnswer, BeginRequest, ReleaseRequest, Suppressing, UnitRef } from './leased.ts';
 import type {
   OwnBounces,
   RelayNews,
@@ -49,8 +50,10 @@ export interface Store {
   /**
    * Takes responsibility for messages. Returns one answer per record, in order. Records refused by idempotency or by a
    * limit of the queue (none without `limits`) change nothing; a repeat is answered as one even if the queue is full.
+   * `together`: if one is refused, and is no repeat, nothing happens, and each gets the first such refusal.
    */
-  accept(batch: readonly AcceptRecord[], at: Stamp, limits?: QueueLimits): Promise<AcceptAnswer[]>;
+  // biome-ignore format: one line for one verb
+  accept(batch: readonly AcceptRecord[], at: Stamp, limits?: QueueLimits, together?: boolean): Promise<AcceptAnswer[]>;
 
   /**
    * What `accept` would answer now, and the room that would be left. Changes nothing. Called before contents are
@@ -277,43 +280,6 @@ export interface ClaimAnswer {
   readonly units: readonly Unit[];
   /** When its next delivery comes due (wall ms), maybe in the past; null if none waits. */
   readonly nextDueAt: number | null;
-}
-
-/** Identifies leased work: deliveries of one message on one lane under one fence. */
-export interface UnitRef {
-  readonly messageId: string;
-  readonly lane: string;
-  readonly fence: number;
-  /** Places in the envelope. */
-  readonly indexes: readonly number[];
-}
-
-/** See {@link Store.begin}. */
-export interface BeginRequest extends UnitRef {
-  /** The addresses of its recipients, in the order of `indexes`. */
-  readonly recipients: readonly string[];
-  /** Null: its relay has no quota. */
-  readonly quota: QuotaRequest | null;
-}
-
-/**
- * See {@link Store.begin}. `refused`: stale, or cancelled meanwhile. A list: recipients of it that the suppression list
- * stops; `suppress` ends them, and the others are given back.
- */
-export type BeginAnswer = 'begun' | 'refused' | 'over_quota' | readonly Stopped[];
-
-/** See {@link Store.suppress}. */
-export interface Suppressing {
-  /** Only the recipients to end. */
-  readonly unit: UnitRef;
-  /** A delivery status notification on them, its contents in the spool; null for none. */
-  readonly report: AcceptRecord | null;
-}
-
-/** See {@link Store.release}. */
-export interface ReleaseRequest extends UnitRef {
-  /** What its `begin` charged to the quota, given back if the unit is still held and had begun; null: nothing. */
-  readonly refund: QuotaRefund | null;
 }
 
 /** Leased work: what one attempt needs. */

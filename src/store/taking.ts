@@ -18,6 +18,8 @@ export interface TakingTerms {
   /** Called when the records are made. */
   readonly at: () => Stamp;
   readonly limits: QueueLimits;
+  /** All of them or none, as `Store.accept` has it. */
+  readonly together?: boolean;
   /** Called when the store counts the messages itself, or is about to refuse them. */
   readonly counted: () => void;
 }
@@ -39,12 +41,12 @@ interface Contents {
 /** Takes messages if contents and records are stored apart: the contents first, so that no record lacks them. */
 export function takingApart(contents: Contents, store: Pick<Store, 'accept'>): Taking {
   return {
-    take: async (messages, { at, limits, counted }) => {
+    take: async (messages, { at, limits, together, counted }) => {
       const refs = await contents.append(messages.map(({ messageId, content }) => ({ messageId, content })));
       try {
         const records = recordsAt(messages, refs);
         counted();
-        return await store.accept(records, at(), limits);
+        return await store.accept(records, at(), limits, together);
       } finally {
         contents.decided(refs);
       }

@@ -131,7 +131,7 @@ export const SAFEKEEPING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/store/taking.ts',
-        before: 'return await store.accept(records, at(), limits);',
+        before: 'return await store.accept(records, at(), limits, together);',
         after: `store.accept(records, at(), limits).catch(() => {});
         return records.map(({ deliveries }) => ({ kind: 'accepted', leased: deliveries.map(() => false) }));`,
       },

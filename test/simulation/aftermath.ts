@@ -3,7 +3,7 @@ import type { EventType } from '../../src/domain/event.ts';
 import type { OutcomeName } from '../../src/domain/outcome.ts';
 import type { Transition } from '../../src/domain/settle.ts';
 import type { AcceptRecord } from '../../src/store/accepting.ts';
-import type { UnitRef } from '../../src/store/store.ts';
+import type { UnitRef } from '../../src/store/leased.ts';
 import { EARLY_MS } from '../../src/store/telling.ts';
 import type { Views } from '../../src/store/views.ts';
 import type { Story } from './events.ts';

@@ -46,11 +46,11 @@ export function faultyStore(parts: FaultyStoreParts): Store {
   const everythingIf = (changed: boolean) => (changed ? watch.unfinished() : none());
 
   return {
-    accept: (batch, at, limits) =>
+    accept: (batch, at, limits, together) =>
       call(
         'accept',
         async () => {
-          const answers = await inner.accept(batch, at, limits);
+          const answers = await inner.accept(batch, at, limits, together);
           const stored = batch.filter((_, place) => answers[place]?.kind === 'accepted');
           for (const record of stored) watch.stored(record);
           return answers;

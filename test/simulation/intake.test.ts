@@ -81,6 +81,40 @@ test('a repeat gets its first answer although the queue is full', async () => {
   expect(await offer(engine, submission, waiting('b', 'key_one'))).toEqual(['replayed', 'queue_limit']);
 });
 
+test('of mail that is accepted together, none is while one finds no room, and nobody else is kept out', async () => {
+  const { engine, spool } = await start({ maxMessagesPerKey: 4, maxBytes: 4_000 });
+  const kinds = async (...submissions: readonly Submission[]) =>
+    (await engine.intake.accept(submissions, true)).map((answer) =>
+      answer.kind === 'suspended' ? answer.suspension.code : answer.kind,
+    );
+  const mail = (count: number, keyId = 'key_one') =>
+    Array.from({ length: count }, () => waiting('x'.repeat(100), keyId));
+  expect(await kinds(...mail(5))).toEqual(Array(5).fill('queue_limit'));
+  expect(await kinds(...mail(3), waiting('x'.repeat(3_701), null))).toEqual(Array(4).fill('queue_limit'));
+  expect([spool.written(), engine.intake.suspended('key_one'), engine.intake.suspended(null)]).toEqual([
+    0,
+    null,
+    null,
+  ]);
+  const atOnce = await Promise.all([
+    kinds(...mail(3)),
+    kinds(...mail(5)),
+    kinds(...mail(1)),
+    kinds(...mail(2)),
+  ]);
+  expect(atOnce.map(([kind]) => kind)).toEqual(['accepted', 'queue_limit', 'accepted', 'queue_limit']);
+  expect([spool.written(), (await kinds(...mail(2, 'key_two')))[1]]).toEqual([400, 'accepted']);
+});
+
+test('what another node was faster to fill is not accepted in part either', async () => {
+  const { engine, store, views, life } = await start({ maxMessagesPerKey: 9 });
+  expect(await offer(engine, waiting('abc', 'key_one'))).toEqual(['accepted']);
+  await store.accept(recordsOfAnotherNode(6), { node: 'b', now: life.wall() });
+  const together = await engine.intake.accept(Array(3).fill(waiting('abc', 'key_one')), true);
+  expect(together.map(({ kind }) => kind)).toEqual(['suspended', 'suspended', 'suspended']);
+  expect((await views.figures(life.wall())).spool.incoming).toBe(7);
+});
+
 test('what is refused leaves nothing in the spool, a whole batch as little as many at once', async () => {
   const { engine, spool, run } = await start({ maxMessagesPerKey: 4 });
   const flood = (count: number) => Array.from({ length: count }, () => waiting('x'.repeat(100), 'key_one'));

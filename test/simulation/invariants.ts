@@ -12,7 +12,7 @@ import type { MessageRecord } from '../../src/domain/message.ts';
 import type { OutcomeName } from '../../src/domain/outcome.ts';
 import type { Transition } from '../../src/domain/settle.ts';
 import type { AcceptRecord } from '../../src/store/accepting.ts';
-import type { UnitRef } from '../../src/store/store.ts';
+import type { UnitRef } from '../../src/store/leased.ts';
 import type { Views } from '../../src/store/views.ts';
 import { Story } from './events.ts';
 

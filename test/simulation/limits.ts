@@ -1,5 +1,5 @@
 import type { Relay } from '../../src/domain/relay.ts';
-import type { BeginRequest } from '../../src/store/store.ts';
+import type { BeginRequest } from '../../src/store/leased.ts';
 import type { TransportJob } from '../../src/transport/transport.ts';
 import { InvariantBroken } from './invariants.ts';
 import type { HopWatch } from './next-hop.ts';

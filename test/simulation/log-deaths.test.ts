@@ -10,11 +10,12 @@ import type { LaneLease } from '../../src/domain/lane.ts';
 import { type Random, seededRandom } from '../../src/lib/random.ts';
 import type { AcceptRecord, QueueLimits } from '../../src/store/accepting.ts';
 import { factOf } from '../../src/store/applying.ts';
+import type { UnitRef } from '../../src/store/leased.ts';
 import { LoggedStore } from '../../src/store/logged/logged-store.ts';
 import { replay } from '../../src/store/logged/replay.ts';
 import { openBetterSqlite3 } from '../../src/store/sqlite/driver.ts';
 import { openSqlite, type SqliteStores } from '../../src/store/sqlite/open.ts';
-import { type Store, StoreError, type UnitRef } from '../../src/store/store.ts';
+import { type Store, StoreError } from '../../src/store/store.ts';
 import {
   CAPTURED,
   DEFERRED,

@@ -121,18 +121,18 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
     };
   }
 
-  async accept(submissions: readonly Submission[]): Promise<IntakeAnswer[]> {
+  async accept(submissions: readonly Submission[], together = false): Promise<IntakeAnswer[]> {
     this.handed += submissions.length;
-    const answers = await this.#accept(submissions);
+    const answers = await this.#accept(submissions, together);
     await this.#held;
     return answers;
   }
 
-  async #accept(submissions: readonly Submission[]): Promise<IntakeAnswer[]> {
+  async #accept(submissions: readonly Submission[], together: boolean): Promise<IntakeAnswer[]> {
     const { suspension } = this;
     if (suspension !== null) return submissions.map(() => ({ kind: 'suspended', suspension }));
     const records = submissions.map((submission) => this.#recordOf(submission));
-    const answers = await this.#store.accept(records, this.#stamp(), this.limits);
+    const answers = await this.#store.accept(records, this.#stamp(), this.limits, together);
     return answers.map((answer, place) => {
       const [submission, record] = [submissions[place], records[place]];
       if (answer.kind === 'queue_full') return { kind: 'suspended', suspension: QUEUE_FULL };

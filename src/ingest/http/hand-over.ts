@@ -130,6 +130,24 @@ export async function handOverAll(
   return receipts;
 }
 
+/**
+ * Hands over submissions that are accepted together or not at all; resolves when they are durable. Throws the first
+ * refusal, with nothing stored.
+ */
+export async function handOverTogether(
+  submissions: readonly Submission[],
+  deps: HandOverDeps,
+): Promise<Receipt[]> {
+  const answers = await deps.intake.accept(submissions, true);
+  const receipts: Receipt[] = [];
+  for (const [place, submission] of submissions.entries()) {
+    const receipt = await receiptOf(answers[place], submission, deps.views);
+    if (receipt instanceof Problem) throw receipt;
+    receipts.push(receipt);
+  }
+  return receipts;
+}
+
 /** Hands one submission over. Throws its refusal. */
 export async function handOver(submission: Submission, deps: HandOverDeps): Promise<Receipt> {
   const [receipt] = await handOverAll([submission], deps);

@@ -184,7 +184,7 @@ function takingTogether(options: TakingOptions): Taking {
 
 async function takeLetters(
   messages: readonly Taken[],
-  { at, limits, counted }: TakingTerms,
+  { at, limits, together, counted }: TakingTerms,
   { store, segments, own, isClosed }: TakingOptions,
 ): Promise<AcceptAnswer[]> {
   if (isClosed()) throw new SpoolError('spool_closed', 'the spool is closed');
@@ -204,7 +204,7 @@ async function takeLetters(
     return await write((placed) => {
       records = recordsAt(messages, refsOf(placed));
       counted();
-      return store.acceptWith(contentsAt(placed), records, at(), limits);
+      return store.acceptWith(contentsAt(placed), records, at(), limits, together);
     });
   } catch (error) {
     if (!(error instanceof SegmentLost)) throw error;
@@ -215,7 +215,7 @@ async function takeLetters(
         ...record,
         content: placed[place]?.ref ?? record.content,
       }));
-      return store.acceptWith(contentsAt(placed), moved, at(), limits);
+      return store.acceptWith(contentsAt(placed), moved, at(), limits, together);
     });
   }
 }

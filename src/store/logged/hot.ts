@@ -1,6 +1,7 @@
 import type { LaneLease } from '../../domain/lane.ts';
 import type { AcceptRecord } from '../accepting.ts';
-import type { Stamp, Store, Unit, UnitRef } from '../store.ts';
+import type { UnitRef } from '../leased.ts';
+import type { Stamp, Store, Unit } from '../store.ts';
 
 /** A leased delivery, until its attempt is settled. */
 export interface HotDelivery {
@@ -225,5 +226,37 @@ export function leasesBehind(
       hot.lapsed(now);
       return answer;
     },
+  };
+}
+
+/**
+ * Verbs that may change mail under way, or return mail to the queue, of a store whose calls go through `there`.
+ * `growing` is called before one that may add to the queue.
+ */
+export function actsBehind(
+  store: Store,
+  hot: HotTable,
+  there: <T>(verb: () => Promise<T>) => Promise<T>,
+  growing: () => void,
+): Pick<Store, 'cancel' | 'requeue' | 'release' | 'decideRestored'> {
+  const grow = <T>(verb: () => Promise<T>) =>
+    there(() => {
+      growing();
+      return verb();
+    });
+  return {
+    cancel: async (ids, at) => {
+      hot.forget(ids);
+      return await there(() => store.cancel(ids, at));
+    },
+    requeue: async (requests, at) => {
+      hot.forget(requests.map(({ id }) => id));
+      return await grow(() => store.requeue(requests, at));
+    },
+    release: async (units, at) => {
+      hot.forget(units.map(({ messageId }) => messageId));
+      return await there(() => store.release(units, at));
+    },
+    decideRestored: async (...args) => await grow(() => store.decideRestored(...args)),
   };
 }

@@ -52,6 +52,29 @@ test('count reports that the database writes', async () => {
   expect(await rig.store.accept([fresh()], at(2), LIMITS)).toMatchObject(FULL);
 });
 
+test('let in together what surely fits, as one fact, and leave the rest to the database', async () => {
+  const applied: string[] = [];
+  const watched = await openLoggedRig(UNLESS_ASKED, ({ applying }) => ({
+    applying: {
+      logMark: () => applying.logMark(),
+      apply: (facts, ...args) => {
+        applied.push(...facts);
+        return applying.apply(facts, ...args);
+      },
+    },
+  }));
+  const limits = { ...LIMITS, maxBytes: 3_000 };
+  const two = () => [message({ keyId: null }), message({ keyId: null })];
+  await watched.logged.written();
+  const answers = await watched.store.accept(two(), at(), limits, true);
+  expect(answers.map(({ kind }) => kind)).toEqual(['accepted', 'accepted']);
+  await watched.logged.written();
+  expect(applied, 'a torn flush has both or neither').toHaveLength(1);
+  expect(await watched.store.accept(two(), at(), limits, true)).toMatchObject([...FULL, ...FULL]);
+  expect(await watched.store.accept(two().slice(1), at(), limits)).toMatchObject([{ kind: 'accepted' }]);
+  await watched.close();
+});
+
 test('let a key use the log again once its mail is final', async () => {
   const limits = { maxBytes: 1_000_000, maxMessagesPerKey: 3 };
   const ways: string[] = [];

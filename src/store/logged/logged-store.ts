@@ -2,12 +2,17 @@ import type { LogPlace } from '../../domain/log-place.ts';
 import type { ContentRef } from '../../domain/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type FactLog, type Spool, type SpoolEntry, SpoolError } from '../../spool/spool.ts';
-import type { AcceptAnswer, AcceptRecord, AcceptWish, QueueLimits } from '../accepting.ts';
+import {
+  type AcceptAnswer,
+  type AcceptRecord,
+  type AcceptWish,
+  type QueueLimits,
+  wishOfRecord,
+} from '../accepting.ts';
 import { type Applying, factText } from '../applying.ts';
 import { around, STORE_VERBS, SUPPRESSION_VERBS } from '../forwarding.ts';
+import type { BeginAnswer, BeginRequest, UnitRef } from '../leased.ts';
 import {
-  type BeginAnswer,
-  type BeginRequest,
   type ClaimAnswer,
   type ClaimRequest,
   type SettleAnswer,
@@ -15,12 +20,11 @@ import {
   type Stamp,
   type Store,
   StoreError,
-  type UnitRef,
 } from '../store.ts';
 import type { SuppressionList } from '../suppressions.ts';
 import { recordsAt, type Taken, type Taking, type TakingTerms, takingApart } from '../taking.ts';
 import { SuppressionFilter, tellingsBehind } from './filter.ts';
-import { type HotDelivery, HotTable, leasesBehind } from './hot.ts';
+import { actsBehind, type HotDelivery, HotTable, leasesBehind } from './hot.ts';
 import { SureRoom } from './room.ts';
 import { type BehindTerms, WrittenBehind } from './written-behind.ts';
 
@@ -103,16 +107,19 @@ export class LoggedStore implements Taking {
     return logged ?? (await this.#takeApart(messages, wishes, terms));
   }
 
-  async accept(batch: readonly AcceptRecord[], at: Stamp, limits?: QueueLimits): Promise<AcceptAnswer[]> {
+  async accept(...[batch, at, limits, together]: Parameters<Store['accept']>): Promise<AcceptAnswer[]> {
     if (this.#mustWait) await this.#behind.write();
-    const wishes = batch.map(wishOf);
+    const wishes = batch.map(wishOfRecord);
     const isClear = () =>
       batch.every(({ deliveries }) => this.#filter.isClear(deliveries.map(({ recipient }) => recipient)));
     const terms = { at: () => at, counted: () => {}, isClear };
     const logged = this.#mayBeLogged(wishes, isClear, limits)
       ? await this.#logAccepted([], wishes, () => batch, terms)
       : null;
-    return logged ?? (await this.#acceptThere(wishes, limits, () => this.#store.accept(batch, at, limits)));
+    return (
+      logged ??
+      (await this.#acceptThere(wishes, limits, () => this.#store.accept(batch, at, limits, together)))
+    );
   }
 
   async begin(units: readonly BeginRequest[], at: Stamp): Promise<BeginAnswer[]> {
@@ -169,7 +176,12 @@ export class LoggedStore implements Taking {
       begin: (...args) => this.begin(...args),
       settle: (...args) => this.settle(...args),
       ...leasesBehind(store, this.#hot, (call) => this.#there(call)),
-      ...this.#acts(),
+      ...actsBehind(
+        store,
+        this.#hot,
+        (call) => this.#there(call),
+        () => this.#room.distrust(),
+      ),
       claim: (...args) => this.#claim(...args),
       expire: (batch, at) => {
         for (const { own } of batch) this.#filter.mayAdd(own);
@@ -189,31 +201,6 @@ export class LoggedStore implements Taking {
         await this.finish();
         await store.close();
       },
-    };
-  }
-
-  /** Verbs that may change mail under way, or return mail to the queue. */
-  #acts(): Pick<Store, 'cancel' | 'requeue' | 'release' | 'decideRestored'> {
-    const store = this.#store;
-    const growing = <T>(verb: () => Promise<T>) =>
-      this.#there(() => {
-        this.#room.distrust();
-        return verb();
-      });
-    return {
-      cancel: async (ids, at) => {
-        this.#hot.forget(ids);
-        return await this.#there(() => store.cancel(ids, at));
-      },
-      requeue: async (requests, at) => {
-        this.#hot.forget(requests.map(({ id }) => id));
-        return await growing(() => store.requeue(requests, at));
-      },
-      release: async (units, at) => {
-        this.#hot.forget(units.map(({ messageId }) => messageId));
-        return await this.#there(() => store.release(units, at));
-      },
-      decideRestored: async (...args) => await growing(() => store.decideRestored(...args)),
     };
   }
 
@@ -306,8 +293,8 @@ export class LoggedStore implements Taking {
     wishes: readonly AcceptWish[],
     terms: TakingTerms,
   ): Promise<AcceptAnswer[]> {
-    const accept: Store['accept'] = (records, at, limits) =>
-      this.#acceptThere(wishes, limits, () => this.#store.accept(records, at, limits));
+    const accept: Store['accept'] = (records, at, limits, together) =>
+      this.#acceptThere(wishes, limits, () => this.#store.accept(records, at, limits, together));
     return takingApart(this.#spool, { accept }).take(messages, terms);
   }
 
@@ -377,11 +364,7 @@ function refOf({ messageId, lane, fence, indexes }: UnitRef): UnitRef {
 
 /** What the reports of these add to the queue. */
 function reportsOf(batch: readonly { readonly report: AcceptRecord | null }[]): AcceptWish[] {
-  return batch.flatMap(({ report }) => (report === null ? [] : [wishOf(report)]));
-}
-
-function wishOf({ keyId, content, idempotency }: AcceptRecord): AcceptWish {
-  return { keyId, sizeBytes: content.length, idempotency };
+  return batch.flatMap(({ report }) => (report === null ? [] : [wishOfRecord(report)]));
 }
 
 const SETTLED: SettleAnswer = { kind: 'settled', cancelled: [] };

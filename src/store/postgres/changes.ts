@@ -4,7 +4,7 @@ import { AMBIGUOUS_RULE } from '../../domain/route.ts';
 import { keepsRelay, type Transition } from '../../domain/settle.ts';
 import type { Suppression } from '../../domain/suppression.ts';
 import { CANCELLED, expired, fromGroup, type LastReply, lastErrorOf, suppressed } from '../columns.ts';
-import type { UnitRef } from '../store.ts';
+import type { UnitRef } from '../leased.ts';
 import type { OpenDelivery } from './ledger.ts';
 import type { Work } from './work.ts';
 

@@ -28,6 +28,7 @@ export interface TakesContents {
     batch: readonly AcceptRecord[],
     at: Stamp,
     limits: QueueLimits,
+    together?: boolean,
   ): Promise<AcceptAnswer[]>;
 }
 

@@ -2,19 +2,10 @@ import type { Attempt } from '../../domain/attempt.ts';
 import { endCancelled } from '../../domain/settle.ts';
 import type { AcceptRecord } from '../accepting.ts';
 import { classOf } from '../columns.ts';
+import type { BeginAnswer, BeginRequest, ReleaseRequest, Suppressing, UnitRef } from '../leased.ts';
 import { tellOwn } from '../plain/telling.ts';
 import { NOBODY, type Stops, stopsOf } from '../stops.ts';
-import {
-  type BeginAnswer,
-  type BeginRequest,
-  type ReleaseRequest,
-  type SettleAnswer,
-  type Settlement,
-  type Stamp,
-  StoreError,
-  type Suppressing,
-  type UnitRef,
-} from '../store.ts';
+import { type SettleAnswer, type Settlement, type Stamp, StoreError } from '../store.ts';
 import type { OwnBounces } from '../telling.ts';
 import { giveBack, leasedOf, settleDelivery, suppressDelivery } from './changes.ts';
 import type { OpenDelivery, OpenMessage } from './ledger.ts';

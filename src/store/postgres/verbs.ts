@@ -3,7 +3,17 @@ import type { EventsKept } from '../../domain/event.ts';
 import type { LaneLease } from '../../domain/lane.ts';
 import { idFloor, messageIdFloor } from '../../lib/id.ts';
 import type { Database, Queries } from '../../postgres/database.ts';
-import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } from '../accepting.ts';
+import {
+  type AcceptAnswer,
+  type AcceptRecord,
+  type AcceptWish,
+  type Foresight,
+  NO_LIMITS,
+  type QueueLimits,
+  type Refusal,
+  refusalOfAll,
+  wishOfRecord,
+} from '../accepting.ts';
 import type { CancelAnswer, Reassignment, RequeueAnswer, RequeueRequest } from '../acting.ts';
 import { fromGroup } from '../columns.ts';
 import { BYTES_GAUGE } from '../counting.ts';
@@ -52,8 +62,9 @@ export function storeOver(
   // it need not wait for those who do.
   const marks = new Gatherer(database, eventsKept);
   return {
-    accept: (batch, at, limits) => gatherer.ask(acceptCall(batch, at, limits)),
-    acceptWith: (contents, batch, at, limits) => gatherer.ask(acceptCall(batch, at, limits, contents)),
+    accept: (batch, at, limits, together) => gatherer.ask(acceptCall(batch, at, { limits, together })),
+    acceptWith: (contents, batch, at, limits, together) =>
+      gatherer.ask(acceptCall(batch, at, { limits, together, contents })),
     foresee: (wishes, at, limits) => database.inSnapshot((db) => foresee(db, wishes, at.now, limits)),
     claim: (requests, at) => within(at, (work) => claim(work, requests)),
     begin: (units, at) => marks.ask(beginCall(units, at)),
@@ -301,12 +312,18 @@ function requeueMessage(work: Work, { id, expiresAt }: RequeueRequest): RequeueA
   return changed ? { kind: 'requeued', lanes: [...lanes] } : { kind: 'nothing_to_retry' };
 }
 
+/** How a call of the verb `accept` accepts. */
+interface AcceptTerms {
+  readonly limits: QueueLimits | undefined;
+  readonly together: boolean | undefined;
+  readonly contents?: Contents;
+}
+
 /** A call of the verb `accept`, with the contents of its records unless they are already written. */
 function acceptCall(
   batch: readonly AcceptRecord[],
   at: Stamp,
-  limits: QueueLimits | undefined,
-  contents?: Contents,
+  { limits, together = false, contents }: AcceptTerms,
 ): Call<AcceptAnswer[]> {
   const deliveries = batch.reduce((sum, record) => sum + record.deliveries.length, 0);
   return {
@@ -319,13 +336,16 @@ function acceptCall(
       room: limits === undefined ? null : batch.map(({ keyId }) => keyId),
       recipients: batch.flatMap((record) => (record.reportable ? [] : recipientsOf(record))),
     },
-    decide: (work) => batch.map((record) => acceptOne(work, record, limits)),
+    decide: (work) => {
+      const refusal = together ? refusedTogether(work, batch, limits ?? NO_LIMITS) : null;
+      return batch.map((record) => refusal ?? acceptOne(work, record, limits));
+    },
   };
 }
 
 function acceptOne(work: Work, record: AcceptRecord, limits: QueueLimits | undefined): AcceptAnswer {
   const { repeats, room, desk, at } = work;
-  const wish = { keyId: record.keyId, sizeBytes: record.content.length, idempotency: record.idempotency };
+  const wish = wishOfRecord(record);
   const refusal = repeats.refusalOf(wish, at.now) ?? (limits ? room.refusalOf(wish, limits) : null);
   if (refusal !== null) return refusal;
   repeats.remember(wish, record.id, at.now);
@@ -346,11 +366,32 @@ async function foresee(
   const room = new Room(db);
   await repeats.look(wishes);
   await room.look(wishes.map(({ keyId }) => keyId));
+  return takeAll({ repeats, room }, wishes, now, limits);
+}
+
+/** Takes the room for each wish that fits. */
+function takeAll(
+  { repeats, room }: Pick<Work, 'repeats' | 'room'>,
+  wishes: readonly AcceptWish[],
+  now: number,
+  limits: QueueLimits,
+): Foresight[] {
   return wishes.map((wish): Foresight => {
     const answer =
       repeats.refusalOf(wish, now) ?? room.refusalOf(wish, limits) ?? ({ kind: 'fits' } as const);
     if (answer.kind === 'fits') room.take(wish);
     return { answer, ...room.left(wish.keyId, limits) };
+  });
+}
+
+/** Why a batch is not accepted as a whole; null if it is. */
+function refusedTogether(work: Work, batch: readonly AcceptRecord[], limits: QueueLimits): Refusal | null {
+  return refusalOfAll(batch.map(wishOfRecord), (wishes) => {
+    const foresights = takeAll(work, wishes, work.at.now, limits);
+    // It was a trial.
+    for (const [place, wish] of wishes.entries())
+      if (foresights[place]?.answer.kind === 'fits') work.room.giveBack(wish);
+    return foresights;
   });
 }
 

@@ -9,7 +9,8 @@ import {
   IDEMPOTENCY_MS,
   type QueueLimits,
 } from '../accepting.ts';
-import type { Stamp, UnitRef } from '../store.ts';
+import type { UnitRef } from '../leased.ts';
+import type { Stamp } from '../store.ts';
 import type { Contents } from './contents.ts';
 import { Desk } from './desk.ts';
 import { EventLog } from './events.ts';
@@ -299,6 +300,12 @@ export class Room {
   take({ keyId, sizeBytes }: Sized): void {
     this.#bytes += sizeBytes;
     if (keyId !== null) this.#keys.set(keyId, this.#queued(keyId) + 1);
+  }
+
+  /** Undoes {@link take}. */
+  giveBack({ keyId, sizeBytes }: Sized): void {
+    this.#bytes -= sizeBytes;
+    if (keyId !== null) this.#keys.set(keyId, this.#queued(keyId) - 1);
   }
 
   /** What the limits leave. */

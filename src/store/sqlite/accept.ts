@@ -5,7 +5,11 @@ import {
   type AcceptWish,
   type Foresight,
   IDEMPOTENCY_MS,
+  NO_LIMITS,
   type QueueLimits,
+  type Refusal,
+  refusalOfAll,
+  wishOfRecord,
 } from '../accepting.ts';
 import { stopsOf } from '../stops.ts';
 import type { Stamp } from '../store.ts';
@@ -13,18 +17,24 @@ import type { Books } from './books.ts';
 import type { Driver } from './driver.ts';
 import { Inserter } from './insert.ts';
 
-type Refusal = Exclude<AcceptAnswer, { readonly kind: 'accepted' }>;
-
 /** Builds the verb `accept`. */
 export function acceptVerb(books: Books) {
   const inserter = new Inserter(books);
   const findIdempotency = prepareFindIdempotency(books.db);
-  return (batch: readonly AcceptRecord[], at: Stamp, limits?: QueueLimits): AcceptAnswer[] => {
+  const foresee = foreseeVerb(books);
+  return (
+    batch: readonly AcceptRecord[],
+    at: Stamp,
+    limits?: QueueLimits,
+    together = false,
+  ): AcceptAnswer[] => {
+    const refusal =
+      together && refusalOfAll(batch.map(wishOfRecord), (wishes) => foresee(wishes, at, limits ?? NO_LIMITS));
+    if (refusal) return batch.map(() => refusal);
     return batch.map((record) => {
       const repeat = record.idempotency && findRepeat(findIdempotency, record.keyId, record.idempotency, at);
       if (repeat) return repeat;
-      const full =
-        limits && fullQueue(books, { keyId: record.keyId, sizeBytes: record.content.length }, limits);
+      const full = limits && fullQueue(books, wishOfRecord(record), limits);
       if (full) return full;
       const { leased, stopped } = inserter.insert(record, at);
       if (stopped.size === 0) return { kind: 'accepted', leased };
@@ -67,7 +77,7 @@ function findRepeat(
   keyId: string | null,
   { key, hash }: Idempotency,
   at: Stamp,
-): Refusal | null {
+): Exclude<AcceptAnswer, { readonly kind: 'accepted' }> | null {
   const first = findIdempotency.get(keyId ?? '', key, at.now - IDEMPOTENCY_MS);
   if (first === undefined) return null;
   return first[0] === hash ? { kind: 'replayed', id: first[1] } : { kind: 'idempotency_mismatch' };

@@ -4,7 +4,8 @@ import { AMBIGUOUS_RULE } from '../../domain/route.ts';
 import { keepsRelay, type Transition } from '../../domain/settle.ts';
 import type { Suppression } from '../../domain/suppression.ts';
 import { CANCELLED, expired, fromGroup, type LastReply, lastErrorOf, suppressed } from '../columns.ts';
-import type { Stamp, UnitRef } from '../store.ts';
+import type { UnitRef } from '../leased.ts';
+import type { Stamp } from '../store.ts';
 import type { Books } from './books.ts';
 import type { OpenMessage } from './ledger.ts';
 

@@ -11,7 +11,8 @@ import {
 } from '../../../test/contract/store/fixtures.ts';
 import { planOf, watched } from '../../../test/support/watched-driver.ts';
 import type { LaneLease } from '../../domain/lane.ts';
-import type { BeginRequest, Stamp } from '../store.ts';
+import type { BeginRequest } from '../leased.ts';
+import type { Stamp } from '../store.ts';
 import { openDatabase } from './open.ts';
 import type { Verbs } from './verbs.ts';
 import { createViews } from './views.ts';

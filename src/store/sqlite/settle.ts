@@ -1,16 +1,9 @@
 import { type Attempt, type AttemptResult, type Evidence, NO_EVIDENCE } from '../../domain/attempt.ts';
 import { endCancelled, type Transition } from '../../domain/settle.ts';
 import { classOf, fromJson } from '../columns.ts';
+import type { BeginAnswer, BeginRequest, ReleaseRequest, Suppressing } from '../leased.ts';
 import { NOBODY, stopsOf } from '../stops.ts';
-import type {
-  BeginAnswer,
-  BeginRequest,
-  ReleaseRequest,
-  SettleAnswer,
-  Settlement,
-  Stamp,
-  Suppressing,
-} from '../store.ts';
+import type { SettleAnswer, Settlement, Stamp } from '../store.ts';
 import { type AttemptPage, type AttemptRange, MAX_EVIDENCE_BYTES } from '../views.ts';
 import type { Books } from './books.ts';
 import type { InSnapshot } from './connection.ts';

@@ -28,7 +28,8 @@ export function engineRooms(
     signing,
     suppressions,
     intake: {
-      accept: (packed: readonly PackedSubmission[]) => intake.accept(packed.map(unpackSubmission)),
+      accept: (packed: readonly PackedSubmission[], together: boolean) =>
+        intake.accept(packed.map(unpackSubmission), together),
       plan: (packed: PackedSubmission) => intake.plan(unpackSubmission(packed)),
       explain: (facts: RouteFacts) => intake.explain(facts),
     },

@@ -42,12 +42,14 @@ export class RemoteIntake implements Intake {
     this.#nextId = createIdSource(deps.clock, deps.random);
   }
 
-  async accept(submissions: readonly Submission[]): Promise<IntakeAnswer[]> {
+  async accept(submissions: readonly Submission[], together = false): Promise<IntakeAnswer[]> {
     const transfer: ArrayBuffer[] = [];
     const packed = submissions.map((submission) => packSubmission(submission, transfer));
-    const answers = (await this.#deps.line.ask('intake', 'accept', [packed], transfer)) as IntakeAnswer[];
+    const { line } = this.#deps;
+    const answers = (await line.ask('intake', 'accept', [packed, together], transfer)) as IntakeAnswer[];
     for (const [place, answer] of answers.entries())
-      if (answer.kind === 'suspended') this.#noteFull(submissions[place]?.keyId ?? null, answer.suspension);
+      if (answer.kind === 'suspended' && !together)
+        this.#noteFull(submissions[place]?.keyId ?? null, answer.suspension);
     return answers;
   }
 

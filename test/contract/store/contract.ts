@@ -29,6 +29,7 @@ import { settleContract } from './settle.ts';
 import { stoppingContract } from './stopping.ts';
 import { suppressionContract } from './suppressions.ts';
 import { tellingContract } from './telling.ts';
+import { togetherContract } from './together.ts';
 import { unsubscribeLinkContract } from './unsubscribe-links.ts';
 import { waitingContract } from './waiting.ts';
 import { wayContract } from './ways.ts';
@@ -60,6 +61,7 @@ export function mailContract(name: string, open: OpenSubject): void {
 
 function mailPromises(open: OpenSubject): void {
   acceptContract(open);
+  togetherContract(open);
   foreseeContract(open);
   claimContract(open);
   settleContract(open);

@@ -9,16 +9,9 @@ import { seededRandom } from '../../../src/lib/random.ts';
 import type { AcceptDelivery, AcceptRecord } from '../../../src/store/accepting.ts';
 import type { Accounts, Keyring } from '../../../src/store/accounts.ts';
 import type { Journal } from '../../../src/store/journal.ts';
+import type { BeginAnswer, UnitRef } from '../../../src/store/leased.ts';
 import type { Registry } from '../../../src/store/registry.ts';
-import type {
-  BeginAnswer,
-  SettleAnswer,
-  Settlement,
-  Stamp,
-  Store,
-  Unit,
-  UnitRef,
-} from '../../../src/store/store.ts';
+import type { SettleAnswer, Settlement, Stamp, Store, Unit } from '../../../src/store/store.ts';
 import type { SuppressionList } from '../../../src/store/suppressions.ts';
 import type { PurgePolicy } from '../../../src/store/upkeep.ts';
 import type { Views } from '../../../src/store/views.ts';

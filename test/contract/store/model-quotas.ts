@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { dayOf, type QuotaRefund } from '../../../src/domain/quota.ts';
-import type { BeginAnswer, BeginRequest, UnitRef } from '../../../src/store/store.ts';
+import type { BeginAnswer, BeginRequest, UnitRef } from '../../../src/store/leased.ts';
 import type { Views } from '../../../src/store/views.ts';
 import { T0 } from './fixtures.ts';
 

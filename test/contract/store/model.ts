@@ -9,7 +9,8 @@ import {
 } from '../../../src/domain/delivery.ts';
 import type { LaneLease } from '../../../src/domain/lane.ts';
 import type { AcceptRecord } from '../../../src/store/accepting.ts';
-import type { Settlement, UnitRef } from '../../../src/store/store.ts';
+import type { UnitRef } from '../../../src/store/leased.ts';
+import type { Settlement } from '../../../src/store/store.ts';
 import { expectDerived } from './derived.ts';
 import {
   at,

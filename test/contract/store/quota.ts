@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { dayOf, type QuotaRefund } from '../../../src/domain/quota.ts';
-import type { BeginRequest, UnitRef } from '../../../src/store/store.ts';
+import type { BeginRequest, UnitRef } from '../../../src/store/leased.ts';
 import {
   at,
   claim,

@@ -4,7 +4,7 @@ import type { Suppression } from '../../../src/domain/suppression.ts';
 import { createIdSource } from '../../../src/lib/id.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
 import type { AcceptDelivery, AcceptRecord } from '../../../src/store/accepting.ts';
-import type { BeginRequest, UnitRef } from '../../../src/store/store.ts';
+import type { BeginRequest, UnitRef } from '../../../src/store/leased.ts';
 import {
   at,
   claim,

@@ -7,7 +7,14 @@ import { refuseRate } from '../../batch.ts';
 import type { Access, Call } from '../../call.ts';
 import { refuseFaults } from '../../fields.ts';
 import { findActionable } from '../../find-message.ts';
-import { handOverAll, idempotencyMismatch, refuseSuspended, takeOne } from '../../hand-over.ts';
+import {
+  handOverAll,
+  handOverTogether,
+  idempotencyMismatch,
+  type Receipt,
+  refuseSuspended,
+  takeOne,
+} from '../../hand-over.ts';
 import { keyInBatch, keyOfBatch, readIdempotencyKey } from '../../idempotency.ts';
 import { NO_PARAMETERS, readParameters } from '../../query.ts';
 import { readNoBody } from '../../read-fields.ts';
@@ -103,17 +110,26 @@ async function sendBatch(call: Call, deps: ProviderDeps): Promise<void> {
     const [first] = refused;
     if (isStrict && first !== undefined) throw within(first.problem, first.index);
     const submissions = judged.flatMap((one) => ('submission' in one ? [one.submission] : []));
+    const indexes = judged.flatMap((one, index) => ('submission' in one ? [index] : []));
     await call.checkKey();
-    const receipts = await deps.inProgress.alone(caller.key.id, key === null ? null : keyOfBatch(key), () =>
-      handOverAll(submissions, deps),
+    const handOver = isStrict ? handOverTogether : handOverAll;
+    const receipts = await deps.inProgress.alone<readonly (Receipt | Problem)[]>(
+      caller.key.id,
+      key === null ? null : keyOfBatch(key),
+      () => handOver(submissions, deps),
     );
     const failed = receipts.find((receipt) => receipt instanceof Problem);
-    if (failed !== undefined && (isStrict || receipts.every((receipt) => receipt instanceof Problem)))
-      throw failed;
+    if (failed !== undefined && receipts.every((receipt) => receipt instanceof Problem)) throw failed;
     const data = receipts.flatMap((receipt) =>
       receipt instanceof Problem ? [] : [{ id: messageUuid(receipt.id) }],
     );
-    const errors = refused.map(({ index, problem }) => ({ index, message: problem.detail }));
+    const untaken = indexes.flatMap((index, place) => {
+      const problem = receipts[place];
+      return problem instanceof Problem ? [{ index, problem }] : [];
+    });
+    const errors = [...refused, ...untaken]
+      .sort((a, b) => a.index - b.index)
+      .map(({ index, problem }) => ({ index, message: problem.detail }));
     exchange.json(200, isStrict ? { data } : { data, errors });
   });
 }

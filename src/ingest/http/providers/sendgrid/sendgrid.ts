@@ -5,7 +5,7 @@ import { heldWhile, type Share } from '../../../../lib/budget.ts';
 import { refuseRate } from '../../batch.ts';
 import type { Access, Call } from '../../call.ts';
 import { refuseFaults } from '../../fields.ts';
-import { handOverAll, idempotencyMismatch, type Receipt, refuseSuspended } from '../../hand-over.ts';
+import { handOverTogether, idempotencyMismatch, refuseSuspended } from '../../hand-over.ts';
 import { keyInBatch, readIdempotencyKey } from '../../idempotency.ts';
 import { NO_PARAMETERS, readParameters } from '../../query.ts';
 import type { Provider, ProviderDeps } from '../provider.ts';
@@ -46,22 +46,16 @@ async function send(call: Call, deps: ProviderDeps): Promise<void> {
     const submissions = await submissionsOf(call, mail, { key, found }, deps, budget);
     if (mail.mail_settings?.sandbox_mode?.enable === true) return exchange.empty(200);
     await call.checkKey();
-    const receipts = await deps.inProgress.alone(id, key, async () => {
+    const taken = await deps.inProgress.alone(id, key, async () => {
       if (key !== null) await refuseOtherNumber(id, key, submissions.length, deps);
-      return handOverAll(submissions, deps);
+      return handOverTogether(submissions, deps);
     });
-    const taken = receipts.map(takenOrThrow);
     const replayed = taken.every((receipt) => receipt.replayed);
     exchange.empty(202, {
       'X-Message-Id': taken[0]?.id ?? '',
       ...(replayed && { 'Idempotency-Replayed': 'true' }),
     });
   });
-}
-
-function takenOrThrow(receipt: Receipt | Problem): Receipt {
-  if (receipt instanceof Problem) throw receipt;
-  return receipt;
 }
 
 /** Faults told of all messages together; the others are not looked for. */
