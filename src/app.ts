@@ -12,7 +12,7 @@ import { announced } from './app/observation.ts';
 import { removeRuntime, writeRuntime } from './app/ports.ts';
 import { applyRelays } from './app/relays.ts';
 import { openStorage, type Storage } from './app/storage.ts';
-import { keepDomains, keepJournal, keepSuppressions } from './app/upkeep.ts';
+import { keepDomains, keepJournal, keepRequests, keepSuppressions } from './app/upkeep.ts';
 import { createWork, nodeId, type Work } from './app/work.ts';
 import type { Fault } from './config/fault.ts';
 import { provenNote } from './config/hook-tokens.ts';
@@ -194,6 +194,7 @@ class Service implements App {
       this.#keepDomains(storage, live, log),
       this.#keepJournal(storage, live, log),
       keepSuppressions({ ...storage, clock, log, signal: this.#stopping.signal }),
+      this.#keepRequests(storage, live, log),
       reception.keep(this.#stopping.signal),
       clock.keep(log, this.#stopping.signal),
     ]);
@@ -299,6 +300,12 @@ class Service implements App {
     const { clock } = this.#options;
     const days = () => live.config.retention.activityDays;
     return keepJournal({ journal, clock, log, days, signal: this.#stopping.signal });
+  }
+
+  #keepRequests({ requests }: Storage, live: LiveConfig, log: ServiceLog): Promise<void> {
+    const { clock } = this.#options;
+    const days = () => live.config.retention.requestsDays;
+    return keepRequests({ requests, clock, log, days, signal: this.#stopping.signal });
   }
 
   #receive(storage: Storage, live: LiveConfig, log: ServiceLog): Reception {

@@ -150,7 +150,7 @@ function certificateOptions({ live, dataDir, clock, random, log }: ListenerParts
 function ingestRooms(parts: ListenerParts): IngestRooms {
   const { engine, storage, live, clock } = parts;
   const { intake, acts } = engine;
-  const { views, spool, keyring, suppressions } = storage;
+  const { views, spool, keyring, suppressions, requests } = storage;
   return {
     intake,
     acts,
@@ -160,6 +160,7 @@ function ingestRooms(parts: ListenerParts): IngestRooms {
     keyring,
     signing: signingKeys(keyring, () => live.loaded.vault),
     suppressions,
+    requests,
     readWords: readWordsOf(parts),
     admin: adminForApi(parts.door, () => live.config.api.maxMessageBytes),
     outlook: outlookOf({ views, clock, queue: parts.queue, resolution: () => live.loaded }),

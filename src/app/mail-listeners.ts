@@ -14,6 +14,7 @@ import { createHttpServer, type Handler, type HttpLimits, type HttpServer } from
 import { Hooks } from '../ingest/hooks/hooks.ts';
 import { createSnsGet } from '../ingest/hooks/sns-fetch.ts';
 import { createIngestApi, onDashboardOnly } from '../ingest/http/api.ts';
+import { REQUEST_LINES_A_SECOND, RequestRecorder } from '../ingest/http/request-log.ts';
 import { createSmtpListener, type SmtpListener } from '../ingest/smtp/listener.ts';
 import type { SmtpOptions } from '../ingest/smtp/options.ts';
 import { cidrs, type LiveConfig } from './live-config.ts';
@@ -31,13 +32,15 @@ class OwnListeners implements MailListeners {
   readonly #secure: HttpServer[] = [];
   readonly #smtp: SmtpListener;
   readonly #handler: Handler;
+  readonly #recorder: RequestRecorder;
   #tls: SecureContextOptions | null;
 
   constructor(parts: MailParts, tls: SecureContextOptions | null) {
     this.#parts = parts;
     this.#tls = tls;
     this.#smtp = smtpListener(parts, tls);
-    this.#handler = apiHandler(parts);
+    this.#recorder = requestRecorder(parts);
+    this.#handler = apiHandler(parts, this.#recorder);
   }
 
   get connections(): number {
@@ -71,11 +74,12 @@ class OwnListeners implements MailListeners {
   async close(deadline: AbortSignal): Promise<void> {
     const all = [this.#smtp, ...this.#plain, ...this.#secure];
     await Promise.all(all.map((listener) => listener.close(deadline)));
+    await this.#recorder.flush();
   }
 }
 
 /** The request handler of the ingestion API, for its plain port and its TLS port alike. */
-function apiHandler(parts: MailParts): Handler {
+function apiHandler(parts: MailParts, recorder: RequestRecorder): Handler {
   const { rooms, live, ...rest } = parts;
   const { clock } = parts;
   const hooks = new Hooks({ clock, get: createSnsGet() });
@@ -85,6 +89,7 @@ function apiHandler(parts: MailParts): Handler {
     {
       ...rooms,
       ...rest,
+      recorder,
       sending: () => sendingOf(live.config),
       unsubscribing: unsubscribing(live),
       hooks,
@@ -93,6 +98,14 @@ function apiHandler(parts: MailParts): Handler {
     },
     apiOptions(parts),
   );
+}
+
+/** Writes this thread's part of the log of requests. */
+function requestRecorder({ rooms, shared, live, ...rest }: MailParts): RequestRecorder {
+  const isKept = () => live.config.retention.requestsDays > 0;
+  const { authenticator } = shared;
+  const maxLines = partOf(REQUEST_LINES_A_SECOND, live.config);
+  return new RequestRecorder({ ...rest, requests: rooms.requests, authenticator, isKept }, maxLines);
 }
 
 function unsubscribing(live: MailParts['live']) {

@@ -6,6 +6,7 @@ import type { IngestShared, SharedLimits } from '../ingest/shared.ts';
 import type { Crowd } from '../ingest/smtp/crowd.ts';
 import type { Units } from '../lib/budget.ts';
 import type { Keyring } from '../store/accounts.ts';
+import type { RequestLog } from '../store/request-log.ts';
 import type { SuppressionList } from '../store/suppressions.ts';
 
 /** The listeners of the mail ports: on the event loop that also delivers, or on their own threads. */
@@ -35,6 +36,7 @@ export interface IngestRooms
   readonly keyring: Keyring;
   readonly signing: SigningKeys;
   readonly suppressions: Pick<SuppressionList, 'suppressionsUnder'>;
+  readonly requests: Pick<RequestLog, 'writeRequests' | 'requests'>;
 }
 
 /** What listeners on one thread are made from. */

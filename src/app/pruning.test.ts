@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
+import { requestLine } from '../../test/support/request-line.ts';
 import { silentLog } from '../lib/log.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
-import { keepJournal, keepSuppressions } from './upkeep.ts';
+import { keepJournal, keepRequests, keepSuppressions } from './upkeep.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -68,6 +69,46 @@ test('entries of the suppression list that have ended go, in batches, at once an
   expect(await count()).toBe(2);
   await clock.advance(60_000);
   expect(await count()).toBe(1);
+  stopping.abort();
+  await done;
+  await store.close();
+});
+
+test('lines of requests go that are too old, or too many of a key, of nobody, or in all', async () => {
+  const clock = new ManualClock();
+  const { requests, store } = openSqlite(':memory:');
+  const now = clock.wall();
+  const of = (keyId: string | null, count: number, at = now) =>
+    Array.from({ length: count }, (_, place) => requestLine({ keyId, at, requestId: String(place) }));
+  await requests.writeRequests([
+    ...of('old', 1200, now - 3 * DAY_MS - 1),
+    ...of('busy', 1300),
+    ...of(null, 30),
+  ]);
+  await requests.writeRequests([...of('quiet', 7), ...of('busy', 5).map((one) => ({ ...one, status: 400 }))]);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let days = 3;
+  const most = { all: 1100, ofKey: 600, ofNobody: 20 };
+  const done = keepRequests({ requests, clock, log: silentLog, days: () => days, most, signal });
+  const count = async (keyId: string | null) => {
+    const all = { refused: null, since: 0, until: null, after: null, limit: 2000 };
+    return (await requests.requests({ ...all, of: { keyId } })).lines.length;
+  };
+  const counts = async () => [
+    await count('old'),
+    await count('busy'),
+    await count(null),
+    await count('quiet'),
+  ];
+  await clock.advance(1000);
+  expect(await counts()).toEqual([0, 605, 20, 7]);
+  most.all = 100;
+  await clock.advance(60_000);
+  expect(await counts()).toEqual([0, 63, 20, 7]);
+  days = 0;
+  await clock.advance(60_000);
+  expect(await counts()).toEqual([0, 0, 0, 0]);
   stopping.abort();
   await done;
   await store.close();

@@ -12,6 +12,7 @@ import { LoggedStore } from '../store/logged/logged-store.ts';
 import { replay } from '../store/logged/replay.ts';
 import { registryBehind, viewsBehind } from '../store/logged/written-behind.ts';
 import type { Registry } from '../store/registry.ts';
+import type { RequestLog } from '../store/request-log.ts';
 import type { Store } from '../store/store.ts';
 import type { SuppressionList } from '../store/suppressions.ts';
 import type { Taking } from '../store/taking.ts';
@@ -29,6 +30,7 @@ export interface Storage {
   readonly journal: Journal;
   readonly suppressions: SuppressionList;
   readonly webhooks: Webhooks;
+  readonly requests: RequestLog;
   readonly views: Views;
   readonly spool: Spool;
   /** Stores contents and facts together. */
@@ -102,9 +104,10 @@ async function openInDirectory({ dataDir, eventsKept, clock, onFailure }: Storag
     const taking = new LoggedStore({ ...thread, log: spool, spool, clock });
     opened.push({ close: () => taking.finish() });
     const written = () => taking.written();
-    const { keyring, accounts, journal, webhooks } = thread;
+    const { keyring, accounts, journal, webhooks, requests } = thread;
     const suppressions = taking.listOver(thread.suppressions);
-    const parts = { store: taking.asStore(), taking, keyring, accounts, journal, suppressions, webhooks };
+    const store = taking.asStore();
+    const parts = { store, taking, keyring, accounts, journal, suppressions, webhooks, requests };
     const registry = registryBehind(written, thread.registry);
     // Relays and domains themselves reveal a lost key.
     const holdSecretKey = async () => {};

@@ -7,6 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { Journal } from '../store/journal.ts';
+import type { RequestLog } from '../store/request-log.ts';
 import type { SuppressionList } from '../store/suppressions.ts';
 
 /** What the upkeep needs. */
@@ -105,6 +106,39 @@ export async function keepSuppressions({
   const prune = () => suppressions.forgetSuppressions(clock.wall(), BATCH);
   await keepPruning(SUPPRESSIONS_EVERY_MS, options, prune, (message) =>
     log.warn('suppressions.not_shortened', { message }),
+  );
+}
+
+const REQUESTS_EVERY_MS = 60_000;
+/** Most lines of requests: in all; of a key, refused ones and others each; and so of requests without a known key. */
+const MOST_REQUESTS = { all: 1_000_000, ofKey: 50_000, ofNobody: 5_000 };
+
+/** Removes lines of the log of requests that are too old, or too many, as {@link keepSuppressions} does. */
+export async function keepRequests({
+  requests,
+  days,
+  most = MOST_REQUESTS,
+  ...options
+}: PruningOptions & {
+  readonly requests: RequestLog;
+  /** The current `retention.requests_days`. */
+  readonly days: () => number;
+  readonly most?: typeof MOST_REQUESTS;
+}): Promise<void> {
+  const { clock, log, signal } = options;
+  const prune = async () => {
+    const pruned = await requests.forgetRequests(clock.wall() - days() * DAY_MS, most.all, BATCH);
+    if (pruned === BATCH) return pruned;
+    for (const key of await requests.keysOfRequests()) {
+      const keep = key === null ? most.ofNobody : most.ofKey;
+      // One at a time, so that whoever needs the store waits for one.
+      let trimmed = BATCH;
+      while (trimmed === BATCH && !signal.aborted) trimmed = await requests.trimRequests(key, keep, BATCH);
+    }
+    return pruned;
+  };
+  await keepPruning(REQUESTS_EVERY_MS, options, prune, (message) =>
+    log.warn('requests.not_shortened', { message }),
   );
 }
 

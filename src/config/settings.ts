@@ -316,6 +316,11 @@ export const SETTINGS = {
       30,
       'How long events are kept. Those of a message go with its record at the latest.',
     ),
+    'retention.requests_days': live(
+      integer(0, 30, 'days'),
+      3,
+      'How long the log of requests to the ingestion API is kept, at most 1,000,000 lines. 0 writes none.',
+    ),
     'retention.feedback_days': live(
       integer(0, 36_500, 'days'),
       30,

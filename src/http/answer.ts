@@ -44,7 +44,7 @@ export class Answer {
   readonly #expectsContinue: boolean;
   readonly #extra: string[];
   #writer: PacedWriter | null = null;
-  #begun = false;
+  #status: number | null = null;
   /** Its body is being written. */
   #writing = false;
   /** The connection ends with it: what follows its request is unintelligible. */
@@ -69,7 +69,12 @@ export class Answer {
 
   /** Whether its head was written. */
   get begun(): boolean {
-    return this.#begun;
+    return this.#status !== null;
+  }
+
+  /** The status that was sent; null: none was yet. */
+  get status(): number | null {
+    return this.#status;
   }
 
   setHeader(name: string, value: string): void {
@@ -116,13 +121,13 @@ export class Answer {
     try {
       for await (const { bytes, last } of releasedPieces(body)) {
         if (this.sent.over) return giveBack(bytes);
-        if (!this.#begun && this.#begin(head, body.sizeBytes)) drained = this.#drain();
+        if (!this.begun && this.#begin(head, body.sizeBytes)) drained = this.#drain();
         if (last) return this.#finish(bytes, drained, taken);
         if (!(await this.#paced(bytes))) return;
         unsent.progressed(this.#connection);
       }
     } catch (error) {
-      if (this.#begun) this.#connection.socket.destroy();
+      if (this.begun) this.#connection.socket.destroy();
       taken();
       throw error;
     }
@@ -170,7 +175,7 @@ export class Answer {
       this.#extra.length = 2;
       throw error;
     }
-    this.#begun = true;
+    this.#status = status;
     this.#writing = true;
   }
 

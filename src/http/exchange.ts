@@ -35,7 +35,7 @@ export class Exchange {
   readonly #answer: Answer;
   readonly #handling = new Ending();
   #query: URLSearchParams | null = null;
-  #cutOff = false;
+  #cutOffBy: Problem | null = null;
 
   constructor(
     request: IncomingMessage,
@@ -85,6 +85,16 @@ export class Exchange {
 
   get answered(): boolean {
     return this.#answer.begun;
+  }
+
+  /** The status of its answer; null: there is none yet. */
+  get status(): number | null {
+    return this.#answer.status;
+  }
+
+  /** Why it was cut off; null: it was not. */
+  get cutOffBy(): Problem | null {
+    return this.#cutOffBy;
   }
 
   /** Nobody waits for an answer any more: it was sent, the client has left, or it was cut off. */
@@ -167,7 +177,7 @@ export class Exchange {
       this.#answer.leave();
       return;
     }
-    this.#cutOff = true;
+    this.#cutOffBy = problem;
     const head = { status: problem.status, contentType: PROBLEM_TYPE, headers: problem.headers };
     this.#answer.last(head, problemBody(problem, this.requestId));
     this.#handling.end();
@@ -180,7 +190,7 @@ export class Exchange {
 
   /** Whether an answer would have no reader. Throws if there was an answer already. */
   #isDropped(): boolean {
-    if (this.#cutOff) return true;
+    if (this.#cutOffBy !== null) return true;
     if (this.answered) throw new Error(`answered twice: ${this.method} ${this.path}`);
     return this.over;
   }

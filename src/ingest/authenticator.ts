@@ -98,22 +98,45 @@ export class Authenticator {
     const known = this.#callers.get(secret);
     const form = known !== null ? 'well_formed' : inspectSecret(secret);
     if (form !== 'well_formed') return { ok: false, reason: form };
-    const { keyring } = this.#deps;
-    const find = async (now: number) => toCaller(await keyring.findByHash(hashSecret(secret), now));
-    const caller = await (known ?? this.#callers.begin(secret, find));
+    const caller = await (known ?? this.#lookUp(secret));
     if (caller === null) return { ok: false, reason: 'unknown' };
     return this.#judged(caller);
   }
 
   /** Finds the signer with an access key id; null: unknown, or its key is not valid now. Rejects as above. */
   async findSigner(accessKeyId: string): Promise<Signer | null> {
+    const signer = await this.#lookUpSigner(accessKeyId);
+    return signer !== null && this.#judged(signer.caller).ok ? signer : null;
+  }
+
+  /**
+   * The id of the key that a request named, in any state; null: it is unknown. No use of it, and no proof: whoever signs
+   * names a key without showing that they have it. Rejects as above.
+   */
+  async ownerOf(
+    named: { readonly secret: string } | { readonly accessKeyId: string },
+  ): Promise<string | null> {
+    if ('accessKeyId' in named) return (await this.#lookUpSigner(named.accessKeyId))?.caller.key.id ?? null;
+    const { secret } = named;
+    const known = this.#callers.get(secret);
+    if (known === null && inspectSecret(secret) !== 'well_formed') return null;
+    return (await (known ?? this.#lookUp(secret)))?.key.id ?? null;
+  }
+
+  #lookUp(secret: string): Promise<Caller | null> {
+    const { keyring } = this.#deps;
+    return this.#callers.begin(secret, async (now) =>
+      toCaller(await keyring.findByHash(hashSecret(secret), now)),
+    );
+  }
+
+  async #lookUpSigner(accessKeyId: string): Promise<Signer | null> {
     const find = async (now: number): Promise<Signer | null> => {
       const found = await this.#deps.signing.find(accessKeyId, now);
       const caller = toCaller(found?.key ?? null);
       return found === null || caller === null ? null : { secret: found.secret, caller };
     };
-    const signer = await (this.#signers.get(accessKeyId) ?? this.#signers.begin(accessKeyId, find));
-    return signer !== null && this.#judged(signer.caller).ok ? signer : null;
+    return await (this.#signers.get(accessKeyId) ?? this.#signers.begin(accessKeyId, find));
   }
 
   /** The caller, if its key is valid now; this is a use of it then. */

@@ -7,6 +7,7 @@ import type { Accounts, Keyring } from '../../src/store/accounts.ts';
 import { dayOf } from '../../src/store/counting.ts';
 import type { Journal } from '../../src/store/journal.ts';
 import type { Registry } from '../../src/store/registry.ts';
+import type { RequestLog } from '../../src/store/request-log.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SuppressionList } from '../../src/store/suppressions.ts';
 import type { TellingItem, TellRules } from '../../src/store/telling.ts';
@@ -28,6 +29,7 @@ import {
   T0,
   takeLane,
 } from '../contract/store/fixtures.ts';
+import { requestLine } from './request-line.ts';
 import { TELL_RULES } from './telling.ts';
 import { storedEndpoint, tryOf } from './webhooks.ts';
 
@@ -42,6 +44,7 @@ export interface Populated {
   readonly journal: Journal;
   readonly suppressions: SuppressionList;
   readonly webhooks: Webhooks;
+  readonly requests: RequestLog;
   readonly spool: Spool;
 }
 
@@ -82,6 +85,7 @@ export async function populate(into: Populated, count = 3): Promise<string[]> {
   await fillSuppressions(into);
   await fillFeedback(into.store, ids);
   await fillWebhooks(into.webhooks);
+  await into.requests.writeRequests([requestLine({ at: T0 })]);
   return ids;
 }
 

@@ -22,6 +22,7 @@ import type { IngestDeps, IngestOptions } from './options.ts';
 import { POSTMARK_TEST_TOKEN, POSTMARK_TESTER } from './providers/postmark/tester.ts';
 import { refusalAt } from './providers/providers.ts';
 import { signedCaller } from './providers/ses/access.ts';
+import type { RequestNote } from './request-log.ts';
 import { routes, type Target } from './routes.ts';
 import { limitStranger } from './strangers.ts';
 
@@ -48,6 +49,7 @@ class IngestApi {
   async handle(exchange: Exchange): Promise<void> {
     const { trustedProxies, limits } = this.#options;
     const match = this.#router.match(exchange.path);
+    const note = isNoted(exchange, match) ? this.#deps.recorder.begin() : null;
     const sourceAddress = clientAddress(exchange, trustedProxies);
     // Answers contain text from strangers: no browser may render them as a page.
     exchange.setHeader('X-Content-Type-Options', 'nosniff');
@@ -71,11 +73,12 @@ class IngestApi {
         return await target.stranger({ exchange, sourceAddress, params: match.params });
       }
       const { access, handle, door } = target;
-      const caller = await this.#admit(exchange, access, sourceAddress);
+      const caller = await this.#admit(exchange, access, sourceAddress, note);
       const checkKey = async () => void (await this.#callerOf(exchange, access, sourceAddress));
       await handle({ exchange, caller, sourceAddress, door, params: match.params, checkKey });
     } catch (error) {
       const problem = toProblem(error);
+      if (note !== null) note.problem = problem;
       const asProvider = refusalAt(exchange, this.#options.dropIn);
       if (problem === null) {
         if (asProvider !== null && !exchange.answered && !exchange.over)
@@ -91,6 +94,8 @@ class IngestApi {
       );
       if (asProvider === null) exchange.problem(problem);
       else asProvider(exchange, problem);
+    } finally {
+      if (note !== null) this.#deps.recorder.end(note, exchange, match);
     }
   }
 
@@ -99,9 +104,15 @@ class IngestApi {
   }
 
   /** Checks the key, its allowed sources, scope and rate. */
-  async #admit(exchange: Exchange, access: Access, sourceAddress: string): Promise<Call['caller']> {
+  async #admit(
+    exchange: Exchange,
+    access: Access,
+    sourceAddress: string,
+    note: RequestNote | null,
+  ): Promise<Call['caller']> {
     const caller = await this.#callerOf(exchange, access, sourceAddress);
     const { key, sources } = caller;
+    if (note !== null && caller !== POSTMARK_TESTER) note.keyId = key.id;
     const limit = key.rateLimit ?? this.#options.limits.rateLimitPerKey;
     const verdict = this.#deps.shared.limiter.take(key.id, access.window, limit, this.#deps.clock.mono());
     // Sent with every answer, refusals included.
@@ -157,6 +168,12 @@ class IngestApi {
     else if (!over)
       this.#deps.log.info('api.request_refused', { code, status, requestId, source: sourceAddress });
   }
+}
+
+/** Whether the log of requests has it: what strangers ask for, and what needs no key, are no business of any key. */
+function isNoted({ method }: Exchange, match: Match<Target> | null): boolean {
+  if (method === 'OPTIONS') return false;
+  return match === null || [...match.targets.values()].some((target) => 'access' in target);
 }
 
 function answerOptions(exchange: Exchange, allow: string, origins: readonly string[]): void {

@@ -66,6 +66,21 @@ export type Secret =
   | { readonly ok: true; readonly secret: string }
   | { readonly ok: false; readonly reason: 'missing' | 'malformed' };
 
+/** What a request names a key by: its secret, or the access key id of what signs. */
+export type NamedKey = { readonly secret: string } | { readonly accessKeyId: string };
+
+/** The key that a request names, however it does; null: none, or not in a form that is known. */
+export function namedKey(headers: Exchange['headers']): NamedKey | null {
+  const [, accessKeyId] =
+    /^AWS4-HMAC-SHA256 .{0,200}?\bCredential=(\w{1,64})\//.exec(headers.authorization ?? '') ?? [];
+  if (accessKeyId !== undefined) return { accessKeyId };
+  for (const scheme of ['postmark', 'bearer', 'basic'] as const) {
+    const given = secretOf(headers, scheme);
+    if (given.ok) return { secret: given.secret };
+  }
+  return null;
+}
+
 /** The secret in an `Authorization` header; null when it carries none. */
 function secretIn(authorization: string, scheme: 'bearer' | 'basic'): string | null {
   const match = /^(\w+) +(\S+) *$/.exec(authorization);

@@ -13,6 +13,7 @@ import type { IngestShared } from '../shared.ts';
 import type { UnsubscribeTerms } from '../unsubscribing.ts';
 import type { HookDeps } from './hook.ts';
 import type { ReadWords } from './inbox.ts';
+import type { RequestRecorder } from './request-log.ts';
 import type { VerdictDeps } from './verdict.ts';
 
 /** What the ingestion API needs. */
@@ -39,6 +40,8 @@ export interface IngestDeps {
   /** Every operator operation. Its refusals are `Problem`s. */
   readonly admin: AdminDoor;
   readonly shared: IngestShared;
+  /** Writes down which requests were made. */
+  readonly recorder: Pick<RequestRecorder, 'begin' | 'end'>;
   readonly events: Events;
   readonly clock: Clock;
   readonly random: Random;

@@ -6,11 +6,13 @@ import { ACCOUNTS } from '../plain/accounts.ts';
 import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
 import { REGISTRY } from '../plain/registry.ts';
+import { REQUEST_LOG } from '../plain/request-log.ts';
 import { Query } from '../plain/sql.ts';
 import { SUPPRESSIONS } from '../plain/suppressions.ts';
 import { WEBHOOKS } from '../plain/webhooks.ts';
 import { type Step, type Subject, type Work, workOf } from '../plain/work.ts';
 import type { Registry } from '../registry.ts';
+import type { RequestLog } from '../request-log.ts';
 import { StoreError } from '../store.ts';
 import type { SuppressionList } from '../suppressions.ts';
 import type { Webhooks } from '../webhooks.ts';
@@ -26,6 +28,7 @@ export interface PlainStores {
   readonly journal: Journal;
   readonly suppressions: SuppressionList;
   readonly webhooks: Webhooks;
+  readonly requests: RequestLog;
 }
 
 /** The plain rows over a database. */
@@ -57,6 +60,7 @@ export function plainStores(database: Database): PlainStores {
     journal: over(JOURNAL),
     suppressions: over(SUPPRESSIONS),
     webhooks: over(WEBHOOKS),
+    requests: over(REQUEST_LOG),
   };
 }
 

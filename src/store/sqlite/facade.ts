@@ -6,9 +6,11 @@ import { ACCOUNTS } from '../plain/accounts.ts';
 import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
 import { REGISTRY } from '../plain/registry.ts';
+import { REQUEST_LOG } from '../plain/request-log.ts';
 import { SUPPRESSIONS } from '../plain/suppressions.ts';
 import { WEBHOOKS } from '../plain/webhooks.ts';
 import type { Registry } from '../registry.ts';
+import type { RequestLog } from '../request-log.ts';
 import type { Store } from '../store.ts';
 import type { SuppressionList } from '../suppressions.ts';
 import type { Views } from '../views.ts';
@@ -28,6 +30,7 @@ export interface WritingStores {
   readonly journal: Journal;
   readonly suppressions: SuppressionList;
   readonly webhooks: Webhooks;
+  readonly requests: RequestLog;
   /** Writes what a log holds. */
   readonly applying: Applying;
 }
@@ -46,6 +49,7 @@ export function storesOver(call: Call<Verbs>, close: () => Promise<void>): Writi
     journal: forwarding<Journal>(JOURNAL.verbs, call),
     suppressions: forwarding<SuppressionList>(SUPPRESSIONS.verbs, call),
     webhooks: forwarding<Webhooks>(WEBHOOKS.verbs, call),
+    requests: forwarding<RequestLog>(REQUEST_LOG.verbs, call),
     applying: forwarding<Applying>({ apply: true, logMark: true }, call),
   };
 }

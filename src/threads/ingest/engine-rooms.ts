@@ -19,7 +19,7 @@ export function engineRooms(
   calls: CallsUnderWay,
   tellStep: (call: number, step: unknown) => void,
 ): Rooms {
-  const { intake, views, acts, desk, keyring, signing, suppressions } = rooms;
+  const { intake, views, acts, desk, keyring, signing, suppressions, requests } = rooms;
   return {
     views,
     acts,
@@ -27,6 +27,7 @@ export function engineRooms(
     keyring,
     signing,
     suppressions,
+    requests,
     intake: {
       accept: (packed: readonly PackedSubmission[], together: boolean) =>
         intake.accept(packed.map(unpackSubmission), together),

@@ -26,6 +26,7 @@ export function remoteRooms(
     keyring: room('keyring'),
     signing: room('signing'),
     suppressions: room('suppressions'),
+    requests: room('requests'),
     readWords: (message) => line.ask('words', 'read', [message]) as ReturnType<IngestRooms['readWords']>,
     outlook: (messages) => line.ask('outlook', 'look', [messages]) as Promise<LanesSeen>,
     spool: { read: (ref, part = null) => readRemote(ref, part, line) },

@@ -23,6 +23,7 @@ import { readingContract } from './reading.ts';
 import { registryContract } from './registry.ts';
 import { relocateContract } from './relocate.ts';
 import { reportContract } from './reports.ts';
+import { requestLogContract } from './request-log.ts';
 import { requeueContract } from './requeue.ts';
 import { searchContract } from './search.ts';
 import { settleContract } from './settle.ts';
@@ -47,6 +48,7 @@ export function storeContract(name: string, open: OpenSubject): void {
     journalContract(open);
     suppressionContract(open);
     webhookContract(open);
+    requestLogContract(open);
     accountContract(open);
     accountSessionContract(open);
     keyringContract(open);

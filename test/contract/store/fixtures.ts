@@ -11,6 +11,7 @@ import type { Accounts, Keyring } from '../../../src/store/accounts.ts';
 import type { Journal } from '../../../src/store/journal.ts';
 import type { BeginAnswer, UnitRef } from '../../../src/store/leased.ts';
 import type { Registry } from '../../../src/store/registry.ts';
+import type { RequestLog } from '../../../src/store/request-log.ts';
 import type { SettleAnswer, Settlement, Stamp, Store, Unit } from '../../../src/store/store.ts';
 import type { SuppressionList } from '../../../src/store/suppressions.ts';
 import type { PurgePolicy } from '../../../src/store/upkeep.ts';
@@ -27,6 +28,7 @@ export interface Subject {
   readonly journal: Journal;
   readonly suppressions: SuppressionList;
   readonly webhooks: Webhooks;
+  readonly requests: RequestLog;
   /** Closes and opens again: what was committed must still be there. */
   reopen(): Promise<Subject>;
   /** Reads behind the seam's back what the store keeps by differences and no view shows. */

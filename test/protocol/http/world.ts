@@ -22,6 +22,7 @@ import type { SnsGet } from '../../../src/ingest/hooks/sns-fetch.ts';
 import { createIngestApi } from '../../../src/ingest/http/api.ts';
 import { readContent } from '../../../src/ingest/http/find-message.ts';
 import type { IngestDeps, IngestLimits, IngestOptions } from '../../../src/ingest/http/options.ts';
+import { REQUEST_LINES_A_SECOND, RequestRecorder } from '../../../src/ingest/http/request-log.ts';
 import type { VerdictDeps } from '../../../src/ingest/http/verdict.ts';
 import type { SharedLimits } from '../../../src/ingest/shared.ts';
 import type { UnsubscribeTerms } from '../../../src/ingest/unsubscribing.ts';
@@ -188,6 +189,8 @@ export class World extends IngestWorld {
   readonly done: Done[] = [];
   /** What is known of lanes, by name. */
   readonly figures = new Map<string, LaneFigures>();
+  /** Writes the log of requests. */
+  readonly recorder: RequestRecorder;
   readonly #server: HttpServer;
   #port = 0;
 
@@ -197,6 +200,17 @@ export class World extends IngestWorld {
     const { intake, stores, shared, events, clock, random, log, signal } = this;
     const { views, suppressions } = stores;
     const { operations, outlook } = queueOf(this);
+    this.recorder = new RequestRecorder(
+      {
+        requests: stores.requests,
+        authenticator: shared.authenticator,
+        isKept: () => true,
+        clock,
+        log,
+        signal,
+      },
+      REQUEST_LINES_A_SECOND,
+    );
     const handler = createIngestApi(
       {
         intake,
@@ -221,6 +235,7 @@ export class World extends IngestWorld {
         admin: adminOf(this, operations),
         webuiPort: () => 8443,
         ready: () => this.ready,
+        recorder: this.recorder,
       },
       this.options,
     );

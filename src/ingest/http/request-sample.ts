@@ -1,0 +1,118 @@
+import { isRefused, type RequestLine } from '../../domain/request-line.ts';
+
+/** Lines of one key that were refused, or that were not. */
+interface Group {
+  lines: Weighed[];
+  /** Every so many requests one is kept. */
+  step: number;
+  /** How many are left out before the next one is kept. */
+  skip: number;
+}
+
+interface Weighed {
+  readonly line: RequestLine;
+  weight: number;
+}
+
+export interface SampleLimits {
+  /** Most lines. */
+  readonly max: number;
+  /** Most lines of requests without a known key that were refused, and as many of others. */
+  readonly ofNobody: number;
+}
+
+/** The part of the lines that refusals leave to others, if there are many of both. */
+const SHARE_OF_OTHERS = 0.25;
+
+/**
+ * The requests of a second. All of them are kept while they are few; of many, every n-th of the same key and kind, with
+ * a weight that says how many it stands for. It takes the same room for any number of requests.
+ */
+export class RequestSample {
+  readonly #limits: SampleLimits;
+  readonly #refused = new Map<string | null, Group>();
+  readonly #others = new Map<string | null, Group>();
+  #size = 0;
+  #sizeOfOthers = 0;
+
+  constructor(limits: SampleLimits) {
+    this.#limits = limits;
+  }
+
+  get isEmpty(): boolean {
+    return this.#size === 0;
+  }
+
+  /** Counts a request; `make` is called if its line is kept. */
+  add({ keyId, status }: Pick<RequestLine, 'keyId' | 'status'>, make: () => RequestLine): void {
+    const isOther = !isRefused({ status });
+    const groups = isOther ? this.#others : this.#refused;
+    const group = groups.get(keyId) ?? { lines: [], step: 1, skip: 0 };
+    if (isLeftOut(group)) return;
+    if (this.#size >= this.#limits.max && !this.#makesRoom()) return;
+    // It may have been thinned to make room.
+    if (isLeftOut(group)) return;
+    groups.set(keyId, group);
+    group.lines.push({ line: make(), weight: 1 });
+    group.skip = group.step - 1;
+    this.#count(1, isOther);
+    if (keyId === null && group.lines.length > this.#limits.ofNobody) this.#thin(group, isOther);
+  }
+
+  /** Its lines, each with its weight; it is empty then. */
+  take(): RequestLine[] {
+    const groups = [...this.#refused.values(), ...this.#others.values()];
+    this.#refused.clear();
+    this.#others.clear();
+    this.#size = 0;
+    this.#sizeOfOthers = 0;
+    return groups
+      .flatMap(({ lines }) => lines.map(({ line, weight }) => ({ ...line, weight })))
+      .sort((a, b) => a.at - b.at);
+  }
+
+  /** False: each line is the only one of its key and kind. */
+  #makesRoom(): boolean {
+    const tooManyOthers = this.#sizeOfOthers > this.#limits.max * SHARE_OF_OTHERS;
+    return [tooManyOthers, !tooManyOthers].some((isOther) => {
+      const group = largest(isOther ? this.#others : this.#refused);
+      if (group !== null) this.#thin(group, isOther);
+      return group !== null;
+    });
+  }
+
+  /** Leaves out every second line; the one before it stands for both. */
+  #thin(group: Group, isOther: boolean): void {
+    const kept: Weighed[] = [];
+    for (const [place, one] of group.lines.entries()) {
+      const before = kept.at(-1);
+      if (place % 2 === 0 || before === undefined) kept.push(one);
+      else before.weight += one.weight;
+    }
+    this.#count(kept.length - group.lines.length, isOther);
+    group.lines = kept;
+    group.step *= 2;
+    group.skip = Math.max(0, group.step - (kept.at(-1)?.weight ?? 0));
+  }
+
+  #count(difference: number, isOther: boolean): void {
+    this.#size += difference;
+    if (isOther) this.#sizeOfOthers += difference;
+  }
+}
+
+/** Whether the next request of a group is left out: the last line that was kept stands for it then. */
+function isLeftOut(group: Group): boolean {
+  const last = group.lines.at(-1);
+  if (group.skip === 0 || last === undefined) return false;
+  group.skip--;
+  last.weight++;
+  return true;
+}
+
+/** The group with the most lines, of those with several; null: there is none. */
+function largest(groups: ReadonlyMap<string | null, Group>): Group | null {
+  let found: Group | null = null;
+  for (const group of groups.values()) if (group.lines.length > (found?.lines.length ?? 1)) found = group;
+  return found;
+}
