@@ -72,7 +72,7 @@ export async function startSmtpService(
   writeFileSync(inDirectory('listener.pem'), cert);
   writeFileSync(inDirectory('listener.key'), key);
   installation.configure(`
-api: { port: 0, bind: ["127.0.0.1"], rate_limit_per_key: 0 }
+api: { port: 0, bind: ["127.0.0.1"], rate_limit_per_key: 0, tls_enabled: true, tls_port: 0 }
 webui: { port: 0, bind: ["127.0.0.1"] }
 listener: { ports: [0], implicit_tls_ports: [0], bind: ["127.0.0.1"]${listener && `, ${listener}`} }
 tls: { cert_file: ${inDirectory('listener.pem')}, key_file: ${inDirectory('listener.key')} }

@@ -1,13 +1,12 @@
-/** Providers' own SDKs for other languages, unchanged, sending through the APIs of contract-2 §C. */
+/**
+ * Providers' own SDKs for other languages, unchanged, sending through the APIs of contract-2 §C. PHP's are in
+ * `test/e2e/frameworks.test.ts`.
+ */
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect } from 'node:net';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createServer } from 'node:tls';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createAuthority, createCertificate } from '../../../peers/certificate.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeIf } from '../../../peers/need.ts';
 import { ownEnvironment } from '../../../support/package.ts';
 import { works } from '../../../support/recipes.ts';
@@ -150,63 +149,3 @@ describeIf(goSdk, 'go, aws-sdk-go-v2 (unpacked by .ci/run)', 'aws-sdk-go-v2, for
     ]);
   });
 });
-
-const BRIDGES = ['Amazon', 'Mailgun', 'Postmark', 'Sendgrid'];
-const bridges = BRIDGES.map((name) => `require 'Symfony/Component/Mailer/Bridge/${name}/autoload.php';`);
-const symfony = works('php', '-r', `require 'AsyncAws/Ses/autoload.php'; ${bridges.join(' ')}`);
-
-describeIf(symfony, 'php-symfony-…-mailer, php-symfony-http-client', "Symfony's mailer", () => {
-  test.each([
-    ['SendGrid', 'sendgrid+api', 'KEY', MESSAGE_ID, 'access forbidden'],
-    ['Postmark', 'postmark+api', 'KEY', /^[0-9a-f-]{36}$/, 'other.example'],
-    ['Mailgun', 'mailgun+api', 'KEY:example.com', /^<.+@.+>$/, 'other.example'],
-    ['Mailgun, finished', 'mailgun+https', 'KEY:example.com', /^<.+@.+>$/, 'other.example'],
-    ['SES', 'ses+api', 'ID:SECRET', MESSAGE_ID, 'other.example'],
-  ])('sends as to %s, over TLS', PATIENCE, async (_, scheme, credentials, id, refusal) => {
-    const { port, ca } = await terminateTls();
-    const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = signer;
-    const user = credentials
-      .replace('KEY', key)
-      .replace('ID:SECRET', `${AWS_ACCESS_KEY_ID}:${encodeURIComponent(AWS_SECRET_ACCESS_KEY)}`);
-    const trust = ['openssl.cafile', 'curl.cainfo'].flatMap((setting) => ['-d', `${setting}=${ca}`]);
-    const dsn = `${scheme}://${user}@localhost:${port}`;
-    const { seen, sent } = await sentBy(() => seenBy('php', [...trust, 'symfony.php', dsn]));
-    expect(seen).toEqual([
-      {
-        sent: expect.stringMatching(id),
-        refused: [
-          'Symfony\\Component\\Mailer\\Exception\\HttpTransportException',
-          expect.stringContaining(refusal),
-        ],
-      },
-    ]);
-    expect(sent).toHaveLength(1);
-    const [{ to, subject, text } = { to: [], subject: '', text: '' }] = sent;
-    expect(to.map((recipient) => recipient.split(' ')[1])).toEqual([
-      'bob@example.org',
-      'cc@example.org',
-      'bcc@example.org',
-    ]);
-    expect(subject).toBe('Grüße');
-    for (const part of [DATA, 'data.bin', 'Content-ID:']) expect(text).toContain(part);
-  });
-});
-
-/** Symfony's transports for APIs know only https: something before the world that ends TLS, for the test. */
-async function terminateTls(): Promise<{ readonly port: number; readonly ca: string }> {
-  const authority = createAuthority();
-  const folder = mkdtempSync(join(tmpdir(), 'waybill-sdks-'));
-  const ca = join(folder, 'ca.pem');
-  writeFileSync(ca, authority.cert);
-  const server = createServer(createCertificate({ hosts: ['localhost'], issuer: authority }), (outside) => {
-    const inside = connect(world.port, '127.0.0.1');
-    outside.on('error', () => inside.destroy()).pipe(inside);
-    inside.on('error', () => outside.destroy()).pipe(outside);
-  });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  onTestFinished(() => {
-    server.close();
-    rmSync(folder, { recursive: true });
-  });
-  return { port: (server.address() as AddressInfo).port, ca };
-}

@@ -103,7 +103,7 @@ test('an urlencoded form is taken; to is a comma list', async () => {
 
 test('o:testmode=yes captures, and the message says so', async () =>
   expect((await ask(`${MAIL}&o%3Atestmode=yes`)).json['message']).toBe(
-    'Captured in the local inbox; nothing will be sent.',
+    'Queued. Captured in the local inbox; nothing will be sent.',
   ));
 
 test('every fault is in the message', async () =>

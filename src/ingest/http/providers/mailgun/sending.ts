@@ -56,5 +56,8 @@ function answerAsMailgun({ exchange }: Call, outcome: Outcome): void {
   }
   const { messageId, message, replayed } = outcome.receipt;
   const headers = replayed ? { 'Idempotency-Replayed': 'true' } : {};
-  exchange.json(200, { id: messageId, message }, headers);
+  exchange.json(200, { id: messageId, message: asQueued(message) }, headers);
 }
+
+/** Clients such as django-anymail take nothing for accepted that does not begin as Mailgun's own answer does. */
+const asQueued = (message: string) => (message.startsWith('Queued') ? message : `Queued. ${message}`);
