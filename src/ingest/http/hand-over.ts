@@ -36,7 +36,7 @@ export type Outcome =
   | { readonly kind: 'receipt'; readonly receipt: Receipt }
   | { readonly kind: 'verdict'; readonly verdict: Verdict };
 
-/** A checked submission or, for a repeat, the receipt of the first one. */
+/** A checked submission; or a receipt: of what was accepted while it was read, or for a repeat of the first one. */
 export type ReadRequest =
   | { readonly submission: Submission; readonly dryRun: boolean }
   | { readonly receipt: Receipt };

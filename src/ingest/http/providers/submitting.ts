@@ -8,7 +8,14 @@ import { inSlices, yieldToLoop } from '../../../lib/clock.ts';
 import { decodeBase64 } from '../../../lib/decode.ts';
 import { requestFaults } from '../../../operations/request-faults.ts';
 import type { Call } from '../call.ts';
-import { type AttachmentField, type Fields, faultyFields, NO_FIELDS, type PointTo } from '../fields.ts';
+import {
+  type AttachmentField,
+  type FieldName,
+  type Fields,
+  faultyFields,
+  NO_FIELDS,
+  type PointTo,
+} from '../fields.ts';
 import type { SubmitDeps } from '../hand-over.ts';
 import { readJsonBody } from '../read-fields.ts';
 import { base64Rule } from '../schema.ts';
@@ -25,6 +32,8 @@ export interface GivenMessage {
   readonly fields: GivenFields;
   /** Where the provider's message has each of our fields. */
   readonly pointTo: PointTo;
+  /** Fields that were given but could not be read; what is wrong with them is told beside. */
+  readonly faulty?: ReadonlySet<FieldName>;
 }
 
 /** The most faults of a body's form that are told. */
@@ -59,12 +68,12 @@ export function tellIgnored(exchange: Exchange, given: object, ignorable: readon
  */
 export async function toSubmission(
   call: Call,
-  { fields, pointTo }: GivenMessage,
+  { fields, pointTo, faulty = new Set<never>() }: GivenMessage,
   idempotencyKey: string | null,
   deps: SubmitDeps,
   others: readonly FieldFault[] = [],
 ): Promise<Submission> {
-  const read = { fields: { ...NO_FIELDS, ...fields }, faulty: new Set<never>(), faults: [], pointTo };
+  const read = { fields: { ...NO_FIELDS, ...fields }, faulty, faults: [], pointTo };
   const context = submissionContext(call, idempotencyKey, deps);
   return await inSlices(buildSubmission(read, context, deps.options.limits, others));
 }

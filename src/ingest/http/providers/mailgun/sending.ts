@@ -1,4 +1,9 @@
+import type { FieldFault } from '../../../../http/problem.ts';
+import type { Share } from '../../../../lib/budget.ts';
+import { refuseRate } from '../../batch.ts';
 import type { Call } from '../../call.ts';
+import { NO_FIELDS, type ReadFields } from '../../fields.ts';
+import type { FormEntry } from '../../form-fields.ts';
 import { type Outcome, type ReadRequest, takeOne } from '../../hand-over.ts';
 import { readIdempotencyKey } from '../../idempotency.ts';
 import { NO_PARAMETERS, readParameters } from '../../query.ts';
@@ -7,7 +12,10 @@ import { readForm } from '../../read-fields.ts';
 import { submissionContext } from '../../submission-context.ts';
 import { readSubmission, refuseOtherwiseSigned } from '../../submit.ts';
 import type { ProviderDeps } from '../provider.ts';
+import type { GivenMessage } from '../submitting.ts';
+import { judgeTogether, takeTogether } from '../together.ts';
 import { type FinishedForm, fieldsOf, finishedFormOf } from './form.ts';
+import { forEachRecipient, takeVariables } from './recipient-variables.ts';
 
 /** What takes messages: each is a form. */
 
@@ -16,10 +24,51 @@ export async function send(call: Call, deps: ProviderDeps): Promise<void> {
   const { exchange } = call;
   const { limits } = deps.options;
   const outcome = await takeOne(call, deps, async (budget) => {
-    const form = await readForm(exchange, { limits, budget });
-    return await readSubmission(call, fieldsOf(exchange, form), deps);
+    const { given, others } = takeVariables(await readForm(exchange, { limits, budget }));
+    const read = fieldsOf(exchange, others);
+    if (given === null) return await readSubmission(call, read, deps);
+    return await takeForEach(call, read, given, deps, budget);
   });
   answerAsMailgun(call, outcome);
+}
+
+/** Takes a message for each recipient: all in one commit, or none. Throws a `Problem`: 400, 413, 403, 429, 401, 409, 503. */
+async function takeForEach(
+  call: Call,
+  read: ReadFields,
+  given: readonly FormEntry[],
+  deps: ProviderDeps,
+  budget: Share,
+): Promise<ReadRequest> {
+  readParameters(call.exchange.query, NO_PARAMETERS);
+  const { key, faults: faultsOfKey } = readIdempotencyKey(call.exchange);
+  const { recipients, faults, make } = forEachRecipient(read, given, deps.options.limits);
+  const found = [...faultsOfKey, ...read.faults, ...faults];
+  // For nobody the rest is judged all the same, so that all faults are told; with a fault, for one alone.
+  const messages = recipients.length === 0 ? [null] : found.length > 0 ? recipients.slice(0, 1) : recipients;
+  if (messages.length > 1) refuseRate(call.caller.key.id, messages.length, deps);
+  const nobody = forNobody(read, faults);
+  const submissions = await judgeTogether(
+    call,
+    messages,
+    { key, found, make: (recipient) => (recipient === null ? nobody : make(recipient)) },
+    deps,
+    budget,
+  );
+  const [first] = submissions;
+  if (first === undefined) throw new Error('a fault was not reported');
+  refuseOtherwiseSigned(read, first, deps);
+  if (read.fields.dryRun) return { submission: first, dryRun: true };
+  return { receipt: await takeTogether(call, submissions, key, deps) };
+}
+
+/** The message without its recipients, which are reported as missing if nothing else is wrong with them. */
+function forNobody({ fields, faulty, pointTo }: ReadFields, faults: readonly FieldFault[]): GivenMessage {
+  return {
+    fields: { ...fields, to: NO_FIELDS.to },
+    faulty: faults.some(({ pointer }) => /^\/to(?:\/|$)/.test(pointer)) ? new Set([...faulty, 'to']) : faulty,
+    pointTo,
+  };
 }
 
 /** `POST /v3/{domain}/messages.mime`: a finished message. */

@@ -1,15 +1,14 @@
 import { SCOPES, type Scope } from '../../../../domain/key.ts';
-import type { Submission } from '../../../../domain/message.ts';
-import { type FieldFault, Problem } from '../../../../http/problem.ts';
-import { heldWhile, type Share } from '../../../../lib/budget.ts';
+import type { FieldFault } from '../../../../http/problem.ts';
+import { heldWhile } from '../../../../lib/budget.ts';
 import { refuseRate } from '../../batch.ts';
 import type { Access, Call } from '../../call.ts';
-import { refuseFaults } from '../../fields.ts';
-import { handOverTogether, idempotencyMismatch, refuseSuspended } from '../../hand-over.ts';
-import { keyInBatch, readIdempotencyKey } from '../../idempotency.ts';
+import { refuseSuspended } from '../../hand-over.ts';
+import { readIdempotencyKey } from '../../idempotency.ts';
 import { NO_PARAMETERS, readParameters } from '../../query.ts';
 import type { Provider, ProviderDeps } from '../provider.ts';
-import { inTurns, readBody, tellIgnored, toSubmission } from '../submitting.ts';
+import { readBody, tellIgnored } from '../submitting.ts';
+import { judgeTogether, takeTogether } from '../together.ts';
 import { type Mail, mailSchema, messageOf, typeOf } from './fields.ts';
 import { refuseAsSendgrid } from './refusals.ts';
 import { SUPPRESSION_ENDPOINTS } from './suppressions.ts';
@@ -43,96 +42,18 @@ async function send(call: Call, deps: ProviderDeps): Promise<void> {
     if (mail.personalizations.length > 1) refuseRate(id, mail.personalizations.length, deps);
     tellIgnored(exchange, ignorable(mail), Object.keys(ignorable(mail)));
     const found = [...faults, ...notOffered(mail)];
-    const submissions = await submissionsOf(call, mail, { key, found }, deps, budget);
+    const { maxMessageBytes: maxBytes } = deps.options.limits;
+    const submissions = await judgeTogether(
+      call,
+      mail.personalizations,
+      { key, found, make: (_, place) => messageOf(mail, place, { idempotencyKey: key, maxBytes }) },
+      deps,
+      budget,
+    );
     if (mail.mail_settings?.sandbox_mode?.enable === true) return exchange.empty(200);
-    await call.checkKey();
-    const taken = await deps.inProgress.alone(id, key, async () => {
-      if (key !== null) await refuseOtherNumber(id, key, submissions.length, deps);
-      return handOverTogether(submissions, deps);
-    });
-    const replayed = taken.every((receipt) => receipt.replayed);
-    exchange.empty(202, {
-      'X-Message-Id': taken[0]?.id ?? '',
-      ...(replayed && { 'Idempotency-Replayed': 'true' }),
-    });
+    const { id: first, replayed } = await takeTogether(call, submissions, key, deps);
+    exchange.empty(202, { 'X-Message-Id': first, ...(replayed && { 'Idempotency-Replayed': 'true' }) });
   });
-}
-
-/** Faults told of all messages together; the others are not looked for. */
-const MAX_FAULTS = 20;
-
-/** A submission of each message. Throws a `Problem`: 400 with the faults of all, each once; 403, 413, 503. */
-async function submissionsOf(
-  call: Call,
-  mail: Mail,
-  { key, found }: { readonly key: string | null; readonly found: readonly FieldFault[] },
-  deps: ProviderDeps,
-  budget: Share,
-): Promise<Submission[]> {
-  const { maxMessageBytes, maxBatchBytes } = deps.options.limits;
-  const faults = new Map<string, FieldFault>();
-  const note = (fault: FieldFault) => faults.set(`${fault.pointer} ${fault.detail}`, fault);
-  found.forEach(note);
-  const isSingle = mail.personalizations.length === 1;
-  let bytes = 0;
-  const made = await inTurns(
-    mail.personalizations,
-    call,
-    budget,
-    async (_, place): Promise<Submission | null> => {
-      if (faults.size >= MAX_FAULTS) return null;
-      try {
-        const message = messageOf(mail, place, { idempotencyKey: key, maxBytes: maxMessageBytes });
-        const own = key === null || isSingle ? key : keyInBatch(key, place);
-        const submission = await toSubmission(call, message, own, deps).catch((error: unknown) => {
-          throw atSender(error, message.pointTo('from'));
-        });
-        bytes += submission.content.sizeBytes;
-        if (!isSingle && bytes > maxBatchBytes) throw tooLarge(maxBatchBytes);
-        return submission;
-      } catch (error) {
-        if (!(error instanceof Problem) || error.status !== 400 || error.errors.length === 0) throw error;
-        error.errors.forEach(note);
-        return null;
-      }
-    },
-    (submission) => submission?.content.sizeBytes ?? 0,
-  );
-  refuseFaults([...faults.values()]);
-  return made.flatMap((submission) => submission ?? []);
-}
-
-/** The refusal of a sender names its field. */
-function atSender(error: unknown, pointer: string): unknown {
-  if (!(error instanceof Problem) || error.code !== 'sender_not_allowed') return error;
-  const { status, code, detail } = error;
-  return new Problem(status, code, detail, { errors: [{ pointer, code, detail }] });
-}
-
-function tooLarge(maxBytes: number): Problem {
-  return new Problem(
-    413,
-    'content_too_large',
-    `All messages of a request may have at most ${maxBytes} bytes together. Give fewer personalizations at once, or raise api.max_batch_bytes.`,
-  );
-}
-
-/**
- * Throws the problem 409 when the first request under this key had another number of messages: their keys would be
- * others, or more would be sent.
- */
-async function refuseOtherNumber(
-  keyId: string,
-  key: string,
-  count: number,
-  { views, clock }: ProviderDeps,
-): Promise<void> {
-  const isKnown = async (one: string) => (await views.remembered(keyId, one, clock.wall())) !== null;
-  const others = count === 1 ? [keyInBatch(key, 0)] : [key, keyInBatch(key, count)];
-  for (const other of others) if (await isKnown(other)) throw idempotencyMismatch();
-  const hadFewer =
-    count > 1 && (await isKnown(keyInBatch(key, 0))) && !(await isKnown(keyInBatch(key, count - 1)));
-  if (hadFewer) throw idempotencyMismatch();
 }
 
 interface Feature {
