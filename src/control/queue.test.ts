@@ -91,6 +91,7 @@ function storeActs(): Acts {
       return answer?.kind ?? 'not_found';
     },
     discard: async (ids) => (await stores.store.discard(ids, stamp())).filter(Boolean).length,
+    reschedule: async () => 'not_found',
     decideRestored: async () => 0,
     redecide: async (deliveries) => {
       redecided.push(...deliveries.map(({ recipient: address }) => address));

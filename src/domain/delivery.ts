@@ -75,6 +75,20 @@ export function whenCancelled(state: DeliveryState): 'fails' | 'is_marked' | 'st
 }
 
 /**
+ * Another send time: only while the message waits for the one that it has, and nothing of it was tried. A peer may have
+ * what is due.
+ */
+export function whenRescheduled(
+  message: { readonly counts: StateCounts; readonly notBefore: number | null; readonly attempts: number },
+  now: number,
+): 'moves' | 'due' | 'final' {
+  const { queued, processing, retrying } = message.counts;
+  if (queued + processing + retrying === 0) return 'final';
+  const isUntried = processing + retrying + message.attempts === 0;
+  return isUntried && message.notBefore !== null && message.notBefore > now ? 'moves' : 'due';
+}
+
+/**
  * Retrying: the delivery is due again, as `queued` or `retrying`, or goes on although its cancellation was requested
  * (the later of a cancel and a retry counts), or stays as it is.
  */

@@ -6,7 +6,7 @@ import type { RoutingTable, RuleVerdict } from '../domain/route.ts';
 import type { RouteFacts } from '../domain/route-match.ts';
 import type { SettlePolicy } from '../domain/settle.ts';
 import type { SuppressionReason, SuppressionRules } from '../domain/suppression.ts';
-import type { CancelAnswer, Reassignment, RequeueAnswer } from '../store/acting.ts';
+import type { CancelAnswer, Reassignment, RequeueAnswer, RescheduleAnswer } from '../store/acting.ts';
 import type { PurgePolicy, RestoredAct } from '../store/upkeep.ts';
 import type { WaitingDelivery } from '../store/views.ts';
 
@@ -16,6 +16,10 @@ export interface Acts {
   cancel(id: string): Promise<CancelAnswer>;
   /** Retries failed and deferred recipients now. Rejects with `StoreError`. */
   retry(id: string): Promise<RequeueAnswer['kind']>;
+  /**
+   * Gives a message that waits for its send time another one (wall ms); a past one means now. Rejects with `StoreError`.
+   */
+  reschedule(id: string, sendAt: number): Promise<RescheduleAnswer['kind']>;
   /** Removes the contents of captured messages. Returns the number of messages. Rejects with `StoreError`. */
   discard(ids: readonly string[]): Promise<number>;
   /** Decides on everything that a restore brought back. Returns the number of recipients. Rejects with `StoreError`. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Events } from '../observe/events.ts';
-import type { CancelAnswer, Reassignment, RequeueAnswer } from '../store/acting.ts';
+import type { CancelAnswer, Reassignment, RequeueAnswer, RescheduleAnswer } from '../store/acting.ts';
 import type { Store } from '../store/store.ts';
 import type { RestoredAct } from '../store/upkeep.ts';
 import type { WaitingDelivery } from '../store/views.ts';
@@ -55,6 +55,20 @@ export class Acting implements Acts {
     const stuck = answer.lanes.filter((lane) => !this.#dispatch.canSend(lane));
     if (answer.lanes.length === 0 || stuck.length > 0) this.#redecide.cameBack(stuck);
     events.emit({ type: 'acted', messageId: id, act: 'retry' });
+    return answer.kind;
+  }
+
+  async reschedule(id: string, sendAt: number): Promise<RescheduleAnswer['kind']> {
+    const { store, clock, events, node, settings } = this.#deps;
+    const now = clock.wall();
+    const request = { id, sendAt, expiresAt: now + settings().retry.maxAgeMs };
+    const [answer = NOT_FOUND] = await store.reschedule([request], { node, now });
+    if (answer.kind !== 'rescheduled') return answer.kind;
+    for (const lane of answer.lanes) {
+      this.#leases.want(lane);
+      this.#dispatch.expect(lane, answer.dueAt);
+    }
+    events.emit({ type: 'acted', messageId: id, act: 'reschedule' });
     return answer.kind;
   }
 

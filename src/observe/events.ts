@@ -37,7 +37,11 @@ export type Event =
   /** Recipients in hand when their message was cancelled, which ended without an attempt. */
   | { readonly type: 'cancelled'; readonly messageId: string; readonly recipients: readonly string[] }
   /** A message was cancelled or retried, and changed. A cancellation does not end an attempt under way. */
-  | { readonly type: 'acted'; readonly messageId: string; readonly act: 'cancel' | 'retry' | 'discard' }
+  | {
+      readonly type: 'acted';
+      readonly messageId: string;
+      readonly act: 'cancel' | 'retry' | 'reschedule' | 'discard';
+    }
   | {
       readonly type: 'denied';
       readonly reason: string;

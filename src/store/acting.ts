@@ -27,6 +27,25 @@ export type RequeueAnswer =
   | { readonly kind: 'content_expired' }
   | { readonly kind: 'not_found' };
 
+/** See `Store.reschedule`. */
+export interface RescheduleRequest {
+  readonly id: string;
+  /** Wall ms. */
+  readonly sendAt: number;
+  /** Wall ms: the new expiry if it could be sent now. */
+  readonly expiresAt: number;
+}
+
+/** See `Store.reschedule`. */
+export type RescheduleAnswer =
+  /** The lanes in which it waits, and when it comes due there (wall ms). */
+  | { readonly kind: 'rescheduled'; readonly lanes: readonly string[]; readonly dueAt: number }
+  /** It is due, or was tried before: nothing changed. */
+  | { readonly kind: 'due' }
+  /** Every delivery is final: nothing changed. */
+  | { readonly kind: 'final' }
+  | { readonly kind: 'not_found' };
+
 /** See `Store.reassign`. */
 export interface Reassignment {
   readonly messageId: string;

@@ -50,6 +50,7 @@ export const STORE_VERBS: Readonly<Record<Exclude<keyof Store, 'close'>, true>> 
   expire: true,
   cancel: true,
   requeue: true,
+  reschedule: true,
   reassign: true,
   acquireLanes: true,
   renewLanes: true,

@@ -4,7 +4,14 @@ import type { BodyFlags, ContentPart, ContentRef, Priority, Recipient } from '..
 import type { QuotaRefund } from '../domain/quota.ts';
 import type { Transition } from '../domain/settle.ts';
 import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } from './accepting.ts';
-import type { CancelAnswer, Reassignment, RequeueAnswer, RequeueRequest } from './acting.ts';
+import type {
+  CancelAnswer,
+  Reassignment,
+  RequeueAnswer,
+  RequeueRequest,
+  RescheduleAnswer,
+  RescheduleRequest,
+} from './acting.ts';
 import type { BeginAnswer, BeginRequest, ReleaseRequest, Suppressing, UnitRef } from './leased.ts';
 import type {
   OwnBounces,
@@ -124,6 +131,12 @@ export interface Store {
    * queue refuses it. One answer per request, in order.
    */
   requeue(requests: readonly RequeueRequest[], at: Stamp): Promise<RequeueAnswer[]>;
+
+  /**
+   * Gives messages that wait for their send time another one; a past one means now. Their expiry is the request's, as
+   * much later. One answer per request, in order.
+   */
+  reschedule(requests: readonly RescheduleRequest[], at: Stamp): Promise<RescheduleAnswer[]>;
 
   /**
    * Reroutes waiting deliveries. One answer per move, in order: false if the delivery no longer waits in `fromLane`; it

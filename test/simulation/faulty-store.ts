@@ -154,6 +154,12 @@ export function faultyStore(parts: FaultyStoreParts): Store {
         () => inner.requeue(requests, at),
         () => requests.map(({ id }) => id),
       ),
+    reschedule: (requests, at) =>
+      call(
+        'reschedule',
+        () => inner.reschedule(requests, at),
+        () => requests.map(({ id }) => id),
+      ),
     reassign: (moves, at) => call('reassign', () => inner.reassign(moves, at), none),
     acquireLanes: (wanted, limit, until, at, except) =>
       call(
@@ -238,6 +244,7 @@ const NEEDS_ROOM: ReadonlySet<string> = new Set([
   'expire',
   'cancel',
   'requeue',
+  'reschedule',
   'reassign',
   'acquireLanes',
   'renewLanes',

@@ -83,6 +83,12 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
     return answer?.kind ?? 'not_found';
   }
 
+  async reschedule(id: string, sendAt: number) {
+    const expiresAt = this.#clock.wall() + MAX_AGE_MS;
+    const [answer] = await this.#store.reschedule([{ id, sendAt, expiresAt }], this.#stamp());
+    return answer?.kind ?? 'not_found';
+  }
+
   async reroute(moves: readonly Reassignment[]) {
     const answers = await this.#store.reassign(moves, this.#stamp());
     return answers.filter(Boolean).length;

@@ -316,6 +316,7 @@ describe('a log that failed', () => {
     reclaim: (store) => store.reclaim({ seize: true, policy: POLICY, dice: 0, limit: 1 }, at()),
     cancel: (store) => store.cancel([], at()),
     requeue: (store) => store.requeue([], at()),
+    reschedule: (store) => store.reschedule([], at()),
     expiring: (store) => store.expiring(1, at()),
     expire: (store) => store.expire([], at()),
     reassign: (store) => store.reassign([], at()),

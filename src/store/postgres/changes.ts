@@ -122,6 +122,13 @@ export function requeue(
   ledger.touch(delivery);
 }
 
+/** Moves the due time (wall ms) of a delivery that waits. */
+export function reschedule({ ledger }: Work, delivery: OpenDelivery, dueAt: number, expiresAt: number): void {
+  delivery.row.dueAt = dueAt;
+  delivery.row.expiresAt = expiresAt;
+  ledger.touch(delivery);
+}
+
 function change(
   work: Work,
   delivery: OpenDelivery,

@@ -32,6 +32,8 @@ export interface OpenMessage {
   readonly counts: Record<DeliveryState, number>;
   /** Who last changed anything but its deliveries' rows; null: nobody. */
   touched: Stamp | null;
+  /** Not written by the ledger. */
+  notBefore: number | null;
   attempts: number;
   deliveredAt: number | null;
   expiresAt: number;
@@ -290,6 +292,7 @@ function openMessage(row: LedgerRow): OpenMessage {
     row,
     counts: { queued, processing, retrying, delivered, failed },
     touched: null,
+    notBefore: row.notBefore,
     attempts: row.attempts,
     deliveredAt: row.deliveredAt,
     expiresAt: row.expiresAt,

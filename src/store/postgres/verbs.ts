@@ -1,4 +1,3 @@
-import { whenCancelled, whenRetried } from '../../domain/delivery.ts';
 import type { EventsKept } from '../../domain/event.ts';
 import type { LaneLease } from '../../domain/lane.ts';
 import { idFloor, messageIdFloor } from '../../lib/id.ts';
@@ -14,7 +13,7 @@ import {
   refusalOfAll,
   wishOfRecord,
 } from '../accepting.ts';
-import type { CancelAnswer, Reassignment, RequeueAnswer, RequeueRequest } from '../acting.ts';
+import type { Reassignment } from '../acting.ts';
 import { fromGroup } from '../columns.ts';
 import { BYTES_GAUGE } from '../counting.ts';
 import { forgetTold as forget, guard, retell, tell, tellRelays } from '../plain/telling.ts';
@@ -22,7 +21,8 @@ import { forgetLinks } from '../plain/unsubscribe-links.ts';
 import { stopsOf } from '../stops.ts';
 import type { Stamp, Store } from '../store.ts';
 import type { ContentPlace, PurgeAnswer, PurgePolicy, Relocation, SegmentUse } from '../upkeep.ts';
-import { cancelDelivery, isWaiting, markCancelled, requeue as requeueDelivery } from './changes.ts';
+import { cancel, requeue, reschedule } from './acting.ts';
+import { isWaiting } from './changes.ts';
 import { claim } from './claim.ts';
 import { type Contents, type TakesContents, weightOf } from './contents.ts';
 import { purgeEvents } from './events.ts';
@@ -82,10 +82,7 @@ export function storeOver(
       within(at, (work) => runMail(retell(after, limit, rules, at.now), work)),
     tellRelays: (news, at) => within(at, (work) => runMail(tellRelays(news), work)),
     guard: (domain, firstId, at) => within(at, (work) => runMail(guard(domain, firstId, at.now), work)),
-    cancel: (ids, at) => within(at, (work) => cancel(work, ids)),
-    requeue: (requests, at) => within(at, (work) => requeue(work, requests)),
-    reassign: (moves, at) => within(at, (work) => reassign(work, moves)),
-    discard: (ids, at) => within(at, (work) => discard(work, ids)),
+    ...actsWithin(within),
     purge: (...args) => purgeAll(within, partitions, ...args),
     acquireLanes: (wanted, limit, leaseUntil, at, except = []) =>
       within(at, async ({ lanes }) =>
@@ -112,6 +109,19 @@ export function storeOver(
       await Promise.all([gatherer.idle(), marks.idle()]);
       await close();
     },
+  };
+}
+
+/** What people and programs do to messages. */
+function actsWithin(
+  within: Within,
+): Pick<Store, 'cancel' | 'requeue' | 'reschedule' | 'reassign' | 'discard'> {
+  return {
+    cancel: (ids, at) => within(at, (work) => cancel(work, ids)),
+    requeue: (requests, at) => within(at, (work) => requeue(work, requests)),
+    reschedule: (requests, at) => within(at, (work) => reschedule(work, requests)),
+    reassign: (moves, at) => within(at, (work) => reassign(work, moves)),
+    discard: (ids, at) => within(at, (work) => discard(work, ids)),
   };
 }
 
@@ -264,53 +274,6 @@ const IS_THERE = 'id = $1 AND segment = $2 AND "offset" = $3 AND length = $4 AND
 const FIND = `SELECT 1 AS found FROM messages WHERE ${IS_THERE}`;
 const MOVE = `UPDATE messages SET segment = $5, "offset" = $6 WHERE ${IS_THERE}`;
 const USE = 'SELECT segment, live, bytes FROM segments WHERE segment = ANY($1::bigint[])';
-
-/** The verb `cancel`. */
-async function cancel(work: Work, ids: readonly string[]): Promise<CancelAnswer[]> {
-  await work.ledger.openWhole(ids);
-  return ids.map((id) => cancelMessage(work, id));
-}
-
-function cancelMessage(work: Work, id: string): CancelAnswer {
-  const message = work.ledger.message(id);
-  if (message === null) return 'not_found';
-  let cancelled = false;
-  for (const delivery of work.ledger.deliveriesOf(message)) {
-    const verdict = whenCancelled(delivery.row.state);
-    if (verdict === 'fails') cancelDelivery(work, delivery);
-    if (verdict === 'is_marked') markCancelled(work, delivery, true);
-    cancelled ||= verdict !== 'stays';
-  }
-  return cancelled ? 'cancelled' : 'final';
-}
-
-/** The verb `requeue`. */
-async function requeue(work: Work, requests: readonly RequeueRequest[]): Promise<RequeueAnswer[]> {
-  await work.ledger.openWhole(requests.map(({ id }) => id));
-  return requests.map((request) => requeueMessage(work, request));
-}
-
-function requeueMessage(work: Work, { id, expiresAt }: RequeueRequest): RequeueAnswer {
-  const message = work.ledger.message(id);
-  if (message === null) return { kind: 'not_found' };
-  const { failed, retrying } = message.counts;
-  if (failed + retrying > 0 && message.row.length === null) return { kind: 'content_expired' };
-  // A delivery cancelled before its send time keeps that time, and its full lifetime from then on.
-  const dueAt = Math.max(work.at.now, message.row.notBefore ?? 0);
-  const endsAt = expiresAt + dueAt - work.at.now;
-  const lanes = new Set<string>();
-  let changed = false;
-  for (const delivery of work.ledger.deliveriesOf(message)) {
-    const verdict = whenRetried(delivery.row);
-    changed ||= verdict !== 'stays';
-    if (verdict === 'goes_on') markCancelled(work, delivery, false);
-    if (verdict !== 'queued' && verdict !== 'retrying') continue;
-    requeueDelivery(work, delivery, verdict, dueAt, endsAt);
-    if (delivery.row.lane !== null) lanes.add(delivery.row.lane);
-    message.expiresAt = Math.max(message.expiresAt, endsAt);
-  }
-  return changed ? { kind: 'requeued', lanes: [...lanes] } : { kind: 'nothing_to_retry' };
-}
 
 /** How a call of the verb `accept` accepts. */
 interface AcceptTerms {

@@ -137,7 +137,7 @@ const PORTION = 100;
 
 /**
  * The view `waiting`. It walks an index from the end of the last page, and reads little more than the page. Over all
- * lanes the order is one that only the verb `requeue` changes.
+ * lanes the order is one that only the verbs `requeue` and `reschedule` change.
  */
 async function waiting(db: Queries, { lane, after, limit }: WaitingQuery): Promise<WaitingPage> {
   const deliveries: WaitingDelivery[] = [];

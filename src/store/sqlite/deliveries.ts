@@ -185,6 +185,20 @@ export class Deliveries {
     this.#books.depths.enter(lane, dueAt);
   }
 
+  /** Moves the due time (wall ms) of a delivery that waits. */
+  reschedule({ message, index, lane }: FoundDelivery, dueAt: number, expiresAt: number): void {
+    this.#books.depths.leave(lane);
+    this.#sql.reschedule.run(dueAt, expiresAt, message.seq, index);
+    this.#books.depths.enter(lane, dueAt);
+  }
+
+  /** Gives a message another send time (wall ms). */
+  setSendAt(message: OpenMessage, sendAt: number): void {
+    message.touched = true;
+    message.notBefore = sendAt;
+    this.#sql.setSendAt.run(sendAt, message.seq);
+  }
+
   /** Records that a delivery's sender was told of the delay. */
   markDelayReported(delivery: FoundDelivery): void {
     this.#sql.setDelayReported.run(delivery.message.seq, delivery.index);
@@ -268,6 +282,10 @@ function prepareDeliveries({ db }: Books) {
       `UPDATE deliveries SET state = ?, outcome = NULL, due_at = ?, expires_at = ?, cancel_requested = 0,
          delay_reported = 0, attempts_before = attempts WHERE message = ? AND idx = ?`,
     ),
+    reschedule: db.prepare<[dueAt: number, expiresAt: number, seq: number, index: number]>(
+      'UPDATE deliveries SET due_at = ?, expires_at = ? WHERE message = ? AND idx = ?',
+    ),
+    setSendAt: db.prepare<[sendAt: number, seq: number]>('UPDATE messages SET not_before = ? WHERE seq = ?'),
     lease: db.prepare<[fence: number, seq: number, index: number]>(
       `UPDATE deliveries SET state = 'processing', due_at = NULL, fence = ? WHERE message = ? AND idx = ?`,
     ),

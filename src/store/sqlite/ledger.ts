@@ -26,14 +26,14 @@ export interface OpenMessage {
   readonly kept: Kept | null;
   readonly finalAt: number | null;
   readonly statusAt: number;
-  /** It may not be sent before this time (wall ms); null for no such time. */
-  readonly notBefore: number | null;
   /** Bytes of contents; null once they are removed. */
   readonly length: number | null;
   /** Nobody has decided on its restored deliveries; meaningless unless it is held. */
   undecided: boolean;
   /** Whether this verb has changed any of it. */
   touched: boolean;
+  /** It may not be sent before this time (wall ms); null for no such time. Not written by `flush`. */
+  notBefore: number | null;
   attempts: number;
   /** How many recipients this verb has found to be captured; others may have been before. */
   captured: number;

@@ -1,6 +1,13 @@
-import { type MessageStatus, whenCancelled, whenRetried } from '../../domain/delivery.ts';
+import { type MessageStatus, whenCancelled, whenRescheduled, whenRetried } from '../../domain/delivery.ts';
 import type { LaneLease } from '../../domain/lane.ts';
-import type { CancelAnswer, Reassignment, RequeueAnswer, RequeueRequest } from '../acting.ts';
+import type {
+  CancelAnswer,
+  Reassignment,
+  RequeueAnswer,
+  RequeueRequest,
+  RescheduleAnswer,
+  RescheduleRequest,
+} from '../acting.ts';
 import type { Applying } from '../applying.ts';
 import { fromGroup } from '../columns.ts';
 import { BYTES_GAUGE } from '../counting.ts';
@@ -43,6 +50,7 @@ export function createVerbs(books: Books): Verbs {
     ...tellVerbs(books, telling),
     cancel: cancelVerb(books, deliveries),
     requeue: requeueVerb(books, deliveries),
+    reschedule: rescheduleVerb(books, deliveries),
     reassign: reassignVerb(books),
     purge: purgeVerb(books),
     discard: discardVerb(books),
@@ -250,5 +258,28 @@ function requeueVerb(books: Books, deliveries: Deliveries) {
       message.expiresAt = Math.max(message.expiresAt, endsAt);
     }
     return changed ? { kind: 'requeued', lanes: [...lanes] } : { kind: 'nothing_to_retry' };
+  }
+}
+
+/** Builds the verb `reschedule`. */
+function rescheduleVerb(books: Books, deliveries: Deliveries) {
+  return (requests: readonly RescheduleRequest[], at: Stamp): RescheduleAnswer[] => {
+    const answers = requests.map((request) => rescheduleMessage(request, at));
+    books.ledger.flush(at);
+    return answers;
+  };
+
+  function rescheduleMessage({ id, sendAt, expiresAt }: RescheduleRequest, { now }: Stamp): RescheduleAnswer {
+    const message = books.ledger.open(id);
+    if (message === null) return { kind: 'not_found' };
+    const verdict = whenRescheduled(message, now);
+    if (verdict !== 'moves') return { kind: verdict };
+    const dueAt = Math.max(now, sendAt);
+    const endsAt = expiresAt + dueAt - now;
+    const waiting = deliveries.all(message).filter(({ state }) => state === 'queued');
+    for (const delivery of waiting) deliveries.reschedule(delivery, dueAt, endsAt);
+    deliveries.setSendAt(message, sendAt);
+    message.expiresAt = endsAt;
+    return { kind: 'rescheduled', lanes: [...new Set(waiting.flatMap(({ lane }) => lane ?? []))], dueAt };
   }
 }

@@ -17,7 +17,7 @@ const START = -1;
 
 /**
  * Builds the view `waiting`. It walks an index from the end of the last page, and reads only what is on the page. Over
- * all lanes the order is one that only the verb `requeue` changes.
+ * all lanes the order is one that only the verbs `requeue` and `reschedule` change.
  */
 export function waitingView(db: Driver, inSnapshot: InSnapshot) {
   const sql = prepareWaiting(db);

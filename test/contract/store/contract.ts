@@ -25,6 +25,7 @@ import { relocateContract } from './relocate.ts';
 import { reportContract } from './reports.ts';
 import { requestLogContract } from './request-log.ts';
 import { requeueContract } from './requeue.ts';
+import { rescheduleContract } from './reschedule.ts';
 import { searchContract } from './search.ts';
 import { settleContract } from './settle.ts';
 import { stoppingContract } from './stopping.ts';
@@ -78,6 +79,7 @@ function mailPromises(open: OpenSubject): void {
   relocateContract(open);
   cancelContract(open);
   requeueContract(open);
+  rescheduleContract(open);
   tellingContract(open);
   earlyContract(open);
   bouncingContract(open);
