@@ -157,8 +157,9 @@ export function nextTryAt(
   return Math.round(now + Math.max(jittered, asked));
 }
 
-/** How an endpoint fares after a try that began at `one.at`. */
+/** How an endpoint fares after a try that began at `one.at`. What was under way when it was disabled does not enable it. */
 export function healthAfter(health: WebhookHealth, one: WebhookTry): WebhookHealth {
+  if (health.state === 'disabled') return health;
   if (hasSucceeded(one)) return HEALTHY;
   const failures = health.failures + 1;
   const failingSince = health.failingSince ?? one.at;

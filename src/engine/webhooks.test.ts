@@ -241,6 +241,21 @@ describe('an endpoint that fails', () => {
   });
 });
 
+test('what was under way when an endpoint was disabled does not enable it', async () => {
+  const id = await endpoint();
+  const held = Promise.withResolvers<Partial<WebhookTry>>();
+  let tries = 0;
+  answers.set(id, () => (tries++ === 0 ? held.promise : { status: 410 }));
+  await happens(2);
+  await clock.advance(2 * SECOND);
+  expect(await healthOf(id)).toMatchObject({ state: 'disabled' });
+  held.resolve({});
+  await happens(1);
+  await clock.advance(MINUTE);
+  expect(await healthOf(id)).toMatchObject({ state: 'disabled' });
+  expect(postsTo(id)).toHaveLength(2);
+});
+
 test('an endpoint with too much pending is told of no more until that is told', async () => {
   const [full, well] = [await endpoint(), await endpoint()];
   answers.set(full, () => ({ status: 500 }));

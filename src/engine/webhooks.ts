@@ -8,6 +8,7 @@ import {
   type PostWebhook,
   type WebhookDelivery,
   type WebhookEndpoint,
+  type WebhookHealth,
   type WebhookTry,
 } from '../domain/webhook.ts';
 import { type Clock, WakeUp } from '../lib/clock.ts';
@@ -70,6 +71,8 @@ export class WebhookRoom {
   #pending: ReadonlyMap<string, number> = new Map();
   #countedAt = Number.NEGATIVE_INFINITY;
   #isFailing = false;
+  /** How endpoints fare by what was noted since they were last read. */
+  readonly #noted = new Map<string, WebhookHealth>();
   /** Ends when what has come of tries until now is noted. */
   #noting: Promise<unknown> = Promise.resolve();
 
@@ -101,10 +104,16 @@ export class WebhookRoom {
 
   /** Fans out what has happened, and begins the tries that are due. */
   async round(stopping: AbortSignal): Promise<void> {
+    this.#noted.clear();
     const stored = await this.#deps.webhooks.webhookEndpoints();
     if (stored.length === 0) return;
     await this.#fanOut(stored, stopping);
-    for (const one of stored) if (isOn(one) && !stopping.aborted) await this.#begin(one, stopping);
+    for (const one of stored) if (!stopping.aborted) await this.#begin(this.#newest(one), stopping);
+  }
+
+  /** An endpoint as it fares now: a try may have ended since it was read. */
+  #newest(stored: StoredEndpoint): StoredEndpoint {
+    return { ...stored, health: this.#noted.get(stored.endpoint.id) ?? stored.health };
   }
 
   async #fanOut(stored: readonly StoredEndpoint[], stopping: AbortSignal): Promise<void> {
@@ -153,19 +162,23 @@ export class WebhookRoom {
   /** Begins tries of an endpoint that are due; while it fails, one at a time, at the schedule of the oldest event. */
   async #begin(stored: StoredEndpoint, stopping: AbortSignal): Promise<void> {
     const { webhooks, clock } = this.#deps;
+    if (!isOn(stored)) return;
     const { id } = stored.endpoint;
+    const isAsRead = () => this.#newest(stored).health.state === stored.health.state;
     const underWay = this.#underWay.get(id) ?? new Set<number>();
     this.#underWay.set(id, underWay);
     const now = clock.wall();
     if (stored.health.state === 'failing') {
       if (underWay.size > 0) return;
       const oldest = await webhooks.oldestDelivery(id);
-      if (oldest !== null && (oldest.nextTryAt ?? 0) <= now) this.#try(stored, oldest, underWay, stopping);
+      if (oldest !== null && (oldest.nextTryAt ?? 0) <= now && isAsRead())
+        this.#try(stored, oldest, underWay, stopping);
       return;
     }
     const room = MAX_AT_ONCE - underWay.size;
     if (room <= 0) return;
     const due = await webhooks.dueDeliveries(id, now, MAX_AT_ONCE + underWay.size);
+    if (!isAsRead()) return;
     for (const delivery of due.filter(({ sequence }) => !underWay.has(sequence)).slice(0, room))
       this.#try(stored, delivery, underWay, stopping);
   }
@@ -228,7 +241,10 @@ export class WebhookRoom {
     if (stored === undefined) return;
     const { health } = stored;
     if (hasSucceeded(one) && health.failures === 0 && health.state === 'healthy') return;
-    await webhooks.setWebhookHealth(id, healthAfter(health, one));
+    const after = healthAfter(health, one);
+    if (after === health) return;
+    this.#noted.set(id, after);
+    await webhooks.setWebhookHealth(id, after);
   }
 
   async #eventOf(sequence: number): Promise<Event | null> {

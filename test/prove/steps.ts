@@ -166,6 +166,16 @@ export const STEPS: readonly Step[] = [
     environment: seeded,
   },
   {
+    name: 'simulation-webhooks',
+    holds:
+      'Endpoints of webhooks that are slow, dead, hostile, fickle, busy or gone, told by nodes that die: every event is told, given up after ten tries or left to a replay, and a healthy endpoint waits for none of them.',
+    files: ['test/simulation/webhooks.test.ts'],
+    unit: 'seeds',
+    target: 20_000,
+    least: 50,
+    environment: seeded,
+  },
+  {
     name: 'failures',
     holds:
       'PostgreSQL and the nodes over it are killed under load: nothing is lost, no second copy goes unflagged.',
