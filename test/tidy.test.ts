@@ -168,10 +168,9 @@ const LAWS: Readonly<Record<string, Law>> = {
       'config/relay-fields.ts',
       'config/setting.ts',
       'ingest/http/answers.ts',
-      'ingest/http/attempt-answers.ts',
-      'ingest/http/event-answers.ts',
-      'ingest/http/operator-answers.ts',
-      'ingest/http/suppression-answers.ts',
+      ...['attempt', 'event', 'operator', 'request', 'suppression'].map(
+        (what) => `ingest/http/${what}-answers.ts`,
+      ),
       'observe/health-report.ts',
     ],
     packages: /^zod$/,

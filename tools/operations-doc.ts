@@ -7,6 +7,7 @@ import * as attemptAnswers from '../src/ingest/http/attempt-answers.ts';
 import * as eventAnswers from '../src/ingest/http/event-answers.ts';
 import { NAMED } from '../src/ingest/http/openapi/json-schema.ts';
 import * as operatorAnswers from '../src/ingest/http/operator-answers.ts';
+import * as requestAnswers from '../src/ingest/http/request-answers.ts';
 import * as suppressionAnswers from '../src/ingest/http/suppression-answers.ts';
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../src/operations/table.ts';
 
@@ -60,7 +61,14 @@ const FIELDS_HEAD = `
 endpoint answers. See [the API](api.md).
 `;
 
-const ANSWERS = { ...answers, ...attemptAnswers, ...eventAnswers, ...operatorAnswers, ...suppressionAnswers };
+const ANSWERS = {
+  ...answers,
+  ...attemptAnswers,
+  ...eventAnswers,
+  ...operatorAnswers,
+  ...requestAnswers,
+  ...suppressionAnswers,
+};
 
 /** The API's schemas and their names. */
 const NAMES = new Map<z.core.$ZodType, string>(Object.entries(NAMED).map(([name, schema]) => [schema, name]));

@@ -8,6 +8,7 @@ import { type Context, inheritOptions, withCommonOptions } from './context.ts';
 import { doctorCommand } from './doctor.ts';
 import { domainsCommand } from './domains.ts';
 import { eventsCommand } from './events.ts';
+import { keysCommand } from './keys.ts';
 import { messagesCommand } from './messages.ts';
 import { migrateCommand } from './migrate.ts';
 import { groupCommand } from './operation-command.ts';
@@ -44,7 +45,7 @@ function program(context: Context, asJson: boolean): Command {
     .enablePositionalOptions()
     .hook('preAction', inheritOptions)
     .addCommand(serveCommand(context))
-    .addCommand(groupCommand(context, { name: 'keys', title: 'API keys' }))
+    .addCommand(keysCommand(context))
     .addCommand(sendCommand(context))
     .addCommand(sendmailCommand(context))
     .addCommand(messagesCommand(context))

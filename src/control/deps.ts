@@ -13,6 +13,7 @@ import type { Keyring } from '../store/accounts.ts';
 import type { Cluster } from '../store/cluster.ts';
 import type { Journal } from '../store/journal.ts';
 import type { Registry } from '../store/registry.ts';
+import type { RequestLog } from '../store/request-log.ts';
 import type { SuppressionList } from '../store/suppressions.ts';
 import type { Views } from '../store/views.ts';
 import type { Webhooks } from '../store/webhooks.ts';
@@ -34,6 +35,8 @@ export interface LocalDeps {
   readonly suppressions: SuppressionList;
   /** Who is told of events. */
   readonly webhooks: Webhooks;
+  /** What became of requests to the API. */
+  readonly requests: Pick<RequestLog, 'requests'>;
   readonly intake: Intake;
   readonly acts: Acts;
   /** Reads the text of stored messages. */

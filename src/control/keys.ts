@@ -197,8 +197,8 @@ async function rotateKey(request: RequestOf<'rotateKey'>, deps: LocalDeps): Prom
   );
 }
 
-/** A key by its id or name; of several with one name, the one that is not revoked, otherwise the newest. */
-async function findKey(idOrName: string, deps: LocalDeps): Promise<ApiKey> {
+/** A key by its id or name; of several with one name, the one that is not revoked, otherwise the newest. Throws `OperationError`. */
+export async function findKey(idOrName: string, deps: Pick<LocalDeps, 'keyring'>): Promise<ApiKey> {
   const keys = await deps.keyring.list();
   const named = keys.filter(({ name }) => name === idOrName);
   const found =

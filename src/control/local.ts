@@ -11,6 +11,7 @@ import { queueOperations } from './queue.ts';
 import { rateOperations } from './rates.ts';
 import { hookProvenAt, relayHookOperations } from './relay-hooks.ts';
 import { relayOperations } from './relays.ts';
+import { requestOperations } from './requests.ts';
 import { routeOperations } from './routes.ts';
 import { previewOperations, searchOperations } from './search.ts';
 import { settingsOperations } from './settings.ts';
@@ -22,6 +23,7 @@ import { webhookOperations } from './webhooks.ts';
 export function createLocalOperations(deps: LocalDeps): Operations {
   return {
     ...keyOperations(deps),
+    ...requestOperations(deps),
     ...messageOperations(deps),
     ...relayOperations(deps),
     ...relayHookOperations(deps),

@@ -4,6 +4,7 @@ import type * as answers from '../ingest/http/answers.ts';
 import type * as attemptAnswers from '../ingest/http/attempt-answers.ts';
 import type * as eventAnswers from '../ingest/http/event-answers.ts';
 import type * as operatorAnswers from '../ingest/http/operator-answers.ts';
+import type * as requestAnswers from '../ingest/http/request-answers.ts';
 import type * as suppressionAnswers from '../ingest/http/suppression-answers.ts';
 import type { CommandForm } from './command.ts';
 
@@ -44,6 +45,7 @@ export type Answers = typeof answers &
   typeof attemptAnswers &
   typeof eventAnswers &
   typeof operatorAnswers &
+  typeof requestAnswers &
   typeof suppressionAnswers;
 
 /** Records by the names of their operations. */

@@ -7,6 +7,7 @@ import { QUEUE_OPERATIONS } from './queue.ts';
 import { RATE_OPERATIONS } from './rates.ts';
 import { RELAY_HOOK_OPERATIONS } from './relay-hooks.ts';
 import { RELAY_OPERATIONS } from './relays.ts';
+import { REQUEST_OPERATIONS } from './requests.ts';
 import { ROUTE_OPERATIONS } from './routes.ts';
 import { SEARCH_OPERATIONS } from './search.ts';
 import { SETTINGS_OPERATIONS } from './settings.ts';
@@ -17,6 +18,7 @@ import { WEBHOOK_OPERATIONS } from './webhooks.ts';
 /** Every operation: all that the dashboard, the command line, and scripts can ask of an installation. */
 export const OPERATIONS = {
   ...KEY_OPERATIONS,
+  ...REQUEST_OPERATIONS,
   ...MESSAGE_OPERATIONS,
   ...QUEUE_OPERATIONS,
   ...RELAY_OPERATIONS,

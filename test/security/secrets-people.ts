@@ -129,6 +129,7 @@ function requests(id: string, feedback = '', webhook = ''): Partial<Record<Opera
     relay: { name: 'graph' },
     // Its answer is a secret; those of other relays' hooks are in the book.
     relayHook: { name: 'ses' },
+    requestLog: { limit: 200 },
     webhookDeliveries: { which: webhook },
     checkRelay: { definition: { name: 'x', type: 'mx' }, makeDefault: null },
     checkMessage: { message: { from: 'a@example.com', to: 'b@out.test', text: 'hi' } },

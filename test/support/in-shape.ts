@@ -5,6 +5,7 @@ import * as answers from '../../src/ingest/http/answers.ts';
 import * as attemptAnswers from '../../src/ingest/http/attempt-answers.ts';
 import * as eventAnswers from '../../src/ingest/http/event-answers.ts';
 import * as operatorAnswers from '../../src/ingest/http/operator-answers.ts';
+import * as requestAnswers from '../../src/ingest/http/request-answers.ts';
 import * as suppressionAnswers from '../../src/ingest/http/suppression-answers.ts';
 import type { Progress } from '../../src/operations/operation.ts';
 import { OPERATIONS, type Operations, operationNamed } from '../../src/operations/table.ts';
@@ -41,7 +42,14 @@ export async function answeredInShape(
   return result;
 }
 
-const ANSWERS = { ...answers, ...attemptAnswers, ...eventAnswers, ...operatorAnswers, ...suppressionAnswers };
+const ANSWERS = {
+  ...answers,
+  ...attemptAnswers,
+  ...eventAnswers,
+  ...operatorAnswers,
+  ...requestAnswers,
+  ...suppressionAnswers,
+};
 
 /** Throws for a value that is not of that shape once it is JSON, or has more. */
 function hold(shape: z.ZodType, value: unknown): void {

@@ -9,6 +9,7 @@ import { NO_PARAMETERS, type ParameterTable } from './query.ts';
 import { QUEUE_PARAMETERS } from './queue.ts';
 import { RAW_PARAMETERS } from './raw.ts';
 import { STATUS_PARAMETERS } from './record.ts';
+import { REQUESTS_PARAMETERS } from './requests.ts';
 import { IMPORT_PARAMETERS, REMOVAL_PARAMETERS, SUPPRESSIONS_PARAMETERS } from './suppressions.ts';
 
 /**
@@ -63,6 +64,7 @@ export const ENDPOINTS = {
   importSuppressions:   { method: 'POST', path: '/api/v1/suppressions/import',    access: SUPPRESS, query: IMPORT_PARAMETERS },
   checkSuppressions:    { method: 'POST', path: '/api/v1/suppressions/check',     access: SUPPRESSED, query: NONE },
   removeSuppressions:   { method: 'DELETE', path: '/api/v1/suppressions/{address}', access: SUPPRESS, query: REMOVAL_PARAMETERS },
+  listRequests:         { method: 'GET',  path: '/api/v1/requests',               access: READ,    query: REQUESTS_PARAMETERS },
   cancelMessage:        { method: 'POST', path: '/api/v1/messages/{id}/cancel',   access: SEND,    query: NONE },
   retryMessage:         { method: 'POST', path: '/api/v1/messages/{id}/retry',    access: SEND,    query: NONE },
   getQueue:             { method: 'GET',  path: '/api/v1/queue',                  access: OVERSEE, query: QUEUE_PARAMETERS },

@@ -7,6 +7,7 @@ import type { Random } from '../../lib/random.ts';
 import type { RecogniseToken } from '../../mail/feedback-report.ts';
 import type { Events } from '../../observe/events.ts';
 import type { Spool } from '../../spool/spool.ts';
+import type { RequestLog } from '../../store/request-log.ts';
 import type { Views } from '../../store/views.ts';
 import type { AdminDoor, Outlook } from '../service.ts';
 import type { IngestShared } from '../shared.ts';
@@ -40,6 +41,8 @@ export interface IngestDeps {
   /** Every operator operation. Its refusals are `Problem`s. */
   readonly admin: AdminDoor;
   readonly shared: IngestShared;
+  /** What became of requests. */
+  readonly requests: Pick<RequestLog, 'requests'>;
   /** Writes down which requests were made. */
   readonly recorder: Pick<RequestRecorder, 'begin' | 'end'>;
   readonly events: Events;

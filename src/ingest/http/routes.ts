@@ -32,6 +32,7 @@ import { readParameters } from './query.ts';
 import { answerHold, answerQueue, answerQueueAct } from './queue.ts';
 import { answerRaw } from './raw.ts';
 import { answerStatus } from './record.ts';
+import { answerRequests } from './requests.ts';
 import { answerResend } from './resend.ts';
 import type { StrangerHandle } from './strangers.ts';
 import { answerSubmit } from './submit.ts';
@@ -129,6 +130,7 @@ function handlersOf(parts: ReturnType<typeof partsOf>): Readonly<Record<keyof ty
     importSuppressions: (call) => answerSuppressionImport(call, parts),
     checkSuppressions: (call) => answerSuppressionCheck(call, parts),
     removeSuppressions: (call) => answerSuppressionRemoval(call, parts),
+    listRequests: (call) => answerRequests(call, parts),
     cancelMessage: (call) => answerAct(call, 'cancelMessage', parts),
     retryMessage: (call) => answerAct(call, 'retryMessage', parts),
     getQueue: (call) => answerQueue(call, parts),

@@ -73,6 +73,7 @@ const ASKED: Readonly<Record<string, readonly [scopes: string, window: 'send' | 
   importSuppressions: ['suppressions:write or admin', 'send'],
   checkSuppressions: ['suppressions:read or admin', 'read'],
   removeSuppressions: ['suppressions:write or admin', 'send'],
+  listRequests: ['messages:read or messages:read_all', 'read'],
   cancelMessage: ['messages:send', 'send'],
   retryMessage: ['messages:send', 'send'],
   getQueue: ['admin', 'read'],

@@ -288,3 +288,88 @@ test('of more than a hundred requests a second, lines say how many they stand fo
   expect(lines.length).toBeLessThanOrEqual(100);
   expect(lines.reduce((sum, { weight }) => sum + weight, 0)).toBe(250);
 });
+
+describe('GET /api/v1/requests', () => {
+  const read = async (key: string, query = '') => {
+    const { status, json, headers } = await world.ask({ key, path: `/api/v1/requests${query}` });
+    return {
+      status,
+      json,
+      link: headers['link'],
+      list: (json['requests'] ?? []) as Record<string, unknown>[],
+    };
+  };
+
+  test('shows a key its own requests, why they failed, and what to do', async () => {
+    const key = await world.key({ id: 'reader', name: 'Reader' });
+    const other = await world.key({ id: 'other' });
+    await world.post(key, { ...MAIL, to: ['nobody'] }, { 'X-Request-Id': 'mine' });
+    await world.post(other, MAIL, { 'X-Request-Id': 'theirs' });
+    await written();
+    const { list, json } = await read(key);
+    expect(json['hasMore']).toBe(false);
+    expect(list).toEqual([
+      {
+        at: new Date(world.clock.wall() - 1000).toISOString(),
+        key: 'Reader',
+        method: 'POST',
+        path: '/api/v1/messages',
+        status: 400,
+        code: 'invalid_submission',
+        meaning: 'Some fields are not valid; `errors` names each with its rule.',
+        cure: 'Correct the fields that `errors` names. Nothing was accepted.',
+        faults: [
+          {
+            pointer: '/to/0',
+            code: 'address_syntax',
+            meaning: 'The text is not an address, or there are blanks around it.',
+            cure: 'Write `a@example.com` or `Name <a@example.com>`.',
+          },
+        ],
+        durationMs: expect.any(Number),
+        requestId: 'mine',
+        standsFor: 1,
+      },
+    ]);
+  });
+
+  test('by kind, by time, and page by page', async () => {
+    const key = await world.key({ id: 'pages' });
+    const from = new Date(world.clock.wall()).toISOString();
+    for (const requestId of ['a', 'b', 'c']) {
+      await world.post(key, requestId === 'b' ? {} : MAIL, { 'X-Request-Id': requestId });
+      await written();
+    }
+    const ids = async (query: string) => (await read(key, query)).list.map(({ requestId }) => requestId);
+    expect(await ids('?only=refused')).toEqual(['b']);
+    expect(await ids('?only=accepted&limit=2')).toEqual(['c', 'a']);
+    expect(await ids(`?until=${from}`)).toEqual([]);
+    const { list, json, link } = await read(
+      key,
+      `?since=${from}&until=${new Date(world.clock.wall()).toISOString()}&limit=2`,
+    );
+    expect(list.map(({ requestId }) => requestId)).toEqual(['c', 'b']);
+    expect(link).toContain(`cursor=${json['nextCursor']}`);
+    expect(
+      await ids(`?until=${new Date(world.clock.wall()).toISOString()}&cursor=${json['nextCursor']}`),
+    ).toEqual(['a']);
+  });
+
+  test.each([
+    ['only=wrong', '/only unknown_status'],
+    ['cursor=x', '/cursor bad_cursor'],
+    ['since=now', '/since timestamp'],
+    ['limit=201', '/limit out_of_range'],
+    ['key=shop', '/key unknown_parameter'],
+  ])('refuses %s', async (query, fault) => {
+    const { status, json } = await read(shop, `?${query}`);
+    expect([status, json['code']]).toEqual([400, 'invalid_query']);
+    const faults = json['errors'] as readonly { readonly pointer: string; readonly code: string }[];
+    expect(faults.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual([fault]);
+  });
+
+  test('needs a key that may read', async () => {
+    const key = await world.key({ scopes: ['messages:send'] });
+    expect((await read(key)).status).toBe(403);
+  });
+});

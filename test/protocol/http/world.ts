@@ -236,6 +236,7 @@ export class World extends IngestWorld {
         webuiPort: () => 8443,
         ready: () => this.ready,
         recorder: this.recorder,
+        requests: stores.requests,
       },
       this.options,
     );

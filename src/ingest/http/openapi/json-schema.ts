@@ -9,6 +9,7 @@ import { feedbackBodySchema } from '../feedback-body.ts';
 import * as operatorAnswers from '../operator-answers.ts';
 import type { Parameter } from '../query.ts';
 import * as queue from '../queue.ts';
+import * as requestAnswers from '../request-answers.ts';
 import { attachmentSchema, submissionSchema, unsubscribeSchema } from '../submission-schema.ts';
 import * as suppressionAnswers from '../suppression-answers.ts';
 import * as suppressions from '../suppressions.ts';
@@ -143,6 +144,9 @@ export const NAMED = {
   SuppressionsPage: suppressionAnswers.suppressionsPageSchema,
   SuppressionImport: suppressionAnswers.suppressionImportSchema,
   SuppressionCheck: suppressionAnswers.suppressionCheckSchema,
+  RequestsPage: requestAnswers.requestsPageSchema,
+  LoggedRequest: requestAnswers.loggedRequestSchema,
+  RequestFault: requestAnswers.requestFaultSchema,
   NewSuppression: suppressions.newSuppressionSchema,
   SuppressionQuestion: suppressions.suppressionQuestionSchema,
   CapturedMessage: operatorAnswers.capturedMessageSchema,

@@ -1,7 +1,10 @@
 import type { z } from 'zod';
 import type { routeExplanationSchema } from '../operator-answers.ts';
+import type { requestsPageSchema } from '../request-answers.ts';
 import * as examples from './examples.ts';
+import { FAULTS } from './fault-codes.ts';
 import { type Descriptions, jsonAnswer } from './operation.ts';
+import { PROBLEMS } from './problem-codes.ts';
 
 const BOUNCE = {
   id: 'fbk_01kaj3v7q8x5m2c9t4r6w0ybzn',
@@ -11,6 +14,26 @@ const BOUNCE = {
   message: 'msg_01k9f5y7f0e2c4a8b6d0e2f4g6',
   recipient: 'bob@example.org',
   contentType: 'message/rfc822',
+};
+
+const REQUESTS: z.infer<typeof requestsPageSchema> = {
+  requests: [
+    {
+      at: '2026-11-20T11:15:00.123Z',
+      key: 'shop',
+      method: 'POST',
+      path: '/emails',
+      status: 422,
+      code: 'invalid_submission',
+      meaning: PROBLEMS.invalid_submission.meaning,
+      cure: PROBLEMS.invalid_submission.cure,
+      faults: [{ pointer: '/to/0', code: 'address_syntax', ...FAULTS.address_syntax }],
+      durationMs: 2,
+      requestId: 'GRr2Ie8bYYzD-1f',
+      standsFor: 1,
+    },
+  ],
+  hasMore: false,
 };
 
 /** The endpoints that read. */
@@ -127,6 +150,20 @@ export const READING = {
       }),
     ],
     problems: { 404: ['not_found'] },
+  },
+  listRequests: {
+    tag: 'Reading',
+    summary: 'See why requests failed',
+    description:
+      'What became of the calling key’s requests, to this API and to those of providers, newest first. A request is there about a second after its answer, without anything of its body, for `retention.requests_days` (default 3). If there were more than 100 in a second, a line stands for several; refused ones are kept first.',
+    answers: [
+      jsonAnswer(
+        'RequestsPage',
+        'A page of requests.',
+        { refused: { summary: 'One that was refused', value: REQUESTS } },
+        { headers: ['Link'] },
+      ),
+    ],
   },
   waitForCaptured: {
     tag: 'Reading',
