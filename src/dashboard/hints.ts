@@ -24,7 +24,7 @@ const OF_EVENTS: Readonly<Record<Event['type'], readonly Topic[]>> = {
   report_suppressed: [],
   report_unwritten: [],
   hook: ['relays'],
-  webhook_tried: [],
+  webhook_tried: ['webhooks'],
   feedback: [],
   rerouted: ['queue'],
   suppressed: ['messages', 'queue'],

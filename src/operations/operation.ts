@@ -101,7 +101,7 @@ export interface Access {
 // biome-ignore format: a table
 const TOPICS = [
   'messages', 'queue', 'inbox', 'relays', 'routes', 'domains',
-  'suppressions', 'keys', 'settings', 'users', 'activity', 'health', 'denials',
+  'suppressions', 'webhooks', 'keys', 'settings', 'users', 'activity', 'health', 'denials',
 ] as const;
 
 /** See {@link TOPICS}. */

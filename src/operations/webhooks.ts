@@ -166,7 +166,7 @@ export const WEBHOOK_OPERATIONS = {
   addWebhook: operation({
     meaning:
       'Adds an endpoint, which is told of what happens from now on. The answer has its secret, this once.',
-    access: changes({ words: 'Added a webhook', subject: 'url', hide: ['headers'], touches: ['settings'] }),
+    access: changes({ words: 'Added a webhook', subject: 'url', hide: ['headers'], touches: ['webhooks'] }),
     request: z.strictObject({ url: word.describe('https, and an address that is public.'), ...FIELDS }),
     result: secretView,
     commands: [
@@ -201,7 +201,7 @@ export const WEBHOOK_OPERATIONS = {
       words: 'Changed a webhook',
       subject: 'which',
       hide: ['headers'],
-      touches: ['settings'],
+      touches: ['webhooks'],
     }),
     request: z.strictObject({
       which,
@@ -234,7 +234,7 @@ export const WEBHOOK_OPERATIONS = {
   }),
   removeWebhook: operation({
     meaning: 'Removes an endpoint, with what it was still to be told.',
-    access: changes({ words: 'Removed a webhook', subject: 'which', touches: ['settings'] }),
+    access: changes({ words: 'Removed a webhook', subject: 'which', touches: ['webhooks'] }),
     request: z.strictObject({ which }),
     result: () => z.strictObject({ removed: z.string() }),
     commands: [
@@ -249,7 +249,7 @@ export const WEBHOOK_OPERATIONS = {
   }),
   rotateWebhook: operation({
     meaning: 'Gives an endpoint another secret. The old one signs, too, for 24 more hours.',
-    access: changes({ words: "Rotated a webhook's secret", subject: 'which', touches: ['settings'] }),
+    access: changes({ words: "Rotated a webhook's secret", subject: 'which', touches: ['webhooks'] }),
     request: z.strictObject({ which }),
     result: secretView,
     commands: [
@@ -328,7 +328,7 @@ export const WEBHOOK_OPERATIONS = {
   }),
   replayWebhook: operation({
     meaning: 'Tells an endpoint of events again, up to 100,000: those that failed, or all of a time.',
-    access: changes({ words: 'Replayed events to a webhook', subject: 'which', touches: [] }),
+    access: changes({ words: 'Replayed events to a webhook', subject: 'which', touches: ['webhooks'] }),
     request: z.strictObject({
       which,
       since: z.string().max(100).describe('Events from this time on, RFC 3339.'),

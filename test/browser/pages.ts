@@ -18,6 +18,8 @@ export interface Things {
   readonly bounced: string;
   /** Was not sent, because of what had come back. */
   readonly suppressed: string;
+  /** An endpoint that nobody answers at. */
+  readonly webhook: string;
 }
 
 const SECTIONS = [
@@ -35,7 +37,7 @@ const SECTIONS = [
 
 /** The pages of a populated dashboard. */
 export function pagesOf(things: Things): readonly LookedAt[] {
-  const { delivered, failed, captured, bounced, suppressed } = things;
+  const { delivered, failed, captured, bounced, suppressed, webhook } = things;
   return [
     { name: 'overview', path: '/', heading: 'Overview' },
     { name: 'messages', path: '/messages', heading: 'Messages' },
@@ -58,6 +60,8 @@ export function pagesOf(things: Things): readonly LookedAt[] {
     { name: 'reputation-tags', path: '/reputation?by=tag&days=7&name=news', heading: 'Reputation' },
     { name: 'domains', path: '/domains', heading: 'Domains' },
     { name: 'domain', path: '/domains/example.com', heading: 'example.com' },
+    { name: 'webhooks', path: '/webhooks', heading: 'Webhooks' },
+    { name: 'webhook', path: `/webhooks/${webhook}`, heading: /waybill/ },
     ...SECTIONS.map((name) => ({ name: `settings-${name}`, path: `/settings/${name}`, heading: 'Settings' })),
     { name: 'users', path: '/users', heading: 'Users' },
     { name: 'account', path: '/account', heading: /account|admin/i },

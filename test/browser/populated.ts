@@ -95,7 +95,15 @@ async function use(dashboard: Dashboard): Promise<Things> {
   const fates = await becomeKnown(dashboard, shop);
   // Refused at the door: somebody without a key.
   await fetch(shop.messages, { headers: { authorization: 'Bearer wb_live_nobody' } });
-  return { delivered: delivered[0] ?? '', failed, captured, ...fates };
+  return { delivered: delivered[0] ?? '', failed, captured, ...fates, webhook: await tell(dashboard) };
+}
+
+/** Lets an endpoint that nobody answers at be told of everything. Its id. */
+async function tell({ installation }: Dashboard): Promise<string> {
+  const added = await installation.run('webhooks', 'add', 'https://shop.invalid/waybill', '--json');
+  const { id }: { readonly id: string } = JSON.parse(added.stdout).webhook;
+  await installation.run('webhooks', 'replay', id, '--since', '2026-01-01T00:00:00Z', '--only', 'all');
+  return id;
 }
 
 /** Tells what became of mail after its delivery, of which the suppression list is made. */

@@ -16,6 +16,7 @@ export const JUMPS = {
   d: { to: '/domains', label: 'Domains' },
   l: { to: '/suppressions', label: 'Suppressions' },
   p: { to: '/reputation', label: 'Reputation' },
+  w: { to: '/webhooks', label: 'Webhooks' },
   s: { to: '/settings', label: 'Settings' },
   u: { to: '/users', label: 'Users' },
   a: { to: '/activity', label: 'Activity' },

@@ -71,6 +71,8 @@ const reason = oneOf(
 const by = oneOf('relay', 'domain', 'tag');
 const days = oneOf('7', '30', '90');
 const settings = { q: text, revoked: flag };
+/** Which deliveries of an endpoint are shown, and the sequence of the event whose delivery is open. */
+const deliveries = { status: oneOf('pending', 'delivered', 'failed'), event: text };
 
 // Apart from the tree: inside its call the types of paths and searches would be lost.
 const pages = [
@@ -98,6 +100,8 @@ const pages = [
     { by, days, name: text, untagged: flag },
     async () => (await import('./pages/reputation/page.tsx')).ReputationPage,
   ),
+  page('/webhooks', {}, async () => (await import('./pages/webhooks/page.tsx')).WebhooksPage),
+  page('/webhooks/$id', deliveries, async () => (await import('./pages/webhook/page.tsx')).WebhookPage),
   createRoute({
     getParentRoute,
     path: '/settings',

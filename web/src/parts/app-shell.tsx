@@ -24,6 +24,7 @@ import {
   Sun,
   UserRound,
   Users,
+  Webhook,
   X,
 } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from 'react';
@@ -47,9 +48,10 @@ const GROUPS: readonly (readonly [label: string | null, ...places: Place[]])[] =
   [null, ['o', LayoutDashboard]],
   ['Mail', ['m', Mails], ['q', ListOrdered], ['i', Inbox]],
   ['Delivery', ['r', Send], ['t', Route], ['d', Globe], ['l', Ban], ['p', Gauge]],
+  ['Applications', ['w', Webhook]],
   ['Installation', ['s', Settings], ['u', Users], ['a', Activity], ['y', ServerCog]],
 ];
-const FROM: Readonly<Partial<Record<keyof typeof JUMPS, Role>>> = { u: 'admin', a: 'admin' };
+const FROM: Readonly<Partial<Record<keyof typeof JUMPS, Role>>> = { w: 'admin', u: 'admin', a: 'admin' };
 
 /** What is around every page: the sidebar, or on phones a bar with a drawer; keys and help. */
 export function AppShell({ children }: { readonly children: ReactNode }) {
@@ -122,14 +124,7 @@ function Sidebar({ onHelp }: { readonly onHelp: () => void }) {
       </div>
       <nav aria-label="Pages" className="min-h-0 flex-1 overflow-y-auto px-2.5 pb-4">
         {GROUPS.map(([label, ...places]) => (
-          <div key={label ?? ''} className="mb-4">
-            {label !== null && <div className="caption px-2.5 pb-1">{label}</div>}
-            <ul className="space-y-px">
-              {places.map((place) => (
-                <PlaceLink key={place[0]} place={place} />
-              ))}
-            </ul>
-          </div>
+          <PlaceGroup key={label ?? ''} label={label} places={places} />
         ))}
       </nav>
       <div aria-hidden className="perforated mx-4" />
@@ -141,9 +136,25 @@ function Sidebar({ onHelp }: { readonly onHelp: () => void }) {
   );
 }
 
+/** Pages that belong together; without those that who is signed in may not see. */
+function PlaceGroup({ label, places }: { readonly label: string | null; readonly places: readonly Place[] }) {
+  const may = { viewer: true, operator: useMay('operator'), admin: useMay('admin') };
+  const seen = places.filter(([key]) => may[FROM[key] ?? 'viewer']);
+  if (seen.length === 0) return null;
+  return (
+    <div className="mb-4">
+      {label !== null && <div className="caption px-2.5 pb-1">{label}</div>}
+      <ul className="space-y-px">
+        {seen.map((place) => (
+          <PlaceLink key={place[0]} place={place} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
 function PlaceLink({ place: [key, Icon] }: { readonly place: Place }) {
   const { to, label } = JUMPS[key];
-  if (!useMay(FROM[key] ?? 'viewer')) return null;
   return (
     <li>
       <Link

@@ -126,7 +126,7 @@ export function NameFilter({
   );
 }
 
-/** Any number of texts, such as address ranges: Enter, comma or space ends one. */
+/** Any number of texts, such as address ranges: Enter or a comma ends one, and a space, unless they are `phrases`. */
 export function ListField({
   label,
   hint,
@@ -135,19 +135,25 @@ export function ListField({
   value,
   onChange,
   placeholder,
+  phrases = false,
 }: FieldProps & {
   readonly value: readonly string[];
   readonly onChange: (value: readonly string[]) => void;
   readonly placeholder?: string;
+  /** There may be spaces in them. */
+  readonly phrases?: boolean;
 }) {
   const [written, setWritten] = useState('');
   const add = (raw: string) => {
-    const items = raw.split(/[\s,]+/).filter((item) => item !== '' && !value.includes(item));
+    const items = raw
+      .split(phrases ? /[\n,]+/ : /[\s,]+/)
+      .map((item) => item.trim())
+      .filter((item) => item !== '' && !value.includes(item));
     if (items.length > 0) onChange([...value, ...items]);
     setWritten('');
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if ((event.key === 'Enter' && written !== '') || event.key === ',' || event.key === ' ') {
+    if ((event.key === 'Enter' && written !== '') || event.key === ',' || (event.key === ' ' && !phrases)) {
       event.preventDefault();
       add(written);
     } else if (event.key === 'Backspace' && written === '') onChange(value.slice(0, -1));
