@@ -2,6 +2,7 @@ import type { Access } from '../../call.ts';
 import type { Provider } from '../provider.ts';
 import { refuseAsMailgun } from './refusals.ts';
 import { send, sendFinished } from './sending.ts';
+import { SUPPRESSION_ENDPOINTS } from './suppressions.ts';
 
 /** Mailgun's API (contract-2 §C5). The domain in the path selects no sender: the key decides which it may use. */
 
@@ -16,6 +17,7 @@ export const MAILGUN: Provider = {
   endpoints: [
     { method: 'POST', path: '/v3/{domain}/messages',      access: SEND, handle: send },
     { method: 'POST', path: '/v3/{domain}/messages.mime', access: SEND, handle: sendFinished },
+    ...SUPPRESSION_ENDPOINTS,
   ],
 };
 

@@ -1,16 +1,14 @@
 import { z } from 'zod';
-import { parseMailbox } from '../../../../domain/mailbox.ts';
 import type { SuppressionReason } from '../../../../domain/suppression.ts';
-import { type FieldFault, Problem } from '../../../../http/problem.ts';
+import { Problem } from '../../../../http/problem.ts';
 import { heldWhile } from '../../../../lib/budget.ts';
 import { formatTimestamp, parseTimestamp } from '../../../../lib/clock.ts';
 import type { SuppressionView } from '../../../../operations/suppressions.ts';
 import type { Access, Call } from '../../call.ts';
-import { refuseFaults } from '../../fields.ts';
 import { asInteger, invalidQuery, NO_PARAMETERS, parameterFault, readParameters } from '../../query.ts';
-import { askOfList } from '../../suppressions.ts';
 import type { ProviderDeps, ProviderEndpoint } from '../provider.ts';
 import { readBody } from '../submitting.ts';
+import { addEntries, entriesOfAddress, newestEntries, removeEntries } from '../suppressed.ts';
 
 /**
  * SendGrid's lists of suppressed addresses (contract-2 §C4). Ours is one list: an entry is on SendGrid's by its reason.
@@ -102,7 +100,7 @@ async function showList(call: Call, list: List, deps: ProviderDeps): Promise<voi
   const end = offset + limit;
   const found: SuppressionView[] = [];
   for (const word of list.reasons)
-    found.push(...(await newest(call, { reason: word, address: null, since, until }, end, deps)));
+    found.push(...(await newestEntries(call, { reason: word, address: null, since, until }, end, deps)));
   // Ids are in the order of their making.
   const entries = found.toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(offset, end);
   call.exchange.json(200, entries.map(shownIn(list)));
@@ -120,19 +118,10 @@ async function showGlobal(call: Call, deps: ProviderDeps): Promise<void> {
   call.exchange.json(200, entry === undefined ? {} : { recipient_email: entry.address });
 }
 
-/** Takes an address off one list. Naming the list of complaints is the confirmation that a complaint needs. */
+/** Takes an address off one list. */
 async function remove(call: Call, list: List, deps: ProviderDeps): Promise<void> {
   readParameters(call.exchange.query, NO_PARAMETERS);
-  let removed = 0;
-  for (const { id, reason: word } of await entriesOf(call, list, deps)) {
-    try {
-      await askOfList('removeSuppressions', call, deps, { which: id, complaints: word === 'complaint' });
-      removed += 1;
-    } catch (error) {
-      // What it may see and not change is not there for it.
-      if (!(error instanceof Problem) || error.status !== 404) throw error;
-    }
-  }
+  const removed = await removeEntries(call, await entriesOf(call, list, deps), deps);
   if (removed === 0) throw new Problem(404, 'suppression_not_found', 'The address is not on this list.');
   call.exchange.empty(204);
 }
@@ -145,24 +134,14 @@ async function addAll(call: Call, deps: ProviderDeps): Promise<void> {
   await heldWhile(deps.budget.share(caller.key.id), async (budget) => {
     const { recipient_emails: given } = await readBody(exchange, newSchema, deps, budget);
     readParameters(exchange.query, NO_PARAMETERS);
-    const parsed = given.map(parseMailbox);
-    refuseFaults(parsed.flatMap((one, place) => (one.ok ? [] : [faultAt(place, one.code, one.detail)])));
-    const rows = parsed.flatMap((one) => (one.ok ? [{ address: one.value.address }] : []));
-    await call.checkKey();
-    const { invalid } = await askOfList('importSuppressions', call, deps, {
-      format: 'json',
-      text: JSON.stringify(rows),
-      scope: null,
-      stream: null,
-      reason: 'unsubscribe',
-    });
-    refuseFaults(invalid.map(({ line, detail }) => faultAt(line - 1, 'too_many', detail)));
-    exchange.json(201, { recipient_emails: rows.map(({ address }) => address) });
+    const added = await addEntries(
+      call,
+      given.map((address) => ({ address })),
+      { reason: 'unsubscribe', scope: null, pointTo: (place) => `/recipient_emails/${place}` },
+      deps,
+    );
+    exchange.json(201, { recipient_emails: added });
   });
-}
-
-function faultAt(place: number, code: string, detail: string): FieldFault {
-  return { pointer: `/recipient_emails/${place}`, code, detail };
 }
 
 function shownIn({ show }: List) {
@@ -174,42 +153,6 @@ function shownIn({ show }: List) {
 }
 
 /** The entries of a list for the address in the path. */
-async function entriesOf(call: Call, list: List, deps: ProviderDeps): Promise<SuppressionView[]> {
-  const address = call.params['email'] ?? '';
-  const found = await newest(call, { reason: null, address, since: null, until: null }, MAX_LIMIT, deps);
-  return found.filter((entry) => list.reasons.includes(entry.reason));
-}
-
-/** The most entries in a page of ours. */
-const PAGE = 200;
-
-interface Wanted {
-  readonly reason: SuppressionReason | null;
-  readonly address: string | null;
-  readonly since: string | null;
-  readonly until: string | null;
-}
-
-/** The newest entries of this kind, up to `count`. */
-async function newest(
-  call: Call,
-  wanted: Wanted,
-  count: number,
-  deps: ProviderDeps,
-): Promise<SuppressionView[]> {
-  const entries: SuppressionView[] = [];
-  let cursor: string | null = null;
-  do {
-    const limit = Math.min(PAGE, count - entries.length);
-    const query = { ...wanted, domain: null, scope: null, stream: null, limit, cursor };
-    const page: Awaited<ReturnType<typeof askOfList<'listSuppressions'>>> = await askOfList(
-      'listSuppressions',
-      call,
-      deps,
-      query,
-    );
-    entries.push(...page.suppressions);
-    cursor = page.nextCursor ?? null;
-  } while (cursor !== null && entries.length < count);
-  return entries;
+function entriesOf(call: Call, { reasons }: List, deps: ProviderDeps): Promise<SuppressionView[]> {
+  return entriesOfAddress(call, call.params['email'] ?? '', reasons, deps);
 }

@@ -1,0 +1,133 @@
+import { parseMailbox } from '../../../domain/mailbox.ts';
+import type { SuppressionReason } from '../../../domain/suppression.ts';
+import { type FieldFault, Problem } from '../../../http/problem.ts';
+import type { SuppressionView } from '../../../operations/suppressions.ts';
+import type { Call } from '../call.ts';
+import { refuseFaults } from '../fields.ts';
+import { askOfList } from '../suppressions.ts';
+import type { ProviderDeps } from './provider.ts';
+
+/**
+ * The suppression list, for providers that have a list for each reason. What a key sees and changes is as at
+ * `/api/v1/suppressions`.
+ */
+
+/** Which entries are read. */
+interface Wanted {
+  readonly reason: SuppressionReason | null;
+  readonly address: string | null;
+  /** As it is written; null: of all that the key may see. */
+  readonly scope?: string | null;
+  readonly since: string | null;
+  readonly until: string | null;
+  /** Below this id, null: from the newest on; and not below the other, null: to the oldest. */
+  readonly below?: string | null;
+  readonly downTo?: string | null;
+}
+
+/** The most entries in a page of ours. */
+const PAGE = 200;
+
+/** The newest entries of this kind, up to `count`. */
+export async function newestEntries(
+  call: Call,
+  { below = null, downTo = null, scope = null, ...wanted }: Wanted,
+  count: number,
+  deps: ProviderDeps,
+): Promise<SuppressionView[]> {
+  const entries: SuppressionView[] = [];
+  let cursor: string | null = below;
+  do {
+    const limit = Math.min(PAGE, count - entries.length);
+    const query = { ...wanted, scope, domain: null, stream: null, limit, cursor };
+    const page: Awaited<ReturnType<typeof askOfList<'listSuppressions'>>> = await askOfList(
+      'listSuppressions',
+      call,
+      deps,
+      query,
+    );
+    entries.push(...page.suppressions);
+    cursor = page.nextCursor ?? null;
+    if (downTo !== null && cursor !== null && cursor <= downTo) cursor = null;
+  } while (cursor !== null && entries.length < count);
+  return downTo === null ? entries : entries.filter(({ id }) => id >= downTo);
+}
+
+/** The most entries of one address. */
+const MAX_OF_ADDRESS = 500;
+
+/** The entries of an address with one of these reasons, the newest first. */
+export async function entriesOfAddress(
+  call: Call,
+  address: string,
+  reasons: readonly SuppressionReason[],
+  deps: ProviderDeps,
+): Promise<SuppressionView[]> {
+  const wanted = { reason: null, address, since: null, until: null };
+  const found = await newestEntries(call, wanted, MAX_OF_ADDRESS, deps);
+  return found.filter(({ reason }) => reasons.includes(reason));
+}
+
+/** Removes entries. Naming a list of complaints is the confirmation that those need. Returns how many there were. */
+export async function removeEntries(
+  call: Call,
+  entries: readonly SuppressionView[],
+  deps: ProviderDeps,
+): Promise<number> {
+  let removed = 0;
+  for (const { id, reason } of entries) {
+    try {
+      await askOfList('removeSuppressions', call, deps, { which: id, complaints: reason === 'complaint' });
+      removed += 1;
+    } catch (error) {
+      // What it may see and not change is not there for it.
+      if (!(error instanceof Problem) || error.status !== 404) throw error;
+    }
+  }
+  return removed;
+}
+
+/** An entry to be added; besides its address, what an import takes (docs/suppressions.md). */
+export interface NewEntry {
+  readonly address: string;
+  readonly [column: string]: string;
+}
+
+/** What all of them have. */
+export interface Adding {
+  readonly reason: SuppressionReason;
+  /** Null: the key's own. */
+  readonly scope: string | null;
+  /** Where the address of one of them is in the body. */
+  readonly pointTo: (place: number) => string;
+}
+
+/** Adds entries: all, or none where an address is wrong. Returns the addresses as they are listed. Throws a `Problem`. */
+export async function addEntries(
+  call: Call,
+  given: readonly NewEntry[],
+  { reason, scope, pointTo }: Adding,
+  deps: ProviderDeps,
+): Promise<string[]> {
+  const fault = (place: number, code: string, detail: string): FieldFault => ({
+    pointer: pointTo(place),
+    code,
+    detail,
+  });
+  const parsed = given.map(({ address }) => parseMailbox(address));
+  refuseFaults(parsed.flatMap((one, place) => (one.ok ? [] : [fault(place, one.code, one.detail)])));
+  const rows = given.map((row, place) => {
+    const one = parsed[place];
+    return { ...row, address: one?.ok === true ? one.value.address : '' };
+  });
+  await call.checkKey();
+  const { invalid } = await askOfList('importSuppressions', call, deps, {
+    format: 'json',
+    text: JSON.stringify(rows),
+    scope,
+    stream: null,
+    reason,
+  });
+  refuseFaults(invalid.map(({ line, detail }) => fault(line - 1, 'too_many', detail)));
+  return rows.map(({ address }) => address);
+}
