@@ -6,6 +6,7 @@ import { isUtf8, type MediaType, parseMediaType } from '../../http/media-type.ts
 import { boundaryOf, fieldText, MultipartParser, type MultipartPart } from '../../http/multipart.ts';
 import { Problem } from '../../http/problem.ts';
 import { giveBack, giveBackAllBut, type Share } from '../../lib/budget.ts';
+import { inSlices, type Sliced } from '../../lib/clock.ts';
 import type { ReadFields } from './fields.ts';
 import { type FormEntry, fieldsFromForm } from './form-fields.ts';
 import type { IngestLimits } from './options.ts';
@@ -62,16 +63,20 @@ export function requireType(exchange: Exchange, types: readonly string[]): Media
   return mediaType;
 }
 
+/** Makes another text of JSON of a body, before it is parsed. */
+export type Rewrite = (body: Buffer) => Sliced<Buffer>;
+
 /** Reads a body of JSON with one message. Throws 415, 413, 400, 503. */
-export function readJsonBody(exchange: Exchange, bounds: BodyBounds): Promise<unknown> {
+export function readJsonBody(exchange: Exchange, bounds: BodyBounds, rewrite?: Rewrite): Promise<unknown> {
   requireType(exchange, ['application/json']);
-  return parsedJson(exchange, bounds);
+  return parsedJson(exchange, bounds, rewrite);
 }
 
-async function parsedJson(exchange: Exchange, bounds: BodyBounds): Promise<unknown> {
+async function parsedJson(exchange: Exchange, bounds: BodyBounds, rewrite?: Rewrite): Promise<unknown> {
   const { maxJsonDepth: maxDepth, maxJsonValues: maxValues } = bounds.limits;
   const body = await readWhole(exchange, bounds);
-  const value = parseJson(body, { maxDepth, maxValues });
+  const text = rewrite === undefined ? body : await inSlices(rewrite(body));
+  const value = parseJson(text, { maxDepth, maxValues });
   giveBack(body);
   return value;
 }

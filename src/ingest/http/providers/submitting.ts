@@ -17,7 +17,7 @@ import {
   type PointTo,
 } from '../fields.ts';
 import type { SubmitDeps } from '../hand-over.ts';
-import { readJsonBody } from '../read-fields.ts';
+import { type Rewrite, readJsonBody } from '../read-fields.ts';
 import { base64Rule } from '../schema.ts';
 import { buildSubmission } from '../submission.ts';
 import { submissionContext } from '../submission-context.ts';
@@ -45,8 +45,9 @@ export async function readBody<T>(
   schema: z.ZodType<T>,
   { options: { limits } }: Pick<SubmitDeps, 'options'>,
   budget: Share,
+  rewrite?: Rewrite,
 ): Promise<T> {
-  return checked(await readJsonBody(exchange, { limits, budget }), schema);
+  return checked(await readJsonBody(exchange, { limits, budget }, rewrite), schema);
 }
 
 /** A value by a provider's schema. Throws a `Problem`: 400 with the faulty fields. */

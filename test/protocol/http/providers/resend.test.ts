@@ -73,6 +73,42 @@ describe('an email', () => {
     expect(world.lastText).not.toContain('bcc@example.org');
   });
 
+  test("has files and headers as Resend's libraries for other languages write them", async () => {
+    const bytes = Buffer.from(Array.from({ length: 30_000 }, (_, at) => at % 256));
+    const attachments = [
+      // Go's, Python's, Ruby's.
+      { filename: 'a.bin', content: [...bytes], inline_content_id: 'a' },
+      // Older ones of Node.js'.
+      { filename: 'b.bin', content: Buffer.from('abc') },
+      { filename: 'c.bin', content: 'YWJj\r\nYWJj\r\n' },
+    ];
+    // django-anymail's.
+    const headers = { 'X-Tag': ['one', 'two'] };
+    const body = { ...EMAIL, attachments, headers };
+    // They are no values to be counted.
+    const { limits } = world.options;
+    world.options.limits = { ...limits, maxJsonValues: 1000 };
+    expect((await world.ask({ method: 'POST', path: '/emails', key, body })).status).toBe(200);
+    world.options.limits = limits;
+    const [, encoded = ''] = /Content-ID: <a>[\s\S]*?\r\n\r\n([\s\S]*?)\r\n--/.exec(world.lastText) ?? [];
+    expect(Buffer.from(encoded, 'base64').equals(bytes)).toBe(true);
+    for (const part of ['\r\n\r\nYWJj\r\n', '\r\n\r\nYWJjYWJj\r\n', 'X-Tag: one\r\nX-Tag: two\r\n'])
+      expect(world.lastText).toContain(part);
+    for (const content of [
+      [256],
+      [1.5],
+      ['a'],
+      { type: 'Buffer', data: [-1] },
+      { type: 'File', data: [1] },
+    ]) {
+      const wrong = { ...EMAIL, attachments: [{ filename: 'a', content }] };
+      const { status, json } = await world.ask({ method: 'POST', path: '/emails', key, body: wrong });
+      expect([status, json['message']]).toEqual([422, expect.stringMatching(/^attachments\[0\]\.content/)]);
+    }
+    const subject = { ...EMAIL, subject: [97] };
+    expect((await world.ask({ method: 'POST', path: '/emails', key, body: subject })).status).toBe(422);
+  });
+
   test('leads back by its id in either form, and below /resend too', async () => {
     const { id } = taken(await client(key, '/resend').emails.send(EMAIL));
     const shown = taken(await client(key, '/resend').emails.get(id));

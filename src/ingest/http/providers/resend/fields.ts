@@ -10,10 +10,13 @@ import { attachmentOf, fileOf, type GivenMessage } from '../submitting.ts';
 const addresses = () => z.union([z.string(), z.array(z.string())]).nullish();
 
 const attachment = z.strictObject({
-  content: z.string().nullish(),
+  /** Lists of bytes are base64 by now (`byte-lists.ts`). */
+  content: z.union([z.string(), z.strictObject({ type: z.literal('Buffer'), data: z.string() })]).nullish(),
   filename: z.string().nullish(),
   content_type: z.string().nullish(),
   content_id: z.string().nullish(),
+  /** Its older name. */
+  inline_content_id: z.string().nullish(),
   /** Nothing is fetched: refused. */
   path: z.unknown().optional(),
 });
@@ -28,7 +31,8 @@ export const emailSchema = z.strictObject({
   subject: z.string().nullish(),
   html: z.string().nullish(),
   text: z.string().nullish(),
-  headers: z.record(z.string(), z.string().nullable()).nullish(),
+  /** Of several values each is a header. */
+  headers: z.record(z.string(), z.union([z.string(), z.array(z.string())]).nullable()).nullish(),
   tags: z.array(z.strictObject({ name: z.string(), value: z.string().nullish() })).nullish(),
   attachments: z.array(attachment).nullish(),
   scheduled_at: z.string().nullish(),
@@ -81,19 +85,21 @@ function addressesOf(value: Email['to']): AddressField {
 }
 
 function headersOf({ headers }: Email): NamedValue[] {
-  return Object.entries(headers ?? {}).flatMap(([name, value]): NamedValue[] =>
-    value ? [[name, value]] : [],
+  return Object.entries(headers ?? {}).flatMap(([name, given]) =>
+    [given ?? []].flat().flatMap((value): NamedValue[] => (value === '' ? [] : [[name, value]])),
   );
 }
 
-function attachmentFrom({ content, filename, content_type, content_id }: z.infer<typeof attachment>) {
+function attachmentFrom(given: z.infer<typeof attachment>) {
+  const { content, filename, content_type, content_id, inline_content_id } = given;
+  const contentId = content_id || inline_content_id || null;
   return attachmentOf({
     filename: filename || null,
-    content: fileOf(content ?? ''),
+    content: fileOf((typeof content === 'object' ? content?.data : content) ?? ''),
     contentType: content_type || null,
-    contentId: content_id || null,
+    contentId,
     // What the text refers to is shown within it.
-    disposition: content_id ? 'inline' : null,
+    disposition: contentId === null ? null : 'inline',
   });
 }
 

@@ -45,6 +45,11 @@ export function refuseAsResend(exchange: Exchange, problem: Problem): void {
   exchange.json(status, { statusCode: status, name, message }, problem.headers);
 }
 
+/** What is wrong with one email of several. */
+export function refusalText(problem: Problem): string {
+  return refusalOf(problem, false).message;
+}
+
 function refusalOf(problem: Problem, hasNoKey: boolean): Row & { readonly message: string } {
   const { code, detail, errors } = problem;
   if (problem.status === 401 && hasNoKey) return { status: 401, name: MISSING, message: detail };

@@ -20,9 +20,10 @@ import { NO_PARAMETERS, readParameters } from '../../query.ts';
 import { readNoBody } from '../../read-fields.ts';
 import type { Provider, ProviderDeps } from '../provider.ts';
 import { judgeAll, readBody, tellIgnored, toSubmission } from '../submitting.ts';
+import { withoutByteLists } from './byte-lists.ts';
 import { type Email, emailSchema, IGNORED, messageOf } from './fields.ts';
 import { listEmails, showEmail } from './reading.ts';
-import { refuseAsResend } from './refusals.ts';
+import { refusalText, refuseAsResend } from './refusals.ts';
 
 /** Resend's API (contract-2 §C2): ids are UUIDs. */
 
@@ -46,7 +47,7 @@ export const RESEND: Provider = {
 async function send(call: Call, deps: ProviderDeps): Promise<void> {
   const { exchange } = call;
   const outcome = await takeOne(call, deps, async (budget) => {
-    const email = await readBody(exchange, emailSchema, deps, budget);
+    const email = await readBody(exchange, emailSchema, deps, budget, withoutByteLists);
     readParameters(exchange.query, NO_PARAMETERS);
     const { key, faults } = readIdempotencyKey(exchange);
     const others = [...faults, ...notOffered(email)];
@@ -129,7 +130,7 @@ async function sendBatch(call: Call, deps: ProviderDeps): Promise<void> {
     });
     const errors = [...refused, ...untaken]
       .sort((a, b) => a.index - b.index)
-      .map(({ index, problem }) => ({ index, message: problem.detail }));
+      .map(({ index, problem }) => ({ index, message: refusalText(problem) }));
     exchange.json(200, isStrict ? { data } : { data, errors });
   });
 }
