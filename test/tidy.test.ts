@@ -36,6 +36,10 @@ const MERGED_ROOMS: readonly string[] = ['src/', 'web/'];
 /** What a crumb says in a comment, with the reason, when it has to stay apart. */
 const APART = /\ba file of its own\b/i;
 
+/** The shapes of the API's answers, by subject. */
+const SUBJECTS = ['', 'attempt-', 'event-', 'operator-', 'request-', 'suppression-', 'webhook-'];
+const API_ANSWERS = SUBJECTS.map((subject) => `ingest/http/${subject}answers.ts`);
+
 /** The seams: contracts in prose and types, that others implement. */
 const CONTRACTS = ['store', 'spool', 'transport'];
 const PURE_BUILTINS = /^node:(buffer|crypto|url|util|zlib|punycode)$/;
@@ -167,10 +171,7 @@ const LAWS: Readonly<Record<string, Law>> = {
       'config/relay-field.ts',
       'config/relay-fields.ts',
       'config/setting.ts',
-      'ingest/http/answers.ts',
-      ...['attempt', 'event', 'operator', 'request', 'suppression'].map(
-        (what) => `ingest/http/${what}-answers.ts`,
-      ),
+      ...API_ANSWERS,
       'observe/health-report.ts',
     ],
     packages: /^zod$/,

@@ -9,6 +9,7 @@ import { NAMED } from '../src/ingest/http/openapi/json-schema.ts';
 import * as operatorAnswers from '../src/ingest/http/operator-answers.ts';
 import * as requestAnswers from '../src/ingest/http/request-answers.ts';
 import * as suppressionAnswers from '../src/ingest/http/suppression-answers.ts';
+import * as webhookAnswers from '../src/ingest/http/webhook-answers.ts';
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../src/operations/table.ts';
 
 /** Where the document lies. */
@@ -68,6 +69,7 @@ const ANSWERS = {
   ...operatorAnswers,
   ...requestAnswers,
   ...suppressionAnswers,
+  ...webhookAnswers,
 };
 
 /** The API's schemas and their names. */

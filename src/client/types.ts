@@ -439,11 +439,15 @@ export interface AttemptsPage {
  * `message.unsubscribed`: the recipient wants no more of it. Without a message: `suppression.added` and
  * `suppression.removed`: an entry of the suppression list; `suppression.guarded`: a domain refused so many recipients
  * that its refusals make no entries for a while. Without a message too: `relay.resting`: a relay gets no mail for a
- * while, as its next hop fails; `relay.recovered`: it works again. More types may be added.
+ * while, as its next hop fails; `relay.recovered`: it works again; `webhook.disabled`: an endpoint is told of nothing
+ * until somebody enables it, and `reply` says why. `webhook.test` is posted to an endpoint when somebody tests it, and
+ * is in no log. More types may be added.
  */
-export type EventType = 'message.queued' | 'message.delivered' | 'message.captured' | 'message.deferred' | 'message.failed' | 'message.suppressed' | 'message.bounced' | 'message.confirmed' | 'message.delayed' | 'message.complained' | 'message.unsubscribed' | 'suppression.added' | 'suppression.removed' | 'suppression.guarded' | 'relay.resting' | 'relay.recovered';
+export type EventType = 'message.queued' | 'message.delivered' | 'message.captured' | 'message.deferred' | 'message.failed' | 'message.suppressed' | 'message.bounced' | 'message.confirmed' | 'message.delayed' | 'message.complained' | 'message.unsubscribed' | 'suppression.added' | 'suppression.removed' | 'suppression.guarded' | 'relay.resting' | 'relay.recovered' | 'webhook.disabled' | 'webhook.test';
 
-/** Something that happened to a message, to one of its recipients, to the suppression list, or to a relay. */
+/**
+ * Something that happened to a message, to one of its recipients, to the suppression list, to a relay, or to a webhook.
+ */
 export interface Event {
   readonly type: EventType;
   /** When it happened. */
@@ -451,13 +455,13 @@ export interface Event {
   readonly data: EventData;
 }
 
-/** The details of an event. All members but the last three are always present. */
+/** The details of an event. All members but the last four are always present. */
 export interface EventData {
   /** `evt_` and 26 characters: the same each time the event is read. */
   readonly id: string;
   /** Rises from event to event, with gaps. */
   readonly sequence: number;
-  /** Null for an event of the suppression list or of a relay. */
+  /** Null for an event of the suppression list, of a relay or of a webhook. */
   readonly message: EventMessage | null;
   /** Null for an event of the whole message, or of none. */
   readonly recipient: EventRecipient | null;
@@ -477,6 +481,8 @@ export interface EventData {
   readonly entry?: EventEntry | null;
   /** The domain of the entry’s address, or the guarded one. Only events of the suppression list have it. */
   readonly domain?: string | null;
+  /** The id of the endpoint. Only events of webhooks have it. */
+  readonly webhook?: string | null;
   /**
    * Entries of `metadata`, `tags` or the ends of texts are left out, so that the event has at most 20 KiB. Absent if it
    * is whole.

@@ -201,6 +201,11 @@ export function listFull(done: string): OperationError {
   return asRefusal('unavailable', new Problem(503, 'suppressions_full', detail));
 }
 
-function asRefusal(code: OperationError['code'], problem: Problem, message = problem.detail): OperationError {
+/** A refusal of an operation that the API answers with this problem. */
+export function asRefusal(
+  code: OperationError['code'],
+  problem: Problem,
+  message = problem.detail,
+): OperationError {
   return new OperationError(code, message, { cause: problem });
 }

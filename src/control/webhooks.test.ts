@@ -4,7 +4,8 @@ import { createVault } from '../config/secrets.ts';
 import { signingSecrets } from '../config/webhook-secrets.ts';
 import { seededRandom } from '../lib/random.ts';
 import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
-import { type WebhookDeps, webhookOperations } from './webhooks.ts';
+import type { WebhookDeps } from './webhook-view.ts';
+import { webhookOperations } from './webhooks.ts';
 
 const DAY = 86_400_000;
 const URL_TAKEN = 'https://shop.example.com/waybill';
@@ -87,7 +88,7 @@ test('a private URL is taken where the operator has listed it, and no other', as
 
 test('there are so many endpoints at most', async () => {
   for (let n = 0; n < 200; n++) await operations.addWebhook({ url: URL_TAKEN });
-  await expect(operations.addWebhook({ url: URL_TAKEN })).rejects.toThrow('There are 200 endpoints');
+  await expect(operations.addWebhook({ url: URL_TAKEN })).rejects.toThrow('There may be 200 webhooks in all');
 });
 
 test('what does not exist is named', async () => {

@@ -1,5 +1,12 @@
 import type { DeliveryState } from './delivery.ts';
-import { type Event, type EventType, isOfMessage, isOfSuppressions, type MessageEventType } from './event.ts';
+import {
+  type Event,
+  type EventType,
+  isOfMessage,
+  isOfSuppressions,
+  isOfWebhooks,
+  type MessageEventType,
+} from './event.ts';
 import type { BounceType, FeedbackSource } from './feedback.ts';
 import type { RecipientKind, Source } from './message.ts';
 import type { OutcomeName } from './outcome.ts';
@@ -21,7 +28,7 @@ export interface EventBody {
 interface EventData {
   readonly id: string;
   readonly sequence: number;
-  /** Null for an event of the suppression list or of a relay. */
+  /** Null for an event of the suppression list, of a relay or of a webhook. */
   readonly message: EventMessageBody | null;
   /** Null for an event of the whole message, or of none. */
   readonly recipient: EventRecipientBody | null;
@@ -36,6 +43,8 @@ interface EventData {
   /** The entry, and the domain that it is of or that is guarded; only events of the suppression list have both. */
   readonly entry?: EventEntryBody | null;
   readonly domain?: string | null;
+  /** The id of the endpoint that the event is about; only events of webhooks have it. */
+  readonly webhook?: string | null;
   /** Something was cut, so that the event has at most {@link MAX_EVENT_BYTES}; absent: it is whole. */
   readonly truncated?: true;
 }
@@ -114,6 +123,7 @@ function wholeBody(event: Event, id: string): EventBody {
       bounce: bounce === undefined ? null : { type: bounce, source: facts.source ?? 'smtp' },
       suppression: entry?.id ?? facts.suppression ?? null,
       ...(isOfSuppressions(type) && { entry: entryBody(event), domain: domainOf(facts) }),
+      ...(isOfWebhooks(type) && { webhook: facts.webhook?.id ?? null }),
     },
   };
 }

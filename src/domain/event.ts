@@ -20,7 +20,7 @@ interface EventKind {
 
 /**
  * The types of events. `message.queued` occurs once per message, all others of messages once per recipient concerned;
- * those of the suppression list and of relays have no message.
+ * those of the suppression list, of relays and of webhooks have no message.
  */
 // biome-ignore format: a table
 export const EVENT_TYPES = {
@@ -40,6 +40,9 @@ export const EVENT_TYPES = {
   'suppression.guarded':  { code: 22, isUsual: false },
   'relay.resting':        { code: 30, isUsual: false },
   'relay.recovered':      { code: 31, isUsual: false },
+  'webhook.disabled':     { code: 40, isUsual: false },
+  // Posted to one endpoint when somebody tests it, and in no log.
+  'webhook.test':         { code: 41, isUsual: false },
 } as const satisfies Record<string, EventKind>;
 
 /** See {@link EVENT_TYPES}. */
@@ -50,6 +53,8 @@ export type MessageEventType = Extract<EventType, `message.${string}`>;
 export type SuppressionEventType = Extract<EventType, `suppression.${string}`>;
 /** The types of events that are about a relay. */
 export type RelayEventType = Extract<EventType, `relay.${string}`>;
+/** The types of events that are about an endpoint of webhooks. */
+export type WebhookEventType = Extract<EventType, `webhook.${string}`>;
 
 const TYPES = Object.keys(EVENT_TYPES) as readonly EventType[];
 const BY_CODE = new Map<number, EventType>(TYPES.map((type) => [EVENT_TYPES[type].code, type]));
@@ -67,6 +72,11 @@ export function isOfMessage(type: EventType): type is MessageEventType {
 /** Whether events of this type are about the suppression list. */
 export function isOfSuppressions(type: EventType): type is SuppressionEventType {
   return type.startsWith('suppression.');
+}
+
+/** Whether events of this type are about an endpoint of webhooks. */
+export function isOfWebhooks(type: EventType): type is WebhookEventType {
+  return type.startsWith('webhook.');
 }
 
 /** Which events are kept: all of them, or without those of mail that goes well. */
@@ -115,6 +125,8 @@ export interface EventFacts {
   readonly entry?: EntryFacts;
   /** Of `suppression.guarded`: the domain of the recipients that came out hard. */
   readonly domain?: string;
+  /** Of events of webhooks: the id of the endpoint, and of the key that it belongs to (null: an administrator's). */
+  readonly webhook?: { readonly id: string; readonly keyId: string | null };
 }
 
 /** The type of the event that a delivery's transition is. */
@@ -154,7 +166,7 @@ export interface Event {
   readonly type: EventType;
   /** When it became known here (wall ms): events lie nearly in this order. */
   readonly at: number;
-  /** Null for an event of the suppression list or of a relay, and for no other. */
+  /** Null for an event of the suppression list, of a relay or of a webhook, and for no other. */
   readonly message: EventMessage | null;
   /** The name of the key whose scope `facts.entry` has; null if it has none, or the key is gone. */
   readonly scopeKey: string | null;
@@ -164,6 +176,15 @@ export interface Event {
   readonly attempt: number | null;
   readonly facts: EventFacts;
 }
+
+/** The id of the key that an event is about, by its message, entry or endpoint; null: of none. */
+export function keyOfEvent({ message, facts: { entry, webhook } }: Event): string | null {
+  if (message !== null) return message.keyId;
+  if (entry?.scope.startsWith(KEY_SCOPE) === true) return entry.scope.slice(KEY_SCOPE.length);
+  return webhook?.keyId ?? null;
+}
+
+const KEY_SCOPE = 'key:';
 
 /** What an event tells of its message. */
 export interface EventMessage {

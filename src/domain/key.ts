@@ -8,6 +8,7 @@ export const SCOPES = [
   'feedback:write',
   'suppressions:read',
   'suppressions:write',
+  'webhooks:manage',
   'admin',
 ] as const;
 

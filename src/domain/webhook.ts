@@ -1,4 +1,4 @@
-import { EVENT_TYPES, type Event, type EventType } from './event.ts';
+import { EVENT_TYPES, type Event, type EventType, keyOfEvent } from './event.ts';
 
 /**
  * Webhooks out (contract-2 §B2, §B3): which events an endpoint is told of, when a try is repeated, and how an endpoint
@@ -11,6 +11,8 @@ export interface WebhookEndpoint {
   readonly id: string;
   /** The key that it belongs to, and whose events alone it is told of; null: an administrator's, of everybody's. */
   readonly keyId: string | null;
+  /** Its name in the configuration file; null: it does not stand there. */
+  readonly inFile: string | null;
   readonly url: string;
   /** Types, or `message.*` for all that begin so. */
   readonly types: readonly string[];
@@ -57,13 +59,16 @@ export interface WebhookTry {
   readonly retryAfterMs: number | null;
 }
 
+/** Where an event is on its way to an endpoint. */
+export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
+
 /** What becomes of an event for an endpoint. */
 export interface WebhookDelivery {
   readonly endpoint: string;
   /** Of the event. */
   readonly sequence: number;
   readonly type: EventType;
-  readonly state: 'pending' | 'delivered' | 'failed';
+  readonly state: (typeof DELIVERY_STATES)[number];
   /** The oldest first. */
   readonly tries: readonly WebhookTry[];
   /** Tries that count for the schedule: a replay begins anew. */
@@ -126,12 +131,12 @@ function typesLike(pattern: string): readonly EventType[] {
 }
 
 /** Whether an endpoint is told of an event. */
-export function isToldOf(endpoint: WebhookEndpoint, { type, message, facts }: Event): boolean {
+export function isToldOf(endpoint: WebhookEndpoint, event: Event): boolean {
   const { types, keyId, keys, tags } = endpoint;
+  const { type, message } = event;
   if (!types.some((one) => one === type || (one.endsWith('.*') && type.startsWith(one.slice(0, -1)))))
     return false;
-  if (keyId !== null && !(message === null ? facts.entry?.scope === `key:${keyId}` : message.keyId === keyId))
-    return false;
+  if (keyId !== null && keyOfEvent(event) !== keyId) return false;
   if (keys.length > 0 && !keys.includes(message?.keyId ?? '')) return false;
   return tags.length === 0 || tags.some((tag) => message?.tags.includes(tag) === true);
 }

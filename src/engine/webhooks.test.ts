@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { at, message, T0 } from '../../test/contract/store/fixtures.ts';
+import { apiKey, at, message, T0 } from '../../test/contract/store/fixtures.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { storedEndpoint, tryOf } from '../../test/support/webhooks.ts';
 import type { WebhookEndpoint, WebhookPost, WebhookTry } from '../domain/webhook.ts';
@@ -225,6 +225,11 @@ describe('an endpoint that fails', () => {
   test('is disabled after five days, or at once when it is gone; its events stay in the log', async () => {
     lookMs = 10 * MINUTE;
     const [dead, gone] = [await endpoint(), await endpoint()];
+    const types = ['webhook.*'];
+    const [witness, other] = [
+      await endpoint({ keyId: null, types }),
+      await endpoint({ keyId: 'key_two', types }),
+    ];
     answers.set(dead, () => ({ status: 500 }));
     answers.set(gone, () => ({ status: 410 }));
     for (let day = 0; day < 6; day++) {
@@ -238,6 +243,28 @@ describe('an endpoint that fails', () => {
     expect(postsTo(gone)).toHaveLength(1);
     expect(await healthOf(dead)).toMatchObject({ state: 'disabled' });
     expect(Object.fromEntries(await stores.webhooks.pendingDeliveries())).toEqual({});
+    const told = postsTo(witness).map(({ body }) => JSON.parse(Buffer.from(body).toString()));
+    expect(told).toMatchObject([
+      {
+        type: 'webhook.disabled',
+        data: { message: null, webhook: gone, reply: { text: 'It answered 410: it wants no more events.' } },
+      },
+      { type: 'webhook.disabled', data: { message: null, webhook: dead } },
+    ]);
+    expect(postsTo(other)).toEqual([]);
+  });
+
+  test('is told of nothing once its key is revoked', async () => {
+    await stores.keyring.create(apiKey('shop'), 'hash');
+    const { id: keyId } = apiKey('shop');
+    const id = await endpoint({ keyId });
+    await happens(1, { keyId });
+    await clock.advance(2 * SECOND);
+    expect(postsTo(id)).toHaveLength(1);
+    await stores.keyring.revoke(keyId, clock.wall());
+    await happens(1, { keyId });
+    await clock.advance(2 * SECOND);
+    expect(postsTo(id)).toHaveLength(1);
   });
 });
 

@@ -107,8 +107,10 @@ export class WebhookRoom {
     this.#noted.clear();
     const stored = await this.#deps.webhooks.webhookEndpoints();
     if (stored.length === 0) return;
-    await this.#fanOut(stored, stopping);
-    for (const one of stored) if (!stopping.aborted) await this.#begin(this.#newest(one), stopping);
+    const now = this.#deps.clock.wall();
+    const on = stored.filter((one) => isOn(one, now));
+    await this.#fanOut(on, stopping);
+    for (const one of on) if (!stopping.aborted) await this.#begin(this.#newest(one), stopping);
   }
 
   /** An endpoint as it fares now: a try may have ended since it was read. */
@@ -118,7 +120,7 @@ export class WebhookRoom {
 
   async #fanOut(stored: readonly StoredEndpoint[], stopping: AbortSignal): Promise<void> {
     const { webhooks, views, clock } = this.#deps;
-    const told = await this.#withRoom(stored.filter(isOn));
+    const told = await this.#withRoom(stored);
     for (let more = true; more && !stopping.aborted; ) {
       const cursor = await webhooks.webhookCursor();
       const page = await views.events({ ...EVERY_EVENT, from: { after: cursor }, limit: PAGE });
@@ -150,19 +152,23 @@ export class WebhookRoom {
     const hasRoom = ({ endpoint: { id } }: StoredEndpoint) => (this.#pending.get(id) ?? 0) < max;
     for (const { endpoint, health } of stored.filter((one) => !hasRoom(one)))
       if (health.state === 'healthy')
-        await webhooks.setWebhookHealth(endpoint.id, {
-          ...health,
-          state: 'failing',
-          failingSince: health.failingSince ?? clock.wall(),
-          reason: `Overflow: ${max} events are pending; those that come now are left to a replay.`,
-        });
+        await webhooks.setWebhookHealth(
+          endpoint.id,
+          {
+            ...health,
+            state: 'failing',
+            failingSince: health.failingSince ?? clock.wall(),
+            reason: `Overflow: ${max} events are pending; those that come now are left to a replay.`,
+          },
+          clock.wall(),
+        );
     return stored.filter(hasRoom);
   }
 
   /** Begins tries of an endpoint that are due; while it fails, one at a time, at the schedule of the oldest event. */
   async #begin(stored: StoredEndpoint, stopping: AbortSignal): Promise<void> {
     const { webhooks, clock } = this.#deps;
-    if (!isOn(stored)) return;
+    if (stored.health.state === 'disabled') return;
     const { id } = stored.endpoint;
     const isAsRead = () => this.#newest(stored).health.state === stored.health.state;
     const underWay = this.#underWay.get(id) ?? new Set<number>();
@@ -236,7 +242,7 @@ export class WebhookRoom {
   }
 
   async #noteHealth(id: string, one: WebhookTry): Promise<void> {
-    const { webhooks } = this.#deps;
+    const { webhooks, clock } = this.#deps;
     const stored = (await webhooks.webhookEndpoints()).find(({ endpoint }) => endpoint.id === id);
     if (stored === undefined) return;
     const { health } = stored;
@@ -244,7 +250,7 @@ export class WebhookRoom {
     const after = healthAfter(health, one);
     if (after === health) return;
     this.#noted.set(id, after);
-    await webhooks.setWebhookHealth(id, after);
+    await webhooks.setWebhookHealth(id, after, clock.wall());
   }
 
   async #eventOf(sequence: number): Promise<Event | null> {
@@ -255,8 +261,9 @@ export class WebhookRoom {
   }
 }
 
-function isOn({ endpoint, health }: StoredEndpoint): boolean {
-  return endpoint.enabled && health.state !== 'disabled';
+/** Whether it is told of events at `now`: neither it nor its key has been switched off. */
+function isOn({ endpoint, health, keyEndsAt }: StoredEndpoint, now: number): boolean {
+  return endpoint.enabled && health.state !== 'disabled' && (keyEndsAt === null || now < keyEndsAt);
 }
 
 function deliveriesOf(event: Event, stored: readonly StoredEndpoint[]): NewDelivery[] {

@@ -158,6 +158,16 @@ export function eventId(at: number, sequence: number): string {
   return `evt_${encodeTime(at)}${encodeNumber(sequence, 16)}`;
 }
 
+/** The sequence in the id of an event; null: it is none. */
+export function sequenceOfEvent(id: string): number | null {
+  const [, digits] = EVENT_ID.exec(id) ?? [];
+  if (digits === undefined) return null;
+  const sequence = [...digits].reduce((number, digit) => number * 32 + ALPHABET.indexOf(digit), 0);
+  return Number.isSafeInteger(sequence) ? sequence : null;
+}
+
+const EVENT_ID = /^evt_[0-9a-hjkmnp-tv-z]{10}([0-9a-hjkmnp-tv-z]{16})$/;
+
 function encodeTime(ms: number): string {
   return encodeNumber(ms, 10);
 }

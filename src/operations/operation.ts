@@ -6,6 +6,7 @@ import type * as eventAnswers from '../ingest/http/event-answers.ts';
 import type * as operatorAnswers from '../ingest/http/operator-answers.ts';
 import type * as requestAnswers from '../ingest/http/request-answers.ts';
 import type * as suppressionAnswers from '../ingest/http/suppression-answers.ts';
+import type * as webhookAnswers from '../ingest/http/webhook-answers.ts';
 import type { CommandForm } from './command.ts';
 
 /** What an operation is made of: each stands in one record of this folder, of which all else is derived. */
@@ -46,7 +47,8 @@ export type Answers = typeof answers &
   typeof eventAnswers &
   typeof operatorAnswers &
   typeof requestAnswers &
-  typeof suppressionAnswers;
+  typeof suppressionAnswers &
+  typeof webhookAnswers;
 
 /** Records by the names of their operations. */
 type Records = Readonly<Record<string, Pick<Operation, 'request' | 'result' | 'step'>>>;

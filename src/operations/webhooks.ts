@@ -1,90 +1,55 @@
 import { z } from 'zod';
+import { DELIVERY_STATES } from '../domain/webhook.ts';
+import type {
+  webhookDeliveriesSchema,
+  webhookDeliverySchema,
+  webhookSchema,
+  webhookTrySchema,
+} from '../ingest/http/webhook-answers.ts';
 import { choice, fixed, integer, list, text, time, wordList } from './command.ts';
-import { CONFIDENTIAL, changes, type OperationsOf, operation, type Shown } from './operation.ts';
+import {
+  type Answers,
+  CONFIDENTIAL,
+  changes,
+  type OperationsOf,
+  operation,
+  type Shown,
+} from './operation.ts';
 
 /** Endpoints of webhooks: who is told what becomes of mail (contract-2 §B2). */
 
-const STATES = ['pending', 'delivered', 'failed'] as const;
 const ONLY = ['failed', 'all'] as const;
 const MAX_TEXT = 2_000;
 const MAX_LISTED = 100;
 const word = z.string().min(1).max(MAX_TEXT);
 const which = word.describe('The id of an endpoint, `whe_…`.');
 const words = z.array(word).max(MAX_LISTED);
-
-const healthView = z.strictObject({
-  /** `failing`: one request at a time; `disabled`: none, until it is enabled again. */
-  state: z.enum(['healthy', 'failing', 'disabled']),
-  /** Failed tries in a row. */
-  failures: z.number(),
-  failingSince: z.string().nullable(),
-  reason: z.string().nullable(),
-});
-
-const webhookView = () =>
-  z.strictObject({
-    id: z.string(),
-    url: z.string(),
-    /** Of events, or `message.*` for all that begin so. */
-    types: z.array(z.string()),
-    /** Names of keys; empty: of all. */
-    keys: z.array(z.string()),
-    tags: z.array(z.string()),
-    description: z.string(),
-    include: z.array(z.literal('subject')),
-    enabled: z.boolean(),
-    headers: z.record(z.string(), z.string()),
-    health: healthView,
-    /** Events that it is still to be told. */
-    pending: z.number(),
-    createdAt: z.string(),
-    updatedAt: z.string(),
-  });
+const at = z.string().max(100).nullable().default(null);
+const as = z
+  .string()
+  .max(MAX_TEXT)
+  .nullable()
+  .default(null)
+  .describe('The id of a key: only endpoints that this key may see and change; null: all.');
 
 /** An endpoint as it is shown. */
-export type WebhookView = Shown<typeof webhookView>;
-
-const tryView = z.strictObject({
-  at: z.string(),
-  durationMs: z.number(),
-  /** Of the answer; null: there was none. */
-  status: z.number().nullable(),
-  error: z.string().nullable(),
-  /** The first 1 KiB of the answer's body. Hostile. */
-  answer: z.string(),
-});
-
+export type WebhookView = Shown<typeof webhookSchema>;
 /** A try as it is shown. */
-export type WebhookTryView = z.infer<typeof tryView>;
+export type WebhookTryView = Shown<typeof webhookTrySchema>;
+/** What becomes of an event, as it is shown. */
+export type WebhookDeliveryView = Shown<typeof webhookDeliverySchema>;
+/** A page of deliveries. */
+export type WebhookDeliveriesView = Shown<typeof webhookDeliveriesSchema>;
 
-const secretView = () =>
+const secretView = ({ webhookSchema: webhook }: Answers) =>
   z.strictObject({
-    webhook: webhookView(),
+    webhook,
     /** `whsec_…`: shown this once. */
     secret: z.string(),
   });
 
 /** An endpoint with its new secret. */
 export type WebhookSecretView = Shown<typeof secretView>;
-
-const deliveriesView = () =>
-  z.strictObject({
-    deliveries: z.array(
-      z.strictObject({
-        eventId: z.string(),
-        sequence: z.number(),
-        type: z.string(),
-        status: z.enum(STATES),
-        tries: z.array(tryView),
-        nextTryAt: z.string().nullable(),
-      }),
-    ),
-    hasMore: z.boolean(),
-    nextCursor: z.string().nullable(),
-  });
-
-/** A page of deliveries. */
-export type WebhookDeliveriesView = Shown<typeof deliveriesView>;
 
 const WHICH = text('<id>', 'the id of an endpoint, from: waybill webhooks list');
 const KEEP = { absent: undefined };
@@ -109,7 +74,9 @@ function stateOf({ enabled, health: { state } }: WebhookView): string {
   return enabled ? state : 'off';
 }
 
-const FIELDS = {
+/** What a new endpoint is given. */
+export const NEW_WEBHOOK = {
+  url: word.describe('https, and an address that is public.'),
   types: words
     .min(1)
     .default(['message.*'])
@@ -126,6 +93,26 @@ const FIELDS = {
   enabled: z.boolean().default(true),
 };
 
+/** What can be changed of an endpoint; what is absent stays. */
+export const CHANGED_WEBHOOK = {
+  url: word.optional(),
+  types: words.min(1).optional(),
+  keys: words.optional(),
+  tags: words.optional(),
+  description: z.string().max(500).optional(),
+  include: z.array(z.literal('subject')).max(1).optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+  enabled: z.boolean().optional(),
+};
+
+/** Which events are told again. */
+export const REPLAY = {
+  since: z.string().max(100).describe('Events from this time on, RFC 3339.'),
+  until: at.describe('Events before this time; null: until now.'),
+  types: words.default([]).describe('Only these types; empty: all that it is told of.'),
+  only: z.enum(ONLY).default('failed').describe('`failed`: what it was not told; `all`: everything again.'),
+};
+
 /** What a command leaves as it is. */
 const UNCHANGED = {
   url: fixed(undefined),
@@ -135,6 +122,7 @@ const UNCHANGED = {
   description: fixed(undefined),
   include: fixed(undefined),
   headers: fixed(undefined),
+  as: fixed(null),
 };
 
 /** What can be asked of webhooks, and done to them. */
@@ -142,14 +130,14 @@ export const WEBHOOK_OPERATIONS = {
   listWebhooks: operation({
     meaning: 'All endpoints that are told of events, and how each fares.',
     access: CONFIDENTIAL,
-    request: z.strictObject({}),
-    result: () => z.strictObject({ webhooks: z.array(webhookView()) }),
+    request: z.strictObject({ as }),
+    result: ({ webhooksSchema }) => webhooksSchema,
     commands: [
       {
         words: 'webhooks list',
         summary: 'show who is told of events, and how each endpoint fares',
         examples: ['waybill webhooks list', 'waybill webhooks list --json'],
-        takes: {},
+        takes: { as: fixed(null) },
         prints: ({ webhooks }) =>
           webhooks.length === 0
             ? 'Nobody is told of events. Add an endpoint: waybill webhooks add --help'
@@ -163,11 +151,25 @@ export const WEBHOOK_OPERATIONS = {
       },
     ],
   }),
+  getWebhook: operation({
+    meaning: 'An endpoint, and how it fares.',
+    access: CONFIDENTIAL,
+    request: z.strictObject({ which, as }),
+    result: ({ webhookSchema: webhook }) => webhook,
+    commands: [
+      {
+        words: 'webhooks show',
+        summary: 'show an endpoint, and how it fares',
+        examples: ['waybill webhooks show whe_01k9f5y7f0e2c4a8b6d0e2f4g6'],
+        takes: { which: WHICH, as: fixed(null) },
+      },
+    ],
+  }),
   addWebhook: operation({
     meaning:
       'Adds an endpoint, which is told of what happens from now on. The answer has its secret, this once.',
     access: changes({ words: 'Added a webhook', subject: 'url', hide: ['headers'], touches: ['webhooks'] }),
-    request: z.strictObject({ url: word.describe('https, and an address that is public.'), ...FIELDS }),
+    request: z.strictObject({ ...NEW_WEBHOOK, as }),
     result: secretView,
     commands: [
       {
@@ -190,6 +192,7 @@ export const WEBHOOK_OPERATIONS = {
           }),
           headers: fixed({}),
           enabled: fixed(true),
+          as: fixed(null),
         },
         prints: secretText,
       },
@@ -203,18 +206,8 @@ export const WEBHOOK_OPERATIONS = {
       hide: ['headers'],
       touches: ['webhooks'],
     }),
-    request: z.strictObject({
-      which,
-      url: word.optional(),
-      types: words.min(1).optional(),
-      keys: words.optional(),
-      tags: words.optional(),
-      description: z.string().max(500).optional(),
-      include: z.array(z.literal('subject')).max(1).optional(),
-      headers: z.record(z.string(), z.string()).optional(),
-      enabled: z.boolean().optional(),
-    }),
-    result: webhookView,
+    request: z.strictObject({ which, ...CHANGED_WEBHOOK, as }),
+    result: ({ webhookSchema: webhook }) => webhook,
     commands: [
       {
         words: 'webhooks enable',
@@ -235,14 +228,14 @@ export const WEBHOOK_OPERATIONS = {
   removeWebhook: operation({
     meaning: 'Removes an endpoint, with what it was still to be told.',
     access: changes({ words: 'Removed a webhook', subject: 'which', touches: ['webhooks'] }),
-    request: z.strictObject({ which }),
+    request: z.strictObject({ which, as }),
     result: () => z.strictObject({ removed: z.string() }),
     commands: [
       {
         words: 'webhooks remove',
         summary: 'tell an endpoint of nothing any more',
         examples: ['waybill webhooks remove whe_01k9f5y7f0e2c4a8b6d0e2f4g6'],
-        takes: { which: WHICH },
+        takes: { which: WHICH, as: fixed(null) },
         prints: ({ removed }) => `Removed: ${removed}.`,
       },
     ],
@@ -250,14 +243,14 @@ export const WEBHOOK_OPERATIONS = {
   rotateWebhook: operation({
     meaning: 'Gives an endpoint another secret. The old one signs, too, for 24 more hours.',
     access: changes({ words: "Rotated a webhook's secret", subject: 'which', touches: ['webhooks'] }),
-    request: z.strictObject({ which }),
+    request: z.strictObject({ which, as }),
     result: secretView,
     commands: [
       {
         words: 'webhooks rotate',
         summary: 'give an endpoint another secret; the old one signs, too, for 24 more hours',
         examples: ['waybill webhooks rotate whe_01k9f5y7f0e2c4a8b6d0e2f4g6'],
-        takes: { which: WHICH },
+        takes: { which: WHICH, as: fixed(null) },
         prints: secretText,
       },
     ],
@@ -265,14 +258,14 @@ export const WEBHOOK_OPERATIONS = {
   testWebhook: operation({
     meaning: 'Posts an event of the type `webhook.test` to an endpoint now, and tells what it answered.',
     access: changes({ words: 'Tested a webhook', subject: 'which', touches: [] }),
-    request: z.strictObject({ which }),
-    result: () => tryView,
+    request: z.strictObject({ which, as }),
+    result: ({ webhookTrySchema }) => webhookTrySchema,
     commands: [
       {
         words: 'webhooks test',
         summary: 'post a test event to an endpoint now, and show its answer',
         examples: ['waybill webhooks test whe_01k9f5y7f0e2c4a8b6d0e2f4g6'],
-        takes: { which: WHICH },
+        takes: { which: WHICH, as: fixed(null) },
         prints: ({ status, error, durationMs, answer }) =>
           [
             error === null ? `It answered ${status} after ${durationMs} ms.` : `It did not answer: ${error}`,
@@ -288,11 +281,14 @@ export const WEBHOOK_OPERATIONS = {
     access: CONFIDENTIAL,
     request: z.strictObject({
       which,
-      status: z.enum(STATES).nullable().default(null),
+      status: z.enum(DELIVERY_STATES).nullable().default(null),
+      since: at.describe('Only events that happened at this time or later, RFC 3339.'),
+      until: at.describe('Only events that happened before this time.'),
       limit: z.int().min(1).max(200).default(50),
       cursor: z.string().max(100).nullable().default(null).describe('The `nextCursor` of the page before.'),
+      as,
     }),
-    result: deliveriesView,
+    result: ({ webhookDeliveriesSchema }) => webhookDeliveriesSchema,
     commands: [
       {
         words: 'webhooks deliveries',
@@ -300,11 +296,14 @@ export const WEBHOOK_OPERATIONS = {
         examples: ['waybill webhooks deliveries whe_01k9f5y7f0e2c4a8b6d0e2f4g6 --status failed'],
         takes: {
           which: WHICH,
-          status: choice('--status <status>', 'only with this status', STATES, { absent: null }),
+          status: choice('--status <status>', 'only with this status', DELIVERY_STATES, { absent: null }),
+          since: time('--since <when>', 'only events at this time or later', { absent: null }),
+          until: time('--until <when>', 'only events before this time', { absent: null }),
           limit: integer('--limit <n>', 'how many', [1, 200], { absent: 50 }),
           cursor: text('--cursor <cursor>', 'continue after a page: its nextCursor, from --json', {
             absent: null,
           }),
+          as: fixed(null),
         },
         prints: ({ deliveries, nextCursor }) =>
           deliveries.length === 0
@@ -321,30 +320,35 @@ export const WEBHOOK_OPERATIONS = {
                     .join('  ')
                     .trimEnd(),
                 ),
-                ...(nextCursor === null ? [] : [`There are more: --cursor ${nextCursor}`]),
+                ...(nextCursor === undefined ? [] : [`There are more: --cursor ${nextCursor}`]),
               ].join('\n'),
+      },
+    ],
+  }),
+  retryWebhookDelivery: operation({
+    meaning: 'Tells an endpoint of one event again, at once and from the start of the schedule.',
+    access: changes({ words: 'Told a webhook of an event again', subject: 'which', touches: ['webhooks'] }),
+    request: z.strictObject({ which, eventId: word.describe('The id of an event, `evt_…`.'), as }),
+    result: ({ webhookDeliverySchema }) => webhookDeliverySchema,
+    commands: [
+      {
+        words: 'webhooks retry',
+        summary: 'tell an endpoint of one event again',
+        examples: ['waybill webhooks retry whe_01k9f5y7f0e2c4a8b6d0e2f4g6 evt_01kaj3v7q80000000000000kqr'],
+        takes: {
+          which: WHICH,
+          eventId: text('<event>', 'the id of an event, from: waybill webhooks deliveries'),
+          as: fixed(null),
+        },
+        prints: ({ eventId }) => `${eventId} is told again.`,
       },
     ],
   }),
   replayWebhook: operation({
     meaning: 'Tells an endpoint of events again, up to 100,000: those that failed, or all of a time.',
     access: changes({ words: 'Replayed events to a webhook', subject: 'which', touches: ['webhooks'] }),
-    request: z.strictObject({
-      which,
-      since: z.string().max(100).describe('Events from this time on, RFC 3339.'),
-      until: z
-        .string()
-        .max(100)
-        .nullable()
-        .default(null)
-        .describe('Events before this time; null: until now.'),
-      types: words.default([]).describe('Only these types; empty: all that it is told of.'),
-      only: z
-        .enum(ONLY)
-        .default('failed')
-        .describe('`failed`: what it was not told; `all`: everything again.'),
-    }),
-    result: () => z.strictObject({ replayed: z.number() }),
+    request: z.strictObject({ which, ...REPLAY, as }),
+    result: ({ webhookReplaySchema }) => webhookReplaySchema,
     commands: [
       {
         words: 'webhooks replay',
@@ -361,6 +365,7 @@ export const WEBHOOK_OPERATIONS = {
           only: choice('--only <which>', 'failed: what it was not told; all: everything again', ONLY, {
             absent: 'failed',
           }),
+          as: fixed(null),
         },
         prints: ({ replayed }) => `Events that are told again: ${replayed}.`,
       },

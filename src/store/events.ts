@@ -7,6 +7,7 @@ import {
   eventOf,
   factsOf,
   isKept,
+  keyOfEvent,
 } from '../domain/event.ts';
 import type { Transition } from '../domain/settle.ts';
 
@@ -26,7 +27,7 @@ export const MAX_EVENTS_EXAMINED = 5_000;
 
 /** Which events a page shows. Each condition that is not null must hold. */
 export interface EventQuery {
-  /** Whose: of messages of this key and of suppression entries of its scope; `all` for everyone's. */
+  /** Whose: of messages and webhooks of this key, and of suppression entries of its scope; `all` for everyone's. */
   readonly owner: { readonly keyId: string } | 'all';
   /** Any of these; empty means every type. */
   readonly types: readonly EventType[];
@@ -75,16 +76,12 @@ export interface EventPage {
 /** Whether an event meets the conditions of a query, except those on its place in the log. */
 function isWanted(event: Event, query: EventQuery): boolean {
   const { type, at, message } = event;
-  if (query.owner !== 'all' && !isOf(event, query.owner.keyId)) return false;
+  if (query.owner !== 'all' && keyOfEvent(event) !== query.owner.keyId) return false;
   if (query.types.length > 0 && !query.types.includes(type)) return false;
   if (query.message !== null && message?.id !== query.message) return false;
   if (query.recipient !== null && !isAbout(event, query.recipient)) return false;
   if (query.tag !== null && message?.tags.includes(query.tag) !== true) return false;
   return (query.since === null || at >= query.since) && (query.until === null || at < query.until);
-}
-
-function isOf({ message, facts }: Event, keyId: string): boolean {
-  return message === null ? facts.entry?.scope === `key:${keyId}` : message.keyId === keyId;
 }
 
 function isAbout({ recipient, facts }: Event, address: string): boolean {

@@ -11,11 +11,17 @@ export interface Webhooks {
    * Adds an endpoint, if its key has fewer than `limits.ofKey`, and all have fewer than `limits.all`. The first one is
    * told of what happens from now on.
    */
-  addWebhookEndpoint(endpoint: StoredEndpoint, limits: EndpointLimits): Promise<'added' | 'too_many'>;
+  addWebhookEndpoint(
+    endpoint: Omit<StoredEndpoint, 'keyEndsAt'>,
+    limits: EndpointLimits,
+  ): Promise<'added' | 'too_many'>;
   /** Changes an endpoint as a whole, but for its key and its health. False: there is none. */
   changeWebhookEndpoint(endpoint: WebhookEndpoint, secrets: string): Promise<boolean>;
-  /** Sets how an endpoint fares; a disabled one has its pending deliveries taken away. False: there is none. */
-  setWebhookHealth(id: string, health: WebhookHealth): Promise<boolean>;
+  /**
+   * Sets how an endpoint fares. One that becomes disabled has its pending deliveries taken away, and the log gets
+   * `webhook.disabled`, at `now`. False: there is none.
+   */
+  setWebhookHealth(id: string, health: WebhookHealth, now: number): Promise<boolean>;
   /** Removes an endpoint and its deliveries. False: there is none. */
   removeWebhookEndpoint(id: string): Promise<boolean>;
   /** The sequence of the last event that endpoints were told of, or are about to be. */
@@ -50,6 +56,8 @@ export interface StoredEndpoint {
   /** Sealed. */
   readonly secrets: string;
   readonly health: WebhookHealth;
+  /** Wall ms from which on the key that it belongs to is revoked or expired; null: never, or it belongs to none. */
+  readonly keyEndsAt: number | null;
 }
 
 /** Most endpoints. */

@@ -130,6 +130,7 @@ function requests(id: string, feedback = '', webhook = ''): Partial<Record<Opera
     // Its answer is a secret; those of other relays' hooks are in the book.
     relayHook: { name: 'ses' },
     requestLog: { limit: 200 },
+    getWebhook: { which: webhook },
     webhookDeliveries: { which: webhook },
     checkRelay: { definition: { name: 'x', type: 'mx' }, makeDefault: null },
     checkMessage: { message: { from: 'a@example.com', to: 'b@out.test', text: 'hi' } },

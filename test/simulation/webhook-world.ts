@@ -204,7 +204,7 @@ class WebhookWorld {
       if (health.state !== 'disabled') continue;
       this.#counts.enabled++;
       this.#moods.set(endpoint.id, 'well');
-      await this.#stores.webhooks.setWebhookHealth(endpoint.id, HEALTHY);
+      await this.#stores.webhooks.setWebhookHealth(endpoint.id, HEALTHY, this.#time.now);
       this.#laws.enabled(endpoint.id);
     }
     this.#wake();

@@ -7,6 +7,7 @@ import * as eventAnswers from '../../src/ingest/http/event-answers.ts';
 import * as operatorAnswers from '../../src/ingest/http/operator-answers.ts';
 import * as requestAnswers from '../../src/ingest/http/request-answers.ts';
 import * as suppressionAnswers from '../../src/ingest/http/suppression-answers.ts';
+import * as webhookAnswers from '../../src/ingest/http/webhook-answers.ts';
 import type { Progress } from '../../src/operations/operation.ts';
 import { OPERATIONS, type Operations, operationNamed } from '../../src/operations/table.ts';
 
@@ -49,6 +50,7 @@ const ANSWERS = {
   ...operatorAnswers,
   ...requestAnswers,
   ...suppressionAnswers,
+  ...webhookAnswers,
 };
 
 /** Throws for a value that is not of that shape once it is JSON, or has more. */

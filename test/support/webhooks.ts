@@ -13,6 +13,7 @@ export function endpointOf(change: Partial<WebhookEndpoint> = {}): WebhookEndpoi
   return {
     id: nextId(),
     keyId: 'key_one',
+    inFile: null,
     url: 'https://hooks.example.com/waybill',
     types: ['message.*'],
     keys: [],
@@ -29,7 +30,7 @@ export function endpointOf(change: Partial<WebhookEndpoint> = {}): WebhookEndpoi
 
 /** As stored. */
 export function storedEndpoint(change: Partial<WebhookEndpoint> = {}): StoredEndpoint {
-  return { endpoint: endpointOf(change), secrets: 'sealed', health: HEALTHY };
+  return { endpoint: endpointOf(change), secrets: 'sealed', health: HEALTHY, keyEndsAt: null };
 }
 
 /** A try that was answered so. */

@@ -11,6 +11,7 @@ import { RAW_PARAMETERS } from './raw.ts';
 import { STATUS_PARAMETERS } from './record.ts';
 import { REQUESTS_PARAMETERS } from './requests.ts';
 import { IMPORT_PARAMETERS, REMOVAL_PARAMETERS, SUPPRESSIONS_PARAMETERS } from './suppressions.ts';
+import { DELIVERIES_PARAMETERS } from './webhooks.ts';
 
 /**
  * Every endpoint of the ingestion API by its operation id: path, required key access, and query parameters. `routes.ts`
@@ -18,7 +19,7 @@ import { IMPORT_PARAMETERS, REMOVAL_PARAMETERS, SUPPRESSIONS_PARAMETERS } from '
  */
 
 interface OpenEndpoint {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Named segments are in braces. */
   readonly path: string;
   readonly query: ParameterTable;
@@ -34,6 +35,8 @@ const EVENTS: Access = { ...READ, scopes: ['events:read'] };
 const SUPPRESSED: Access = { ...READ, scopes: ['suppressions:read', 'admin'] };
 const SUPPRESS: Access = { ...SEND, scopes: ['suppressions:write', 'admin'] };
 const FEEDBACK: Access = { ...SEND, scopes: ['feedback:write'] };
+const WEBHOOKS: Access = { ...READ, scopes: ['webhooks:manage', 'admin'] };
+const MANAGE: Access = { ...WEBHOOKS, window: 'send' };
 const CONTENT: Access = { ...READ, scopes: ['messages:content'] };
 /** For administrators: to view and to act. */
 const OVERSEE: Access = { scheme: 'bearer', scopes: ['admin'], window: 'read' };
@@ -65,6 +68,16 @@ export const ENDPOINTS = {
   checkSuppressions:    { method: 'POST', path: '/api/v1/suppressions/check',     access: SUPPRESSED, query: NONE },
   removeSuppressions:   { method: 'DELETE', path: '/api/v1/suppressions/{address}', access: SUPPRESS, query: REMOVAL_PARAMETERS },
   listRequests:         { method: 'GET',  path: '/api/v1/requests',               access: READ,    query: REQUESTS_PARAMETERS },
+  listWebhooks:         { method: 'GET',  path: '/api/v1/webhooks',               access: WEBHOOKS, query: NONE },
+  addWebhook:           { method: 'POST', path: '/api/v1/webhooks',               access: MANAGE,  query: NONE },
+  getWebhook:           { method: 'GET',  path: '/api/v1/webhooks/{webhook}',     access: WEBHOOKS, query: NONE },
+  changeWebhook:        { method: 'PATCH', path: '/api/v1/webhooks/{webhook}',    access: MANAGE,  query: NONE },
+  removeWebhook:        { method: 'DELETE', path: '/api/v1/webhooks/{webhook}',   access: MANAGE,  query: NONE },
+  rotateWebhook:        { method: 'POST', path: '/api/v1/webhooks/{webhook}/rotate', access: MANAGE, query: NONE },
+  testWebhook:          { method: 'POST', path: '/api/v1/webhooks/{webhook}/test', access: MANAGE, query: NONE },
+  listDeliveries:       { method: 'GET',  path: '/api/v1/webhooks/{webhook}/deliveries', access: WEBHOOKS, query: DELIVERIES_PARAMETERS },
+  retryDelivery:        { method: 'POST', path: '/api/v1/webhooks/{webhook}/deliveries/{event}/retry', access: MANAGE, query: NONE },
+  replayWebhook:        { method: 'POST', path: '/api/v1/webhooks/{webhook}/replay', access: MANAGE, query: NONE },
   cancelMessage:        { method: 'POST', path: '/api/v1/messages/{id}/cancel',   access: SEND,    query: NONE },
   retryMessage:         { method: 'POST', path: '/api/v1/messages/{id}/retry',    access: SEND,    query: NONE },
   getQueue:             { method: 'GET',  path: '/api/v1/queue',                  access: OVERSEE, query: QUEUE_PARAMETERS },

@@ -20,7 +20,7 @@ const sequence = z.int().min(0);
 export const eventTypeSchema = z
   .enum(Object.keys(EVENT_TYPES) as [EventType, ...EventType[]])
   .describe(
-    'What happened. `message.queued`: the message was accepted; once for each message. The others are about one recipient: `message.delivered`: the next hop took responsibility; `message.captured`: it was only captured locally; `message.deferred`: an attempt failed, and another will follow; `message.failed`: it will not be delivered, and `outcome` says why; `message.suppressed`: nothing was sent, as the suppression list has the address; `message.bounced`: it came back after delivery; `message.confirmed`: the recipient’s own server took it; `message.delayed`: a server behind the next hop still tries; `message.complained`: the recipient called it spam; `message.unsubscribed`: the recipient wants no more of it. Without a message: `suppression.added` and `suppression.removed`: an entry of the suppression list; `suppression.guarded`: a domain refused so many recipients that its refusals make no entries for a while. Without a message too: `relay.resting`: a relay gets no mail for a while, as its next hop fails; `relay.recovered`: it works again. More types may be added.',
+    'What happened. `message.queued`: the message was accepted; once for each message. The others are about one recipient: `message.delivered`: the next hop took responsibility; `message.captured`: it was only captured locally; `message.deferred`: an attempt failed, and another will follow; `message.failed`: it will not be delivered, and `outcome` says why; `message.suppressed`: nothing was sent, as the suppression list has the address; `message.bounced`: it came back after delivery; `message.confirmed`: the recipient’s own server took it; `message.delayed`: a server behind the next hop still tries; `message.complained`: the recipient called it spam; `message.unsubscribed`: the recipient wants no more of it. Without a message: `suppression.added` and `suppression.removed`: an entry of the suppression list; `suppression.guarded`: a domain refused so many recipients that its refusals make no entries for a while. Without a message too: `relay.resting`: a relay gets no mail for a while, as its next hop fails; `relay.recovered`: it works again; `webhook.disabled`: an endpoint is told of nothing until somebody enables it, and `reply` says why. `webhook.test` is posted to an endpoint when somebody tests it, and is in no log. More types may be added.',
   );
 
 /** What an event tells of its message. */
@@ -76,7 +76,7 @@ export const eventEntrySchema = z.object({
 export const eventDataSchema = z.object({
   id: z.string().meta({ pattern: '^evt_[0-9a-hjkmnp-tv-z]{26}$' }).describe('`evt_` and 26 characters: the same each time the event is read.'),
   sequence: sequence.describe('Rises from event to event, with gaps.'),
-  message: eventMessageSchema.nullable().describe('Null for an event of the suppression list or of a relay.'),
+  message: eventMessageSchema.nullable().describe('Null for an event of the suppression list, of a relay or of a webhook.'),
   recipient: eventRecipientSchema.nullable().describe('Null for an event of the whole message, or of none.'),
   relay: z.string().nullable().describe('The relay that it was at.'),
   attempt: z.int().min(1).nullable().describe('The number of the attempt that it followed from; null for none.'),
@@ -87,8 +87,9 @@ export const eventDataSchema = z.object({
   suppression: z.string().nullable().describe('The id of the entry that stopped the recipient, or that the event is about or led to.'),
   entry: eventEntrySchema.nullable().optional().describe('The entry; null for `suppression.guarded`. Only events of the suppression list have it.'),
   domain: z.string().nullable().optional().describe('The domain of the entry’s address, or the guarded one. Only events of the suppression list have it.'),
+  webhook: z.string().nullable().optional().describe('The id of the endpoint. Only events of webhooks have it.'),
   truncated: z.literal(true).optional().describe('Entries of `metadata`, `tags` or the ends of texts are left out, so that the event has at most 20 KiB. Absent if it is whole.'),
-}).describe('The details of an event. All members but the last three are always present.');
+}).describe('The details of an event. All members but the last four are always present.');
 
 /** An event. */
 // biome-ignore format: a table
@@ -96,7 +97,7 @@ export const eventSchema = z.object({
   type: eventTypeSchema,
   timestamp: time.describe('When it happened.'),
   data: eventDataSchema,
-}).describe('Something that happened to a message, to one of its recipients, to the suppression list, or to a relay.');
+}).describe('Something that happened to a message, to one of its recipients, to the suppression list, to a relay, or to a webhook.');
 
 /** A page of events. */
 // biome-ignore format: a table

@@ -47,6 +47,18 @@ import {
 } from './suppressions.ts';
 import { showUnsubscribe, takeUnsubscribe } from './unsubscribe.ts';
 import { Watchers } from './watchers.ts';
+import {
+  answerNewWebhook,
+  answerWebhook,
+  answerWebhookChange,
+  answerWebhookDeliveries,
+  answerWebhookRemoval,
+  answerWebhookReplay,
+  answerWebhookRetry,
+  answerWebhookRotation,
+  answerWebhooks,
+  answerWebhookTest,
+} from './webhooks.ts';
 
 /** The handler of each endpoint. */
 
@@ -131,6 +143,16 @@ function handlersOf(parts: ReturnType<typeof partsOf>): Readonly<Record<keyof ty
     checkSuppressions: (call) => answerSuppressionCheck(call, parts),
     removeSuppressions: (call) => answerSuppressionRemoval(call, parts),
     listRequests: (call) => answerRequests(call, parts),
+    listWebhooks: (call) => answerWebhooks(call, parts),
+    addWebhook: (call) => answerNewWebhook(call, parts),
+    getWebhook: (call) => answerWebhook(call, parts),
+    changeWebhook: (call) => answerWebhookChange(call, parts),
+    removeWebhook: (call) => answerWebhookRemoval(call, parts),
+    rotateWebhook: (call) => answerWebhookRotation(call, parts),
+    testWebhook: (call) => answerWebhookTest(call, parts),
+    listDeliveries: (call) => answerWebhookDeliveries(call, parts),
+    retryDelivery: (call) => answerWebhookRetry(call, parts),
+    replayWebhook: (call) => answerWebhookReplay(call, parts),
     cancelMessage: (call) => answerAct(call, 'cancelMessage', parts),
     retryMessage: (call) => answerAct(call, 'retryMessage', parts),
     getQueue: (call) => answerQueue(call, parts),

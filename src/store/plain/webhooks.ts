@@ -1,4 +1,4 @@
-import { EVENT_TYPES, eventTypeOf } from '../../domain/event.ts';
+import { EVENT_TYPES, type EventFacts, eventTypeOf } from '../../domain/event.ts';
 import type { WebhookDelivery, WebhookEndpoint, WebhookHealth, WebhookTry } from '../../domain/webhook.ts';
 import { fromJson } from '../columns.ts';
 import { MAX_TRIES_KEPT, type NewDelivery, type StoredEndpoint, type Webhooks } from '../webhooks.ts';
@@ -14,6 +14,12 @@ interface EndpointRow {
   readonly definition: string;
   readonly secrets: string;
   readonly health: string;
+}
+
+/** When the key of an endpoint ends. */
+interface KeyEnds {
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
 }
 
 const ENDPOINT = new Columns<EndpointRow>({
@@ -44,9 +50,18 @@ const DELIVERY = new Columns<DeliveryRow>({
   nextTryAt: sql`next_try_at`,
 });
 
-function storedOf({ id, keyId, definition, secrets, health }: EndpointRow): StoredEndpoint {
+function storedOf({
+  id,
+  keyId,
+  definition,
+  secrets,
+  health,
+  ...ends
+}: EndpointRow & KeyEnds): StoredEndpoint {
   const rest = fromJson<Omit<WebhookEndpoint, 'id' | 'keyId'>>(definition);
-  return { endpoint: { id, keyId, ...rest }, secrets, health: fromJson<WebhookHealth>(health) };
+  const endpoint = { id, keyId, ...rest };
+  const keyEndsAt = ends.revokedAt ?? ends.expiresAt;
+  return { endpoint, secrets, health: fromJson<WebhookHealth>(health), keyEndsAt };
 }
 
 function deliveryOf({ type, tries, ...row }: DeliveryRow): WebhookDelivery[] {
@@ -67,9 +82,11 @@ export const WEBHOOKS: Subject<Webhooks> = {
   },
   verbs: {
     *webhookEndpoints() {
-      return (yield* rows<EndpointRow>`SELECT ${ENDPOINT.selected} FROM webhook_endpoints ORDER BY id`).map(
-        storedOf,
-      );
+      const found = yield* rows<EndpointRow & KeyEnds>`
+        SELECT endpoints.id, key_id AS "keyId", definition, secrets, health,
+          expires_at AS "expiresAt", revoked_at AS "revokedAt"
+        FROM webhook_endpoints AS endpoints LEFT JOIN keys ON keys.id = key_id ORDER BY endpoints.id`;
+      return found.map(storedOf);
     },
     *addWebhookEndpoint({ endpoint, secrets, health }, { ofKey, all }) {
       yield* alone(sql`webhook_endpoints`);
@@ -97,12 +114,18 @@ export const WEBHOOKS: Subject<Webhooks> = {
         SET definition = ${JSON.stringify(definition)}, secrets = ${secrets} WHERE id = ${id}`;
       return changed > 0;
     },
-    *setWebhookHealth(id, health) {
-      const changed =
-        yield* run`UPDATE webhook_endpoints SET health = ${JSON.stringify(health)} WHERE id = ${id}`;
-      if (health.state === 'disabled')
-        yield* send`DELETE FROM webhook_deliveries WHERE endpoint = ${id} AND next_try_at IS NOT NULL`;
-      return changed > 0;
+    *setWebhookHealth(id, health, now) {
+      const [former] = yield* rows<Pick<EndpointRow, 'keyId' | 'health'>>`SELECT key_id AS "keyId", health
+        FROM webhook_endpoints WHERE id = ${id} ${onPostgres(sql`FOR UPDATE`)}`;
+      if (former === undefined) return false;
+      yield* send`UPDATE webhook_endpoints SET health = ${JSON.stringify(health)} WHERE id = ${id}`;
+      if (health.state !== 'disabled' || fromJson<WebhookHealth>(former.health).state === 'disabled')
+        return true;
+      yield* send`DELETE FROM webhook_deliveries WHERE endpoint = ${id} AND next_try_at IS NOT NULL`;
+      const facts: EventFacts = { webhook: { id, keyId: former.keyId }, text: health.reason ?? '' };
+      yield* send`INSERT INTO events (at, type, facts)
+        VALUES (${now}, ${EVENT_TYPES['webhook.disabled'].code}, ${JSON.stringify(facts)})`;
+      return true;
     },
     *removeWebhookEndpoint(id) {
       yield* send`DELETE FROM webhook_deliveries WHERE endpoint = ${id}`;

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HEALTHY } from '../../../src/domain/webhook.ts';
+import { EVERY_EVENT } from '../../../src/store/events.ts';
 import { MAX_TRIES_KEPT, type NewDelivery } from '../../../src/store/webhooks.ts';
 import { storedEndpoint, tryOf } from '../../support/webhooks.ts';
-import { at, HOUR, message, type OpenSubject, type Subject, T0 } from './fixtures.ts';
+import { apiKey, at, HOUR, message, type OpenSubject, type Subject, T0 } from './fixtures.ts';
 
 const LIMITS = { ofKey: 2, all: 3 };
 
@@ -52,16 +53,50 @@ export function webhookContract(open: OpenSubject): void {
         failingSince: T0,
         reason: 'It answered 500.',
       } as const;
-      expect(await subject.webhooks.setWebhookHealth(first.endpoint.id, failing)).toBe(true);
+      expect(await subject.webhooks.setWebhookHealth(first.endpoint.id, failing, T0)).toBe(true);
       expect((await subject.webhooks.webhookEndpoints())[0]).toEqual({
         endpoint: changed,
         secrets: 'anew',
         health: failing,
+        keyEndsAt: null,
       });
       const unknown = storedEndpoint().endpoint;
       expect(await subject.webhooks.changeWebhookEndpoint(unknown, '')).toBe(false);
-      expect(await subject.webhooks.setWebhookHealth(unknown.id, HEALTHY)).toBe(false);
+      expect(await subject.webhooks.setWebhookHealth(unknown.id, HEALTHY, T0)).toBe(false);
       expect(await subject.webhooks.removeWebhookEndpoint(unknown.id)).toBe(false);
+    });
+
+    it('know when the key of an endpoint ends', async () => {
+      const ends = async () => (await subject.webhooks.webhookEndpoints()).map(({ keyEndsAt }) => keyEndsAt);
+      await subject.keyring.create(apiKey('shop', { expiresAt: T0 + 9 }), 'hash of shop');
+      const { id: keyId } = apiKey('shop');
+      for (const one of [storedEndpoint({ keyId }), storedEndpoint({ keyId: null })])
+        await subject.webhooks.addWebhookEndpoint(one, LIMITS);
+      expect(await ends()).toEqual([T0 + 9, null]);
+      await subject.keyring.revoke(keyId, T0 + 5);
+      expect(await ends()).toEqual([T0 + 5, null]);
+    });
+
+    it('tell the log of an endpoint that becomes disabled, once', async () => {
+      const id = await told(1);
+      const disabled = { ...HEALTHY, state: 'disabled', reason: 'It answered 410.' } as const;
+      for (const now of [T0 + 1, T0 + 2]) await subject.webhooks.setWebhookHealth(id, disabled, now);
+      const query = { ...EVERY_EVENT, types: ['webhook.disabled'], from: { after: 0 }, limit: 9 } as const;
+      const { events } = await subject.views.events(query);
+      expect(events).toMatchObject([
+        {
+          type: 'webhook.disabled',
+          at: T0 + 1,
+          message: null,
+          facts: { webhook: { id, keyId: 'key_one' }, text: 'It answered 410.' },
+        },
+      ]);
+      const ofKey = async (keyId: string) =>
+        (await subject.views.events({ ...query, owner: { keyId } })).events.length;
+      expect([await ofKey('key_one'), await ofKey('key_two')]).toEqual([1, 0]);
+      await subject.webhooks.setWebhookHealth(id, HEALTHY, T0 + 3);
+      await subject.webhooks.setWebhookHealth(id, disabled, T0 + 4);
+      expect((await subject.views.events(query)).events).toHaveLength(2);
     });
 
     it('have so many endpoints at most, of a key and in all', async () => {
@@ -74,16 +109,7 @@ export function webhookContract(open: OpenSubject): void {
     it('begin with what happens after the first endpoint was added', async () => {
       expect(await subject.webhooks.webhookCursor()).toBe(0);
       await subject.store.accept([message(), message()], at());
-      const all = {
-        owner: 'all',
-        types: [],
-        message: null,
-        recipient: null,
-        tag: null,
-        since: null,
-        until: null,
-      } as const;
-      const { events } = await subject.views.events({ ...all, from: { before: null }, limit: 1 });
+      const { events } = await subject.views.events({ ...EVERY_EVENT, from: { before: null }, limit: 1 });
       await subject.webhooks.addWebhookEndpoint(storedEndpoint(), LIMITS);
       const cursor = await subject.webhooks.webhookCursor();
       expect(cursor).toBe(events[0]?.sequence);
@@ -211,7 +237,7 @@ export function webhookContract(open: OpenSubject): void {
         state: 'delivered',
         nextTryAt: null,
       });
-      await subject.webhooks.setWebhookHealth(first, { ...HEALTHY, state: 'disabled' });
+      await subject.webhooks.setWebhookHealth(first, { ...HEALTHY, state: 'disabled' }, T0);
       expect(await pending()).toEqual({ [second]: 1 });
       const kept = await subject.webhooks.deliveries({
         endpoint: first,

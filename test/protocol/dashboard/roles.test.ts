@@ -18,6 +18,7 @@ const NOT_WRITTEN = [
   'backups',
   'relayHook',
   'listWebhooks',
+  'getWebhook',
   'webhookDeliveries',
 ];
 

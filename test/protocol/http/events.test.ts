@@ -169,7 +169,7 @@ describe('is refused', () => {
   test('with the rule, and everything at once', async () => {
     const answer = await ask('?types=opened&limit=500');
     expect(answer.json.errors?.map(({ detail }) => detail)).toEqual([
-      'Must be types of events, separated by commas: message.queued, message.delivered, message.captured, message.deferred, message.failed, message.suppressed, message.bounced, message.confirmed, message.delayed, message.complained, message.unsubscribed, suppression.added, suppression.removed, suppression.guarded, relay.resting, relay.recovered; message.* names all that begin so, not "opened".',
+      'Must be types of events, separated by commas: message.queued, message.delivered, message.captured, message.deferred, message.failed, message.suppressed, message.bounced, message.confirmed, message.delayed, message.complained, message.unsubscribed, suppression.added, suppression.removed, suppression.guarded, relay.resting, relay.recovered, webhook.disabled, webhook.test; message.* names all that begin so, not "opened".',
       'Must be an integer from 1 to 200, not "500".',
     ]);
   });

@@ -4,6 +4,7 @@ import { exchangeRaw, RawClient } from '../../peers/http.ts';
 import { DOCUMENT } from '../../support/openapi.ts';
 import { TELL_RULES, telling } from '../../support/telling.ts';
 import { attempt, CAPTURED } from './deliver.ts';
+import { toldOf } from './send-example.ts';
 import { MAIL, World } from './world.ts';
 
 /** HTTP manners of the ingestion API (contract §1; RFC 9110, RFC 9112), and what it does with those who have none. */
@@ -21,6 +22,7 @@ beforeAll(async () => {
       'events:read',
       'suppressions:read',
       'suppressions:write',
+      'webhooks:manage',
       'feedback:write',
       'admin',
     ],
@@ -280,14 +282,18 @@ describe('methods', () => {
       .replace('{id}', messageId)
       .replace('{feedback}', told.id)
       .replace('{address}', 'ann@example.org')
+      .replace('{webhook}', webhook.webhook)
+      .replace('{event}', webhook.event)
       .replace('{domain}', 'x.test')
       .replace(/explain$/, 'explain?from=a@example.com&to=b@example.com');
   let messageId: string;
   let told: Telling;
+  let webhook: Awaited<ReturnType<typeof toldOf>>;
   beforeAll(async () => {
     messageId = String((await world.post(key, MAIL)).json['id']);
     told = telling(messageId);
     await world.stores.store.tell([told], TELL_RULES, { node: 'a', now: world.clock.wall() });
+    webhook = await toldOf(world, key);
     const body = { address: 'ann@example.org' };
     await world.ask({ method: 'POST', path: '/api/v1/suppressions', key, body });
   });
@@ -300,7 +306,9 @@ describe('methods', () => {
     const { status, headers, text } = await world.ask({ method: 'OPTIONS', path: at(path) });
     expect([status, text]).toEqual([204, '']);
     const allowed = (headers.allow ?? '').split(', ').sort();
-    const methods = Object.keys(operations).filter((name) => ['get', 'post', 'delete'].includes(name));
+    const methods = Object.keys(operations).filter((name) =>
+      ['get', 'post', 'patch', 'delete'].includes(name),
+    );
     const expected = methods.flatMap((name) => (name === 'get' ? ['GET', 'HEAD'] : [name.toUpperCase()]));
     expect(allowed).toEqual([...expected, 'OPTIONS'].sort());
   });

@@ -1,6 +1,8 @@
 /** Requests made of the OpenAPI document: its examples, sent to a running API. */
 import { OPERATIONS } from '../../../src/ingest/http/openapi/document.ts';
 import type { Operation } from '../../../src/ingest/http/openapi/operation.ts';
+import { eventId } from '../../../src/lib/id.ts';
+import { EVERY_EVENT } from '../../../src/store/events.ts';
 import { isJson } from '../../support/openapi.ts';
 import { TELL_RULES, telling } from '../../support/telling.ts';
 import { attempt, CAPTURED, REJECTED } from './deliver.ts';
@@ -96,6 +98,10 @@ async function pathOf({ path, operationId }: Operation, { world, key }: Sender):
     await world.ask({ method: 'POST', path: '/api/v1/suppressions', key, body });
     return path.replace('{address}', body.address);
   }
+  if (path.includes('{webhook}')) {
+    const { webhook, event } = await toldOf(world, key);
+    return path.replace('{webhook}', webhook).replace('{event}', event);
+  }
   if (operationId === 'waitForCaptured') {
     await world.post(key, { ...MAIL, subject: 'Your invoice', tags: ['receipts'] });
     await attempt(world, CAPTURED);
@@ -106,6 +112,19 @@ async function pathOf({ path, operationId }: Operation, { world, key }: Sender):
   const { headers } = await world.post(key, MAIL);
   if (operationId === 'retryMessage' || operationId === 'getMessage') await attempt(world, REJECTED);
   return path.replace('/api/v1/messages/{id}', String(headers.location));
+}
+
+/** Adds an endpoint, whose URL leads nowhere, and an event that it is told of; their ids. */
+export async function toldOf(
+  world: Sender['world'],
+  key: string,
+): Promise<{ webhook: string; event: string }> {
+  const body = { url: 'https://127.0.0.1/waybill' };
+  const { json } = await world.ask({ method: 'POST', path: '/api/v1/webhooks', key, body });
+  await world.post(key, MAIL);
+  const { events } = await world.stores.views.events({ ...EVERY_EVENT, from: { before: null }, limit: 1 });
+  const [event] = events;
+  return { webhook: String(json['id']), event: event === undefined ? '' : eventId(event.at, event.sequence) };
 }
 
 /** Keeps something that was told of a message of the key; its id. */

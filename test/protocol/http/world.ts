@@ -10,6 +10,7 @@ import { messageActs } from '../../../src/control/messages.ts';
 import { outlookOf } from '../../../src/control/outlook.ts';
 import { queueOperations } from '../../../src/control/queue.ts';
 import { suppressionOperations } from '../../../src/control/suppressions.ts';
+import { webhookOperations } from '../../../src/control/webhooks.ts';
 import { PROVIDER_NAMES } from '../../../src/domain/drop-in.ts';
 import type { FeedbackToken } from '../../../src/domain/feedback.ts';
 import type { Submission } from '../../../src/domain/message.ts';
@@ -151,7 +152,8 @@ function queueOf({ stores, intake, clock, figures }: World) {
     },
   };
   const list = suppressionOperations({ ...parts, ...stores, random: seededRandom(10) });
-  const operations = { ...queueOperations(parts), ...messageActs(parts), ...list };
+  const webhooks = webhookOperations({ ...parts, ...stores, random: seededRandom(11), server: () => null });
+  const operations = { ...queueOperations(parts), ...messageActs(parts), ...list, ...webhooks };
   return { operations, outlook: outlookOf(parts) };
 }
 

@@ -16,12 +16,14 @@ import { READING, ROUTING, SERVICE } from './reading.ts';
 import { headerRefs, problemExamples, problemsOf, refusal } from './refusals.ts';
 import { SENDING } from './sending.ts';
 import { SUPPRESSING } from './suppressing.ts';
+import { WEBHOOKS } from './webhooks.ts';
 
 const DESCRIPTIONS: Readonly<Record<OperationId, Description>> = {
   ...SENDING,
   ...READING,
   ...ACTING,
   ...SUPPRESSING,
+  ...WEBHOOKS,
   ...QUEUE,
   ...ROUTING,
   ...ADMINISTERING,
@@ -47,6 +49,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Reading: 'Read status, content and attempts of messages.',
   Acting: 'Cancel and retry messages.',
   Suppressions: 'The addresses that get no mail.',
+  Webhooks: 'Endpoints that are told of events.',
   Routing: 'How mail is routed.',
   Queue: 'The queue, for operators: show it, hold it, act on many messages.',
   Administering: 'Everything that the dashboard can do, for scripts.',
@@ -62,6 +65,14 @@ const PATH_PARAMETERS: Readonly<Record<string, { readonly description: string; r
     feedback: {
       description: 'The id of what was told, as a list or an event gives it.',
       example: 'fbk_01kaj3v7q8x5m2c9t4r6w0ybzn',
+    },
+    webhook: {
+      description: 'The id of an endpoint.',
+      example: 'whe_01k9f5y7f0e2c4a8b6d0e2f4g6',
+    },
+    event: {
+      description: 'The id of an event, as `webhook-id` and the list of deliveries have it.',
+      example: 'evt_01kaj3v7q80000000000000kqr',
     },
     address: {
       description: 'An address or pattern, percent-encoded, or the id of an entry.',

@@ -75,6 +75,8 @@ export const FAULTS = {
   message_id: { meaning: 'The text is not the id of a message.', cure: 'Use the id from the 202 answer: `msg_` and 26 characters.' },
   combination: { meaning: 'The parameter contradicts another one, or needs another one.', cure: 'The detail says which; leave one out, or add the other.' },
   subject: { meaning: 'The text to search for is empty or too long.', cure: 'Give 1 to 2,000 characters.' },
+  url: { meaning: 'The URL of a webhook is none, has a user name or a fragment, or is not https.', cure: 'Use one such as `https://shop.example.com/waybill`.' },
+  key: { meaning: 'There is no key of this name.', cure: 'Use the name of a key.' },
   scope: { meaning: 'The scope of a suppression is wrong, or names a key that does not exist.', cure: 'Use `global`, `domain:example.com`, or `key:` and the name of a key.' },
   reason: { meaning: 'There is no such reason for a suppression.', cure: 'Use one that the detail names.' },
   confirm: { meaning: 'What is to be confirmed is not `complaint`.', cure: 'Leave it out, or write `confirm=complaint`.' },

@@ -13,6 +13,8 @@ import * as requestAnswers from '../request-answers.ts';
 import { attachmentSchema, submissionSchema, unsubscribeSchema } from '../submission-schema.ts';
 import * as suppressionAnswers from '../suppression-answers.ts';
 import * as suppressions from '../suppressions.ts';
+import * as webhookAnswers from '../webhook-answers.ts';
+import * as webhooks from '../webhooks.ts';
 
 /**
  * Bodies of requests that are not validated by one schema: the messages of a batch are checked each by itself, and
@@ -149,6 +151,17 @@ export const NAMED = {
   RequestFault: requestAnswers.requestFaultSchema,
   NewSuppression: suppressions.newSuppressionSchema,
   SuppressionQuestion: suppressions.suppressionQuestionSchema,
+  Webhook: webhookAnswers.webhookSchema,
+  WebhookHealth: webhookAnswers.webhookHealthSchema,
+  WebhookWithSecret: webhookAnswers.webhookWithSecretSchema,
+  Webhooks: webhookAnswers.webhooksSchema,
+  WebhookTry: webhookAnswers.webhookTrySchema,
+  WebhookDelivery: webhookAnswers.webhookDeliverySchema,
+  WebhookDeliveries: webhookAnswers.webhookDeliveriesSchema,
+  WebhookReplay: webhookAnswers.webhookReplaySchema,
+  NewWebhook: webhooks.newWebhookSchema,
+  WebhookChange: webhooks.webhookChangeSchema,
+  WebhookReplayRequest: webhooks.webhookReplayRequestSchema,
   CapturedMessage: operatorAnswers.capturedMessageSchema,
   Queue: operatorAnswers.queueSchema,
   QueueHold: operatorAnswers.holdSchema,

@@ -18,7 +18,7 @@ export function Deliveries({ of }: { readonly of: Endpoint }) {
   const list = usePages('webhookDeliveries', {
     request: (cursor: string | null) => ({ which: of.id, status: status ?? null, limit: PAGE, cursor }),
     rows: ({ deliveries }) => deliveries,
-    next: ({ nextCursor }) => nextCursor,
+    next: ({ nextCursor }) => nextCursor ?? null,
     topics: ['webhooks'],
     keep: true,
   });

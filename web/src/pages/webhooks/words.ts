@@ -48,6 +48,8 @@ export const EVENTS: Readonly<Record<EventType, string>> = {
   'suppression.guarded': 'too many refusals at once to believe',
   'relay.resting': 'its next hop fails',
   'relay.recovered': 'its next hop works again',
+  'webhook.disabled': 'it is told of nothing until it is enabled',
+  'webhook.test': 'somebody tested this one',
 };
 
 /** The subjects of events, and what each is called. */
@@ -55,6 +57,7 @@ const SUBJECTS: Readonly<Record<string, string>> = {
   message: 'Messages',
   suppression: 'The suppression list',
   relay: 'Relays',
+  webhook: 'Webhooks',
 };
 
 /** Types of one subject. */

@@ -33,6 +33,11 @@ export const SCOPES: readonly { readonly scope: Scope; readonly label: string; r
     note: 'Put addresses on the suppression list for its own mail, and take them off.',
   },
   {
+    scope: 'webhooks:manage',
+    label: 'Webhooks',
+    note: 'Add and change webhooks that are told of its own mail.',
+  },
+  {
     scope: 'feedback:write',
     label: 'Feedback',
     note: 'Tell of bounces and complaints that came elsewhere.',
