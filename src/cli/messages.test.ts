@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation, type Running } from '../../test/support/installation.ts';
+import { formatTimestamp, systemClock } from '../lib/clock.ts';
 import type { Context } from './context.ts';
 import { attemptsText, messageText, pageText } from './message-text.ts';
 import { followPages } from './messages.ts';
@@ -119,6 +120,26 @@ describe.each([{ running: true }, { running: false }])(
       const retried = await act('retry', id);
       expect([retried.status, retried.out]).toEqual([0, expect.stringMatching(/status: +queued/)]);
       expect(retried.out.includes('delivery begins when it starts')).toBe(!running);
+    });
+
+    test('a message that waits for its time is given another one, one that does not is not', async () => {
+      const inHours = (hours: number) => formatTimestamp(systemClock.wall() + hours * 3_600_000);
+      const letter = [...LETTER, '--to', 'ann@example.net', '--subject', 'Hi'];
+      const { id } = await here.json([...letter, '--send-at', inHours(2)]);
+      const move = (which: string, ...time: string[]) =>
+        here.waybill(['messages', 'reschedule', which, ...time]);
+      const sendAt = inHours(1);
+      const moved = await here.json(['messages', 'reschedule', id, '--send-at', sendAt]);
+      expect(moved).toMatchObject({ id, status: 'queued', sendAt, nextAttemptAt: sendAt });
+      expect((await move(id, '--send-at', inHours(3))).out).toMatch(/status: +queued/);
+      expect((await move(id)).err).toContain('--send-at');
+      expect((await move(id, '--send-at', 'tomorrow')).err).toMatch(/^sendAt: Must be a date/);
+      await here.json(['messages', 'cancel', id]);
+      const refused = await move(id, '--send-at', sendAt);
+      expect([refused.status, refused.err]).toEqual([
+        1,
+        expect.stringMatching(/^Only a message that still waits/),
+      ]);
     });
 
     test('a message that was not tried has no attempts', async () => {

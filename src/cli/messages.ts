@@ -21,12 +21,13 @@ export function messagesCommand(context: Context): Command {
   return groupCommand(context, {
     name: 'messages',
     title: 'messages',
-    order: ['list', 'search', show, 'attempts', content, 'cancel', 'retry', resend],
+    order: ['list', 'search', show, 'attempts', content, 'cancel', 'reschedule', 'retry', resend],
     texts: {
       messages: pageText,
       search: foundText,
       attempts: attemptsText,
       cancelMessage: (record, { columns }) => messageText(record, columns),
+      rescheduleMessage: (record, { columns }) => messageText(record, columns),
       retryMessage: (record, { columns, running }) =>
         `${messageText(record, columns)}${running ? '' : '\n\nThe server is not running; delivery begins when it starts.'}`,
     },

@@ -82,6 +82,7 @@ function remoteOperations(client: Waybill): MessageOperations {
       return { id, sizeBytes: bytes.length, content: bytes.toString('base64') };
     },
     cancelMessage: async ({ id }) => taken(await client.cancel(id)) as StatusRecord,
+    rescheduleMessage: async ({ id, sendAt }) => taken(await client.reschedule(id, sendAt)) as StatusRecord,
     retryMessage: async ({ id }) => taken(await client.retry(id)) as StatusRecord,
   };
 }

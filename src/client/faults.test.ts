@@ -229,6 +229,16 @@ describe('cancelling and retrying', () => {
     expect(await client.cancel('msg_1')).toEqual({ ok: true, value: RECORD });
   });
 
+  test('moving a message says when, and may be asked again after an answer that was lost', async () => {
+    api.answers.set('PATCH /api/v1/messages/msg_1', json(200, RECORD));
+    api.faults = [{ kind: 'drop-after' }];
+    const when = new Date('2027-01-31T12:00:00Z');
+    expect(await client.reschedule('msg_1', when)).toEqual({ ok: true, value: RECORD });
+    expect(api.received.map(({ body }) => JSON.parse(body.toString()))).toEqual(
+      Array(2).fill({ sendAt: '2027-01-31T12:00:00.000Z' }),
+    );
+  });
+
   test('a refusal of the first try stays one, and so does one after a try that did nothing', async () => {
     api.answers.set('POST /api/v1/messages/msg_1/retry', problem(409, 'nothing_to_retry'));
     expect(await client.retry('msg_1')).toMatchObject({ ok: false, error: { code: 'nothing_to_retry' } });

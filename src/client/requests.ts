@@ -16,6 +16,7 @@ import {
   type RawContent,
   type RawEnvelope,
   rawTarget,
+  timeText,
   toSend,
   toSubmission,
 } from './message.ts';
@@ -91,6 +92,13 @@ export function listPage(request: PageRequest): Call<MessagesPage> {
 /** Cancels or retries. */
 export function actOn(id: string, verb: 'cancel' | 'retry'): Call<StatusRecord> {
   return { method: 'POST', path: pathOf(id, `/${verb}`), read: json(isStatusRecord) };
+}
+
+/** Moves the send time of a message that waits for it. */
+export function reschedule(id: string, sendAt: Date | string): Call<StatusRecord> {
+  const time = timeText('sendAt', sendAt);
+  if (time === null) throw new InputFault('sendAt must be given.');
+  return { method: 'PATCH', path: pathOf(id), body: jsonBody({ sendAt: time }), read: json(isStatusRecord) };
 }
 
 /** Asks for a page of the attempts. */

@@ -118,6 +118,15 @@ export class Waybill {
     return await this.#act(id, 'cancel', 'not_cancellable', options);
   }
 
+  /** Gives a message that waits for its `sendAt` another one; the record after that. */
+  async reschedule(
+    id: string,
+    sendAt: Date | string,
+    options: CallOptions = {},
+  ): Promise<Result<StatusRecord>> {
+    return await this.#ask(() => requests.reschedule(id, sendAt), options);
+  }
+
   /**
    * Tries failed and waiting recipients again, now; the record after that. Those who have the message never get it
    * again.

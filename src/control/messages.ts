@@ -1,7 +1,7 @@
 import { sendingOf } from '../config/bounces.ts';
 import type { Submission } from '../domain/message.ts';
 import { quote } from '../http/problem.ts';
-import { cancelMessage, retryMessage } from '../ingest/http/acts.ts';
+import { cancelMessage, newSendAt, rescheduleMessage, retryMessage } from '../ingest/http/acts.ts';
 import { attemptsJson } from '../ingest/http/attempts.ts';
 import { EVENT_FILTER_PARAMETERS, eventFilter, eventsPageJson } from '../ingest/http/events.ts';
 import { feedbackDetailJson, feedbackListJson } from '../ingest/http/feedback.ts';
@@ -75,10 +75,12 @@ async function feedbackText(id: string, { views }: LocalDeps): Promise<ResultOf<
 }
 
 /** What acting on one message needs. */
-type MessageActDeps = Pick<LocalDeps, 'views' | 'acts'> & Parameters<typeof outlookOf>[0];
+type MessageActDeps = Pick<LocalDeps, 'views' | 'acts' | 'clock'> & Parameters<typeof outlookOf>[0];
 
 /** The operations on one message; if an act cannot be done, the error's cause is the API's refusal. */
-export function messageActs(deps: MessageActDeps): Pick<Operations, 'cancelMessage' | 'retryMessage'> {
+export function messageActs(
+  deps: MessageActDeps,
+): Pick<Operations, 'cancelMessage' | 'rescheduleMessage' | 'retryMessage'> {
   const act = async (id: string, one: typeof cancelMessage) => {
     const { message } = await findMessage(id, deps);
     await orOperationError(one(message, deps.acts));
@@ -86,6 +88,8 @@ export function messageActs(deps: MessageActDeps): Pick<Operations, 'cancelMessa
   };
   return {
     cancelMessage: ({ id }) => act(id, cancelMessage),
+    rescheduleMessage: ({ id, sendAt }) =>
+      act(id, async (message, all) => rescheduleMessage(message, newSendAt(sendAt, deps.clock.wall()), all)),
     retryMessage: ({ id }) => act(id, retryMessage),
   };
 }

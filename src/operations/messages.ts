@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MESSAGE_STATUSES } from '../domain/delivery.ts';
 import { isEnvid, isNotify } from '../smtp/command.ts';
-import { fixed, integer, optional, text, wordList } from './command.ts';
+import { fixed, integer, needed, optional, text, wordList } from './command.ts';
 import {
   type Answers,
   acts,
@@ -268,6 +268,31 @@ export const MESSAGE_OPERATIONS = {
       },
     ],
   }),
+  rescheduleMessage: operation({
+    meaning:
+      'Gives a message that waits for its send time another one; a past one means now. Returns the resulting record.',
+    access: acts({ words: 'Moved a scheduled message', subject: 'id', touches: MAIL_TOPICS }),
+    request: z.strictObject({
+      id: z.string(),
+      sendAt: z.string().max(100).describe('RFC 3339, at most 30 days ahead.'),
+    }),
+    result: ({ statusRecordSchema }) => statusRecordSchema,
+    commands: [
+      {
+        words: 'messages reschedule',
+        summary: 'give a message that waits for its send time another one',
+        examples: ['waybill messages reschedule msg_01k… --send-at 2026-11-21T08:00:00Z'],
+        remote: true,
+        takes: {
+          id: WHICH,
+          sendAt: needed(
+            '--send-at <time>',
+            'when it is sent instead: 2026-11-21T08:00:00Z; a past time is now',
+          ),
+        },
+      },
+    ],
+  }),
   retryMessage: operation({
     meaning: "Tries a message's failed and retrying recipients again, now. Returns the resulting record.",
     access: acts({ words: 'Retried a message', subject: 'id', touches: MAIL_TOPICS }),
@@ -291,7 +316,14 @@ export type SubmitOperations = Pick<OperationsOf<typeof MESSAGE_OPERATIONS>, 'su
 /** Those who carry out the ones on messages that are there: what the owner of a single key can ask of a server far away. */
 export type MessageOperations = Pick<
   OperationsOf<typeof MESSAGE_OPERATIONS>,
-  'message' | 'ways' | 'messages' | 'attempts' | 'messageContent' | 'cancelMessage' | 'retryMessage'
+  | 'message'
+  | 'ways'
+  | 'messages'
+  | 'attempts'
+  | 'messageContent'
+  | 'cancelMessage'
+  | 'rescheduleMessage'
+  | 'retryMessage'
 >;
 
 const id = z.string().max(64);

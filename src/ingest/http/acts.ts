@@ -1,9 +1,13 @@
+import { z } from 'zod';
 import type { MessageRecord } from '../../domain/message.ts';
 import type { Acts } from '../../engine/contract.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Budget } from '../../lib/budget.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { readSendAt } from '../message-rules.ts';
 import type { AdminDoor, Outlook } from '../service.ts';
 import type { Call } from './call.ts';
+import { faultyFields } from './fields.ts';
 import {
   contentExpired,
   type Findable,
@@ -11,11 +15,15 @@ import {
   messageNotFound,
   refuseTestMessage,
 } from './find-message.ts';
+import { type ObjectBounds, readObject } from './json-object.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
 import { readNoBody } from './read-fields.ts';
 import { statusJson } from './record.ts';
 
-/** `POST /api/v1/messages/{id}/cancel` and `…/retry`: acts on an accepted message (contract §3.3). */
+/**
+ * `POST /api/v1/messages/{id}/cancel` and `…/retry`, and `PATCH /api/v1/messages/{id}`: acts on an accepted message
+ * (contract §3.3).
+ */
 
 /** What the endpoints need. */
 export interface ActDeps {
@@ -26,24 +34,66 @@ export interface ActDeps {
   readonly admin: AdminDoor;
   /** Bytes of bodies in memory. */
   readonly budget: Budget;
+  readonly clock: Pick<Clock, 'wall'>;
 }
 
 /** Acts on one message, by operation name. Each throws a `Problem` when it cannot be done. */
 const ACTS = { cancelMessage, retryMessage };
 
+/** The body of another send time. */
+export const reschedulingSchema = z.strictObject({
+  sendAt: z
+    .string()
+    .max(100)
+    .meta({ format: 'date-time' })
+    .describe('When it is sent instead, at most 30 days ahead; a past time means now.'),
+});
+
+/** A body has one short field. */
+const BOUNDS: ObjectBounds = {
+  maxBytes: 1024,
+  json: { maxDepth: 4, maxValues: 100 },
+  advice: 'Only sendAt is needed.',
+};
+
 /** Acts, and answers with the resulting record. */
 export async function answerAct(call: Call, act: keyof typeof ACTS, deps: ActDeps): Promise<void> {
-  const { exchange, caller, sourceAddress, params } = call;
+  const { exchange, caller } = call;
   await readNoBody(exchange, deps.budget.share(caller.key.id));
   readParameters(exchange.query, NO_PARAMETERS);
+  await answerWith(call, deps, { operation: act, request: {} }, ACTS[act]);
+}
+
+/** Moves the send time, and answers with the resulting record. */
+export async function answerReschedule(call: Call, deps: ActDeps): Promise<void> {
+  const request = await readObject(call, reschedulingSchema, BOUNDS, deps.budget);
+  const sendAt = newSendAt(request.sendAt, deps.clock.wall());
+  await answerWith(call, deps, { operation: 'rescheduleMessage', request }, (message, acts) =>
+    rescheduleMessage(message, sendAt, acts),
+  );
+}
+
+/** As an operation does it to a message of another key; its id is added to the request. */
+interface AsOperation {
+  readonly operation: string;
+  readonly request: object;
+}
+
+async function answerWith(
+  call: Call,
+  deps: ActDeps,
+  { operation, request }: AsOperation,
+  act: (message: MessageRecord, acts: Acts) => Promise<void>,
+): Promise<void> {
+  const { exchange, caller, sourceAddress, params } = call;
   const { message } = await findActionable(params['id'] ?? '', caller.key, deps.views);
   const { id } = message;
   if (message.keyId !== caller.key.id) {
     const who = { keyName: caller.key.name, sourceAddress };
-    exchange.json(200, await deps.admin.act(who, act, { id }));
+    exchange.json(200, await deps.admin.act(who, operation, { ...request, id }));
     return;
   }
-  await ACTS[act](message, deps.acts);
+  await act(message, deps.acts);
   const detail = await deps.views.message(id);
   if (detail === null) throw messageNotFound();
   exchange.json(200, await statusJson(detail, deps.outlook));
@@ -54,6 +104,24 @@ export async function cancelMessage(message: MessageRecord, acts: Acts): Promise
   const answer = await acts.cancel(message.id);
   if (answer === 'not_found') throw messageNotFound();
   if (answer === 'final') throw notCancellable();
+}
+
+/** A new send time in wall ms, now for a past one. Throws the problem 400. */
+export function newSendAt(text: string, now: number): number {
+  const read = readSendAt(text, now);
+  if (read.ok) return read.value ?? now;
+  const { code, detail } = read;
+  throw faultyFields('invalid_request', [{ pointer: '/sendAt', code, detail }]);
+}
+
+/**
+ * Gives a message that waits for its send time another one (wall ms). Throws the problems 404 and 409
+ * `not_reschedulable`.
+ */
+export async function rescheduleMessage(message: MessageRecord, sendAt: number, acts: Acts): Promise<void> {
+  const answer = await acts.reschedule(message.id, sendAt);
+  if (answer === 'not_found') throw messageNotFound();
+  if (answer !== 'rescheduled') throw notReschedulable(answer === 'final');
 }
 
 /** Retries the failed and waiting recipients of a message. Throws the problems 404 and 409. */
@@ -69,6 +137,12 @@ function notCancellable(): Problem {
   const detail =
     'Only waiting recipients can be cancelled, but every recipient of this message is delivered or failed.';
   return new Problem(409, 'not_cancellable', detail);
+}
+
+function notReschedulable(isFinal: boolean): Problem {
+  const why = isFinal ? 'every recipient of this message is delivered or failed' : 'this message is due';
+  const detail = `Only a message that still waits for its sendAt can be given another, but ${why}.`;
+  return new Problem(409, 'not_reschedulable', detail);
 }
 
 function nothingToRetry(): Problem {

@@ -78,6 +78,7 @@ export const ENDPOINTS = {
   listDeliveries:       { method: 'GET',  path: '/api/v1/webhooks/{webhook}/deliveries', access: WEBHOOKS, query: DELIVERIES_PARAMETERS },
   retryDelivery:        { method: 'POST', path: '/api/v1/webhooks/{webhook}/deliveries/{event}/retry', access: MANAGE, query: NONE },
   replayWebhook:        { method: 'POST', path: '/api/v1/webhooks/{webhook}/replay', access: MANAGE, query: NONE },
+  rescheduleMessage:    { method: 'PATCH', path: '/api/v1/messages/{id}',         access: SEND,    query: NONE },
   cancelMessage:        { method: 'POST', path: '/api/v1/messages/{id}/cancel',   access: SEND,    query: NONE },
   retryMessage:         { method: 'POST', path: '/api/v1/messages/{id}/retry',    access: SEND,    query: NONE },
   getQueue:             { method: 'GET',  path: '/api/v1/queue',                  access: OVERSEE, query: QUEUE_PARAMETERS },

@@ -3,7 +3,7 @@ import type { Exchange } from '../../http/exchange.ts';
 import type { Route } from '../../http/router.ts';
 import { createTokenSource } from '../../lib/id.ts';
 import type { Spool } from '../../spool/spool.ts';
-import { answerAct } from './acts.ts';
+import { answerAct, answerReschedule } from './acts.ts';
 import { answerAdmin } from './admin.ts';
 import { answerAttempts } from './attempts.ts';
 import { answerBatch } from './batch.ts';
@@ -153,6 +153,7 @@ function handlersOf(parts: ReturnType<typeof partsOf>): Readonly<Record<keyof ty
     listDeliveries: (call) => answerWebhookDeliveries(call, parts),
     retryDelivery: (call) => answerWebhookRetry(call, parts),
     replayWebhook: (call) => answerWebhookReplay(call, parts),
+    rescheduleMessage: (call) => answerReschedule(call, parts),
     cancelMessage: (call) => answerAct(call, 'cancelMessage', parts),
     retryMessage: (call) => answerAct(call, 'retryMessage', parts),
     getQueue: (call) => answerQueue(call, parts),

@@ -84,6 +84,7 @@ const ASKED: Readonly<Record<string, readonly [scopes: string, window: 'send' | 
   listDeliveries: ['webhooks:manage or admin', 'read'],
   retryDelivery: ['webhooks:manage or admin', 'send'],
   replayWebhook: ['webhooks:manage or admin', 'send'],
+  rescheduleMessage: ['messages:send', 'send'],
   cancelMessage: ['messages:send', 'send'],
   retryMessage: ['messages:send', 'send'],
   getQueue: ['admin', 'read'],

@@ -57,6 +57,21 @@ const FEEDBACK_RECEIPT = { id: 'fbk_01kaj3v7q8x5m2c9t4r6w0ybzn', matched: false,
 
 /** The endpoints that act on messages. */
 export const ACTING = {
+  rescheduleMessage: {
+    tag: 'Acting',
+    summary: 'Move the time of a scheduled message',
+    description:
+      'Gives a message that waits for its `sendAt` another one; it then has the full time for its delivery from there on. What is due, or was tried, is left as it is. Its text, with the Date field, stays. Another key’s message needs the scope `admin`.',
+    body: jsonBody('Rescheduling', 'The new time.', {
+      later: { summary: 'Another time', value: { sendAt: '2026-11-21T08:00:00Z' } },
+    }),
+    answers: [messageNow({ moved: { summary: 'Moved', value: examples.RESCHEDULED } })],
+    problems: mergeProblems(JSON_PROBLEMS, {
+      400: ['invalid_request'],
+      404: ['message_not_found'],
+      409: ['not_reschedulable', 'refused'],
+    }),
+  },
   cancelMessage: {
     tag: 'Acting',
     summary: 'Cancel a message',

@@ -384,3 +384,14 @@ export const RETRIED: z.infer<typeof statusRecordSchema> = {
     },
   ],
 };
+
+const AT = '2026-11-21T08:00:00.000Z';
+const SCHEDULED = { nextAttemptAt: AT, waitingFor: 'scheduled', attempts: 0 } as const;
+
+/** One that waits for its new time. */
+export const RESCHEDULED: z.infer<typeof statusRecordSchema> = {
+  ...RETRIED,
+  ...SCHEDULED,
+  sendAt: AT,
+  recipients: RETRIED.recipients.map((recipient) => ({ ...recipient, ...SCHEDULED, lastReply: null })),
+};

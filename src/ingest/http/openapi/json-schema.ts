@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PRIORITIES } from '../../../domain/message.ts';
 import { SUPPRESSION_VALUES } from '../../message-rules.ts';
+import * as acts from '../acts.ts';
 import * as answers from '../answers.ts';
 import * as attemptAnswers from '../attempt-answers.ts';
 import * as eventAnswers from '../event-answers.ts';
@@ -140,6 +141,7 @@ export const NAMED = {
   FeedbackEntry: eventAnswers.feedbackEntrySchema,
   FeedbackDetail: eventAnswers.feedbackDetailSchema,
   FeedbackList: eventAnswers.feedbackListSchema,
+  Rescheduling: acts.reschedulingSchema,
   Suppression: suppressionAnswers.suppressionSchema,
   SuppressionReason: suppressionAnswers.suppressionReasonSchema,
   SuppressionEvidence: suppressionAnswers.suppressionEvidenceSchema,

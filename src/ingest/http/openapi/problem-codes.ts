@@ -77,6 +77,7 @@ export const PROBLEMS = {
   nothing_captured: { statuses: [404], meaning: 'No matching message was captured within the timeout.', cure: 'Look at the status of the message: only mail of test keys, and mail that is routed to the inbox, is captured.' },
   unreadable_content: { statuses: [409, 503], meaning: 'The message is too large, or too malformed, to show what it says.', cure: 'Get it as it is: `GET /api/v1/messages/{id}/content`. With 503, try again in a moment.' },
   not_cancellable: { statuses: [409], meaning: 'Every recipient is final: there is nothing left to cancel.', cure: 'Nothing; the status says how each ended.' },
+  not_reschedulable: { statuses: [409], meaning: 'The message does not wait for its `sendAt`: it has none, is due, or has ended.', cure: 'Nothing; the status says what becomes of it. What still waits can be cancelled.' },
   nothing_to_retry: { statuses: [409], meaning: 'No recipient has failed or waits for another attempt.', cure: 'Nothing; to send it once more to all recipients, resend it.' },
   invalid_request: { statuses: [400], meaning: 'Some fields are not valid, or contradict each other; the detail or `errors` say which.', cure: 'Correct them. Nothing was done.' },
   suppression_not_found: { statuses: [404], meaning: 'The suppression list has no such entry, or none that the key may see or change.', cure: 'Nothing: mail to the address is not stopped by an entry of this key.' },
