@@ -93,10 +93,10 @@ describe('an email', () => {
       from: 'jane@example.com',
       TO: 'bob@example.org',
       textBody: 'Hi.',
-      metadata: { Case: 'x' },
+      metadata: { Case: 'x', Order: 4711 },
     };
     expect((await ask('/email', { body })).status).toBe(200);
-    expect(world.last.metadata).toEqual({ Case: 'x' });
+    expect(world.last.metadata).toEqual({ Case: 'x', Order: '4711' });
     const { status, json } = await ask('/email', { body: { ...body, To: 'eve@example.org' } });
     expect([status, json['ErrorCode']]).toEqual([422, 300]);
   });

@@ -47,7 +47,8 @@ export const emailSchema = anyCase({
   HtmlBody: text(),
   TextBody: text(),
   Headers: z.array(anyCase({ Name: z.string(), Value: text() })).nullish(),
-  Metadata: z.record(z.string(), z.string()).nullish(),
+  /** django-anymail gives numbers, too. */
+  Metadata: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).nullish(),
   Attachments: z.array(attachment).nullish(),
   MessageStream: text(),
   TrackOpens: z.boolean().nullish(),
@@ -83,7 +84,7 @@ export function messageOf(email: Email): GivenMessage {
       headers: headersOf(email),
       attachments: (email.Attachments ?? []).map(attachmentFrom),
       tags: email.Tag ? [email.Tag] : [],
-      metadata: Object.entries(email.Metadata ?? {}),
+      metadata: Object.entries(email.Metadata ?? {}).map(([name, value]) => [name, String(value)]),
     },
     pointTo: pointInto(email),
   };
