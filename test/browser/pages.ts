@@ -63,6 +63,8 @@ export function pagesOf(things: Things): readonly LookedAt[] {
     { name: 'webhooks', path: '/webhooks', heading: 'Webhooks' },
     { name: 'webhook', path: `/webhooks/${webhook}`, heading: /waybill/ },
     ...SECTIONS.map((name) => ({ name: `settings-${name}`, path: `/settings/${name}`, heading: 'Settings' })),
+    { name: 'requests', path: '/requests', heading: 'Requests' },
+    { name: 'requests-none-found', path: '/requests?key=printer&show=refused', heading: 'Requests' },
     { name: 'users', path: '/users', heading: 'Users' },
     { name: 'account', path: '/account', heading: /account|admin/i },
     { name: 'first-steps', path: '/first-steps', heading: 'First steps' },

@@ -17,6 +17,7 @@ export const JUMPS = {
   l: { to: '/suppressions', label: 'Suppressions' },
   p: { to: '/reputation', label: 'Reputation' },
   w: { to: '/webhooks', label: 'Webhooks' },
+  e: { to: '/requests', label: 'Requests' },
   s: { to: '/settings', label: 'Settings' },
   u: { to: '/users', label: 'Users' },
   a: { to: '/activity', label: 'Activity' },

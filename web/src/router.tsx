@@ -73,6 +73,7 @@ const days = oneOf('7', '30', '90');
 const settings = { q: text, revoked: flag };
 /** Which deliveries of an endpoint are shown, and the sequence of the event whose delivery is open. */
 const deliveries = { status: oneOf('pending', 'delivered', 'failed'), event: text };
+const requests = { key: text, show: oneOf('refused', 'accepted', 'unknown') };
 
 // Apart from the tree: inside its call the types of paths and searches would be lost.
 const pages = [
@@ -110,6 +111,7 @@ const pages = [
     },
   }),
   page('/settings/$section', settings, async () => (await import('./pages/settings/page.tsx')).SettingsPage),
+  page('/requests', requests, async () => (await import('./pages/requests/page.tsx')).RequestsPage),
   page('/users', { tab: usersTab }, async () => (await import('./pages/users/page.tsx')).UsersPage),
   page('/account', {}, async () => (await import('./pages/account/page.tsx')).AccountPage),
   page('/first-steps', {}, async () => (await import('./pages/first-steps/page.tsx')).FirstStepsPage),

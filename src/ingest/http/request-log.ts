@@ -119,11 +119,13 @@ export class RequestRecorder {
   }
 
   #add(answered: Answered, problem: Problem | null, exchange: Exchange, match: Match<unknown> | null): void {
-    this.#sample.add(answered, () => ({
+    const { method } = exchange;
+    const code = codeOf(answered.status, problem ?? exchange.cutOffBy);
+    this.#sample.add({ ...answered, code, method, pattern: match?.pattern ?? '' }, () => ({
       ...answered,
-      method: exchange.method,
+      method,
       path: match === null ? shownPath(exchange.path) : shownMatch(match.pattern, match.params),
-      code: codeOf(answered.status, problem ?? exchange.cutOffBy),
+      code,
       faults: shownFaults(problem?.errors ?? []),
       requestId: exchange.requestId,
       weight: 1,

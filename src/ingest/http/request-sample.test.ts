@@ -7,14 +7,16 @@ import { RequestSample } from './request-sample.ts';
 
 const LIMITS = { max: 100, ofNobody: 10 };
 
-type Asked = readonly [keyId: string | null, status: number | null];
+type Asked = readonly [keyId: string | null, status: number | null, pattern?: string];
 
-/** The lines that are kept of requests, each a key and a status. */
+/** The lines that are kept of requests, each a key and a status, and the code that goes with it. */
 function kept(requests: readonly Asked[]) {
   const sample = new RequestSample(LIMITS);
   let made = 0;
-  for (const [keyId, status] of requests)
-    sample.add({ keyId, status }, () => requestLine({ keyId, status, at: made, requestId: `r${made++}` }));
+  for (const [keyId, status, pattern = '/'] of requests)
+    sample.add({ keyId, status, code: `code ${status}`, method: 'GET', pattern }, () =>
+      requestLine({ keyId, status, path: pattern, at: made, requestId: `r${made++}` }),
+    );
   const lines = sample.take();
   expect(sample.isEmpty).toBe(true);
   expect(sample.take()).toEqual([]);
@@ -69,6 +71,32 @@ test('requests without a known key get a tenth', () => {
   expect(sum(lines)).toBe(1000);
 });
 
+test('what is rare is not told by what is frequent: a line stands only for its kind', () => {
+  const flood = many(3000, ['key_a', 503, '/api/v1/messages'] as const);
+  const { lines } = kept([['key_a', 422, '/emails'], ...flood, ['key_a', 422, '/email'], ...flood]);
+  const rare = lines.filter(({ status }) => status === 422);
+  expect(rare.map(({ path, weight }) => [path, weight])).toEqual([
+    ['/emails', 1],
+    ['/email', 1],
+  ]);
+  expect(sum(lines)).toBe(6002);
+});
+
+test('strangers are of one kind, whatever they ask for', () => {
+  const strange = Array.from({ length: 500 }, (_, place) => [null, 401, `/${place}`] as const);
+  const { lines } = kept([...strange, ...many(100, ['key_a', 400] as const)]);
+  expect(lines.filter(({ keyId }) => keyId === null).length).toBeLessThanOrEqual(10);
+  expect(sum(lines)).toBe(600);
+});
+
+test('of more kinds than lines, refused ones are left out last', () => {
+  const others = Array.from({ length: 300 }, (_, place) => ['key_a', 200, `/${place}`] as const);
+  const refused = Array.from({ length: 60 }, (_, place) => ['key_a', 404, `/${place}`] as const);
+  const { lines } = kept([...others, ...refused]);
+  expect(lines).toHaveLength(100);
+  expect(lines.filter(({ status }) => status === 404)).toHaveLength(60);
+});
+
 test('more keys than lines: those beyond are left out', () => {
   const { lines } = kept(Array.from({ length: 500 }, (_, place) => [`key_${place}`, 202] as const));
   expect(lines).toHaveLength(100);
@@ -85,7 +113,7 @@ describe('whatever comes', () => {
       expect(lines.length).toBeLessThanOrEqual(LIMITS.max);
       for (const status of [202, 400, null])
         for (const keyId of ['a', 'b', 'c', null]) {
-          const of = (one: readonly [string | null, number | null]) => one[0] === keyId && one[1] === status;
+          const of = (one: Asked) => one[0] === keyId && one[1] === status;
           const same = lines.filter(
             (line) => line.keyId === keyId && (line.status ?? 400) === (status ?? 400),
           );

@@ -1,6 +1,6 @@
 import { isRefused, type RequestLine } from '../../domain/request-line.ts';
 
-/** Lines of one key that were refused, or that were not. */
+/** Requests of one kind. */
 interface Group {
   lines: Weighed[];
   /** Every so many requests one is kept. */
@@ -21,17 +21,25 @@ export interface SampleLimits {
   readonly ofNobody: number;
 }
 
+/** What a request is thinned by: only with those like it. */
+export interface SampledKind extends Pick<RequestLine, 'keyId' | 'status' | 'code' | 'method'> {
+  /** The pattern of its path. */
+  readonly pattern: string;
+}
+
 /** The part of the lines that refusals leave to others, if there are many of both. */
 const SHARE_OF_OTHERS = 0.25;
 
 /**
- * The requests of a second. All of them are kept while they are few; of many, every n-th of the same key and kind, with
- * a weight that says how many it stands for. It takes the same room for any number of requests.
+ * The requests of a second. All of them are kept while they are few; of many, every n-th of its kind, with a weight that
+ * says how many it stands for: those of the same key, method, path, status and code. Requests without a known key are
+ * one kind, so that strangers cannot take the room of keys. It takes the same room for any number of requests; of more
+ * kinds than lines, some are left out, and refused ones last.
  */
 export class RequestSample {
   readonly #limits: SampleLimits;
-  readonly #refused = new Map<string | null, Group>();
-  readonly #others = new Map<string | null, Group>();
+  readonly #refused = new Map<string, Group>();
+  readonly #others = new Map<string, Group>();
   #size = 0;
   #sizeOfOthers = 0;
 
@@ -44,15 +52,17 @@ export class RequestSample {
   }
 
   /** Counts a request; `make` is called if its line is kept. */
-  add({ keyId, status }: Pick<RequestLine, 'keyId' | 'status'>, make: () => RequestLine): void {
-    const isOther = !isRefused({ status });
+  add(kind: SampledKind, make: () => RequestLine): void {
+    const { keyId, status, code, method, pattern } = kind;
+    const isOther = !isRefused(kind);
     const groups = isOther ? this.#others : this.#refused;
-    const group = groups.get(keyId) ?? { lines: [], step: 1, skip: 0 };
+    const name = keyId === null ? '' : `${keyId} ${method} ${pattern} ${status} ${code}`;
+    const group = groups.get(name) ?? { lines: [], step: 1, skip: 0 };
     if (isLeftOut(group)) return;
-    if (this.#size >= this.#limits.max && !this.#makesRoom()) return;
+    if (this.#size >= this.#limits.max && !this.#makesRoom(isOther)) return;
     // It may have been thinned to make room.
     if (isLeftOut(group)) return;
-    groups.set(keyId, group);
+    groups.set(name, group);
     group.lines.push({ line: make(), weight: 1 });
     group.skip = group.step - 1;
     this.#count(1, isOther);
@@ -71,14 +81,20 @@ export class RequestSample {
       .sort((a, b) => a.at - b.at);
   }
 
-  /** False: each line is the only one of its key and kind. */
-  #makesRoom(): boolean {
+  /** False: each line is the only one of its kind, and none makes room for the request that comes. */
+  #makesRoom(forOther: boolean): boolean {
     const tooManyOthers = this.#sizeOfOthers > this.#limits.max * SHARE_OF_OTHERS;
-    return [tooManyOthers, !tooManyOthers].some((isOther) => {
+    for (const isOther of [tooManyOthers, !tooManyOthers]) {
       const group = largest(isOther ? this.#others : this.#refused);
-      if (group !== null) this.#thin(group, isOther);
-      return group !== null;
-    });
+      if (group === null) continue;
+      this.#thin(group, isOther);
+      return true;
+    }
+    const [name] = this.#others.keys();
+    if (forOther || name === undefined) return false;
+    this.#others.delete(name);
+    this.#count(-1, true);
+    return true;
   }
 
   /** Leaves out every second line; the one before it stands for both. */
@@ -111,7 +127,7 @@ function isLeftOut(group: Group): boolean {
 }
 
 /** The group with the most lines, of those with several; null: there is none. */
-function largest(groups: ReadonlyMap<string | null, Group>): Group | null {
+function largest(groups: ReadonlyMap<string, Group>): Group | null {
   let found: Group | null = null;
   for (const group of groups.values()) if (group.lines.length > (found?.lines.length ?? 1)) found = group;
   return found;

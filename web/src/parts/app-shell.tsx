@@ -5,6 +5,7 @@ import {
   Ban,
   ChevronsUpDown,
   CircleHelp,
+  FileClock,
   Footprints,
   Gauge,
   Globe,
@@ -48,7 +49,7 @@ const GROUPS: readonly (readonly [label: string | null, ...places: Place[]])[] =
   [null, ['o', LayoutDashboard]],
   ['Mail', ['m', Mails], ['q', ListOrdered], ['i', Inbox]],
   ['Delivery', ['r', Send], ['t', Route], ['d', Globe], ['l', Ban], ['p', Gauge]],
-  ['Applications', ['w', Webhook]],
+  ['Applications', ['w', Webhook], ['e', FileClock]],
   ['Installation', ['s', Settings], ['u', Users], ['a', Activity], ['y', ServerCog]],
 ];
 const FROM: Readonly<Partial<Record<keyof typeof JUMPS, Role>>> = { w: 'admin', u: 'admin', a: 'admin' };

@@ -1,12 +1,12 @@
-import { KeyRound, MoreHorizontal, Pencil, Plus, RotateCw, Trash2 } from 'lucide-react';
+import { FileClock, KeyRound, MoreHorizontal, Pencil, Plus, RotateCw, Trash2 } from 'lucide-react';
 import { useCallback, useMemo, useState } from 'react';
 import { useAddress } from '../../../address.ts';
 import { ask, ConfirmAction } from '../../../parts/ask.tsx';
 import { Badge, StatusBadge } from '../../../parts/badge.tsx';
-import { Button, IconButton } from '../../../parts/button.tsx';
+import { Button, ButtonLink, IconButton } from '../../../parts/button.tsx';
 import { Checkbox } from '../../../parts/checkbox.tsx';
 import { actsColumn, type Column, DataTable, timeColumn } from '../../../parts/data-table.tsx';
-import { Menu, MenuItem, MenuLine } from '../../../parts/menu.tsx';
+import { Menu, MenuItem, MenuLine, MenuLink } from '../../../parts/menu.tsx';
 import { Card } from '../../../parts/page.tsx';
 import { SecretDialog } from '../../../parts/secret.tsx';
 import { EmptyState, Fetched } from '../../../parts/states.tsx';
@@ -47,6 +47,7 @@ export function KeysSection() {
           value={revoked ? ['ended'] : []}
           onChange={(value) => put({ revoked: value.length > 0 ? true : undefined })}
         />
+        <ButtonLink icon={FileClock} label="Requests" to="/requests" />
         {create}
       </Toolbar>
       <Card flush>
@@ -150,6 +151,7 @@ function KeyMenu({ of, open }: { readonly of: Key; readonly open: (asked: Asked)
   if (of.revokedAt !== null) return null;
   return (
     <Menu trigger={<IconButton icon={MoreHorizontal} label={`What to do with ${of.name}`} small />}>
+      <MenuLink icon={FileClock} label="Requests" to="/requests" search={{ key: of.name }} />
       <MenuItem icon={Pencil} label="Edit" onSelect={() => open({ act: 'edit', key: of })} />
       <MenuItem
         icon={RotateCw}
