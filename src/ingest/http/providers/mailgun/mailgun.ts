@@ -1,5 +1,6 @@
 import type { Access } from '../../call.ts';
 import type { Provider } from '../provider.ts';
+import { EVENT_ENDPOINTS } from './events.ts';
 import { refuseAsMailgun } from './refusals.ts';
 import { send, sendFinished } from './sending.ts';
 import { SUPPRESSION_ENDPOINTS } from './suppressions.ts';
@@ -17,6 +18,7 @@ export const MAILGUN: Provider = {
   endpoints: [
     { method: 'POST', path: '/v3/{domain}/messages',      access: SEND, handle: send },
     { method: 'POST', path: '/v3/{domain}/messages.mime', access: SEND, handle: sendFinished },
+    ...EVENT_ENDPOINTS,
     ...SUPPRESSION_ENDPOINTS,
   ],
 };
