@@ -51,6 +51,22 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
     expect(refused).toBeGreaterThan(1);
   });
 
+  test.each(['css', 'js'])(
+    'is shown the page although its %s could not be fetched at first',
+    async (kind) => {
+      const page = await dashboard.signedIn('/queue');
+      let asked = 0;
+      await page.route(`**/assets/index-*.${kind}`, (route) =>
+        asked++ === 0 ? route.abort() : route.continue(),
+      );
+      await page.goto('/');
+      await page.getByRole('heading', { name: 'Overview' }).waitFor();
+      await expect.poll(() => page.evaluate('getComputedStyle(document.body).margin')).toBe('0px');
+      expect(asked).toBeGreaterThan(1);
+      await page.context().close();
+    },
+  );
+
   test('goes where the keys say', async () => {
     const page = await dashboard.signedIn('/');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();

@@ -137,15 +137,6 @@ export class Dashboard {
   }
 
   async #watch(context: BrowserContext): Promise<void> {
-    context.on('requestfailed', (request) => {
-      const why = request.failure()?.errorText ?? '';
-      if (request.resourceType() === 'stylesheet')
-        this.surprises.push(`${request.url()} was not loaded: ${why}`);
-    });
-    context.on('response', (response) => {
-      if (response.status() >= 400 && response.request().resourceType() === 'stylesheet')
-        this.surprises.push(`${response.url()} was answered ${response.status()}`);
-    });
     context.on('request', (request) => {
       const url = request.url();
       if (!url.startsWith(`${this.url}/`) && !/^(data|blob|about):/.test(url)) this.strays.add(url);

@@ -112,7 +112,7 @@ test('waybill serve runs from the package, and its commands talk to it', async (
 
 test('the package brings the dashboard’s page, and nothing is built when it starts', () => {
   const place = join(folder, 'node_modules/waybill/dist/web');
-  expect(readdirSync(place).sort()).toEqual(['assets', 'favicon.svg', 'index.html', 'theme.js']);
+  expect(readdirSync(place).sort()).toEqual(['assets', 'favicon.svg', 'first.js', 'index.html']);
   const page = readFileSync(join(place, 'index.html'), 'utf8');
   const [script = ''] = /\/assets\/[\w.-]+\.js/.exec(page) ?? [];
   expect(existsSync(join(place, script))).toBe(true);

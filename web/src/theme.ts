@@ -1,6 +1,6 @@
 import { Store, useStored } from './store.ts';
 
-/** The themes to choose from; `system` follows the machine. `public/theme.js` applies it before the first paint. */
+/** The themes to choose from; `system` follows the machine. `public/first.js` applies it before the first paint. */
 export type Theme = 'system' | 'light' | 'dark';
 
 const STORED = 'waybill.theme';

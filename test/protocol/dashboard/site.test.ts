@@ -52,10 +52,10 @@ test('a file whose name says what it holds is kept for good, others are asked fo
     'cache-control': 'public, max-age=31536000, immutable',
     vary: 'Accept-Encoding',
   });
-  const theme = await ask({ path: '/theme.js' });
+  const theme = await ask({ path: '/first.js' });
   expect(theme.headers['cache-control']).toBe('no-cache');
   const etag = theme.headers.etag ?? '';
-  const again = await ask({ path: '/theme.js', headers: { 'if-none-match': etag } });
+  const again = await ask({ path: '/first.js', headers: { 'if-none-match': etag } });
   expect([again.status, again.body, again.headers.etag]).toEqual([304, '', etag]);
 });
 

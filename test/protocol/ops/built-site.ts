@@ -15,7 +15,7 @@ export function builtSite(): string {
   onTestFinished(() => rmSync(folder, { recursive: true }));
   mkdirSync(join(folder, 'assets'));
   writeFileSync(join(folder, 'index.html'), PAGE);
-  writeFileSync(join(folder, 'theme.js'), 'void 0;\n');
+  writeFileSync(join(folder, 'first.js'), 'void 0;\n');
   writeFileSync(join(folder, '.hidden'), 'not to be served');
   writeFileSync(join(folder, 'assets/main-1a2b.js'), SCRIPT);
   return folder;
