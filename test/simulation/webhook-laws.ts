@@ -29,6 +29,9 @@ const SLACK_MS = 3 * SECOND;
 const FRESH_MS = 5 * MINUTE;
 const PAGE = 200;
 
+/** What a try says that we ended. */
+export const STOPPED = 'stopped';
+
 interface Told {
   readonly endpoint: Endpoint;
   readonly sequence: number;
@@ -185,6 +188,7 @@ export class WebhookLaws {
     const endpoint = this.#of(id);
     const told = endpoint.told.get(sequence);
     if (told === undefined) throw new Error(`${id} was not to be told of ${sequence}`);
+    holds(one.error !== STOPPED, `a try of ${sequence} that we stopped says nothing`);
     told.attempts++;
     Object.assign(told, { state, settledAt: now, last: one });
     if (state === 'failed') {
@@ -273,7 +277,7 @@ export class WebhookLaws {
     const underWay = endpoint.underWay.get(node) ?? 0;
     if (underWay >= AT_ONCE) endpoint.fullAt = now;
     endpoint.underWay.set(node, underWay - 1);
-    if (one.error === 'stopped') return;
+    if (one.error === STOPPED) return;
     const isTaken = one.error === null && one.status !== null && one.status >= 200 && one.status < 300;
     if (isTaken) endpoint.failingSince = null;
     else endpoint.failingSince ??= now - one.durationMs;

@@ -11,7 +11,7 @@ import { at, message, T0 } from '../contract/store/fixtures.ts';
 import { storedEndpoint } from '../support/webhooks.ts';
 import { NodeLife, VirtualTime } from './virtual-clock.ts';
 import { MOODS, type Mood, triedAs } from './webhook-endpoint.ts';
-import { WebhookLaws } from './webhook-laws.ts';
+import { STOPPED, WebhookLaws } from './webhook-laws.ts';
 
 /** Nodes that tell endpoints of events, over one real store, in virtual time, with everything that may go wrong. */
 
@@ -22,6 +22,8 @@ const DAY = 24 * HOUR;
 const TROUBLE_MS = 7 * DAY;
 /** After the trouble everybody is well: what was pending is told within its longest pause. */
 const PEACE_MS = 3 * DAY;
+/** The share of endpoints whose mood never changes. */
+const DOOMED = 0.3;
 /** A real room looks every second; here it sleeps until something may be due, which is the same and costs less. */
 const LOOK_MS = SECOND;
 const LONGEST_SLEEP_MS = 6 * HOUR;
@@ -63,6 +65,8 @@ class WebhookWorld {
   readonly #stores = openSqlite(':memory:');
   readonly #random: Random;
   readonly #moods = new Map<string, Mood>();
+  /** Those that stay as they began. */
+  readonly #doomed = new Set<string>();
   readonly #laws: WebhookLaws;
   readonly #nodes: Node[] = [];
   readonly #counts = { events: 0, deaths: 0, handovers: 0, cuts: 0, enabled: 0 };
@@ -110,6 +114,7 @@ class WebhookWorld {
       await this.#stores.webhooks.addWebhookEndpoint(stored, { ofKey: 20, all: 20 });
       // The first one is always well: it is what the others must not cost anything.
       this.#moods.set(id, place === 0 ? 'well' : this.#anyMood());
+      if (place > 0 && this.#random.next() < DOOMED) this.#doomed.add(id);
       this.#laws.added(id, place === 0);
     }
   }
@@ -150,7 +155,8 @@ class WebhookWorld {
   }
 
   #changeMood(): void {
-    const [, ...others] = [...this.#moods.keys()];
+    const [, ...all] = [...this.#moods.keys()];
+    const others = all.filter((id) => !this.#doomed.has(id));
     const id = others[Math.floor(this.#random.next() * others.length)];
     if (id !== undefined) this.#moods.set(id, this.#anyMood());
   }
@@ -317,7 +323,7 @@ class WebhookWorld {
     await life.sleep(behaviour.takesMs, signal);
     const isCut = signal.aborted && this.#time.now < startedAt + behaviour.takesMs;
     const one = isCut
-      ? triedAs({ takesMs: 0, answer: { status: null, error: 'stopped' } }, T0 + startedAt)
+      ? triedAs({ takesMs: 0, answer: { status: null, error: STOPPED } }, T0 + startedAt)
       : triedAs(behaviour, T0 + startedAt);
     end(one);
     return one;
