@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { Exchange } from '../../http/exchange.ts';
 import { type FieldFault, Problem } from '../../http/problem.ts';
 import { SLICE_BYTES, type Sliced } from '../../lib/clock.ts';
@@ -79,12 +79,13 @@ const INLINE_CHARACTERS = 64 * 1024;
 
 /** The SHA-256 of bytes, in hex. */
 export function* digestOf(bytes: Uint8Array): Sliced<string> {
-  const hash = createHash('sha256');
+  if (bytes.length <= SLICE_BYTES) return hash('sha256', bytes, 'hex');
+  const whole = createHash('sha256');
   for (let from = 0; from < bytes.length; from += SLICE_BYTES) {
     if (from > 0) yield;
-    hash.update(bytes.subarray(from, from + SLICE_BYTES));
+    whole.update(bytes.subarray(from, from + SLICE_BYTES));
   }
-  return hash.digest('hex');
+  return whole.digest('hex');
 }
 
 /** The SHA-256 of a value as JSON, in hex. `form` separates the ways to submit. */

@@ -11,8 +11,9 @@ import {
   TooManyRequestsException,
 } from '@aws-sdk/client-sesv2';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { ApiKey } from '../../../../src/domain/key.ts';
+import { Authenticator } from '../../../../src/ingest/authenticator.ts';
 import { bodyDigestOf, signed } from '../../../support/aws-signing.ts';
 import { cidrs } from '../../../support/cidrs.ts';
 import { type Answer, type Ask, World } from '../world.ts';
@@ -271,6 +272,17 @@ describe('each error is of its class in the SDK', () => {
   test('of keys that have ended', async () => {
     const ended = await signer({ revokedAt: world.clock.wall() });
     expect(await refusedAs({}, ended)).toMatchObject({ name: 'UnrecognizedClientException' });
+  });
+
+  test('of a key that ends while its request is read', async () => {
+    const { authenticator } = world.shared;
+    const before = world.intake.submissions.length;
+    const looks = vi.spyOn(authenticator, 'findSigner');
+    looks.mockImplementationOnce((id) => Authenticator.prototype.findSigner.call(authenticator, id));
+    looks.mockResolvedValueOnce(null);
+    expect(await refusedAs({})).toMatchObject({ name: 'UnrecognizedClientException' });
+    looks.mockRestore();
+    expect(world.intake.submissions.length).toBe(before);
   });
 
   test('of a rate, with the time to wait', async () => {

@@ -30,6 +30,13 @@ interface EarlyBody {
   readonly digest: string;
 }
 
+/** What a request was proven to be signed with. */
+interface Proof {
+  readonly accessKeyId: string;
+  readonly secret: string;
+}
+
+const PROVEN = new WeakMap<Exchange, Proof>();
 const READ_EARLY = new WeakMap<Exchange, EarlyBody>();
 
 /**
@@ -37,6 +44,13 @@ const READ_EARLY = new WeakMap<Exchange, EarlyBody>();
  * what digest its body has, also what reading that throws.
  */
 export async function signedCaller(exchange: Exchange, deps: SignedDeps): Promise<Caller> {
+  // Asked again before a message is taken: the access may have ended meanwhile, but the signature is what it was.
+  const proof = PROVEN.get(exchange);
+  if (proof !== undefined) {
+    const signer = await deps.authenticator.findSigner(proof.accessKeyId);
+    if (signer?.secret === proof.secret) return signer.caller;
+    throw refused('unknown');
+  }
   const request = requestOf(exchange);
   const signature = readSignature(request, { service: SERVICE, now: deps.clock.wall() });
   if (typeof signature === 'string') throw refused(signature);
@@ -45,9 +59,10 @@ export async function signedCaller(exchange: Exchange, deps: SignedDeps): Promis
   if (signer === null) throw refused('unknown');
   const digest = bodyDigest ?? (await readEarly(exchange, accessKeyId, deps)).digest;
   const hosts = [null, ...deps.options.publicHosts];
-  if (hosts.some((host) => isSignedWith(signer.secret, signature, withHost(request, host), digest)))
-    return signer.caller;
-  throw refused('wrong');
+  if (!hosts.some((host) => isSignedWith(signer.secret, signature, withHost(request, host), digest)))
+    throw refused('wrong');
+  PROVEN.set(exchange, { accessKeyId, secret: signer.secret });
+  return signer.caller;
 }
 
 /** Reads the body of a request whose signature is verified. Throws 400 if it is not the signed one; 413, 415, 503. */

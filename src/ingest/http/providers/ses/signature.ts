@@ -1,4 +1,5 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { NewestMap } from '../../../../lib/newest-map.ts';
 
 /**
  * AWS Signature Version 4, as it is verified: over method, path, query, headers and the digest of the body. Texts of
@@ -50,6 +51,12 @@ const MAX_SKEW_MS = 15 * 60_000;
 const DIGEST_HEADER = 'x-amz-content-sha256';
 const DATE_HEADER = 'x-amz-date';
 
+/**
+ * Keys that have verified a signature, by scope and secret: to derive one costs more than all the rest. Who knows no secret
+ * adds none, whatever scopes he names.
+ */
+const PROVEN_KEYS = new NewestMap<string, KeyObject>(1_000);
+
 const PART = /^(Credential|SignedHeaders|Signature)=(\S+)$/;
 const CREDENTIAL = /^([\w-]{1,128})\/((\d{8})\/[\w-]{1,64}\/([\w-]{1,64})\/aws4_request)$/;
 const SIGNED_HEADERS = /^[!#$%&'*+.^_`|~0-9a-z-]+(?:;[!#$%&'*+.^_`|~0-9a-z-]+)*$/;
@@ -87,11 +94,14 @@ export function isSignedWith(
   request: SignedRequest,
   bodyDigest: string,
 ): boolean {
-  const hash = createHash('sha256').update(canonicalRequest(request, signature, bodyDigest), 'latin1');
   const { date, scope } = signature;
-  const toSign = [ALGORITHM, date, scope, hash.digest('hex')].join('\n');
-  const expected = hmac(signingKey(secret, scope), toSign);
-  return timingSafeEqual(expected, Buffer.from(signature.value, 'hex'));
+  const canonical = Buffer.from(canonicalRequest(request, signature, bodyDigest), 'latin1');
+  const toSign = [ALGORITHM, date, scope, hash('sha256', canonical, 'hex')].join('\n');
+  const name = `${scope} ${secret}`;
+  const key = PROVEN_KEYS.get(name) ?? signingKey(secret, scope);
+  const isTrue = timingSafeEqual(hmac(key, toSign), Buffer.from(signature.value, 'hex'));
+  if (isTrue && !PROVEN_KEYS.has(name)) PROVEN_KEYS.set(name, key);
+  return isTrue;
 }
 
 /** The text whose digest is signed. */
@@ -196,10 +206,10 @@ function decode(text: string): string {
 }
 
 /** The key for one day, region and service. */
-function signingKey(secret: string, scope: string): Buffer {
-  return scope.split('/').reduce(hmac, Buffer.from(`AWS4${secret}`));
+function signingKey(secret: string, scope: string): KeyObject {
+  return createSecretKey(scope.split('/').reduce<Buffer>(hmac, Buffer.from(`AWS4${secret}`)));
 }
 
-function hmac(key: Buffer, text: string): Buffer {
+function hmac(key: Buffer | KeyObject, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
 }
