@@ -3,6 +3,7 @@ import { Connection } from './connection.ts';
 import { FORMS, httpBody } from './http-bodies.ts';
 import { Latencies } from './latencies.ts';
 import type { LoadReport } from './load-report.ts';
+import { SHAPES, shapedRequest } from './provider-shapes.ts';
 
 /**
  * The load: a process that posts one message again and again over keep-alive connections, for a time or until a
@@ -17,6 +18,9 @@ const { values } = parseArgs({
     key: { type: 'string' },
     connections: { type: 'string' },
     form: { type: 'string', default: 'json' },
+    shape: { type: 'string' },
+    'access-key': { type: 'string', default: '' },
+    'signing-secret': { type: 'string', default: '' },
     bytes: { type: 'string', default: '5120' },
     tls: { type: 'boolean', default: false },
     seconds: { type: 'string', default: 'Infinity' },
@@ -31,27 +35,39 @@ const limits = {
   messages: Number(values.messages),
 };
 
-function request(): Buffer {
+/** What is posted, and the status that says it was taken: our own API's, or a provider's. */
+function request(): { readonly bytes: Buffer; readonly accepted: number } {
+  const shape = SHAPES.find((name) => name === values.shape);
+  if (shape !== undefined) {
+    const keys = {
+      key: values.key ?? '',
+      accessKeyId: values['access-key'],
+      secretAccessKey: values['signing-secret'],
+    };
+    const { path, headers, body, accepted } = shapedRequest(shape, Number(values.bytes), keys);
+    return { bytes: written(path, headers, Buffer.from(body)), accepted };
+  }
   const form = FORMS.find((name) => name === values.form) ?? 'json';
   const { type, bytes } = httpBody(form, Number(values.bytes));
-  const head = [
-    `POST ${values.path} HTTP/1.1`,
-    'Host: 127.0.0.1',
-    `Authorization: Bearer ${values.key}`,
-    `Content-Type: ${type}`,
-    `Content-Length: ${bytes.length}`,
-  ];
-  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), bytes]);
+  const headers = { Authorization: `Bearer ${values.key}`, 'Content-Type': type };
+  return { bytes: written(values.path ?? '/', headers, bytes), accepted: 202 };
+}
+
+function written(path: string, headers: Readonly<Record<string, string>>, body: Buffer): Buffer {
+  const fields = { Host: '127.0.0.1', ...headers, 'Content-Length': String(body.length) };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
+  return Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`), body]);
 }
 
 async function run(): Promise<LoadReport> {
   const latencies = new Latencies();
   const refused: Record<string, number> = {};
   const begin = performance.now();
+  const { bytes, accepted: taken } = request();
   let sent = 0;
   let accepted = 0;
 
-  const one = (bytes: Buffer): Promise<void> =>
+  const one = (): Promise<void> =>
     new Promise((resolve, reject) => {
       let sentAt = performance.now();
       const more = () => {
@@ -62,7 +78,7 @@ async function run(): Promise<LoadReport> {
       const onAnswer = (status: number) => {
         const now = performance.now();
         latencies.add(now - sentAt);
-        if (status === 202) accepted++;
+        if (status === taken) accepted++;
         else refused[status] = (refused[status] ?? 0) + 1;
         sentAt = now;
         return more();
@@ -74,8 +90,7 @@ async function run(): Promise<LoadReport> {
       else connection.end();
     });
 
-  const bytes = request();
-  await Promise.all(Array.from({ length: limits.connections }, () => one(bytes)));
+  await Promise.all(Array.from({ length: limits.connections }, () => one()));
   return { accepted, refused, seconds: (performance.now() - begin) / 1000, ...latencies.summary() };
 }
 

@@ -15,6 +15,7 @@ import { oneDeadRelay } from './one-dead-relay.ts';
 import { oneSlowDestination } from './one-slow-destination.ts';
 import { postgres } from './postgres.ts';
 import { postgresBacklog } from './postgres-backlog.ts';
+import { providerShapes } from './provider-shapes.ts';
 import { providerPostmark, providerSes } from './providers.ts';
 import type { Scenario } from './scenario.ts';
 import { search } from './search.ts';
@@ -63,6 +64,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...ingestThreads,
   ...events,
   ...suppressions,
+  providerShapes,
   dashboards,
   dashboardPage,
   postgres,

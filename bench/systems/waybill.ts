@@ -18,7 +18,7 @@ export interface Waybill extends Relay, Poster {
   /** Of the dashboard, with the metrics. */
   readonly webuiPort: number;
   /** What the command line can do. */
-  readonly operations: Pick<Operations, 'addDomain' | 'resetPassword'>;
+  readonly operations: Pick<Operations, 'addDomain' | 'resetPassword' | 'createKey'>;
 }
 
 const LAUNCHER = fileURLToPath(new URL('../../waybill', import.meta.url));

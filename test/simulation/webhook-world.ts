@@ -130,8 +130,8 @@ class WebhookWorld {
     const dice = this.#random.next();
     if (dice < 0.45) await this.#happens(1 + Math.floor(this.#random.next() ** 2 * 8));
     else if (dice < 0.75) this.#changeMood();
-    else if (dice < 0.81) this.#die();
-    else if (dice < 0.87) this.#handOver();
+    else if (dice < 0.81) await this.#inTheMiddle(() => this.#die());
+    else if (dice < 0.87) await this.#inTheMiddle(() => this.#handOver());
     else if (dice < 0.92) this.#cut();
     else await this.#enable();
   }
@@ -159,6 +159,12 @@ class WebhookWorld {
     const others = all.filter((id) => !this.#doomed.has(id));
     const id = others[Math.floor(this.#random.next() * others.length)];
     if (id !== undefined) this.#moods.set(id, this.#anyMood());
+  }
+
+  /** While something is told. */
+  async #inTheMiddle(act: () => void): Promise<void> {
+    await this.#happens(2);
+    this.#time.after(this.#random.next() * 10 * SECOND, act);
   }
 
   /** The process of the first node is killed, with all that is under way; another takes over some time later. */
