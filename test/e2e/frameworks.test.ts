@@ -84,6 +84,8 @@ const FRAMEWORKS: readonly Framework[] = [
       symfony_postmark: HTTP,
       symfony_mailgun: HTTP,
       symfony_ses: HTTP,
+      laravel_smtp: 'Symfony\\Component\\Mailer\\Exception\\TransportException',
+      laravel_mailgun: HTTP,
       symfony_mailgun_form: HTTP,
       symfony_ses_parts: HTTP,
     },
@@ -150,6 +152,7 @@ async function runWith({ command, file }: Framework, name: string, keys: NodeJS.
   const place = mkdtempSync(join(folder, 'app-'));
   const written = (SETTINGS.get(`frameworks_${name}`) ?? '')
     .replaceAll('mail.example.net', 'localhost')
+    .replaceAll('wb_live_your_key', keys['MAIL_KEY'] ?? '')
     .replaceAll('587', String(port))
     .replaceAll('8026', String(server.runtime.apiTls));
   writeFileSync(join(place, file), written);
