@@ -80,6 +80,13 @@ describe.each([{ running: true }, { running: false }])(
       const input = JSON.stringify([{ EmailAddress: 'sue@example.org', Reason: 'BOUNCE' }]);
       const piped = ['suppressions', 'import', '--format', 'json', '--scope', 'domain:shop.example', '-'];
       expect((await here.waybill(piped, { input })).out).toBe('Added: 1. Renewed: 0. Not imported: 0.\n');
+      const lines = join(here.folder, 'in.jsonl');
+      writeFileSync(
+        lines,
+        '{"emailAddress": "kit@example.org", "reason": "BOUNCE"}\n[{"email": "sue@example.com"}]\n',
+      );
+      expect((await suppressions('import', lines)).out).toBe('Added: 2. Renewed: 0. Not imported: 0.\n');
+      for (const address of ['kit@example.org', 'sue@example.com']) await suppressions('remove', address);
       const plain = ['suppressions', 'import', '--reason', 'unsubscribe', '-'];
       const grid = 'email,reason\nlea@example.org,by a link\nsue@example.net,hard\n';
       expect((await here.waybill(plain, { input: grid })).status).toBe(0);

@@ -129,7 +129,7 @@ function importCommand(context: Context): Command {
     .action(async (file: string, options: ImportOptions) => {
       const text = await readTable(file, context);
       const { scope = null, stream = null, reason = 'import' } = options;
-      const { format = file.endsWith('.json') ? 'json' : 'csv' } = options;
+      const { format = /\.jsonl?$/.test(file) ? 'json' : 'csv' } = options;
       await withOperations(context, options, {}, async (operations) => {
         const progress = stepTeller<StepOf<'importSuppressions'>>(context, options, importStepText);
         const done = await operations.importSuppressions({ format, text, scope, stream, reason }, progress);

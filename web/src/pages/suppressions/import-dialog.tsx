@@ -69,8 +69,8 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
           onChange={setReason}
         />
         <p className="text-sm text-soft">
-          Rows that say themselves whose mail they stop, or why, keep that. The lists of SendGrid and Mailgun
-          do not say why.
+          Rows that say themselves whose mail they stop, or why, keep that. Unless you choose why, so do lists
+          of providers that are known by their columns.
         </p>
         {run.state === 'running' && (
           <div className="space-y-1.5">
@@ -121,14 +121,14 @@ function FileChoice({
           id={id}
           type="file"
           aria-label="File"
-          accept=".csv,.json,.txt,text/csv,application/json"
+          accept=".csv,.json,.jsonl,.txt,text/csv,application/json"
           className="sr-only"
           onChange={({ target }) => onChange(target.files?.[0] ?? null)}
         />
       </label>
       <p className="mt-1.5 text-sm text-soft">
         CSV begins with a line that names its columns: address, reason, scope, stream, expiresAt, note. The
-        exports of SES, SendGrid, Mailgun and Postmark are known.
+        exports of SES, SendGrid, Mailgun, Postmark and Resend are known.
       </p>
     </div>
   );
@@ -147,7 +147,7 @@ export async function readText(file: Blob): Promise<string> {
 
 /** JSON by its name, or by how it begins; anything else is CSV. */
 export function formatOf(name: string, text: string): 'csv' | 'json' {
-  return /\.json$/i.test(name) || /^\s*[[{]/.test(text) ? 'json' : 'csv';
+  return /\.jsonl?$/i.test(name) || /^\s*[[{]/.test(text) ? 'json' : 'csv';
 }
 
 function Report({ result: { added, updated, invalid, moreInvalid } }: { readonly result: Imported }) {

@@ -44,6 +44,7 @@ it('scopes and sources are told in words', () => {
 it('a file is JSON by its name, or by how it begins', () => {
   expect(formatOf('list.csv', 'address\nann@example.org')).toBe('csv');
   expect(formatOf('list.JSON', 'address')).toBe('json');
+  expect(formatOf('list.jsonl', 'address')).toBe('json');
   expect(formatOf('list.txt', ' [{"address": "ann@example.org"}]')).toBe('json');
 });
 
