@@ -253,6 +253,19 @@ describe('pages', () => {
     expect(recipients(await follow(page, name))).toEqual(['a']);
   });
 
+  test('are not empty while there is more to look through', async () => {
+    await sendAll('a');
+    const views = world.stores.views;
+    const some = vi.spyOn(views, 'events');
+    // As where the store examined as much as it may, and found nothing.
+    for (const before of [1000, 999]) some.mockResolvedValueOnce({ events: [], next: before, more: true });
+    expect(recipients(await get())).toEqual(['a']);
+    expect(some.mock.lastCall?.[0].from).toEqual({ before: 999 });
+    some.mockResolvedValue({ events: [], next: 5, more: true });
+    expect(await caught(get())).toMatchObject({ status: 400, details: expect.stringMatching(/^begin: /) });
+    some.mockRestore();
+  });
+
   test('are whole URLs on the host that was asked, below the path that was asked', async () => {
     const { json } = await ask('/mailgun/v3/example.com/events?limit=1', { Host: 'mail.example.com' });
     for (const url of Object.values(Object(json['paging'])))
