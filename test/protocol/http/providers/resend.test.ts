@@ -83,8 +83,8 @@ describe('an email', () => {
       { filename: 'c.bin', content: 'YWJj\r\nYWJj\r\n' },
     ];
     // django-anymail's.
-    const headers = { 'X-Tag': ['one', 'two'] };
-    const body = { ...EMAIL, attachments, headers };
+    const headers = { 'X-Tag': ['one', 'two'], 'Reply-To': 'a@example.com, b@example.com' };
+    const body = { ...EMAIL, attachments, headers, reply_to: 'a@example.com' };
     // They are no values to be counted.
     const { limits } = world.options;
     world.options.limits = { ...limits, maxJsonValues: 1000 };
@@ -92,7 +92,12 @@ describe('an email', () => {
     world.options.limits = limits;
     const [, encoded = ''] = /Content-ID: <a>[\s\S]*?\r\n\r\n([\s\S]*?)\r\n--/.exec(world.lastText) ?? [];
     expect(Buffer.from(encoded, 'base64').equals(bytes)).toBe(true);
-    for (const part of ['\r\n\r\nYWJj\r\n', '\r\n\r\nYWJjYWJj\r\n', 'X-Tag: one\r\nX-Tag: two\r\n'])
+    for (const part of [
+      '\r\n\r\nYWJj\r\n',
+      '\r\n\r\nYWJjYWJj\r\n',
+      'X-Tag: one\r\nX-Tag: two\r\n',
+      'Reply-To: a@example.com, b@example.com\r\n',
+    ])
       expect(world.lastText).toContain(part);
     for (const content of [
       [256],

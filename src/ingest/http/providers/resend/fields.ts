@@ -56,7 +56,6 @@ const ATTACHMENT_NAMES: Readonly<Record<string, string>> = {
 
 /** A message of Resend's in our terms, at `now` (wall ms). */
 export function messageOf(email: Email, now: number): GivenMessage {
-  const replyTo = addressesOf(email.reply_to).texts;
   return {
     fields: {
       from: email.from || null,
@@ -66,10 +65,7 @@ export function messageOf(email: Email, now: number): GivenMessage {
       subject: email.subject ?? '',
       text: email.text || null,
       html: email.html || null,
-      headers: [
-        ...(replyTo.length > 0 ? [['Reply-To', replyTo.join(', ')] as const] : []),
-        ...headersOf(email),
-      ],
+      headers: headersOf(email),
       attachments: (email.attachments ?? []).map(attachmentFrom),
       tags: (email.tags ?? []).map(({ name, value }) => (value ? `${name}:${value}` : name)),
       sendAt: email.scheduled_at ? timeOf(email.scheduled_at, now) : null,
@@ -84,10 +80,14 @@ function addressesOf(value: Email['to']): AddressField {
   return { texts: typeof value === 'string' ? [value] : value, lists: false };
 }
 
-function headersOf({ headers }: Email): NamedValue[] {
-  return Object.entries(headers ?? {}).flatMap(([name, given]) =>
-    [given ?? []].flat().flatMap((value): NamedValue[] => (value === '' ? [] : [[name, value]])),
+function headersOf({ headers, reply_to }: Email): NamedValue[] {
+  const given = Object.entries(headers ?? {}).flatMap(([name, values]) =>
+    [values ?? []].flat().flatMap((value): NamedValue[] => (value === '' ? [] : [[name, value]])),
   );
+  const { texts } = addressesOf(reply_to);
+  // Symfony's mailer says it twice, in full among the headers.
+  const isSaid = texts.length === 0 || given.some(([name]) => name.toLowerCase() === 'reply-to');
+  return isSaid ? given : [['Reply-To', texts.join(', ')], ...given];
 }
 
 function attachmentFrom(given: z.infer<typeof attachment>) {
