@@ -21,7 +21,10 @@ const ID_BYTES = 10;
 export function keyOperations(deps: LocalDeps): KeyOperations {
   return {
     createKey: (request) => createKey(request, deps),
-    listKeys: async () => (await deps.keyring.list()).map(keyView),
+    listKeys: async () => {
+      const [keys, signing] = [await deps.keyring.list(), await deps.keyring.signingIds()];
+      return keys.map((key) => keyView(key, signing.get(key.id)));
+    },
     updateKey: (request) => updateKey(request, deps),
     revokeKey: (request) => revokeKey(request, deps),
     rotateKey: (request) => rotateKey(request, deps),
@@ -50,7 +53,7 @@ async function createKey(request: RequestOf<'createKey'>, deps: LocalDeps): Prom
   };
   const signing = request.ses === true ? newSigning(key.id, vaultOf(deps), random) : null;
   if (await keyring.create(key, hashSecret(secret), signing?.stored))
-    return { key: keyView(key), secret, signing: signing?.access ?? null };
+    return { key: keyView(key, signing?.access.accessKeyId), secret, signing: signing?.access ?? null };
   throw new OperationError(
     'refused',
     `There is already a key named ${request.name}. Choose another name, revoke that key, or give it a new secret with: waybill keys rotate ${request.name}`,
@@ -103,7 +106,7 @@ async function updateKey(
   };
   switch (await deps.keyring.update(changed)) {
     case 'updated':
-      return keyView(changed);
+      return keyView(changed, await signingIdOf(key, deps));
     case 'taken':
       throw new OperationError(
         'refused',
@@ -147,7 +150,8 @@ async function revokeKey(request: RequestOf<'revokeKey'>, deps: LocalDeps): Prom
   if (!revoked && !cancelQueued)
     throw new OperationError('refused', `The key ${key.name} is already revoked.`);
   const cancelled = cancelQueued ? await cancelMailOf(key, revoked, deps) : 0;
-  return { ...keyView({ ...key, revokedAt: revoked ? now : key.revokedAt }), cancelled };
+  const changed = { ...key, revokedAt: revoked ? now : key.revokedAt };
+  return { ...keyView(changed, await signingIdOf(key, deps)), cancelled };
 }
 
 /** How long a revoked key may still be accepted (contract §9). */
@@ -182,11 +186,11 @@ async function rotateKey(request: RequestOf<'rotateKey'>, deps: LocalDeps): Prom
   const secret = generateSecret(deps.random, key.mode);
   const prefix = secretPrefix(secret);
   const overlapUntil = deps.clock.wall() + OVERLAP_MS;
-  const signs = (await deps.keyring.signingId(key.id)) !== null;
+  const signs = (await signingIdOf(key, deps)) !== undefined;
   const signing = signs ? newSigning(key.id, vaultOf(deps), deps.random) : null;
   if (await deps.keyring.rotate(key.id, hashSecret(secret), prefix, overlapUntil, signing?.stored))
     return {
-      key: keyView({ ...key, prefix }),
+      key: keyView({ ...key, prefix }, signing?.access.accessKeyId),
       secret,
       signing: signing?.access ?? null,
       oldSecretUntil: formatTimestamp(Math.min(overlapUntil, key.expiresAt ?? overlapUntil)),
@@ -207,9 +211,17 @@ export async function findKey(idOrName: string, deps: Pick<LocalDeps, 'keyring'>
   throw new OperationError('not_found', `There is no key ${withoutKeys(idOrName)}. See: waybill keys list`);
 }
 
-function keyView(key: ApiKey): KeyView {
+async function signingIdOf(
+  { id }: ApiKey,
+  { keyring }: Pick<LocalDeps, 'keyring'>,
+): Promise<string | undefined> {
+  return (await keyring.signingIds()).get(id);
+}
+
+function keyView(key: ApiKey, accessKeyId: string | null = null): KeyView {
   return {
     ...key,
+    accessKeyId,
     createdAt: formatTimestamp(key.createdAt),
     lastUsedAt: timeOrNull(key.lastUsedAt),
     expiresAt: timeOrNull(key.expiresAt),

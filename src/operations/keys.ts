@@ -40,6 +40,8 @@ const keyView = () =>
     senderDomains: z.array(z.string()),
     /** Days that contents are kept after the final status; null means as configured, 0 not at all. */
     contentDays: z.number().nullable(),
+    /** With which clients of SES sign as this key; null: it was made without. */
+    accessKeyId: z.string().nullable(),
   });
 
 /** A key as it is shown: its times as text. */

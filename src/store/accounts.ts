@@ -187,8 +187,8 @@ export interface Keyring {
     accessKeyId: string,
     now: number,
   ): Promise<{ readonly sealed: string; readonly key: ApiKey } | null>;
-  /** The newest access key id of a key; null: its client does not sign. */
-  signingId(id: string): Promise<string | null>;
+  /** The newest access key ids, by the keys whose clients sign. */
+  signingIds(): Promise<ReadonlyMap<string, string>>;
   /** Revokes at `now`. False: no such key, or already revoked. */
   revoke(id: string, now: number): Promise<boolean>;
   /** Writes the changeable fields of a key (`ChangeableKey`). `taken`: another live key has the name. */

@@ -27,7 +27,7 @@ const KEY = new Columns<KeyRow>({
 
 /** The keyring. */
 export const KEYRING: Subject<Keyring> = {
-  reads: { list: 'statement', findByHash: 'statement', findSigning: 'snapshot', signingId: 'statement' },
+  reads: { list: 'statement', findByHash: 'statement', findSigning: 'snapshot', signingIds: 'statement' },
   verbs: {
     *create(key, secretHash, signing = null) {
       const inserted = yield* run`INSERT INTO keys (${KEY.names}) VALUES (${KEY.values(rowOf(key))})
@@ -52,10 +52,10 @@ export const KEYRING: Subject<Keyring> = {
       const [row] = yield* rows<KeyRow>`SELECT ${KEY.selected} FROM keys WHERE id = ${found.keyId}`;
       return row === undefined ? null : { sealed: found.sealed, key: keyOf(row) };
     },
-    *signingId(id) {
-      const [newest] = yield* rows<{ id: string }>`SELECT id FROM signing_secrets
-        WHERE key_id = ${id} AND until IS NULL`;
-      return newest?.id ?? null;
+    *signingIds() {
+      const newest = yield* rows<{ id: string; keyId: string }>`SELECT id, key_id AS "keyId"
+        FROM signing_secrets WHERE until IS NULL`;
+      return new Map(newest.map(({ id, keyId }) => [keyId, id]));
     },
     *revoke(id, now) {
       return (yield* run`UPDATE keys SET revoked_at = ${now} WHERE id = ${id} AND revoked_at IS NULL`) === 1;

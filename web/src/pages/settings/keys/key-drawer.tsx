@@ -5,6 +5,7 @@ import { type Faults, faultsOf } from '../../../faults.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Checkbox } from '../../../parts/checkbox.tsx';
 import { ListField, Select } from '../../../parts/choice.tsx';
+import { CodeBlock, Copyable } from '../../../parts/copy.tsx';
 import { Form, type FormInHand } from '../../../parts/form.tsx';
 import { SecretDialog } from '../../../parts/secret.tsx';
 import { NumberField, TextField } from '../../../parts/text-field.tsx';
@@ -69,7 +70,7 @@ export function KeyDrawer({
       {(form) => (
         <>
           {isRevoked && <p className="text-soft">This key is revoked: it can be viewed, but not changed.</p>}
-          <KeyFields form={form} isNew={of === null} />
+          <KeyFields form={form} isNew={of === null} accessKeyId={of?.accessKeyId ?? null} />
         </>
       )}
     </Form>
@@ -77,7 +78,7 @@ export function KeyDrawer({
 }
 
 function CreatedKey({
-  created: { key, secret },
+  created: { key, secret, signing },
   onClose,
 }: {
   readonly created: ResultOf<'createKey'>;
@@ -85,6 +86,7 @@ function CreatedKey({
 }) {
   return (
     <SecretDialog kind="drawer" onClose={onClose} title="Key created" description={key.name} secret={secret}>
+      {signing !== null && <SigningAccess of={signing} />}
       {key.scopes.includes('messages:send') && (
         <section>
           <h3 className="mb-2 font-semibold">Send a first message</h3>
@@ -92,6 +94,29 @@ function CreatedKey({
         </section>
       )}
     </SecretDialog>
+  );
+}
+
+/** What clients of SES sign with, this once, as AWS's programs take it. */
+export function SigningAccess({
+  of: { accessKeyId, secretAccessKey },
+}: {
+  readonly of: NonNullable<ResultOf<'createKey'>['signing']>;
+}) {
+  return (
+    <section className="space-y-3">
+      <h3 className="font-semibold">For clients of Amazon SES</h3>
+      <p>
+        They sign with these, in place of the key above. They are shown only once, too. Set the client’s
+        endpoint (<code className="font-mono text-sm">AWS_ENDPOINT_URL_SESV2</code>) to the URL of the API;
+        any region will do.
+      </p>
+      <CodeBlock
+        label="access key"
+        code={`AWS_ACCESS_KEY_ID=${accessKeyId}\nAWS_SECRET_ACCESS_KEY=${secretAccessKey}`}
+        wrap
+      />
+    </section>
   );
 }
 
@@ -118,7 +143,11 @@ interface Props {
 }
 
 /** The fields of a key. */
-function KeyFields({ form, isNew }: Props & { readonly isNew: boolean }) {
+function KeyFields({
+  form,
+  isNew,
+  accessKeyId,
+}: Props & { readonly isNew: boolean; readonly accessKeyId: string | null }) {
   const { values, put, field } = form;
   const [open, setOpen] = useState(() => isBound(values));
   return (
@@ -143,6 +172,25 @@ function KeyFields({ form, isNew }: Props & { readonly isNew: boolean }) {
         />
       )}
       <ScopeFields form={form} />
+      {isNew && (
+        <Checkbox
+          label="Amazon SES clients use it"
+          hint="Makes an access key id and a secret access key as well, with which they sign."
+          checked={values.ses}
+          onChange={(ses) => put({ ses })}
+        >
+          <span className="font-medium">Amazon SES clients use it</span>
+        </Checkbox>
+      )}
+      {!isNew && accessKeyId !== null && (
+        <div>
+          <div className="mb-1 font-medium">Access key id</div>
+          <Copyable text={accessKeyId} />
+          <p className="text-sm text-soft">
+            Clients of Amazon SES sign with it. Rotating the key makes another.
+          </p>
+        </div>
+      )}
       {open ? (
         <BoundFields form={form} />
       ) : (

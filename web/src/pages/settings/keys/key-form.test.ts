@@ -15,6 +15,7 @@ const KEY: Key = {
   cidrs: ['10.0.0.0/8'],
   senderDomains: [],
   contentDays: null,
+  accessKeyId: null,
 };
 
 test('a new key is asked for with its last day as a whole', () => {
@@ -27,6 +28,7 @@ test('a new key is asked for with its last day as a whole', () => {
     cidrs: [],
     senderDomains: [],
     contentDays: null,
+    ses: false,
   });
 });
 

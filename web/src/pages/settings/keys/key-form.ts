@@ -62,6 +62,8 @@ export interface KeyForm {
   readonly senderDomains: readonly string[];
   /** Days that contents are kept; null means the configured default. */
   readonly contentDays: number | null;
+  /** Clients of SES sign with it, too: only when it is made. */
+  readonly ses: boolean;
 }
 
 /** A form that nothing was written into yet. */
@@ -74,6 +76,7 @@ export const NEW_KEY: KeyForm = {
   cidrs: [],
   senderDomains: [],
   contentDays: null,
+  ses: false,
 };
 
 /** The form of a key that there is. */
@@ -87,13 +90,14 @@ export function formOf(key: Key): KeyForm {
     cidrs: key.cidrs,
     senderDomains: key.senderDomains,
     contentDays: key.contentDays,
+    ses: key.accessKeyId !== null,
   };
 }
 
 /** The request for a new key. */
 export function createRequest(form: KeyForm): RequestOf<'createKey'> {
-  const { test, rateLimit, contentDays } = form;
-  return { ...textsOf(form), test, rateLimit, contentDays, expiresAt: endOf(form.lastDay) };
+  const { test, rateLimit, contentDays, ses } = form;
+  return { ...textsOf(form), test, rateLimit, contentDays, ses, expiresAt: endOf(form.lastDay) };
 }
 
 /** The request that changes a key into what the form says; what is the same is left out. */

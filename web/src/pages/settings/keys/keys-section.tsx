@@ -1,5 +1,6 @@
 import { FileClock, KeyRound, MoreHorizontal, Pencil, Plus, RotateCw, Trash2 } from 'lucide-react';
 import { useCallback, useMemo, useState } from 'react';
+import type { ResultOf } from '../../../../../src/operations/table.ts';
 import { useAddress } from '../../../address.ts';
 import { ask, ConfirmAction } from '../../../parts/ask.tsx';
 import { Badge, StatusBadge } from '../../../parts/badge.tsx';
@@ -14,14 +15,14 @@ import { FilterChips, SearchField, Toolbar } from '../../../parts/toolbar.tsx';
 import { Time, useNow } from '../../../parts/values.tsx';
 import { useCall } from '../../../queries.ts';
 import { useMay } from '../../../session.tsx';
-import { KeyDrawer } from './key-drawer.tsx';
+import { KeyDrawer, SigningAccess } from './key-drawer.tsx';
 import { type Key, keyState, SCOPES } from './key-form.ts';
 
 /** What is being done, and to which key. */
 type Asked =
   | { readonly act: 'create' }
   | { readonly act: 'edit' | 'revoke'; readonly key: Key }
-  | { readonly act: 'rotated'; readonly key: Key; readonly secret: string };
+  | { readonly act: 'rotated'; readonly key: Key; readonly made: ResultOf<'rotateKey'> };
 
 /** API keys: the list, and all that can be done with them. */
 export function KeysSection() {
@@ -78,12 +79,13 @@ export function KeysSection() {
         <SecretDialog
           title="The new secret"
           description={<span className="break-words">{asked.key.name}</span>}
-          secret={asked.secret}
+          secret={asked.made.secret}
           onClose={close}
         >
           <p className="text-soft">
             The old secret works for another 24 hours. Replace it by the new one before then.
           </p>
+          {asked.made.signing !== null && <SigningAccess of={asked.made.signing} />}
         </SecretDialog>
       )}
       {asked?.act === 'revoke' && <RevokeDialog of={asked.key} onClose={close} />}
@@ -100,7 +102,9 @@ function shown(keys: readonly Key[], q: string, ended: boolean, now: number): re
   return keys.filter(
     (key) =>
       isEnded(key, now) === ended &&
-      [key.name, key.prefix, key.id, ...key.senderDomains].some((text) => text.toLowerCase().includes(word)),
+      [key.name, key.prefix, key.id, key.accessKeyId ?? '', ...key.senderDomains].some((text) =>
+        text.toLowerCase().includes(word),
+      ),
   );
 }
 
@@ -120,6 +124,9 @@ function columnsOf(open: ((asked: Asked) => void) | null): readonly Column<Key>[
               <Badge tone="accent" title="Its mail is always captured, and never leaves.">
                 Test
               </Badge>
+            )}
+            {key.accessKeyId !== null && (
+              <Badge title={`Clients of Amazon SES sign with ${key.accessKeyId}.`}>SES</Badge>
             )}
           </span>
           <span className="block truncate font-mono text-xs text-soft">{key.prefix}…</span>
@@ -156,7 +163,7 @@ function KeyMenu({ of, open }: { readonly of: Key; readonly open: (asked: Asked)
       <MenuItem
         icon={RotateCw}
         label="Rotate: a new secret"
-        onSelect={() => askToRotate(of, (secret) => open({ act: 'rotated', key: of, secret }))}
+        onSelect={() => askToRotate(of, (made) => open({ act: 'rotated', key: of, made }))}
       />
       <MenuLine />
       <MenuItem icon={Trash2} danger label="Revoke" onSelect={() => open({ act: 'revoke', key: of })} />
@@ -217,15 +224,16 @@ function RevokeDialog({ of, onClose }: { readonly of: Key; readonly onClose: () 
 }
 
 /** Gives a key a second secret. */
-function askToRotate({ id, name }: Key, onDone: (secret: string) => void): void {
+function askToRotate({ id, name, accessKeyId }: Key, onDone: (made: ResultOf<'rotateKey'>) => void): void {
   ask('rotateKey', {
     request: { key: id },
-    onDone: ({ secret }) => onDone(secret),
+    onDone,
     title: 'Give this key a new secret?',
     text: (
       <p>
         <strong className="font-semibold break-words">{name}</strong> stays the same key, with its limits and
-        its messages. The old secret works for another 24 hours beside the new one.
+        its messages. The old secret works for another 24 hours beside the new one
+        {accessKeyId !== null && ', and so does the access key that clients of SES sign with'}.
       </p>
     ),
     confirm: 'Make a new secret',
