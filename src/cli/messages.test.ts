@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation, type Running } from '../../test/support/installation.ts';
 import { formatTimestamp, systemClock } from '../lib/clock.ts';
+import { messageUuid } from '../lib/id.ts';
 import type { Context } from './context.ts';
 import { attemptsText, messageText, pageText } from './message-text.ts';
 import { followPages } from './messages.ts';
@@ -67,6 +68,17 @@ describe.each([{ running: true }, { running: false }])(
         status: 1,
         err: 'There is no message <nobody@example.org>. See: waybill messages list\n',
       });
+    });
+
+    test('a message is shown by its id as a UUID, and with blanks around any of its names', async () => {
+      const id = await send('ann@example.net', 'Invoice 7');
+      await send('bob@example.net', 'Invoice 8');
+      const { messageId } = await here.json(['messages', 'show', id]);
+      for (const name of [messageUuid(id), messageUuid(id).toUpperCase(), ` ${id} `, `\t${messageId}\n`]) {
+        expect((await here.json(['messages', 'show', name])).id).toBe(id);
+        const { messages } = await here.json(['messages', 'search', name]);
+        expect(messages.map((one: { id: string }) => one.id)).toEqual([id]);
+      }
     });
 
     test('messages are found by words and tokens, and what a query says wrong is noted', async () => {

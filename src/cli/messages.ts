@@ -48,10 +48,11 @@ function showCommand(context: Context): Command {
     'waybill messages show msg_01k…',
     'waybill messages show msg_01k… --steps',
   ])
-    .argument('<id>', "the message's id, or its Message-ID: '<…@…>'")
+    .argument('<id>', "the message's id, also as a UUID, or its Message-ID: '<…@…>'")
     .option('--steps', 'show the conversation of every attempt, not only of the last')
-    .action(async (id: string, options: ShowOptions) => {
+    .action(async (given: string, options: ShowOptions) => {
       await withMessages(context, options, async (operations) => {
+        const id = given.trim();
         const record = await operations.message({ id });
         const columns = context.terminal.columns();
         const attempts = options.json ? null : await allAttempts(operations.attempts, id);

@@ -1,9 +1,9 @@
 import type { ApiKey } from '../domain/key.ts';
 import type { MessageRecord } from '../domain/message.ts';
-import { type ParsedQuery, parseQuery } from '../domain/query.ts';
+import { type ParsedQuery, parseQuery, type QueryTerm } from '../domain/query.ts';
 import { type Findable, messageNotFound, namedId } from '../ingest/http/find-message.ts';
 import { messageJson } from '../ingest/http/record.ts';
-import { isMessageId } from '../lib/id.ts';
+import { isMessageId, readMessageId } from '../lib/id.ts';
 import { asOperationError, OperationError } from '../operations/call.ts';
 import type { FoundMessage } from '../operations/search.ts';
 import type { Keyring } from '../store/accounts.ts';
@@ -27,10 +27,11 @@ export async function foundMessages(
 }
 
 /**
- * The message with an id or a Message-ID, of any key. Throws `OperationError`, whose cause is the API's refusal; `hint`
+ * The message with an id, also as a UUID, or a Message-ID, of any key; blanks around it do no harm. Throws `OperationError`, whose cause is the API's refusal; `hint`
  * says what to do then.
  */
-export async function findNamed(text: string, views: Findable, hint = ''): Promise<MessageDetail> {
+export async function findNamed(given: string, views: Findable, hint = ''): Promise<MessageDetail> {
+  const text = given.trim();
   const id = await namedId(text, 'all', views).catch((error: unknown) => {
     throw asOperationError(error);
   });
@@ -42,12 +43,16 @@ export async function findNamed(text: string, views: Findable, hint = ''): Promi
   return detail;
 }
 
-/** What reading a query needs: keys and relays. */
-export type QueryDeps = Pick<LocalDeps, 'keyring' | 'resolution'>;
+/** What reading a query needs: keys, relays and messages. */
+export type QueryDeps = Pick<LocalDeps, 'keyring' | 'resolution' | 'views'>;
 
-/** Parses a typed query, with the ids of the keys that it names. */
-export async function readQuery(text: string, { keyring, resolution }: QueryDeps): Promise<ParsedQuery> {
-  const { query, notes } = parseQuery(text);
+/** Parses a typed query, with the ids of the keys that it names. One that names a message finds that message. */
+export async function readQuery(
+  text: string,
+  { keyring, resolution, views }: QueryDeps,
+): Promise<ParsedQuery> {
+  const { query: parsed, notes } = parseQuery(await namingQuery(text.trim(), views));
+  const query = { ...parsed, terms: parsed.terms.map(withOwnForm) };
   const { relays } = resolution().config;
   const strangers = [...(query.relays ?? []), ...query.notRelays].filter(
     (wanted) => !relays.some(({ name }) => name === wanted),
@@ -60,6 +65,25 @@ export async function readQuery(text: string, { keyring, resolution }: QueryDeps
   const keys = query.keys === null ? null : idsOf(query.keys);
   const notKeys = idsOf(query.notKeys);
   return { query: { ...query, keys, notKeys }, notes: [...notes, ...relayNotes, ...keyNotes] };
+}
+
+/** A Message-ID that a query can hold in quotes. */
+const MESSAGE_ID = /^<[^<>"]+@[^<>"]+>$/;
+
+/**
+ * A query that is an id of a message, or a Message-ID in angle brackets, as one that asks for it. A UUID may be that of
+ * something else, such as an order in a subject: it is one of words unless there is such a message.
+ */
+async function namingQuery(text: string, views: Pick<LocalDeps['views'], 'message'>): Promise<string> {
+  if (isMessageId(text)) return `id:${text}`;
+  if (MESSAGE_ID.test(text)) return `id:"${text}"`;
+  const id = readMessageId(text);
+  return id !== null && (await views.message(id)) !== null ? `id:${id}` : text;
+}
+
+/** An id that was given as a UUID, in the form that stores know. */
+function withOwnForm(term: QueryTerm): QueryTerm {
+  return term.kind === 'id' ? { ...term, start: readMessageId(term.start) ?? term.start } : term;
 }
 
 /** Revoked keys may have had the same name. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
+import { messageUuid } from '../lib/id.ts';
 import type { Operations } from '../operations/table.ts';
 import type { Offline } from './offline.ts';
 
@@ -42,6 +43,20 @@ describe('the operations on all mail', () => {
     expect(await operations.countNew({ query: 'invoice', after: first })).toEqual({ count: 1, more: false });
     await expect(search('', 'x')).rejects.toMatchObject({ code: 'invalid' });
     await expect(operations.countNew({ query: '', after: 'x' })).rejects.toMatchObject({ code: 'invalid' });
+  });
+
+  it('finds the message that a query names, and takes other UUIDs for words', async () => {
+    const order = '5b2f8f0e-7d4c-4b6e-9a3d-0c1e2f3a4b5c';
+    const id = await submit('Invoice 1');
+    const other = await submit(`Order ${order}`);
+    const { record } = await operations.messageStory({ id: ` ${messageUuid(id)} ` });
+    expect(record.id).toBe(id);
+    const found = async (query: string) => (await search(query)).messages.map((one) => one.id);
+    for (const name of [id, messageUuid(id), record.messageId])
+      expect(await found(` ${name} `)).toEqual([id]);
+    expect(await found(`id:${messageUuid(id)} status:queued`)).toEqual([id]);
+    expect(await found(`-id:${messageUuid(id)}`)).toEqual([other]);
+    expect(await found(order)).toEqual([other]);
   });
 
   it('tells the story of a message', async () => {

@@ -70,7 +70,7 @@ const messagesPage = ({ messageRecordSchema }: Answers) =>
 export type MessagesPage = Shown<typeof messagesPage>;
 
 /** How a message is named on the command line. */
-const WHICH = text('<id>', "the message's id, or its Message-ID: '<…@…>'", { absent: '' });
+const WHICH = text('<id>', "the message's id, also as a UUID, or its Message-ID: '<…@…>'", { absent: '' });
 
 /** What can be asked of messages, and done with them; the command line asks it of servers far away, too. */
 export const MESSAGE_OPERATIONS = {

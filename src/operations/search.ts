@@ -19,7 +19,7 @@ const MAX_ACTED = 500;
 
 const id = z.string().max(64);
 const query = z.string().max(MAX_QUERY);
-/** An id, or a Message-ID in angle brackets. */
+/** An id, also as a UUID, or a Message-ID in angle brackets. */
 const named = z.strictObject({ id: z.string().max(1_000) });
 const one = z.strictObject({ id });
 

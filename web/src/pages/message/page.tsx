@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { ArrowDown } from 'lucide-react';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { Hint } from '../../../../src/dashboard/contract.ts';
 import { plural } from '../../format.ts';
 import { useHints } from '../../live.ts';
@@ -22,7 +22,14 @@ import { isKept, type WaitingFor, waitingWords } from './timeline.ts';
 /** One message: what became of it and why, and what it says. */
 export function MessagePage() {
   const { id } = useParams({ from: '/messages/$id' });
-  const { query, story, more } = useStory(id);
+  const { query, story: found, more } = useStory(id);
+  const own = found?.record.id ?? id;
+  const story = own === id ? found : undefined;
+  const navigate = useNavigate();
+  // An address with the UUID or the Message-ID becomes that with the id.
+  useEffect(() => {
+    if (own !== id) void navigate({ to: '/messages/$id', params: { id: own }, replace: true });
+  }, [own, id, navigate]);
   const back = { to: '/messages', label: 'Messages' } as const;
   if (story === undefined)
     return (

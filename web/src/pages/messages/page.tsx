@@ -1,4 +1,4 @@
-import { linkOptions } from '@tanstack/react-router';
+import { linkOptions, useNavigate } from '@tanstack/react-router';
 import { Download, MailQuestion, Mails, PenLine } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useAddress } from '../../address.ts';
@@ -23,6 +23,7 @@ import { ExportDialog, type ExportFormat } from './export-dialog.tsx';
 import { QueryField } from './query-field.tsx';
 import {
   type KnownValues,
+  messageNamed,
   readTerms,
   someDays,
   TOKENS,
@@ -37,6 +38,7 @@ export function MessagesPage() {
   const [{ q = '' }, put] = useAddress();
   const onSearch = useCallback((query: string) => put({ q: query || undefined }), [put]);
   const list = useMessageList(q);
+  useJump(q);
   const known = useKnownValues(list.rows);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   // biome-ignore lint/correctness/useExhaustiveDependencies: rows are ticked until something else is searched for
@@ -78,6 +80,17 @@ export function MessagesPage() {
       {isComposing && <ComposeDialog onClose={() => setComposing(false)} />}
     </Page>
   );
+}
+
+/** Goes to the message that the search names, where there is one. The search leaves no step in the history. */
+function useJump(query: string): void {
+  const navigate = useNavigate();
+  const name = messageNamed(query);
+  const { data } = useCall('messageStory', { id: name ?? '' }, { enabled: name !== null });
+  const id = name === null ? undefined : data?.record.id;
+  useEffect(() => {
+    if (id !== undefined) void navigate({ to: '/messages/$id', params: { id }, replace: true });
+  }, [id, navigate]);
 }
 
 function Rows({

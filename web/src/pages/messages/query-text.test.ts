@@ -1,9 +1,37 @@
 import { describe, expect, it } from 'vitest';
-import { readTerms, someDays, suggest, valuesFor, withoutTerm, withValues, writeTerm } from './query-text.ts';
+import {
+  messageNamed,
+  readTerms,
+  someDays,
+  suggest,
+  valuesFor,
+  withoutTerm,
+  withValues,
+  writeTerm,
+} from './query-text.ts';
 
 const terms = (text: string) => readTerms(text).map(({ token, value }) => [token, value]);
 
 describe('the text of a search', () => {
+  it('names a message by its id, the same as a UUID, or a Message-ID, and by nothing else', () => {
+    const names = [
+      'msg_01m8ffjcw3a52jyq1cj8d89k6a',
+      '019e8f7e-9b83-5142-5ef8-2c4a2d213cca',
+      '019E8F7E-9B83-5142-5EF8-2C4A2D213CCA',
+      '<01m8@mail.example.com>',
+    ];
+    for (const name of names) expect(messageNamed(` ${name}\n`)).toBe(name);
+    const others = [
+      '',
+      'msg_',
+      `${names[0]} x`,
+      'id:msg_01m8ffjcw3a52jyq1cj8d89k6a',
+      '<nobody>',
+      'a@b.example',
+    ];
+    expect(others.map(messageNamed)).toEqual(others.map(() => null));
+  });
+
   it('is taken apart into words and tokens', () => {
     expect(terms('invoice to:ada@example.com  status:failed')).toEqual([
       [null, 'invoice'],

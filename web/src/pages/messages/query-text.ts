@@ -23,6 +23,16 @@ export type TokenName = keyof typeof TOKENS;
 
 const TOKEN_NAMES = Object.keys(TOKENS) as TokenName[];
 
+/** An id of a message, the same as a UUID, or a Message-ID in angle brackets. */
+const NAME =
+  /^(?:msg_[0-7][0-9a-hjkmnp-tv-z]{25}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|<[^<>]+@[^<>]+>)$/i;
+
+/** The message that a search names, and asks for nothing else; null: it is a search for any. */
+export function messageNamed(text: string): string | null {
+  const name = text.trim();
+  return NAME.test(name) ? name : null;
+}
+
 /** A word of a search, or a token with its value. */
 export interface Term {
   /** Null: a word. */
