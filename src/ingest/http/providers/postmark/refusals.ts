@@ -11,7 +11,7 @@ interface Row {
 
 /** By our codes. */
 // biome-ignore format: a table
-const BY_CODE: Readonly<Record<string, Row>> = {
+export const BY_CODE: Readonly<Record<string, Row>> = {
   malformed_json:        { status: 422, errorCode: 402 },
   invalid_utf8:          { status: 422, errorCode: 402 },
   json_too_complex:      { status: 422, errorCode: 402 },
@@ -31,7 +31,7 @@ const BY_CODE: Readonly<Record<string, Row>> = {
 
 /** By our statuses, where the code says nothing else. */
 // biome-ignore format: a table
-const BY_STATUS: Readonly<Record<number, Row>> = {
+export const BY_STATUS: Readonly<Record<number, Row>> = {
   400: { status: 422, errorCode: 300 },
   401: { status: 401, errorCode: 10 },
   403: { status: 403, errorCode: 10 },

@@ -11,7 +11,7 @@ interface Row {
 
 /** By our codes. */
 // biome-ignore format: a table
-const BY_CODE: Readonly<Record<string, Row>> = {
+export const BY_CODE: Readonly<Record<string, Row>> = {
   source_not_allowed:      { status: 403, name: 'invalid_api_key' },
   key_source_not_allowed:  { status: 403, name: 'invalid_api_key' },
   scope_missing:           { status: 401, name: 'restricted_api_key' },
@@ -23,7 +23,7 @@ const BY_CODE: Readonly<Record<string, Row>> = {
 
 /** By our statuses, where the code says nothing else. */
 // biome-ignore format: a table
-const BY_STATUS: Readonly<Record<number, Row>> = {
+export const BY_STATUS: Readonly<Record<number, Row>> = {
   400: { status: 422, name: 'validation_error' },
   401: { status: 403, name: 'invalid_api_key' },
   403: { status: 403, name: 'validation_error' },

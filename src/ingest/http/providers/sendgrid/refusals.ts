@@ -14,7 +14,7 @@ interface SendgridError {
 }
 
 /** What SendGrid says whatever the reason; what is to be done is in `help`. */
-const FIXED: Readonly<Record<number, string>> = {
+export const FIXED: Readonly<Record<number, string>> = {
   401: 'The provided authorization grant is invalid, expired, or revoked',
   403: 'access forbidden',
   429: 'too many requests',

@@ -23,7 +23,7 @@ interface Row {
 
 /** By our codes. */
 // biome-ignore format: a table
-const BY_CODE: Readonly<Record<string, Row>> = {
+export const BY_CODE: Readonly<Record<string, Row>> = {
   signature_missing:       { name: 'MissingAuthenticationTokenException' },
   signature_incomplete:    { name: 'IncompleteSignatureException' },
   signature_expired:       { name: 'RequestExpired' },
@@ -38,7 +38,7 @@ const BY_CODE: Readonly<Record<string, Row>> = {
 
 /** By our statuses, where the code says nothing else. */
 // biome-ignore format: a table
-const BY_STATUS: Readonly<Record<number, Row>> = {
+export const BY_STATUS: Readonly<Record<number, Row>> = {
   400: { name: 'BadRequestException' },
   403: { name: 'AccessDeniedException' },
   404: { name: 'NotFoundException' },
