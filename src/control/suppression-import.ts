@@ -103,7 +103,7 @@ function entryOf({ fields, list }: ImportRow, parts: EntryParts): Suppression {
     id: nextId(),
     address,
     scope: fields.scope === undefined ? usual : view.changeable(fields.scope, '/scope'),
-    stream: streamOf(fields, parts.stream),
+    stream: streamOf({ fields, list }, parts.stream),
     reason,
     source: sourceNow(),
     evidence,
@@ -122,10 +122,17 @@ function endOf(text: string | undefined): number | null {
   return at;
 }
 
-/** A row that is about mail with some tags only is not taken for more, or for nothing: whoever imports it decides. */
-function streamOf({ stream, tags = '*' }: ImportRow['fields'], usual: string | null): string | null {
+/**
+ * Mailgun's rows say with tags which mail they stop: `*` is all of it. One of some tags only is not taken for more, or
+ * for nothing: whoever imports it says which stream is meant.
+ */
+function streamOf({ fields, list }: Pick<ImportRow, 'fields' | 'list'>, usual: string | null): string | null {
+  const { stream, tags } = fields;
   if (stream !== undefined) return streamIn(stream, '/stream');
-  if (usual !== null || tags.split(',').some((tag) => tag.trim() === '*')) return usual;
-  const detail = `It is about mail with the tag ${quote(tags)} only: import such rows by themselves, with the stream of that mail.`;
+  // In lists of others, tags may be anything.
+  if (tags === undefined || list === null) return usual;
+  if (tags.split(',').some((tag) => tag.trim() === '*')) return null;
+  if (usual !== null) return usual;
+  const detail = `It is about mail with the tag ${quote(tags)} only: import it again, with the stream of that mail.`;
   throw new OperationError('invalid', detail);
 }

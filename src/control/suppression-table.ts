@@ -217,11 +217,12 @@ function fieldsOf(cells: readonly (readonly [Column | null, unknown])[]): Import
   return fields;
 }
 
-/** Times and codes may be numbers, and tags a list. */
+/** Times and codes may be numbers, and tags a list, or left out where all are meant. */
 function textIn(column: Column, cell: unknown): string {
+  if (column === 'tags')
+    return (Array.isArray(cell) ? cell.map(String).join(', ') : String(cell ?? '')) || '*';
   if (typeof cell === 'string') return cell;
-  if (typeof cell === 'number' && (column === 'at' || column === 'code')) return String(cell);
-  return column === 'tags' && Array.isArray(cell) ? cell.map(String).join(', ') : '';
+  return typeof cell === 'number' && (column === 'at' || column === 'code') ? String(cell) : '';
 }
 
 function unreadable(detail: string): OperationError {

@@ -35,6 +35,7 @@ async function moved(file: string, query = '') {
 interface Entry {
   readonly address: string;
   readonly reason: string;
+  readonly stream: string | null;
 }
 
 /** What led to an entry. */
@@ -155,10 +156,15 @@ test.each([
   expect([...entries.values()].map(({ reason }) => reason)).toEqual(Array(others).fill('unsubscribe'));
 });
 
-test('…but where a stream is given, it is that', async () => {
+test('…but where a stream is given, it is that, and who left all mail gets none', async () => {
   const { invalid, entries } = await moved('mailgun-unsubscribes.csv', '?stream=newsletter');
   expect(invalid).toEqual([]);
-  expect(entries.get('eve@example.org')).toMatchObject({ stream: 'newsletter', reason: 'unsubscribe' });
+  const streams = [...entries.values()].map(({ address, stream }) => [address, stream]).sort();
+  expect(streams).toEqual([
+    ['ann@example.org', null],
+    ['bob@example.org', null],
+    ['eve@example.org', 'newsletter'],
+  ]);
 });
 
 test('a time that cannot be is none, and the text becomes the note', async () => {

@@ -76,6 +76,7 @@ describe('import', () => {
   });
 
   test.each([
+    ['others', 'email,name,tags\nann@example.org,Ann,vip', 'import', ''],
     ['ours', 'address,reason\nann@example.org,import', 'import', ''],
     ['others', 'Email Address,bounce_type\nann@example.org,hard', 'hard_bounce', ''],
   ])('knows the columns of %s', async (_, text, reason, note) => {
