@@ -106,12 +106,12 @@ export async function cancelMessage(message: MessageRecord, acts: Acts): Promise
   if (answer === 'final') throw notCancellable();
 }
 
-/** A new send time in wall ms, now for a past one. Throws the problem 400. */
-export function newSendAt(text: string, now: number): number {
+/** A new send time in wall ms, now for a past one; `pointer` is where it is given. Throws the problem 400. */
+export function newSendAt(text: string, now: number, pointer = '/sendAt'): number {
   const read = readSendAt(text, now);
   if (read.ok) return read.value ?? now;
   const { code, detail } = read;
-  throw faultyFields('invalid_request', [{ pointer: '/sendAt', code, detail }]);
+  throw faultyFields('invalid_request', [{ pointer, code, detail }]);
 }
 
 /**

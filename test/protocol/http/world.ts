@@ -337,7 +337,7 @@ export class World extends IngestWorld {
 
 /** Paths for strangers, and those of providers' APIs, are in no description. */
 const UNDESCRIBED =
-  /^\/(?:hooks|u|resend|emails|sendgrid|mailgun|v3|postmark|email|messages|bounces|deliverystats|message-streams|ses|v2)\b/i;
+  /^\/(?:hooks|u|resend|emails|suppressions|sendgrid|mailgun|v3|postmark|email|messages|bounces|deliverystats|message-streams|ses|v2)\b/i;
 
 /** The smallest submission. */
 export const MAIL = { from: 'jane@example.com', to: ['bob@example.org'], subject: 'Hello', text: 'Hi.' };

@@ -1,4 +1,5 @@
 import { parseMailbox } from '../../../domain/mailbox.ts';
+import { suppressedOf } from '../../../domain/suppressed-address.ts';
 import type { SuppressionReason } from '../../../domain/suppression.ts';
 import { type FieldFault, Problem } from '../../../http/problem.ts';
 import type { SuppressionView } from '../../../operations/suppressions.ts';
@@ -118,7 +119,8 @@ export async function addEntries(
   refuseFaults(parsed.flatMap((one, place) => (one.ok ? [] : [fault(place, one.code, one.detail)])));
   const rows = given.map((row, place) => {
     const one = parsed[place];
-    return { ...row, address: one?.ok === true ? one.value.address : '' };
+    // Here `*@example.org` is no pattern.
+    return { ...row, address: one?.ok === true ? suppressedOf(one.value.address).address : '' };
   });
   await call.checkKey();
   const { invalid } = await askOfList('importSuppressions', call, deps, {

@@ -107,7 +107,7 @@ const AHEAD = /^in (\d{1,5}) ?(m|min|mins|minute|minutes|h|hour|hours|d|day|days
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** "in 5 min" as a time; any other text as it is. */
-function timeOf(text: string, now: number): string {
+export function timeOf(text: string, now: number): string {
   const [, count, unit = ''] = AHEAD.exec(text.trim()) ?? [];
   const unitMs = UNIT_MS[unit.charAt(0).toLowerCase()];
   return count === undefined || unitMs === undefined ? text : formatTimestamp(now + Number(count) * unitMs);

@@ -1,14 +1,15 @@
-import { z } from 'zod';
 import { NO_AFTERMATH, ownBounce } from '../../../../domain/aftermath.ts';
 import type { ApiKey } from '../../../../domain/key.ts';
+import type { MessageRecord } from '../../../../domain/message.ts';
 import { formatTimestamp } from '../../../../lib/clock.ts';
 import { messageUuid, readMessageId } from '../../../../lib/id.ts';
-import type { MessageDetail, RecipientRecord } from '../../../../store/views.ts';
+import type { ListPage, ListQuery, MessageDetail, RecipientRecord } from '../../../../store/views.ts';
 import type { Call } from '../../call.ts';
 import { findReadable } from '../../find-message.ts';
-import { asInteger, NO_PARAMETERS, readParameters } from '../../query.ts';
+import { NO_PARAMETERS, readParameters } from '../../query.ts';
 import type { ProviderDeps } from '../provider.ts';
 import { ownerFor, wordsOf } from '../reading.ts';
+import { newerThan, type Page, pageAsked, pageParameters, type Span } from './paging.ts';
 
 /** How Resend shows messages: `GET /emails/{id}` and `GET /emails` (contract-2 §C2). */
 
@@ -39,28 +40,54 @@ export async function showEmail({ exchange, caller, params }: Call, deps: Provid
   });
 }
 
-// biome-ignore format: a table
-const LIST_PARAMETERS = {
-  limit: { schema: z.int().min(1).max(100).default(20), fromText: asInteger, code: 'out_of_range', rule: 'an integer from 1 to 100', meaning: 'How many emails.', example: '20' },
-  after: { schema: z.string().transform((text) => readMessageId(text) ?? '').refine((id) => id !== '').optional(), code: 'message_id', rule: 'the id of an email', meaning: 'Only emails older than this one.', example: '0199c2f0-5c3e-4a11-8a3d-1f2e3d4c5b6a' },
-};
-
 /** Answers with emails, the newest first. */
 export async function listEmails({ exchange, caller }: Call, deps: ProviderDeps): Promise<void> {
-  const { limit, after } = readParameters(exchange.query, LIST_PARAMETERS);
-  const page = await deps.views.list({
-    owner: ownerFor(caller.key),
-    asker: caller.key.id,
-    statuses: [],
-    before: after ?? null,
-    limit,
-  });
-  const details = await Promise.all(page.messages.map(({ id }) => deps.views.message(id)));
+  const { limit, after, before } = pageAsked(readParameters(exchange.query, pageParameters(readMessageId)));
+  const all = { owner: ownerFor(caller.key), asker: caller.key.id, statuses: [] };
+  const { items, hasMore } =
+    before === null
+      ? await olderThan(after, limit, all, deps)
+      : await newerThan(before, limit, deps.clock.wall(), (span, count) => newestIn(span, count, all, deps));
+  const details = await Promise.all(items.map(({ id }) => deps.views.message(id)));
   exchange.json(200, {
     object: 'list',
-    has_more: page.next !== null,
+    has_more: hasMore,
     data: details.flatMap((detail) => (detail === null ? [] : [emailJson(detail, deps)])),
   });
+}
+
+/** Whose emails are listed. */
+type Whose = Pick<ListQuery, 'owner' | 'asker' | 'statuses'>;
+
+async function olderThan(
+  before: string | null,
+  limit: number,
+  whose: Whose,
+  { views }: Pick<ProviderDeps, 'views'>,
+): Promise<Page<MessageRecord>> {
+  const { messages, next } = await views.list({ ...whose, before, limit });
+  return { items: messages, hasMore: next !== null };
+}
+
+/** The most messages in a page of ours. */
+const PAGE = 200;
+const NO_FILTER = { tag: null, to: null, from: null, subject: null };
+
+async function newestIn(
+  span: Span,
+  count: number,
+  whose: Whose,
+  { views }: Pick<ProviderDeps, 'views'>,
+): Promise<MessageRecord[]> {
+  const found: MessageRecord[] = [];
+  let before: string | null = null;
+  do {
+    const limit = Math.min(PAGE, count - found.length);
+    const page: ListPage = await views.list({ ...whose, filter: { ...NO_FILTER, ...span }, before, limit });
+    found.push(...page.messages);
+    before = page.next;
+  } while (before !== null && found.length < count);
+  return found;
 }
 
 function emailJson(detail: MessageDetail, deps: Pick<ProviderDeps, 'sending' | 'clock'>) {

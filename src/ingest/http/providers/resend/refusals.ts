@@ -19,6 +19,8 @@ export const BY_CODE: Readonly<Record<string, Row>> = {
   idempotency_mismatch:    { status: 409, name: 'invalid_idempotent_request' },
   idempotency_in_progress: { status: 409, name: 'concurrent_idempotent_requests' },
   not_cancellable:         { status: 422, name: 'validation_error' },
+  not_reschedulable:       { status: 422, name: 'validation_error' },
+  complaint:               { status: 422, name: 'validation_error' },
 };
 
 /** By our statuses, where the code says nothing else. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type FieldFault, Problem } from '../../../../http/problem.ts';
 import { heldWhile } from '../../../../lib/budget.ts';
 import { messageUuid } from '../../../../lib/id.ts';
-import { cancelMessage } from '../../acts.ts';
+import { cancelMessage, newSendAt, rescheduleMessage } from '../../acts.ts';
 import { refuseRate } from '../../batch.ts';
 import type { Access, Call } from '../../call.ts';
 import { refuseFaults } from '../../fields.ts';
@@ -21,9 +21,10 @@ import { readNoBody } from '../../read-fields.ts';
 import type { Provider, ProviderDeps } from '../provider.ts';
 import { judgeAll, readBody, tellIgnored, toSubmission } from '../submitting.ts';
 import { withoutByteLists } from './byte-lists.ts';
-import { type Email, emailSchema, IGNORED, messageOf } from './fields.ts';
+import { type Email, emailSchema, IGNORED, messageOf, timeOf } from './fields.ts';
 import { listEmails, showEmail } from './reading.ts';
 import { refusalText, refuseAsResend } from './refusals.ts';
+import { SUPPRESSION_ENDPOINTS } from './suppressions.ts';
 
 /** Resend's API (contract-2 §C2): ids are UUIDs. */
 
@@ -40,7 +41,9 @@ export const RESEND: Provider = {
     { method: 'POST', path: '/emails/batch',       access: SEND, handle: sendBatch },
     { method: 'GET',  path: '/emails',             access: READ, handle: listEmails },
     { method: 'GET',  path: '/emails/{id}',        access: READ, handle: showEmail },
+    { method: 'PATCH', path: '/emails/{id}',       access: SEND, handle: reschedule },
     { method: 'POST', path: '/emails/{id}/cancel', access: SEND, handle: cancel },
+    ...SUPPRESSION_ENDPOINTS,
   ],
 };
 
@@ -154,6 +157,21 @@ function notInBatch(email: Email): FieldFault[] {
 function within({ status, code, detail, errors, headers }: Problem, index: number): Problem {
   const placed = errors.map((fault) => ({ ...fault, pointer: `/emails/${index}${fault.pointer}` }));
   return new Problem(status, code, `emails[${index}]: ${detail}`, { errors: placed, headers });
+}
+
+const changeSchema = z.strictObject({ scheduled_at: z.string().max(100) });
+
+/** Moves a scheduled email. */
+async function reschedule(call: Call, deps: ProviderDeps): Promise<void> {
+  const { exchange, caller, params } = call;
+  const budget = deps.budget.share(caller.key.id);
+  const { scheduled_at: text } = await readBody(exchange, changeSchema, deps, budget);
+  readParameters(exchange.query, NO_PARAMETERS);
+  const now = deps.clock.wall();
+  const sendAt = newSendAt(timeOf(text, now), now, '/scheduled_at');
+  const { message } = await findActionable(params['id'] ?? '', caller.key, deps.views);
+  await rescheduleMessage(message, sendAt, deps.acts);
+  exchange.json(200, { object: 'email', id: messageUuid(message.id) });
 }
 
 async function cancel(call: Call, deps: ProviderDeps): Promise<void> {
