@@ -44,7 +44,7 @@ export const API_SETTINGS = {
   'api.trusted_proxies': live(
     listOf(cidr),
     [],
-    'Proxies whose `X-Forwarded-For` is trusted: the rightmost hop that is not one of them is the source.',
+    'Proxies whose `X-Forwarded-For` is trusted: the rightmost hop that is not one of them is the source. Links in answers of providers’ APIs follow their `X-Forwarded-Proto` and `X-Forwarded-Host`.',
   ),
   'api.public_hosts': live(
     listOf(urlHost),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { exchangeRaw, RawClient, serve } from '../../test/peers/http.ts';
 import { parseCidrs } from '../lib/network.ts';
-import { clientAddress, type Exchange } from './exchange.ts';
+import { clientAddress, clientOrigin, type Exchange } from './exchange.ts';
 
 const CLOSE = 'Host: x\r\nConnection: close\r\n\r\n';
 
@@ -118,3 +118,30 @@ test.each([
   ['unknown, when the proxy names no address', '10.0.0.1', '127.0.0.1, _hidden', 'unknown'],
   ['unknown, when the header is empty', '10.0.0.1', '', 'unknown'],
 ])('the client is %s', (_, peer, forwarded, expected) => expect(clientOf(peer, forwarded)).toBe(expected));
+
+test.each([
+  ['the host that was asked', '192.0.2.1', {}, 'http://api.test:8025'],
+  ['what a trusted proxy says', '10.0.0.1', { proto: 'https', host: 'mail.test' }, 'https://mail.test'],
+  [
+    'the first of several proxies',
+    '10.0.0.1',
+    { proto: 'HTTPS, http', host: '[::1]:1, b' },
+    'https://[::1]:1',
+  ],
+  ['not what others say', '192.0.2.1', { proto: 'https', host: 'mail.test' }, 'http://api.test:8025'],
+  ['no other scheme', '10.0.0.1', { proto: 'ftp' }, 'http://api.test:8025'],
+  ['nothing that is no host', '10.0.0.1', { host: 'a/b?c' }, 'http://api.test:8025'],
+])('the origin is %s', (_, peer, { proto, host }: { proto?: string; host?: string }, expected) => {
+  const trusted = parseCidrs(['10.0.0.0/8']);
+  if (!trusted.ok) throw new Error(trusted.reason);
+  const headers = { host: 'api.test:8025', 'x-forwarded-proto': proto, 'x-forwarded-host': host };
+  expect(clientOrigin({ peer, secure: false, headers }, trusted.cidrs)).toBe(expected);
+});
+
+test('without a Host, as in HTTP/1.0, the origin is this machine', () => {
+  const none = parseCidrs([]);
+  if (!none.ok) throw new Error(none.reason);
+  expect(clientOrigin({ peer: '192.0.2.1', secure: true, headers: {} }, none.cidrs)).toBe(
+    'https://localhost',
+  );
+});

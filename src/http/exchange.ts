@@ -213,6 +213,28 @@ export function clientAddress(exchange: Pick<Exchange, 'peer' | 'headers'>, trus
   return address;
 }
 
+const HOST = /^[\w.:[\]-]{1,255}$/;
+
+/**
+ * The origin (RFC 6454) that the client asked. If the peer is a trusted proxy, it is as that names it, by
+ * `X-Forwarded-Proto` and `X-Forwarded-Host`, of several names the first: the client's side.
+ */
+export function clientOrigin(
+  { peer, secure, headers }: Pick<Exchange, 'peer' | 'secure' | 'headers'>,
+  trusted: CidrSet,
+): string {
+  const told = (name: string) =>
+    trusted.contains(peer)
+      ? String(headers[name] ?? '')
+          .split(',', 1)[0]
+          ?.trim()
+      : undefined;
+  const scheme = told('x-forwarded-proto')?.toLowerCase();
+  const host = told('x-forwarded-host');
+  const isScheme = scheme === 'http' || scheme === 'https';
+  return `${isScheme ? scheme : secure ? 'https' : 'http'}://${host && HOST.test(host) ? host : (headers.host ?? 'localhost')}`;
+}
+
 /** Some proxies add the port: `192.0.2.1:1234`, `[2001:db8::1]:1234`. */
 function toAddress(hop: string): string {
   const text = hop.trim();

@@ -6,7 +6,7 @@ import type { Views } from '../../../store/views.ts';
 import type { Access, Call } from '../call.ts';
 import type { Findable } from '../find-message.ts';
 import type { SubmitDeps } from '../hand-over.ts';
-import type { IngestDeps } from '../options.ts';
+import type { IngestDeps, IngestOptions } from '../options.ts';
 
 /** A provider's API as we offer it. */
 export interface Provider {
@@ -30,6 +30,7 @@ export interface ProviderEndpoint {
 
 /** What the calls of providers' APIs need. */
 export interface ProviderDeps extends SubmitDeps {
+  readonly options: Pick<IngestOptions, 'hostname' | 'limits' | 'trustedProxies'>;
   readonly views: SubmitDeps['views'] & Findable & Pick<Views, 'events' | 'countFound'>;
   readonly acts: IngestDeps['acts'];
   readonly readWords: IngestDeps['readWords'];

@@ -74,6 +74,20 @@ describe('mailgun.js', () => {
     for (const part of ['X-Campaign: spring', 'filename=a.txt', 'YWJj', 'Content-ID: <logo.png>', 'cG5n'])
       expect(world.lastText).toContain(part);
   });
+  test('schedules a message, which is cancelled by its id', async () => {
+    const holder = await world.key({ id: 'holder', scopes: ['messages:send', 'messages:read'] });
+    const at = new Date(world.clock.wall() + 3_600_000);
+    const { id } = await client(holder).messages.create('example.com', {
+      from: 'jane@example.com',
+      to: 'bob@example.org',
+      text: 'Later.',
+      'o:deliverytime': at.toUTCString(),
+    });
+    expect(world.last).toMatchObject({ sendAt: at.getTime(), door: 'mailgun' });
+    const path = `/api/v1/messages/${encodeURIComponent(String(id))}`;
+    const cancelled = await world.ask({ key: holder, method: 'POST', path: `${path}/cancel` });
+    expect(cancelled.json['status']).toBe('failed');
+  });
   test('reads a refusal: its status and what is wrong', async () => {
     const sent = client().messages.create('example.com', { from: 'jane', to: 'bob@example.org', text: 'x' });
     await expect(sent).rejects.toMatchObject({

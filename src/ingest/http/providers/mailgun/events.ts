@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { EVENT_TYPES, type Event, type EventMessage, type EventType } from '../../../../domain/event.ts';
 import { parseMailbox } from '../../../../domain/mailbox.ts';
 import type { SuppressionReason } from '../../../../domain/suppression.ts';
+import { clientOrigin } from '../../../../http/exchange.ts';
 import { Problem } from '../../../../http/problem.ts';
 import { eventId } from '../../../../lib/id.ts';
 import { parseDate } from '../../../../mail/trace.ts';
@@ -20,7 +21,6 @@ import {
 } from '../../query.ts';
 import type { ProviderDeps, ProviderEndpoint } from '../provider.ts';
 import { ownerFor } from '../reading.ts';
-import { originOf } from './links.ts';
 
 /**
  * `GET /v3/{domain}/events` (contract-2 §C5): our log of events in Mailgun's words. The domain selects nothing: the log
@@ -183,7 +183,7 @@ async function answerPage(
   const page = isNothing ? NOTHING : await firstWithEvents(filter, place, deps);
   const isReversed = isAscending(values) !== 'after' in place;
   const events = isReversed ? page.events.toReversed() : page.events;
-  const path = `${originOf(exchange)}${exchange.path.replace(/\/events(?:\/[^/]*)?$/, '/events')}`;
+  const path = `${clientOrigin(exchange, deps.options.trustedProxies)}${exchange.path.replace(/\/events(?:\/[^/]*)?$/, '/events')}`;
   const link = (to: Place) => `${path}/${tokenOf(to, query)}`;
   const [start, end]: [Place, Place] = [{ after: 0 }, { before: null }];
   const { older, newer } = neighboursOf(page, place);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseDomain } from '../../../../domain/domain-name.ts';
 import type { SuppressionReason } from '../../../../domain/suppression.ts';
-import type { Exchange } from '../../../../http/exchange.ts';
+import { clientOrigin, type Exchange } from '../../../../http/exchange.ts';
 import { Problem, pointerToken } from '../../../../http/problem.ts';
 import { heldWhile, type Share } from '../../../../lib/budget.ts';
 import { formatTimestamp, parseTimestamp } from '../../../../lib/clock.ts';
@@ -16,7 +16,6 @@ import { readForm, readJsonBody, requireType } from '../../read-fields.ts';
 import type { ProviderDeps, ProviderEndpoint } from '../provider.ts';
 import { checked } from '../submitting.ts';
 import { addEntries, entriesOfAddress, type NewEntry, newestEntries, removeEntries } from '../suppressed.ts';
-import { originOf } from './links.ts';
 
 /**
  * Mailgun's lists of a domain (contract-2 §C5). Ours is one list: an entry is on Mailgun's by its reason, and on those of
@@ -238,7 +237,7 @@ async function showList(call: Call, list: List, deps: ProviderDeps): Promise<voi
     const cursor = entry?.id ?? at;
     if ((name === 'next' || name === 'previous') && cursor !== null) query.set('cursor', cursor);
     query.set('limit', String(limit));
-    return `${originOf(exchange)}${exchange.path}?${query}`;
+    return `${clientOrigin(exchange, deps.options.trustedProxies)}${exchange.path}?${query}`;
   };
   exchange.json(200, {
     items: entries.map((entry) => shown(entry, list)),
