@@ -8,6 +8,7 @@ import { type BoundSmtp, createMailDns } from '../control/mail-dns.ts';
 import { queueOfAll } from '../control/nodes/figures.ts';
 import { writeReport } from '../control/nodes/report.ts';
 import { createNodesSight, type NodesSight, type OwnNode } from '../control/nodes/sight.ts';
+import { isPrivateUrl } from '../control/webhook-view.ts';
 import type { TopicCounts } from '../dashboard/hints.ts';
 import type { QueueFigures } from '../engine/contract.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
@@ -22,6 +23,7 @@ import { MailSigner } from '../signing/signer.ts';
 import type { NodeBeat } from '../store/cluster.ts';
 import { PROVIDER_MEMORY } from '../transport/providers/limits.ts';
 import { createWebhookPost } from '../transport/providers/webhook-post.ts';
+import { fileWebhooks } from './file-webhooks.ts';
 import type { LiveConfig } from './live-config.ts';
 import { applyRelays, relayStates, type TransportParts } from './relays.ts';
 import type { Storage } from './storage.ts';
@@ -72,8 +74,14 @@ export function createWork(parts: WorkParts): Work {
       version,
       secretsOf: ({ endpoint: { id }, secrets }) =>
         signingSecrets(secrets, id, live.loaded.vault, clock.wall()),
-      mayBePrivate: (url) => live.config.webhooks.privateUrls.includes(url),
+      mayBePrivate: (url) => isPrivateUrl(url, { resolution: () => live.loaded }),
       dnsServers: () => live.config.dns.servers,
+    }),
+    fileWebhooks: fileWebhooks({
+      ...storage,
+      inForce: () => ({ ...live.config.webhooks, vault: live.loaded.vault }),
+      clock,
+      log,
     }),
     self: { ...self, report: () => ownReport(engine, parts) },
   });

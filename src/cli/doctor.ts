@@ -86,6 +86,7 @@ async function examineWithoutStore(
     running: false,
     takeBackDenied: () => {},
     hookProvenAt: async () => null,
+    webhooks: null,
     clock,
     random,
   });

@@ -108,7 +108,7 @@ function outsideSources(
 }
 
 /** Text of a secret's file without its last line end. Throws if it cannot be read. */
-function readSecret(path: string): string {
+export function readSecret(path: string): string {
   return readBounded(path).replace(/\r?\n$/, '');
 }
 

@@ -17,13 +17,13 @@ import {
   port,
   publicUrl,
   text,
-  webUrl,
 } from './kinds.ts';
 import { inGroup, live, restart } from './setting.ts';
 import { API_SETTINGS } from './settings-api.ts';
 import { DATABASE_SETTINGS } from './settings-database.ts';
 import { LISTENER_SETTINGS } from './settings-listener.ts';
 import { SUPPRESSION_SETTINGS } from './settings-suppressions.ts';
+import { WEBHOOK_SETTINGS } from './settings-webhooks.ts';
 
 /** More would only delay a failure. */
 const MAX_SERVERS = 8;
@@ -191,14 +191,7 @@ export const SETTINGS = {
       ),
       notStored: true,
     },
-    'webhooks.private_urls': {
-      ...live(
-        listOf(webUrl),
-        [],
-        'URLs of webhooks that may lead to private and loopback addresses, and over plain HTTP, each in full. Can only be set in the file and the environment.',
-      ),
-      notStored: true,
-    },
+    ...WEBHOOK_SETTINGS,
     'delivery.report_relay': live(
       orNull(relayName, 'the relay that routing chooses'),
       null,

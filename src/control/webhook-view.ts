@@ -134,9 +134,10 @@ const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 const OURS = /^(?:host|content-.*|transfer-encoding|connection|webhook-.*|user-agent)$/i;
 
-/** Whether a URL may lead to private addresses, and be plain HTTP: the operator has listed it. */
+/** Whether a URL may lead to private addresses, and be plain HTTP: the configuration file says so. */
 export function isPrivateUrl(url: string, { resolution }: Pick<WebhookDeps, 'resolution'>): boolean {
-  return resolution().config.webhooks.privateUrls.includes(url);
+  const { privateUrls, endpoints } = resolution().config.webhooks;
+  return privateUrls.includes(url) || endpoints.some((one) => one.allowPrivate && one.url === url);
 }
 
 /** The URL of an endpoint. Throws `OperationError`, as the others do. */

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createVault } from '../config/secrets.ts';
 import { signingSecrets } from '../config/webhook-secrets.ts';
+import { HEALTHY } from '../domain/webhook.ts';
 import { seededRandom } from '../lib/random.ts';
 import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
 import type { WebhookDeps } from './webhook-view.ts';
@@ -19,7 +20,7 @@ const vault = createVault(new Uint8Array(32), seededRandom(1));
 beforeEach(() => {
   stores = openSqlite(':memory:');
   clock = new ManualClock();
-  const resolution = () => ({ config: { webhooks: { privateUrls: [PRIVATE] } }, vault });
+  const resolution = () => ({ config: { webhooks: { privateUrls: [PRIVATE], endpoints: [] } }, vault });
   // Of the configuration nothing else is read.
   const deps = {
     ...stores,
@@ -84,6 +85,30 @@ test('an endpoint is shown without its secret, which signs beside the next one f
 test('a private URL is taken where the operator has listed it, and no other', async () => {
   expect((await operations.addWebhook({ url: PRIVATE })).webhook.url).toBe(PRIVATE);
   await expect(operations.addWebhook({ url: `${PRIVATE}/more` })).rejects.toThrow('webhooks.private_urls');
+});
+
+test('an endpoint of the file is shown, enabled and told again, and changed in the file alone', async () => {
+  const { webhook } = await operations.addWebhook({ url: URL_TAKEN });
+  const [stored] = await stores.webhooks.webhookEndpoints();
+  if (stored === undefined) throw new Error('no endpoint');
+  const which = webhook.id;
+  const { endpoint, secrets } = stored;
+  await stores.webhooks.changeWebhookEndpoint({ ...endpoint, inFile: 'shop' }, secrets);
+  for (const refused of [
+    operations.changeWebhook({ which, description: 'mine' }),
+    operations.changeWebhook({ which, enabled: true, tags: [] }),
+    operations.changeWebhook({ which, enabled: false }),
+    operations.removeWebhook({ which }),
+    operations.rotateWebhook({ which }),
+  ])
+    await expect(refused).rejects.toThrow('The webhook shop stands in the configuration file');
+  await stores.webhooks.setWebhookHealth(which, { ...HEALTHY, state: 'disabled' }, 0);
+  expect(await operations.changeWebhook({ which, enabled: true })).toMatchObject({
+    source: 'file',
+    health: { state: 'healthy' },
+  });
+  await stores.webhooks.changeWebhookEndpoint({ ...endpoint, inFile: 'shop', enabled: false }, secrets);
+  await expect(operations.changeWebhook({ which, enabled: true })).rejects.toThrow('change it there');
 });
 
 test('there are so many endpoints at most', async () => {

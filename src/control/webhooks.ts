@@ -7,7 +7,7 @@ import {
 } from '../config/webhook-secrets.ts';
 import { eventBody } from '../domain/event-body.ts';
 import { feedbackText } from '../domain/feedback.ts';
-import { HEALTHY, type WebhookEndpoint } from '../domain/webhook.ts';
+import { HEALTHY, MAX_WEBHOOKS, type WebhookEndpoint } from '../domain/webhook.ts';
 import { Problem } from '../http/problem.ts';
 import { createIdSource, eventId } from '../lib/id.ts';
 import { OperationError } from '../operations/call.ts';
@@ -26,6 +26,7 @@ import {
   headersIn,
   isPrivateUrl,
   noWebhook,
+  type Sight,
   sightOf,
   tryView,
   typesIn,
@@ -35,7 +36,6 @@ import {
 
 /** The operations on webhooks. */
 
-const MAX_ENDPOINTS = 200;
 /** Most endpoints that belong to one key. */
 const MAX_OF_KEY = 20;
 
@@ -91,7 +91,7 @@ async function addWebhook(
   };
   const secret = newWebhookSecret(deps.random);
   const stored = { endpoint, secrets: sealedSecrets(secret, id, vault), health: HEALTHY, keyEndsAt: null };
-  const limits = { ofKey: sight.keyId === null ? MAX_ENDPOINTS : MAX_OF_KEY, all: MAX_ENDPOINTS };
+  const limits = { ofKey: sight.keyId === null ? MAX_WEBHOOKS : MAX_OF_KEY, all: MAX_WEBHOOKS };
   if ((await deps.webhooks.addWebhookEndpoint(stored, limits)) === 'too_many') throw tooMany(limits);
   return { webhook: sight.show(stored, new Map()), secret };
 }
@@ -104,6 +104,7 @@ function tooMany({ ofKey, all }: EndpointLimits): OperationError {
 
 async function changeWebhook(request: RequestOf<'changeWebhook'>, deps: WebhookDeps): Promise<WebhookView> {
   const sight = await sightOf(request.as ?? null, deps);
+  if (isOnlyEnabling(request)) return await enableAgain(request.which, sight, deps);
   const stored = await sight.changeable(request.which);
   const { url, types, keys, tags, description, include, headers, enabled } = request;
   const now = deps.clock.wall();
@@ -122,6 +123,22 @@ async function changeWebhook(request: RequestOf<'changeWebhook'>, deps: WebhookD
   if (!(await deps.webhooks.changeWebhookEndpoint(endpoint, stored.secrets))) throw noWebhook(request.which);
   if (enabled === true) await deps.webhooks.setWebhookHealth(endpoint.id, HEALTHY, now);
   return sight.show(await sight.endpoint(request.which), await deps.webhooks.pendingDeliveries());
+}
+
+/** Nothing but how it fares changes: that may be done to an endpoint of the file, too. */
+function isOnlyEnabling({ which: _, as: __, enabled, ...others }: RequestOf<'changeWebhook'>): boolean {
+  return enabled === true && Object.values(others).every((value) => value === undefined);
+}
+
+async function enableAgain(which: string, sight: Sight, deps: WebhookDeps): Promise<WebhookView> {
+  const { endpoint, secrets } = await sight.endpoint(which);
+  const now = deps.clock.wall();
+  if (!endpoint.enabled) {
+    await sight.changeable(which);
+    await deps.webhooks.changeWebhookEndpoint({ ...endpoint, enabled: true, updatedAt: now }, secrets);
+  }
+  await deps.webhooks.setWebhookHealth(which, HEALTHY, now);
+  return sight.show(await sight.endpoint(which), await deps.webhooks.pendingDeliveries());
 }
 
 async function rotateWebhook(

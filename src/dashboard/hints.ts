@@ -25,6 +25,7 @@ const OF_EVENTS: Readonly<Record<Event['type'], readonly Topic[]>> = {
   report_unwritten: [],
   hook: ['relays'],
   webhook_tried: ['webhooks'],
+  webhooks_pending: [],
   feedback: [],
   rerouted: ['queue'],
   suppressed: ['messages', 'queue'],

@@ -30,6 +30,9 @@ export interface WebhookEndpoint {
   readonly updatedAt: number;
 }
 
+/** Most endpoints in all. */
+export const MAX_WEBHOOKS = 200;
+
 /** How an endpoint fares. Times are wall ms. */
 export interface WebhookHealth {
   readonly state: 'healthy' | 'failing' | 'disabled';

@@ -38,7 +38,7 @@ import { RelayStory } from './relay-story.ts';
 import { Relays } from './relays.ts';
 import { Reports } from './reports.ts';
 import { Sweep } from './sweep.ts';
-import { WebhookRoom } from './webhooks.ts';
+import { WebhookRoom, type WebhookRoomDeps } from './webhooks.ts';
 
 /** What an engine is made of. */
 export interface EngineDeps {
@@ -56,6 +56,8 @@ export interface EngineDeps {
   /** Endpoints that are told of events; absent, as `postWebhook`: there are none. */
   readonly webhooks?: Webhooks;
   readonly postWebhook?: PostWebhook;
+  /** Takes over endpoints that stand in the configuration file; absent: there are none. */
+  readonly fileWebhooks?: () => Promise<void>;
   /** Records what retention and compaction did; absent: nothing does. */
   readonly journal?: Pick<Journal, 'record'>;
   /** This process's name in leases, new at every start. */
@@ -201,9 +203,7 @@ function roomsOf(deps: EngineDeps) {
     redecide.stir();
   };
   const quotas = new QuotaWatch({ ...parts, relays, renewed });
-  const { webhooks: endpoints, postWebhook: post } = deps;
-  const webhooks =
-    endpoints && post ? [new WebhookRoom({ ...parts, webhooks: endpoints, post, membership })] : [];
+  const webhooks = webhookRooms(parts, membership);
   const collection = new Collection();
   const upkeep = upkeepOf(parts, collection);
   const peers = { dispatch, leases, gate, room, reports, feedback, membership, ...upkeep };
@@ -216,6 +216,16 @@ function roomsOf(deps: EngineDeps) {
     lanes, gate, room, relays, dispatch, leases, membership, news,
     divert, redecide, quotas, collection, sweep, accept, acting, feedback, relayStory, webhooks, waysChanged,
   };
+}
+
+/** None, where nothing can be told to anybody. */
+function webhookRooms(
+  parts: EngineDeps & Pick<WebhookRoomDeps, 'fault'>,
+  membership: Membership,
+): readonly WebhookRoom[] {
+  const { webhooks, postWebhook: post, fileWebhooks: takeOver } = parts;
+  if (webhooks === undefined || post === undefined) return [];
+  return [new WebhookRoom({ ...parts, ...(takeOver && { takeOver }), webhooks, post, membership })];
 }
 
 /** Compaction, and the journal of compaction and retention. */

@@ -33,6 +33,8 @@ export interface WebhookRoomDeps {
   readonly random: Random;
   readonly events: Events;
   readonly post: PostWebhook;
+  /** Takes over endpoints that stand in the configuration file; absent: there are none. */
+  readonly takeOver?: () => Promise<void>;
   readonly membership: Pick<Membership, 'isFirst'>;
   readonly fault: (code: string, error: unknown) => void;
   /** How often to look for events, and for tries that are due; absent: every second. */
@@ -105,8 +107,9 @@ export class WebhookRoom {
   /** Fans out what has happened, and begins the tries that are due. */
   async round(stopping: AbortSignal): Promise<void> {
     this.#noted.clear();
+    await this.#deps.takeOver?.();
     const stored = await this.#deps.webhooks.webhookEndpoints();
-    if (stored.length === 0) return;
+    if (stored.length === 0) return this.#setPending(new Map());
     const now = this.#deps.clock.wall();
     const on = stored.filter((one) => isOn(one, now));
     await this.#fanOut(on, stopping);
@@ -145,7 +148,7 @@ export class WebhookRoom {
     const now = clock.mono();
     if (now - this.#countedAt >= COUNT_MS) {
       this.#countedAt = now;
-      this.#pending = await webhooks.pendingDeliveries();
+      this.#setPending(await webhooks.pendingDeliveries());
       await this.#forget();
     }
     const max = this.#deps.maxPending ?? MAX_PENDING;
@@ -163,6 +166,13 @@ export class WebhookRoom {
           clock.wall(),
         );
     return stored.filter(hasRoom);
+  }
+
+  #setPending(pending: ReadonlyMap<string, number>): void {
+    if (pending.size === 0 && this.#pending.size === 0) return;
+    this.#pending = pending;
+    const count = [...pending.values()].reduce((sum, one) => sum + one, 0);
+    this.#deps.events.emit({ type: 'webhooks_pending', count });
   }
 
   /** Begins tries of an endpoint that are due; while it fails, one at a time, at the schedule of the oldest event. */

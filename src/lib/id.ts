@@ -158,6 +158,11 @@ export function eventId(at: number, sequence: number): string {
   return `evt_${encodeTime(at)}${encodeNumber(sequence, 16)}`;
 }
 
+/** An id that follows from bytes, such as a digest: the same each time. */
+export function namedId(prefix: string, bytes: Uint8Array): string {
+  return prefix + [...bytes.subarray(0, 26)].map((byte) => ALPHABET.charAt(byte % 32)).join('');
+}
+
 /** The sequence in the id of an event; null: it is none. */
 export function sequenceOfEvent(id: string): number | null {
   const [, digits] = EVENT_ID.exec(id) ?? [];

@@ -45,6 +45,7 @@ const WRITERS: { readonly [T in Event['type']]: (event: EventOf<T>, log: Log) =>
   hook: () => {},
   feedback: () => {},
   webhook_tried: () => {},
+  webhooks_pending: () => {},
   suppressed: ({ messageId, recipients }, log) => {
     for (const { address: recipient, reason } of recipients)
       log.info('delivery.suppressed', { messageId, recipient, code: reason });

@@ -140,6 +140,8 @@ export type Event =
       readonly endpoint: string;
       readonly result: (typeof WEBHOOK_RESULTS)[number];
     }
+  /** So many events are still to be told, to all endpoints together. Counted now and then. */
+  | { readonly type: 'webhooks_pending'; readonly count: number }
   /**
    * Feedback came that says nothing of any mail. `unmatched`: it is kept as evidence; `ignored`: an event that means
    * nothing here; `refused`: it was not proven, and nobody knows what it is.

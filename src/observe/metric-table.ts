@@ -61,6 +61,9 @@ export const METRICS = {
   svc_webhook_tries_total: counter('Tries to tell endpoints of webhooks of an event.', {
     result: WEBHOOK_RESULTS.join(', '),
   }),
+  svc_webhook_pending: gauge(
+    'Events that endpoints of webhooks are still to be told, as counted once a minute by the node that tells them.',
+  ),
   svc_bounces_total: counter('Recipients that bounced after delivery, as this process was told.', {
     relay: RELAY,
     type: BOUNCE_TYPES.join(', '),

@@ -128,6 +128,7 @@ function countedValues(counters: Counters, flushes: FlushCounts) {
     svc_attempt_duration_seconds: counters.attemptDuration,
     svc_feedback_total: counters.feedback.samples(),
     svc_webhook_tries_total: byLabel('result', WEBHOOK_RESULTS, counters.webhookTries),
+    svc_webhook_pending: single(counters.webhooksPending),
     svc_bounces_total: counters.bounces.samples(),
     svc_complaints_total: counters.complaints.samples(),
     svc_suppressed_total: byLabel('reason', SUPPRESSION_REASONS, counters.suppressed),
@@ -213,6 +214,7 @@ export class Counters {
   readonly complaints = new LabelledCounts();
   readonly suppressed = zeroes(SUPPRESSION_REASONS);
   readonly webhookTries = zeroes(WEBHOOK_RESULTS);
+  webhooksPending = 0;
   /** In seconds. */
   readonly acceptDuration = new Histogram(ACCEPT_BOUNDS);
   /** In seconds. */
@@ -255,6 +257,9 @@ export class Counters {
         break;
       case 'webhook_tried':
         this.webhookTries[event.result]++;
+        break;
+      case 'webhooks_pending':
+        this.webhooksPending = event.count;
         break;
       case 'suppressed':
         for (const { reason } of event.recipients) this.suppressed[reason]++;

@@ -1,6 +1,10 @@
 /** Webhooks at the real program: what an application is told of its mail, over deaths of either side. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSmtpSink } from '../peers/smtp-sink.ts';
@@ -26,6 +30,37 @@ async function startReceiver() {
   receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/waybill`;
   return receiver;
 }
+
+test('an endpoint of the file is told of mail, and changed in the file alone', async () => {
+  const receiver = await startReceiver();
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const folder = mkdtempSync(join(tmpdir(), 'waybill-webhook-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'secret'), `${secret}\n`);
+  const service = await startService(`
+api: { port: 0, bind: ["127.0.0.1"] }
+webui: { port: null }
+listener: { ports: [] }
+webhooks:
+  endpoints: [{ name: shop, url: "${receiver.url}", secret_file: "${join(folder, 'secret')}", allow_private: true }]
+`);
+  onTestFinished(() => service.stop());
+  const run = (...words: string[]) => service.installation.run('webhooks', ...words, '--json');
+  await expect
+    .poll(async () => JSON.parse((await run('list')).stdout).webhooks)
+    .toMatchObject([{ url: receiver.url, source: 'file' }]);
+  const [{ id }] = JSON.parse((await run('list')).stdout).webhooks;
+  await service.client.send(LETTER);
+  await expect.poll(() => receiver.told.length).toBeGreaterThan(0);
+  const [first] = receiver.told;
+  const headers = Object.entries(first?.headers ?? {}).map(([name, value]) => [name, String(value)]);
+  expect(() => new Webhook(secret).verify(first?.body ?? '', Object.fromEntries(headers))).not.toThrow();
+  const { code, stderr } = await run('rotate', id);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining('The webhook shop stands in the configuration file'),
+  ]);
+}, 120_000);
 
 test('an application is told of its mail, signed, and of what happened while it or we were away', async () => {
   const [sink, receiver, witness] = [await startSmtpSink(), await startReceiver(), await startReceiver()];

@@ -78,6 +78,7 @@ export function premises(
     },
     takeBackDenied: () => {},
     hookProvenAt: async () => null,
+    webhooks: null,
     clock: new ManualClock(),
     random: systemRandom,
     ...rest,

@@ -27,13 +27,17 @@ import { portsCheck } from './ports.ts';
 import type { Check, Dialogue, Premises } from './premises.ts';
 import { isRangeInside, prefixOf, setOf } from './ranges.ts';
 import { quotasCheck, relaysCheck } from './relays.ts';
+import { webhooksCheck } from './webhooks.ts';
 
 /** How long one DNS server may take: time must remain to ask another. */
 const DNS_TIMEOUT_MS = 1_200;
 
 /** What an examination needs. */
 interface ExaminationOptions
-  extends Pick<Premises, 'dataDir' | 'views' | 'storeFault' | 'takeBackDenied' | 'hookProvenAt'> {
+  extends Pick<
+    Premises,
+    'dataDir' | 'views' | 'storeFault' | 'takeBackDenied' | 'hookProvenAt' | 'webhooks'
+  > {
   readonly loaded: Loaded;
   /** Whether a server runs on the data directory. */
   readonly running: boolean;
@@ -301,6 +305,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   domains: domainsCheck,
   bounces: bouncesCheck,
   hooks: hooksCheck,
+  webhooks: webhooksCheck,
   holds: holdsCheck,
 };
 

@@ -6,6 +6,7 @@ import type { ListenErrorCode } from '../../lib/listen.ts';
 import type { Random } from '../../lib/random.ts';
 import type { Finding } from '../../operations/system.ts';
 import type { Views } from '../../store/views.ts';
+import type { Webhooks } from '../../store/webhooks.ts';
 import type { ProbeStep } from '../../transport/transport.ts';
 
 /** One check. An exception becomes a finding; results not returned when `signal` aborts are lost. */
@@ -29,6 +30,8 @@ export interface Premises {
   readonly probeProvider: (settings: ProviderSettings, signal: AbortSignal) => AsyncIterable<ProbeStep>;
   /** When the hook of a relay was last proven (wall ms, to within hours); null for never, or if that is unknown. */
   readonly hookProvenAt: (relay: string) => Promise<number | null>;
+  /** Endpoints of webhooks; null: unknown. */
+  readonly webhooks: Pick<Webhooks, 'webhookEndpoints' | 'pendingDeliveries'> | null;
   /** Undoes the counted refusal of one of our addresses for this reason: it was a test. */
   readonly takeBackDenied: (sourceAddress: string, reason: string) => void;
   readonly clock: Clock;
