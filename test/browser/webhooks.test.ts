@@ -135,6 +135,11 @@ webhooks: { private_urls: ["${url}", "${other}"] }
 
   test('that recovers is told what pends, and again what is replayed, and the page shows it by itself', async () => {
     answer = 200;
+    await row('message.queued').last().getByRole('button').click();
+    await dialog().getByRole('button', { name: 'Try now' }).click();
+    await page.getByText('It is told again').waitFor();
+    await dialog().getByText('thanks', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
     await page.getByRole('main').getByText('Healthy', { exact: true }).waitFor();
     await page.getByText('Nothing is pending.').waitFor();
     await page.getByRole('button', { name: 'Delivered', exact: true }).click();
@@ -143,6 +148,12 @@ webhooks: { private_urls: ["${url}", "${other}"] }
     await page.getByRole('button', { name: 'Replay', exact: true }).click();
     await dialog().getByRole('button', { name: 'Replay' }).click();
     await page.getByText('There was nothing to tell again').waitFor();
+    await row('message.captured').first().getByRole('button').click();
+    await dialog().getByRole('button', { name: 'Tell it again' }).click();
+    await expect.poll(() => told.length).toBe(1);
+    await page.keyboard.press('Escape');
+    await dialog().waitFor({ state: 'detached' });
+    told.length = 0;
     await page.getByRole('button', { name: 'Replay', exact: true }).click();
     await dialog().getByRole('combobox', { name: 'Which events' }).click();
     await page.getByRole('option', { name: 'All, once more' }).click();

@@ -1,14 +1,16 @@
 import { Link } from '@tanstack/react-router';
+import { RotateCw } from 'lucide-react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { Badge, type Tone } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
 import { CodeBlock, Copyable } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { KeyValue } from '../../parts/page.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { DueAt, Said, Time } from '../../parts/values.tsx';
-import { useCall } from '../../queries.ts';
+import { useAct, useCall } from '../../queries.ts';
 import { TryDetails } from '../webhooks/tries.tsx';
-import { type Endpoint, timeOfEvent } from '../webhooks/words.ts';
+import { type Endpoint, isDown, timeOfEvent } from '../webhooks/words.ts';
 
 /** What an endpoint was told of an event. */
 export type Delivery = ResultOf<'webhookDeliveries'>['deliveries'][number];
@@ -46,6 +48,7 @@ export function DeliveryDrawer({
     { topics: ['webhooks'] },
   );
   const delivery = page.data?.deliveries.find((one) => one.sequence === sequence);
+  const retry = useAct('retryWebhookDelivery', { done: 'It is told again' });
   return (
     <Dialog
       kind="drawer"
@@ -62,6 +65,17 @@ export function DeliveryDrawer({
         )
       }
       description={<Said text={endpoint.url} />}
+      footer={
+        delivery && (
+          <Button
+            icon={RotateCw}
+            label={delivery.status === 'pending' ? 'Try now' : 'Tell it again'}
+            busy={retry.isPending}
+            disabled={isDown(endpoint)}
+            onClick={() => retry.mutate({ which: endpoint.id, eventId: delivery.eventId })}
+          />
+        )
+      }
     >
       <Fetched query={page} lines={8}>
         {() =>

@@ -8,8 +8,8 @@ import { Said, Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
 import { EndpointMenu, type Open, useEnable, useWebhookActs } from '../webhooks/acts.tsx';
-import { EndpointBadge } from '../webhooks/page.tsx';
-import { type Endpoint, EVENTS, type EventType, STATES, stateOf } from '../webhooks/words.ts';
+import { EndpointBadge, FromFile } from '../webhooks/page.tsx';
+import { type Endpoint, EVENTS, type EventType, isDown, STATES, stateOf } from '../webhooks/words.ts';
 import { Deliveries } from './deliveries.tsx';
 
 /** One endpoint: how it fares, what it is told of, and what became of each event. */
@@ -30,7 +30,12 @@ export function WebhookPage() {
         endpoint && (
           <>
             <Button icon={FlaskConical} label="Test" onClick={() => open({ act: 'test', of: endpoint })} />
-            <Button icon={History} label="Replay" onClick={() => open({ act: 'replay', of: endpoint })} />
+            <Button
+              icon={History}
+              label="Replay"
+              disabled={isDown(endpoint)}
+              onClick={() => open({ act: 'replay', of: endpoint })}
+            />
             <EndpointMenu of={endpoint} open={open} onRemoved={() => void navigate({ to: '/webhooks' })} />
           </>
         )
@@ -79,6 +84,7 @@ function Heading({ of }: { readonly of: Endpoint }) {
     <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
       <span className="break-all">{of.url}</span>
       <EndpointBadge of={of} />
+      {of.source === 'file' && <FromFile />}
     </span>
   );
 }
@@ -88,13 +94,15 @@ function HealthBanner({ of, open }: { readonly of: Endpoint; readonly open: Open
   const state = stateOf(of);
   const enable = useEnable(of, open);
   const { reason, failingSince } = of.health;
-  const isDown = state === 'disabled' || state === 'off';
   if (state === 'healthy' && reason === null) return null;
   return (
     <Banner
       level={state === 'disabled' ? 'critical' : state === 'off' ? 'info' : 'warning'}
       title={state === 'healthy' ? 'Its last try failed' : `It is ${STATES[state].name.toLowerCase()}`}
-      actions={isDown && <Button small label="Enable" busy={enable.isPending} onClick={enable.enable} />}
+      actions={
+        isDown(of) &&
+        of.source === 'api' && <Button small label="Enable" busy={enable.isPending} onClick={enable.enable} />
+      }
     >
       {reason !== null && state !== 'off' && <Said text={reason} lines="several" />}{' '}
       {failingSince !== null && state !== 'off' && (
@@ -108,7 +116,7 @@ function HealthBanner({ of, open }: { readonly of: Endpoint; readonly open: Open
 }
 
 function Facts({ of }: { readonly of: Endpoint }) {
-  const { id, types, keys, tags, include, headers, createdAt, updatedAt } = of;
+  const { id, types, key, keys, tags, include, headers, createdAt, updatedAt } = of;
   const names = Object.keys(headers);
   return (
     <KeyValue
@@ -122,7 +130,8 @@ function Facts({ of }: { readonly of: Endpoint }) {
             ))}
           </ul>
         ),
-        Keys: keys.length === 0 ? 'every key' : <Said text={keys.join(', ')} lines="several" />,
+        'Belongs to': key === null ? undefined : <Said text={`the key ${key}`} lines="several" />,
+        Keys: key === null ? <Said text={keys.join(', ')} none="every key" lines="several" /> : undefined,
         Tags: tags.length === 0 ? 'every tag' : <Said text={tags.join(', ')} lines="several" />,
         Subjects: include.includes('subject') ? 'included' : 'not included',
         Headers: names.length === 0 ? undefined : <Said text={names.join(', ')} lines="several" mono />,

@@ -17,7 +17,7 @@ import { useAct } from '../../queries.ts';
 import { EndpointDrawer, type NewSecret, SecretOfEndpoint } from './endpoint-drawer.tsx';
 import { ReplayDialog } from './replay-dialog.tsx';
 import { TestDialog } from './tries.tsx';
-import { type Endpoint, stateOf } from './words.ts';
+import { type Endpoint, isDown } from './words.ts';
 
 /** What is being done, and to which endpoint. */
 type Asked =
@@ -91,21 +91,28 @@ export function EndpointMenu({
   readonly onRemoved?: () => void;
 }) {
   const { enable } = useEnable(of, open);
-  const isOn = !['off', 'disabled'].includes(stateOf(of));
+  const isStopped = isDown(of);
+  const isStored = of.source === 'api';
   return (
     <Menu trigger={<IconButton icon={MoreHorizontal} label={`What to do with ${of.url}`} small />}>
       <MenuItem icon={FlaskConical} label="Test" onSelect={() => open({ act: 'test', of })} />
-      <MenuItem icon={History} label="Replay events" onSelect={() => open({ act: 'replay', of })} />
-      <MenuLine />
-      <MenuItem icon={Pencil} label="Change" onSelect={() => open({ act: 'change', of })} />
-      <MenuItem icon={RotateCw} label="Rotate: a new secret" onSelect={() => askToRotate(of, open)} />
-      {isOn ? (
-        <MenuItem icon={CirclePause} label="Disable" onSelect={() => askToDisable(of)} />
-      ) : (
-        <MenuItem icon={CirclePlay} label="Enable" onSelect={enable} />
+      {!isStopped && (
+        <MenuItem icon={History} label="Replay events" onSelect={() => open({ act: 'replay', of })} />
       )}
-      <MenuLine />
-      <MenuItem icon={Trash2} danger label="Remove" onSelect={() => askToRemove(of, onRemoved)} />
+      {isStored && (
+        <>
+          <MenuLine />
+          <MenuItem icon={Pencil} label="Change" onSelect={() => open({ act: 'change', of })} />
+          <MenuItem icon={RotateCw} label="Rotate: a new secret" onSelect={() => askToRotate(of, open)} />
+          {isStopped ? (
+            <MenuItem icon={CirclePlay} label="Enable" onSelect={enable} />
+          ) : (
+            <MenuItem icon={CirclePause} label="Disable" onSelect={() => askToDisable(of)} />
+          )}
+          <MenuLine />
+          <MenuItem icon={Trash2} danger label="Remove" onSelect={() => askToRemove(of, onRemoved)} />
+        </>
+      )}
     </Menu>
   );
 }

@@ -1,5 +1,5 @@
 import { linkOptions } from '@tanstack/react-router';
-import { Plus, Webhook } from 'lucide-react';
+import { Lock, Plus, Webhook } from 'lucide-react';
 import { useMemo } from 'react';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -60,10 +60,11 @@ function columnsOf(open: Open): readonly Column<Endpoint>[] {
       header: 'Endpoint',
       width: 'minmax(0, 1.7fr)',
       sort: ({ url }) => url,
-      cell: ({ url, description }) => (
+      cell: ({ url, description, source }) => (
         <>
           <Said text={url} className="font-medium" />
           {description !== '' && <Said text={description} className="text-xs text-soft" />}
+          {source === 'file' && <FromFile />}
         </>
       ),
     },
@@ -82,9 +83,10 @@ function columnsOf(open: Open): readonly Column<Endpoint>[] {
 /** Types that are named before the rest is counted. */
 const NAMED = 2;
 
-function ToldOf({ of: { types, keys, tags } }: { readonly of: Endpoint }) {
+function ToldOf({ of: { types, key, keys, tags } }: { readonly of: Endpoint }) {
   const more = types.length - NAMED;
   const bounds = [
+    key !== null && `its key ${key}`,
     keys.length > 0 && `key${keys.length === 1 ? '' : 's'} ${keys.join(', ')}`,
     tags.length > 0 && `tag${tags.length === 1 ? '' : 's'} ${tags.join(', ')}`,
   ].filter((one) => one !== false);
@@ -116,6 +118,18 @@ function Health({ of }: { readonly of: Endpoint }) {
         </div>
       )}
     </div>
+  );
+}
+
+/** An endpoint that stands in the configuration file is changed only there. */
+export function FromFile() {
+  return (
+    <span
+      className="inline-flex items-center gap-1 text-xs text-soft"
+      title="It is changed in the configuration file."
+    >
+      <Lock aria-hidden size={11} /> From the file
+    </span>
   );
 }
 

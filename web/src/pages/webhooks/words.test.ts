@@ -27,7 +27,8 @@ const [MESSAGES] = EVENT_GROUPS;
 
 test('every type of event has its words, and its group', () => {
   expect(Object.keys(EVENTS)).toEqual(Object.keys(EVENT_TYPES));
-  expect(EVENT_GROUPS.flatMap(({ types }) => types)).toEqual(Object.keys(EVENT_TYPES));
+  const asked = Object.keys(EVENT_TYPES).filter((type) => type !== 'webhook.test');
+  expect(EVENT_GROUPS.flatMap(({ types }) => types)).toEqual(asked);
 });
 
 test('a group is chosen as a whole, and one by one when one of it is left out', () => {

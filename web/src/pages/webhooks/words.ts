@@ -14,6 +14,11 @@ export function stateOf({ enabled, health }: Pick<Endpoint, 'enabled' | 'health'
   return enabled ? health.state : 'off';
 }
 
+/** Whether an endpoint is told of nothing until it is enabled: nothing can be replayed to it either. */
+export function isDown(of: Pick<Endpoint, 'enabled' | 'health'>): boolean {
+  return ['off', 'disabled'].includes(stateOf(of));
+}
+
 /** What each state is called, its colour, and what it means. */
 export const STATES: Readonly<Record<EndpointState, { name: string; tone: Tone; means: string }>> = {
   healthy: { name: 'Healthy', tone: 'good', means: 'It takes what it is told.' },
@@ -48,7 +53,7 @@ export const EVENTS: Readonly<Record<EventType, string>> = {
   'suppression.guarded': 'too many refusals at once to believe',
   'relay.resting': 'its next hop fails',
   'relay.recovered': 'its next hop works again',
-  'webhook.disabled': 'it is told of nothing until it is enabled',
+  'webhook.disabled': 'an endpoint is told of nothing any more',
   'webhook.test': 'somebody tested this one',
 };
 
@@ -72,7 +77,10 @@ export interface EventGroup {
 export const EVENT_GROUPS: readonly EventGroup[] = Object.entries(SUBJECTS).map(([subject, name]) => ({
   name,
   all: `${subject}.*`,
-  types: (Object.keys(EVENTS) as EventType[]).filter((type) => type.startsWith(`${subject}.`)),
+  // A test is posted to an endpoint whatever it is told of.
+  types: (Object.keys(EVENTS) as EventType[]).filter(
+    (type) => type.startsWith(`${subject}.`) && type !== 'webhook.test',
+  ),
 }));
 
 /** Whether types that were chosen have one among them. */
