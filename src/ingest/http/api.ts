@@ -226,7 +226,7 @@ function rateLimited(verdict: RateVerdict): Problem {
 // browser's own credentials, such as cookies, are never allowed: a page supplies its key itself.
 
 const REQUEST_HEADERS =
-  'authorization, content-type, idempotency-key, x-request-id, from, to, if-none-match, last-event-id';
+  'authorization, content-type, idempotency-key, x-request-id, from, to, if-none-match, last-event-id, x-postmark-server-token, x-batch-validation';
 /** Headers that a page may read besides those that browsers always expose. */
 const ANSWER_HEADERS = [
   'location',
@@ -235,6 +235,11 @@ const ANSWER_HEADERS = [
   'allow',
   'idempotency-replayed',
   'x-request-id',
+  // Of providers' APIs.
+  'x-message-id',
+  'x-waybill-ignored',
+  'x-amzn-requestid',
+  'x-amzn-errortype',
   'etag',
   'content-disposition',
   'ratelimit-limit',

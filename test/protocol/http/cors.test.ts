@@ -7,6 +7,17 @@ import { type Answer, MAIL, World } from './world.ts';
 const APP = 'https://app.example.com';
 const PREFLIGHT = { Origin: APP, 'Access-Control-Request-Method': 'POST' };
 
+/** What browsers show of any answer, and what is about the connection or is for browsers themselves. */
+const PLAIN =
+  /^(?:cache-control|content-(?:language|length|type)|expires|last-modified|pragma|date|connection|keep-alive|transfer-encoding|vary|x-content-type-options|www-authenticate|access-control-.*)$/;
+
+const SENDGRID = {
+  personalizations: [{ to: [{ email: 'bob@example.org' }] }],
+  from: { email: 'jane@example.com' },
+  subject: 'Hello',
+  content: [{ type: 'text/plain', value: 'Hi.' }],
+};
+
 let world: World;
 let key: string;
 
@@ -30,7 +41,7 @@ describe('a preflight', () => {
         'access-control-allow-origin': APP,
         'access-control-allow-methods': headers.allow,
         'access-control-allow-headers':
-          'authorization, content-type, idempotency-key, x-request-id, from, to, if-none-match, last-event-id',
+          'authorization, content-type, idempotency-key, x-request-id, from, to, if-none-match, last-event-id, x-postmark-server-token, x-batch-validation',
         'access-control-max-age': '600',
         vary: 'Origin',
       });
@@ -79,6 +90,25 @@ describe('an answer', () => {
     ])
       expect(exposed.split(', ')).toContain(name);
     expect(answer.headers['access-control-allow-methods']).toBeUndefined();
+  });
+
+  test.each([
+    [
+      'SendGrid',
+      '/v3/mail/send',
+      { ...SENDGRID, asm: { group_id: 1 } },
+      202,
+      ['x-message-id', 'x-waybill-ignored'],
+    ],
+    ['Resend', '/emails', { ...MAIL, topic_id: 'x' }, 200, ['x-waybill-ignored']],
+    ['SES', '/v2/email/outbound-emails', {}, 403, ['x-amzn-requestid', 'x-amzn-errortype']],
+  ])('in the form of %s may be read with all that it says', async (_, path, body, status, said) => {
+    const headers = { Origin: APP, 'Idempotency-Key': 'once' };
+    const answer = await world.ask({ method: 'POST', path, key, body, headers });
+    expect([answer.status, Object.keys(answer.headers)]).toEqual([status, expect.arrayContaining(said)]);
+    const exposed = String(answer.headers['access-control-expose-headers']).split(', ');
+    const hidden = Object.keys(answer.headers).filter((name) => !exposed.includes(name) && !PLAIN.test(name));
+    expect(hidden).toEqual([]);
   });
 
   test('to another origin, or to none, has no word of CORS, and caches are told that it varies', async () => {
