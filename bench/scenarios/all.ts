@@ -17,6 +17,7 @@ import { postgres } from './postgres.ts';
 import { postgresBacklog } from './postgres-backlog.ts';
 import { providerShapes } from './provider-shapes.ts';
 import { providerPostmark, providerSes } from './providers.ts';
+import { requestsHttp } from './requests.ts';
 import type { Scenario } from './scenario.ts';
 import { search } from './search.ts';
 import {
@@ -65,6 +66,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...events,
   ...suppressions,
   providerShapes,
+  requestsHttp,
   dashboards,
   dashboardPage,
   postgres,

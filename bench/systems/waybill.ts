@@ -44,12 +44,14 @@ export function startWaybill(
     readonly databaseUrl?: string;
     readonly threads?: number;
     readonly eventsKept?: EventsKept;
+    /** Days that the log of requests is kept. */
+    readonly requestsDays?: number;
   },
 ): Promise<Waybill> {
-  const { relayPort, databaseUrl, threads = 1, eventsKept = 'all' } = options;
+  const { relayPort, databaseUrl, threads = 1, eventsKept = 'all', requestsDays = 3 } = options;
   const database = databaseUrl === undefined ? '' : `database: { url: '${databaseUrl}' }\n`;
   const taking = threads === 1 ? '' : `threads: { ingest: ${threads} }\n`;
-  const events = `events: { keep: ${eventsKept} }\n`;
+  const events = `events: { keep: ${eventsKept} }\nretention: { requests_days: ${requestsDays} }\n`;
   return startConfigured(options, `${configuration(relayPort)}${database}${taking}${events}`, ['out']);
 }
 
