@@ -103,6 +103,18 @@ function many(count: number): string[] {
   return Array.from({ length: count }, (_, n) => `u${n}@example.org`);
 }
 
+test('a queue that fills within it takes none of them', async () => {
+  const filling = mailgunClient(world, await world.key({ id: 'filling' }));
+  const all = { owner: { keyId: 'filling' }, statuses: [], before: null, limit: 200 } as const;
+  const stored = async () => (await world.stores.views.list(all)).messages.length;
+  world.intake.limits = { maxBytes: 1e9, maxMessagesPerKey: 1 };
+  expect(await caught(filling.messages.create('example.com', MAIL))).toMatchObject({ status: 503 });
+  expect(await stored()).toBe(0);
+  world.intake.limits = undefined;
+  await filling.messages.create('example.com', MAIL);
+  expect(await stored()).toBe(2);
+});
+
 test('a sender that the key may not use is 403 for all', async () => {
   const bound = mailgunClient(world, await world.key({ id: 'bound', senderDomains: ['example.net'] }));
   expect(await caught(bound.messages.create('example.com', MAIL))).toMatchObject({

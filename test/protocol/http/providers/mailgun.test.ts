@@ -1,7 +1,7 @@
-import Mailgun from 'mailgun.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { twinKeys } from '../../../support/wrong-key.ts';
 import { World } from '../world.ts';
+import { mailgunClient } from './mailgun-sdk.ts';
 
 /** `POST /v3/{domain}/messages`: clients written for Mailgun send unchanged (contract §2). */
 
@@ -39,8 +39,7 @@ test('a key that differs from a good one in its last characters is refused', asy
 });
 
 describe('mailgun.js', () => {
-  const client = (secret = key) =>
-    new Mailgun(FormData).client({ username: 'api', key: secret, url: `http://127.0.0.1:${world.port}` });
+  const client = (secret = key) => mailgunClient(world, secret);
 
   test('sends through it unchanged: fields, options, attachments and inline files', async () => {
     const answer = await client().messages.create('example.com', {

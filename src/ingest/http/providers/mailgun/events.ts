@@ -230,13 +230,13 @@ async function firstWithEvents(
 
 /** Events as Mailgun shows them; with a look at each message. */
 async function itemsOf(events: readonly Event[], { views }: ProviderDeps): Promise<object[]> {
-  const messages = new Map<string, MessageDetail | null>();
+  const messages = new Map<string, Seen | null>();
   const items: object[] = [];
   for (const event of events) {
     const kind = KINDS[event.type];
     if (kind === undefined || event.message === null) continue;
     const { id } = event.message;
-    if (!messages.has(id)) messages.set(id, await views.message(id));
+    if (!messages.has(id)) messages.set(id, seenOf(await views.message(id)));
     items.push(itemOf(event, event.message, kind, messages.get(id) ?? null));
   }
   return items;
@@ -245,9 +245,25 @@ async function itemsOf(events: readonly Event[], { views }: ProviderDeps): Promi
 /** Characters of a header To in an event: it may name very many. */
 const MAX_TO = 1000;
 
-function itemOf(event: Event, message: EventMessage, kind: Kind, detail: MessageDetail | null): object {
+/** What is told of a message that its events do not say: little of it, as a page may be about many large ones. */
+interface Seen {
+  readonly to: string;
+  readonly first: string;
+  readonly sender: string;
+  readonly sizeBytes: number;
+  readonly test: boolean;
+}
+
+function seenOf(detail: MessageDetail | null): Seen | null {
+  if (detail === null) return null;
+  const { to, envelopeFrom, sizeBytes, test } = detail.message;
+  const first = detail.recipients[0]?.address ?? '';
+  return { to: to.join(', ').slice(0, MAX_TO), first, sender: envelopeFrom, sizeBytes, test };
+}
+
+function itemOf(event: Event, message: EventMessage, kind: Kind, seen: Seen | null): object {
   const { type, at, sequence, facts } = event;
-  const recipient = event.recipient?.address ?? detail?.recipients[0]?.address ?? '';
+  const recipient = event.recipient?.address ?? seen?.first ?? '';
   const failure = kind.severity === undefined ? null : failureOf(event);
   return {
     event: kind.event,
@@ -269,16 +285,16 @@ function itemOf(event: Event, message: EventMessage, kind: Kind, detail: Message
       headers: {
         'message-id': message.messageId.replace(/^<|>$/g, ''),
         from: message.from,
-        to: (detail?.message.to.join(', ') ?? recipient).slice(0, MAX_TO),
+        to: seen?.to ?? recipient,
         subject: message.subject,
       },
-      size: detail?.message.sizeBytes ?? 0,
+      size: seen?.sizeBytes ?? 0,
       attachments: [],
     },
     tags: message.tags,
     'user-variables': message.metadata,
-    flags: { 'is-test-mode': detail?.message.test ?? type === 'message.captured' },
-    envelope: { sender: detail?.message.envelopeFrom ?? '', targets: recipient, transport: 'smtp' },
+    flags: { 'is-test-mode': seen?.test ?? type === 'message.captured' },
+    envelope: { sender: seen?.sender ?? '', targets: recipient, transport: 'smtp' },
   };
 }
 
