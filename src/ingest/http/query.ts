@@ -103,6 +103,7 @@ export const timestampSchema = z
 export const TIMESTAMP_RULE = 'an RFC 3339 time such as 2026-11-20T11:15:00Z';
 
 function strangers(query: URLSearchParams, table: ParameterTable): FieldFault[] {
+  if (query.size === 0) return [];
   const names = [...new Set(query.keys())].filter((name) => !Object.hasOwn(table, name));
   const suggester = new Suggester();
   return names

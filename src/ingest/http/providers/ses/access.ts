@@ -95,9 +95,9 @@ async function readEarly(exchange: Exchange, accessKeyId: string, deps: SignedDe
 
 function requestOf({ method, path, search, request }: Exchange): SignedRequest {
   const { rawHeaders } = request;
-  const headers = rawHeaders.flatMap((name, place): [string, string][] =>
-    place % 2 === 0 ? [[name, rawHeaders[place + 1] ?? '']] : [],
-  );
+  const headers: [name: string, value: string][] = [];
+  for (let place = 0; place < rawHeaders.length; place += 2)
+    headers.push([(rawHeaders[place] ?? '').toLowerCase(), rawHeaders[place + 1] ?? '']);
   return { method, path, search, headers };
 }
 

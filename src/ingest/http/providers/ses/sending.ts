@@ -113,8 +113,9 @@ export function tellIgnoredIn(
 /** The stream that recipients can unsubscribe from; null: not asked for, or not possible here. */
 function streamOf({ FromEmailAddress, ListManagementOptions }: Email, { caller }: Call, deps: SubmitDeps) {
   const stream = ListManagementOptions?.TopicName;
+  if (!stream) return null;
   const from = parseMailbox(FromEmailAddress ?? '');
-  if (!stream || !from.ok) return null;
+  if (!from.ok) return null;
   const isPossible = canUnsubscribe(stream, from.value.domain, signingOf(caller.key), deps.unsubscribing());
   return isPossible ? stream : null;
 }

@@ -147,15 +147,25 @@ function coversAll(signedHeaders: readonly string[], { headers }: SignedRequest)
   );
 }
 
+/** Null: it is none, such as the 31st of February. */
 function timeOf(date: string): number | null {
-  const match = DATE.exec(date);
-  if (match === null) return null;
-  const time = Date.parse(date.replace(DATE, '$1-$2-$3T$4:$5:$6Z'));
-  return Number.isNaN(time) ? null : time;
+  const [, ...parts] = DATE.exec(date) ?? [];
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.map(Number);
+  const time = Date.UTC(year, month - 1, day, hour, minute, second);
+  const isTrue =
+    new Date(time).getUTCDate() === day &&
+    month > 0 &&
+    month <= 12 &&
+    hour < 24 &&
+    minute < 60 &&
+    second < 60;
+  return parts.length > 0 && isTrue ? time : null;
 }
 
 function valuesOf({ headers }: SignedRequest, wanted: string): string[] {
-  return headers.flatMap(([name, value]) => (name.toLowerCase() === wanted ? [value] : []));
+  const values: string[] = [];
+  for (const [name, value] of headers) if (name.toLowerCase() === wanted) values.push(value);
+  return values;
 }
 
 /** Without blanks around it, and with one in place of several. Bytes that are none in ASCII may be part of a letter. */
