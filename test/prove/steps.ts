@@ -220,6 +220,7 @@ export const STEPS: readonly Step[] = [
     'http-field',
     'search',
   ]),
+  fuzzed('providers', 'of mail that comes through the APIs of providers', ['provider-mail']),
   fuzzed('dns', 'of DNS answers, of what domains publish, and of certificates', ['dns-message', 'dns-text']),
   fuzzed('operator', 'of the configuration, of archives, of the spool, and of what providers answer', [
     'config',

@@ -13,7 +13,7 @@ export interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
   /** What a client that signs signs in place of the body. */
-  readonly signedBody?: string;
+  readonly signedBody?: string | Buffer;
 }
 
 /** How one speaks to a provider's API. */
@@ -142,14 +142,16 @@ export class ProviderClients {
 
   /** Asks as a client does that has this key; null: it has none. */
   ask(provider: ProviderName, key: string | null, sent: Sent = {}): Promise<Answer> {
-    const api = APIS[provider];
-    const { method = 'POST', path = api.path } = sent;
-    const body = sent.body ?? (method === 'POST' ? api.message('Hi.') : '');
-    const headers = { ...(body.length > 0 && { 'Content-Type': api.type }), ...sent.headers };
+    const whole = wholeOf(provider, sent);
+    const { method, path, body } = whole;
+    return this.world.ask({ method, path, headers: this.headersOf(provider, key, sent), body });
+  }
+
+  /** The headers with which it asks. */
+  headersOf(provider: ProviderName, key: string | null, sent: Sent): Readonly<Record<string, string>> {
+    const whole = wholeOf(provider, sent);
     const token = provider === 'ses' && key !== null ? (this.#accessKeys.get(key) ?? key) : key;
-    const whole = { method, path, headers, body, signedBody: sent.signedBody ?? body.toString() };
-    const identity = token === null ? {} : api.as(token, whole, this.world);
-    return this.world.ask({ method, path, headers: { ...headers, ...identity }, body });
+    return { ...whole.headers, ...(token !== null && APIS[provider].as(token, whole, this.world)) };
   }
 
   /** What a refusal says, and how long it asks to wait. `ours`: the status that our own API would answer with. */
@@ -168,4 +170,12 @@ export class ProviderClients {
     const told = [answer.status, APIS[provider].told(answer)];
     return { told, retryAfter: Number(answer.headers['retry-after'] ?? 0) };
   }
+}
+
+function wholeOf(provider: ProviderName, sent: Sent): Required<Sent> {
+  const { path: usual, message, type } = APIS[provider];
+  const { method = 'POST', path = usual } = sent;
+  const body = sent.body ?? (method === 'POST' ? message('Hi.') : '');
+  const headers = { ...(body.length > 0 && { 'Content-Type': type }), ...sent.headers };
+  return { method, path, headers, body, signedBody: sent.signedBody ?? body };
 }
