@@ -72,9 +72,16 @@ function logTold(told: EventOf<'told'>, log: Log): void {
   });
 }
 
+// The events stand here as they are, which a test holds against the documents.
 function logAct({ act, messageId }: EventOf<'acted'>, log: Log): void {
   log.info(
-    act === 'cancel' ? 'message.cancel_requested' : act === 'retry' ? 'message.retried' : 'message.discarded',
+    act === 'cancel'
+      ? 'message.cancel_requested'
+      : act === 'retry'
+        ? 'message.retried'
+        : act === 'reschedule'
+          ? 'message.rescheduled'
+          : 'message.discarded',
     { messageId },
   );
 }

@@ -34,6 +34,38 @@ test('what is cancelled before its time never leaves, and whoever waits is told'
   expect(acted).toEqual([{ type: 'acted', messageId: id, act: 'cancel' }]);
 });
 
+test('what is given another time is sent then: sooner, later, and now', async () => {
+  const { life, engine, hop, views, run, show, acted } = await start();
+  const at = life.wall() + 10 * MINUTE;
+  const ids = [
+    await accept(engine, 'sooner', at),
+    await accept(engine, 'later', at),
+    await accept(engine, 'now', at),
+  ];
+  const [sooner = '', later = '', now = ''] = ids;
+  const asked = life.wall();
+  const moves = [asked + 5 * MINUTE, asked + 20 * MINUTE, asked - MINUTE];
+  for (const [place, id] of ids.entries())
+    expect(await engine.acts.reschedule(id, moves[place] ?? 0)).toBe('rescheduled');
+  await run(30 * MINUTE);
+  for (const [id, dueAt] of [
+    [sooner, asked + 5 * MINUTE],
+    [later, asked + 20 * MINUTE],
+    [now, asked],
+  ] as const) {
+    expect(await show(id)).toMatchObject({ status: 'delivered', expiresAt: dueAt + SETTINGS.retry.maxAgeMs });
+    const { attempts } = await views.attempts(id, { after: 0, limit: 2 });
+    expect(attempts).toHaveLength(1);
+    const waitedMs = (attempts[0]?.startedAt ?? 0) - dueAt;
+    expect(waitedMs).toBeGreaterThanOrEqual(0);
+    expect(waitedMs).toBeLessThan(2_000);
+  }
+  expect(hop.taken.size).toBe(3);
+  expect(acted.map((event) => 'act' in event && event.act)).toEqual(Array(3).fill('reschedule'));
+  expect(await engine.acts.reschedule(now, asked)).toBe('final');
+  expect(await engine.acts.reschedule('msg_00000000000000000000000000', asked)).toBe('not_found');
+});
+
 test('what is under way when it is cancelled ends by its attempt: deferred is cancelled, taken is delivered', async () => {
   const { engine, events, hop, run, show } = await start();
   const told: unknown[] = [];
