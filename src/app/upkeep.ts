@@ -109,11 +109,12 @@ export async function keepSuppressions({
   );
 }
 
-const REQUESTS_EVERY_MS = 60_000;
+/** To find what a key has too many of takes some milliseconds. */
+const REQUESTS_EVERY_MS = 300_000;
 /** Most lines of requests: in all; of a key, refused ones and others each; and so of requests without a known key. */
 const MOST_REQUESTS = { all: 1_000_000, ofKey: 50_000, ofNobody: 5_000 };
 
-/** Removes lines of the log of requests that are too old, or too many, as {@link keepSuppressions} does. */
+/** Removes lines of the log of requests that are too old, or too many, at once and every five minutes. */
 export async function keepRequests({
   requests,
   days,

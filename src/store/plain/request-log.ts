@@ -1,6 +1,6 @@
 import { isRefused } from '../../domain/request-line.ts';
 import type { RequestLog, StoredRequest } from '../request-log.ts';
-import { Columns, type Flag, sql } from './sql.ts';
+import { Columns, type Flag, onSqlite, sql } from './sql.ts';
 import { rows, run, type Subject, send } from './work.ts';
 
 /** Lines of the request log, as rows. */
@@ -31,6 +31,8 @@ function lineOf({ refused: _, keyId, ...line }: Found): StoredRequest {
   return { ...line, keyId: keyId === '' ? null : keyId };
 }
 
+const BY_KEY_AND_KIND = sql`INDEXED BY request_log_by_key_and_kind`;
+
 /** See {@link RequestLog}. */
 export const REQUEST_LOG: Subject<RequestLog> = {
   reads: { requests: 'statement', keysOfRequests: 'statement' },
@@ -42,11 +44,12 @@ export const REQUEST_LOG: Subject<RequestLog> = {
       }
     },
     *requests({ of, refused, since, until, after, limit }) {
-      // Each combination is a range of an index, in its order.
+      // Each combination is a range of an index, in its order. Of two that could do, SQLite may take the worse.
+      const index = of === null || refused === null ? sql`` : onSqlite(BY_KEY_AND_KIND);
       const ofKey = of === null ? sql`` : sql`AND key_id = ${of.keyId ?? ''}`;
       const ofKind = refused === null ? sql`` : sql`AND refused = ${refused}`;
       const behind = after === null ? sql`` : sql`AND (at, number) < (${after.at}, ${after.number})`;
-      const found = yield* rows<Found>`SELECT number, ${LINE.selected} FROM request_log
+      const found = yield* rows<Found>`SELECT number, ${LINE.selected} FROM request_log ${index}
         WHERE at >= ${since} AND at < ${until ?? Number.MAX_SAFE_INTEGER} ${ofKey} ${ofKind} ${behind}
         ORDER BY at DESC, number DESC LIMIT ${limit + 1}`;
       const lines = found.slice(0, limit).map(lineOf);
@@ -68,7 +71,8 @@ export const REQUEST_LOG: Subject<RequestLog> = {
       let trimmed = 0;
       for (const refused of [true, false])
         trimmed += yield* run`DELETE FROM request_log WHERE number IN (
-          SELECT number FROM request_log WHERE key_id = ${keyId ?? ''} AND refused = ${refused}
+          SELECT number FROM request_log ${onSqlite(BY_KEY_AND_KIND)}
+          WHERE key_id = ${keyId ?? ''} AND refused = ${refused}
           ORDER BY at DESC, number DESC LIMIT ${limit - trimmed} OFFSET ${keep})`;
       return trimmed;
     },

@@ -99,6 +99,11 @@ export function onPostgres(piece: Sql): Sql {
   return either(sql``, piece);
 }
 
+/** For SQLite alone, such as which index to use: it keeps no statistics to choose by. */
+export function onSqlite(piece: Sql): Sql {
+  return either(piece, sql``);
+}
+
 /** The column before it has one of these values. */
 export function among(values: readonly (string | number)[]): Sql {
   const array: Sql = (query) => query.bind(values);
