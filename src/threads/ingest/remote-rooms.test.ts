@@ -138,6 +138,24 @@ test('a key with too much queued is refused at once, for a second', async () => 
   expect(await rooms.intake.accept([submission])).toEqual([answer]);
 });
 
+test('what is to be accepted together is asked for together, and its refusal says nothing of a key', async () => {
+  const asked: unknown[] = [];
+  const accept = async (all: readonly object[], together: boolean) => {
+    asked.push([all.length, together]);
+    return all.map(() => ({ kind: 'suspended', suspension: FULL }));
+  };
+  const { rooms } = overLine({ intake: { accept } });
+  const two = ['a', 'b'].map((token) => ({ ...submissionNamed(token, 1), keyId: 'key_one' }));
+  expect(await rooms.intake.accept(two, true)).toHaveLength(2);
+  expect(rooms.intake.suspended('key_one'), 'one may fit').toBeNull();
+  await rooms.intake.accept(two);
+  expect(rooms.intake.suspended('key_one')).toEqual(FULL);
+  expect(asked).toEqual([
+    [2, true],
+    [2, false],
+  ]);
+});
+
 test('of more keys than are remembered, the first is asked again', async () => {
   const accept = async (all: readonly object[]) => all.map(() => ({ kind: 'suspended', suspension: FULL }));
   const { rooms } = overLine({ intake: { accept } });
