@@ -243,10 +243,17 @@ export class WebhookRoom {
     const next = isDone || event === null ? null : nextTryAt(attempts + 1, one, now, random.next());
     const state = isDone ? 'delivered' : next === null ? 'failed' : 'pending';
     await webhooks.settleDelivery({ endpoint: endpoint.id, sequence, one, state, nextTryAt: next });
-    events.emit({ type: 'webhook_tried', endpoint: endpoint.id, result: isDone ? 'delivered' : 'failed' });
-    if (event === null) return;
-    // One after the other, as each begins where the one before has ended.
-    const noted = this.#noting.then(() => this.#noteHealth(endpoint.id, one));
+    try {
+      if (event !== null) await this.#note(endpoint.id, one);
+    } finally {
+      // Pages ask how the endpoint fares as soon as they hear of it.
+      events.emit({ type: 'webhook_tried', endpoint: endpoint.id, result: isDone ? 'delivered' : 'failed' });
+    }
+  }
+
+  /** One after the other, as each begins where the one before has ended. */
+  async #note(id: string, one: WebhookTry): Promise<void> {
+    const noted = this.#noting.then(() => this.#noteHealth(id, one));
     this.#noting = noted.catch(() => {});
     await noted;
   }

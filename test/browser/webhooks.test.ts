@@ -191,6 +191,23 @@ webhooks: { private_urls: ["${url}", "${other}"] }
     await expect.poll(() => told.length).toBe(2);
   });
 
+  test('of the file has a lock, and is only tested and replayed', async () => {
+    await page.route('**/api/call/listWebhooks', async (route) => {
+      const response = await route.fetch();
+      const { webhooks } = await response.json();
+      const ofFile = webhooks.map((one: object) => ({ ...one, source: 'file' }));
+      await route.fulfill({ response, json: { webhooks: ofFile } });
+    });
+    await page.reload();
+    await page.getByText('From the file').waitFor();
+    await page.getByRole('button', { name: `What to do with ${url}` }).click();
+    await page.getByRole('menuitem', { name: 'Replay events' }).waitFor();
+    expect(await page.getByRole('menuitem').allInnerTexts()).toEqual(['Test', 'Replay events']);
+    await page.keyboard.press('Escape');
+    await page.unroute('**/api/call/listWebhooks');
+    await page.reload();
+  });
+
   test('gets another secret while the old one signs, too, and is changed and removed', async () => {
     await act('Rotate');
     await dialog().getByRole('button', { name: 'Make a new secret' }).click();

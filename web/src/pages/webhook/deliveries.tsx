@@ -1,4 +1,5 @@
 import { Send } from 'lucide-react';
+import { useEffect } from 'react';
 import { useAddress } from '../../address.ts';
 import { type Column, column, countColumn, DataTable } from '../../parts/data-table.tsx';
 import { Card } from '../../parts/page.tsx';
@@ -23,6 +24,9 @@ export function Deliveries({ of }: { readonly of: Endpoint }) {
     keep: true,
   });
   const sequence = Number(event);
+  const { refetch } = list.query;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what has come, or gone, is asked for
+  useEffect(() => void refetch(), [of.pending]);
   return (
     <Card
       flush

@@ -5,18 +5,25 @@ import { Copyable } from '../../parts/copy.tsx';
 import { Card, KeyValue, Page } from '../../parts/page.tsx';
 import { Banner, EmptyState, Fetched, Forbidden } from '../../parts/states.tsx';
 import { Said, Time } from '../../parts/values.tsx';
-import { useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
-import { EndpointMenu, type Open, useEnable, useWebhookActs } from '../webhooks/acts.tsx';
+import { EndpointMenu, type Open, useEnable, useEndpoints, useWebhookActs } from '../webhooks/acts.tsx';
 import { EndpointBadge, FromFile } from '../webhooks/page.tsx';
-import { type Endpoint, EVENTS, type EventType, isDown, STATES, stateOf } from '../webhooks/words.ts';
+import {
+  type Endpoint,
+  EVENTS,
+  type EventType,
+  isDown,
+  mayEnable,
+  STATES,
+  stateOf,
+} from '../webhooks/words.ts';
 import { Deliveries } from './deliveries.tsx';
 
 /** One endpoint: how it fares, what it is told of, and what became of each event. */
 export function WebhookPage() {
   const { id } = useParams({ from: '/webhooks/$id' });
   const mayManage = useMay('admin');
-  const endpoints = useCall('listWebhooks', {}, { topics: ['webhooks', 'keys'], enabled: mayManage });
+  const endpoints = useEndpoints();
   const endpoint = endpoints.data?.webhooks.find((one) => one.id === id);
   const { open, dialog } = useWebhookActs();
   const navigate = useNavigate();
@@ -100,8 +107,7 @@ function HealthBanner({ of, open }: { readonly of: Endpoint; readonly open: Open
       level={state === 'disabled' ? 'critical' : state === 'off' ? 'info' : 'warning'}
       title={state === 'healthy' ? 'Its last try failed' : `It is ${STATES[state].name.toLowerCase()}`}
       actions={
-        isDown(of) &&
-        of.source === 'api' && <Button small label="Enable" busy={enable.isPending} onClick={enable.enable} />
+        mayEnable(of) && <Button small label="Enable" busy={enable.isPending} onClick={enable.enable} />
       }
     >
       {reason !== null && state !== 'off' && <Said text={reason} lines="several" />}{' '}

@@ -13,11 +13,12 @@ import { useState } from 'react';
 import { ask } from '../../parts/ask.tsx';
 import { IconButton } from '../../parts/button.tsx';
 import { Menu, MenuItem, MenuLine } from '../../parts/menu.tsx';
-import { useAct } from '../../queries.ts';
+import { useAct, useCall } from '../../queries.ts';
+import { useMay } from '../../session.tsx';
 import { EndpointDrawer, type NewSecret, SecretOfEndpoint } from './endpoint-drawer.tsx';
 import { ReplayDialog } from './replay-dialog.tsx';
 import { TestDialog } from './tries.tsx';
-import { type Endpoint, isDown } from './words.ts';
+import { type Endpoint, isDown, mayEnable } from './words.ts';
 
 /** What is being done, and to which endpoint. */
 type Asked =
@@ -29,6 +30,12 @@ type Asked =
 
 /** Opens what is done to an endpoint in a dialog. */
 export type Open = (asked: Asked) => void;
+
+/** All endpoints. What is newly pending for one that fails is told of by no hint. */
+export function useEndpoints() {
+  const enabled = useMay('admin');
+  return useCall('listWebhooks', {}, { topics: ['webhooks', 'keys'], everyMs: 15_000, enabled });
+}
 
 /** What can be done with endpoints: what opens it, and the dialog that is open. */
 export function useWebhookActs() {
@@ -99,16 +106,13 @@ export function EndpointMenu({
       {!isStopped && (
         <MenuItem icon={History} label="Replay events" onSelect={() => open({ act: 'replay', of })} />
       )}
+      {mayEnable(of) && <MenuItem icon={CirclePlay} label="Enable" onSelect={enable} />}
       {isStored && (
         <>
           <MenuLine />
           <MenuItem icon={Pencil} label="Change" onSelect={() => open({ act: 'change', of })} />
           <MenuItem icon={RotateCw} label="Rotate: a new secret" onSelect={() => askToRotate(of, open)} />
-          {isStopped ? (
-            <MenuItem icon={CirclePlay} label="Enable" onSelect={enable} />
-          ) : (
-            <MenuItem icon={CirclePause} label="Disable" onSelect={() => askToDisable(of)} />
-          )}
+          {!isStopped && <MenuItem icon={CirclePause} label="Disable" onSelect={() => askToDisable(of)} />}
           <MenuLine />
           <MenuItem icon={Trash2} danger label="Remove" onSelect={() => askToRemove(of, onRemoved)} />
         </>

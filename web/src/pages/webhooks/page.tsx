@@ -7,15 +7,14 @@ import { actsColumn, type Column, countColumn, DataTable } from '../../parts/dat
 import { Card, Page } from '../../parts/page.tsx';
 import { EmptyState, Fetched, Forbidden } from '../../parts/states.tsx';
 import { Said, Time } from '../../parts/values.tsx';
-import { useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
-import { EndpointMenu, type Open, useWebhookActs } from './acts.tsx';
+import { EndpointMenu, type Open, useEndpoints, useWebhookActs } from './acts.tsx';
 import { type Endpoint, STATES, stateOf } from './words.ts';
 
 /** Endpoints: programs that are told what becomes of mail. */
 export function WebhooksPage() {
   const mayManage = useMay('admin');
-  const endpoints = useCall('listWebhooks', {}, { topics: ['webhooks', 'keys'], enabled: mayManage });
+  const endpoints = useEndpoints();
   const { open, dialog } = useWebhookActs();
   const columns = useMemo(() => columnsOf(open), [open]);
   const add = <Button look="primary" icon={Plus} label="Add endpoint" onClick={() => open({ act: 'add' })} />;

@@ -3,7 +3,16 @@ import { EVENT_TYPES } from '../../../../src/domain/event.ts';
 import { eventId } from '../../../../src/lib/id.ts';
 import { fieldOfTime, missedSince, timeOfField } from './missed.ts';
 import { checkWebhook, formOf, NEW_WEBHOOK, requestOf } from './webhook-form.ts';
-import { type Endpoint, EVENT_GROUPS, EVENTS, stateOf, timeOfEvent, withGroup, withType } from './words.ts';
+import {
+  type Endpoint,
+  EVENT_GROUPS,
+  EVENTS,
+  mayEnable,
+  stateOf,
+  timeOfEvent,
+  withGroup,
+  withType,
+} from './words.ts';
 
 const NOW = Date.UTC(2026, 10, 27, 21, 0, 0, 123);
 const ENDPOINT: Endpoint = {
@@ -43,6 +52,15 @@ test('a group is chosen as a whole, and one by one when one of it is left out', 
 test('somebody who disabled an endpoint comes before how it fares', () => {
   expect(stateOf({ ...ENDPOINT, enabled: false })).toBe('off');
   expect(stateOf(ENDPOINT)).toBe('healthy');
+});
+
+test('one of the file is enabled here after it failed, and not against the file', () => {
+  const disabled = { ...ENDPOINT.health, state: 'disabled' } as const;
+  const inFile = { ...ENDPOINT, source: 'file' } as const;
+  expect(mayEnable({ ...inFile, health: disabled })).toBe(true);
+  expect(mayEnable({ ...inFile, enabled: false })).toBe(false);
+  expect(mayEnable({ ...ENDPOINT, enabled: false })).toBe(true);
+  expect(mayEnable(ENDPOINT)).toBe(false);
 });
 
 test('a form asks for what it was made from', () => {

@@ -19,6 +19,11 @@ export function isDown(of: Pick<Endpoint, 'enabled' | 'health'>): boolean {
   return ['off', 'disabled'].includes(stateOf(of));
 }
 
+/** Whether it can be enabled here: one that the file switches off only there, one that failed everywhere. */
+export function mayEnable(of: Pick<Endpoint, 'enabled' | 'health' | 'source'>): boolean {
+  return isDown(of) && (of.source === 'api' || of.enabled);
+}
+
 /** What each state is called, its colour, and what it means. */
 export const STATES: Readonly<Record<EndpointState, { name: string; tone: Tone; means: string }>> = {
   healthy: { name: 'Healthy', tone: 'good', means: 'It takes what it is told.' },
