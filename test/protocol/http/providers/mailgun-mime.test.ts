@@ -104,8 +104,22 @@ test('two messages, and none, are refused', async () => {
     message: expect.stringContaining('message: May be given only once'),
   });
   expect((await post([['to', 'bob@example.org']])).json).toEqual({
-    message: expect.stringContaining('message: Is required'),
+    message: expect.stringMatching(/^message: Is required[^:]*: the whole message, header and body\.$/),
   });
+});
+
+test.each([
+  'Subject: x',
+  'From: jane',
+  'From:',
+  'From: a@example.com, b@example.com',
+  'From: a@b\r\nFrom: c@d',
+])('of the header %j one fault is told of From', async (header) => {
+  const { status, json } = await post([
+    ['to', 'bob@example.org'],
+    ['message', `${header}\r\n\r\nText.\r\n`],
+  ]);
+  expect([status, String(json['message']).split('message/From: ').length]).toEqual([400, 2]);
 });
 
 test('o:testmode captures, o:dry-run stores nothing, o:dkim must be so', async () => {

@@ -6,13 +6,15 @@ import type { Problem } from '../../../../http/problem.ts';
  * a provider's errors is a file of its own.
  */
 
-/** The most faults that are told. */
+/** The most fields whose first fault is told. */
 const MAX_TOLD = 20;
 
 /** Answers a refusal as Mailgun does. */
 export function refuseAsMailgun(exchange: Exchange, problem: Problem): void {
-  const told = problem.errors.slice(0, MAX_TOLD);
-  const faults = told.map(({ pointer, detail }) => `${nameOf(pointer)}: ${detail}`).join(' ');
+  const told = new Map<string, string>();
+  for (const { pointer, detail } of problem.errors)
+    if (told.size < MAX_TOLD && !told.has(pointer)) told.set(pointer, `${nameOf(pointer)}: ${detail}`);
+  const faults = [...told.values()].join(' ');
   exchange.json(problem.status, { message: faults || problem.detail }, problem.headers);
 }
 

@@ -2,7 +2,7 @@ import type { FieldFault } from '../../../../http/problem.ts';
 import type { Share } from '../../../../lib/budget.ts';
 import { refuseRate } from '../../batch.ts';
 import type { Call } from '../../call.ts';
-import { NO_FIELDS, type ReadFields } from '../../fields.ts';
+import { NO_FIELDS, type ReadFields, refuseFaults } from '../../fields.ts';
 import type { FormEntry } from '../../form-fields.ts';
 import { type Outcome, type ReadRequest, takeOne } from '../../hand-over.ts';
 import { readIdempotencyKey } from '../../idempotency.ts';
@@ -90,6 +90,8 @@ async function readFinishedForm(
 ): Promise<ReadRequest> {
   readParameters(call.exchange.query, NO_PARAMETERS);
   const { key, faults: faultsOfKey } = readIdempotencyKey(call.exchange);
+  // What it lacks then is told by that.
+  if (message.length === 0) refuseFaults([...faultsOfKey, ...faults]);
   const context = submissionContext(call, key, deps);
   const { limits } = deps.options;
   const submission = await rawSubmission(read, message, context, limits, [...faultsOfKey, ...faults]);

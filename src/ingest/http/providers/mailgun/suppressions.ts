@@ -154,8 +154,11 @@ const MAX_ADDED = 1000;
 async function addAll(call: Call, list: List, deps: ProviderDeps): Promise<void> {
   const { exchange, caller } = call;
   await heldWhile(deps.budget.share(caller.key.id), async (budget) => {
-    const { values, isList } = await readAdded(exchange, deps, budget);
-    const given = checked(values, z.array(list.schema).min(1).max(MAX_ADDED));
+    const value = await readAdded(exchange, deps, budget);
+    const isList = Array.isArray(value);
+    const given = isList
+      ? checked(value, z.array(list.schema).min(1).max(MAX_ADDED))
+      : [checked(value, list.schema)];
     readParameters(exchange.query, NO_PARAMETERS);
     const now = deps.clock.wall();
     const rows = given.map((one) => rowOf(one, now));
@@ -180,12 +183,15 @@ function rowOf({ address: written, code, error, created_at }: Added, now: number
 }
 
 /** What is to be added: a list of JSON, an object, or the fields of a form. */
-async function readAdded(exchange: Exchange, { options: { limits } }: ProviderDeps, budget: Share) {
+async function readAdded(
+  exchange: Exchange,
+  { options: { limits } }: ProviderDeps,
+  budget: Share,
+): Promise<unknown> {
   const types = ['application/json', 'multipart/form-data', 'application/x-www-form-urlencoded'];
   if (requireType(exchange, types).type !== 'application/json')
-    return { values: [fieldsIn(await readForm(exchange, { limits, budget }))], isList: false };
-  const value = await readJsonBody(exchange, { limits, budget });
-  return Array.isArray(value) ? { values: value, isList: true } : { values: [value], isList: false };
+    return fieldsIn(await readForm(exchange, { limits, budget }));
+  return await readJsonBody(exchange, { limits, budget });
 }
 
 /** The fields of a form by their names. Throws a problem 400 for a file, and for a field that is given twice. */
