@@ -87,6 +87,7 @@ async function examineWithoutStore(
     takeBackDenied: () => {},
     hookProvenAt: async () => null,
     webhooks: null,
+    keyring: null,
     clock,
     random,
   });

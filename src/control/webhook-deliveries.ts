@@ -1,5 +1,5 @@
 import type { Event } from '../domain/event.ts';
-import { isToldOf, type WebhookDelivery } from '../domain/webhook.ts';
+import { isTold, isToldOf, type WebhookDelivery } from '../domain/webhook.ts';
 import { Problem } from '../http/problem.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { eventId, sequenceOfEvent } from '../lib/id.ts';
@@ -13,7 +13,6 @@ import { sightOf, timeOrNull, tryView, typesIn, type WebhookDeps } from './webho
 
 /** What endpoints were told, and how they are told again. */
 
-/** Events that one replay tells again at most. */
 const MAX_REPLAYED = 100_000;
 const PAGE = 1_000;
 
@@ -99,9 +98,9 @@ export async function retryWebhookDelivery(
 }
 
 /** What nobody would post must not wait. */
-function refuseUntold({ endpoint, health, keyEndsAt }: StoredEndpoint, now: number): void {
-  if (endpoint.enabled && health.state !== 'disabled' && (keyEndsAt === null || now < keyEndsAt)) return;
-  const detail = `The webhook ${endpoint.id} is told of nothing now; enable it first.`;
+function refuseUntold(stored: StoredEndpoint, now: number): void {
+  if (isTold(stored, now)) return;
+  const detail = `The webhook ${stored.endpoint.id} is told of nothing now; enable it first.`;
   throw asRefusal('refused', new Problem(409, 'webhook_disabled', detail));
 }
 
@@ -115,6 +114,7 @@ export async function replayWebhook(
   const { endpoint } = stored;
   const [from, to] = [timeIn(since, '/since'), timeIn(until, '/until')];
   const asked = types.length === 0 ? endpoint : { ...endpoint, types: typesIn(types) };
+  const most = deps.maxReplayed ?? MAX_REPLAYED;
   const told = new Set<number>();
   let after = 0;
   const found: NewDelivery[] = [];
@@ -136,7 +136,7 @@ export async function replayWebhook(
       );
     for (const { sequence, type } of events)
       if (!told.has(sequence)) found.push({ endpoint: which, sequence, type });
-    if (found.length > MAX_REPLAYED) throw tooManyEvents(events[0]?.at ?? deps.clock.wall());
+    if (found.length > most) throw tooManyEvents(most, events[0]?.at ?? deps.clock.wall());
     after = page.next ?? after;
     more = page.more;
   }
@@ -146,8 +146,8 @@ export async function replayWebhook(
   return { replayed: found.length };
 }
 
-function tooManyEvents(until: number): OperationError {
-  const detail = `These are more than ${MAX_REPLAYED} events. Replay a shorter time first: until ${formatTimestamp(until)}.`;
+function tooManyEvents(most: number, until: number): OperationError {
+  const detail = `These are more than ${most} events. Replay a shorter time first: until ${formatTimestamp(until)}.`;
   return asRefusal('refused', new Problem(409, 'too_many_events', detail));
 }
 

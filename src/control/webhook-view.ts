@@ -14,6 +14,8 @@ import { asRefusal, faulty } from './suppression-view.ts';
 export interface WebhookDeps
   extends Pick<LocalDeps, 'keyring' | 'views' | 'webhooks' | 'clock' | 'random' | 'server'> {
   readonly resolution: () => Pick<InForce, 'config' | 'vault'>;
+  /** Events that one replay tells again at most; absent: 100,000. */
+  readonly maxReplayed?: number;
 }
 
 /** Endpoints as seen by the one who asks. */

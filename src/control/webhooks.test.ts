@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { at, message, T0 } from '../../test/contract/store/fixtures.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { createVault } from '../config/secrets.ts';
 import { signingSecrets } from '../config/webhook-secrets.ts';
 import { HEALTHY } from '../domain/webhook.ts';
+import { formatTimestamp } from '../lib/clock.ts';
 import { seededRandom } from '../lib/random.ts';
 import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
 import type { WebhookDeps } from './webhook-view.ts';
@@ -28,6 +30,7 @@ beforeEach(() => {
     random: seededRandom(2),
     server: () => null,
     resolution,
+    maxReplayed: 1_500,
   } as unknown as WebhookDeps;
   operations = webhookOperations(deps);
 });
@@ -114,6 +117,25 @@ test('an endpoint of the file is shown, enabled and told again, and changed in t
 test('there are so many endpoints at most', async () => {
   for (let n = 0; n < 200; n++) await operations.addWebhook({ url: URL_TAKEN });
   await expect(operations.addWebhook({ url: URL_TAKEN })).rejects.toThrow('There may be 200 webhooks in all');
+});
+
+test('a replay tells of so many events at most, and says where to stop first', async () => {
+  const { webhook } = await operations.addWebhook({ url: URL_TAKEN });
+  const which = webhook.id;
+  const since = formatTimestamp(T0);
+  for (let n = 0; n < 8; n++)
+    await stores.store.accept(
+      Array.from({ length: 200 }, () => message()),
+      at(n * 1_000),
+    );
+  const refused = operations.replayWebhook({ which, since, only: 'all' });
+  await expect(refused).rejects.toThrow(
+    'These are more than 1500 events. Replay a shorter time first: until ',
+  );
+  const until = await refused.catch((error: Error) => error.message.replace(/^.*until (.*)\.$/, '$1'));
+  const first = await operations.replayWebhook({ which, since, until: String(until), only: 'all' });
+  const rest = await operations.replayWebhook({ which, since: String(until), only: 'all' });
+  expect([first.replayed, rest.replayed, first.replayed + rest.replayed]).toEqual([1_000, 600, 1_600]);
 });
 
 test('what does not exist is named', async () => {

@@ -144,6 +144,19 @@ export function isToldOf(endpoint: WebhookEndpoint, event: Event): boolean {
   return tags.length === 0 || tags.some((tag) => message?.tags.includes(tag) === true);
 }
 
+/** What decides whether an endpoint is told of anything. */
+interface Switches {
+  readonly endpoint: Pick<WebhookEndpoint, 'enabled'>;
+  readonly health: Pick<WebhookHealth, 'state'>;
+  /** Wall ms from which on its key is not valid; null: never. */
+  readonly keyEndsAt: number | null;
+}
+
+/** Whether an endpoint is told of events at `now`: neither it nor its key is switched off. */
+export function isTold({ endpoint, health, keyEndsAt }: Switches, now: number): boolean {
+  return endpoint.enabled && health.state !== 'disabled' && (keyEndsAt === null || now < keyEndsAt);
+}
+
 /** Whether a try succeeded: a 2xx, and nothing else. */
 export function hasSucceeded({ status, error }: WebhookTry): boolean {
   return error === null && status !== null && status >= 200 && status < 300;

@@ -3,6 +3,7 @@ import { eventBody } from '../domain/event-body.ts';
 import {
   hasSucceeded,
   healthAfter,
+  isTold,
   isToldOf,
   nextTryAt,
   type PostWebhook,
@@ -111,7 +112,7 @@ export class WebhookRoom {
     const stored = await this.#deps.webhooks.webhookEndpoints();
     if (stored.length === 0) return this.#setPending(new Map());
     const now = this.#deps.clock.wall();
-    const on = stored.filter((one) => isOn(one, now));
+    const on = stored.filter((one) => isTold(one, now));
     await this.#fanOut(on, stopping);
     for (const one of on) if (!stopping.aborted) await this.#begin(this.#newest(one), stopping);
   }
@@ -276,11 +277,6 @@ export class WebhookRoom {
     const [event] = events;
     return event?.sequence === sequence ? event : null;
   }
-}
-
-/** Whether it is told of events at `now`: neither it nor its key has been switched off. */
-function isOn({ endpoint, health, keyEndsAt }: StoredEndpoint, now: number): boolean {
-  return endpoint.enabled && health.state !== 'disabled' && (keyEndsAt === null || now < keyEndsAt);
 }
 
 function deliveriesOf(event: Event, stored: readonly StoredEndpoint[]): NewDelivery[] {

@@ -79,6 +79,7 @@ export function premises(
     takeBackDenied: () => {},
     hookProvenAt: async () => null,
     webhooks: null,
+    keyring: null,
     clock: new ManualClock(),
     random: systemRandom,
     ...rest,

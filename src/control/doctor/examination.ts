@@ -21,6 +21,7 @@ import {
 import { fail, ok, skipped, warn } from './finding.ts';
 import { hooksCheck } from './hooks.ts';
 import { bouncesCheck, certificateCheck, domainsCheck } from './identity.ts';
+import { signingCheck } from './keys.ts';
 import { readRuntime, realMachine } from './machine.ts';
 import { namesCheck, sourceAddressesCheck } from './names.ts';
 import { portsCheck } from './ports.ts';
@@ -36,7 +37,7 @@ const DNS_TIMEOUT_MS = 1_200;
 interface ExaminationOptions
   extends Pick<
     Premises,
-    'dataDir' | 'views' | 'storeFault' | 'takeBackDenied' | 'hookProvenAt' | 'webhooks'
+    'dataDir' | 'views' | 'storeFault' | 'takeBackDenied' | 'hookProvenAt' | 'webhooks' | 'keyring'
   > {
   readonly loaded: Loaded;
   /** Whether a server runs on the data directory. */
@@ -306,6 +307,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   bounces: bouncesCheck,
   hooks: hooksCheck,
   webhooks: webhooksCheck,
+  signing: signingCheck,
   holds: holdsCheck,
 };
 

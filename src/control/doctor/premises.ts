@@ -5,6 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { ListenErrorCode } from '../../lib/listen.ts';
 import type { Random } from '../../lib/random.ts';
 import type { Finding } from '../../operations/system.ts';
+import type { Keyring } from '../../store/accounts.ts';
 import type { Views } from '../../store/views.ts';
 import type { Webhooks } from '../../store/webhooks.ts';
 import type { ProbeStep } from '../../transport/transport.ts';
@@ -32,6 +33,8 @@ export interface Premises {
   readonly hookProvenAt: (relay: string) => Promise<number | null>;
   /** Endpoints of webhooks; null: unknown. */
   readonly webhooks: Pick<Webhooks, 'webhookEndpoints' | 'pendingDeliveries'> | null;
+  /** The API keys; null: unknown. */
+  readonly keyring: Pick<Keyring, 'list' | 'signingIds' | 'findSigning'> | null;
   /** Undoes the counted refusal of one of our addresses for this reason: it was a test. */
   readonly takeBackDenied: (sourceAddress: string, reason: string) => void;
   readonly clock: Clock;
