@@ -1,3 +1,4 @@
+/** A file of its own: no other check is about keys. */
 import { signingKeys } from '../signing-keys.ts';
 import { ok, skipped, warn } from './finding.ts';
 import type { Check } from './premises.ts';
