@@ -280,6 +280,13 @@ test('lines that cannot be written are lost, without harm; it is said once', asy
   expect(await lineOf({ key: shop })).not.toBeNull();
 });
 
+test('nothing is written where the log is not kept, from the next request on', async () => {
+  world.keepsRequests = false;
+  expect(await lineOf({ key: shop })).toBeNull();
+  world.keepsRequests = true;
+  expect(await lineOf({ key: shop })).not.toBeNull();
+});
+
 test('of more than a hundred requests a second, lines say how many they stand for', async () => {
   const key = await world.key({ id: 'busy', rateLimit: 0 });
   await Promise.all(Array.from({ length: 250 }, () => world.ask({ key })));

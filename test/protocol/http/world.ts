@@ -191,6 +191,8 @@ export class World extends IngestWorld {
   readonly done: Done[] = [];
   /** What is known of lanes, by name. */
   readonly figures = new Map<string, LaneFigures>();
+  /** Whether the log of requests is kept. */
+  keepsRequests = true;
   /** Writes the log of requests. */
   readonly recorder: RequestRecorder;
   readonly #server: HttpServer;
@@ -206,7 +208,7 @@ export class World extends IngestWorld {
       {
         requests: stores.requests,
         authenticator: shared.authenticator,
-        isKept: () => true,
+        isKept: () => this.keepsRequests,
         clock,
         log,
         signal,
