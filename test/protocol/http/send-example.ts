@@ -109,7 +109,8 @@ async function pathOf({ path, operationId }: Operation, { world, key }: Sender):
   if (operationId === 'listEvents') await world.post(key, MAIL);
   if (path.includes('{feedback}')) return path.replace('{feedback}', await tellOf(world, key));
   if (!path.includes('{id}')) return path.replace('{domain}', 'example.com').replace('{operation}', 'hold');
-  const { headers } = await world.post(key, MAIL);
+  const sendAt = new Date(world.clock.wall() + 60_000).toISOString();
+  const { headers } = await world.post(key, operationId === 'rescheduleMessage' ? { ...MAIL, sendAt } : MAIL);
   if (operationId === 'retryMessage' || operationId === 'getMessage') await attempt(world, REJECTED);
   return path.replace('/api/v1/messages/{id}', String(headers.location));
 }

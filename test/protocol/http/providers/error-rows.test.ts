@@ -62,6 +62,30 @@ const OWN: Readonly<Partial<Record<ProviderName, readonly OwnRow[]>>> = {
         return clients.ask('resend', key, cancel);
       },
     },
+    {
+      code: 'not_reschedulable',
+      ours: 409,
+      told: [422, 'validation_error'],
+      provoke: async () => {
+        const key = await clients.keyOf();
+        const { json } = await clients.ask('resend', key);
+        const path = `/emails/${String(json['id'])}`;
+        const body = JSON.stringify({ scheduled_at: 'in 5 min' });
+        return clients.ask('resend', key, { method: 'PATCH', path, body });
+      },
+    },
+    {
+      code: 'complaint',
+      ours: 409,
+      told: [422, 'validation_error'],
+      provoke: async () => {
+        const key = await clients.keyOf({ scopes: ['suppressions:read', 'suppressions:write'] });
+        const body = 'address,reason\nangry@example.org,complaint\n';
+        const headers = { 'Content-Type': 'text/csv' };
+        await world.ask({ method: 'POST', path: '/api/v1/suppressions/import', key, body, headers });
+        return clients.ask('resend', key, { method: 'DELETE', path: '/suppressions/angry@example.org' });
+      },
+    },
   ],
   postmark: [
     postmarkBody('malformed_json', '{'),
