@@ -97,7 +97,11 @@ webhooks: { private_urls: ["${url}", "${other}"] }
     const [test] = told;
     expect(test?.headers['x-team']).toBe('warehouse');
     new Webhook(secret).verify(test?.body ?? '', test?.headers as Record<string, string>);
-    await dialog().getByRole('button', { name: 'Done' }).click();
+    // It is still there for who tests first and copies then.
+    await dialog().getByText(secret).waitFor();
+    await dialog().getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByRole('heading', { name: url }).waitFor();
+    await page.getByRole('main').getByRole('link', { name: 'Webhooks' }).click();
     await row(url).getByText('of key shop; tag orders').waitFor();
     expect(await page.content()).not.toContain(secret);
   });
@@ -219,6 +223,9 @@ webhooks: { private_urls: ["${url}", "${other}"] }
     const [test] = told;
     for (const one of [secret, next])
       new Webhook(one).verify(test?.body ?? '', test?.headers as Record<string, string>);
+    await dialog().getByRole('button', { name: 'I have copied it' }).click();
+    await act('Test');
+    await dialog().getByText('It works: the endpoint took the event.').waitFor();
     await dialog().getByRole('button', { name: 'Done' }).click();
     await act('Change');
     expect(await dialog().getByLabel('Name of header 1').inputValue()).toBe('X-Team');

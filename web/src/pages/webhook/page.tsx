@@ -138,7 +138,7 @@ function Facts({ of }: { readonly of: Endpoint }) {
         ),
         'Belongs to': key === null ? undefined : <Said text={`the key ${key}`} lines="several" />,
         Keys: key === null ? <Said text={keys.join(', ')} none="every key" lines="several" /> : undefined,
-        Tags: tags.length === 0 ? 'every tag' : <Said text={tags.join(', ')} lines="several" />,
+        Tags: <Said text={tags.join(', ')} none="every tag" lines="several" />,
         Subjects: include.includes('subject') ? 'included' : 'not included',
         Headers: names.length === 0 ? undefined : <Said text={names.join(', ')} lines="several" mono />,
         Created: <Time at={createdAt} />,

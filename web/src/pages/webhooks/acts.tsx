@@ -62,7 +62,6 @@ function ActDialog({ asked, open }: { readonly asked: Asked; readonly open: (ask
         <SecretOfEndpoint
           of={asked.of}
           rotated={asked.rotated}
-          onTest={() => open({ act: 'test', of: webhook })}
           onClose={() => {
             close();
             void navigate({ to: '/webhooks/$id', params: { id: webhook.id } });

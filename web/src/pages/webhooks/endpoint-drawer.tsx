@@ -13,6 +13,7 @@ import { Chip } from '../../parts/toolbar.tsx';
 import { Said } from '../../parts/values.tsx';
 import { useCall, useDoing } from '../../queries.ts';
 import { EventFields } from './event-fields.tsx';
+import { useWebhookTest } from './tries.tsx';
 import {
   checkWebhook,
   formOf,
@@ -225,15 +226,14 @@ const event = webhook.verify(body, headers);`;
 export function SecretOfEndpoint({
   of: { webhook, secret },
   rotated,
-  onTest,
   onClose,
 }: {
   readonly of: NewSecret;
   /** It had another one before. */
   readonly rotated: boolean;
-  readonly onTest: () => void;
   readonly onClose: () => void;
 }) {
+  const { start, isRunning, outcome } = useWebhookTest(webhook);
   return (
     <SecretDialog
       kind="drawer"
@@ -255,7 +255,8 @@ export function SecretOfEndpoint({
           </p>
         )}
         <CodeBlock label="In Node.js" code={VERIFY} />
-        <Button label="Post a test event to it" onClick={onTest} />
+        <Button label="Post a test event to it" busy={isRunning} onClick={start} />
+        {outcome}
       </div>
     </SecretDialog>
   );

@@ -49,24 +49,40 @@ export function TryDetails({ of }: { readonly of: Try }) {
   );
 }
 
-/** Posts a test event to an endpoint, and shows at once what came of it. */
-export function TestDialog({
-  of: { id, url },
-  onClose,
-}: {
-  readonly of: Endpoint;
-  readonly onClose: () => void;
-}) {
+/** Posts a test event to an endpoint: what begins it, and what shows at once what came of it. */
+export function useWebhookTest({ id }: Pick<Endpoint, 'id'>) {
   const { state, result, error, start } = useRun(
     async (signal) => await call('testWebhook', { which: id }, signal),
   );
+  const isRunning = state === 'running';
+  const outcome = (
+    <>
+      {isRunning && <LoadingState lines={2} label="Waiting for the answer" />}
+      <FormError>{error}</FormError>
+      {result && !isRunning && (
+        <div role="status" className="space-y-3">
+          <p className="font-medium">
+            {isTaken(result)
+              ? 'It works: the endpoint took the event.'
+              : 'It does not work yet: the endpoint did not take the event.'}
+          </p>
+          <TryDetails of={result} />
+        </div>
+      )}
+    </>
+  );
+  return { start, isRunning, outcome };
+}
+
+/** Posts a test event to an endpoint at once. */
+export function TestDialog({ of, onClose }: { readonly of: Endpoint; readonly onClose: () => void }) {
+  const { start, isRunning, outcome } = useWebhookTest(of);
   useEffect(start, [start]);
-  const isRunning = state === 'running' || state === 'ready';
   return (
     <Dialog
       onClose={onClose}
       title="Test"
-      description={<Said text={url} lines="several" className="font-mono text-sm" />}
+      description={<Said text={of.url} lines="several" className="font-mono text-sm" />}
       footer={
         <>
           <Button label="Test again" busy={isRunning} onClick={start} />
@@ -79,18 +95,7 @@ export function TestDialog({
           An event of the type <code className="font-mono text-sm">webhook.test</code> is posted to it now. It
           stands in no list, and nobody else is told of it.
         </p>
-        {isRunning && <LoadingState lines={2} label="Waiting for the answer" />}
-        <FormError>{error}</FormError>
-        {result && !isRunning && (
-          <div role="status" className="space-y-3">
-            <p className="font-medium">
-              {isTaken(result)
-                ? 'It works: the endpoint took the event.'
-                : 'It does not work yet: the endpoint did not take the event.'}
-            </p>
-            <TryDetails of={result} />
-          </div>
-        )}
+        {outcome}
       </div>
     </Dialog>
   );
