@@ -29,6 +29,9 @@ const SLACK_MS = 3 * SECOND;
 const FRESH_MS = 5 * MINUTE;
 const PAGE = 200;
 
+const NEVER = Number.NEGATIVE_INFINITY;
+const UNTOLD = { teller: null, endedAt: NEVER, lostAt: NEVER };
+
 /** What a try says that we ended. */
 export const STOPPED = 'stopped';
 
@@ -43,6 +46,10 @@ interface Told {
   firstAt: number | null;
   bytes: string | null;
   hasSucceeded: boolean;
+  /** The node that is telling it, and when the last try ended or was lost. */
+  teller: number | null;
+  endedAt: number;
+  lostAt: number;
 }
 
 interface Endpoint {
@@ -96,7 +103,12 @@ export class WebhookLaws {
 
   /** A node is dead, and all that it had under way. */
   died(node: number): void {
-    for (const { underWay } of this.#endpoints.values()) underWay.delete(node);
+    for (const { underWay, told } of this.#endpoints.values()) {
+      underWay.delete(node);
+      for (const one of told.values())
+        if (one.teller === node)
+          Object.assign(one, { teller: null, endedAt: this.#now(), lostAt: this.#now() });
+    }
   }
 
   /** An operator switched it on. */
@@ -136,7 +148,14 @@ export class WebhookLaws {
         dueAt: now,
         settledAt: null,
       } as const;
-      endpoint.told.set(sequence, { ...told, last: null, firstAt: null, bytes: null, hasSucceeded: false });
+      endpoint.told.set(sequence, {
+        ...told,
+        last: null,
+        firstAt: null,
+        bytes: null,
+        hasSucceeded: false,
+        ...UNTOLD,
+      });
     }
     for (const endpoint of this.#endpoints.values())
       for (const [sequence, { at }] of between)
@@ -178,6 +197,7 @@ export class WebhookLaws {
       );
     if (endpoint.goneAt !== null)
       holds(this.#wasTroubled(endpoint.goneAt - MINUTE), `${id} is disabled when it is gone`);
+    told.teller = node;
     endpoint.underWay.set(node, underWay + 1);
     if (underWay + 1 >= AT_ONCE) endpoint.fullAt = now;
     return (one) => this.#ended(node, told, one);
@@ -277,7 +297,11 @@ export class WebhookLaws {
     const underWay = endpoint.underWay.get(node) ?? 0;
     if (underWay >= AT_ONCE) endpoint.fullAt = now;
     endpoint.underWay.set(node, underWay - 1);
-    if (one.error === STOPPED) return;
+    Object.assign(told, { teller: null, endedAt: now });
+    if (one.error === STOPPED) {
+      told.lostAt = now;
+      return;
+    }
     const isTaken = one.error === null && one.status !== null && one.status >= 200 && one.status < 300;
     if (isTaken) endpoint.failingSince = null;
     else endpoint.failingSince ??= now - one.durationMs;
@@ -287,19 +311,20 @@ export class WebhookLaws {
   }
 
   /** A healthy endpoint is told at once, whatever the others do. */
-  #isSoon({ sequence }: Told, now: number): void {
+  #isSoon({ sequence, lostAt }: Told, now: number): void {
     const { at } = this.#happened.get(sequence) ?? { at: now };
-    const lag = now - this.#free(at);
+    const lag = now - this.#free(Math.max(at, lostAt));
     this.#lagMs = Math.max(this.#lagMs, lag);
     holds(lag <= 2 * SLACK_MS, `a healthy endpoint is told of ${sequence} at once, not after ${lag} ms`);
   }
 
   /** Not before it is due, and soon after, unless something else keeps it. */
-  #isPunctual({ endpoint, sequence, dueAt, state }: Told, now: number): void {
+  #isPunctual({ endpoint, sequence, dueAt, state, endedAt, teller }: Told, now: number): void {
     if (state !== 'pending') return;
     holds(now >= dueAt, `${sequence} is not told again before it is due`);
-    if (endpoint.health.state === 'failing') return;
-    const from = this.#free(Math.max(dueAt, endpoint.fullAt, endpoint.since));
+    // A node that becomes the first tells again what the one before is telling.
+    if (endpoint.health.state === 'failing' || teller !== null) return;
+    const from = this.#free(Math.max(dueAt, endedAt, endpoint.fullAt, endpoint.since));
     holds(now - from <= SLACK_MS, `${sequence} is told when it is due, not ${now - from} ms later`);
   }
 

@@ -309,7 +309,10 @@ class WebhookWorld {
       settleDelivery: reach(
         (settled) => webhooks.settleDelivery(settled),
         (isDone, settled) => {
-          if (isDone) laws.settled(settled, T0);
+          if (!isDone) return;
+          laws.settled(settled, T0);
+          // They look every second, and would see it then.
+          for (const other of this.#nodes) if (other.life !== life && !other.life.dead) other.room.wake();
         },
       ),
       setWebhookHealth: reach(
