@@ -151,7 +151,7 @@ function tooManyEvents(most: number, until: number): OperationError {
   return asRefusal('refused', new Problem(409, 'too_many_events', detail));
 }
 
-/** Notes which of these events the endpoint was told, or is about to be. */
+/** Notes which of these events the endpoint was told, or is about to be; one that failed so far is tried at once. */
 async function noteTold(
   endpoint: string,
   sequences: readonly number[],
@@ -169,7 +169,8 @@ async function noteTold(
       from: first,
       limit: PAGE,
     });
-    for (const { sequence, state } of page.deliveries) if (state !== 'failed') told.add(sequence);
+    for (const { sequence, state, tries } of page.deliveries)
+      if (state === 'delivered' || (state === 'pending' && tries.length === 0)) told.add(sequence);
     before = page.next;
   }
 }

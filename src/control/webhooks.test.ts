@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { at, message, T0 } from '../../test/contract/store/fixtures.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
+import { tryOf } from '../../test/support/webhooks.ts';
 import { createVault } from '../config/secrets.ts';
 import { signingSecrets } from '../config/webhook-secrets.ts';
 import { HEALTHY } from '../domain/webhook.ts';
@@ -136,6 +137,39 @@ test('a replay tells of so many events at most, and says where to stop first', a
   const first = await operations.replayWebhook({ which, since, until: String(until), only: 'all' });
   const rest = await operations.replayWebhook({ which, since: String(until), only: 'all' });
   expect([first.replayed, rest.replayed, first.replayed + rest.replayed]).toEqual([1_000, 600, 1_600]);
+});
+
+test('a replay of what failed does not wait for the next try, and leaves alone what was not tried yet', async () => {
+  const { webhook } = await operations.addWebhook({ url: URL_TAKEN });
+  const which = webhook.id;
+  const since = formatTimestamp(T0);
+  await stores.store.accept([message(), message(), message()], at());
+  await operations.replayWebhook({ which, since, only: 'all' });
+  const [third, second] = (await operations.webhookDeliveries({ which })).deliveries;
+  if (second === undefined || third === undefined) throw new Error('no deliveries');
+  const { webhooks } = stores;
+  const one = tryOf({ status: 500 });
+  const later = clock.wall() + 3_600_000;
+  const failed = {
+    endpoint: which,
+    sequence: second.sequence,
+    one,
+    nextTryAt: later,
+    state: 'pending',
+  } as const;
+  await webhooks.settleDelivery(failed);
+  await webhooks.settleDelivery({
+    ...failed,
+    sequence: third.sequence,
+    one: tryOf(),
+    nextTryAt: null,
+    state: 'delivered',
+  });
+  expect(await operations.replayWebhook({ which, since })).toEqual({ replayed: 1 });
+  expect((await operations.webhookDeliveries({ which, status: 'pending' })).deliveries).toMatchObject([
+    { sequence: second.sequence, tries: [{ status: 500 }], nextTryAt: formatTimestamp(clock.wall()) },
+    { tries: [] },
+  ]);
 });
 
 test('what does not exist is named', async () => {

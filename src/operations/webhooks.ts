@@ -110,7 +110,10 @@ export const REPLAY = {
   since: z.string().max(100).describe('Events from this time on, RFC 3339.'),
   until: at.describe('Events before this time; null: until now.'),
   types: words.default([]).describe('Only these types; empty: all that it is told of.'),
-  only: z.enum(ONLY).default('failed').describe('`failed`: what it was not told; `all`: everything again.'),
+  only: z
+    .enum(ONLY)
+    .default('failed')
+    .describe('`failed`: what it was not told, also where another try is to come; `all`: everything again.'),
 };
 
 /** What a command leaves as it is. */
@@ -362,7 +365,7 @@ export const WEBHOOK_OPERATIONS = {
           since: text('--since <when>', 'events from this time on'),
           until: time('--until <when>', 'events before this time', KEEP),
           types: list('--type <type>', 'only these types of events', { absent: [] }),
-          only: choice('--only <which>', 'failed: what it was not told; all: everything again', ONLY, {
+          only: choice('--only <which>', 'failed: what it was not told yet; all: everything again', ONLY, {
             absent: 'failed',
           }),
           as: fixed(null),
