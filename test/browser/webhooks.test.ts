@@ -141,7 +141,7 @@ webhooks: { private_urls: ["${url}", "${other}"] }
     answer = 200;
     await row('message.queued').last().getByRole('button').click();
     await dialog().getByRole('button', { name: 'Try now' }).click();
-    await page.getByText('It is told again').waitFor();
+    await dialog().getByText('It is told again.').waitFor();
     await dialog().getByText('thanks', { exact: true }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('main').getByText('Healthy', { exact: true }).waitFor();

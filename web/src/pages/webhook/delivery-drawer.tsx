@@ -48,7 +48,7 @@ export function DeliveryDrawer({
     { topics: ['webhooks'] },
   );
   const delivery = page.data?.deliveries.find((one) => one.sequence === sequence);
-  const retry = useAct('retryWebhookDelivery', { done: 'It is told again' });
+  const retry = useAct('retryWebhookDelivery');
   return (
     <Dialog
       kind="drawer"
@@ -67,13 +67,19 @@ export function DeliveryDrawer({
       description={<Said text={endpoint.url} />}
       footer={
         delivery && (
-          <Button
-            icon={RotateCw}
-            label={delivery.status === 'pending' ? 'Try now' : 'Tell it again'}
-            busy={retry.isPending}
-            disabled={isDown(endpoint)}
-            onClick={() => retry.mutate({ which: endpoint.id, eventId: delivery.eventId })}
-          />
+          <>
+            {/* Not a toast, which would lie over the button. */}
+            <span role="status" className="mr-auto self-center text-sm text-soft">
+              {retry.isSuccess && 'It is told again.'}
+            </span>
+            <Button
+              icon={RotateCw}
+              label={delivery.status === 'pending' ? 'Try now' : 'Tell it again'}
+              busy={retry.isPending}
+              disabled={isDown(endpoint)}
+              onClick={() => retry.mutate({ which: endpoint.id, eventId: delivery.eventId })}
+            />
+          </>
         )
       }
     >
