@@ -70,6 +70,8 @@ export function keyringContract(open: OpenSubject): void {
       expect(await found('WBONE', T0 + HOUR - 1)).toBe('sealed one');
       expect(await found('WBONE', T0 + HOUR)).toBeUndefined();
       expect(await found('WBTWO', T0 + HOUR)).toBe('sealed two');
+      await keyring.rotate('shop', 'newest hash', 'wb_live_new', T0 + HOUR);
+      expect((await keyring.signingIds()).size, 'what is only in its overlap is the newest of none').toBe(0);
     });
 
     it('is not added to a key that is not made', async () => {
