@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { httpBody } from '../../bench/load/http-bodies.ts';
 import { Latencies } from '../../bench/load/latencies.ts';
+import { SHAPES, shapedRequest } from '../../bench/load/provider-shapes.ts';
 import { SmtpSession } from '../../bench/load/smtp-session.ts';
 import { startSmtpSink } from '../peers/smtp-sink.ts';
 
@@ -11,6 +12,14 @@ test.each([
   ['multipart', 1_048_576],
 ] as const)('a %s body has the size asked for: %i', (form, size) => {
   expect(httpBody(form, size).bytes.length).toBe(size);
+});
+
+test.each(SHAPES)('in the shape of %s the message has the same text, and is for the same people', (shape) => {
+  const keys = { key: 'wb', accessKeyId: 'WB', secretAccessKey: 's' };
+  const { body } = shapedRequest(shape, 5120, keys);
+  const { text, to, subject } = JSON.parse(httpBody('json', 5120).bytes.toString());
+  for (const part of [JSON.stringify(text), JSON.stringify(to[0]), JSON.stringify(subject)])
+    expect(body).toContain(part);
 });
 
 test('a quantile is the latency that so many did not exceed', () => {
