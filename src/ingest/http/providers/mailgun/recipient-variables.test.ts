@@ -59,6 +59,29 @@ test('each recipient has its own values, whatever the case, and is addressed onc
   ]);
 });
 
+const textsFor = (to: string, variables: string) =>
+  read({ to, text: '%recipient.n%', 'recipient-variables': variables }).map((message) =>
+    typeof message === 'object' ? message.fields.text : message,
+  );
+
+test('recipients whose addresses differ in case alone have the values of their own', () => {
+  const two = '{"Ann@x.org": {"n": "one"}, "ann@x.org": {"n": "two"}}';
+  expect(textsFor('Ann@x.org, ann@X.org', two)).toEqual(['one', 'two']);
+  expect(textsFor('ann@x.org, Ann@x.org', two)).toEqual(['two', 'one']);
+});
+
+test.each([
+  ['in two cases', '{"Ann@x.org": {"n": "one"}, "ann@x.org": {"n": "two"}}', 'ANN@x.org'],
+  ['twice', '{"ann@x.org": {"n": "one"}, "ann@X.org": {"n": "two"}}', 'ann@x.org'],
+])('different values %s are nobody else’s', (_, variables, to) => {
+  expect(textsFor(to, variables)).toEqual(['/recipient-variables']);
+});
+
+test('the same values in two cases are anybody’s', () => {
+  const same = '{"Ann@x.org": {"n": "one"}, "ann@x.org": {"n": "one"}}';
+  expect(textsFor('ANN@x.org', same)).toEqual(['one']);
+});
+
 test.each([
   ['no JSON', '{', '/recipient-variables'],
   ['a list', '[]', '/recipient-variables'],

@@ -50,6 +50,7 @@ export function forEachRecipient(
   const faults: FieldFault[] = [];
   const variables = variablesIn(given, limits, faults);
   const recipients = recipientsIn(fields.to, faults);
+  if (recipients.some(({ address }) => variables.of(address) === 'ambiguous')) faults.push(AMBIGUOUS);
   for (const name of ['cc', 'bcc'] as const)
     if (fields[name].texts.length > 0) faults.push({ pointer: `/${name}`, ...NO_COPIES });
   const bounds = { pointer: `/${FIELD}`, maxBytes: limits.maxMessageBytes };
@@ -57,9 +58,9 @@ export function forEachRecipient(
     recipients,
     faults,
     make: (recipient) => {
-      const own = variables.get(identityOf(recipient.address));
+      const own = variables.of(recipient.address);
       const filled = (text: string) =>
-        own === undefined
+        own === undefined || own === 'ambiguous'
           ? text
           : replaceMatches(text, PLACEHOLDER, (_, name) => own.get(name) ?? null, bounds);
       const named = (list: ReadFields['fields']['headers']) =>
@@ -85,6 +86,13 @@ export function forEachRecipient(
 const NO_COPIES = {
   code: 'not_supported',
   detail: `Cannot be given with ${FIELD}: each recipient has a message of its own, and would be shown, or copied to, others.`,
+};
+
+const AMBIGUOUS = {
+  pointer: `/${FIELD}`,
+  code: 'repeated',
+  detail:
+    'A recipient has different values under addresses that differ in case alone; name it exactly as it is written in to.',
 };
 
 /** Composing a message frees the memory of its attachments. */
@@ -113,14 +121,41 @@ function recipientsIn({ texts }: AddressField, faults: FieldFault[]): Mailbox[] 
   return [...found.values()];
 }
 
-/** The values by {@link identityOf} of their recipient. */
+/** The values of each recipient. Applications write addresses in any case, though the case may tell two apart. */
+class VariablesByAddress {
+  readonly #exact = new Map<string, Variables | 'ambiguous'>();
+  readonly #anyCase = new Map<string, Variables | 'ambiguous'>();
+
+  add(address: string, values: Variables): void {
+    const key = addressKey(address);
+    put(this.#exact, key, values);
+    put(this.#anyCase, key.toLowerCase(), values);
+  }
+
+  /** Those under exactly this address, else those under it in another case; `ambiguous` if these differ. */
+  of(address: string): Variables | 'ambiguous' | undefined {
+    const key = addressKey(address);
+    return this.#exact.get(key) ?? this.#anyCase.get(key.toLowerCase());
+  }
+}
+
+function put(into: Map<string, Variables | 'ambiguous'>, key: string, values: Variables): void {
+  const before = into.get(key);
+  into.set(key, before === undefined || isSame(before, values) ? values : 'ambiguous');
+}
+
+function isSame(one: Variables | 'ambiguous', other: Variables): boolean {
+  if (one === 'ambiguous' || one.size !== other.size) return false;
+  return [...one].every(([name, value]) => other.get(name) === value);
+}
+
 function variablesIn(
   given: readonly FormEntry[],
   { maxJsonDepth: maxDepth, maxJsonValues: maxValues }: Parameters<typeof forEachRecipient>[2],
   faults: FieldFault[],
-): ReadonlyMap<string, Variables> {
+): VariablesByAddress {
   const [entry, ...more] = given;
-  const found = new Map<string, Variables>();
+  const found = new VariablesByAddress();
   const fault = (code: string, detail: string, ...place: readonly string[]) => {
     const pointer = `/${[FIELD, ...place].map(pointerToken).join('/')}`;
     faults.push({ pointer, code, detail });
@@ -146,7 +181,7 @@ function variablesIn(
         return fault('type', 'Must be a text, a number, true or false.', address, name);
       own.set(name, one === null ? '' : String(one));
     }
-    found.set(identityOf(mailbox.value.address), own);
+    found.add(mailbox.value.address, own);
   }
   return found;
 }
@@ -164,9 +199,4 @@ function parsed(text: string, limits: Parameters<typeof parseJson>[1]): unknown 
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Applications write addresses in any case. */
-function identityOf(address: string): string {
-  return addressKey(address).toLowerCase();
 }
