@@ -2,7 +2,7 @@ import type { Submission } from '../../../domain/message.ts';
 import { type FieldFault, Problem } from '../../../http/problem.ts';
 import type { Share } from '../../../lib/budget.ts';
 import type { Call } from '../call.ts';
-import { refuseFaults } from '../fields.ts';
+import { type Fields, refuseFaults } from '../fields.ts';
 import { handOverTogether, idempotencyMismatch, type Receipt } from '../hand-over.ts';
 import { keyInBatch } from '../idempotency.ts';
 import type { ProviderDeps } from './provider.ts';
@@ -15,18 +15,35 @@ export interface Together<T> {
   readonly key: string | null;
   /** Faults found beside the messages. */
   readonly found: readonly FieldFault[];
+  /** Characters that each message is made of and that the request has once: {@link lengthOf} them. */
+  readonly shared: number;
   /** Throws a `Problem`: 400, 413. */
   readonly make: (message: T, place: number) => GivenMessage;
 }
 
-/** Faults told of all messages together; the others are not looked for. */
+/** Faults told of all messages together, and messages at fault; the others are not looked for. */
 const MAX_FAULTS = 20;
+
+/** The characters of what replacing and composing read, and the bytes of attachments. */
+export function lengthOf({
+  subject,
+  text,
+  html,
+  headers,
+  metadata,
+  attachments,
+}: Pick<Fields, 'subject' | 'text' | 'html' | 'headers' | 'metadata' | 'attachments'>): number {
+  let length = subject.length + (text?.length ?? 0) + (html?.length ?? 0);
+  for (const [name, value] of [...headers, ...metadata]) length += name.length + value.length;
+  for (const { content } of attachments) if (content instanceof Uint8Array) length += content.length;
+  return length;
+}
 
 /** A submission of each message. Throws a `Problem`: 400 with the faults of all, each once; 403, 413, 503. */
 export async function judgeTogether<T>(
   call: Call,
   messages: readonly T[],
-  { key, found, make }: Together<T>,
+  { key, found, shared, make }: Together<T>,
   deps: ProviderDeps,
   budget: Share,
 ): Promise<Submission[]> {
@@ -36,12 +53,17 @@ export async function judgeTogether<T>(
   found.forEach(note);
   const isSingle = messages.length === 1;
   let bytes = 0;
+  // What goes in is the work, whatever is left of it; what comes out is the memory.
+  let read = 0;
+  let faulty = 0;
   const made = await inTurns(
     messages,
     call,
     budget,
     async (one, place): Promise<Submission | null> => {
-      if (faults.size >= MAX_FAULTS) return null;
+      if (faults.size >= MAX_FAULTS || faulty >= MAX_FAULTS) return null;
+      read += shared;
+      if (!isSingle && read > maxBatchBytes) throw tooLarge(maxBatchBytes);
       try {
         const message = make(one, place);
         const own = key === null || isSingle ? key : keyInBatch(key, place);
@@ -54,6 +76,7 @@ export async function judgeTogether<T>(
       } catch (error) {
         if (!(error instanceof Problem) || error.status !== 400 || error.errors.length === 0) throw error;
         error.errors.forEach(note);
+        faulty += 1;
         return null;
       }
     },
@@ -74,7 +97,7 @@ function tooLarge(maxBytes: number): Problem {
   return new Problem(
     413,
     'content_too_large',
-    `All messages of a request may have at most ${maxBytes} bytes together. Send to fewer recipients at once, or raise api.max_batch_bytes.`,
+    `All messages of a request may have at most ${maxBytes} bytes together, before and after values are put in. Send to fewer recipients at once, or raise api.max_batch_bytes.`,
   );
 }
 

@@ -87,6 +87,7 @@ test.each([
   ],
   ['nobody to send to', { to: '' }, 400, /^to: At least one recipient/],
   ['what is too large together', { text: 'x'.repeat(130_000), to: many(5) }, 413, /api.max_batch_bytes/],
+  ['what is too large before its values are in', emptied(5), 413, /api.max_batch_bytes/],
 ])('%s', async (_, fields, status, details) => {
   const before = world.intake.submissions.length;
   const values = { 'bob@example.org': {}, 'ann@example.org': { bad: 'a\nb' } };
@@ -102,6 +103,53 @@ test.each([
 function many(count: number): string[] {
   return Array.from({ length: count }, (_, n) => `u${n}@example.org`);
 }
+
+/** A text of 130,000 characters, nothing of which is left. */
+function emptied(count: number): object {
+  const name = 'n'.repeat(118);
+  const values = many(count).map((address) => [address, { [name]: '' }]);
+  return {
+    to: many(count),
+    text: `%recipient.${name}%`.repeat(1000),
+    'recipient-variables': JSON.stringify(Object.fromEntries(values)),
+  };
+}
+
+test('a text that leaves nothing goes to as many as it may before its values are in', async () => {
+  const before = world.intake.submissions.length;
+  await mailgun.messages.create('example.com', { ...MAIL, ...emptied(3) });
+  expect(since(before)).toHaveLength(3);
+});
+
+test('after 20 messages at fault the others are not looked at, though all have the same', async () => {
+  const values = many(30).map((address, n) => [address, n < 20 ? { bad: 'a\nb' } : { worse: 'a\nb' }]);
+  const sent = mailgun.messages.create('example.com', {
+    ...MAIL,
+    to: many(30),
+    'h:X-Bad': '%recipient.bad%',
+    'h:X-Worse': '%recipient.worse%',
+    'recipient-variables': JSON.stringify(Object.fromEntries(values)),
+  });
+  expect(await caught(sent)).toMatchObject({
+    status: 400,
+    details: expect.stringMatching(/^h:X-Bad: ((?!X-Worse).)*$/s),
+  });
+});
+
+test('a text of 20 KB goes to 1,000 recipients with the limits of an installation', async () => {
+  const limits = { maxMessageBytes: 25 * 2 ** 20, maxBatchBytes: 100 * 2 ** 20 };
+  const usual = await World.start({ limits, maxBytesInFlight: 500_000_000 });
+  const client = mailgunClient(usual, await usual.key({ id: 'shop' }));
+  await client.messages.create('example.com', {
+    ...MAIL,
+    to: many(1000),
+    text: 'Some text. %recipient.first%\n'.repeat(700),
+    'recipient-variables': '{}',
+  });
+  const { length } = usual.intake.submissions;
+  await usual.close();
+  expect(length).toBe(1000);
+});
 
 test('a queue that fills within it takes none of them', async () => {
   const filling = mailgunClient(world, await world.key({ id: 'filling' }));

@@ -223,6 +223,14 @@ describe('personalizations', () => {
     const many = Array.from({ length: 5 }, () => to);
     const large = [{ type: 'text/plain', value: 'x'.repeat(120_000) }];
     expect((await ask({ ...BODY, content: large, personalizations: many })).status).toBe(413);
+    // Little is left of the text; it is read all the same.
+    const emptied = [{ type: 'text/plain', value: `left${'x'.repeat(90_000)}` }];
+    const sent = [];
+    for (const count of [5, 6]) {
+      const personalizations = Array.from({ length: count }, () => ({ ...to, substitutions: { x: '' } }));
+      sent.push((await ask({ ...BODY, content: emptied, personalizations })).status);
+    }
+    expect(sent).toEqual([202, 413]);
     const tags = { ...to, substitutions: { ['z'.repeat(2000)]: '' } };
     const slow = await ask({ ...BODY, content: large, personalizations: [tags] });
     expect([slow.status, slow.json.errors]).toMatchObject([

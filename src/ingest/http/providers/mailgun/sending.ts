@@ -13,7 +13,7 @@ import { submissionContext } from '../../submission-context.ts';
 import { readSubmission, refuseOtherwiseSigned } from '../../submit.ts';
 import type { ProviderDeps } from '../provider.ts';
 import type { GivenMessage } from '../submitting.ts';
-import { judgeTogether, takeTogether } from '../together.ts';
+import { judgeTogether, lengthOf, takeTogether } from '../together.ts';
 import { type FinishedForm, fieldsOf, finishedFormOf } from './form.ts';
 import { forEachRecipient, takeVariables } from './recipient-variables.ts';
 
@@ -51,7 +51,12 @@ async function takeForEach(
   const submissions = await judgeTogether(
     call,
     messages,
-    { key, found, make: (recipient) => (recipient === null ? nobody : make(recipient)) },
+    {
+      key,
+      found,
+      shared: lengthOf(read.fields),
+      make: (recipient) => (recipient === null ? nobody : make(recipient)),
+    },
     deps,
     budget,
   );

@@ -99,6 +99,16 @@ export function typeOf({ type }: { readonly type: string }): string {
   return parseMediaType(type)?.type ?? type.toLowerCase();
 }
 
+/** Characters of a mail that each of its messages is made of. */
+export function sharedLength({ subject, content, attachments, headers, custom_args }: Mail): number {
+  let length = subject?.length ?? 0;
+  for (const { value } of content ?? []) length += value.length;
+  for (const one of attachments ?? []) length += one.content.length;
+  for (const [name, value] of Object.entries({ ...headers, ...custom_args }))
+    length += name.length + String(value).length;
+  return length;
+}
+
 /** The one of a mail's messages at this place, in our terms. Throws a `Problem`: 400, 413. */
 export function messageOf(
   mail: Mail,

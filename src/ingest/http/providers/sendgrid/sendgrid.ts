@@ -9,7 +9,7 @@ import { NO_PARAMETERS, readParameters } from '../../query.ts';
 import type { Provider, ProviderDeps } from '../provider.ts';
 import { readBody, tellIgnored } from '../submitting.ts';
 import { judgeTogether, takeTogether } from '../together.ts';
-import { type Mail, mailSchema, messageOf, typeOf } from './fields.ts';
+import { type Mail, mailSchema, messageOf, sharedLength, typeOf } from './fields.ts';
 import { refuseAsSendgrid } from './refusals.ts';
 import { SUPPRESSION_ENDPOINTS } from './suppressions.ts';
 
@@ -46,7 +46,12 @@ async function send(call: Call, deps: ProviderDeps): Promise<void> {
     const submissions = await judgeTogether(
       call,
       mail.personalizations,
-      { key, found, make: (_, place) => messageOf(mail, place, { idempotencyKey: key, maxBytes }) },
+      {
+        key,
+        found,
+        shared: sharedLength(mail),
+        make: (_, place) => messageOf(mail, place, { idempotencyKey: key, maxBytes }),
+      },
       deps,
       budget,
     );
