@@ -97,6 +97,8 @@ export interface ReadFields {
   readonly pointTo: PointTo;
   /** The name of the whole when no field is at fault; absent for `The body`. */
   readonly whole?: string;
+  /** The send time as given, if it counts from now: repeats are compared by this text. */
+  readonly relativeSendAt?: string;
 }
 
 /** Further faults are neither reported nor searched for: the answer to a hostile request must not outgrow it. */

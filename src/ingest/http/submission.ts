@@ -68,7 +68,7 @@ export function* buildSubmission(
   refuseSender(context.key, from.domain);
   refuseAuthors(context.key, () => writtenAuthors(checked));
   refuseIgnoring(context.key, checked.ignoresSuppression);
-  const hash = context.idempotencyKey === null ? null : yield* hashOf(checked);
+  const hash = context.idempotencyKey === null ? null : yield* hashOf(checked, read.relativeSendAt);
   giveBackAllBut(
     content.chunks,
     checked.attachments.map((attachment) => attachment.content),
@@ -148,7 +148,7 @@ function* composeChecked(checked: Checked, messageId: string, context: Submissio
 }
 
 /** Hashes the parsed submission, so that notation and media type make no difference. */
-function* hashOf(checked: Checked): Sliced<string> {
+function* hashOf(checked: Checked, relativeSendAt: string | undefined): Sliced<string> {
   const { from, to, cc, bcc, fields, tags, metadata, priority } = checked;
   const attachments: unknown[] = [];
   for (const { content, contentType, ...named } of checked.attachments)
@@ -161,8 +161,8 @@ function* hashOf(checked: Checked): Sliced<string> {
     yield* digestible(fields.html),
     attachments,
     tags,
-    // The time itself, however written; a past time still differs from none.
-    fields.sendAt === null ? null : parseTimestamp(fields.sendAt),
+    // The time itself, however written; a past time still differs from none. What counts from now is another at each repeat.
+    relativeSendAt ?? (fields.sendAt === null ? null : parseTimestamp(fields.sendAt)),
     priority,
     fields.capture,
     [sortedByName(headers), sortedByName(Object.entries(metadata))],

@@ -15,6 +15,7 @@ import {
   faultyFields,
   NO_FIELDS,
   type PointTo,
+  type ReadFields,
 } from '../fields.ts';
 import type { SubmitDeps } from '../hand-over.ts';
 import { type Rewrite, readJsonBody } from '../read-fields.ts';
@@ -34,6 +35,8 @@ export interface GivenMessage {
   readonly pointTo: PointTo;
   /** Fields that were given but could not be read; what is wrong with them is told beside. */
   readonly faulty?: ReadonlySet<FieldName>;
+  /** See {@link ReadFields}. */
+  readonly relativeSendAt?: string;
 }
 
 /** The most faults of a body's form that are told. */
@@ -69,12 +72,12 @@ export function tellIgnored(exchange: Exchange, given: object, ignorable: readon
  */
 export async function toSubmission(
   call: Call,
-  { fields, pointTo, faulty = new Set<never>() }: GivenMessage,
+  { fields, faulty = new Set<never>(), ...rest }: GivenMessage,
   idempotencyKey: string | null,
   deps: SubmitDeps,
   others: readonly FieldFault[] = [],
 ): Promise<Submission> {
-  const read = { fields: { ...NO_FIELDS, ...fields }, faulty, faults: [], pointTo };
+  const read: ReadFields = { fields: { ...NO_FIELDS, ...fields }, faulty, faults: [], ...rest };
   const context = submissionContext(call, idempotencyKey, deps);
   return await inSlices(buildSubmission(read, context, deps.options.limits, others));
 }

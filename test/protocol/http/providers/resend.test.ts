@@ -158,6 +158,47 @@ describe('an email', () => {
     const { error } = await resend.emails.send({ ...EMAIL, subject: 'Other' }, options);
     expect(error).toMatchObject({ statusCode: 409, name: 'invalid_idempotent_request' });
   });
+
+  test('is sent once under one key, though "in 1 hour" is later by then', async () => {
+    const options = { idempotencyKey: 'order-2' };
+    const email = { ...EMAIL, scheduledAt: 'in 1 hour' };
+    const first = taken(await resend.emails.send(email, options));
+    const sendAt = world.last.sendAt;
+    await world.clock.advance(1500);
+    expect(taken(await resend.emails.send(email, options)).id).toBe(first.id);
+    expect(world.last.sendAt).toBe(sendAt);
+    for (const scheduledAt of ['in 2 hours', new Date(sendAt ?? 0).toISOString()]) {
+      const { error } = await resend.emails.send({ ...EMAIL, scheduledAt }, options);
+      expect(error).toMatchObject({ statusCode: 409, name: 'invalid_idempotent_request' });
+    }
+  });
+
+  test('says once where replies go', async () => {
+    const ask = (reply_to: string | string[], name: string, value: string) =>
+      world.ask({
+        method: 'POST',
+        path: '/emails',
+        key,
+        body: { ...EMAIL, reply_to, headers: { [name]: value } },
+      });
+    // Symfony's mailer names the first of them alone.
+    for (const same of ['Ann <a@example.com>', ['b@example.com', 'a@example.com']])
+      expect((await ask(same, 'reply-to', 'a@example.com, b@example.com')).status).toBe(200);
+    expect(world.lastText.match(/^Reply-To: .*$/gim)).toEqual(['reply-to: a@example.com, b@example.com']);
+    for (const [given, value] of [
+      ['c@example.com', 'a@example.com'],
+      [['a@example.com', 'c@example.com'], 'a@example.com'],
+      ['nobody', 'a@example.com'],
+      ['a@example.com', 'nobody'],
+    ] as const) {
+      const { status, json } = await ask([given].flat(), 'Reply-To', value);
+      expect([status, json['name'], json['message']]).toEqual([
+        422,
+        'validation_error',
+        expect.stringMatching(/headers\.Reply-To: .*reply_to/),
+      ]);
+    }
+  });
 });
 
 describe('a batch', () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { pointerToken } from '../../../../http/problem.ts';
+import { addressKey, parseAddressList } from '../../../../domain/mailbox.ts';
+import { type FieldFault, pointerToken } from '../../../../http/problem.ts';
 import { formatTimestamp } from '../../../../lib/clock.ts';
 import type { AddressField, FieldName, NamedValue, PointTo } from '../../fields.ts';
 import { NO_ADDRESSES } from '../../fields.ts';
@@ -56,6 +57,8 @@ const ATTACHMENT_NAMES: Readonly<Record<string, string>> = {
 
 /** A message of Resend's in our terms, at `now` (wall ms). */
 export function messageOf(email: Email, now: number): GivenMessage {
+  const { scheduled_at: given } = email;
+  const sendAt = given ? timeOf(given, now) : null;
   return {
     fields: {
       from: email.from || null,
@@ -68,9 +71,10 @@ export function messageOf(email: Email, now: number): GivenMessage {
       headers: headersOf(email),
       attachments: (email.attachments ?? []).map(attachmentFrom),
       tags: (email.tags ?? []).map(({ name, value }) => (value ? `${name}:${value}` : name)),
-      sendAt: email.scheduled_at ? timeOf(email.scheduled_at, now) : null,
+      sendAt,
     },
     pointTo,
+    ...(given && given !== sendAt && { relativeSendAt: given }),
   };
 }
 
@@ -85,9 +89,36 @@ function headersOf({ headers, reply_to }: Email): NamedValue[] {
     [values ?? []].flat().flatMap((value): NamedValue[] => (value === '' ? [] : [[name, value]])),
   );
   const { texts } = addressesOf(reply_to);
-  // Symfony's mailer says it twice, in full among the headers.
-  const isSaid = texts.length === 0 || given.some(([name]) => name.toLowerCase() === 'reply-to');
+  const isSaid = texts.length === 0 || given.some(isReplyTo);
   return isSaid ? given : [['Reply-To', texts.join(', ')], ...given];
+}
+
+/**
+ * The fault of a header Reply-To that leaves out an address of `reply_to`, which would get no reply. Symfony's mailer
+ * says it twice, in full among the headers.
+ */
+export function replyToFaults(email: Email): FieldFault[] {
+  const { texts } = addressesOf(email.reply_to);
+  const said = texts.length === 0 ? [] : headersOf(email).filter(isReplyTo);
+  const [name = ''] = said[0] ?? [];
+  const written = texts.join(', ');
+  const values = said.map(([, value]) => value);
+  if (values.every((value) => value === written)) return [];
+  const [asked, all] = [repliesOf(written), repliesOf(values.join(', '))];
+  if (asked !== null && all !== null && [...asked].every((one) => all.has(one))) return [];
+  const detail = 'This says other addresses than reply_to; give one of the two.';
+  return [{ pointer: pointTo('headers', name), code: 'reply_to', detail }];
+}
+
+const isReplyTo = ([name]: NamedValue) => name.toLowerCase() === 'reply-to';
+
+/** More than any mail has. */
+const MAX_REPLIES = 100;
+
+/** The addresses of a list; null if it is none. */
+function repliesOf(text: string): ReadonlySet<string> | null {
+  const list = parseAddressList(text, MAX_REPLIES);
+  return list.ok ? new Set(list.value.map(({ address }) => addressKey(address))) : null;
 }
 
 function attachmentFrom(given: z.infer<typeof attachment>) {

@@ -21,7 +21,7 @@ import { readNoBody } from '../../read-fields.ts';
 import type { Provider, ProviderDeps } from '../provider.ts';
 import { judgeAll, readBody, tellIgnored, toSubmission } from '../submitting.ts';
 import { withoutByteLists } from './byte-lists.ts';
-import { type Email, emailSchema, IGNORED, messageOf, timeOf } from './fields.ts';
+import { type Email, emailSchema, IGNORED, messageOf, replyToFaults, timeOf } from './fields.ts';
 import { listEmails, showEmail } from './reading.ts';
 import { refusalText, refuseAsResend } from './refusals.ts';
 import { SUPPRESSION_ENDPOINTS } from './suppressions.ts';
@@ -61,9 +61,10 @@ async function send(call: Call, deps: ProviderDeps): Promise<void> {
   if (outcome.kind === 'receipt') exchange.json(200, { id: messageUuid(outcome.receipt.id) });
 }
 
-/** What Resend has and we do not. */
-function notOffered({ template, attachments }: Email): FieldFault[] {
-  const faults: FieldFault[] = [];
+/** What Resend has and we do not, and what says two things at once. */
+function notOffered(email: Email): FieldFault[] {
+  const { template, attachments } = email;
+  const faults = replyToFaults(email);
   if (template != null)
     faults.push({
       pointer: '/template',
