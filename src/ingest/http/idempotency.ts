@@ -89,7 +89,7 @@ export function* digestOf(bytes: Uint8Array): Sliced<string> {
 }
 
 /** The SHA-256 of a value as JSON, in hex. `form` separates the ways to submit. */
-export function digestOfJson(form: 'fields' | 'raw' | 'resend', value: unknown): string {
+export function digestOfJson(form: 'fields' | 'raw' | 'resend' | 'batch', value: unknown): string {
   return createHash('sha256')
     .update(`${form}\0${JSON.stringify(value)}`)
     .digest('hex');

@@ -225,6 +225,39 @@ describe('a batch', () => {
     expect(errors).toEqual([{ index: 0, message: expect.stringMatching(/^to/) }]);
   });
 
+  test.each(['strict', 'permissive'] as const)(
+    'is another one with more, fewer or other emails: %s',
+    async (mode) => {
+      const [a, b, c] = ['a', 'b', 'c'].map((subject) => ({ ...EMAIL, subject }));
+      if (!a || !b || !c) throw new Error('three are fewer');
+      const bad = { ...EMAIL, to: 'nobody' };
+      const own = client(await world.key({ id: mode }));
+      const send = (emails: (typeof EMAIL)[], idempotencyKey: string) =>
+        own.batch.send(emails, { idempotencyKey, batchValidation: mode });
+      const before = world.intake.submissions.length;
+      const one = taken(await send([a], 'one'));
+      const two = taken(await send([a, b], 'two'));
+      expect(taken(await send([a], 'one')).data).toEqual(one.data);
+      expect(taken(await send([a, b], 'two')).data).toEqual(two.data);
+      for (const [emails, used] of [
+        [[a, b], 'one'],
+        [[a, c], 'two'],
+        [[a], 'two'],
+        [[a, b, c], 'two'],
+      ] as const) {
+        const { error } = await send([...emails], used);
+        expect(error).toMatchObject({ statusCode: 409, name: 'invalid_idempotent_request' });
+      }
+      expect(world.intake.submissions.length - before).toBe(3);
+      if (mode === 'strict') return;
+      const mixed = taken(await send([bad, a], 'mixed'));
+      expect(taken(await send([bad, a], 'mixed'))).toEqual(mixed);
+      const { error } = await send([c, a], 'mixed');
+      expect(error).toMatchObject({ statusCode: 409, name: 'invalid_idempotent_request' });
+      expect(world.intake.submissions.length - before).toBe(4);
+    },
+  );
+
   test('takes neither attachments nor a time', async () => {
     const answer = await world.ask({
       method: 'POST',

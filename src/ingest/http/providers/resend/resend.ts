@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Submission } from '../../../../domain/message.ts';
 import { type FieldFault, Problem } from '../../../../http/problem.ts';
 import { heldWhile } from '../../../../lib/budget.ts';
 import { messageUuid } from '../../../../lib/id.ts';
@@ -15,7 +16,7 @@ import {
   refuseSuspended,
   takeOne,
 } from '../../hand-over.ts';
-import { keyInBatch, keyOfBatch, readIdempotencyKey } from '../../idempotency.ts';
+import { digestOfJson, keyInBatch, keyOfBatch, readIdempotencyKey } from '../../idempotency.ts';
 import { NO_PARAMETERS, readParameters } from '../../query.ts';
 import { readNoBody } from '../../read-fields.ts';
 import type { Provider, ProviderDeps } from '../provider.ts';
@@ -114,14 +115,20 @@ async function sendBatch(call: Call, deps: ProviderDeps): Promise<void> {
     );
     const [first] = refused;
     if (isStrict && first !== undefined) throw within(first.problem, first.index);
-    const submissions = judged.flatMap((one) => ('submission' in one ? [one.submission] : []));
+    const submissions = asOneRequest(
+      judged.flatMap((one) => ('submission' in one ? [one.submission] : [])),
+      emails.length,
+    );
     const indexes = judged.flatMap((one, index) => ('submission' in one ? [index] : []));
     await call.checkKey();
     const handOver = isStrict ? handOverTogether : handOverAll;
     const receipts = await deps.inProgress.alone<readonly (Receipt | Problem)[]>(
       caller.key.id,
       key === null ? null : keyOfBatch(key),
-      () => handOver(submissions, deps),
+      async () => {
+        if (!isStrict) await refuseOtherBatch(submissions, deps);
+        return handOver(submissions, deps);
+      },
     );
     const failed = receipts.find((receipt) => receipt instanceof Problem);
     if (failed !== undefined && receipts.every((receipt) => receipt instanceof Problem)) throw failed;
@@ -137,6 +144,29 @@ async function sendBatch(call: Call, deps: ProviderDeps): Promise<void> {
       .map(({ index, problem }) => ({ index, message: refusalText(problem) }));
     exchange.json(200, isStrict ? { data } : { data, errors });
   });
+}
+
+/** Each is compared by the whole batch, of `count` emails: a repeat with another email, more or fewer is no repeat. */
+function asOneRequest(submissions: readonly Submission[], count: number): Submission[] {
+  const hashes = submissions.map(({ idempotency }) => idempotency && [idempotency.key, idempotency.hash]);
+  const hash = digestOfJson('batch', [count, hashes]);
+  return submissions.map((one) =>
+    one.idempotency ? { ...one, idempotency: { ...one.idempotency, hash } } : one,
+  );
+}
+
+/** Throws the problem 409 when the key's first batch was another. What is handed over together, the store refuses so. */
+async function refuseOtherBatch(
+  submissions: readonly Submission[],
+  { views, clock }: ProviderDeps,
+): Promise<void> {
+  for (const { keyId, idempotency } of submissions) {
+    if (keyId === null || idempotency === null) return;
+    const first = await views.remembered(keyId, idempotency.key, clock.wall());
+    if (first === null) continue;
+    if (first.hash !== idempotency.hash) throw idempotencyMismatch();
+    return;
+  }
 }
 
 /** What Resend takes of single emails alone. */
