@@ -218,6 +218,15 @@ describe('what is added', () => {
     });
   });
 
+  test('says nothing against the evidence of an entry that stands, unless it has its own', async () => {
+    const evidence = { messageId: null, at: EPOCH, code: 552, enhancedCode: '5.2.2', text: 'mailbox full' };
+    await suppress('stood', 'hard_bounce', 400, { scope: 'domain:example.com', evidence });
+    await post('bounces', json, '[{"address": "stood@example.org"}]');
+    expect(await stored('stood')).toMatchObject([{ evidence: { code: 552, text: 'mailbox full' } }]);
+    await post('bounces', json, '[{"address": "stood@example.org", "code": 550}]');
+    expect(await stored('stood')).toMatchObject([{ evidence: { code: 550 } }]);
+  });
+
   test.each([
     [
       'a wrong address among good ones',

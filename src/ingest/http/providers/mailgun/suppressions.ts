@@ -172,11 +172,16 @@ async function addAll(call: Call, list: List, deps: ProviderDeps): Promise<void>
   });
 }
 
-/** As a row of an import: with its time, code and text become the entry's evidence. */
+/**
+ * As a row of an import: with its time, code and text become the entry's evidence. Without any of them there is none, or
+ * it would take the place of a standing entry's.
+ */
 function rowOf({ address: written, code, error, created_at }: Added, now: number): NewEntry {
   return {
     address: written,
-    created_at: formatTimestamp(Math.min(created_at ?? now, now)),
+    ...((created_at !== null || code != null || error) && {
+      created_at: formatTimestamp(Math.min(created_at ?? now, now)),
+    }),
     ...(code != null && { code: String(code) }),
     ...(error && { error }),
   };
