@@ -126,6 +126,22 @@ const FULL: Suspension = { code: 'disk_full', detail: 'There is no room.', retry
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 const BODY = new URLSearchParams(MAIL).toString();
 
+test.each(['messages', 'messages.mime', 'events', 'bounces'])(
+  'a path to %s below what has no dot is not Mailgun’s',
+  async (name) => {
+    const scopes = ['messages:send', 'events:read', 'suppressions:read'] as const;
+    const Authorization = basicAuth(await world.key({ id: `dotless ${name}`, scopes }));
+    const isRead = name === 'events' || name === 'bounces';
+    const given: Ask = isRead ? { method: 'GET' } : { method: 'POST', headers: FORM, body: BODY };
+    const asked = (path: string) =>
+      world.ask({ ...given, path, headers: { ...given.headers, Authorization } });
+    const ours = await asked(`/v3/localhost/${name}`);
+    expect([ours.status, ours.json['code']]).toEqual([404, 'not_found']);
+    const theirs = await asked(`/mailgun/v3/localhost/${name}`);
+    expect([theirs.status, theirs.json]).toEqual([404, { message: expect.any(String) }]);
+  },
+);
+
 test.each<[number, string, () => Ask | Promise<Ask>]>([
   [400, 'a form that is none', () => ({ body: 'from=%zz' })],
   [
