@@ -79,24 +79,38 @@ interface AsOperation {
   readonly request: object;
 }
 
-async function answerWith(
-  call: Call,
-  deps: ActDeps,
-  { operation, request }: AsOperation,
-  act: (message: MessageRecord, acts: Acts) => Promise<void>,
-): Promise<void> {
-  const { exchange, caller, sourceAddress, params } = call;
-  const { message } = await findActionable(params['id'] ?? '', caller.key, deps.views);
-  const { id } = message;
-  if (message.keyId !== caller.key.id) {
-    const who = { keyName: caller.key.name, sourceAddress };
-    exchange.json(200, await deps.admin.act(who, operation, { ...request, id }));
+type Act = (message: MessageRecord, acts: Acts) => Promise<void>;
+
+async function answerWith(call: Call, deps: ActDeps, asOperation: AsOperation, act: Act): Promise<void> {
+  const { exchange } = call;
+  const { id, answer } = await actOn(call, deps, asOperation, act);
+  if (answer !== null) {
+    exchange.json(200, answer);
     return;
   }
-  await act(message, deps.acts);
   const detail = await deps.views.message(id);
   if (detail === null) throw messageNotFound();
   exchange.json(200, await statusJson(detail, deps.outlook));
+}
+
+/**
+ * Acts on the message that the path names. Returns its id, and what the operation answered as which it was done; null
+ * if the message is the key's own. Throws a `Problem`: 404, 403, and those of the act.
+ */
+export async function actOn(
+  { caller, sourceAddress, params }: Call,
+  { acts, views, admin }: Pick<ActDeps, 'acts' | 'views' | 'admin'>,
+  { operation, request }: AsOperation,
+  act: Act,
+): Promise<{ readonly id: string; readonly answer: unknown }> {
+  const { message } = await findActionable(params['id'] ?? '', caller.key, views);
+  const { id, keyId } = message;
+  if (keyId !== caller.key.id) {
+    const who = { keyName: caller.key.name, sourceAddress };
+    return { id, answer: await admin.act(who, operation, { ...request, id }) };
+  }
+  await act(message, acts);
+  return { id, answer: null };
 }
 
 /** Cancels the waiting recipients of a message. Throws the problems 404 and 409 `not_cancellable`. */

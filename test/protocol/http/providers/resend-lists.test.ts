@@ -1,7 +1,7 @@
 import { Resend } from 'resend';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SuppressionReason } from '../../../../src/domain/suppression.ts';
-import { idFloor, messageUuid } from '../../../../src/lib/id.ts';
+import { idFloor, messageUuid, readMessageId } from '../../../../src/lib/id.ts';
 import { World } from '../world.ts';
 
 /** Resend's lists, page by page, its suppressions, and a scheduled email that is moved (contract-2 §C2). */
@@ -90,6 +90,32 @@ describe('a scheduled email', () => {
     await world.clock.advance(7_200_000);
     const { error } = await own.emails.update({ id, scheduledAt: 'in 1 hour' });
     expect(error).toMatchObject({ statusCode: 422, name: 'validation_error' });
+  });
+
+  test('of another key is moved and cancelled by an administrator, which is written down', async () => {
+    const own = await client('owner');
+    const scopes = ['messages:send', 'messages:read_all', 'admin'] as const;
+    const operator = new Resend(await world.key({ id: 'operator', name: 'operator', scopes: [...scopes] }), {
+      baseUrl: `http://127.0.0.1:${world.port}`,
+    });
+    const { id } = taken(await own.emails.send({ ...EMAIL, scheduledAt: 'in 1 hour' }));
+    for (const one of [own, operator])
+      expect(taken(await one.emails.update({ id, scheduledAt: 'in 2 hours' }))).toEqual({
+        object: 'email',
+        id,
+      });
+    const at = new Date(world.clock.wall() + 7_200_000).toISOString();
+    expect(taken(await own.emails.get(id))).toMatchObject({ scheduled_at: at });
+    expect(taken(await operator.emails.cancel(id))).toEqual({ object: 'email', id });
+    const { error } = await operator.emails.cancel(id);
+    expect(error).toMatchObject({ statusCode: 422, name: 'validation_error' });
+    const all = { actor: null, action: null, subject: null, limit: 10, before: null };
+    const subject = readMessageId(id);
+    expect((await world.stores.journal.entries(all)).entries).toMatchObject([
+      { actor: 'operator', action: 'cancelMessage', subject, after: '{"error":"refused"}' },
+      { actor: 'operator', action: 'cancelMessage', subject },
+      { actor: 'operator', action: 'rescheduleMessage', subject },
+    ]);
   });
 
   test('keeps its time when the new one is none', async () => {

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { Submission } from '../../../../domain/message.ts';
 import { type FieldFault, Problem } from '../../../../http/problem.ts';
 import { heldWhile } from '../../../../lib/budget.ts';
+import { formatTimestamp } from '../../../../lib/clock.ts';
 import { messageUuid } from '../../../../lib/id.ts';
-import { cancelMessage, newSendAt, rescheduleMessage } from '../../acts.ts';
+import { actOn, cancelMessage, newSendAt, rescheduleMessage } from '../../acts.ts';
 import { refuseRate } from '../../batch.ts';
 import type { Access, Call } from '../../call.ts';
 import { refuseFaults } from '../../fields.ts';
-import { findActionable } from '../../find-message.ts';
 import {
   handOverAll,
   handOverTogether,
@@ -194,21 +194,22 @@ const changeSchema = z.strictObject({ scheduled_at: z.string().max(100) });
 
 /** Moves a scheduled email. */
 async function reschedule(call: Call, deps: ProviderDeps): Promise<void> {
-  const { exchange, caller, params } = call;
+  const { exchange, caller } = call;
   const budget = deps.budget.share(caller.key.id);
   const { scheduled_at: text } = await readBody(exchange, changeSchema, deps, budget);
   readParameters(exchange.query, NO_PARAMETERS);
   const now = deps.clock.wall();
   const sendAt = newSendAt(timeOf(text, now), now, '/scheduled_at');
-  const { message } = await findActionable(params['id'] ?? '', caller.key, deps.views);
-  await rescheduleMessage(message, sendAt, deps.acts);
-  exchange.json(200, { object: 'email', id: messageUuid(message.id) });
+  const request = { sendAt: formatTimestamp(sendAt) };
+  const { id } = await actOn(call, deps, { operation: 'rescheduleMessage', request }, (message, acts) =>
+    rescheduleMessage(message, sendAt, acts),
+  );
+  exchange.json(200, { object: 'email', id: messageUuid(id) });
 }
 
 async function cancel(call: Call, deps: ProviderDeps): Promise<void> {
-  const { exchange, caller, params } = call;
+  const { exchange, caller } = call;
   await readNoBody(exchange, deps.budget.share(caller.key.id));
-  const { message } = await findActionable(params['id'] ?? '', caller.key, deps.views);
-  await cancelMessage(message, deps.acts);
-  exchange.json(200, { object: 'email', id: messageUuid(message.id) });
+  const { id } = await actOn(call, deps, { operation: 'cancelMessage', request: {} }, cancelMessage);
+  exchange.json(200, { object: 'email', id: messageUuid(id) });
 }
