@@ -8,7 +8,7 @@ import { type BoundSmtp, createMailDns } from '../control/mail-dns.ts';
 import { queueOfAll } from '../control/nodes/figures.ts';
 import { writeReport } from '../control/nodes/report.ts';
 import { createNodesSight, type NodesSight, type OwnNode } from '../control/nodes/sight.ts';
-import { isPrivateUrl } from '../control/webhook-view.ts';
+import { mayBePrivate } from '../control/webhook-view.ts';
 import type { TopicCounts } from '../dashboard/hints.ts';
 import type { QueueFigures } from '../engine/contract.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
@@ -74,7 +74,7 @@ export function createWork(parts: WorkParts): Work {
       version,
       secretsOf: ({ endpoint: { id }, secrets }) =>
         signingSecrets(secrets, id, live.loaded.vault, clock.wall()),
-      mayBePrivate: (url) => isPrivateUrl(url, { resolution: () => live.loaded }),
+      mayBePrivate: (endpoint) => mayBePrivate(endpoint, { resolution: () => live.loaded }),
       dnsServers: () => live.config.dns.servers,
     }),
     fileWebhooks: fileWebhooks({

@@ -42,7 +42,12 @@ export function checkTogether(
   if (listener.busyTimeoutSeconds > listener.dataTimeoutSeconds)
     refuse('listener.busy_timeout_seconds', 'must not be over listener.data_timeout_seconds');
   for (const { key, rule } of portFlaws(config)) refuse(key, rule);
-  return [...faults, ...checkSources(config, effective), ...checkRelays(config, effective, faultyRelays)];
+  return [
+    ...faults,
+    ...checkSources(config, effective),
+    ...checkWebhooks(config, effective),
+    ...checkRelays(config, effective, faultyRelays),
+  ];
 }
 
 /** Each row of `listener.sources` needs a unique name, and an allowed range that no earlier row covers. */
@@ -66,6 +71,18 @@ function checkSources({ listener }: Config, effective: readonly Effective[]): Fa
       ...clash('cidr', (first) => `never counts, because ${first} has it first`),
       ...(listener.allowedCidrs.some((range) => overlap(range, row.cidr)) ? [] : [outside(row, index)]),
     ];
+  });
+}
+
+/** Endpoints of webhooks that have the name of an earlier one, and with it its id. */
+function checkWebhooks({ webhooks }: Config, effective: readonly Effective[]): Fault[] {
+  const key: SettingKey = 'webhooks.endpoints';
+  const source = effective.find((setting) => setting.key === key)?.source ?? 'default';
+  return webhooks.endpoints.flatMap(({ name }, index, rows) => {
+    const first = rows.findIndex((other) => other.name === name);
+    if (first === index) return [];
+    const rule = `is the name of ${key}[${first}] too`;
+    return [{ key: `${key}[${index}].name`, value: showValue(name), rule, source }];
   });
 }
 

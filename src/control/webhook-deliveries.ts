@@ -90,11 +90,22 @@ export async function retryWebhookDelivery(
   }
   const now = deps.clock.wall();
   await deps.webhooks.replayDeliveries(which, [{ endpoint: which, sequence, type: event.type }], now);
+  await hurryOldest(stored, now, deps);
   const page = { endpoint: which, state: null, before: sequence + 1, from: sequence, limit: 1 };
   const { deliveries } = await deps.webhooks.deliveries(page);
   const [delivery] = deliveries;
   const fresh = { sequence, type: event.type, state: 'pending', tries: [], nextTryAt: now } as const;
   return deliveryView(delivery ?? fresh, event);
+}
+
+/** A failing endpoint is tried with its oldest event first, whose next try may be hours away. */
+async function hurryOldest(
+  { endpoint: { id }, health }: StoredEndpoint,
+  now: number,
+  { webhooks }: Pick<WebhookDeps, 'webhooks'>,
+): Promise<void> {
+  const oldest = health.state === 'failing' ? await webhooks.oldestDelivery(id) : null;
+  if (oldest !== null) await webhooks.replayDeliveries(id, [oldest], now);
 }
 
 /** What nobody would post must not wait. */
@@ -143,6 +154,7 @@ export async function replayWebhook(
   const now = deps.clock.wall();
   for (let place = 0; place < found.length; place += PAGE)
     await deps.webhooks.replayDeliveries(which, found.slice(place, place + PAGE), now);
+  if (found.length > 0) await hurryOldest(stored, now, deps);
   return { replayed: found.length };
 }
 

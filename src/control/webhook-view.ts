@@ -1,6 +1,6 @@
 /** Webhooks as seen by the one who asks: whose endpoints they may see and change, with names of keys in place of ids. */
 import type { ApiKey } from '../domain/key.ts';
-import { isWebhookType, type WebhookTry } from '../domain/webhook.ts';
+import { isWebhookType, type WebhookEndpoint, type WebhookTry } from '../domain/webhook.ts';
 import { Problem } from '../http/problem.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { OperationError } from '../operations/call.ts';
@@ -134,12 +134,20 @@ const MAX_HEADERS = 5;
 const MAX_HEADER_BYTES = 1_000;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
-const OURS = /^(?:host|content-.*|transfer-encoding|connection|webhook-.*|user-agent)$/i;
+const OURS =
+  /^(?:host|content-.*|transfer-encoding|connection|webhook-.*|user-agent|expect|keep-alive|upgrade|te|trailer|proxy-.*)$/i;
 
-/** Whether a URL may lead to private addresses, and be plain HTTP: the configuration file says so. */
-export function isPrivateUrl(url: string, { resolution }: Pick<WebhookDeps, 'resolution'>): boolean {
+/** Whether an endpoint may lead to private addresses, and be plain HTTP: the configuration file says so. */
+export function mayBePrivate(
+  { url, inFile }: Pick<WebhookEndpoint, 'url' | 'inFile'>,
+  { resolution }: Pick<WebhookDeps, 'resolution'>,
+): boolean {
   const { privateUrls, endpoints } = resolution().config.webhooks;
-  return privateUrls.includes(url) || endpoints.some((one) => one.allowPrivate && one.url === url);
+  if (privateUrls.includes(url)) return true;
+  // What a row of the file may, no other endpoint with its URL may.
+  return (
+    inFile !== null && endpoints.some((one) => one.allowPrivate && one.name === inFile && one.url === url)
+  );
 }
 
 /** The URL of an endpoint. Throws `OperationError`, as the others do. */
@@ -151,7 +159,10 @@ export function urlIn(text: string, deps: WebhookDeps): string {
       'url',
       'Must be a URL such as https://shop.example.com/waybill, without a user name and a fragment.',
     );
-  if (url.protocol === 'https:' || (url.protocol === 'http:' && isPrivateUrl(url.href, deps)))
+  if (
+    url.protocol === 'https:' ||
+    (url.protocol === 'http:' && mayBePrivate({ url: url.href, inFile: null }, deps))
+  )
     return url.href;
   throw faulty('/url', 'url', 'Must begin with https://, unless webhooks.private_urls lists it.');
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { at, message, T0 } from '../../test/contract/store/fixtures.ts';
+import { apiKey, at, message, T0 } from '../../test/contract/store/fixtures.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { tryOf } from '../../test/support/webhooks.ts';
 import { createVault } from '../config/secrets.ts';
@@ -17,13 +17,16 @@ const PRIVATE = 'http://10.0.0.5:8080/told';
 
 let stores: SqliteStores;
 let clock: ManualClock;
+/** Of the file. */
+let endpoints: readonly object[];
 let operations: ReturnType<typeof webhookOperations>;
 const vault = createVault(new Uint8Array(32), seededRandom(1));
 
 beforeEach(() => {
   stores = openSqlite(':memory:');
   clock = new ManualClock();
-  const resolution = () => ({ config: { webhooks: { privateUrls: [PRIVATE], endpoints: [] } }, vault });
+  endpoints = [];
+  const resolution = () => ({ config: { webhooks: { privateUrls: [PRIVATE], endpoints } }, vault });
   // Of the configuration nothing else is read.
   const deps = {
     ...stores,
@@ -170,6 +173,54 @@ test('a replay of what failed does not wait for the next try, and leaves alone w
     { sequence: second.sequence, tries: [{ status: 500 }], nextTryAt: formatTimestamp(clock.wall()) },
     { tries: [] },
   ]);
+});
+
+test('a failing endpoint is tried with its oldest event first, which hurries with what is told again', async () => {
+  const { webhook } = await operations.addWebhook({ url: URL_TAKEN });
+  const which = webhook.id;
+  await stores.store.accept([message(), message()], at());
+  await operations.replayWebhook({ which, since: formatTimestamp(T0), only: 'all' });
+  const [newest, oldest] = (await operations.webhookDeliveries({ which })).deliveries;
+  if (newest === undefined || oldest === undefined) throw new Error('no deliveries');
+  const later = clock.wall() + DAY;
+  for (const { sequence } of [newest, oldest])
+    await stores.webhooks.settleDelivery({
+      endpoint: which,
+      sequence,
+      one: tryOf({ status: 500 }),
+      state: 'pending',
+      nextTryAt: later,
+    });
+  const failing = { ...HEALTHY, state: 'failing', failures: 12 } as const;
+  await stores.webhooks.setWebhookHealth(which, failing, clock.wall());
+  await operations.retryWebhookDelivery({ which, eventId: newest.eventId });
+  const due = await stores.webhooks.dueDeliveries(which, clock.wall(), 9);
+  expect(due.map(({ sequence }) => sequence)).toEqual([oldest.sequence, newest.sequence]);
+});
+
+test('a change that overlaps a rotation leaves the new secret in force', async () => {
+  const { webhook } = await operations.addWebhook({ url: URL_TAKEN });
+  const which = webhook.id;
+  const [{ secret }] = await Promise.all([
+    operations.rotateWebhook({ which }),
+    operations.changeWebhook({ which, description: 'changed' }),
+  ]);
+  const [stored] = await stores.webhooks.webhookEndpoints();
+  expect(signingSecrets(stored?.secrets ?? '', which, vault, clock.wall())?.[0]).toBe(secret);
+});
+
+test('what a row of the file may reach, no other endpoint may', async () => {
+  const url = 'http://10.0.0.9/hook';
+  endpoints = [{ name: 'shop', url, allowPrivate: true }];
+  await expect(operations.addWebhook({ url })).rejects.toThrow('Must begin with https://');
+});
+
+test('an endpoint is not enabled once its key has ended', async () => {
+  await stores.keyring.create(apiKey('key_shop', { name: 'shop', scopes: ['webhooks:manage'] }), 'hash');
+  const { webhook } = await operations.addWebhook({ url: URL_TAKEN, as: 'key_shop' });
+  await stores.keyring.revoke('key_shop', clock.wall());
+  const enabled = operations.changeWebhook({ which: webhook.id, enabled: true });
+  await expect(enabled).rejects.toThrow('is revoked or has expired');
 });
 
 test('what does not exist is named', async () => {

@@ -24,7 +24,7 @@ import { asRefusal } from './suppression-view.ts';
 import { replayWebhook, retryWebhookDelivery, webhookDeliveries } from './webhook-deliveries.ts';
 import {
   headersIn,
-  isPrivateUrl,
+  mayBePrivate,
   noWebhook,
   type Sight,
   sightOf,
@@ -120,7 +120,7 @@ async function changeWebhook(request: RequestOf<'changeWebhook'>, deps: WebhookD
     ...(enabled !== undefined && { enabled }),
     updatedAt: now,
   };
-  if (!(await deps.webhooks.changeWebhookEndpoint(endpoint, stored.secrets))) throw noWebhook(request.which);
+  if (!(await deps.webhooks.changeWebhookEndpoint(endpoint, null))) throw noWebhook(request.which);
   if (enabled === true) await deps.webhooks.setWebhookHealth(endpoint.id, HEALTHY, now);
   return sight.show(await sight.endpoint(request.which), await deps.webhooks.pendingDeliveries());
 }
@@ -131,14 +131,20 @@ function isOnlyEnabling({ which: _, as: __, enabled, ...others }: RequestOf<'cha
 }
 
 async function enableAgain(which: string, sight: Sight, deps: WebhookDeps): Promise<WebhookView> {
-  const { endpoint, secrets } = await sight.endpoint(which);
+  const { endpoint, keyEndsAt } = await sight.endpoint(which);
   const now = deps.clock.wall();
+  if (keyEndsAt !== null && keyEndsAt <= now) throw keyHasEnded(which);
   if (!endpoint.enabled) {
     await sight.changeable(which);
-    await deps.webhooks.changeWebhookEndpoint({ ...endpoint, enabled: true, updatedAt: now }, secrets);
+    await deps.webhooks.changeWebhookEndpoint({ ...endpoint, enabled: true, updatedAt: now }, null);
   }
   await deps.webhooks.setWebhookHealth(which, HEALTHY, now);
   return sight.show(await sight.endpoint(which), await deps.webhooks.pendingDeliveries());
+}
+
+function keyHasEnded(which: string): OperationError {
+  const detail = `The key of the webhook ${which} is revoked or has expired, and with it the webhook. Add it with another key.`;
+  return asRefusal('refused', new Problem(409, 'webhook_disabled', detail));
 }
 
 async function rotateWebhook(
@@ -173,7 +179,7 @@ async function testWebhook(
     version: deps.server()?.version ?? '0',
     secretsOf: (one) =>
       signingSecrets(one.secrets, one.endpoint.id, deps.resolution().vault, deps.clock.wall()),
-    mayBePrivate: (one) => isPrivateUrl(one, deps),
+    mayBePrivate: (one) => mayBePrivate(one, deps),
     dnsServers: () => deps.resolution().config.dns.servers,
   });
   const bytes = Buffer.from(JSON.stringify(body));

@@ -25,6 +25,8 @@ let running: Promise<void>;
 let most: number;
 let isFirst: boolean;
 let lookMs: number;
+/** The log seems to be empty. */
+let isBlind: boolean;
 
 beforeEach(() => {
   stores = openSqlite(':memory:');
@@ -34,9 +36,16 @@ beforeEach(() => {
   most = 0;
   isFirst = true;
   lookMs = SECOND;
+  isBlind = false;
   let underWay = 0;
   room = new WebhookRoom({
     ...stores,
+    views: {
+      events: async (query) => {
+        const after = 'after' in query.from ? query.from.after : 0;
+        return isBlind ? { events: [], next: after, more: false } : await stores.views.events(query);
+      },
+    },
     clock,
     random: seededRandom(3),
     events: new Events(),
@@ -294,6 +303,24 @@ test('an endpoint with too much pending is told of no more until that is told', 
   expect((await stores.webhooks.pendingDeliveries()).get(full)).toBe(60);
   expect(await healthOf(full)).toMatchObject({ state: 'failing' });
   expect(new Set(postsTo(well).map((post) => post.id)).size).toBe(61);
+});
+
+test('what cannot be seen yet is tried later, and nothing of it is forgotten', async () => {
+  const id = await endpoint();
+  await happens(1);
+  await clock.advance(2 * SECOND);
+  expect(postsTo(id)).toHaveLength(1);
+  // As over PostgreSQL, while an older transaction is under way when a node starts.
+  isBlind = true;
+  const [told] = await deliveriesOf(id);
+  if (told === undefined) throw new Error('no delivery');
+  await stores.webhooks.replayDeliveries(id, [told], clock.wall());
+  await clock.advance(5 * MINUTE);
+  expect(await deliveriesOf(id)).toMatchObject([{ state: 'pending', attempts: 0 }]);
+  isBlind = false;
+  await clock.advance(2 * SECOND);
+  expect(await deliveriesOf(id)).toMatchObject([{ state: 'delivered' }]);
+  expect(postsTo(id)).toHaveLength(2);
 });
 
 test('what was under way when the process ends is told by the next one', async () => {

@@ -47,6 +47,8 @@ export interface WebhookRoomDeps {
 const LOOK_MS = 1_000;
 /** Events that are looked at in one transaction. */
 const PAGE = 200;
+/** Deliveries that are added in one transaction. */
+const MAX_ROWS = 2_000;
 /** Requests at once to one endpoint. */
 const MAX_AT_ONCE = 4;
 /** How often pending deliveries are counted. */
@@ -95,6 +97,7 @@ export class WebhookRoom {
       try {
         // Two nodes at once, while the duty passes from one to the other, only repeat what may be repeated.
         if (membership.isFirst) await this.round(stopping);
+        else this.#setPending(new Map());
         this.#isFailing = false;
       } catch (error) {
         if (!this.#isFailing) fault('webhooks_failed', error);
@@ -124,10 +127,11 @@ export class WebhookRoom {
 
   async #fanOut(stored: readonly StoredEndpoint[], stopping: AbortSignal): Promise<void> {
     const { webhooks, views, clock } = this.#deps;
-    const told = await this.#withRoom(stored);
+    const told = await this.#withRoom(stored, stopping);
     for (let more = true; more && !stopping.aborted; ) {
       const cursor = await webhooks.webhookCursor();
-      const page = await views.events({ ...EVERY_EVENT, from: { after: cursor }, limit: PAGE });
+      const limit = Math.max(1, Math.min(PAGE, Math.floor(MAX_ROWS / Math.max(1, told.length))));
+      const page = await views.events({ ...EVERY_EVENT, from: { after: cursor }, limit });
       const next = page.next ?? cursor;
       if (next <= cursor) return;
       const deliveries = page.events.flatMap((event) => deliveriesOf(event, told));
@@ -136,21 +140,25 @@ export class WebhookRoom {
   }
 
   /** What came of events that are no longer kept is forgotten with them. */
-  async #forget(): Promise<void> {
+  async #forget(stopping: AbortSignal): Promise<void> {
     const { webhooks, views } = this.#deps;
     const { events } = await views.events({ ...EVERY_EVENT, from: { after: 0 }, limit: 1 });
-    const oldest = events[0]?.sequence ?? (await webhooks.webhookCursor());
-    await webhooks.forgetDeliveries(oldest, FORGOTTEN_AT_ONCE);
+    const [oldest] = events;
+    // Over PostgreSQL a log may seem empty for a while, as long as transactions are under way.
+    if (oldest === undefined) return;
+    let gone = FORGOTTEN_AT_ONCE;
+    while (gone === FORGOTTEN_AT_ONCE && !stopping.aborted)
+      gone = await webhooks.forgetDeliveries(oldest.sequence, FORGOTTEN_AT_ONCE);
   }
 
   /** Endpoints whose pending deliveries are not too many. */
-  async #withRoom(stored: readonly StoredEndpoint[]): Promise<StoredEndpoint[]> {
+  async #withRoom(stored: readonly StoredEndpoint[], stopping: AbortSignal): Promise<StoredEndpoint[]> {
     const { webhooks, clock } = this.#deps;
     const now = clock.mono();
     if (now - this.#countedAt >= COUNT_MS) {
       this.#countedAt = now;
       this.#setPending(await webhooks.pendingDeliveries());
-      await this.#forget();
+      await this.#forget(stopping);
     }
     const max = this.#deps.maxPending ?? MAX_PENDING;
     const hasRoom = ({ endpoint: { id } }: StoredEndpoint) => (this.#pending.get(id) ?? 0) < max;
@@ -209,9 +217,11 @@ export class WebhookRoom {
     const { sequence } = delivery;
     underWay.add(sequence);
     const ended = this.#tell(stored, delivery, stopping)
-      // After a failure of ours the next look is soon enough: what cannot be written must not be posted on and on.
+      // Otherwise the next look is soon enough: what cannot be seen or written must not be tried on and on.
       .then(
-        () => this.#wakeUp.wake(),
+        (wasTried) => {
+          if (wasTried) this.#wakeUp.wake();
+        },
         (error) => this.#deps.fault('webhook_failed', error),
       )
       .finally(() => {
@@ -221,14 +231,16 @@ export class WebhookRoom {
     this.#ended.add(ended);
   }
 
+  /** False: it could not be tried now. */
   async #tell(
     { endpoint, secrets }: StoredEndpoint,
     delivery: WebhookDelivery,
     stopping: AbortSignal,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { webhooks, clock, post, random, events } = this.#deps;
     const { sequence, attempts } = delivery;
     const event = await this.#eventOf(sequence);
+    if (event === undefined) return false;
     const startedAt = clock.wall();
     const one =
       event === null
@@ -238,7 +250,7 @@ export class WebhookRoom {
             stopping,
           );
     // What was cut off by our own end says nothing: the next process tries it again.
-    if (stopping.aborted && !hasSucceeded(one)) return;
+    if (stopping.aborted && !hasSucceeded(one)) return true;
     const now = clock.wall();
     const isDone = hasSucceeded(one);
     const next = isDone || event === null ? null : nextTryAt(attempts + 1, one, now, random.next());
@@ -250,6 +262,7 @@ export class WebhookRoom {
       // Pages ask how the endpoint fares as soon as they hear of it.
       events.emit({ type: 'webhook_tried', endpoint: endpoint.id, result: isDone ? 'delivered' : 'failed' });
     }
+    return true;
   }
 
   /** One after the other, as each begins where the one before has ended. */
@@ -271,11 +284,12 @@ export class WebhookRoom {
     await webhooks.setWebhookHealth(id, after, clock.wall());
   }
 
-  async #eventOf(sequence: number): Promise<Event | null> {
+  /** Null: it is no longer kept; undefined: it cannot be seen yet, as a transaction before it is still under way. */
+  async #eventOf(sequence: number): Promise<Event | null | undefined> {
     const { views } = this.#deps;
     const { events } = await views.events({ ...EVERY_EVENT, from: { after: sequence - 1 }, limit: 1 });
     const [event] = events;
-    return event?.sequence === sequence ? event : null;
+    return event === undefined || event.sequence === sequence ? event : null;
   }
 }
 

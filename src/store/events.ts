@@ -99,10 +99,14 @@ export interface EventRowRead {
 
 /** How many rows are read at once. */
 const SLICE = 500;
+/** And at least, of those of which every one is shown: some may only hold a place. */
+const LEAST = 8;
 
 /** Makes a page of rows that are read slice by slice. */
 export class EventPaging {
   readonly #query: EventQuery;
+  /** Rows may be read that it does not show. */
+  readonly #isFiltered: boolean;
   readonly #events: Event[] = [];
   #place: number;
   #examined = 0;
@@ -110,6 +114,9 @@ export class EventPaging {
   /** Reads on from `start`, a sequence. */
   constructor(query: EventQuery, start: number) {
     this.#query = query;
+    const { owner, types, message, recipient, tag, since } = query;
+    this.#isFiltered =
+      owner !== 'all' || types.length > 0 || [message, recipient, tag, since].some((one) => one !== null);
     this.#place = start;
   }
 
@@ -120,7 +127,8 @@ export class EventPaging {
 
   /** How many rows the next slice has, unless there are no more. */
   get wanted(): number {
-    return Math.min(SLICE, MAX_EVENTS_EXAMINED - this.#examined);
+    const useful = this.#isFiltered ? SLICE : Math.max(this.#query.limit - this.#events.length, LEAST);
+    return Math.min(SLICE, useful, MAX_EVENTS_EXAMINED - this.#examined);
   }
 
   /** Adds a slice, in the order of the query. Returns the page once it is complete. */

@@ -15,10 +15,12 @@ export interface Webhooks {
     endpoint: Omit<StoredEndpoint, 'keyEndsAt'>,
     limits: EndpointLimits,
   ): Promise<'added' | 'too_many'>;
-  /** Changes an endpoint as a whole, but for its key and its health. False: there is none. */
-  changeWebhookEndpoint(endpoint: WebhookEndpoint, secrets: string): Promise<boolean>;
   /**
-   * Sets how an endpoint fares. One that becomes disabled has its pending deliveries taken away, and the log gets
+   * Changes an endpoint as a whole, but for its key and its health; `secrets` null: they stay. False: there is none.
+   */
+  changeWebhookEndpoint(endpoint: WebhookEndpoint, secrets: string | null): Promise<boolean>;
+  /**
+   * Sets how an endpoint fares; one that is disabled only becomes healthy again. One that becomes disabled has its pending deliveries taken away, and the log gets
    * `webhook.disabled`, at `now`. False: there is none.
    */
   setWebhookHealth(id: string, health: WebhookHealth, now: number): Promise<boolean>;
@@ -46,7 +48,7 @@ export interface Webhooks {
    * there is a row for them. Returns how many.
    */
   replayDeliveries(endpoint: string, deliveries: readonly NewDelivery[], now: number): Promise<number>;
-  /** Removes ended deliveries of events before a sequence, at most `limit`. Returns how many. */
+  /** Removes deliveries of events before a sequence, at most `limit`. Returns how many. */
   forgetDeliveries(before: number, limit: number): Promise<number>;
 }
 

@@ -32,7 +32,7 @@ export interface Premises {
   /** When the hook of a relay was last proven (wall ms, to within hours); null for never, or if that is unknown. */
   readonly hookProvenAt: (relay: string) => Promise<number | null>;
   /** Endpoints of webhooks; null: unknown. */
-  readonly webhooks: Pick<Webhooks, 'webhookEndpoints' | 'pendingDeliveries'> | null;
+  readonly webhooks: Pick<Webhooks, 'webhookEndpoints'> | null;
   /** The API keys; null: unknown. */
   readonly keyring: Pick<Keyring, 'list' | 'signingIds' | 'findSigning'> | null;
   /** Undoes the counted refusal of one of our addresses for this reason: it was a test. */

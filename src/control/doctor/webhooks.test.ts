@@ -21,7 +21,7 @@ async function look(
     const sealed = loaded.vault === null ? '' : sealedSecrets('whsec_x', 'whe_1', loaded.vault);
     return { ...one, secrets: secrets ?? sealed, health: { ...HEALTHY, ...health } };
   });
-  const webhooks = { webhookEndpoints: async () => stored, pendingDeliveries: async () => new Map() };
+  const webhooks = { webhookEndpoints: async () => stored };
   const given = premises({ webhooks, ...(file === undefined ? { loaded } : { file }) });
   const found = await webhooksCheck(given, new AbortController().signal);
   return found.map(({ name, status, found: text }) => `${name} ${status}: ${text}`);

@@ -55,7 +55,7 @@ function lookAt({ endpoint, health, secrets }: StoredEndpoint, { loaded, clock }
     return warn(
       title,
       `The secret that signs what ${url} is told was sealed with another secret.key.`,
-      `waybill webhooks rotate ${id}`,
+      inFile === null ? `waybill webhooks rotate ${id}` : 'bring secret.key back, or restart the server',
     );
   if (health.state !== 'failing') return null;
   const since = health.failingSince === null ? '' : ` since ${formatTimestamp(health.failingSince)}`;

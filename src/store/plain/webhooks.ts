@@ -110,17 +110,20 @@ export const WEBHOOKS: Subject<Webhooks> = {
       return 'added';
     },
     *changeWebhookEndpoint({ id, keyId: _, ...definition }, secrets) {
+      const others = secrets === null ? sql`` : sql`, secrets = ${secrets}`;
       const changed = yield* run`UPDATE webhook_endpoints
-        SET definition = ${JSON.stringify(definition)}, secrets = ${secrets} WHERE id = ${id}`;
+        SET definition = ${JSON.stringify(definition)} ${others} WHERE id = ${id}`;
       return changed > 0;
     },
     *setWebhookHealth(id, health, now) {
       const [former] = yield* rows<Pick<EndpointRow, 'keyId' | 'health'>>`SELECT key_id AS "keyId", health
         FROM webhook_endpoints WHERE id = ${id} ${onPostgres(sql`FOR UPDATE`)}`;
       if (former === undefined) return false;
+      const wasDisabled = fromJson<WebhookHealth>(former.health).state === 'disabled';
+      // What was read before it was disabled must not undo that.
+      if (wasDisabled && health.state === 'failing') return true;
       yield* send`UPDATE webhook_endpoints SET health = ${JSON.stringify(health)} WHERE id = ${id}`;
-      if (health.state !== 'disabled' || fromJson<WebhookHealth>(former.health).state === 'disabled')
-        return true;
+      if (health.state !== 'disabled' || wasDisabled) return true;
       yield* send`DELETE FROM webhook_deliveries WHERE endpoint = ${id} AND next_try_at IS NOT NULL`;
       const facts: EventFacts = { webhook: { id, keyId: former.keyId }, text: health.reason ?? '' };
       yield* send`INSERT INTO events (at, type, facts)
@@ -187,7 +190,7 @@ export const WEBHOOKS: Subject<Webhooks> = {
     },
     *forgetDeliveries(before, limit) {
       return yield* run`DELETE FROM webhook_deliveries WHERE (endpoint, seq) IN (
-        SELECT endpoint, seq FROM webhook_deliveries WHERE seq < ${before} AND next_try_at IS NULL LIMIT ${limit})`;
+        SELECT endpoint, seq FROM webhook_deliveries WHERE seq < ${before} LIMIT ${limit})`;
     },
   },
 };

@@ -17,8 +17,8 @@ export interface WebhookPostDeps {
   readonly version: string;
   /** The secrets of an endpoint that sign now, as texts; null: they cannot be opened. */
   readonly secretsOf: (post: WebhookPost) => readonly string[] | null;
-  /** Whether this URL may lead to private addresses, and be plain HTTP. */
-  readonly mayBePrivate: (url: string) => boolean;
+  /** Whether this endpoint may lead to private addresses, and be plain HTTP. */
+  readonly mayBePrivate: (endpoint: WebhookPost['endpoint']) => boolean;
   /** `dns.servers`; absent or null: the system's. Names of URLs that may be private are looked up as the system does. */
   readonly dnsServers?: () => readonly string[] | null;
   /** Overrides the time that all of it may take, in ms. */
@@ -67,7 +67,7 @@ async function send(
   signal: AbortSignal,
 ): Promise<Exchanged> {
   const { url, headers } = endpoint;
-  const allowPrivate = mayBePrivate(url);
+  const allowPrivate = mayBePrivate(endpoint);
   const resolve: Resolve = allowPrivate
     ? systemResolve
     : (host) => publicAddresses(host, dnsServers?.() ?? null);

@@ -60,6 +60,11 @@ export function webhookContract(open: OpenSubject): void {
         health: failing,
         keyEndsAt: null,
       });
+      await subject.webhooks.changeWebhookEndpoint(first.endpoint, null);
+      expect((await subject.webhooks.webhookEndpoints())[0]).toMatchObject({
+        endpoint: first.endpoint,
+        secrets: 'anew',
+      });
       const unknown = storedEndpoint().endpoint;
       expect(await subject.webhooks.changeWebhookEndpoint(unknown, '')).toBe(false);
       expect(await subject.webhooks.setWebhookHealth(unknown.id, HEALTHY, T0)).toBe(false);
@@ -94,6 +99,9 @@ export function webhookContract(open: OpenSubject): void {
       const ofKey = async (keyId: string) =>
         (await subject.views.events({ ...query, owner: { keyId } })).events.length;
       expect([await ofKey('key_one'), await ofKey('key_two')]).toEqual([1, 0]);
+      // What was read before must not undo it.
+      await subject.webhooks.setWebhookHealth(id, { ...HEALTHY, state: 'failing' }, T0 + 3);
+      expect((await subject.webhooks.webhookEndpoints())[0]?.health).toEqual(disabled);
       await subject.webhooks.setWebhookHealth(id, HEALTHY, T0 + 3);
       await subject.webhooks.setWebhookHealth(id, disabled, T0 + 4);
       expect((await subject.views.events(query)).events).toHaveLength(2);
@@ -251,7 +259,7 @@ export function webhookContract(open: OpenSubject): void {
       expect([await pending(), await endpoints()]).toEqual([{}, [first]]);
     });
 
-    it('are forgotten with their events, once they have ended', async () => {
+    it('are forgotten with their events, so many at a time', async () => {
       const id = await told(1, 2, 3);
       for (const sequence of [1, 3])
         await subject.webhooks.settleDelivery({
@@ -261,7 +269,9 @@ export function webhookContract(open: OpenSubject): void {
           state: 'failed',
           nextTryAt: null,
         });
+      expect(await subject.webhooks.forgetDeliveries(3, 1)).toBe(1);
       expect(await subject.webhooks.forgetDeliveries(3, 9)).toBe(1);
+      expect(await subject.webhooks.forgetDeliveries(3, 9)).toBe(0);
       const { deliveries } = await subject.webhooks.deliveries({
         endpoint: id,
         state: null,
@@ -269,7 +279,7 @@ export function webhookContract(open: OpenSubject): void {
         from: 0,
         limit: 9,
       });
-      expect(deliveries.map(({ sequence }) => sequence)).toEqual([3, 2]);
+      expect(deliveries.map(({ sequence }) => sequence)).toEqual([3]);
     });
   });
 }
