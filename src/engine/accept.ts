@@ -208,7 +208,7 @@ export class Accept implements Intake {
       });
       const durationMs = clock.mono() - startedAt;
       this.#trouble = null;
-      return wanted.map((_, place) => this.#answer(routed[place], answers[place], durationMs));
+      return wanted.map((_, place) => this.#answer(routed[place], answers[place], { durationMs, together }));
     } catch (error) {
       for (const one of routed) {
         this.#takeBack(one);
@@ -269,12 +269,16 @@ export class Accept implements Intake {
     return { kind: 'suspended', suspension: this.#room.noteFull(refusal, keyId) };
   }
 
-  #answer(routed: Routed | undefined, answer: AcceptAnswer | undefined, durationMs: number): IntakeAnswer {
+  #answer(
+    routed: Routed | undefined,
+    answer: AcceptAnswer | undefined,
+    { durationMs, together }: Pick<Keeping, 'together'> & { readonly durationMs: number },
+  ): IntakeAnswer {
     if (answer === undefined || routed === undefined) throw new Error('the store gave no answer');
     if (answer.kind !== 'accepted') {
       this.#takeBack(routed);
       if (answer.kind === 'queue_full') this.#room.surprised();
-      return this.#refusal(answer, routed.record.keyId);
+      return this.#refusal(answer, together ? null : routed.record.keyId);
     }
     const { record, submission } = routed;
     this.#deps.events.emit({

@@ -34,7 +34,7 @@ const FULL: Readonly<Record<'all' | 'key' | 'tooLarge', Suspension>> = {
   tooLarge: {
     code: 'queue_limit',
     detail:
-      'The message is larger than this server’s whole queue may be. Send a smaller one, or ask the operator to raise limits.max_queued_bytes.',
+      'The message, or all messages of the request together, would be larger than this server’s whole queue may be. Send less at once, or ask the operator to raise limits.max_queued_bytes.',
     retryAfterSeconds: 3_600,
   },
 };
@@ -186,7 +186,7 @@ export class QueueRoom {
     const all = [...this.#admitted, ...wishes];
     const foresights = await store.foresee(all, { node, now: clock.wall() }, limits);
     const answers = foresights.slice(-wishes.length).map(({ answer }) => answer);
-    const refusal = together ? firstRefusal(answers) : null;
+    const refusal = together ? firstRefusal(wishes, answers, limits) : null;
     if (refusal !== null) {
       // The room that the others would have taken stays free: what is left is asked anew.
       await this.#foresee([NOTHING], false);

@@ -95,7 +95,8 @@ export type AcceptAnswer =
   | { readonly kind: 'replayed'; readonly id: string }
   | { readonly kind: 'idempotency_mismatch' }
   /**
-   * The overall queue, or that of the record's key, is full; `tooLarge`: the record would not fit even an empty one.
+   * The overall queue, or that of the record's key, is full; `tooLarge`: the record, or all
+   * that are accepted together, would not fit even an empty one.
    */
   | { readonly kind: 'queue_full'; readonly whose: 'all' | 'key'; readonly tooLarge: boolean };
 
@@ -129,10 +130,24 @@ export interface Foresight {
 /** Why a record is not accepted, other than that it was before. */
 export type Refusal = Exclude<AcceptAnswer, { readonly kind: 'accepted' | 'replayed' }>;
 
-/** The first refusal among answers, or foreseen ones; null if there is none. */
-export function firstRefusal(answers: readonly (AcceptAnswer | Foresight['answer'])[]): Refusal | null {
-  for (const answer of answers)
-    if (answer.kind === 'queue_full' || answer.kind === 'idempotency_mismatch') return answer;
+/**
+ * The first refusal among the answers foreseen for wishes that are granted together; null if there is none. It is for
+ * good where no queue would hold all of them.
+ */
+export function firstRefusal(
+  wishes: readonly AcceptWish[],
+  answers: readonly Foresight['answer'][],
+  { maxBytes }: QueueLimits,
+): Refusal | null {
+  for (const answer of answers) {
+    if (answer.kind === 'idempotency_mismatch') return answer;
+    if (answer.kind !== 'queue_full') continue;
+    const bytes = wishes.reduce(
+      (sum, { sizeBytes }, place) => (answers[place]?.kind === 'replayed' ? sum : sum + sizeBytes),
+      0,
+    );
+    return bytes > maxBytes ? { kind: 'queue_full', whose: 'all', tooLarge: true } : answer;
+  }
   return null;
 }
 
@@ -143,6 +158,7 @@ export function firstRefusal(answers: readonly (AcceptAnswer | Foresight['answer
 export function refusalOfAll(
   wishes: readonly AcceptWish[],
   foresee: (wishes: readonly AcceptWish[]) => readonly Foresight[],
+  limits: QueueLimits,
 ): Refusal | null {
   const hashes = new Map<string, string>();
   for (const { keyId, idempotency } of wishes) {
@@ -151,7 +167,8 @@ export function refusalOfAll(
     if ((hashes.get(name) ?? idempotency.hash) !== idempotency.hash) return { kind: 'idempotency_mismatch' };
     hashes.set(name, idempotency.hash);
   }
-  return firstRefusal(foresee(wishes).map(({ answer }) => answer));
+  const answers = foresee(wishes).map(({ answer }) => answer);
+  return firstRefusal(wishes, answers, limits);
 }
 
 /** Limits that refuse nothing. */

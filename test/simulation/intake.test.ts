@@ -112,6 +112,7 @@ test('what another node was faster to fill is not accepted in part either', asyn
   await store.accept(recordsOfAnotherNode(6), { node: 'b', now: life.wall() });
   const together = await engine.intake.accept(Array(3).fill(waiting('abc', 'key_one')), true);
   expect(together.map(({ kind }) => kind)).toEqual(['suspended', 'suspended', 'suspended']);
+  expect(engine.intake.suspended('key_one'), 'fewer may fit').toBeNull();
   expect((await views.figures(life.wall())).spool.incoming).toBe(7);
 });
 
@@ -160,6 +161,19 @@ test('a message too large for the room that is left shuts nobody out', async () 
   expect(engine.intake.suspended('key_one')).toBeNull();
   const [answer] = await engine.intake.accept([waiting('x'.repeat(10_001), null)]);
   expect(answer).toMatchObject({ suspension: { detail: expect.stringContaining('larger than') } });
+});
+
+test('messages that no queue would hold together are told so, whether or not there is room now', async () => {
+  const { engine } = await start({ maxBytes: 10_000 });
+  const half = () => waiting('x'.repeat(5_001), 'key_one');
+  const told = { suspension: { detail: expect.stringContaining('larger than') } };
+  expect(await engine.intake.accept([half(), half()], true)).toMatchObject([told, told]);
+  const repeat = { ...half(), idempotency: { key: 'k', hash: 'h' } };
+  expect(await offer(engine, repeat)).toEqual(['accepted']);
+  const [answer] = await engine.intake.accept([half(), repeat], true);
+  expect(answer, 'a repeat needs no room').toMatchObject({
+    suspension: { detail: expect.not.stringContaining('larger than') },
+  });
 });
 
 test('a plan is what accepting decides, and leaves nothing behind', async () => {

@@ -349,13 +349,14 @@ function takeAll(
 
 /** Why a batch is not accepted as a whole; null if it is. */
 function refusedTogether(work: Work, batch: readonly AcceptRecord[], limits: QueueLimits): Refusal | null {
-  return refusalOfAll(batch.map(wishOfRecord), (wishes) => {
+  const foresee = (wishes: readonly AcceptWish[]) => {
     const foresights = takeAll(work, wishes, work.at.now, limits);
     // It was a trial.
     for (const [place, wish] of wishes.entries())
       if (foresights[place]?.answer.kind === 'fits') work.room.giveBack(wish);
     return foresights;
-  });
+  };
+  return refusalOfAll(batch.map(wishOfRecord), foresee, limits);
 }
 
 function shortLanes({ deliveries }: AcceptRecord): string[] {

@@ -28,8 +28,9 @@ export function acceptVerb(books: Books) {
     limits?: QueueLimits,
     together = false,
   ): AcceptAnswer[] => {
+    const given = limits ?? NO_LIMITS;
     const refusal =
-      together && refusalOfAll(batch.map(wishOfRecord), (wishes) => foresee(wishes, at, limits ?? NO_LIMITS));
+      together && refusalOfAll(batch.map(wishOfRecord), (wishes) => foresee(wishes, at, given), given);
     if (refusal) return batch.map(() => refusal);
     return batch.map((record) => {
       const repeat = record.idempotency && findRepeat(findIdempotency, record.keyId, record.idempotency, at);
