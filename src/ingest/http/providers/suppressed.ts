@@ -21,25 +21,40 @@ interface Wanted {
   readonly scope?: string | null;
   readonly since: string | null;
   readonly until: string | null;
-  /** Below this id, null: from the newest on; and not below the other, null: to the oldest. */
+  /** Below this id, null: from the newest on. */
   readonly below?: string | null;
+  /** Not below this id, null: to the oldest. */
   readonly downTo?: string | null;
 }
 
 /** The most entries in a page of ours. */
 const PAGE = 200;
 
-/** The newest entries of this kind, up to `count`. */
-export async function newestEntries(
+/** What a walk through the list has found. */
+interface Walked {
+  readonly entries: readonly SuppressionView[];
+  /** Where there may be more: below this id. Null: there is nothing further. */
+  readonly next: string | null;
+}
+
+/** The most pages of ours that one walk reads: all in it may be of other kinds. */
+const MAX_PAGES = 50;
+
+/**
+ * The newest entries of this kind, up to `count`. With a condition, those for which it holds, and fewer where it has
+ * read enough.
+ */
+export async function walkEntries(
   call: Call,
   { below = null, downTo = null, scope = null, ...wanted }: Wanted,
   count: number,
+  isWanted: ((entry: SuppressionView) => boolean) | null,
   deps: ProviderDeps,
-): Promise<SuppressionView[]> {
-  const entries: SuppressionView[] = [];
+): Promise<Walked> {
+  const found: SuppressionView[] = [];
   let cursor: string | null = below;
-  do {
-    const limit = Math.min(PAGE, count - entries.length);
+  for (let pages = 0; isWanted === null || pages < MAX_PAGES; pages++) {
+    const limit = isWanted === null ? Math.min(PAGE, count - found.length) : PAGE;
     const query = { ...wanted, scope, domain: null, stream: null, limit, cursor };
     const page: Awaited<ReturnType<typeof askOfList<'listSuppressions'>>> = await askOfList(
       'listSuppressions',
@@ -47,11 +62,24 @@ export async function newestEntries(
       deps,
       query,
     );
-    entries.push(...page.suppressions);
+    const within = page.suppressions.filter(({ id }) => downTo === null || id >= downTo);
+    found.push(...(isWanted === null ? within : within.filter(isWanted)));
     cursor = page.nextCursor ?? null;
     if (downTo !== null && cursor !== null && cursor <= downTo) cursor = null;
-  } while (cursor !== null && entries.length < count);
-  return downTo === null ? entries : entries.filter(({ id }) => id >= downTo);
+    if (cursor === null || found.length >= count) break;
+  }
+  const entries = found.slice(0, count);
+  return { entries, next: found.length > count ? (entries.at(-1)?.id ?? null) : cursor };
+}
+
+/** The newest entries of this kind, up to `count`. */
+export async function newestEntries(
+  call: Call,
+  wanted: Wanted,
+  count: number,
+  deps: ProviderDeps,
+): Promise<readonly SuppressionView[]> {
+  return (await walkEntries(call, wanted, count, null, deps)).entries;
 }
 
 /** The most entries of one address. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Suppression, SuppressionReason } from '../../../../src/domain/suppression.ts';
 import { createIdSource } from '../../../../src/lib/id.ts';
 import { seededRandom } from '../../../../src/lib/random.ts';
@@ -181,6 +181,35 @@ test('the links of pages are whole URLs on the host that was asked', async () =>
     next: expect.stringMatching(
       /^http:\/\/mail\.example\.com:8025\/mailgun\/v3\/example\.com\/complaints\?page=next&address=paged4%40example\.org&cursor=sup_\w+&limit=1$/,
     ),
+  });
+});
+
+describe('of a long list', () => {
+  const PLACE = 'sup_01k9f5y7f0e2c4a8b6d0e2f4g6';
+  const get = (list: string, query: string) => ask({ path: `/v3/example.com/${list}?${query}` });
+
+  test.each(['bounces', 'complaints', 'unsubscribes'])('a page of %s is one walk', async (list) => {
+    const asked = vi.spyOn(world.stores.suppressions, 'suppressions');
+    await get(list, 'limit=1');
+    expect(asked).toHaveBeenCalledOnce();
+    asked.mockRestore();
+  });
+
+  test.each([
+    ['page=first', 200, new RegExp(`page=next&cursor=${PLACE}&`)],
+    ['page=last', 200, /page=first&/],
+    ['page=previous&cursor=sup_01a9f5y7f0e2c4a8b6d0e2f4g6', 400, /^$/],
+  ])('%s looks at a part, and leads on', async (query, status, next) => {
+    const asked = vi.spyOn(world.stores.suppressions, 'suppressions');
+    // Everything in it is on other lists.
+    for (let page = 0; page < 60; page++) asked.mockResolvedValueOnce({ entries: [], next: PLACE });
+    for (let page = 0; page < 9; page++) asked.mockResolvedValueOnce({ entries: [], next: null });
+    const answer = await get('bounces', query);
+    const { length } = asked.mock.calls;
+    asked.mockRestore();
+    const paging = Object(answer.json['paging']);
+    expect([answer.status, paging.next ?? '']).toEqual([status, expect.stringMatching(next)]);
+    expect(length).toBe(50);
   });
 });
 

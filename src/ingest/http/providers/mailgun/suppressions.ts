@@ -15,7 +15,7 @@ import { asInteger, invalidQuery, NO_PARAMETERS, parameterFault, readParameters 
 import { readForm, readJsonBody, requireType } from '../../read-fields.ts';
 import type { ProviderDeps, ProviderEndpoint } from '../provider.ts';
 import { checked } from '../submitting.ts';
-import { addEntries, entriesOfAddress, type NewEntry, newestEntries, removeEntries } from '../suppressed.ts';
+import { addEntries, entriesOfAddress, type NewEntry, removeEntries, walkEntries } from '../suppressed.ts';
 
 /**
  * Mailgun's lists of a domain (contract-2 §C5). Ours is one list: an entry is on Mailgun's by its reason, and on those of
@@ -216,8 +216,6 @@ function fieldsIn(form: readonly FormEntry[]): Readonly<Record<string, string>> 
 // Pages, the newest entry first. An entry's id is its place; its address is shown beside it, as Mailgun does.
 
 const MAX_LIMIT = 1000;
-/** Back from a place, and from the end, entries are counted from the newest on: no page may cost more. */
-const MAX_COUNTED = 10_000;
 const PAGES = ['first', 'last', 'next', 'previous'] as const;
 
 // biome-ignore format: a table
@@ -234,29 +232,28 @@ async function showList(call: Call, list: List, deps: ProviderDeps): Promise<voi
   const { limit, page, ...place } = readParameters(exchange.query, LIST_PARAMETERS);
   const at = page === 'next' || page === 'previous' ? await placeOf(call, list, place, deps) : null;
   const isBack = page === 'previous' || page === 'last';
+  // Back from a place, and from the end, entries are read from the newest on.
   const found = isBack
-    ? (await entriesFrom(call, list, { below: null, downTo: at }, MAX_COUNTED + 1, deps)).filter(
-        ({ id }) => id !== at,
-      )
+    ? await entriesFrom(call, list, { below: null, downTo: at }, Number.POSITIVE_INFINITY, deps)
     : await entriesFrom(call, list, { below: at, downTo: null }, limit, deps);
-  if (found.length > MAX_COUNTED) throw tooFar();
-  const entries = isBack ? found.slice(-limit) : found.slice(0, limit);
+  if (page === 'previous' && found.next !== null) throw tooFar();
+  const entries = isBack ? found.entries.filter(({ id }) => id !== at).slice(-limit) : found.entries;
   const [first, last] = [entries[0], entries.at(-1)];
-  const link = (name: (typeof PAGES)[number], entry: SuppressionView | undefined) => {
+  const onward = (isBack ? null : found.next) ?? last?.id ?? at;
+  const link = (name: (typeof PAGES)[number], entry?: SuppressionView, cursor: string | null = null) => {
     const query = new URLSearchParams({ page: name });
     if (entry !== undefined) query.set('address', entry.address);
-    const cursor = entry?.id ?? at;
-    if ((name === 'next' || name === 'previous') && cursor !== null) query.set('cursor', cursor);
+    if (cursor !== null) query.set('cursor', cursor);
     query.set('limit', String(limit));
     return `${clientOrigin(exchange, deps.options.trustedProxies)}${exchange.path}?${query}`;
   };
   exchange.json(200, {
     items: entries.map((entry) => shown(entry, list)),
     paging: {
-      first: link('first', undefined),
-      last: link('last', undefined),
-      next: last === undefined && at === null ? link('first', undefined) : link('next', last),
-      previous: first === undefined ? link('last', undefined) : link('previous', first),
+      first: link('first'),
+      last: link('last'),
+      next: onward === null ? link('first') : link('next', last, onward),
+      previous: first === undefined ? link('last') : link('previous', first, first.id),
     },
   });
 }
@@ -276,24 +273,21 @@ async function placeOf(
 }
 
 function tooFar(): Problem {
-  const detail = `Only the newest ${MAX_COUNTED} entries can be paged through backwards; follow next from the first page.`;
+  const detail = 'Only the newest entries can be paged through backwards; follow next from the first page.';
   return invalidQuery([parameterFault('page', 'out_of_range', detail)]);
 }
 
-/** The newest entries of a list within these bounds, at least `count` of them where there are so many. */
+/** The newest entries of a list within these bounds, up to `count`, by one walk through all reasons and scopes. */
 async function entriesFrom(
   call: Call,
   { reasons }: List,
   bounds: { readonly below: string | null; readonly downTo: string | null },
   count: number,
   deps: ProviderDeps,
-): Promise<SuppressionView[]> {
-  const found: SuppressionView[] = [];
-  for (const scope of scopesOf(call))
-    for (const reason of reasons) {
-      const wanted = { ...bounds, reason, scope, address: null, since: null, until: null };
-      found.push(...(await newestEntries(call, wanted, count, deps)));
-    }
-  // Ids are in the order of their making.
-  return found.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+): ReturnType<typeof walkEntries> {
+  const scopes = scopesOf(call);
+  const [reason, ...others] = reasons;
+  const wanted = { reason: others.length === 0 ? reason : null, address: null, since: null, until: null };
+  const isOn = (entry: SuppressionView) => reasons.includes(entry.reason) && scopes.includes(entry.scope);
+  return await walkEntries(call, { ...wanted, ...bounds }, count, isOn, deps);
 }
