@@ -116,6 +116,44 @@ describe('an email', () => {
     expect((await ask('/email', { body: broken })).json).toMatchObject({ ErrorCode: 300 });
   });
 
+  test('is refused with another form than a library writes', async () => {
+    const send = (Name: string, Value: string) =>
+      ask('/email', {
+        body: {
+          ...EMAIL,
+          Headers: [
+            { Name: 'X-Order', Value: '1' },
+            { Name, Value },
+          ],
+        },
+      });
+    for (const [name, value] of [
+      ['Content-Type', 'multipart/alternative; boundary="x"'],
+      ['content-type', 'Text/Plain; charset=UTF-8'],
+      ['Content-Type', 'text/html'],
+      ['MIME-Version', '1.0'],
+      ['Content-Transfer-Encoding', '8bit'],
+      ['Content-Transfer-Encoding', 'Quoted-Printable'],
+      ['Content-Transfer-Encoding', 'base64'],
+    ] as const)
+      expect([value, (await send(name, value)).status]).toEqual([value, 200]);
+    for (const [name, value] of [
+      ['Content-Type', 'text/calendar; method=REQUEST'],
+      ['Content-Type', 'application/pdf'],
+      ['Content-Type', 'text/plainer'],
+      ['MIME-Version', '2.0'],
+      ['Content-Transfer-Encoding', 'binary'],
+    ] as const) {
+      const { status, json } = await send(name, value);
+      expect([value, status, json['ErrorCode'], json['Message']]).toEqual([
+        value,
+        422,
+        300,
+        expect.stringContaining('Headers[1]'),
+      ]);
+    }
+  });
+
   test('names what it ignores, where it asks for something', async () => {
     const all = { ...EMAIL, MessageStream: 'outbound', TrackOpens: true, TrackLinks: 'HtmlOnly' };
     expect((await ask('/email', { body: all })).headers['x-waybill-ignored']).toBe(

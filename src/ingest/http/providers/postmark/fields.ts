@@ -99,13 +99,24 @@ function headersOf({ ReplyTo, Headers }: Email): NamedValue[] {
   return [
     ...(ReplyTo ? [['Reply-To', ReplyTo] as const] : []),
     ...(Headers ?? []).flatMap(({ Name, Value }): NamedValue[] =>
-      Value && !OF_FORM.has(Name.toLowerCase()) ? [[Name, Value]] : [],
+      Value && !isOfForm(Name, Value) ? [[Name, Value]] : [],
     ),
   ];
 }
 
-/** What Postmark's library for Ruby copies from the message that it takes apart: how that one was written. */
-const OF_FORM = new Set(['mime-version', 'content-type', 'content-transfer-encoding']);
+/**
+ * What Postmark's library for Ruby copies from the message that it takes apart: how that one was written. Any other
+ * value says what the mail is, and is refused with the header.
+ */
+const OF_FORM: ReadonlyMap<string, RegExp> = new Map([
+  ['mime-version', /^1\.0$/],
+  ['content-type', /^(?:multipart\/[\w-]+|text\/(?:plain|html))[ \t]*(?:;|$)/i],
+  ['content-transfer-encoding', /^(?:7bit|8bit|quoted-printable|base64)$/i],
+]);
+
+function isOfForm(name: string, value: string): boolean {
+  return OF_FORM.get(name.toLowerCase())?.test(value.trim()) === true;
+}
 
 function attachmentFrom({ Name, Content, ContentType, ContentID, Disposition }: z.infer<typeof attachment>) {
   const contentId = ContentID?.replace(/^cid:/i, '') || null;
