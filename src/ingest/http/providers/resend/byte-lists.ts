@@ -14,7 +14,8 @@ const OPEN = 0x5b;
 const CLOSE = 0x5d;
 /**
  * Names of fields that hold them. Within a string their quotes would be escaped, so that what looks like one is one, or
- * the end of a longer name, which no field has.
+ * the end of a longer name, which no field has. They are looked for wherever they are, so that a header called `data`
+ * may be given as a list of bytes, too, instead of being refused: no mail has one, and its place costs a parser.
  */
 const NAMES = ['"content"', '"data"'] as const;
 /** Fields of these names that are looked at: many more than an email has files. */
