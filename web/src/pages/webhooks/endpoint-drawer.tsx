@@ -15,6 +15,7 @@ import { useCall, useDoing } from '../../queries.ts';
 import { EventFields } from './event-fields.tsx';
 import { useWebhookTest } from './tries.tsx';
 import {
+  changeOf,
   checkWebhook,
   formOf,
   type Header,
@@ -42,7 +43,7 @@ export function EndpointDrawer({
   const save = useDoing(
     async (form: WebhookForm) => {
       if (of === null) return await call('addWebhook', requestOf(form));
-      await call('changeWebhook', { which: of.id, ...requestOf(form) });
+      await call('changeWebhook', { which: of.id, ...changeOf(of, form) });
       return null;
     },
     {
@@ -71,7 +72,7 @@ export function EndpointDrawer({
           of === null ? 'A URL of yours, to which events are posted as they happen.' : <Said text={of.url} />,
       }}
     >
-      {(form) => <EndpointFields form={form} />}
+      {(form) => <EndpointFields form={form} ofKey={of?.key ?? null} />}
     </Form>
   );
 }
@@ -80,7 +81,7 @@ interface Props {
   readonly form: FormInHand<WebhookForm>;
 }
 
-function EndpointFields({ form }: Props) {
+function EndpointFields({ form, ofKey }: Props & { readonly ofKey: string | null }) {
   const { field, values, faults, put } = form;
   return (
     <>
@@ -104,7 +105,11 @@ function EndpointFields({ form }: Props) {
         error={faults['types']}
         onChange={(types) => put({ types })}
       />
-      <KeysField form={form} />
+      {ofKey === null ? (
+        <KeysField form={form} />
+      ) : (
+        <p className="text-soft">It belongs to the key {ofKey}, and is told of its messages alone.</p>
+      )}
       <ListField
         label="Only messages with one of these tags"
         hint="Empty for all. Enter or a comma ends a tag."

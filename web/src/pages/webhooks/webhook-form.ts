@@ -60,6 +60,14 @@ export function requestOf(form: WebhookForm): Omit<RequestOf<'addWebhook'>, 'ena
   };
 }
 
+/** What is asked to be changed: the fields that differ. What was not touched may name what is no longer there. */
+export function changeOf(of: Endpoint, form: WebhookForm): Partial<ReturnType<typeof requestOf>> {
+  const [before, after] = [requestOf(formOf(of)), requestOf(form)];
+  const same = (name: keyof typeof after) => JSON.stringify(before[name]) === JSON.stringify(after[name]);
+  const names = (Object.keys(after) as (keyof typeof after)[]).filter((name) => !same(name));
+  return Object.fromEntries(names.map((name) => [name, after[name]]));
+}
+
 /** What is wrong with a form by itself, by field. */
 export function checkWebhook({ url, types, headers }: WebhookForm) {
   const names = filled(headers).map(({ name }) => name.trim().toLowerCase());

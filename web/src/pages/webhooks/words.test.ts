@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { EVENT_TYPES } from '../../../../src/domain/event.ts';
 import { eventId } from '../../../../src/lib/id.ts';
 import { fieldOfTime, missedSince, timeOfField } from './missed.ts';
-import { checkWebhook, formOf, NEW_WEBHOOK, requestOf } from './webhook-form.ts';
+import { changeOf, checkWebhook, formOf, NEW_WEBHOOK, requestOf } from './webhook-form.ts';
 import {
   type Endpoint,
   EVENT_GROUPS,
@@ -108,4 +108,13 @@ test('times are written and read in UTC, and never later than they are', () => {
   expect(fieldOfTime(NOW)).toBe('2026-11-27T21:00:00');
   expect(timeOfField(fieldOfTime(NOW))).toBe('2026-11-27T21:00:00.000Z');
   expect(['', 'tomorrow'].map(timeOfField)).toEqual([null, null]);
+});
+
+test('a change names only what differs', () => {
+  const form = formOf(ENDPOINT);
+  expect(changeOf(ENDPOINT, form)).toEqual({});
+  expect(changeOf(ENDPOINT, { ...form, description: 'Bills', subject: false })).toEqual({
+    description: 'Bills',
+    include: [],
+  });
 });
