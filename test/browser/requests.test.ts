@@ -81,7 +81,7 @@ describeWith(NEEDED, 'the log of requests', () => {
     expect(await row(wide, '422').count()).toBe(0);
     await dashboard.client('idle');
     await wide.goto('/requests?key=idle');
-    await wide.getByText('No request is like that').waitFor();
+    await wide.getByText('No requests match').waitFor();
   });
 
   test('opens by keys to what to do, and the request id can be copied', async () => {

@@ -172,7 +172,7 @@ describeWith(NEEDED, 'what became of mail', () => {
     await expect.poll(() => wide.getByRole('row').count()).toBe(2);
     await row(wide, '*@blocked.example').getByText('asked by phone').waitFor();
     await wide.goto('/suppressions?q=bob@blocked.example');
-    await wide.getByText('No entry is like that').waitFor();
+    await wide.getByText('No entries match').waitFor();
     await wide.getByRole('link', { name: '*@blocked.example' }).click();
     const drawer = wide.getByRole('dialog', { name: '*@blocked.example' });
     await drawer.getByText('never by itself').waitFor();
@@ -200,7 +200,7 @@ describeWith(NEEDED, 'what became of mail', () => {
       expect(await wide.getByRole('alert').count()).toBe(0);
     }
     await wide.goto('/suppressions?q=nobody.example');
-    await wide.getByText('No entry is like that').waitFor();
+    await wide.getByText('No entries match').waitFor();
     const held = Promise.withResolvers<void>();
     await wide.route('**/api/call/listSuppressions', async (route) => {
       await held.promise;
@@ -209,7 +209,7 @@ describeWith(NEEDED, 'what became of mail', () => {
     await wide.getByLabel('Search the list').fill('example.net');
     await wide.keyboard.press('Enter');
     await wide.getByRole('status', { name: 'Loading' }).waitFor();
-    expect(await wide.getByText('No entry is like that').count()).toBe(0);
+    expect(await wide.getByText('No entries match').count()).toBe(0);
     held.resolve();
     await row(wide, 'gone@example.net').waitFor();
     await wide.unroute('**/api/call/listSuppressions');
@@ -226,7 +226,7 @@ describeWith(NEEDED, 'what became of mail', () => {
     expect(await remove.isDisabled()).toBe(true);
     await dialog.getByRole('textbox').fill('complaint');
     await remove.click();
-    await wide.getByText('No entry is like that').waitFor();
+    await wide.getByText('No entries match').waitFor();
   });
 
   test('a file is imported, with what is wrong in it, and the list exported again', async () => {

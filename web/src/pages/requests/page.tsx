@@ -52,7 +52,7 @@ export function RequestsPage() {
   return (
     <Page
       title="Requests"
-      note="Why did my call fail? Every request to the API that named a key, with its answer."
+      note="Why did my call fail? What was asked of the API, and how it was answered."
       actions={<Button icon={RefreshCw} label="Refresh" busy={isFetching} onClick={() => void refetch()} />}
     >
       <Toolbar>
@@ -87,7 +87,7 @@ export function RequestsPage() {
                   // Empty is the answer to the former question.
                   <LoadingState lines={10} />
                 ) : show !== undefined || key !== undefined ? (
-                  <EmptyState icon={Search} title="No request is like that">
+                  <EmptyState icon={Search} title="No requests match">
                     Other keys, or all requests, may have more.
                   </EmptyState>
                 ) : (
@@ -224,7 +224,7 @@ function RequestDrawer({
             'What to do': cure === null ? undefined : <Words text={cure} />,
             Key:
               key === null ? (
-                'none that is known'
+                'unknown'
               ) : (
                 <button
                   type="button"
@@ -246,9 +246,11 @@ function RequestDrawer({
             <h3 className="mb-2 font-semibold">Fields that were wrong</h3>
             <KeyValue
               rows={Object.fromEntries(
-                faults.map((fault) => [
-                  fault.pointer,
-                  <div key={fault.pointer}>
+                faults.map((fault, place) => [
+                  faults.findIndex(({ pointer }) => pointer === fault.pointer) === place
+                    ? fault.pointer
+                    : `${fault.pointer} (${place + 1})`,
+                  <div key={`${fault.pointer} ${fault.code}`}>
                     <code className="font-mono text-sm break-all">{fault.code}</code>
                     <p>
                       <Words text={fault.meaning} /> <Words text={fault.cure} />

@@ -146,7 +146,7 @@ function NotFound({ address }: { readonly address: string | null }) {
   );
   const entry = check.data?.results[0]?.suppression;
   return (
-    <EmptyState icon={Search} title="No entry is like that">
+    <EmptyState icon={Search} title="No entries match">
       {entry ? (
         <>
           But mail to this address is not sent, because of{' '}

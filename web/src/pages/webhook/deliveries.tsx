@@ -54,7 +54,7 @@ export function Deliveries({ of }: { readonly of: Endpoint }) {
               list.query.isPlaceholderData ? (
                 <LoadingState />
               ) : status === undefined ? (
-                <EmptyState icon={Send} title="It was told nothing yet">
+                <EmptyState icon={Send} title="No deliveries yet">
                   It is told of what happens from its creation on. A test shows at once whether it listens.
                 </EmptyState>
               ) : (

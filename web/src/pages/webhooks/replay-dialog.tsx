@@ -72,9 +72,9 @@ export function ReplayDialog({
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const SPANS = [
-  ['An hour ago', HOUR_MS],
-  ['A day', DAY_MS],
-  ['A week', 7 * DAY_MS],
+  ['Last hour', HOUR_MS],
+  ['Last day', DAY_MS],
+  ['Last week', 7 * DAY_MS],
 ] as const;
 
 function ReplayFields({
@@ -148,6 +148,6 @@ function checkTimes({ since, until }: ReplayForm) {
   const [from, to] = [timeOfField(since), timeOfField(until)];
   return {
     since: from === null ? 'Enter a time.' : null,
-    until: from !== null && to !== null && to <= from ? 'It must be after the other.' : null,
+    until: from !== null && to !== null && to <= from ? 'Must be later than Since.' : null,
   };
 }

@@ -44,7 +44,7 @@ export function TryDetails({ of }: { readonly of: Try }) {
       </div>
       {error !== null && <Said text={error} lines="several" className="block text-failed" />}
       {answer !== '' && <CodeBlock label="Answer" code={plainLines(answer)} wrap />}
-      {answer === '' && status !== null && <p className="text-sm text-soft">Nothing stood in the answer.</p>}
+      {answer === '' && status !== null && <p className="text-sm text-soft">The answer was empty.</p>}
     </div>
   );
 }
@@ -93,7 +93,7 @@ export function TestDialog({ of, onClose }: { readonly of: Endpoint; readonly on
       <div className="min-h-28 space-y-3">
         <p className="text-soft">
           An event of the type <code className="font-mono text-sm">webhook.test</code> is posted to it now. It
-          stands in no list, and nobody else is told of it.
+          is not in the log of events, and nobody else is told of it.
         </p>
         {outcome}
       </div>
