@@ -40,7 +40,8 @@ async function send(call: Call, deps: ProviderDeps): Promise<void> {
     readParameters(exchange.query, NO_PARAMETERS);
     const { key, faults } = readIdempotencyKey(exchange);
     if (mail.personalizations.length > 1) refuseRate(id, mail.personalizations.length, deps);
-    tellIgnored(exchange, ignorable(mail), Object.keys(ignorable(mail)));
+    const ignored = ignorable(mail);
+    tellIgnored(exchange, ignored, Object.keys(ignored));
     const found = [...faults, ...notOffered(mail)];
     const { maxMessageBytes: maxBytes } = deps.options.limits;
     const submissions = await judgeTogether(
