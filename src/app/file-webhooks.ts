@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { readSecret } from '../config/load.ts';
 import type { Vault } from '../config/secrets.ts';
 import type { FileWebhook } from '../config/settings-webhooks.ts';
@@ -7,7 +8,7 @@ import type { ApiKey } from '../domain/key.ts';
 import { HEALTHY, MAX_WEBHOOKS, type WebhookEndpoint } from '../domain/webhook.ts';
 import type { Clock } from '../lib/clock.ts';
 import { readError } from '../lib/error.ts';
-import { namedId } from '../lib/id.ts';
+import { idOfBytes } from '../lib/id.ts';
 import type { Log } from '../lib/log.ts';
 import type { Keyring } from '../store/accounts.ts';
 import type { StoredEndpoint, Webhooks } from '../store/webhooks.ts';
@@ -87,7 +88,7 @@ async function take(
     return isAdded ? null : `There are ${MAX_WEBHOOKS} webhooks already.`;
   }
   const [signs] = signingSecrets(former.secrets, endpoint.id, vault, now) ?? [];
-  const isSame = signs === secret && JSON.stringify(former.endpoint) === JSON.stringify(endpoint);
+  const isSame = signs === secret && isDeepStrictEqual(former.endpoint, endpoint);
   if (isSame) return null;
   const secrets = signs === secret ? former.secrets : sealedSecrets(secret, endpoint.id, vault);
   await webhooks.changeWebhookEndpoint({ ...endpoint, updatedAt: now }, secrets);
@@ -95,25 +96,19 @@ async function take(
 }
 
 function endpointOf(
-  one: FileWebhook,
+  { name, secretFile: _, allowPrivate: __, keys: named, ...told }: FileWebhook,
   keys: readonly ApiKey[],
   former: WebhookEndpoint | null,
   now: number,
 ): WebhookEndpoint {
-  const idOfKey = (name: string) =>
-    keys.find((key) => key.name === name && key.revokedAt === null)?.id ?? name;
+  const idOfKey = (one: string) => keys.find((key) => key.name === one && key.revokedAt === null)?.id ?? one;
   return {
-    id: idOf(one.name),
+    id: idOf(name),
     keyId: null,
-    inFile: one.name,
-    url: one.url,
-    types: one.types,
+    inFile: name,
+    ...told,
     // What names no key is the id of none: it is told of nothing instead of everything.
-    keys: one.keys.map(idOfKey),
-    tags: one.tags,
-    description: one.description,
-    includesSubject: one.includesSubject,
-    enabled: one.enabled,
+    keys: named.map(idOfKey),
     headers: {},
     createdAt: former?.createdAt ?? now,
     updatedAt: former?.updatedAt ?? now,
@@ -122,7 +117,7 @@ function endpointOf(
 
 /** The same for a name, on every node and at every start. */
 function idOf(name: string): string {
-  return namedId('whe_', createHash('sha256').update(`webhook ${name}`).digest());
+  return idOfBytes('whe_', createHash('sha256').update(`webhook ${name}`).digest());
 }
 
 const SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;

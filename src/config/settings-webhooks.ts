@@ -1,22 +1,18 @@
-import { isWebhookType } from '../domain/webhook.ts';
+import { isWebhookType, type WebhookEndpoint } from '../domain/webhook.ts';
 import { flag, listOf, path, text, webUrl } from './kinds.ts';
 import { type RowValues, rowField, rowsOf } from './rows.ts';
 import { live } from './setting.ts';
 
 /** `webhooks`: endpoints that stand in the configuration file, and what endpoints may be. */
 
-/** An endpoint of the file. */
-export interface FileWebhook {
+/** An endpoint of the file; its keys are names. */
+export interface FileWebhook
+  extends Pick<
+    WebhookEndpoint,
+    'url' | 'types' | 'keys' | 'tags' | 'description' | 'includesSubject' | 'enabled'
+  > {
   readonly name: string;
-  readonly url: string;
   readonly secretFile: string;
-  readonly types: readonly string[];
-  /** Names. */
-  readonly keys: readonly string[];
-  readonly tags: readonly string[];
-  readonly description: string;
-  readonly includesSubject: boolean;
-  readonly enabled: boolean;
   readonly allowPrivate: boolean;
 }
 

@@ -159,7 +159,7 @@ export function eventId(at: number, sequence: number): string {
 }
 
 /** An id that follows from bytes, such as a digest: the same each time. */
-export function namedId(prefix: string, bytes: Uint8Array): string {
+export function idOfBytes(prefix: string, bytes: Uint8Array): string {
   return prefix + [...bytes.subarray(0, 26)].map((byte) => ALPHABET.charAt(byte % 32)).join('');
 }
 

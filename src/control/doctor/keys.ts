@@ -1,4 +1,3 @@
-/** A file of its own: no other check is about keys. */
 import { signingKeys } from '../signing-keys.ts';
 import { ok, skipped, warn } from './finding.ts';
 import type { Check } from './premises.ts';
@@ -7,7 +6,10 @@ const NAME = 'SES access keys';
 /** Most keys to name. */
 const MAX_NAMED = 10;
 
-/** Whether what clients of SES sign with can be opened: with another secret.key their signatures are refused. */
+/**
+ * Whether what clients of SES sign with can be opened: with another secret.key their signatures are refused.
+ * It is a file of its own, as no other check is about keys.
+ */
 export const signingCheck: Check = async ({ keyring, loaded, clock }) => {
   if (keyring === null) return [skipped(NAME, 'The database cannot be opened, and with it the keys.')];
   const now = clock.wall();

@@ -46,6 +46,17 @@ export async function answerAdmin(call: Call, deps: AdminDeps): Promise<void> {
   }
 }
 
+/** Runs an operation as the calling key, within its rights: the activity records the key's name and address. */
+export async function askAsKey(
+  operation: string,
+  { caller, sourceAddress }: Call,
+  { admin }: Pick<AdminDeps, 'admin'>,
+  request: object,
+): Promise<unknown> {
+  const who = { keyName: caller.key.name, sourceAddress };
+  return await admin.act(who, operation, { ...request, as: caller.key.id });
+}
+
 async function readRequest(
   { exchange, caller }: Call,
   maxBytes: number,

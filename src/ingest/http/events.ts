@@ -29,7 +29,8 @@ const typesSchema = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-const recipientSchema = z.string().transform((text, context) => {
+/** The whole address of a recipient. */
+export const recipientSchema = z.string().transform((text, context) => {
   const mailbox = parseMailbox(text);
   if (mailbox.ok && mailbox.value.name === null) return mailbox.value.address;
   context.issues.push({ code: 'custom', input: text, message: 'not an address' });

@@ -5,6 +5,7 @@ import { decodeUtf8 } from '../../http/problem.ts';
 import type { Budget } from '../../lib/budget.ts';
 import { MAX_CHECKED, MAX_IMPORT_BYTES, type SuppressionOperations } from '../../operations/suppressions.ts';
 import type { AdminDoor } from '../service.ts';
+import { askAsKey } from './admin.ts';
 import type { Call } from './call.ts';
 import { type ObjectBounds, readObject } from './json-object.ts';
 import { LIST_PARAMETERS, nextLink } from './list.ts';
@@ -175,15 +176,13 @@ function named({ params }: Call): string {
   return params['address'] ?? '';
 }
 
-/** Runs an operation as the calling key, within its rights: the activity records the key's name and address. */
+/** See {@link askAsKey}. */
 export async function askOfList<K extends keyof SuppressionOperations>(
   operation: K,
-  { caller, sourceAddress }: Call,
-  { admin }: Pick<SuppressionDeps, 'admin'>,
+  call: Call,
+  deps: Pick<SuppressionDeps, 'admin'>,
   request: Omit<Parameters<SuppressionOperations[K]>[0], 'as'>,
 ): Promise<Awaited<ReturnType<SuppressionOperations[K]>>> {
-  const who = { keyName: caller.key.name, sourceAddress };
-  const answer = await admin.act(who, operation, { ...request, as: caller.key.id });
   // Sound because the operation of this name answers so.
-  return answer as Awaited<ReturnType<SuppressionOperations[K]>>;
+  return (await askAsKey(operation, call, deps, request)) as Awaited<ReturnType<SuppressionOperations[K]>>;
 }

@@ -3,6 +3,7 @@ import { DELIVERY_STATES } from '../../domain/webhook.ts';
 import type { Budget } from '../../lib/budget.ts';
 import { CHANGED_WEBHOOK, NEW_WEBHOOK, REPLAY, type WebhookOperations } from '../../operations/webhooks.ts';
 import type { AdminDoor } from '../service.ts';
+import { askAsKey } from './admin.ts';
 import type { Call } from './call.ts';
 import { type ObjectBounds, readObject } from './json-object.ts';
 import { LIST_PARAMETERS, nextLink } from './list.ts';
@@ -130,15 +131,13 @@ function named({ params }: Call): string {
   return params['webhook'] ?? '';
 }
 
-/** Runs an operation as the calling key, within its rights: the activity records the key's name and address. */
+/** See {@link askAsKey}. */
 async function askOfWebhooks<K extends keyof WebhookOperations>(
   operation: K,
-  { caller, sourceAddress }: Call,
-  { admin }: Pick<WebhookDeps, 'admin'>,
+  call: Call,
+  deps: Pick<WebhookDeps, 'admin'>,
   request: Omit<Parameters<WebhookOperations[K]>[0], 'as'>,
 ): Promise<Awaited<ReturnType<WebhookOperations[K]>>> {
-  const who = { keyName: caller.key.name, sourceAddress };
-  const answer = await admin.act(who, operation, { ...request, as: caller.key.id });
   // Sound because the operation of this name answers so.
-  return answer as Awaited<ReturnType<WebhookOperations[K]>>;
+  return (await askAsKey(operation, call, deps, request)) as Awaited<ReturnType<WebhookOperations[K]>>;
 }

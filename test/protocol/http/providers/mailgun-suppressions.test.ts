@@ -1,18 +1,13 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Suppression, SuppressionReason } from '../../../../src/domain/suppression.ts';
-import { createIdSource } from '../../../../src/lib/id.ts';
-import { seededRandom } from '../../../../src/lib/random.ts';
 import { type Ask, World } from '../world.ts';
+import { suppressing } from './listed-entries.ts';
 import { basicAuth, caught, type MailgunClient, mailgunClient } from './mailgun-sdk.ts';
 
 /** Mailgun's lists of bounces, complaints and unsubscribes, which are views of our one list (contract-2 §C5). */
 
 const EPOCH = Date.UTC(2026, 10, 20, 11, 15);
 const DOMAIN = 'example.com';
-
-let now = EPOCH;
-const nextId = createIdSource({ wall: () => now }, seededRandom(1), 'sup_');
 
 let world: World;
 let key: string;
@@ -37,30 +32,7 @@ const stored = async (name: string) => {
   return answer.json['suppressions'];
 };
 
-/** Adds an entry, so many seconds after the beginning. */
-async function suppress(
-  name: string,
-  reason: SuppressionReason,
-  after: number,
-  facts: Partial<Suppression> = {},
-) {
-  now = EPOCH + after * 1000;
-  const entry: Suppression = {
-    id: nextId(),
-    address: `${name}@example.org`,
-    scope: 'global',
-    stream: null,
-    reason,
-    source: 'smtp',
-    evidence: null,
-    note: '',
-    createdAt: now,
-    updatedAt: now,
-    expiresAt: null,
-    ...facts,
-  };
-  await world.stores.suppressions.addSuppressions([entry], { max: 10_000, by: 'hand', now });
-}
+const suppress = suppressing(() => world, EPOCH);
 
 describe('mailgun.js', () => {
   test('lists what stops mail of the domain, by its reason, the newest first', async () => {

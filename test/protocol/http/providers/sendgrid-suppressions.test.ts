@@ -1,17 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Suppression, SuppressionReason } from '../../../../src/domain/suppression.ts';
-import { createIdSource } from '../../../../src/lib/id.ts';
-import { seededRandom } from '../../../../src/lib/random.ts';
 import { World } from '../world.ts';
+import { suppressing } from './listed-entries.ts';
 import { caught, Sendgrid } from './sendgrid-sdk.ts';
 
 /** SendGrid's lists of suppressed addresses, which are views of our one list (contract-2 §C4). */
 
 const EPOCH = Date.UTC(2026, 10, 20, 11, 15);
 const SECOND = EPOCH / 1000;
-
-let now = EPOCH;
-const nextId = createIdSource({ wall: () => now }, seededRandom(1), 'sup_');
 
 let world: World;
 /** Of a key that sees and changes the whole list. */
@@ -28,30 +23,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** Adds an entry, so many seconds after the beginning. */
-async function suppress(
-  name: string,
-  reason: SuppressionReason,
-  after: number,
-  facts: Partial<Suppression> = {},
-) {
-  now = EPOCH + after * 1000;
-  const entry: Suppression = {
-    id: nextId(),
-    address: `${name}@example.org`,
-    scope: 'global',
-    stream: null,
-    reason,
-    source: 'smtp',
-    evidence: null,
-    note: '',
-    createdAt: now,
-    updatedAt: now,
-    expiresAt: null,
-    ...facts,
-  };
-  await world.stores.suppressions.addSuppressions([entry], { max: 1000, by: 'hand', now });
-}
+const suppress = suppressing(() => world, EPOCH);
 
 test('each has the entries of its reasons, the newest first', async () => {
   const evidence = { messageId: null, at: EPOCH, code: 550, enhancedCode: '5.1.1', text: 'no such user' };

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { EVENT_TYPES, type Event, type EventMessage, type EventType } from '../../../../domain/event.ts';
-import { parseMailbox } from '../../../../domain/mailbox.ts';
 import type { SuppressionReason } from '../../../../domain/suppression.ts';
 import { clientOrigin } from '../../../../http/exchange.ts';
 import { Problem } from '../../../../http/problem.ts';
@@ -9,6 +8,7 @@ import { parseDate } from '../../../../mail/trace.ts';
 import type { EventPage, EventQuery } from '../../../../store/events.ts';
 import type { MessageDetail } from '../../../../store/views.ts';
 import type { Access, Call } from '../../call.ts';
+import { recipientSchema } from '../../events.ts';
 import { namedId } from '../../find-message.ts';
 import { FILTER_PARAMETERS } from '../../list.ts';
 import { asInteger, NO_PARAMETERS, type ParameterValues, readParameters } from '../../query.ts';
@@ -65,12 +65,6 @@ const namesSchema = z.string().transform((text, context) => {
   const names = text.trim().split(/ +OR +/i, NAMES.size + 1);
   if (names.every((name) => NAMES.has(name))) return names;
   context.issues.push({ code: 'custom', input: text, message: 'no event' });
-  return z.NEVER;
-});
-const recipientSchema = z.string().transform((text, context) => {
-  const mailbox = parseMailbox(text);
-  if (mailbox.ok && mailbox.value.name === null) return mailbox.value.address;
-  context.issues.push({ code: 'custom', input: text, message: 'not an address' });
   return z.NEVER;
 });
 const yesNo = { schema: z.boolean().optional(), fromText: asYesNo, code: 'type', rule: 'yes or no' };
