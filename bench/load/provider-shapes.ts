@@ -1,5 +1,9 @@
 import { createHash, createHmac } from 'node:crypto';
-import { canonicalRequest, type SignedRequest } from '../../src/ingest/http/providers/ses/signature.ts';
+import {
+  canonicalRequest,
+  gatherHeaders,
+  type SignedRequest,
+} from '../../src/ingest/http/providers/ses/signature.ts';
 import { httpBody } from './http-bodies.ts';
 
 /** The message of the HTTP load as the APIs of providers take it: the same text, from and to the same people. */
@@ -92,7 +96,7 @@ function signedHeaders(body: string, { accessKeyId, secretAccessKey }: ShapeKeys
     method: 'POST',
     path: SES_PATH,
     search: '',
-    headers: Object.entries(named),
+    headers: gatherHeaders(Object.entries(named).flat()),
   };
   const names = Object.keys(named);
   const canonical = canonicalRequest(request, { signedHeaders: names }, digest);

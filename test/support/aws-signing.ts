@@ -1,5 +1,9 @@
 import { createHash, createHmac } from 'node:crypto';
-import { canonicalRequest, type SignedRequest } from '../../src/ingest/http/providers/ses/signature.ts';
+import {
+  canonicalRequest,
+  gatherHeaders,
+  type SignedRequest,
+} from '../../src/ingest/http/providers/ses/signature.ts';
 
 /** What AWS's examples sign with. */
 export const EXAMPLE_ID = 'AKIDEXAMPLE';
@@ -19,16 +23,21 @@ export interface Signing {
   readonly service?: string;
 }
 
+/** A request as it is sent: every header field in order. */
+export type SentRequest = Omit<SignedRequest, 'headers'> & {
+  readonly headers: readonly (readonly [name: string, value: string])[];
+};
+
 /** A request with its `Authorization`; it signs every header that the request has. `x-amz-date` must be among them. */
 export function signed(
-  request: SignedRequest,
+  request: SentRequest,
   body: string | Uint8Array,
   { accessKeyId, secret, region = 'eu-central-1', service = 'ses' }: Signing,
-): SignedRequest {
+): SentRequest {
   const { headers } = request;
   const date = headers.find(([name]) => name.toLowerCase() === 'x-amz-date')?.[1] ?? '';
   const signedHeaders = [...new Set(headers.map(([name]) => name.toLowerCase()))].sort();
-  const canonical = canonicalRequest(request, { signedHeaders }, bodyDigestOf(Buffer.from(body)));
+  const canonical = canonicalRequest(received(request), { signedHeaders }, bodyDigestOf(Buffer.from(body)));
   const scope = [date.slice(0, 8), region, service, 'aws4_request'];
   const hash = createHash('sha256').update(canonical, 'latin1').digest('hex');
   const mac = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest();
@@ -36,4 +45,9 @@ export function signed(
   const signature = mac(key, ['AWS4-HMAC-SHA256', date, scope.join('/'), hash].join('\n')).toString('hex');
   const authorization = `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope.join('/')}, SignedHeaders=${signedHeaders.join(';')}, Signature=${signature}`;
   return { ...request, headers: [...headers, ['Authorization', authorization]] };
+}
+
+/** A request as it is verified. */
+export function received(request: SentRequest): SignedRequest {
+  return { ...request, headers: gatherHeaders(request.headers.flat()) };
 }

@@ -21,7 +21,7 @@ import {
 import type { IngestDeps, IngestOptions } from './options.ts';
 import { POSTMARK_TEST_TOKEN, POSTMARK_TESTER } from './providers/postmark/tester.ts';
 import { refusalAt } from './providers/providers.ts';
-import { signedCaller } from './providers/ses/access.ts';
+import { type SignedDeps, signedCaller } from './providers/ses/access.ts';
 import type { RequestNote } from './request-log.ts';
 import { routes, type Target } from './routes.ts';
 import { limitStranger } from './strangers.ts';
@@ -39,11 +39,13 @@ class IngestApi {
   readonly #deps: IngestDeps;
   readonly #options: IngestOptions;
   readonly #router: Router<Target>;
+  readonly #signed: SignedDeps;
 
   constructor(deps: IngestDeps, options: IngestOptions) {
     this.#deps = deps;
     this.#options = options;
     this.#router = new Router(routes(deps, options));
+    this.#signed = { ...deps.shared, clock: deps.clock, options };
   }
 
   async handle(exchange: Exchange): Promise<void> {
@@ -126,10 +128,7 @@ class IngestApi {
 
   /** The caller, looked up now. Throws the problem 401; where requests are signed, as {@link signedCaller}. */
   async #callerOf(exchange: Exchange, { scheme }: Access, sourceAddress: string): Promise<Call['caller']> {
-    if (scheme === 'aws4') {
-      const { clock, shared } = this.#deps;
-      return await signedCaller(exchange, { ...shared, clock, options: this.#options });
-    }
+    if (scheme === 'aws4') return await signedCaller(exchange, this.#signed);
     const found = await this.#authenticate(exchange, scheme);
     if (found.ok) return found.caller;
     const { requestId } = exchange;

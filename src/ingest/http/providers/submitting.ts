@@ -60,9 +60,18 @@ export function checked<T>(value: unknown, schema: z.ZodType<T>): T {
   throw faultyFields('invalid_submission', requestFaults(parsed.error.issues.slice(0, MAX_FAULTS)));
 }
 
-/** Names the fields that were given and have no meaning here, in the answer's header `X-Waybill-Ignored`. */
-export function tellIgnored(exchange: Exchange, given: object, ignorable: readonly string[]): void {
+/**
+ * Names the fields that were given and have no meaning here, in the answer's header `X-Waybill-Ignored`; `others` were
+ * given elsewhere.
+ */
+export function tellIgnored(
+  exchange: Exchange,
+  given: object,
+  ignorable: readonly string[],
+  others: readonly string[] = [],
+): void {
   const ignored = ignorable.filter((name) => Reflect.get(given, name) != null);
+  ignored.push(...others);
   if (ignored.length > 0) exchange.setHeader('X-Waybill-Ignored', ignored.join(', '));
 }
 

@@ -7,7 +7,13 @@ import type { Authenticator, Caller } from '../../../authenticator.ts';
 import { digestOf } from '../../idempotency.ts';
 import type { IngestOptions } from '../../options.ts';
 import { messageBodyBounds } from '../../read-fields.ts';
-import { isSignedWith, readSignature, type SignatureRefusal, type SignedRequest } from './signature.ts';
+import {
+  gatherHeaders,
+  isSignedWith,
+  readSignature,
+  type SignatureRefusal,
+  type SignedRequest,
+} from './signature.ts';
 
 /** Who calls, where requests are signed (contract-2 §C6). */
 
@@ -58,8 +64,8 @@ export async function signedCaller(exchange: Exchange, deps: SignedDeps): Promis
   const signer = await deps.authenticator.findSigner(accessKeyId);
   if (signer === null) throw refused('unknown');
   const digest = bodyDigest ?? (await readEarly(exchange, accessKeyId, deps)).digest;
-  const hosts = [null, ...deps.options.publicHosts];
-  if (!hosts.some((host) => isSignedWith(signer.secret, signature, withHost(request, host), digest)))
+  const isSigned = (as: SignedRequest) => isSignedWith(signer.secret, signature, as, digest);
+  if (!isSigned(request) && !deps.options.publicHosts.some((host) => isSigned(withHost(request, host))))
     throw refused('wrong');
   PROVEN.set(exchange, { accessKeyId, secret: signer.secret });
   return signer.caller;
@@ -94,20 +100,12 @@ async function readEarly(exchange: Exchange, accessKeyId: string, deps: SignedDe
 }
 
 function requestOf({ method, path, search, request }: Exchange): SignedRequest {
-  const { rawHeaders } = request;
-  const headers: [name: string, value: string][] = [];
-  for (let place = 0; place < rawHeaders.length; place += 2)
-    headers.push([(rawHeaders[place] ?? '').toLowerCase(), rawHeaders[place + 1] ?? '']);
-  return { method, path, search, headers };
+  return { method, path, search, headers: gatherHeaders(request.rawHeaders) };
 }
 
-/** As a proxy got it that passes on another Host; null: as it came. */
-function withHost(request: SignedRequest, host: string | null): SignedRequest {
-  if (host === null) return request;
-  const headers = request.headers.map(
-    ([name, value]) => [name, name.toLowerCase() === 'host' ? host : value] as const,
-  );
-  return { ...request, headers };
+/** As a proxy got it that passes on another Host. */
+function withHost(request: SignedRequest, host: string): SignedRequest {
+  return { ...request, headers: new Map(request.headers).set('host', [host]) };
 }
 
 // biome-ignore format: a table

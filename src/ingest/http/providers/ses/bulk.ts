@@ -9,7 +9,7 @@ import { keyInBatch, keyOfBatch } from '../../idempotency.ts';
 import type { ProviderDeps } from '../provider.ts';
 import { judgeAll, toSubmission } from '../submitting.ts';
 import { answerAsSes, rowOf, messageOf as wordsOfRefusal } from './answers.ts';
-import { type Bulk, type BulkEntry, bulkSchema, messageOf, placesOfTemplate } from './fields.ts';
+import { type Bulk, type BulkEntry, bulkSchema, IGNORED, messageOf, placesOfTemplate } from './fields.ts';
 import {
   readReversePath,
   readSesKey,
@@ -41,7 +41,7 @@ export async function sendBulk(call: Call, deps: ProviderDeps): Promise<void> {
     const defaults = readTemplateData(Template.TemplateData, `${TEMPLATE}/TemplateData`, faults);
     const bounce = readReversePath(bulk.FeedbackForwardingEmailAddress);
     refuseFaults([...faults, ...bounce.faults]);
-    tellIgnoredIn(exchange, bulk, { attachments: Template.Attachments });
+    tellIgnoredIn(exchange, bulk, IGNORED, Template.Attachments);
     if (key !== null && (await isOfSingle(id, key, deps))) throw idempotencyMismatch();
     refuseNamed(Template);
     refuseRate(id, bulk.BulkEmailEntries.length, deps);

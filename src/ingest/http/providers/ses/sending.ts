@@ -49,10 +49,8 @@ export async function send(call: Call, deps: ProviderDeps): Promise<void> {
     refuseInvalid([email.FromEmailAddress, ...recipientsOf(email.Destination)]);
     const stream = streamOf(email, call, deps);
     const { Simple, Template } = email.Content;
-    tellIgnoredIn(exchange, email, {
-      attachments: [...(Simple?.Attachments ?? []), ...(Template?.Attachments ?? [])],
-      more: stream === null ? ['ListManagementOptions'] : [],
-    });
+    const ignorable = stream === null ? IGNORED_WITHOUT_STREAM : IGNORED;
+    tellIgnoredIn(exchange, email, ignorable, Simple?.Attachments ?? Template?.Attachments);
     const submission = await submissionOf(call, email, { key, stream, others: faults }, deps);
     return { submission, dryRun: false };
   });
@@ -102,13 +100,16 @@ export function refuseInvalid(addresses: readonly (string | null | undefined)[])
 export function tellIgnoredIn(
   exchange: Exchange,
   given: object,
-  { attachments = null, more = [] }: { attachments?: Template['Attachments']; more?: readonly string[] },
+  ignorable: readonly string[],
+  attachments: Template['Attachments'],
 ): void {
-  const asked = Object.fromEntries(
-    IGNORED_OF_ATTACHMENTS.map((name) => [name, attachments?.find((one) => one[name] != null)]),
-  );
-  tellIgnored(exchange, { ...given, ...asked }, [...IGNORED, ...IGNORED_OF_ATTACHMENTS, ...more]);
+  const inAttachments = attachments
+    ? IGNORED_OF_ATTACHMENTS.filter((name) => attachments.some((one) => one[name] != null))
+    : [];
+  tellIgnored(exchange, given, ignorable, inAttachments);
 }
+
+const IGNORED_WITHOUT_STREAM = [...IGNORED, 'ListManagementOptions'];
 
 /** The stream that recipients can unsubscribe from; null: not asked for, or not possible here. */
 function streamOf({ FromEmailAddress, ListManagementOptions }: Email, { caller }: Call, deps: SubmitDeps) {

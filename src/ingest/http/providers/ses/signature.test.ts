@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { bodyDigestOf, EXAMPLE_ID, EXAMPLE_SECRET, signed } from '../../../../../test/support/aws-signing.ts';
-import { isSignedWith, readSignature, type Signature, type SignedRequest } from './signature.ts';
+import {
+  bodyDigestOf,
+  EXAMPLE_ID,
+  EXAMPLE_SECRET,
+  received,
+  type SentRequest,
+  signed,
+} from '../../../../../test/support/aws-signing.ts';
+import { isSignedWith, readSignature, type Signature } from './signature.ts';
 
 const HOST = ['Host', 'example.amazonaws.com'] as const;
 const DATE = ['X-Amz-Date', '20150830T123600Z'] as const;
@@ -140,7 +147,7 @@ const VECTORS: Readonly<Record<string, Vector>> = {
 /** As Node gives it: each character is a byte. */
 const asBytes = (text: string) => Buffer.from(text).toString('latin1');
 
-function requestOf({ method = 'GET', target = '/', headers = [], ...vector }: Vector): SignedRequest {
+function requestOf({ method = 'GET', target = '/', headers = [], ...vector }: Vector): SentRequest {
   const [path = '', search = ''] = target.split('?');
   const authorization = `AWS4-HMAC-SHA256 Credential=${EXAMPLE_ID}/20150830/us-east-1/service/aws4_request, SignedHeaders=${vector.signedHeaders ?? 'host;x-amz-date'}, Signature=${vector.signature}`;
   return {
@@ -151,25 +158,25 @@ function requestOf({ method = 'GET', target = '/', headers = [], ...vector }: Ve
   };
 }
 
-function read(request: SignedRequest, terms = TERMS): Signature {
-  const found = readSignature(request, terms);
+function read(request: SentRequest, terms = TERMS): Signature {
+  const found = readSignature(received(request), terms);
   if (typeof found === 'string') throw new Error(found);
   return found;
 }
 
 /** Whether a request is verified, whatever it is refused for otherwise. */
-function isTaken(request: SignedRequest, body: string, terms = TERMS): boolean {
-  const found = readSignature(request, terms);
+function isTaken(request: SentRequest, body: string, terms = TERMS): boolean {
+  const found = readSignature(received(request), terms);
   return (
     typeof found !== 'string' &&
     found.accessKeyId === EXAMPLE_ID &&
-    isSignedWith(EXAMPLE_SECRET, found, request, bodyDigestOf(Buffer.from(body, 'latin1')))
+    isSignedWith(EXAMPLE_SECRET, found, received(request), bodyDigestOf(Buffer.from(body, 'latin1')))
   );
 }
 
 test.each(Object.entries(VECTORS))('AWS’s example %s is verified', (_, vector) => {
-  const request = requestOf(vector);
-  const signature = read(request, { service: 'service', now: NOW });
+  const request = received(requestOf(vector));
+  const signature = read(requestOf(vector), { service: 'service', now: NOW });
   const digest = bodyDigestOf(Buffer.from(vector.body ?? ''));
   expect(isSignedWith(EXAMPLE_SECRET, signature, request, digest)).toBe(true);
   expect(isSignedWith('another', signature, request, digest)).toBe(false);
@@ -177,7 +184,7 @@ test.each(Object.entries(VECTORS))('AWS’s example %s is verified', (_, vector)
 });
 
 const WITH = { accessKeyId: EXAMPLE_ID, secret: EXAMPLE_SECRET };
-const PLAIN: SignedRequest = {
+const PLAIN: SentRequest = {
   method: 'POST',
   path: '/v2/email/suppression/addresses/a%40b.com',
   search: 'PageSize=10&Reason=BOUNCE',
@@ -204,11 +211,11 @@ describe('a signature', () => {
     const request = signed(PLAIN, '{}', WITH);
     for (const sign of [-1, 1]) {
       expect(isTaken(request, '{}', { service: 'ses', now: NOW + sign * 900_000 })).toBe(true);
-      expect(readSignature(request, { service: 'ses', now: NOW + sign * 900_001 })).toBe('expired');
+      expect(readSignature(received(request), { service: 'ses', now: NOW + sign * 900_001 })).toBe('expired');
     }
   });
 
-  const authorization = (change: (text: string) => string): SignedRequest => {
+  const authorization = (change: (text: string) => string): SentRequest => {
     const { headers, ...request } = signed(PLAIN, '{}', WITH);
     return {
       ...request,
@@ -216,7 +223,7 @@ describe('a signature', () => {
     };
   };
 
-  test.each<[string, SignedRequest, string]>([
+  test.each<[string, SentRequest, string]>([
     ['without one', PLAIN, 'missing'],
     ['with an API key', authorization(() => 'Bearer wb_live_x'), 'missing'],
     ['in the query', { ...PLAIN, search: 'X-Amz-Algorithm=AWS4-HMAC-SHA256' }, 'presigned'],
@@ -256,7 +263,7 @@ describe('a signature', () => {
       'incomplete',
     ],
   ])('%s is none', (_, request, refusal) => {
-    expect(readSignature(request, TERMS)).toBe(refusal);
+    expect(readSignature(received(request), TERMS)).toBe(refusal);
   });
 
   test('is of one form with blanks, commas or both between its parts', () => {

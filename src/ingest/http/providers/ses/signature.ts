@@ -13,9 +13,11 @@ export interface SignedRequest {
   readonly path: string;
   /** As sent, without `?`. */
   readonly search: string;
-  /** Every header field in order, repeated ones too. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly headers: SignedHeaders;
 }
+
+/** The values of every header field in order, by its name in lower case. */
+export type SignedHeaders = ReadonlyMap<string, readonly string[]>;
 
 /** What an `Authorization` header says of a signature, and what is signed with it. */
 export interface Signature {
@@ -30,6 +32,19 @@ export interface Signature {
   readonly value: string;
   /** The digest that the request says its body has; null: it says nothing, and the body itself decides. */
   readonly bodyDigest: string | null;
+}
+
+/** Header fields as Node has them, names and values in turn. */
+export function gatherHeaders(rawHeaders: readonly string[]): SignedHeaders {
+  const headers = new Map<string, string[]>();
+  for (let place = 0; place < rawHeaders.length; place += 2) {
+    const name = (rawHeaders[place] ?? '').toLowerCase();
+    const value = rawHeaders[place + 1] ?? '';
+    const known = headers.get(name);
+    if (known === undefined) headers.set(name, [value]);
+    else known.push(value);
+  }
+  return headers;
 }
 
 /**
@@ -57,23 +72,23 @@ const DATE_HEADER = 'x-amz-date';
  */
 const PROVEN_KEYS = new NewestMap<string, KeyObject>(1_000);
 
-const PART = /^(Credential|SignedHeaders|Signature)=(\S+)$/;
 const CREDENTIAL = /^([\w-]{1,128})\/((\d{8})\/[\w-]{1,64}\/([\w-]{1,64})\/aws4_request)$/;
 const SIGNED_HEADERS = /^[!#$%&'*+.^_`|~0-9a-z-]+(?:;[!#$%&'*+.^_`|~0-9a-z-]+)*$/;
 const SIGNATURE = /^[0-9a-f]{64}$/;
 /** Nothing in it is written in another way. */
 const PLAIN_PATH = /^(?:\/[\w~-]+)+$/;
-const DATE = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
+const DATE = /^\d{8}T\d{6}Z$/;
 
 /** Reads a request's signature; whose secret it needs is then known. */
 export function readSignature(request: SignedRequest, terms: SignatureTerms): Signature | SignatureRefusal {
-  const [authorization, ...others] = valuesOf(request, 'authorization');
+  const { headers } = request;
+  const [authorization, ...others] = headers.get('authorization') ?? [];
   if (/(?:^|&)x-amz-(?:signature|algorithm|credential)=/i.test(request.search)) return 'presigned';
   if (authorization === undefined || !authorization.startsWith(ALGORITHM)) return 'missing';
   const parts = others.length === 0 ? partsOf(authorization) : null;
   if (parts === null) return 'incomplete';
   const [, accessKeyId, scope, day, service] = CREDENTIAL.exec(parts.Credential) ?? [];
-  const [date, ...otherDates] = valuesOf(request, DATE_HEADER);
+  const [date, ...otherDates] = headers.get(DATE_HEADER) ?? [];
   const time = timeOf(date ?? '');
   const isComplete =
     SIGNATURE.test(parts.Signature) &&
@@ -83,9 +98,9 @@ export function readSignature(request: SignedRequest, terms: SignatureTerms): Si
   if (!isComplete || accessKeyId === undefined || scope === undefined) return 'incomplete';
   if (date === undefined || time === null || date.slice(0, 8) !== day) return 'incomplete';
   const signedHeaders = parts.SignedHeaders.split(';');
-  if (!coversAll(signedHeaders, request)) return 'incomplete';
+  if (!coversAll(signedHeaders, headers)) return 'incomplete';
   if (Math.abs(time - terms.now) > MAX_SKEW_MS) return 'expired';
-  const [bodyDigest = null] = valuesOf(request, DIGEST_HEADER);
+  const [bodyDigest = null] = headers.get(DIGEST_HEADER) ?? [];
   return { accessKeyId, scope, date, signedHeaders, value: parts.Signature, bodyDigest };
 }
 
@@ -100,9 +115,10 @@ export function isSignedWith(
   const canonical = Buffer.from(canonicalRequest(request, signature, bodyDigest), 'latin1');
   const toSign = [ALGORITHM, date, scope, hash('sha256', canonical, 'hex')].join('\n');
   const name = `${scope} ${secret}`;
-  const key = PROVEN_KEYS.get(name) ?? signingKey(secret, scope);
+  const proven = PROVEN_KEYS.get(name);
+  const key = proven ?? signingKey(secret, scope);
   const isTrue = timingSafeEqual(hmac(key, toSign), Buffer.from(signature.value, 'hex'));
-  if (isTrue && !PROVEN_KEYS.has(name)) PROVEN_KEYS.set(name, key);
+  if (isTrue && proven === undefined) PROVEN_KEYS.set(name, key);
   return isTrue;
 }
 
@@ -116,7 +132,7 @@ export function canonicalRequest(
     request.method,
     canonicalPath(request.path),
     canonicalQuery(request.search),
-    ...signedHeaders.map((name) => `${name}:${valuesOf(request, name).map(trimmed).join(',')}`),
+    ...signedHeaders.map((name) => `${name}:${(request.headers.get(name) ?? []).map(trimmed).join(',')}`),
     '',
     signedHeaders.join(';'),
     bodyDigest,
@@ -125,50 +141,46 @@ export function canonicalRequest(
 
 /** The three parts of the header, each once and in any order; null: it is not of the form. */
 function partsOf(authorization: string) {
-  const [, list] = /^AWS4-HMAC-SHA256 +(.+)$/.exec(authorization) ?? [];
+  if (!authorization.startsWith(' ', ALGORITHM.length)) return null;
   const found = new Map<string, string>();
-  for (const part of (list ?? '').split(/, *| +/)) {
-    const [, name, value] = PART.exec(part) ?? [];
-    if (name === undefined || value === undefined || found.has(name)) return null;
-    found.set(name, value);
+  for (const part of authorization
+    .slice(ALGORITHM.length)
+    .trimStart()
+    .split(/, *| +/)) {
+    const end = part.indexOf('=');
+    const name = part.slice(0, end);
+    if (end < 0 || found.has(name)) return null;
+    found.set(name, part.slice(end + 1));
   }
-  const [Credential, SignedHeaders, Signature] = ['Credential', 'SignedHeaders', 'Signature'].map((name) =>
-    found.get(name),
-  );
-  if (Credential === undefined || SignedHeaders === undefined || Signature === undefined) return null;
-  return { Credential, SignedHeaders, Signature };
+  const [Credential, SignedHeaders, Signature] = [
+    found.get('Credential'),
+    found.get('SignedHeaders'),
+    found.get('Signature'),
+  ];
+  const isWhole = found.size === 3 && Credential !== undefined && SignedHeaders !== undefined;
+  return isWhole && Signature !== undefined ? { Credential, SignedHeaders, Signature } : null;
 }
 
 /** Whether the list is sorted, names only what is there, and leaves out nothing that must be signed. */
-function coversAll(signedHeaders: readonly string[], { headers }: SignedRequest): boolean {
-  const sent = new Set<string>();
-  for (const [name] of headers) sent.add(name.toLowerCase());
-  for (const name of sent) if (name.startsWith('x-amz-') && !signedHeaders.includes(name)) return false;
-  return (
-    signedHeaders.includes('host') &&
-    signedHeaders.every((name, place) => sent.has(name) && (signedHeaders[place - 1] ?? '') < name)
-  );
+function coversAll(signedHeaders: readonly string[], headers: SignedHeaders): boolean {
+  for (const name of headers.keys())
+    if (name.startsWith('x-amz-') && !signedHeaders.includes(name)) return false;
+  let before = '';
+  for (const name of signedHeaders) {
+    if (name <= before || !headers.has(name)) return false;
+    before = name;
+  }
+  return signedHeaders.includes('host');
 }
 
 /** Null: it is none, such as the 31st of February. */
 function timeOf(date: string): number | null {
-  const [, ...parts] = DATE.exec(date) ?? [];
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.map(Number);
-  const time = Date.UTC(year, month - 1, day, hour, minute, second);
-  const isTrue =
-    new Date(time).getUTCDate() === day &&
-    month > 0 &&
-    month <= 12 &&
-    hour < 24 &&
-    minute < 60 &&
-    second < 60;
-  return parts.length > 0 && isTrue ? time : null;
-}
-
-function valuesOf({ headers }: SignedRequest, wanted: string): string[] {
-  const values: string[] = [];
-  for (const [name, value] of headers) if (name.toLowerCase() === wanted) values.push(value);
-  return values;
+  if (!DATE.test(date)) return null;
+  const number = (from: number) => Number(date.slice(from, from + 2));
+  const [month, day, hour, minute, second] = [number(4), number(6), number(9), number(11), number(13)];
+  const time = Date.UTC(Number(date.slice(0, 4)), month - 1, day, hour, minute, second);
+  const isTrue = month >= 1 && month <= 12 && hour < 24 && minute < 60 && second < 60;
+  return isTrue && new Date(time).getUTCDate() === day ? time : null;
 }
 
 /** Without blanks around it, and with one in place of several. Bytes that are none in ASCII may be part of a letter. */
