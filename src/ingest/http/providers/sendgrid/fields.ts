@@ -94,8 +94,12 @@ export type Mail = z.infer<typeof mailSchema>;
 /** One of its messages. */
 export type Personalization = Mail['personalizations'][number];
 
+/** The types that a part of the content may have. */
+export const CONTENT_TYPES: readonly string[] = ['text/plain', 'text/html', 'text/calendar'];
+
 /** The type of a part of the content, in lower case and without parameters. */
 export function typeOf({ type }: { readonly type: string }): string {
+  if (CONTENT_TYPES.includes(type)) return type;
   return parseMediaType(type)?.type ?? type.toLowerCase();
 }
 

@@ -9,7 +9,7 @@ import { NO_PARAMETERS, readParameters } from '../../query.ts';
 import type { Provider, ProviderDeps } from '../provider.ts';
 import { readBody, tellIgnored } from '../submitting.ts';
 import { judgeTogether, takeTogether } from '../together.ts';
-import { type Mail, mailSchema, messageOf, sharedLength, typeOf } from './fields.ts';
+import { CONTENT_TYPES, type Mail, mailSchema, messageOf, sharedLength, typeOf } from './fields.ts';
 import { refuseAsSendgrid } from './refusals.ts';
 import { SUPPRESSION_ENDPOINTS } from './suppressions.ts';
 
@@ -69,9 +69,16 @@ interface Feature {
 const isOn = (feature: Feature | null | undefined) => feature?.enable === true;
 
 /** What is taken and means nothing here; null where it is not asked for. */
-function ignorable({ asm, batch_id, ip_pool_name, personalizations, ...mail }: Mail) {
-  const { spam_check } = mail.mail_settings ?? {};
-  const { click_tracking, open_tracking, ganalytics } = mail.tracking_settings ?? {};
+function ignorable({
+  asm,
+  batch_id,
+  ip_pool_name,
+  personalizations,
+  mail_settings,
+  tracking_settings,
+}: Mail) {
+  const { spam_check } = mail_settings ?? {};
+  const { click_tracking, open_tracking, ganalytics } = tracking_settings ?? {};
   const asked = (feature: Feature | null | undefined) => (isOn(feature) ? feature : null);
   return {
     asm,
@@ -86,8 +93,6 @@ function ignorable({ asm, batch_id, ip_pool_name, personalizations, ...mail }: M
     ),
   };
 }
-
-const CONTENT_TYPES = ['text/plain', 'text/html', 'text/calendar'];
 
 /** What SendGrid has and we do not, where it would change who gets the mail or what it says. */
 function notOffered(mail: Mail): FieldFault[] {

@@ -10,7 +10,8 @@ const MAX_WORK = 200_000_000;
 /** The tags of one message and what stands in their place. */
 export class Substitutions {
   readonly #values: ReadonlyMap<string, string>;
-  readonly #pattern: RegExp;
+  /** Null: there is nothing to replace. */
+  readonly #pattern: RegExp | null;
   /** Characters of all tags. */
   readonly #length: number;
   readonly #bounds: Replacing;
@@ -20,14 +21,14 @@ export class Substitutions {
     this.#values = new Map(values.filter(([tag]) => tag !== ''));
     // The longest first: one tag may begin another.
     const tags = [...this.#values.keys()].toSorted((a, b) => b.length - a.length);
-    this.#pattern = new RegExp(tags.map(literally).join('|'), 'g');
+    this.#pattern = tags.length === 0 ? null : new RegExp(tags.map(literally).join('|'), 'g');
     this.#length = tags.reduce((sum, { length }) => sum + length, 0);
     this.#bounds = { pointer, maxBytes };
   }
 
   /** The text with every tag replaced, once: what a value says is not looked at again. Throws a `Problem`: 400, 413. */
   in(text: string): string {
-    if (this.#values.size === 0) return text;
+    if (this.#pattern === null) return text;
     if (text.length * this.#length > MAX_WORK) throw tooMuchToReplace(this.#bounds.pointer);
     return replaceMatches(text, this.#pattern, (tag) => this.#values.get(tag) ?? null, this.#bounds);
   }
