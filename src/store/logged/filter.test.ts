@@ -65,6 +65,16 @@ describe('a filter in front of the suppression list', () => {
     expect(stopped, 'the property is about something').toBeGreaterThan(50);
   });
 
+  it('knows every form under which the list has an entry, and nearly no other', () => {
+    fc.assert(
+      fc.property(fc.array(ENTRY, { maxLength: 9 }), ENTRY, (entries, other) => {
+        const filter = filterOf(entries);
+        for (const address of entries) expect(filter.mayList(address)).toBe(true);
+        expect(filter.mayList(other)).toBe(entries.includes(other));
+      }),
+    );
+  });
+
   it('knows what people write as an entry, whatever its case', () => {
     const written = ['Ann@Example.ORG', '*@Bücher.example', '*@*.Example.net', '"*"@example.com'];
     const filter = filterOf(

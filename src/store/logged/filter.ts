@@ -90,14 +90,21 @@ export class SuppressionFilter {
 
   /** Whether an entry may stop a recipient. */
   mayStop(recipient: string): boolean {
-    if (!this.#isLoaded) {
-      // The last load failed: without another, all mail would be looked up until the next start.
-      if (this.#loading === 0) void this.load();
-      return true;
-    }
+    if (!this.#isReady()) return true;
     if (this.#changes === 0) return false;
     if (!this.#hasPatterns) return this.#mayHave(suppressedOf(recipient).address);
     return suppressionKeys(recipient).some((key) => this.#mayHave(key));
+  }
+
+  /** Whether the list may have an entry under this normal form. */
+  mayList(address: string): boolean {
+    return !this.#isReady() || (this.#changes > 0 && this.#mayHave(address));
+  }
+
+  #isReady(): boolean {
+    // The last load failed: without another, all mail would be looked up until the next start.
+    if (!this.#isLoaded && this.#loading === 0) void this.load();
+    return this.#isLoaded;
   }
 
   #mayHave(address: string): boolean {

@@ -208,6 +208,10 @@ export class LoggedStore implements Taking {
   listOver(list: SuppressionList): SuppressionList {
     return {
       ...around(SUPPRESSION_VERBS, list, (_, call) => this.#there(call)),
+      suppressionsUnder: async (addresses) =>
+        addresses.some((address) => this.#filter.mayList(address))
+          ? await this.#there(() => list.suppressionsUnder(addresses))
+          : [],
       addSuppressions: (entries, rules) => {
         // Whoever is accepted from here on is looked up.
         for (const { address } of entries) this.#filter.add(address);
