@@ -17,13 +17,13 @@ import { createWork, nodeId, type Work } from './app/work.ts';
 import type { Fault } from './config/fault.ts';
 import { provenNote } from './config/hook-tokens.ts';
 import { earlyConfig, type Loaded, loadConfig } from './config/load.ts';
-import type { RunningServer } from './control/deps.ts';
+import type { LocalDeps, RunningServer } from './control/deps.ts';
 import { createDoor } from './control/door.ts';
 import { publishTable, sessionLimits, storedRows } from './control/in-force.ts';
 import { layoutOf } from './control/layout.ts';
 import { createLocalOperations } from './control/local.ts';
 import { NOTHING_BOUND } from './control/mail-dns.ts';
-import { createMessageWords, type MessageWords } from './control/message-words.ts';
+import { createMessageWords } from './control/message-words.ts';
 import { deniedOfAll, happeningsOfAll } from './control/nodes/figures.ts';
 import { type ControlServer, listenForControl } from './control/server.ts';
 import { countTopics, type TopicCounts } from './dashboard/hints.ts';
@@ -43,6 +43,7 @@ import {
   tallyDenials,
 } from './observe/remembered.ts';
 import type { Operations } from './operations/table.ts';
+import { Preflighter } from './preflight/preflighter.ts';
 import { Previewer } from './preview/previewer.ts';
 
 /** What the service is started with. */
@@ -120,6 +121,7 @@ class Service implements App {
   #denials: Denials | null = null;
   #hookProofs: HookProofs | null = null;
   #previewer: Previewer | null = null;
+  #preflighter: Preflighter | null = null;
   #listeners: Listeners | null = null;
   #control: ControlServer | null = null;
   /** Ends some time after {@link #stopping} aborts. */
@@ -168,15 +170,17 @@ class Service implements App {
     const { registry } = storage;
     this.#hookProofs = rememberHookProofs({ events: this.#events, registry, noteOf: provenNote, clock, log });
     this.#previewer = new Previewer(clock);
+    this.#preflighter = new Preflighter(clock);
     const words = createMessageWords({ ...storage, previewer: this.#previewer });
+    const readers = { words, preflight: this.#preflighter };
     const reception = this.#receive(storage, live, log);
     const firstRun = await prepareFirstRun(reception, this.#options.environment);
     if (firstRun.kind === 'faulty') throw new ConfigurationError([firstRun.fault]);
-    const operations = this.#operations(storage, live, work, words, reception);
+    const operations = this.#operations(storage, live, work, readers, reception);
     const door = announced(createDoor({ operations, journal: storage.journal, clock, log }), this.#events);
     // biome-ignore format: names alone, then what is made here
     this.#listeners = await createListeners({
-      storage, live, ...work, log, clock, random, version, node, dataDir, words, operations, door, reception,
+      storage, live, ...work, log, clock, random, version, node, dataDir, ...readers, operations, door, reception,
       notes: await readNotes(storage.registry, live.loaded.vault?.keyId ?? null, random),
       events: this.#events,
       onFailure,
@@ -243,6 +247,7 @@ class Service implements App {
     await this.#upkeep;
     this.#work?.nodes.stop();
     await this.#previewer?.close();
+    await this.#preflighter?.close();
     await Promise.all([this.#denials?.stop(), this.#hookProofs?.stop()]);
     await this.#storage?.close();
     this.#log?.info('service.stopped');
@@ -319,7 +324,7 @@ class Service implements App {
     storage: Storage,
     live: LiveConfig,
     { engine, queue }: Work,
-    words: MessageWords,
+    readers: Pick<LocalDeps, 'words' | 'preflight'>,
     reception: Reception,
   ): Operations {
     const { dataDir, clock, random } = this.#options;
@@ -332,7 +337,7 @@ class Service implements App {
       queue,
       collection: engine.collection,
       foundWell: (relay) => engine.relays.foundWell(relay),
-      words,
+      ...readers,
       reception,
       dataDir,
       running: true,

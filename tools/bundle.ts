@@ -13,6 +13,7 @@ const ENTRIES = {
   'views-worker': 'threads/views-worker.ts',
   'backup-worker': 'threads/backup-worker.ts',
   'ingest-worker': 'threads/ingest-worker.ts',
+  'preflight-worker': 'preflight/preflight-worker.ts',
   'preview-worker': 'preview/preview-worker.ts',
 };
 /** With native code, or looked for by those that have it. */

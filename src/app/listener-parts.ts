@@ -10,6 +10,7 @@ import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
 import type { Operations } from '../operations/table.ts';
+import type { Preflight } from '../preflight/contract.ts';
 import { NOTE_PREFIX, type Registry } from '../store/registry.ts';
 import type { LiveConfig } from './live-config.ts';
 import type { Storage } from './storage.ts';
@@ -40,6 +41,8 @@ export interface ListenerParts {
   readonly notes: DashboardNotes;
   /** Reads the text of stored messages. */
   readonly words: MessageWords;
+  /** Checks messages before they are sent. */
+  readonly preflight: Preflight;
   /** Called on a failure after which no mail may be accepted. */
   readonly onFailure: (error: Error & { readonly code: string }) => void;
   /** Whether the machine has failed. */

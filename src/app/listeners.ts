@@ -162,6 +162,7 @@ function ingestRooms(parts: ListenerParts): IngestRooms {
     suppressions,
     requests,
     readWords: readWordsOf(parts),
+    preflight: parts.preflight,
     admin: adminForApi(parts.door, () => live.config.api.maxMessageBytes),
     outlook: outlookOf({ views, clock, queue: parts.queue, resolution: () => live.loaded }),
   };

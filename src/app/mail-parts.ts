@@ -31,7 +31,7 @@ export interface MailListeners {
 export interface IngestRooms
   extends Pick<
     IngestDeps,
-    'intake' | 'acts' | 'desk' | 'readWords' | 'admin' | 'spool' | 'views' | 'outlook'
+    'intake' | 'acts' | 'desk' | 'readWords' | 'preflight' | 'admin' | 'spool' | 'views' | 'outlook'
   > {
   readonly keyring: Keyring;
   readonly signing: SigningKeys;

@@ -9,6 +9,7 @@ import type { RequestOf } from '../operations/table.ts';
 import { type CommonOptions, type Context, print } from './context.ts';
 import { attemptsText, messageText, pageText, timelineText, waysText } from './message-text.ts';
 import { groupCommand } from './operation-command.ts';
+import { preflightText } from './preflight-text.ts';
 import { connect, type RemoteOptions, remoteCommand, sentBy, withMessages } from './remote.ts';
 import { needsUrl } from './send.ts';
 import { withOperations } from './session.ts';
@@ -21,11 +22,12 @@ export function messagesCommand(context: Context): Command {
   return groupCommand(context, {
     name: 'messages',
     title: 'messages',
-    order: ['list', 'search', show, 'attempts', content, 'cancel', 'reschedule', 'retry', resend],
+    order: ['list', 'search', show, 'attempts', content, 'check', 'cancel', 'reschedule', 'retry', resend],
     texts: {
       messages: pageText,
       search: foundText,
       attempts: attemptsText,
+      preflight: ({ findings }, { columns }) => preflightText(findings, columns),
       cancelMessage: (record, { columns }) => messageText(record, columns),
       rescheduleMessage: (record, { columns }) => messageText(record, columns),
       retryMessage: (record, { columns, running }) =>

@@ -14,6 +14,7 @@ import { OperationError } from '../operations/call.ts';
 import type { MessageOperations, StatusRecord, SubmitOperations, Submitted } from '../operations/messages.ts';
 import { type Context, collect, needing, print, wholeNumber } from './context.ts';
 import { messageText } from './message-text.ts';
+import { preflightText } from './preflight-text.ts';
 import { connect, type RemoteOptions, remoteCommand, sentBy, taken } from './remote.ts';
 import { withOperations } from './session.ts';
 import { Exit, readInput, type Terminal, table } from './terminal.ts';
@@ -86,7 +87,7 @@ function refuseFarOnly({ raw, idempotencyKey }: SendOptions): void {
 async function send(outbox: Outbox, draft: Draft, options: SendOptions, context: Context): Promise<void> {
   if (options.dryRun) {
     const verdict = await outbox.check(draft);
-    return print(context, options, verdict, () => verdictText(verdict));
+    return print(context, options, verdict, () => verdictText(verdict, context.terminal.columns()));
   }
   if (options.wait !== undefined && outbox.idle !== null)
     throw new Exit(
@@ -121,7 +122,10 @@ function alignsText(alignment: Verdict['recipients'][number]['alignment']): stri
   return 'by SPF only';
 }
 
-function verdictText({ message, sizeBytes, recipients }: Omit<Verdict, 'suppressed'>): string {
+function verdictText(
+  { message, sizeBytes, recipients, findings }: Omit<Verdict, 'suppressed'>,
+  columns: number | null,
+): string {
   const rows = recipients.map(({ address, type, relay, rule, alignment }) => [
     address,
     type,
@@ -129,10 +133,11 @@ function verdictText({ message, sizeBytes, recipients }: Omit<Verdict, 'suppress
     rule ?? 'default',
     alignsText(alignment),
   ]);
-  const columns = ['RECIPIENT', 'TYPE', 'RELAY', 'RULE', 'ALIGNED'];
+  const headings = ['RECIPIENT', 'TYPE', 'RELAY', 'RULE', 'ALIGNED'];
   const details = [...new Set(recipients.flatMap(({ alignment }) => alignment?.detail ?? []))];
   const told = details.length === 0 ? '' : `\n\n${details.join('\n')}`;
-  return `${message} Its size would be ${sizeBytes} bytes.\n\n${table(columns, rows)}${told}`;
+  const head = `${message} Its size would be ${sizeBytes} bytes.`;
+  return `${head}\n\n${table(headings, rows)}${told}\n\n${preflightText(findings, columns)}`;
 }
 
 /** What `waybill send` is told of the message itself. */

@@ -40,6 +40,7 @@ export type {
   EventsPage,
   EventType,
   FieldFault,
+  Finding,
   ItemProblem,
   LastError,
   MessageOutcome,

@@ -142,6 +142,8 @@ export interface Verdict {
   /** Recipients to whom nothing would be sent, because of the suppression list. Absent if there are none. */
   readonly suppressed?: readonly string[];
   readonly recipients: readonly VerdictRecipient[];
+  /** What may keep it from being delivered, or from being read as it was meant, the worst first; at most 100. */
+  readonly findings: readonly Finding[];
 }
 
 /** How one recipient’s copy would be sent. All members are always present. */
@@ -170,6 +172,23 @@ export interface Alignment {
   readonly spfDomain: string | null;
   /** The verdict, and what to do about it, in one sentence. */
   readonly detail: string;
+}
+
+/** Something that may keep a message from being delivered, or from being read as it was meant. */
+export interface Finding {
+  /** A stable name; docs/preflight has a page of it. */
+  readonly code: string;
+  /** `error`: it will fail, or reach people broken; `warning`: for many of them; `hint`: for some. */
+  readonly severity: 'error' | 'warning' | 'hint';
+  /**
+   * What it is about: a JSON pointer of the request, such as `/subject`; a field of the header, such as
+   * `header:Reply-To`; or empty for the whole. With a line where that helps: `/html#L12`.
+   */
+  readonly where: string;
+  /** What was found. May quote the message: show it as plain text only. */
+  readonly detail: string;
+  /** What to do about it. */
+  readonly fix: string;
 }
 
 /** The result for each message of a batch. */

@@ -109,6 +109,10 @@ test('answers that are asked for nowhere else have the shape of their records', 
   expect(await operations.messagePreview({ id })).toMatchObject({ subject: 's', attachments: [] });
   expect(await operations.messageDraft({ id })).toMatchObject({ message: { subject: 's' } });
   expect(await operations.checkMessage({ message })).toMatchObject({ dryRun: true, captured: true });
+  const checked = await operations.preflight({ id });
+  expect(checked.findings).toEqual([]);
+  const draft = { from: '', subject: '', html: null, text: 'Hello' };
+  expect(await operations.preflight({ draft })).toMatchObject({ findings: [{ code: 'subject-empty' }] });
   const query: [string, string][] = [
     ['from', 'a@example.com'],
     ['to', 'b@example.net'],

@@ -8,6 +8,7 @@ import type { HealthReport } from '../observe/health-report.ts';
 import type { HookProof } from '../observe/hook-proofs.ts';
 import type { KeptLine } from '../observe/log.ts';
 import type { DeniedTally, LaneHappening } from '../observe/remembered.ts';
+import type { Preflight } from '../preflight/contract.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Keyring } from '../store/accounts.ts';
 import type { Cluster } from '../store/cluster.ts';
@@ -41,6 +42,8 @@ export interface LocalDeps {
   readonly acts: Acts;
   /** Reads the text of stored messages. */
   readonly words: MessageWords;
+  /** Checks messages before they are sent. */
+  readonly preflight: Preflight;
   /** Keeps the spool unchanged while it is copied. */
   readonly collection: Engine['collection'];
   /** Resolves when everything acknowledged is in the database file. */

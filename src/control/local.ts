@@ -7,6 +7,7 @@ import { domainOperations } from './domains.ts';
 import { inboxOperations } from './inbox.ts';
 import { keyOperations } from './keys.ts';
 import { messageOperations } from './messages.ts';
+import { preflightOperations } from './preflight.ts';
 import { queueOperations } from './queue.ts';
 import { rateOperations } from './rates.ts';
 import { hookProvenAt, relayHookOperations } from './relay-hooks.ts';
@@ -25,6 +26,7 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...keyOperations(deps),
     ...requestOperations(deps),
     ...messageOperations(deps),
+    ...preflightOperations(deps),
     ...relayOperations(deps),
     ...relayHookOperations(deps),
     ...configOperations(deps),

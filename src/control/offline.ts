@@ -12,6 +12,7 @@ import { refuseMoved } from '../migrate/derived.ts';
 import { Events } from '../observe/events.ts';
 import { OperationError } from '../operations/call.ts';
 import type { Operations } from '../operations/table.ts';
+import { Preflighter } from '../preflight/preflighter.ts';
 import { Previewer } from '../preview/previewer.ts';
 import { createSigningKeys } from '../signing/keys.ts';
 import { MailSigner } from '../signing/signer.ts';
@@ -69,7 +70,7 @@ export async function openOffline(given: OfflineOptions): Promise<Offline> {
       throw error;
     });
     const engine = openEngine(stores, () => loaded, options);
-    const previewer = new Previewer(options.clock);
+    const readers = openReaders(stores, options.clock);
     const reception = createReception({
       ...stores,
       ...options,
@@ -84,7 +85,7 @@ export async function openOffline(given: OfflineOptions): Promise<Offline> {
       intake: engine.intake,
       acts: engine.acts,
       spool,
-      words: createMessageWords({ views: stores.views, spool, previewer }),
+      ...readers.parts,
       collection: engine.collection,
       queue: await queueFigures(stores, options.clock),
       // Opening the store already wrote what the log held.
@@ -110,7 +111,7 @@ export async function openOffline(given: OfflineOptions): Promise<Offline> {
       operations: operationsOf(door, COMMAND_LINE),
       faults: () => loaded.faults,
       close: async () => {
-        await previewer.close();
+        await readers.close();
         await stores.close();
         lock.release();
       },
@@ -119,6 +120,18 @@ export async function openOffline(given: OfflineOptions): Promise<Offline> {
     lock.release();
     throw error;
   }
+}
+
+/** What reads messages, in threads that begin when they are needed. */
+function openReaders({ views, spool }: Stores, clock: Clock) {
+  const previewer = new Previewer(clock);
+  const preflight = new Preflighter(clock);
+  return {
+    parts: { words: createMessageWords({ views, spool, previewer }), preflight },
+    close: async () => {
+      await Promise.all([previewer.close(), preflight.close()]);
+    },
+  };
 }
 
 type Stores = Omit<SqliteStores, 'applying'> &

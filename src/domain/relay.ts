@@ -150,6 +150,20 @@ export type ProviderSettings = ProviderBase &
 /** The type of a provider. */
 export type ProviderType = ProviderSettings['type'];
 
+/** The largest message that a provider is offered, in bytes as stored. */
+export const PROVIDER_MAX_BYTES: Readonly<Record<ProviderType, number>> = {
+  /** Its quota; an account with a lower one answers 413 or BadRequestException. */
+  ses: 40_000_000,
+  mailgun: 25_000_000,
+  postmark: 10 * 1024 * 1024,
+  sendgrid: 30 * 1024 * 1024,
+  /** With files in base64, as in a stored message. */
+  resend: 40 * 1024 * 1024,
+  /** It takes requests of 4 MB, and base64 makes four bytes of three. */
+  graph: (4_000_000 / 4) * 3,
+  webhook: 50 * 1024 * 1024,
+};
+
 /** The providers whose webhooks are taken (contract-2 §A4). */
 export const HOOK_TYPES = [
   'ses',

@@ -3,6 +3,7 @@ import { DOMAIN_OPERATIONS } from './domains.ts';
 import { KEY_OPERATIONS } from './keys.ts';
 import { INBOX_OPERATIONS, MESSAGE_OPERATIONS } from './messages.ts';
 import type { OperationsOf, RequestIn, ResultIn, StepIn } from './operation.ts';
+import { PREFLIGHT_OPERATIONS } from './preflight.ts';
 import { QUEUE_OPERATIONS } from './queue.ts';
 import { RATE_OPERATIONS } from './rates.ts';
 import { RELAY_HOOK_OPERATIONS } from './relay-hooks.ts';
@@ -20,6 +21,7 @@ export const OPERATIONS = {
   ...KEY_OPERATIONS,
   ...REQUEST_OPERATIONS,
   ...MESSAGE_OPERATIONS,
+  ...PREFLIGHT_OPERATIONS,
   ...QUEUE_OPERATIONS,
   ...RELAY_OPERATIONS,
   ...RELAY_HOOK_OPERATIONS,

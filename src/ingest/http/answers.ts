@@ -5,6 +5,7 @@ import { BOUNCE_TYPES } from '../../domain/feedback.ts';
 import { PRIORITIES, type Source } from '../../domain/message.ts';
 import { WAITING_FOR } from '../../domain/next-try.ts';
 import type { OutcomeName } from '../../domain/outcome.ts';
+import { SEVERITIES } from '../../preflight/contract.ts';
 import { FIELD_CODES } from './openapi/fault-codes.ts';
 import { PROBLEMS } from './openapi/problem-codes.ts';
 
@@ -103,6 +104,16 @@ export const verdictRecipientSchema = z.object({
   alignment: alignmentSchema.nullable().describe('Null if nothing would be sent now.'),
 }).describe('How one recipient’s copy would be sent. All members are always present.');
 
+/** Something that a check found. */
+// biome-ignore format: a table
+export const findingSchema = z.object({
+  code: z.string().describe('A stable name; docs/preflight has a page of it.'),
+  severity: z.enum(SEVERITIES).describe('`error`: it will fail, or reach people broken; `warning`: for many of them; `hint`: for some.'),
+  where: z.string().describe('What it is about: a JSON pointer of the request, such as `/subject`; a field of the header, such as `header:Reply-To`; or empty for the whole. With a line where that helps: `/html#L12`.'),
+  detail: z.string().describe('What was found. May quote the message: show it as plain text only.'),
+  fix: z.string().describe('What to do about it.'),
+}).describe('Something that may keep a message from being delivered, or from being read as it was meant.');
+
 /** The answer to a dry run. */
 // biome-ignore format: a table
 export const verdictSchema = z.object({
@@ -113,6 +124,7 @@ export const verdictSchema = z.object({
   from: z.string().describe('The envelope’s sender.'),
   suppressed: z.array(z.string()).optional().describe('Recipients to whom nothing would be sent, because of the suppression list. Absent if there are none.'),
   recipients: z.array(verdictRecipientSchema),
+  findings: z.array(findingSchema).describe('What may keep it from being delivered, or from being read as it was meant, the worst first; at most 100.'),
 }).describe('The submission is valid. Nothing was stored, nothing will be sent.');
 
 /** The newest failed or deferred answer of a message. */

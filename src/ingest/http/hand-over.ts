@@ -19,6 +19,7 @@ export interface SubmitDeps {
   readonly intake: Intake;
   readonly sending: VerdictDeps['sending'];
   readonly suppressions: VerdictDeps['suppressions'];
+  readonly preflight: VerdictDeps['preflight'];
   readonly views: Pick<Views, 'message' | 'remembered'>;
   readonly clock: Clock;
   readonly random: Random;

@@ -23,6 +23,8 @@ export interface IngestDeps {
   /** The relays and sending domains in force. */
   readonly sending: VerdictDeps['sending'];
   readonly suppressions: VerdictDeps['suppressions'];
+  /** Checks messages before they are sent. */
+  readonly preflight: VerdictDeps['preflight'];
   /** What links to unsubscribe are made of now. */
   readonly unsubscribing: () => UnsubscribeTerms;
   readonly acts: Acts;

@@ -1,20 +1,23 @@
-import { type Alignment, type AlignmentFacts, alignmentOf, isSigned } from '../../domain/alignment.ts';
-import type { SendingDomain } from '../../domain/domain-keys.ts';
-import { parseAddress } from '../../domain/mailbox.ts';
 import type { Submission } from '../../domain/message.ts';
-import { INBOX, type Relay } from '../../domain/relay.ts';
-import { type BounceDomains, bounceDomainFor } from '../../domain/return-path.ts';
+import { INBOX } from '../../domain/relay.ts';
 import { suppressionKeys } from '../../domain/suppressed-address.ts';
 import { stoppedBy } from '../../domain/suppression.ts';
-import type { Intake } from '../../engine/contract.ts';
+import type { Intake, PlannedDelivery } from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { areAligned } from '../../lib/organizational-domain.ts';
-import { authorsOf } from '../../mail/field-values.ts';
-import { readHandedIn } from '../../mail/handed-in.ts';
 import type { Shown } from '../../operations/operation.ts';
+import type { Finding, Preflight, Way } from '../../preflight/contract.ts';
 import { askingOf } from '../../store/accepting.ts';
 import type { SuppressionList } from '../../store/suppressions.ts';
 import type { verdictSchema } from './answers.ts';
+import {
+  type AlignedMail,
+  alignedMail,
+  alignmentBy,
+  hopsOf,
+  type Sending,
+  utf8AddressOf,
+  willSign,
+} from './way.ts';
 
 /** The answer to a dry run (contract §2): what would be sent, and each copy's route. */
 export type Verdict = Shown<typeof verdictSchema>;
@@ -25,15 +28,9 @@ export interface VerdictDeps {
   readonly suppressions: Pick<SuppressionList, 'suppressionsUnder'>;
   readonly clock: Pick<Clock, 'wall'>;
   /** The relays and sending domains in force. */
-  readonly sending: () => {
-    readonly relays: readonly (Pick<Relay, 'name' | 'type'> & Partial<Pick<Relay, 'mx' | 'smtp'>>)[];
-    readonly domains: readonly SendingDomain[];
-    readonly bounceDomains: BounceDomains;
-  };
+  readonly sending: () => Sending;
+  readonly preflight: Pick<Preflight, 'message'>;
 }
-
-/** Bytes of a header to search for From: more than any listener accepts. */
-const MAX_HEADER_BYTES = 1024 * 1024;
 
 /**
  * The verdict on a checked submission. Changes nothing. Every sender may ask for it, so it hides the state of relays,
@@ -42,20 +39,13 @@ const MAX_HEADER_BYTES = 1024 * 1024;
 export async function verdictOf(submission: Submission, deps: VerdictDeps): Promise<Verdict> {
   const plan = await deps.intake.plan(submission);
   const suppressed = await suppressedIn(submission, deps);
-  const { relays, domains, bounceDomains } = deps.sending();
-  const facts = alignmentFacts(submission, domains);
-  const alignmentBy = (name: string | null): Alignment | null => {
-    const relay = relays.find((candidate) => candidate.name === name);
-    if (relay === undefined || relay.type === 'inbox') return null;
-    // A return path of ours is what SPF is checked for.
-    const mail = { reversePath: submission.envelope.reversePath, headerFrom: submission.header.from };
-    const reverseDomain = bounceDomainFor(mail, relay, bounceDomains) ?? facts.reverseDomain;
-    return alignmentOf({ ...facts, reverseDomain }, relay.type);
-  };
+  const sending = deps.sending();
+  const mail = alignedMail(submission);
+  const captured = submission.test || plan.every(({ relay }) => relay === INBOX);
   return {
     dryRun: true,
     ...withSuppressed('Valid. Nothing was stored, nothing will be sent.', suppressed, plan.length),
-    captured: submission.test || plan.every(({ relay }) => relay === INBOX),
+    captured,
     sizeBytes: submission.content.sizeBytes,
     from: submission.envelope.reversePath,
     recipients: submission.envelope.recipients.map(({ address, kind }, place) => {
@@ -65,10 +55,39 @@ export async function verdictOf(submission: Submission, deps: VerdictDeps): Prom
         type: kind,
         relay,
         rule: plan[place]?.rule ?? null,
-        alignment: alignmentBy(relay),
+        alignment: alignmentBy(relay, mail, sending),
       };
     }),
+    findings: await findingsOf(submission, mail, captured ? null : plan, deps),
   };
+}
+
+/** What the checks find; mail that is captured, where `plan` is null, is judged as if it were sent. */
+async function findingsOf(
+  submission: Submission,
+  mail: AlignedMail,
+  plan: readonly PlannedDelivery[] | null,
+  { intake, sending, preflight }: VerdictDeps,
+): Promise<readonly Finding[]> {
+  const { envelope, content, copies } = submission;
+  const planned = plan ?? (await intake.plan({ ...submission, test: false }));
+  const addresses = [envelope.reversePath, ...envelope.recipients.map(({ address }) => address)];
+  const way: Way = {
+    hops: hopsOf(
+      planned.map(({ relay }) => relay),
+      mail,
+      sending(),
+    ),
+    isBulk: submission.priority === 'bulk',
+    utf8Address: utf8AddressOf(addresses),
+  };
+  // Where each recipient has a copy, they differ by their links alone.
+  const sizeBytes = copies?.[0] ?? content.sizeBytes;
+  return await preflight.message(
+    sizeBytes,
+    () => Buffer.concat(content.chunks, content.sizeBytes).subarray(0, sizeBytes),
+    way,
+  );
 }
 
 /** Whom the suppression list would stop now. */
@@ -104,23 +123,5 @@ export function withSuppressed(
 
 /** Whether a key of ours signs this submission. */
 export function willBeSigned(submission: Submission, { sending }: Pick<VerdictDeps, 'sending'>): boolean {
-  return isSigned(alignmentFacts(submission, sending().domains));
-}
-
-function alignmentFacts(
-  { content, envelope, signing }: Submission,
-  domains: readonly SendingDomain[],
-): AlignmentFacts {
-  const chunks = content.chunks.map((chunk) => Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
-  const fields = readHandedIn(chunks, MAX_HEADER_BYTES)?.header.fields ?? [];
-  const from = fields.filter(({ lowerName }) => lowerName === 'from');
-  const authors = from.length === 1 ? (authorsOf(from) ?? []) : [];
-  const reverse = parseAddress(envelope.reversePath);
-  return {
-    authors: authors.map(({ domain }) => domain),
-    reverseDomain: reverse.ok ? reverse.value.domain : null,
-    rights: signing,
-    domains,
-    areAligned,
-  };
+  return willSign(alignedMail(submission), sending());
 }

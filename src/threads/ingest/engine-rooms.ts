@@ -2,6 +2,7 @@ import type { IngestRooms } from '../../app/mail-parts.ts';
 import type { ContentPart, ContentRef } from '../../domain/message.ts';
 import type { RouteFacts } from '../../domain/route-match.ts';
 import type { AdminCaller, AdminDoor } from '../../ingest/service.ts';
+import type { Way } from '../../preflight/contract.ts';
 import type { Spool, SpoolContent } from '../../spool/spool.ts';
 import type { Rooms } from './line.ts';
 import { type PackedSubmission, unpackSubmission } from './messages.ts';
@@ -35,6 +36,10 @@ export function engineRooms(
       explain: (facts: RouteFacts) => intake.explain(facts),
     },
     words: { read: rooms.readWords },
+    preflight: {
+      message: (sizeBytes: number, bytes: Uint8Array, way: Way) =>
+        rooms.preflight.message(sizeBytes, () => bytes, way),
+    },
     outlook: { look: rooms.outlook },
     spool: servedContents(rooms.spool),
     admin: servedAdmin(rooms.admin, calls, tellStep),

@@ -4,6 +4,7 @@ import { maxRequestBytes } from '../../dashboard/calls.ts';
 import type { ContentPart, ContentRef } from '../../domain/message.ts';
 import type { Intake } from '../../engine/contract.ts';
 import type { AdminDoor, AdminProgress, LanesSeen } from '../../ingest/service.ts';
+import type { Finding } from '../../preflight/contract.ts';
 import type { SpoolContent } from '../../spool/spool.ts';
 import { type Line, remote } from './line.ts';
 import type { FromIngest, ToIngest } from './messages.ts';
@@ -28,6 +29,10 @@ export function remoteRooms(
     suppressions: room('suppressions'),
     requests: room('requests'),
     readWords: (message) => line.ask('words', 'read', [message]) as ReturnType<IngestRooms['readWords']>,
+    preflight: {
+      message: async (sizeBytes, load, way) =>
+        (await line.ask('preflight', 'message', [sizeBytes, await load(), way])) as readonly Finding[],
+    },
     outlook: (messages) => line.ask('outlook', 'look', [messages]) as Promise<LanesSeen>,
     spool: { read: (ref, part = null) => readRemote(ref, part, line) },
     admin: remoteAdmin(line, steps, config),

@@ -1,7 +1,7 @@
 import { type Mailbox, parseAddressList } from '../../domain/mailbox.ts';
 import type { Envelope } from '../../domain/message.ts';
 import { localReply, type Reply } from '../../domain/outcome.ts';
-import { microsoftTokenUrl, type ProviderSettings } from '../../domain/relay.ts';
+import { microsoftTokenUrl, PROVIDER_MAX_BYTES, type ProviderSettings } from '../../domain/relay.ts';
 import { SLICE_BYTES, type Sliced } from '../../lib/clock.ts';
 import { decodeJson, memberOf, textOf } from '../../lib/decode.ts';
 import { writeField } from '../../mail/field.ts';
@@ -24,8 +24,6 @@ import {
 
 type GraphSettings = Extract<ProviderSettings, { readonly type: 'graph' }>;
 
-/** Graph accepts requests of 4 MB, and base64 makes four bytes of three. */
-const MAX_MESSAGE_BYTES = (4_000_000 / 4) * 3;
 /** The limit of Exchange Online unless its administrator changes it. */
 const MAX_RECIPIENTS = 500;
 /** Bytes encoded at once: a multiple of three, so that no padding comes between the pieces. */
@@ -51,7 +49,7 @@ const GRAPHS = [
 export function graphProvider(settings: GraphSettings): Provider {
   const { mailbox } = settings;
   return {
-    maxMessageBytes: MAX_MESSAGE_BYTES,
+    maxMessageBytes: PROVIDER_MAX_BYTES.graph,
     maxRecipients: MAX_RECIPIENTS,
     idempotency: null,
     answers: graphAnswers(mailbox === null),
@@ -76,8 +74,8 @@ function* prepare(
   const sender = graphSender(envelope, content);
   if (!sender.ok) return sender;
   const bytes = sender.bcc === '' ? content : Buffer.concat([Buffer.from(sender.bcc), content]);
-  if (bytes.length > MAX_MESSAGE_BYTES) {
-    const text = `With its blind copies the message has ${bytes.length} bytes; Microsoft Graph accepts ${MAX_MESSAGE_BYTES}`;
+  if (bytes.length > PROVIDER_MAX_BYTES.graph) {
+    const text = `With its blind copies the message has ${bytes.length} bytes; Microsoft Graph accepts ${PROVIDER_MAX_BYTES.graph}`;
     return { ok: false, reply: localReply('message_too_large', '5.3.4', text) };
   }
   const body: Buffer[] = [];

@@ -1,6 +1,6 @@
 /** Mailgun: the unchanged message, in a form. */
 import { createHash } from 'node:crypto';
-import type { ProviderSettings } from '../../domain/relay.ts';
+import { PROVIDER_MAX_BYTES, type ProviderSettings } from '../../domain/relay.ts';
 import { decodeJson, textOf } from '../../lib/decode.ts';
 import type {
   AnswerFacts,
@@ -15,7 +15,6 @@ import { unfitForAscii } from './provider.ts';
 /** Settings of type `mailgun`. */
 export type MailgunSettings = Extract<ProviderSettings, { readonly type: 'mailgun' }>;
 
-const MAX_BYTES = 25_000_000;
 const MAX_RECIPIENTS = 1000;
 const MAX_TEXT = 2000;
 
@@ -73,7 +72,7 @@ export function mailgunProvider({ endpoint, domain, secret }: MailgunSettings): 
   const base = `${endpoint}/v3/${encodeURIComponent(domain)}`;
   const authorization = `Basic ${Buffer.from(`api:${secret}`).toString('base64')}`;
   return {
-    maxMessageBytes: MAX_BYTES,
+    maxMessageBytes: PROVIDER_MAX_BYTES.mailgun,
     maxRecipients: MAX_RECIPIENTS,
     idempotency: null,
     answers: MAILGUN_ANSWERS,

@@ -1,6 +1,6 @@
 /** Postmark (postmarkapp.com/developer): `POST /email`, one message built from its parts. */
 import { formatMailbox, type Mailbox } from '../../domain/mailbox.ts';
-import type { ProviderSettings } from '../../domain/relay.ts';
+import { PROVIDER_MAX_BYTES, type ProviderSettings } from '../../domain/relay.ts';
 import type { Sliced } from '../../lib/clock.ts';
 import { decodeJson, memberOf, textOf } from '../../lib/decode.ts';
 import type { FilePart } from '../../mail/message-parts.ts';
@@ -18,7 +18,6 @@ import { handedOver, type RebuildRules, type Rebuilt, rebuild, typeWithParameter
 
 type PostmarkSettings = Extract<ProviderSettings, { readonly type: 'postmark' }>;
 
-const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 const MAX_RECIPIENTS = 50;
 const MAX_ID = 200;
 /** The text of a 200 when some recipients are inactive. */
@@ -85,7 +84,7 @@ const ANSWERS: readonly AnswerRow[] = [
 export function postmarkProvider(settings: PostmarkSettings): Provider {
   const headers = { accept: 'application/json', 'x-postmark-server-token': settings.secret };
   return {
-    maxMessageBytes: MAX_MESSAGE_BYTES,
+    maxMessageBytes: PROVIDER_MAX_BYTES.postmark,
     maxRecipients: MAX_RECIPIENTS,
     idempotency: null,
     answers: postmarkAnswers(settings.messageStream !== null),

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { formatMailbox, type Mailbox } from '../../domain/mailbox.ts';
 import type { Envelope } from '../../domain/message.ts';
-import type { ProviderSettings } from '../../domain/relay.ts';
+import { PROVIDER_MAX_BYTES, type ProviderSettings } from '../../domain/relay.ts';
 import type { Sliced } from '../../lib/clock.ts';
 import { decodeJson, memberOf, textOf } from '../../lib/decode.ts';
 import type { FilePart } from '../../mail/message-parts.ts';
@@ -18,8 +18,6 @@ import type {
 } from './provider.ts';
 import { handedOver, type RebuildRules, type Rebuilt, rebuild, typeWithParameters } from './rebuild.ts';
 
-/** With files in base64, as in a stored message. */
-const MAX_MESSAGE_BYTES = 40 * 1024 * 1024;
 const MAX_RECIPIENTS = 50;
 const MAX_ID = 200;
 /** The beginnings of `validation_error` texts that do not concern the message; the rest of a text may quote it. */
@@ -77,7 +75,7 @@ export function resendProvider({
 }: Pick<ProviderSettings, 'endpoint' | 'secret'>): Provider {
   const headers = { authorization: `Bearer ${secret}` };
   return {
-    maxMessageBytes: MAX_MESSAGE_BYTES,
+    maxMessageBytes: PROVIDER_MAX_BYTES.resend,
     maxRecipients: MAX_RECIPIENTS,
     idempotency: 'Idempotency-Key',
     answers: ANSWERS,

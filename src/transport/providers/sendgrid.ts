@@ -2,7 +2,7 @@
 
 import { quote } from '../../domain/address-entry.ts';
 import type { Mailbox } from '../../domain/mailbox.ts';
-import type { ProviderSettings } from '../../domain/relay.ts';
+import { PROVIDER_MAX_BYTES, type ProviderSettings } from '../../domain/relay.ts';
 import type { Sliced } from '../../lib/clock.ts';
 import { decodeJson, memberOf, textOf } from '../../lib/decode.ts';
 import type { FilePart } from '../../mail/message-parts.ts';
@@ -18,7 +18,6 @@ import type {
 } from './provider.ts';
 import { handedOver, type RebuildRules, type Rebuilt, rebuild } from './rebuild.ts';
 
-const MAX_MESSAGE_BYTES = 30 * 1024 * 1024;
 /** To, Cc and Bcc together. */
 const MAX_RECIPIENTS = 1000;
 const MAX_ID = 200;
@@ -71,7 +70,7 @@ export function sendgridProvider({
 }: Pick<ProviderSettings, 'endpoint' | 'secret'>): Provider {
   const headers = { authorization: `Bearer ${secret}` };
   return {
-    maxMessageBytes: MAX_MESSAGE_BYTES,
+    maxMessageBytes: PROVIDER_MAX_BYTES.sendgrid,
     maxRecipients: MAX_RECIPIENTS,
     idempotency: null,
     answers: ANSWERS,

@@ -2,7 +2,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { Envelope } from '../../domain/message.ts';
 import { localReply, type Reply } from '../../domain/outcome.ts';
-import type { ProviderSettings } from '../../domain/relay.ts';
+import { PROVIDER_MAX_BYTES, type ProviderSettings } from '../../domain/relay.ts';
 import type { Sliced } from '../../lib/clock.ts';
 import { decodeJson, memberOf, textOf } from '../../lib/decode.ts';
 import type { FieldSpan } from '../../mail/header-block.ts';
@@ -21,8 +21,6 @@ import {
 /** Settings of type `ses`. */
 type SesSettings = Extract<ProviderSettings, { readonly type: 'ses' }>;
 
-/** SES's quota; an account with a lower one answers 413 or BadRequestException. */
-const MAX_BYTES = 40_000_000;
 const MAX_RECIPIENTS = 50;
 /** Bytes converted to base64 at once: a multiple of three, so that the pieces can be joined. */
 const PIECE_BYTES = 768 * 1024;
@@ -53,7 +51,7 @@ export const SES_PROSE: readonly string[] = [
 export function sesProvider(settings: SesSettings): Provider {
   const { endpoint } = settings;
   return {
-    maxMessageBytes: MAX_BYTES,
+    maxMessageBytes: PROVIDER_MAX_BYTES.ses,
     maxRecipients: MAX_RECIPIENTS,
     idempotency: null,
     answers: sesAnswers(settings.configurationSet),

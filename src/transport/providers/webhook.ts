@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { Envelope } from '../../domain/message.ts';
-import type { ProviderSettings } from '../../domain/relay.ts';
+import { PROVIDER_MAX_BYTES, type ProviderSettings } from '../../domain/relay.ts';
 import { SLICE_BYTES, type Sliced } from '../../lib/clock.ts';
 import { decodeJson, textOf } from '../../lib/decode.ts';
 import type {
@@ -16,7 +16,6 @@ import type {
 
 type WebhookSettings = Pick<ProviderSettings, 'endpoint' | 'secret'>;
 
-const MAX_MESSAGE_BYTES = 50 * 1024 * 1024;
 const MAX_RECIPIENTS = 1000;
 /** Bytes encoded at once: a multiple of three, so that no padding comes between the pieces. */
 const BLOCK_BYTES = Math.floor(SLICE_BYTES / 3) * 3;
@@ -59,7 +58,7 @@ const ANSWERS: readonly AnswerRow[] = [
 export function webhookProvider({ endpoint, secret }: WebhookSettings): Provider {
   const key = webhookKey(secret);
   return {
-    maxMessageBytes: MAX_MESSAGE_BYTES,
+    maxMessageBytes: PROVIDER_MAX_BYTES.webhook,
     maxRecipients: MAX_RECIPIENTS,
     idempotency: 'webhook-id',
     answers: ANSWERS,

@@ -38,6 +38,7 @@ test('the verdict tells what would be sent and the way each copy would take, but
   const answer = await world.post(key, { ...DRY, cc: ['c@example.org'], bcc: ['d@example.org'] });
   expect([answer.status, answer.headers.location]).toEqual([200, undefined]);
   expect(answer.json).toEqual({
+    findings: [],
     dryRun: true,
     message: 'Valid. Nothing was stored, nothing will be sent.',
     captured: false,

@@ -30,6 +30,7 @@ import type { UnsubscribeTerms } from '../../../src/ingest/unsubscribing.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
 import type { Operations } from '../../../src/operations/table.ts';
+import { checkMessage } from '../../../src/preflight/check.ts';
 import { parseMessage } from '../../../src/preview/parse.ts';
 import { cidrs } from '../../support/cidrs.ts';
 import { IngestWorld } from '../../support/ingest-world.ts';
@@ -235,6 +236,9 @@ export class World extends IngestWorld {
         findHook: (relay) => this.relayHooks.get(relay) ?? null,
         outlook,
         spool: intake,
+        preflight: {
+          message: async (_, load, way) => await checkMessage(await load(), way),
+        },
         readWords: async (message) => parseMessage(await readContent(message, intake, 404)),
         admin: adminOf(this, operations),
         webuiPort: () => 8443,

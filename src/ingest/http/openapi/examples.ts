@@ -115,6 +115,7 @@ export const VERDICT: z.infer<typeof verdictSchema> = {
       },
     },
   ],
+  findings: [],
 };
 
 const FAULT = {

@@ -107,6 +107,7 @@ export const NAMED = {
   Verdict: answers.verdictSchema,
   VerdictRecipient: answers.verdictRecipientSchema,
   Alignment: answers.alignmentSchema,
+  Finding: answers.findingSchema,
   GroupMember: operatorAnswers.groupMemberSchema,
   RuleVerdict: operatorAnswers.ruleVerdictSchema,
   RouteExplanation: operatorAnswers.routeExplanationSchema,

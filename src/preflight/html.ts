@@ -1,0 +1,143 @@
+import { Parser } from 'htmlparser2';
+
+/**
+ * HTML as the rules see it: its elements and its text, flat and in order, each with its line. A library reads it, tag by
+ * tag and in one pass, as forgiving as mail clients are; no tree is built, so that nothing hostile grows beyond the limits.
+ */
+
+/** Characters that are read. */
+export const MAX_HTML = 2 * 1024 * 1024;
+/** Elements that are read. */
+export const MAX_ELEMENTS = 50_000;
+/** Levels of elements; deeper ones end the reading. */
+export const MAX_DEPTH = 1_000;
+/** Limits are looked at after so many characters. */
+const PIECE = 4096;
+
+/** An element. */
+export interface Element {
+  /** In lower case. */
+  readonly name: string;
+  /** By names in lower case, entities decoded. */
+  readonly attributes: Readonly<Record<string, string>>;
+  /** From 1. */
+  readonly line: number;
+  readonly parent: Element | null;
+}
+
+/** Text between two tags. */
+export interface Text {
+  /** Entities decoded, blanks as they are. */
+  readonly text: string;
+  readonly line: number;
+  readonly parent: Element | null;
+}
+
+/** A part of text/html that was read. */
+export interface Html {
+  readonly elements: readonly Element[];
+  /** All text, that of style sheets too: see {@link isShown}. */
+  readonly texts: readonly Text[];
+  /** Why it was not read to its end; null if it was. */
+  readonly cut: 'length' | 'elements' | 'depth' | null;
+}
+
+/** Reads HTML. Never throws. */
+export function readHtml(source: string): Html {
+  const reader = new Reader();
+  const parser = new Parser(reader, { lowerCaseTags: true, lowerCaseAttributeNames: true });
+  const end = Math.min(source.length, MAX_HTML);
+  reader.positionOf = () => parser.startIndex;
+  let at = 0;
+  for (; at < end && reader.full === null; at += PIECE) {
+    const piece = source.slice(at, Math.min(end, at + PIECE));
+    reader.lines.add(piece);
+    parser.write(piece);
+  }
+  if (reader.full === null) parser.end();
+  const cut = reader.full ?? (source.length > MAX_HTML ? 'length' : null);
+  return { elements: reader.elements, texts: reader.texts, cut };
+}
+
+/** Finds the line of a position; positions come in order. */
+class Lines {
+  readonly #starts: number[] = [0];
+  #length = 0;
+  #line = 0;
+
+  add(piece: string): void {
+    for (let at = piece.indexOf('\n'); at >= 0; at = piece.indexOf('\n', at + 1))
+      this.#starts.push(this.#length + at + 1);
+    this.#length += piece.length;
+  }
+
+  lineOf(position: number): number {
+    while (this.#line > 0 && (this.#starts[this.#line] ?? 0) > position) this.#line--;
+    while ((this.#starts[this.#line + 1] ?? Number.POSITIVE_INFINITY) <= position) this.#line++;
+    return this.#line + 1;
+  }
+}
+
+/** Elements whose text no client shows as text. */
+const UNSHOWN: ReadonlySet<string> = new Set(['style', 'script', 'title', 'head', 'template', 'noscript']);
+
+class Reader {
+  readonly elements: Element[] = [];
+  readonly texts: Text[] = [];
+  readonly lines = new Lines();
+  full: Html['cut'] = null;
+  positionOf: () => number = () => 0;
+  #open: Element | null = null;
+  #depth = 0;
+  #text = { line: 1, pieces: [] as string[] };
+
+  onopentag(name: string, attributes: Record<string, string>): void {
+    this.#endText();
+    if (this.full !== null) return;
+    const line = this.lines.lineOf(this.positionOf());
+    const element = { name, attributes, line, parent: this.#open };
+    this.elements.push(element);
+    this.#open = element;
+    this.#depth++;
+    if (this.elements.length >= MAX_ELEMENTS) this.full = 'elements';
+    else if (this.#depth >= MAX_DEPTH) this.full = 'depth';
+  }
+
+  onclosetag(): void {
+    this.#endText();
+    this.#open = this.#open?.parent ?? null;
+    this.#depth = Math.max(0, this.#depth - 1);
+  }
+
+  ontext(piece: string): void {
+    if (this.full !== null) return;
+    if (this.#text.pieces.length === 0) this.#text.line = this.lines.lineOf(this.positionOf());
+    this.#text.pieces.push(piece);
+  }
+
+  oncomment(): void {
+    this.#endText();
+  }
+
+  onend(): void {
+    this.#endText();
+  }
+
+  #endText(): void {
+    if (this.#text.pieces.length === 0) return;
+    const { line, pieces } = this.#text;
+    this.texts.push({ text: pieces.join(''), line, parent: this.#open });
+    this.#text = { line: 1, pieces: [] };
+  }
+}
+
+/** An element and all that it is in, from the inside. */
+export function* upwards(from: Element | null): Generator<Element, void> {
+  for (let element = from; element !== null; element = element.parent) yield element;
+}
+
+/** Whether readers see a text, or a screen reader reads it: not what style sheets and titles say. */
+export function isShown({ parent }: Pick<Text, 'parent'>): boolean {
+  for (const { name } of upwards(parent)) if (UNSHOWN.has(name)) return false;
+  return true;
+}

@@ -1,0 +1,50 @@
+import { afterEach, expect, test } from 'vitest';
+import { ManualClock } from '../../test/support/manual-clock.ts';
+import { systemClock } from '../lib/clock.ts';
+import { NO_WAY } from './contract.ts';
+import { Preflighter, type PreflighterLimits } from './preflighter.ts';
+
+let preflighter: Preflighter | null = null;
+afterEach(async () => await preflighter?.close());
+
+function start(limits: PreflighterLimits = {}, clock = systemClock): Preflighter {
+  preflighter = new Preflighter(clock, limits);
+  return preflighter;
+}
+
+const LETTER = Buffer.from('From: a@example.com\r\nSubject: \r\n\r\nHello.\r\n');
+const codes = (findings: readonly { readonly code: string }[]) => findings.map(({ code }) => code);
+
+test('a message and a draft are checked in the thread', async () => {
+  const checks = start();
+  expect(codes(await checks.message(LETTER.length, () => LETTER, NO_WAY))).toEqual(['subject-empty']);
+  const draft = { from: '', subject: '', html: '<p>Hello</p>', text: null };
+  expect(codes(await checks.draft(draft))).toEqual(['subject-empty', 'text-missing']);
+});
+
+test('what cannot be checked is a finding: too large, too many parts, too many that wait', async () => {
+  const checks = start({ maxBytes: 1000, maxWaiting: 1 });
+  const unread = () => Promise.reject(new Error('was loaded'));
+  expect(codes(await checks.message(1001, unread, NO_WAY))).toEqual(['unchecked']);
+  const held = Promise.withResolvers<Uint8Array>();
+  const first = checks.message(LETTER.length, () => held.promise, NO_WAY);
+  const [second] = await checks.message(LETTER.length, unread, NO_WAY);
+  expect(second?.detail).toMatch(/too many others/);
+  held.resolve(LETTER);
+  expect(codes(await first)).toEqual(['subject-empty']);
+});
+
+test('what takes too long is ended, and the next message is checked', async () => {
+  const clock = new ManualClock();
+  const checks = start({ timeLimitMs: 1234 }, clock);
+  const slow = checks.message(LETTER.length, () => LETTER, NO_WAY);
+  const seen = slow.then(([finding]) => finding?.detail);
+  await clock.advance(1234);
+  expect(await seen).toMatch(/takes too long/);
+  expect(codes(await checks.message(LETTER.length, () => LETTER, NO_WAY))).toEqual(['subject-empty']);
+});
+
+test('a fault of loading is the caller’s', async () => {
+  const gone = () => Promise.reject(new Error('gone'));
+  await expect(start().message(10, gone, NO_WAY)).rejects.toThrow('gone');
+});
