@@ -1,6 +1,6 @@
 /**
- * `waybill/client`: everything a program that uses Waybill needs, and nothing else. The one file of the tree that
- * gives on what other files define, because a package has one door.
+ * `waybill/client`: everything a program that uses Waybill needs, and nothing else. This and `testing/entry.ts` are the
+ * only files of the tree that give on what other files define, because they are the package's doors.
  */
 
 export type { ListFilter, PageRequest } from './filter.ts';

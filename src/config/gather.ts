@@ -29,8 +29,14 @@ export interface Gathered {
   readonly ignored: readonly string[];
 }
 
-/** Our variables that are not settings. */
-const OTHER_VARIABLES = ['WAYBILL_DATA', 'WAYBILL_CONFIG', 'WAYBILL_ADMIN_PASSWORD'];
+/** Our variables that are not settings. The last two are the testing client's. */
+const OTHER_VARIABLES = [
+  'WAYBILL_DATA',
+  'WAYBILL_CONFIG',
+  'WAYBILL_ADMIN_PASSWORD',
+  'WAYBILL_URL',
+  'WAYBILL_TEST_KEY',
+];
 const PREFIX = 'WAYBILL_';
 const FILE_SUFFIX = '_file';
 /** Unknown names to compare with the known ones. */

@@ -215,6 +215,7 @@ test('a fresh clone packs: what that takes is installed first', async () => {
     'package-lock.json',
     'tsconfig.json',
     'tsconfig.build.json',
+    'tsconfig.commonjs.json',
   ])
     cpSync(join(ROOT, name), join(clone, name), {
       recursive: true,

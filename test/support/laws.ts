@@ -144,6 +144,9 @@ export const LAWS: Readonly<Record<string, Law>> = {
   },
   // Runs in other people's programs, browsers too: nothing of ours, nothing of Node's.
   client: { rooms: [], packages: /^$/ },
+  // Add matchers to the `expect` of these two, and run in them alone; of Jest's, types suffice.
+  'client/testing/jest.ts': { rooms: ['client'], packages: /^expect$/ },
+  'client/testing/vitest.ts': { rooms: ['client'], packages: /^vitest$/ },
   observe: { rooms: ['domain', 'http', 'lib', ...CONTRACTS], packages: /^node:/ },
   preflight: {
     rooms: ['domain', 'lib', 'lib/organizational-domain.ts', 'mail', 'preview'],

@@ -15,6 +15,7 @@ const SOURCES = [
   'package.json',
   'tsconfig.json',
   'tsconfig.build.json',
+  'tsconfig.commonjs.json',
   'waybill',
 ];
 const DOCUMENTS = [

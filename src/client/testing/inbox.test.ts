@@ -1,0 +1,228 @@
+/** How an inbox asks, and what it says of what it is told. Against the real server: test/e2e/testing.test.ts. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type Answer, FaultyApi, json, problem } from '../../../test/peers/faulty-api.ts';
+import { ManualMachine } from '../../../test/support/manual-machine.ts';
+import { Inbox, InboxError, inbox as ofEnvironment } from './inbox.ts';
+
+let api: FaultyApi;
+let machine: ManualMachine;
+let inbox: Inbox;
+beforeEach(async () => {
+  api = await FaultyApi.start();
+  machine = new ManualMachine();
+  inbox = new Inbox({ url: api.url, key: 'wb_test_x', machine });
+});
+
+const record = (id: string, fields: object = {}) => ({
+  id,
+  box: null,
+  createdAt: '2027-01-01T00:00:00.000Z',
+  from: 'Shop <shop@example.com>',
+  to: ['ann@example.com'],
+  cc: [],
+  bcc: [],
+  subject: `Mail ${id}`,
+  tags: [],
+  ...fields,
+});
+const page = (...records: object[]) => json(200, { messages: records });
+const content = (message: object, fields: object = {}): Answer =>
+  json(200, {
+    message,
+    text: 'Hello.',
+    html: null,
+    links: [],
+    codes: [],
+    headers: [],
+    attachments: [],
+    ...fields,
+  });
+const paths = () => api.received.map(({ method, path }) => `${method} ${path.replace('/api/v1/inbox', '')}`);
+
+test('gives the newest that fits: strings are asked of the server, patterns looked at here', async () => {
+  api.faults = [
+    page(record('c'), record('b', { subject: 'Your code' }), record('a', { subject: 'code' })),
+    content(record('b')),
+  ];
+  const mail = await inbox.box('w1').waitFor({ to: 'ann@example.com', subject: /code/ });
+  expect(mail.id).toBe('b');
+  expect(paths()).toEqual(['GET /messages?to=ann%40example.com&box=w1&limit=50', 'GET /messages/b']);
+  expect(api.received[0]?.headers.authorization).toBe('Bearer wb_test_x');
+});
+
+test('goes on waiting for one more than there were, and reads none twice', async () => {
+  api.faults = [
+    page(record('a')),
+    content(record('a')),
+    json(200, {}),
+    page(record('b'), record('a')),
+    content(record('b'), { text: 'Code 12.' }),
+  ];
+  const found = inbox.waitFor({ text: /code \d+/i });
+  await machine.asked(100);
+  machine.advance(100);
+  expect((await found).text).toBe('Code 12.');
+  expect(paths()).toEqual([
+    'GET /messages?limit=50',
+    'GET /messages/a',
+    'GET /wait?count=2&timeout=4',
+    'GET /messages?limit=50',
+    'GET /messages/b',
+  ]);
+});
+
+test('passes over a mail that goes away meanwhile', async () => {
+  api.faults = [page(record('b'), record('a')), problem(404, 'not_found'), content(record('a'))];
+  expect((await inbox.waitFor()).id).toBe('a');
+});
+
+test('looks once more when the time is over', async () => {
+  api.faults = [page(), { kind: 'hang' }, page(record('a')), content(record('a'))];
+  const found = inbox.waitFor({ timeoutMs: 1500 });
+  await api.until(2);
+  expect(paths()[1]).toBe('GET /wait?count=1&timeout=2');
+  machine.advance(1500);
+  expect((await found).id).toBe('a');
+});
+
+describe('when none comes', () => {
+  test('says what is there instead, field by field', async () => {
+    const a = record('msg_a', { subject: 'Your code', to: ['bob@example.com'], cc: ['eve@example.com'] });
+    const b = record('msg_b');
+    api.faults = [page(), { kind: 'hang' }, page(), page(a, b), content(a), content(b, { text: null })];
+    const failed = inbox
+      .waitFor({ to: 'ann@example.com', subject: /code/, text: '1234', timeoutMs: 200 })
+      .catch((thrown: unknown) => thrown);
+    await api.until(2);
+    machine.advance(200);
+    const error = await failed;
+    expect(error).toBeInstanceOf(InboxError);
+    expect(String(error)).toBe(
+      `InboxError: No such mail came within 200 ms:
+    to       "ann@example.com"
+    subject  /code/
+    text     "1234"
+
+The newest that were captured in the last ten minutes; ✗ is not as asked for:
+1. msg_a, accepted at 2027-01-01T00:00:00.000Z
+  ✗ to       "bob@example.com", "eve@example.com"
+  ✓ subject  "Your code"
+  ✗ text     "Hello."
+2. msg_b, accepted at 2027-01-01T00:00:00.000Z
+  ✓ to       "ann@example.com"
+  ✗ subject  "Mail msg_b"
+  ✗ text     ""`,
+    );
+  });
+  test('says so when nothing was captured, in the box or outside of it', async () => {
+    api.faults = [page(), page(), page()];
+    await expect(inbox.box('w1').waitFor({ timeoutMs: 0, since: '2027-01-01T00:00:00Z' })).rejects.toThrow(
+      `No such mail came within 0 ms:
+    box    "w1"
+    since  2027-01-01T00:00:00Z
+
+No mail at all was captured since then. Does the application send with this key, to ${api.url}?`,
+    );
+    expect(paths().at(-1)).toBe('GET /messages?since=2027-01-01T00%3A00%3A00Z&limit=3');
+  });
+  test('shows mail outside of the box, where there is none in it', async () => {
+    const a = record('msg_a', { box: 'w2' });
+    api.faults = [page(), page(), page(a), content(a)];
+    await expect(inbox.box('w1').waitFor({ timeoutMs: 0 })).rejects.toThrow(/ {2}✗ box {6}"w2"$/);
+  });
+});
+
+describe('none', () => {
+  test('resolves when nothing came in time', async () => {
+    api.faults = [page(), { kind: 'hang' }, page()];
+    const none = inbox.none({ to: 'ann@example.com', within: 300 });
+    await api.until(2);
+    machine.advance(300);
+    expect(await none).toBeUndefined();
+  });
+  test('rejects at once, and shows what came', async () => {
+    const a = record('msg_a', { tags: ['welcome'], box: 'w1', bcc: ['eve@example.com'] });
+    api.faults = [page(a), content(a, { text: 'Hello\r\n\u001b[31mAnn.' })];
+    await expect(inbox.none({ subject: /mail/i, within: 60_000 })).rejects.toThrow(
+      `A mail came that should not:
+    from      "Shop <shop@example.com>"
+    to        "ann@example.com", "eve@example.com"
+    subject   "Mail msg_a"
+    tags      "welcome"
+    box       "w1"
+    text      "Hello\\r\\n\\u001b[31mAnn."
+    accepted  2027-01-01T00:00:00.000Z, as msg_a
+
+None was to be like this:
+    subject  /mail/i`,
+    );
+  });
+});
+
+test('all gives those that fit, and latest the newest or null', async () => {
+  api.faults = [
+    page(record('b'), record('a', { subject: 'x' }), record('c')),
+    content(record('b')),
+    content(record('c')),
+  ];
+  expect((await inbox.all({ subject: /^Mail/ })).map(({ id }) => id)).toEqual(['b', 'c']);
+  api.faults = [page()];
+  expect(await inbox.latest({ tag: 'x' })).toBeNull();
+});
+
+test('clear removes what passes a filter, or all; of a box what is in it', async () => {
+  api.faults = [json(200, { deleted: 3 }), json(200, { deleted: 2 }), json(200, { deleted: 0 })];
+  expect(await inbox.clear()).toBe(3);
+  expect(await inbox.clear({ to: '@example.com' })).toBe(2);
+  expect(await inbox.box('w1').clear()).toBe(0);
+  expect(paths()).toEqual([
+    'DELETE /messages?all=true',
+    'DELETE /messages?to=%40example.com',
+    'DELETE /messages?box=w1',
+  ]);
+  await expect(inbox.clear({ subject: /x/ })).rejects.toThrow('clear takes strings only');
+});
+
+test('asks a server that counts no further after a pause', async () => {
+  const full = page(...Array.from({ length: 50 }, (_, n) => record(`m${n}`)));
+  api.faults = [full, page(record('new', { subject: 'code' })), content(record('new'))];
+  const found = inbox.waitFor({ subject: /code/ });
+  await machine.asked(100);
+  machine.advance(100);
+  expect((await found).id).toBe('new');
+  expect(paths().some((path) => path.startsWith('GET /wait'))).toBe(false);
+});
+
+test('a server that refuses is no empty inbox', async () => {
+  api.faults = [problem(403, 'scope_missing')];
+  await expect(inbox.none()).rejects.toThrow('This is scope_missing.');
+  api.faults = [page(), problem(403, 'scope_missing')];
+  await expect(inbox.none()).rejects.toThrow('This is scope_missing.');
+});
+
+test('what can never work is refused', async () => {
+  for (const box of ['', 'A', 'a b', 'x'.repeat(65)]) expect(() => inbox.box(box)).toThrow('The box');
+  expect(() => new Inbox({ timeoutMs: -1 })).toThrow('timeoutMs');
+  await expect(inbox.waitFor({ timeoutMs: Number.NaN })).rejects.toThrow('timeoutMs');
+  await expect(inbox.none({ within: -1 })).rejects.toThrow('within');
+});
+
+describe('the inbox of the environment', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+  test('says what is not set', async () => {
+    vi.stubEnv('WAYBILL_URL', undefined);
+    await expect(ofEnvironment.latest()).rejects.toThrow('WAYBILL_URL is not set. waybill dev prints');
+    vi.stubEnv('WAYBILL_URL', api.url);
+    vi.stubEnv('WAYBILL_TEST_KEY', '');
+    await expect(ofEnvironment.latest()).rejects.toThrow('WAYBILL_TEST_KEY is not set.');
+  });
+  test('asks where the environment says, with its key', async () => {
+    vi.stubEnv('WAYBILL_URL', api.url);
+    vi.stubEnv('WAYBILL_TEST_KEY', 'wb_test_e');
+    api.faults = [page()];
+    expect(await ofEnvironment.latest()).toBeNull();
+    expect(api.received[0]?.headers.authorization).toBe('Bearer wb_test_e');
+  });
+});

@@ -1,0 +1,259 @@
+import { type Call, Caller } from '../call.ts';
+import { type Machine, thisMachine } from '../machine.ts';
+import { type ClientError, checkMs, unwrap, WaybillError } from '../result.ts';
+import { settingsOf } from '../settings.ts';
+import type { CapturedRecord, Filter } from './captured.ts';
+import * as api from './captured.ts';
+import { Mail } from './mail.ts';
+import { type CheckedQuery, checkQuery, type MailQuery, needsText, recordFits, textFits } from './query.ts';
+import { comparison, mailLines, queryLines } from './show.ts';
+
+/** How an inbox is found. `null` equals absent. */
+export interface InboxOptions {
+  /** Where the server answers, such as `http://localhost:8025`; the environment's `WAYBILL_URL` unless told. */
+  readonly url?: string | null | undefined;
+  /** A test key, or a key with the scope `messages:content`; the environment's `WAYBILL_TEST_KEY` unless told. */
+  readonly key?: string | null | undefined;
+  /** Only mail in this box. */
+  readonly box?: string | null | undefined;
+  /** What `waitFor` waits unless told, in milliseconds; 4,000 unless told. */
+  readonly timeoutMs?: number | null | undefined;
+  /** What to use instead of the platform's `fetch`. */
+  readonly fetch?: typeof fetch | null | undefined;
+  /**
+   * What to ask for time and chance; for tests.
+   * @internal
+   */
+  readonly machine?: Machine | undefined;
+}
+
+/** Which mail to wait for, and how long. */
+export interface WaitForQuery extends MailQuery {
+  /** Milliseconds to wait; 4,000 unless told: Vitest and Jest end a test after 5,000, and could not say why. */
+  readonly timeoutMs?: number | null | undefined;
+}
+
+/** Which mail must not come, and how long. */
+export interface NoneQuery extends MailQuery {
+  /** Milliseconds to wait; 500 unless told. */
+  readonly within?: number | null | undefined;
+}
+
+/** An assertion that did not hold. Its message says what is in the inbox instead. */
+export class InboxError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'InboxError';
+  }
+}
+
+const TIMEOUT_MS = 4000;
+const WITHIN_MS = 500;
+const BOX = /^[a-z0-9._-]{1,64}$/;
+/** How many mails that pass the server's filters are looked at, the newest of them; as many as the server counts to. */
+const LOOKED_AT = 50;
+/** How many mails a message for people shows. */
+const SHOWN = 3;
+/** Most proxies end a request that says nothing for a minute. */
+const LONGEST_ASK_SECONDS = 30;
+/** From one look at the inbox to the next. */
+const SHORTEST_ROUND_MS = 100;
+/** What an answer may take that comes at once. */
+const ANSWER_MS = 10_000;
+
+/** The captured mail of a key, or of one of its boxes, as tests look at it. */
+export class Inbox {
+  readonly #options: InboxOptions;
+  readonly #machine: Machine;
+  #caller: Caller | null = null;
+
+  /** Throws `TypeError` for options that can never work. The environment is read with the first call. */
+  constructor(options: InboxOptions = {}) {
+    const { box, timeoutMs, machine } = options;
+    if (box !== undefined && box !== null && !BOX.test(box))
+      throw new TypeError(
+        `The box ${box} cannot be: a box has 1 to 64 of a-z, 0-9, dot, underscore and hyphen.`,
+      );
+    if (timeoutMs !== undefined && timeoutMs !== null) checkMs('timeoutMs', timeoutMs);
+    this.#options = options;
+    this.#machine = machine ?? thisMachine;
+  }
+
+  /** One of the key's boxes, so that tests that run side by side do not see each other's mail. */
+  box(name: string): Inbox {
+    return new Inbox({ ...this.#options, box: name });
+  }
+
+  /**
+   * The newest mail that is as asked for, as soon as there is one. Rejects with {@link InboxError} when the time is
+   * over, and with `WaybillError` when the server cannot be asked.
+   */
+  async waitFor(query: WaitForQuery = {}): Promise<Mail> {
+    const checked = checkQuery(query, ['timeoutMs']);
+    const ms = msOf('timeoutMs', query.timeoutMs ?? this.#options.timeoutMs ?? TIMEOUT_MS);
+    const found = await this.#find(checked, ms);
+    if (found !== null) return found;
+    throw new InboxError(await this.#whatInstead(checked, ms));
+  }
+
+  /** Resolves if no such mail is there, and none comes within some time; rejects as soon as there is one. */
+  async none(query: NoneQuery = {}): Promise<void> {
+    const checked = checkQuery(query, ['within']);
+    const found = await this.#find(checked, msOf('within', query.within ?? WITHIN_MS));
+    if (found === null) return;
+    const asked = queryLines(checked, this.#box);
+    throw new InboxError(
+      `A mail came that should not:\n${mailLines(found)}\n\nNone was to be like this:\n${asked}`,
+    );
+  }
+
+  /** All mail that is as asked for, newest first; of what passes the strings, the newest 50 are looked at. */
+  async all(query: MailQuery = {}): Promise<Mail[]> {
+    const checked = checkQuery(query);
+    const mails: Mail[] = [];
+    for (const record of await this.#list(checked.filter, LOOKED_AT)) {
+      const mail = await this.#readIfFits(record, checked);
+      if (mail !== null) mails.push(mail);
+    }
+    return mails;
+  }
+
+  /** The newest mail that is as asked for; `null` if there is none. */
+  async latest(query: MailQuery = {}): Promise<Mail | null> {
+    return await this.#find(checkQuery(query), 0);
+  }
+
+  /** Removes all mail, or what passes a filter of strings; how many there were. */
+  async clear(query: MailQuery = {}): Promise<number> {
+    const { filter, wanted } = checkQuery(query);
+    if (wanted.some(([, want]) => typeof want !== 'string'))
+      throw new TypeError('clear takes strings only: the server removes the mail, and knows no patterns.');
+    return await this.#ask(api.deleteCaptured(this.#boxed(filter)));
+  }
+
+  async #find(checked: CheckedQuery, ms: number): Promise<Mail | null> {
+    const endsAt = this.#machine.mono() + ms;
+    const unfit = new Set<string>();
+    for (;;) {
+      const records = await this.#list(checked.filter, LOOKED_AT);
+      for (const record of records.filter(({ id }) => !unfit.has(id))) {
+        const mail = await this.#readIfFits(record, checked);
+        if (mail !== null) return mail;
+        unfit.add(record.id);
+      }
+      const leftMs = endsAt - this.#machine.mono();
+      if (leftMs <= 0) return null;
+      await this.#untilMore(checked.filter, records.length, leftMs);
+    }
+  }
+
+  /** A mail that passed the server's filters, if it is as asked for and still there. */
+  async #readIfFits(record: CapturedRecord, checked: CheckedQuery): Promise<Mail | null> {
+    if (!recordFits(record, checked)) return null;
+    const mail = await this.#read(record.id);
+    return mail === null || (needsText(checked) && !textFits(mail, checked)) ? null : mail;
+  }
+
+  /** Resolves when more mails may pass the filter than did, or the time is over. */
+  async #untilMore(filter: Filter, count: number, leftMs: number): Promise<void> {
+    const askedAt = this.#machine.mono();
+    if (count < LOOKED_AT) {
+      const seconds = Math.min(LONGEST_ASK_SECONDS, Math.ceil(leftMs / 1000));
+      const call = api.waitForCaptured(this.#boxed(filter), count + 1, seconds);
+      const { result } = await this.#opened().call(() => call, { timeoutMs: leftMs });
+      if (!result.ok && !isOver(result.error)) throw new WaybillError(helpful(result.error));
+    }
+    // So that nobody is asked without pause: neither a server that counts no further, nor one that is stopping.
+    const restMs = SHORTEST_ROUND_MS - (this.#machine.mono() - askedAt);
+    if (restMs > 0) await this.#machine.sleep(Math.min(restMs, leftMs), NEVER);
+  }
+
+  /** What to say when no mail was as asked for. */
+  async #whatInstead(checked: CheckedQuery, ms: number): Promise<string> {
+    const box = this.#box;
+    const time: Filter = checked.filter['since'] === undefined ? {} : { since: checked.filter['since'] };
+    const head = `No such mail came within ${ms} ms:\n${queryLines(checked, box)}`;
+    let there = await this.#list(time, SHOWN);
+    if (there.length === 0 && box !== null) there = await this.#ask(api.listCaptured(time, SHOWN));
+    const when = time['since'] === undefined ? 'in the last ten minutes' : 'since then';
+    if (there.length === 0)
+      return `${head}\n\nNo mail at all was captured ${when}. Does the application send with this key, to ${this.#url}?`;
+    const mails = await Promise.all(there.map(({ id }) => this.#read(id)));
+    const shown = mails
+      .filter((mail) => mail !== null)
+      .map(
+        (mail, index) =>
+          `${index + 1}. ${mail.id}, accepted at ${mail.createdAt}\n${comparison(mail, checked, box)}`,
+      );
+    return `${head}\n\nThe newest that were captured ${when}; ✗ is not as asked for:\n${shown.join('\n')}`;
+  }
+
+  async #list(filter: Filter, limit: number): Promise<readonly CapturedRecord[]> {
+    return await this.#ask(api.listCaptured(this.#boxed(filter), limit));
+  }
+
+  /** A mail with what it says; `null` if it is gone. */
+  async #read(id: string): Promise<Mail | null> {
+    const { result } = await this.#opened().call(() => api.readCaptured(id), { timeoutMs: ANSWER_MS });
+    if (!result.ok && result.error.kind === 'problem' && result.error.status === 404) return null;
+    return new Mail(unwrap(result), async (of, index) => await this.#ask(api.getAttachment(of, index)));
+  }
+
+  async #ask<T>(call: Call<T>): Promise<T> {
+    const { result } = await this.#opened().call(() => call, { timeoutMs: ANSWER_MS });
+    if (result.ok) return result.value;
+    throw new WaybillError(helpful(result.error));
+  }
+
+  #opened(): Caller {
+    this.#caller ??= new Caller(
+      settingsOf({
+        url: this.#url,
+        key: this.#options.key ?? fromEnvironment('WAYBILL_TEST_KEY'),
+        fetch: this.#options.fetch,
+        machine: this.#machine,
+      }),
+    );
+    return this.#caller;
+  }
+
+  get #url(): string {
+    return this.#options.url ?? fromEnvironment('WAYBILL_URL');
+  }
+
+  get #box(): string | null {
+    return this.#options.box ?? null;
+  }
+
+  #boxed(filter: Filter): Filter {
+    return this.#box === null ? filter : { ...filter, box: this.#box };
+  }
+}
+
+/** The inbox of `WAYBILL_URL` and `WAYBILL_TEST_KEY`. */
+export const inbox = new Inbox();
+
+const NEVER = new AbortController().signal;
+
+function msOf(name: string, value: number): number {
+  checkMs(name, value);
+  return value;
+}
+
+/** Whether a call that waited for mail ended because there was none in time. */
+function isOver(error: ClientError): boolean {
+  return error.kind === 'timeout' || (error.kind === 'problem' && error.code === 'nothing_captured');
+}
+
+function helpful(error: ClientError): ClientError {
+  if (error.kind !== 'network') return error;
+  return { ...error, message: `${error.message} Is it running? waybill dev starts one.` };
+}
+
+function fromEnvironment(name: string): string {
+  const value = typeof process === 'undefined' ? undefined : process.env[name];
+  if (value !== undefined && value !== '') return value;
+  throw new TypeError(
+    `${name} is not set. waybill dev prints WAYBILL_URL and WAYBILL_TEST_KEY; or say new Inbox({ url, key }).`,
+  );
+}
