@@ -81,6 +81,11 @@ export interface Submission {
    * signs for the domain of From.
    */
   readonly unsubscribe?: SubmissionUnsubscribe | null | undefined;
+  /**
+   * Sets captured mail apart, so that tests which run at the same time can share a test key: the inbox lists and waits
+   * by box. 1 to 64 characters of `a-z 0-9 . _ -`; never in the mail. The header `X-Waybill-Box` says the same.
+   */
+  readonly box?: string | null | undefined;
   /** Check everything, store and send nothing; the answer is 200 with the verdict. */
   readonly dryRun?: boolean | null | undefined;
 }
@@ -255,6 +260,8 @@ export interface MessageRecord {
   readonly source: 'api' | 'smtp' | 'cli' | 'report';
   /** The provider whose API it came through; absent for any other. */
   readonly door?: 'resend' | 'postmark' | 'sendgrid' | 'mailgun' | 'ses';
+  /** The box in which a captured message lies; null without one. */
+  readonly box: string | null;
   readonly priority: Priority;
   /** The relay of the first delivered recipient, otherwise of the first recipient. */
   readonly relay?: string;

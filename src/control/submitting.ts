@@ -23,6 +23,7 @@ const OWNER: Origin = {
   source: null,
   allowed: true,
   key: null,
+  box: null,
 };
 /** What a message may not contain: NUL, and a bare CR or LF. */
 const NOT_WIRE = /\0|\r(?!\n)|(?<!\r)\n/;

@@ -81,6 +81,8 @@ export interface Submission {
   readonly source: Source;
   /** The provider whose API it came through; absent: none. */
   readonly door?: ProviderName;
+  /** The box that it is captured in (domain/box.ts); absent: none. */
+  readonly box?: string;
   /** The peer's address; null for the command line. */
   readonly sourceAddress: string | null;
   /** The request that brought it, for the log; null if there was none. */
@@ -140,6 +142,8 @@ export interface MessageRecord {
   readonly source: Source;
   /** The provider whose API it came through. */
   readonly door: ProviderName | null;
+  /** The box that it is captured in (domain/box.ts); null: none. */
+  readonly box: string | null;
   readonly test: boolean;
   /** The first delivered recipient's relay, else the first recipient's. */
   readonly relay: string | null;

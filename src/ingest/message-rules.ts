@@ -1,4 +1,5 @@
 import type { Parsed } from '../domain/address-entry.ts';
+import { BOX_RULE, isBox } from '../domain/box.ts';
 import { isTag, PRIORITIES, type Priority } from '../domain/message.ts';
 import { streamKey } from '../domain/suppression.ts';
 import { parseTimestamp } from '../lib/clock.ts';
@@ -94,6 +95,17 @@ export function ignoresSuppression(text: string | null): boolean | null {
 export function streamOf(asked: string | null, listId: string | null | undefined): string | null {
   return asked ?? (listId ? streamKey(listIdOf(listId)) : null);
 }
+
+/** The fault of a box's name; null if it is valid. */
+export function boxFault(box: string): Fault | null {
+  return isBox(box) ? null : { code: 'box', detail: `Must be ${BOX_RULE}, such as "worker-1".` };
+}
+
+/** The fault of a message whose header names another box than its options. */
+export const TWO_BOXES: Fault = {
+  code: 'box',
+  detail: 'A message has one box, and its header X-Waybill-Box names another; leave one of them out.',
+};
 
 /** The fault of an `Idempotency-Key`; null if it is valid. */
 export function idempotencyKeyFault(key: string): Fault | null {

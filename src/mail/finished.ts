@@ -52,20 +52,22 @@ export interface FinishedLimits {
 /** RFC 5322 §3.6, RFC 2045 §3: at most one of each. */
 const SINGLE_NAMES = new Set(
   `date from sender reply-to to cc bcc message-id in-reply-to references subject mime-version content-type
-  content-transfer-encoding content-id content-description content-disposition`.split(/\s+/),
+  content-transfer-encoding content-id content-description content-disposition x-waybill-box`.split(/\s+/),
 );
 /** More hops are a loop (RFC 5321 §6.3 asks servers to allow at least 100; this is a submission). */
 export const MAX_RECEIVED = 50;
 /** The prefix, in lower case, of fields that instruct Waybill. */
 export const OURS_PREFIX = 'x-waybill-';
+/** The field, in lower case, that names the box in which the message is captured (contract-2 §G1); never sent. */
+export const BOX_FIELD = `${OURS_PREFIX}box`;
 /** Characters shown in status and lists; as many as a subject given as a field may have. */
 const MAX_SUBJECT = 2000;
 const MESSAGE_ID = /^<[!-;=?-~]+>$/;
 /** Characters. */
 export const MAX_MESSAGE_ID = 900;
-const BLIND_NAMES = new Set(['bcc', 'resent-bcc']);
+const BLIND_NAMES = new Set(['bcc', 'resent-bcc', BOX_FIELD]);
 
-/** Whether a field is only for the authors: it is never sent. */
+/** Whether a field is only for the authors, or for us: it is never sent. */
 export function isBlind({ lowerName }: Pick<FieldSpan, 'lowerName'>): boolean {
   return BLIND_NAMES.has(lowerName);
 }
@@ -144,7 +146,7 @@ function totalFaults(fields: readonly FieldSpan[], maxHeaders: number): MessageF
     else if (!SINGLE_NAMES.has(lowerName)) others += 1;
     else if (seen.has(lowerName))
       faults.push(fault(name, 'header_repeated', `${name} may appear only once; remove all but one.`));
-    if (lowerName.startsWith(OURS_PREFIX))
+    if (lowerName.startsWith(OURS_PREFIX) && lowerName !== BOX_FIELD)
       faults.push(
         fault(name, 'header_forbidden', `${name} cannot be set: these names are Waybill's own. Remove it.`),
       );

@@ -70,6 +70,7 @@ export const MESSAGES: TableShape = {
     copies: 'text',
     source: 'text',
     door: 'text',
+    box: 'text',
     source_address: 'text',
     reverse_path: 'text',
     ret: 'text',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { systemClock } from '../lib/clock.ts';
-import { MAX_FIELDS, MAX_FILES, MAX_TEXT, parseMessage } from './parse.ts';
+import { MAX_FIELDS, MAX_FILES, MAX_PLAIN, MAX_TEXT, parseMessage, plainIn } from './parse.ts';
 import { Previewer } from './previewer.ts';
 
 /** Loads the letter. */
@@ -83,6 +83,18 @@ test('more fields and files than are shown, and longer texts, are told of', asyn
   expect(message.attachments).toHaveLength(MAX_FILES);
   expect(message.text).toHaveLength(MAX_TEXT);
   expect(message.notes).toHaveLength(3);
+});
+
+test.each([
+  ['the text', 'text/plain', 'Hello  you', 'Hello  you'],
+  ['what its HTML says', 'text/html', '<style>p{}</style><p>Hello &amp; <b>bye</b></p>', 'Hello & bye'],
+])('a message says as text: %s', async (_, type, body, plain) => {
+  expect((await parseMessage(bytes(`Content-Type: ${type}\n\n${body}\n`))).plain.trim()).toBe(plain);
+});
+
+test('of what a message says as text, only the beginning is kept', () => {
+  expect(plainIn({ text: 'x'.repeat(MAX_PLAIN + 1), html: null })).toHaveLength(MAX_PLAIN);
+  expect(plainIn({ text: null, html: 'x'.repeat(MAX_PLAIN + 1) })).toHaveLength(MAX_PLAIN);
 });
 
 test('parts too deep inside each other are refused in words', async () => {

@@ -16,6 +16,8 @@ export const MAX_FIELDS = 300;
 const MAX_FIELD = 16 * 1024;
 /** Characters of text, and of HTML, to show. */
 export const MAX_TEXT = 2 * 1024 * 1024;
+/** Characters of what it says as text. */
+export const MAX_PLAIN = 64 * 1024;
 /** Most files to list. */
 export const MAX_FILES = 200;
 const TURNS_TEXT = /[\u202a-\u202e\u2066-\u2069]/g;
@@ -47,6 +49,7 @@ export async function parseMessage(bytes: Uint8Array): Promise<ParsedMessage> {
     from: email.from === undefined ? '' : addressText(email.from),
     headers: fields.map(fieldOf),
     attachments,
+    plain: plainIn(words),
     links: linksIn(words),
     codes: codesIn(words),
     notes,
@@ -157,6 +160,11 @@ function* tagsOf(html: string): Generator<{ readonly start: number; readonly end
     yield { start: last, end: end + 1 };
     start = html.indexOf('<', end);
   }
+}
+
+/** What a message says as text, cut to {@link MAX_PLAIN} characters. */
+export function plainIn({ html, text }: Pick<ParsedMessage, 'html' | 'text'>): string {
+  return (text ?? plainText((html ?? '').slice(0, MAX_SEARCHED))).slice(0, MAX_PLAIN).toWellFormed();
 }
 
 /** Codes to type in: first those near a word that says so. */

@@ -9,6 +9,7 @@ const EMPTY: ParsedMessage = {
   headers: [],
   html: null,
   text: null,
+  plain: '',
   attachments: [],
   links: [],
   codes: [],

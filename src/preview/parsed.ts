@@ -10,6 +10,8 @@ export interface ParsedMessage {
   readonly headers: readonly ParsedField[];
   readonly html: string | null;
   readonly text: string | null;
+  /** What it says as text, from the HTML where there is no text: the beginning of it. */
+  readonly plain: string;
   readonly attachments: readonly ParsedAttachment[];
   /** Web addresses in it. */
   readonly links: readonly FoundLink[];

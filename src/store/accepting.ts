@@ -27,6 +27,8 @@ export interface AcceptRecord {
   readonly source: Source;
   /** As of the submission; absent: none. */
   readonly door?: ProviderName;
+  /** As of the submission; absent: none. */
+  readonly box?: string;
   readonly sourceAddress: string | null;
   readonly reversePath: string;
   readonly ret: 'FULL' | 'HDRS' | null;

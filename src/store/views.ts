@@ -224,6 +224,8 @@ export interface ListFilter {
   readonly messageId?: string;
   /** Only captured messages whose contents are kept. */
   readonly captured?: true;
+  /** Only those of this box, with `captured`; absent for any. */
+  readonly box?: string;
 }
 
 /** A page, and where the next one starts. */

@@ -30,7 +30,7 @@ export function boundTo(senderDomain: string, tags: readonly string[] = []): Ori
     ratePerMinute: 0,
     tags,
   };
-  return { address: '192.0.2.7', isHidden: false, source, allowed: true, key: null };
+  return { address: '192.0.2.7', isHidden: false, source, allowed: true, key: null, box: null };
 }
 
 /** The mailbox of an address. */

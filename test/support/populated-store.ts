@@ -77,7 +77,15 @@ export async function populate(into: Populated, count = 3): Promise<string[]> {
   await accept({ deliveries: [inLane('out'), inLane('other'), inLane('out')] }, LARGE_BYTES);
   const later = { sendAt: T0 + DAY, deliveries: [{ ...inLane('later'), dueAt: T0 + DAY }] };
   const copies = [{ start: 0, length: 40, checksum: 0xffff_ffff }];
-  await accept({ ...later, priority: 'bulk', door: 'ses', stream: 'news', ignoresSuppression: true, copies });
+  await accept({
+    ...later,
+    priority: 'bulk',
+    door: 'ses',
+    box: 'b.1',
+    stream: 'news',
+    ignoresSuppression: true,
+    copies,
+  });
   await accept({ deliveries: [{ ...recipient(), relay: null, lane: null, group: [], rule: 'none' }] });
   await end(into.store, ids.length);
   await fillRegistry(into);

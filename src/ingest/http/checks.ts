@@ -11,14 +11,23 @@ import {
 import type { Priority, Recipient, RecipientKind } from '../../domain/message.ts';
 import { streamKey } from '../../domain/suppression.ts';
 import { withDecodedName } from '../../mail/field-values.ts';
-import { checkHeader, checkHeaderTotals, checkSenderDomain, checkSubject } from '../../mail/headers.ts';
+import { BOX_FIELD } from '../../mail/finished.ts';
 import {
+  checkHeader,
+  checkHeaderTotals,
+  checkSenderDomain,
+  checkSubject,
+  findHeader,
+} from '../../mail/headers.ts';
+import {
+  boxFault,
   ignoresSuppression,
   metadataFaults,
   readPriority,
   readSendAt,
   STREAM_RULE,
   SUPPRESSION_RULE,
+  TWO_BOXES,
   TWO_STREAMS,
   tagFault,
   tooMany,
@@ -203,6 +212,22 @@ export function checkSuppression({ suppression }: Pick<Fields, 'suppression'>, f
   const ignores = ignoresSuppression(suppression);
   if (ignores === null) faults.add(SUPPRESSION_RULE, 'suppression');
   return ignores ?? false;
+}
+
+/** The fields, with the box that a header names as the field `box`: the header is never sent. */
+export function withBox(fields: Fields, faults: Faults): Fields {
+  const named = findHeader(fields.headers, BOX_FIELD);
+  if (named === null) return fields;
+  const headers = fields.headers.filter(([name]) => name.toLowerCase() !== BOX_FIELD);
+  if (fields.box !== null && fields.box !== named) faults.add(TWO_BOXES, 'box');
+  return { ...fields, headers, box: named };
+}
+
+/** The box; null for none. */
+export function checkBox({ box }: Pick<Fields, 'box'>, faults: Faults): string | null {
+  const fault = box === null ? null : boxFault(box);
+  if (fault !== null) faults.add(fault, 'box');
+  return box;
 }
 
 /** The priority; normal when none was given. */

@@ -23,6 +23,8 @@ export interface Fields {
   readonly suppression: string | null;
   /** The stream from which recipients can unsubscribe with one click. */
   readonly unsubscribe: string | null;
+  /** The box that it is captured in. */
+  readonly box: string | null;
   readonly dryRun: boolean;
   /** Mailgun's `o:testmode=yes`: capture, as for a test key. */
   readonly capture: boolean;
@@ -77,6 +79,7 @@ export const NO_FIELDS: Fields = {
   stream: null,
   suppression: null,
   unsubscribe: null,
+  box: null,
   dryRun: false,
   capture: false,
   dkim: null,

@@ -37,6 +37,8 @@ const SINGLE: Readonly<Record<string, SingleName>> = {
   'o:stream': 'stream',
   'o:suppression': 'suppression',
   'o:unsubscribe': 'unsubscribe',
+  'o:box': 'box',
+  box: 'box',
 };
 const FLAGS: Readonly<Record<string, FlagName>> = {
   'o:dry-run': 'dryRun',
@@ -89,7 +91,8 @@ type SingleName =
   | 'sendAt'
   | 'stream'
   | 'suppression'
-  | 'unsubscribe';
+  | 'unsubscribe'
+  | 'box';
 type FlagName = 'dryRun' | 'capture' | 'dkim';
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -105,6 +108,7 @@ class FormReader {
     stream: null,
     suppression: null,
     unsubscribe: null,
+    box: null,
     dryRun: false,
     capture: false,
     dkim: null,
@@ -180,7 +184,7 @@ class FormReader {
   }
 
   #takeSingle(field: SingleName, name: string, value: string): void {
-    if (this.#again(field, field === 'sendAt' ? 'o:send-at' : name, name)) return;
+    if (this.#again(field, FORM_NAMES[field] ?? name, name)) return;
     // Of two such fields, the first is judged.
     if (field === 'sendAt') this.#sendAtName = name;
     // An empty field equals an absent one; but mail that nobody can unsubscribe from must not go out by mistake.
@@ -249,6 +253,7 @@ const FORM_NAMES: Partial<Record<FieldName, string>> = {
   stream: 'o:stream',
   suppression: 'o:suppression',
   unsubscribe: 'o:unsubscribe',
+  box: 'o:box',
   dryRun: 'o:dry-run',
   capture: 'o:testmode',
   dkim: 'o:dkim',

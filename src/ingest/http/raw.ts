@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
+import { BOX_RULE } from '../../domain/box.ts';
 import type { Mailbox } from '../../domain/mailbox.ts';
 import { type Content, PRIORITIES, type Recipient, type Submission } from '../../domain/message.ts';
 import { readWholeBody } from '../../http/body.ts';
@@ -8,6 +9,7 @@ import { type FieldFault, Problem, pointerToken } from '../../http/problem.ts';
 import type { Share } from '../../lib/budget.ts';
 import { inSlices, parseTimestamp, type Sliced } from '../../lib/clock.ts';
 import {
+  BOX_FIELD,
   type FinishedMessage,
   isBlind,
   type MessageFault,
@@ -15,10 +17,11 @@ import {
   readFinished,
 } from '../../mail/finished.ts';
 import { changeHeader, fieldValue, readLooseHeader } from '../../mail/header-block.ts';
-import { SUPPRESSION_VALUES, streamOf } from '../message-rules.ts';
+import { boxFault, SUPPRESSION_VALUES, streamOf, TWO_BOXES } from '../message-rules.ts';
 import type { Call } from './call.ts';
 import {
   checkAddresses,
+  checkBox,
   checkMetadata,
   checkPriority,
   checkSendAt,
@@ -66,6 +69,7 @@ export const RAW_PARAMETERS = {
   stream: { schema: z.string().optional(), code: 'stream', rule: 'a stream of 1 to 255 characters', meaning: 'What the mail belongs to; without it, the List-ID header counts.', example: 'news' },
   unsubscribe: { schema: z.string().optional(), code: 'stream', rule: 'a stream of 1 to 64 characters', meaning: 'The stream from which recipients can unsubscribe with one click: each gets a copy of its own.', example: 'news' },
   suppression: { schema: z.enum(SUPPRESSION_VALUES).optional(), code: 'suppression', rule: 'ignore', meaning: 'Only complaints stop it. Needs the scope `suppressions:write`.', example: 'ignore' },
+  box: { schema: z.string().optional(), code: 'box', rule: BOX_RULE, meaning: 'The box in which a captured message lies; the message’s header `X-Waybill-Box` says the same, and is removed.', example: 'worker-1' },
   dryRun: { schema: z.boolean().default(false), fromText: asBoolean, code: 'type', rule: 'true or false', meaning: 'Check everything and store nothing.', example: 'true' },
 };
 
@@ -147,6 +151,7 @@ function* buildRaw(
     priority,
     stream: streamOf(stream, fieldValue(message.header.fields, 'list-id')),
     ignoresSuppression: checked.ignoresSuppression,
+    ...(checked.box !== null && { box: checked.box }),
   };
   return yield* individually(submission, unsubscribe, context, limits.maxMessageBytes, {
     unsubscribe: envelope.pointTo('unsubscribe'),
@@ -167,8 +172,9 @@ interface Checked {
   readonly stream: string | null;
   readonly unsubscribe: string | null;
   readonly ignoresSuppression: boolean;
+  readonly box: string | null;
   /** As given, for comparing repeats. */
-  readonly given: Pick<Fields, 'sendAt' | 'capture'>;
+  readonly given: Pick<Fields, 'sendAt' | 'capture' | 'box'>;
 }
 
 function* check(envelope: RawEnvelope, body: Buffer, now: number, limits: IngestLimits): Sliced<Checked> {
@@ -181,11 +187,14 @@ function* check(envelope: RawEnvelope, body: Buffer, now: number, limits: Ingest
   const priority = checkPriority(fields.priority, faults);
   const streams = checkStream(fields, faults);
   const ignoresSuppression = checkSuppression(fields, faults);
+  const box = checkBox(fields, faults);
   const finished = yield* readFinished(body, limits);
   if (finished.kind === 'too_large') throw messageTooLarge(finished.sizeBytes, limits.maxMessageBytes);
+  const named = finished.kind === 'read' ? boxIn(finished.message) : null;
   refuseRaw(envelope, [
     ...faults.found.map((fault) => withPlus(fault, envelope)),
     ...(finished.kind === 'faulty' ? finished.faults.map(toFieldFault) : []),
+    ...boxFaults(box, named),
   ]);
   if (from === null || finished.kind !== 'read') throw new Error('a fault was not reported');
   return {
@@ -199,8 +208,21 @@ function* check(envelope: RawEnvelope, body: Buffer, now: number, limits: Ingest
     priority,
     ...streams,
     ignoresSuppression,
+    box: box ?? named,
     given: fields,
   };
+}
+
+/** The box that the message's header names; null for none. */
+function boxIn({ header }: FinishedMessage): string | null {
+  return fieldValue(header.fields, BOX_FIELD) || null;
+}
+
+/** The faults of a box that the message's header names, beside the one of the envelope. */
+function boxFaults(box: string | null, named: string | null): FieldFault[] {
+  if (named === null) return [];
+  const found = boxFault(named) ?? (box !== null && box !== named ? TWO_BOXES : null);
+  return found === null ? [] : [{ pointer: `${MESSAGE_POINTER}/X-Waybill-Box`, ...found }];
 }
 
 /** Throws the problem 400 if there are faults; the query's own problem if all are in the query. */
@@ -251,6 +273,7 @@ function* hashOf(checked: Checked, body: Buffer): Sliced<string> {
     ...ignoring,
     ...(named.length === 0 ? [] : [{ metadata: named }]),
     ...(given.capture ? [{ capture: true }] : []),
+    ...(given.box === null ? [] : [{ box: given.box }]),
   ]);
 }
 
@@ -279,6 +302,7 @@ const IN_QUERY = [
   'stream',
   'suppression',
   'unsubscribe',
+  'box',
   'dryRun',
 ] as const;
 
@@ -324,6 +348,7 @@ const NO_VALUES: ParameterValues<typeof RAW_PARAMETERS> = {
   stream: undefined,
   suppression: undefined,
   unsubscribe: undefined,
+  box: undefined,
   dryRun: false,
 };
 
@@ -337,7 +362,7 @@ function readQuery(exchange: Exchange): ParameterValues<typeof RAW_PARAMETERS> |
 }
 
 function optionsOf(values: ParameterValues<typeof RAW_PARAMETERS>) {
-  const { tag, sendAt, priority, stream, suppression, unsubscribe, dryRun } = values;
+  const { tag, sendAt, priority, stream, suppression, unsubscribe, box, dryRun } = values;
   return {
     tags: tag.filter((text) => text !== ''),
     sendAt: sendAt || null,
@@ -346,6 +371,7 @@ function optionsOf(values: ParameterValues<typeof RAW_PARAMETERS>) {
     suppression: suppression ?? null,
     // An empty stream is a fault, as in JSON.
     unsubscribe: unsubscribe ?? null,
+    box: box || null,
     dryRun,
   };
 }

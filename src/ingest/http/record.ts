@@ -73,6 +73,7 @@ export function messageJson(message: MessageRecord, lanes: LanesSeen): MessageJs
     messageId: message.header.messageId,
     source: message.source,
     door: message.door ?? undefined,
+    box: message.box,
     priority: message.priority,
     relay: message.relay ?? undefined,
     attempts: message.attempts,

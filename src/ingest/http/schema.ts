@@ -102,6 +102,7 @@ function toFields(json: PartialJson): Fields {
     suppression: json.suppression || null,
     // An empty stream is a fault: without one, mail would go out that nobody can unsubscribe from.
     unsubscribe: json.unsubscribe ? (json.unsubscribe.stream ?? '') : null,
+    box: json.box || null,
     dryRun: json.dryRun ?? false,
     capture: false,
     dkim: null,
@@ -261,6 +262,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   suppression: '"ignore"',
   unsubscribe: '{"stream": "news"}',
   'unsubscribe/*': '"news"',
+  box: '"worker-1"',
 };
 
 /**

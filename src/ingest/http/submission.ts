@@ -13,6 +13,7 @@ import {
   type Addresses,
   checkAddresses,
   checkBody,
+  checkBox,
   checkHeaders,
   checkMetadata,
   checkPriority,
@@ -20,6 +21,7 @@ import {
   checkStream,
   checkSuppression,
   checkTags,
+  withBox,
 } from './checks.ts';
 import type { AttachmentField, Fields, ReadFields } from './fields.ts';
 import { Faults } from './fields.ts';
@@ -47,6 +49,7 @@ interface Checked extends Draft, Omit<Addresses, 'from' | 'to' | 'cc'> {
   readonly stream: string | null;
   readonly unsubscribe: string | null;
   readonly ignoresSuppression: boolean;
+  readonly box: string | null;
 }
 
 /**
@@ -73,7 +76,7 @@ export function* buildSubmission(
     content.chunks,
     checked.attachments.map((attachment) => attachment.content),
   );
-  const { recipients, tags, metadata, sendAt, priority, stream, unsubscribe } = checked;
+  const { recipients, tags, metadata, sendAt, priority, stream, unsubscribe, box } = checked;
   const submission: Submission = {
     ...originOf(context, { hash, capture: fields.capture }),
     envelope: envelopeOf(from.address, recipients),
@@ -85,6 +88,7 @@ export function* buildSubmission(
     priority,
     stream: streamOf(stream, findHeader(fields.headers, 'list-id')),
     ignoresSuppression: checked.ignoresSuppression,
+    ...(box !== null && { box }),
   };
   return yield* individually(submission, unsubscribe, context, limits.maxMessageBytes, {
     unsubscribe: read.pointTo('unsubscribe'),
@@ -98,8 +102,8 @@ function check(
   limits: IngestLimits,
   others: readonly FieldFault[],
 ): Checked {
-  const { fields } = read;
   const faults = new Faults(read, others);
+  const fields = withBox(read.fields, faults);
   const { from, ...addresses } = checkAddresses(fields, limits.maxRecipients, faults);
   checkBody(fields, faults);
   checkHeaders(fields.headers, from?.domain ?? null, limits, faults);
@@ -110,6 +114,7 @@ function check(
   const priority = checkPriority(fields.priority, faults);
   const streams = checkStream(fields, faults);
   const ignores = checkSuppression(fields, faults);
+  const box = checkBox(fields, faults);
   faults.refuse();
   if (from === null) throw new Error('a missing sender was not reported');
   const { subject, text, html, headers } = fields;
@@ -125,6 +130,7 @@ function check(
     priority,
     ...streams,
     ignoresSuppression: ignores,
+    box,
   };
 }
 
@@ -168,6 +174,7 @@ function* hashOf(checked: Checked, relativeSendAt: string | undefined): Sliced<s
     [sortedByName(headers), sortedByName(Object.entries(metadata))],
     ...(checked.stream === null ? [] : [[checked.stream, checked.unsubscribe]]),
     ...(checked.ignoresSuppression ? [true] : []),
+    ...(checked.box === null ? [] : [{ box: checked.box }]),
   ]);
 }
 

@@ -51,6 +51,7 @@ const CURES: readonly (readonly [Cure, readonly string[]])[] = [
     ['sendat', 'scheduledat', 'deliverytime', 'o:deliverytime', 'o:sendat', 'deliverat'],
   ],
   [use('priority', 'o:priority'), ['priority', 'o:priority', 'importance']],
+  [use('box', 'o:box'), ['mailbox', 'inbox', 'inboxid', 'xwaybillbox']],
   [use('dryRun', 'o:dry-run'), ['dryrun', 'o:dryrun', 'validateonly']],
   [say(CAPTURE), ['testmode', 'o:testmode', 'sandbox', 'sandboxmode', 'mailsettings']],
   [

@@ -1,3 +1,4 @@
+import { boxOfUserName } from '../../domain/box.ts';
 import type { IntakeAnswer } from '../../engine/contract.ts';
 import { sourceGroup } from '../../lib/network.ts';
 import type { ForwardPath, Question, ReversePath } from '../../smtp/receiver/effect.ts';
@@ -279,7 +280,7 @@ export class Answering {
   async #authenticate({ credentials }: QuestionOf<'auth'>): Promise<Answer> {
     const found = await this.#context.policy.authenticate(this.#origin, credentials);
     if ('reply' in found) return found;
-    this.#origin = { ...this.#origin, key: found };
+    this.#origin = { ...this.#origin, key: found, box: boxOfUserName(credentials.username, found) };
     return YES;
   }
 

@@ -36,6 +36,7 @@ test('all of them are read, in any letter case', () =>
       'X-Waybill-Stream: NEWS',
       'X-Waybill-Unsubscribe: News',
       'X-Waybill-Suppression: ignore',
+      'X-Waybill-Box: worker-1',
     ),
   ).toEqual({
     ok: true,
@@ -48,6 +49,7 @@ test('all of them are read, in any letter case', () =>
       stream: 'news',
       unsubscribe: 'News',
       ignoresSuppression: true,
+      box: 'worker-1',
     },
   }));
 
@@ -82,6 +84,8 @@ describe('refused by name and rule', () => {
     [['X-Waybill-Unsubscribe: a', 'X-Waybill-Unsubscribe: a'], 'X-Waybill-Unsubscribe: May appear only once'],
     [['X-Waybill-Stream: a', 'X-Waybill-Unsubscribe: b'], 'X-Waybill-Unsubscribe: A message has one stream'],
     [['X-Waybill-Unsubscribe: b', 'X-Waybill-Stream: a'], 'X-Waybill-Stream: A message has one stream'],
+    [['X-Waybill-Box: Worker 1'], 'X-Waybill-Box: Must be 1 to 64 characters'],
+    [['X-Waybill-Box: a', 'X-Waybill-Box: a'], 'X-Waybill-Box: May appear only once'],
     [['X-Waybill-Metadata-__proto__: 1'], 'not "__proto__"'],
     [['X-Waybill-Metadata-: 1'], 'X-Waybill-Metadata-: A name is 1 to 64 characters'],
     [

@@ -2,10 +2,11 @@ import type { Parsed } from '../../domain/address-entry.ts';
 import type { Submission } from '../../domain/message.ts';
 import { streamKey } from '../../domain/suppression.ts';
 import { decodeWords } from '../../mail/field-values.ts';
-import { OURS_PREFIX } from '../../mail/finished.ts';
+import { BOX_FIELD, OURS_PREFIX } from '../../mail/finished.ts';
 import type { FieldSpan } from '../../mail/header-block.ts';
 import type { Fault } from '../../mail/headers.ts';
 import {
+  boxFault,
   idempotencyKeyFault,
   ignoresSuppression,
   metadataFaults,
@@ -32,6 +33,7 @@ export interface Instructions
   readonly idempotencyKey: string | null;
   /** The stream, as written, from which recipients can unsubscribe. */
   readonly unsubscribe: string | null;
+  readonly box: string | null;
 }
 
 /** The values of a message without instructions. */
@@ -44,6 +46,7 @@ export const NO_INSTRUCTIONS: Instructions = {
   stream: null,
   ignoresSuppression: false,
   unsubscribe: null,
+  box: null,
 };
 
 /** The values, or the refusal of the message. */
@@ -59,9 +62,9 @@ const STREAM = `${OURS_PREFIX}stream`;
 const SUPPRESSION = `${OURS_PREFIX}suppression`;
 const UNSUBSCRIBE = `${OURS_PREFIX}unsubscribe`;
 const METADATA_PREFIX = `${OURS_PREFIX}metadata-`;
-const NAMES = new Set([TAG, SEND_AT, PRIORITY, STREAM, SUPPRESSION, UNSUBSCRIBE, IDEMPOTENCY_KEY]);
+const NAMES = new Set([TAG, SEND_AT, PRIORITY, STREAM, SUPPRESSION, UNSUBSCRIBE, BOX_FIELD, IDEMPOTENCY_KEY]);
 const KNOWN =
-  'X-Waybill-Tag, X-Waybill-Send-At, X-Waybill-Priority, X-Waybill-Stream, X-Waybill-Suppression, X-Waybill-Unsubscribe, X-Waybill-Metadata-<name> and Idempotency-Key are known';
+  'X-Waybill-Tag, X-Waybill-Send-At, X-Waybill-Priority, X-Waybill-Stream, X-Waybill-Suppression, X-Waybill-Unsubscribe, X-Waybill-Box, X-Waybill-Metadata-<name> and Idempotency-Key are known';
 /** Characters of a field's name, or of a value's beginning, that a refusal quotes. */
 const MAX_SHOWN = 90;
 
@@ -107,6 +110,7 @@ class Reader {
   #stream: string | null = null;
   #ignoresSuppression = false;
   #unsubscribe: string | null = null;
+  #box: string | null = null;
 
   constructor(limits: Pick<MessageLimits, 'maxTags' | 'maxMetadata'>, now: number) {
     this.#limits = limits;
@@ -123,6 +127,7 @@ class Reader {
       stream: this.#unsubscribe === null ? this.#stream : streamKey(this.#unsubscribe),
       ignoresSuppression: this.#ignoresSuppression,
       unsubscribe: this.#unsubscribe,
+      box: this.#box,
     };
   }
 
@@ -135,6 +140,7 @@ class Reader {
     if (lowerName === STREAM) return this.#belongs(decodeWords(value));
     if (lowerName === SUPPRESSION) return this.#ignores(value);
     if (lowerName === UNSUBSCRIBE) return this.#leaves(value);
+    if (lowerName === BOX_FIELD) return this.#captured(value);
     if (lowerName.startsWith(METADATA_PREFIX))
       return this.#entry(name.slice(METADATA_PREFIX.length), decodeWords(value));
     return { code: 'unknown_field', detail: `There is no such header; ${KNOWN}. Correct or remove it.` };
@@ -188,6 +194,12 @@ class Reader {
     if (this.#unsubscribe !== null) return REPEATED;
     this.#unsubscribe = text;
     return labelFault(text) ?? this.#streamFault();
+  }
+
+  #captured(box: string): Fault | null {
+    if (this.#box !== null) return REPEATED;
+    this.#box = box;
+    return boxFault(box);
   }
 
   #streamFault(): Fault | null {

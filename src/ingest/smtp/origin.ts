@@ -20,6 +20,8 @@ export interface Origin extends Client {
   readonly allowed: boolean;
   /** The key that the client has proven; null before, and for clients that need none. */
   readonly key: ApiKey | null;
+  /** The box that the client named by its user name; null: none. */
+  readonly box: string | null;
 }
 
 /** The owner of its messages: the key, the named source, or nobody. */

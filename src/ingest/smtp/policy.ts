@@ -44,19 +44,19 @@ export class Policy {
     const allowed = !isHidden && allowedCidrs.contains(address);
     // A row names and limits a client that may send; it admits nobody.
     const row = allowed ? sources.find(({ cidrs }) => cidrs.contains(address)) : undefined;
-    return { address, isHidden, source: row?.source ?? null, allowed, key: null };
+    return { address, isHidden, source: row?.source ?? null, allowed, key: null, box: null };
   }
 
   /**
    * The origin as it is now, checked before each message and at its end: keys are revoked and settings changed during a
    * session. A refusal ends the session.
    */
-  renew({ key, ...client }: Origin): Origin | Promise<Origin | Refusal> {
+  renew({ key, box, ...client }: Origin): Origin | Promise<Origin | Refusal> {
     const origin = this.origin(client);
     if (key === null) return origin;
     const again = this.#keyCheck.again(key, client);
-    const withKey = (found: ApiKey | Refusal) => ('reply' in found ? found : { ...origin, key: found });
-    return again instanceof Promise ? again.then(withKey) : { ...origin, key: again };
+    const withKey = (found: ApiKey | Refusal) => ('reply' in found ? found : { ...origin, key: found, box });
+    return again instanceof Promise ? again.then(withKey) : { ...origin, key: again, box };
   }
 
   /**

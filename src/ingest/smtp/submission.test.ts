@@ -21,7 +21,8 @@ const CONTEXT: MessageContext = {
   limits: { maxTags: 10, maxMetadata: 20 },
   domains: new Set(['registered.test']),
 };
-const STRANGER: Origin = { address: '192.0.2.7', isHidden: false, source: null, allowed: true, key: null };
+const NOBODY = { source: null, key: null, box: null };
+const STRANGER: Origin = { ...NOBODY, address: '192.0.2.7', isHidden: false, allowed: true };
 const SOURCE: NamedSource = {
   name: 'printers',
   cidr: '192.0.2.0/24',

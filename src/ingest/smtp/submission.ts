@@ -171,6 +171,7 @@ function submissionOf(
   const { message } = handed;
   const { mailbox, ret, envid } = envelope.reversePath;
   const { metadata, sendAt, priority, idempotencyKey } = instructions;
+  const box = instructions.box ?? origin.box;
   const reversePath = mailbox?.address ?? '';
   const recipients = recipientsOf(envelope, message, context.postmaster);
   const messageId = message.messageId ?? `<${context.id}@${context.hostname}>`;
@@ -191,6 +192,7 @@ function submissionOf(
     stream: streamOf(instructions.stream, fieldValue(message.header.fields, 'list-id')),
     ignoresSuppression: instructions.ignoresSuppression,
     source: 'smtp',
+    ...(box !== null && { box }),
     sourceAddress: origin.address,
     requestId: context.requestId,
     keyId: ownerIdOf(origin),

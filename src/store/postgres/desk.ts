@@ -153,6 +153,7 @@ function messageRow(
     test,
     source,
     door: record.door ?? null,
+    box: record.box ?? null,
     sourceAddress,
     reversePath,
     ret,

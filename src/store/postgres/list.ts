@@ -138,9 +138,12 @@ class Page {
     const { statuses, filter } = this.#query;
     const wanted: ReadonlySet<MessageStatus> = new Set(statuses.length === 0 ? MESSAGE_STATUSES : statuses);
     const texts = textTest(filter);
-    const isWanted = (isCaptured: boolean) => filter?.captured !== true || isCaptured;
-    const isRight = ({ status, captured, headerFrom, reversePath, subject }: Candidate) =>
-      wanted.has(status) && isWanted(captured) && (texts === null || texts(headerFrom, reversePath, subject));
+    const isWanted = (isCaptured: boolean, box: string | null) =>
+      (filter?.captured !== true || isCaptured) && (filter?.box === undefined || filter.box === box);
+    const isRight = ({ status, captured, box, headerFrom, reversePath, subject }: Candidate) =>
+      wanted.has(status) &&
+      isWanted(captured, box) &&
+      (texts === null || texts(headerFrom, reversePath, subject));
     const to = filter?.to ?? null;
     if (to === null) return isRight;
     const reached = within(candidates, this.#left, this.#query).filter(isRight);
@@ -184,6 +187,7 @@ interface Candidate {
   readonly subject: string;
   /** The local inbox captured it, and keeps its contents. */
   readonly captured: boolean;
+  readonly box: string | null;
   /** Number of its recipients. */
   readonly recipients: number;
 }
@@ -203,6 +207,8 @@ function sourceOf({ owner, statuses, filter }: ListQuery): Source {
     return isTold ? reading(OF_TROUBLED, [...new Set(statuses)]) : reading(ALL);
   }
   if (owner === 'all') return reading(OF_TAG, tag ?? '');
+  if (tag === null && filter?.captured && filter.box !== undefined)
+    return reading(CAPTURED_OF_BOX, owner.keyId, filter.box);
   if (tag === null && filter?.captured) return reading(CAPTURED_OF_KEY, owner.keyId);
   if (tag !== null) return reading(OF_KEY_AND_TAG, owner.keyId, tag);
   return reading(OF_KEY, owner.keyId, statuses.length === 0 ? MESSAGE_STATUSES : [...new Set(statuses)]);
@@ -214,7 +220,7 @@ function reading(sql: string, ...parameters: readonly Parameter[]): Source {
 
 const COLUMNS = `messages.id, messages.status, messages.header_from AS "headerFrom",
   messages.reverse_path AS "reversePath", messages.subject,
-  coalesce(messages.kept = 'captured', false) AS captured,
+  coalesce(messages.kept = 'captured', false) AS captured, messages.box,
   messages.queued + messages.processing + messages.retrying + messages.delivered + messages.failed AS recipients`;
 
 const ALL = `SELECT ${COLUMNS} FROM messages WHERE id < $1 AND id >= $2 ORDER BY id DESC LIMIT $3`;
@@ -224,6 +230,9 @@ const CAPTURED = `SELECT ${COLUMNS} FROM messages
 
 const CAPTURED_OF_KEY = `SELECT ${COLUMNS} FROM messages
   WHERE kept = 'captured' AND key_id = $4 AND id < $1 AND id >= $2 ORDER BY id DESC LIMIT $3`;
+
+const CAPTURED_OF_BOX = `SELECT ${COLUMNS} FROM messages
+  WHERE kept = 'captured' AND key_id = $4 AND box = $5 AND id < $1 AND id >= $2 ORDER BY id DESC LIMIT $3`;
 
 // A merge of the key's statuses, each read in the order of its index, since the planner might otherwise walk all ids.
 // The bounds on ids leave out days.

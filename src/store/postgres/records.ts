@@ -45,7 +45,8 @@ function recipientOf(row: DeliveryRow): RecipientRecord {
 
 function messageOf(row: MessageRow, recipients: readonly RecipientRecord[]): MessageRecord {
   const { id, keyId, status, createdAt, updatedAt, statusAt, finalAt, deliveredAt, expiresAt } = row;
-  const { sizeBytes, eightBit, utf8, dotStuffing, source, door, test, attempts, possibleDuplicate } = row;
+  const { sizeBytes, eightBit, utf8, dotStuffing, source, door, box, test, attempts, possibleDuplicate } =
+    row;
   const { segment, offset, length } = row;
   return {
     id,
@@ -60,6 +61,7 @@ function messageOf(row: MessageRow, recipients: readonly RecipientRecord[]): Mes
     sizeBytes,
     source,
     door,
+    box,
     test,
     attempts,
     possibleDuplicate,

@@ -111,6 +111,7 @@ export interface MessageRow {
   readonly copies: string | null;
   readonly source: Source;
   readonly door: ProviderName | null;
+  readonly box: string | null;
   readonly sourceAddress: string | null;
   readonly reversePath: string;
   readonly ret: 'FULL' | 'HDRS' | null;
@@ -158,6 +159,7 @@ export const MESSAGES = new Table<MessageRow>('messages', {
   copies: 'text',
   source: 'text',
   door: 'text',
+  box: 'text',
   sourceAddress: 'text',
   reversePath: 'text',
   ret: 'text',

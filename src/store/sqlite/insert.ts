@@ -197,6 +197,7 @@ function insertMessage(sql: Sql, seq: number, record: AcceptRecord, standing: St
     asFlag(record.ignoresSuppression),
     fromCopies(record.copies),
     record.door ?? null,
+    record.box ?? null,
   );
 }
 
@@ -370,14 +371,15 @@ function prepareMessage(db: Driver) {
       ignoresSuppression: number,
       copies: string | null,
       door: string | null,
+      box: string | null,
     ]
   >(
     `INSERT INTO messages (seq, id, key_id, status, queued, processing, retrying, delivered, failed, attempts, kept,
        last_error, created_at, updated_at, status_at, delivered_at, final_at, not_before, expires_at, priority, test,
        source, source_address, reverse_path, ret, envid, header_from, subject, message_id, tags, metadata, size_bytes,
        eight_bit, utf8, dot_stuffing, segment, offset, length, route_table, reportable, stream,
-       ignores_suppression, copies, door)
+       ignores_suppression, copies, door, box)
      VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-       ?, ?, ?, ?, ?, ?, ?, ?)`,
+       ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
 }

@@ -170,6 +170,9 @@ function sourceFinder(db: Driver): (query: ListQuery) => Source[] {
     }
     if (owner === 'all') return [(...range) => sql.ofTag.all(tag ?? '', ...range)];
     const { keyId } = owner;
+    const box = filter?.box;
+    if (filter?.captured && tag === null && box !== undefined)
+      return [(...range) => sql.capturedOfBox.all(keyId, box, ...range)];
     if (filter?.captured && tag === null) return [(...range) => sql.capturedOfKey.all(keyId, ...range)];
     if (tag !== null) return [(...range) => sql.ofKeyAndTag.all(keyId, tag, ...range)];
     return sql.ofKey(keyId, statuses.length === 0 ? MESSAGE_STATUSES : statuses);
@@ -198,14 +201,16 @@ function matchers(db: Driver): (query: ListQuery, budget: Budget) => Matches {
       statuses.length > 0 && (owner === 'all' || (filter?.tag ?? null) !== null || filter?.captured === true);
     const wanted: ReadonlySet<MessageStatus> = new Set(statuses);
     const isCaptured = filter?.captured ?? false;
+    const box = filter?.box;
     const texts = textTest(filter);
     const to = filter?.to === undefined || filter.to === null ? null : addressTest(filter.to);
     return (seq) => {
       if (byStatus || isCaptured || texts !== null) {
         const row = sql.message.get(seq);
         if (row === undefined) return false;
-        const [status, kept, from, reversePath, subject] = row;
+        const [status, kept, from, reversePath, subject, itsBox] = row;
         if (isCaptured && kept !== 'captured') return false;
+        if (box !== undefined && itsBox !== box) return false;
         if (byStatus && !wanted.has(status)) return false;
         if (texts !== null && !texts(from, reversePath, subject)) return false;
       }
@@ -223,8 +228,15 @@ function prepareMatching(db: Driver) {
   return {
     message: db.prepare<
       [seq: number],
-      [status: MessageStatus, kept: Kept | null, headerFrom: string, reversePath: string, subject: string]
-    >('SELECT status, kept, header_from, reverse_path, subject FROM messages WHERE seq = ?'),
+      [
+        status: MessageStatus,
+        kept: Kept | null,
+        headerFrom: string,
+        reversePath: string,
+        subject: string,
+        box: string | null,
+      ]
+    >('SELECT status, kept, header_from, reverse_path, subject, box FROM messages WHERE seq = ?'),
     recipients: db.prepare<[seq: number], [address: string]>(
       'SELECT address FROM deliveries WHERE message = ?',
     ),

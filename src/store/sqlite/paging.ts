@@ -104,6 +104,10 @@ export function prepareSources(db: Driver) {
       `SELECT id, seq FROM messages INDEXED BY messages_in_inbox_by_key
        WHERE kept = 'captured' AND key_id = (SELECT ?) AND ${PAGE}`,
     ),
+    capturedOfBox: db.prepare<[keyId: string, box: string, ...Range], [id: string, seq: number]>(
+      `SELECT id, seq FROM messages INDEXED BY messages_in_box
+       WHERE kept = 'captured' AND key_id = (SELECT ?) AND box = (SELECT ?) AND ${PAGE}`,
+    ),
     // CROSS JOIN keeps the order of the loops: the tag's entries, and the message of each.
     ofTag: db.prepare<[tag: string, ...Range], [id: string, seq: number]>(
       `SELECT message_tags.id, seq FROM message_tags INDEXED BY message_tags_by_tag

@@ -88,12 +88,13 @@ export type MessageRow = [
   length: number | null,
   copies: string | null,
   door: ProviderName | null,
+  box: string | null,
 ];
 
 export const MESSAGE_COLUMNS = `seq, id, key_id, status, attempts, possible_duplicate, last_error, created_at, updated_at,
   status_at, delivered_at, final_at, not_before, expires_at, priority, test, source, reverse_path, header_from, subject,
   message_id, tags, metadata, size_bytes, eight_bit, utf8, dot_stuffing, segment, offset, length,
-  copies, door`;
+  copies, door, box`;
 
 /** Reads a message, given its recipients. */
 export function messageOf(row: MessageRow, recipients: readonly RecipientRecord[]): MessageRecord {
@@ -101,7 +102,7 @@ export function messageOf(row: MessageRow, recipients: readonly RecipientRecord[
   const [statusAt, deliveredAt, finalAt, notBefore, expiresAt, rank, test, source, reversePath, ...rest] =
     later;
   const [from, subject, messageId, tags, metadata, sizeBytes, eightBit, utf8, dotStuffing, ...content] = rest;
-  const [segment, offset, length, copies, door] = content;
+  const [segment, offset, length, copies, door, box] = content;
   return {
     id,
     keyId,
@@ -123,6 +124,7 @@ export function messageOf(row: MessageRow, recipients: readonly RecipientRecord[
     priority: priorityOf(rank),
     source,
     door,
+    box,
     test: test === 1,
     attempts,
     lastError: lastError === null ? null : fromJson<LastError>(lastError),

@@ -38,6 +38,7 @@ export function acceptContract(open: OpenSubject): void {
         content: { segment: 4, offset: 5_000_000_000, length: 77 },
         stream: 'news.example.com',
         door: 'postmark',
+        box: 'worker-1',
       });
       await subject.store.accept([record], at());
       const { message: kept, recipients, origin } = await read(subject.views, record.id);
@@ -47,6 +48,7 @@ export function acceptContract(open: OpenSubject): void {
         keyId: 'key_one',
         source: 'api',
         door: 'postmark',
+        box: 'worker-1',
         status: 'queued',
         outcome: null,
         createdAt: T0,

@@ -4,6 +4,7 @@ import { accountSessionContract } from './account-sessions.ts';
 import { accountContract } from './accounts.ts';
 import { bouncingContract } from './bouncing.ts';
 import { cancelContract } from './cancel.ts';
+import { capturedContract } from './captured.ts';
 import { claimContract } from './claim.ts';
 import { earlyContract } from './early.ts';
 import { eventContract, eventOptionContract } from './events.ts';
@@ -43,6 +44,7 @@ export function storeContract(name: string, open: OpenSubject): void {
     mailPromises(open);
     readingContract(open);
     listContract(open);
+    capturedContract(open);
     searchContract(open);
     eventOptionContract(open);
     registryContract(open);

@@ -1,14 +1,12 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MESSAGE_STATUSES, type MessageStatus } from '../../../src/domain/delivery.ts';
-import type { Outcome } from '../../../src/domain/outcome.ts';
 import { messageIdTime } from '../../../src/lib/id.ts';
 import type { AcceptRecord } from '../../../src/store/accepting.ts';
 import { type ListFilter, type ListQuery, MAX_EXAMINED } from '../../../src/store/views.ts';
 import {
   at,
   attempt,
-  CAPTURED,
   DEFERRED,
   DELIVERED,
   message,
@@ -53,38 +51,6 @@ export function listContract(open: OpenSubject): void {
       expect((await list({ tag: 'news' })).ids).toEqual([two, one]);
       expect((await list({ tag: 'news' }, { owner: { keyId: 'key_one' } })).ids).toEqual([one]);
       expect((await list({ tag: 'news' }, { statuses: ['failed'] })).ids).toEqual([]);
-    });
-
-    it('finds what was captured and is kept, of one key or of all', async () => {
-      const ended = async (outcome: Outcome, change: Partial<AcceptRecord> = {}) => {
-        const lease = await takeLane(subject.store);
-        const record = message({ ...change, deliveries: [recipient({ fence: lease.fence })] });
-        await subject.store.accept([record], at());
-        await attempt(subject.store, refTo(record.id, lease), [outcome], at());
-        await subject.store.releaseLanes([lease], at());
-        return record.id;
-      };
-      const one = await ended(CAPTURED, { tags: ['news'] });
-      await ended(DELIVERED, { tags: ['news'] });
-      const two = await ended(CAPTURED, { keyId: 'key_two' });
-      await accept({});
-      const captured = true;
-      expect((await list({ captured })).ids).toEqual([two, one]);
-      expect((await list({ captured }, { limit: 1 })).next).toBe(two);
-      expect((await list({ captured }, { before: two })).ids).toEqual([one]);
-      expect((await list({ captured }, { owner: { keyId: 'key_two' } })).ids).toEqual([two]);
-      const ofTwo = { owner: { keyId: 'key_two' } } as const;
-      expect((await list({ captured }, { ...ofTwo, statuses: ['failed'] })).ids).toEqual([]);
-      expect((await list({ captured }, { ...ofTwo, statuses: ['delivered'] })).ids).toEqual([two]);
-      expect((await list({ captured, tag: 'news' })).ids).toEqual([one]);
-      expect((await list({ captured }, { statuses: ['failed'] })).ids).toEqual([]);
-      const keepNone = { contentAgeMs: 1e12, contentMaxBytes: 1e12, capturedAgeMs: 0, capturedMaxBytes: 0 };
-      await subject.store.purge(
-        { ...keepNone, recordAgeMs: 1e12, eventAgeMs: 1e12, feedbackAgeMs: 1e12, maxUnsubscribeLinks: 9 },
-        9,
-        at(1),
-      );
-      expect((await list({ captured })).ids).toEqual([]);
     });
 
     it.each([

@@ -103,6 +103,54 @@ describe('dryRun', () => {
     expect(await refuse({ dryRun: 'no' })).toEqual(['/dryRun type']));
 });
 
+describe('box', () => {
+  const named = { headers: { 'x-waybill-box': 'worker-1' } };
+  test.each([
+    ['the field', { box: 'worker-1' }],
+    ['the header', named],
+    ['both', { box: 'worker-1', ...named }],
+  ])('is taken from %s, and is never in the mail', async (_, fields) => {
+    expect((await accept(fields)).box).toBe('worker-1');
+    expect(world.lastText).not.toMatch(/x-waybill-box/i);
+  });
+  test('is none without either', async () => expect((await accept({ box: '' })).box).toBeUndefined());
+  test('of a form is o:box, or box', async () => {
+    for (const name of ['o:box', 'box']) {
+      const form = formOf(Object.entries({ ...MAIL, to: 'b@example.org', [name]: 'worker-2' }));
+      expect((await world.postForm(key, form)).status).toBe(202);
+      expect(world.last.box).toBe('worker-2');
+    }
+  });
+  test('of a finished message is a parameter, or its header', async () => {
+    const raw = (query: string, header: string) =>
+      world.ask({
+        key,
+        method: 'POST',
+        path: `/api/v1/messages/raw?from=a@example.com&to=b@example.org${query}`,
+        headers: { 'Content-Type': 'message/rfc822' },
+        body: `From: a@example.com\r\n${header}\r\nHi.\r\n`,
+      });
+    for (const [query, header] of [
+      ['&box=b1', ''],
+      ['', 'X-Waybill-Box: b1\r\n'],
+    ] as const) {
+      expect((await raw(query, header)).status).toBe(202);
+      expect(world.last.box).toBe('b1');
+      expect(world.lastText).not.toMatch(/x-waybill-box/i);
+    }
+    expect((await raw('&box=B', '')).json).toMatchObject({ errors: [{ pointer: '/box', code: 'box' }] });
+    const two = { errors: [{ pointer: '/message/X-Waybill-Box', code: 'box' }] };
+    expect((await raw('&box=a', 'X-Waybill-Box: b\r\n')).json).toMatchObject(two);
+    expect((await raw('', 'X-Waybill-Box: B\r\n')).json).toMatchObject(two);
+  });
+  test.each([
+    ['capitals', { box: 'A' }],
+    ['65 characters', { box: 'x'.repeat(65) }],
+    ['two of them', { box: 'a', headers: { 'X-Waybill-Box': 'b' } }],
+    ['a header that names none', { headers: { 'X-Waybill-Box': 'a b' } }],
+  ])('with %s is refused', async (_, fields) => expect(await refuse(fields)).toEqual(['/box box']));
+});
+
 describe('suppression', () => {
   test('ignore is for keys that may change the list', async () => {
     expect((await accept({})).ignoresSuppression).toBe(false);

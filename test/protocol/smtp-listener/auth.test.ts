@@ -3,7 +3,7 @@ import type { ApiKey } from '../../../src/domain/key.ts';
 import type { SmtpClient } from '../../peers/smtp-client.ts';
 import { cidrs } from '../../support/cidrs.ts';
 import { twinKeys } from '../../support/wrong-key.ts';
-import { beginData, QUEUED, SmtpWorld, sendMessage } from './world.ts';
+import { beginData, MESSAGE, QUEUED, SmtpWorld, sendMessage } from './world.ts';
 
 /** AUTH (RFC 4954) with real keys: the password is an API key (contract §9). */
 
@@ -53,6 +53,22 @@ test('what a test key sends is captured', async () => {
   expect(await client.ask(plain(await world.key({ mode: 'test' })))).toMatch(/^235 /);
   expect(await sendMessage(client)).toMatch(QUEUED);
   expect(world.last.test).toBe(true);
+});
+
+test.each([
+  ['worker-1', [], 'worker-1'],
+  ['Worker-1', [], 'worker-1'],
+  ['suite', [], undefined],
+  ['Ann Lee', [], undefined],
+  ['worker-1', ['X-Waybill-Box: worker-2'], 'worker-2'],
+])('the user name %s beside a test key, and a header %j: the box is %s', async (user, header, box) => {
+  world = await start();
+  const client = await world.secured();
+  const key = await world.key({ mode: 'test', name: 'suite' });
+  expect(await client.ask(plain(key, user))).toMatch(/^235 /);
+  expect(await sendMessage(client, [...header, ...MESSAGE])).toMatch(QUEUED);
+  expect(world.last.box).toBe(box);
+  expect(world.lastText).not.toContain('X-Waybill-Box');
 });
 
 test('AUTH is offered under TLS only, and 538 before', async () => {

@@ -1,0 +1,4 @@
+-- compatible-with: 3
+-- The box that a message is captured in (domain/box.ts); null: none.
+ALTER TABLE messages ADD COLUMN box text;
+CREATE INDEX messages_in_box ON messages_kept (key_id, box, id) WHERE kept = 'captured' AND box IS NOT NULL;

@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Outcome } from '../../../src/domain/outcome.ts';
+import type { AcceptRecord } from '../../../src/store/accepting.ts';
+import type { ListFilter, ListQuery } from '../../../src/store/views.ts';
+import {
+  at,
+  attempt,
+  CAPTURED,
+  DELIVERED,
+  message,
+  type OpenSubject,
+  recipient,
+  refTo,
+  type Subject,
+  takeLane,
+} from './fixtures.ts';
+
+const ANY: ListFilter = { tag: null, to: null, from: null, subject: null, since: null, until: null };
+
+/** What lists of captured mail promise. */
+export function capturedContract(open: OpenSubject): void {
+  describe('lists of captured mail', () => {
+    let subject: Subject;
+    beforeEach(async () => {
+      subject = await open();
+    });
+    afterEach(() => subject.close());
+
+    const list = async (filter: Partial<ListFilter>, query: Partial<ListQuery> = {}) => {
+      const all = { owner: 'all', statuses: [], before: null, limit: 10 } as const;
+      const page = await subject.views.list({ ...all, ...query, filter: { ...ANY, ...filter } });
+      return { ids: page.messages.map(({ id }) => id), next: page.next };
+    };
+    const accept = async (...changes: readonly Partial<AcceptRecord>[]) => {
+      const records = changes.map(message);
+      await subject.store.accept(records, at());
+      return records.map(({ id }) => id);
+    };
+    const ended = async (outcome: Outcome, change: Partial<AcceptRecord> = {}) => {
+      const lease = await takeLane(subject.store);
+      const record = message({ ...change, deliveries: [recipient({ fence: lease.fence })] });
+      await subject.store.accept([record], at());
+      await attempt(subject.store, refTo(record.id, lease), [outcome], at());
+      await subject.store.releaseLanes([lease], at());
+      return record.id;
+    };
+
+    it('finds those of a box, of one key or of all', async () => {
+      const one = await ended(CAPTURED, { box: 'a', tags: ['x'] });
+      await ended(CAPTURED, { box: 'b', tags: ['x'] });
+      await ended(CAPTURED);
+      await ended(DELIVERED, { box: 'a', tags: ['x'] });
+      const two = await ended(CAPTURED, { box: 'a' });
+      const other = await ended(CAPTURED, { box: 'a', keyId: 'key_two' });
+      const box = { captured: true, box: 'a' } as const;
+      const owner = { keyId: 'key_one' };
+      expect((await list(box)).ids).toEqual([other, two, one]);
+      expect((await list(box, { owner })).ids).toEqual([two, one]);
+      expect((await list(box, { owner, limit: 1 })).next).toBe(two);
+      expect((await list(box, { owner, before: two })).ids).toEqual([one]);
+      expect((await list({ ...box, tag: 'x' }, { owner })).ids).toEqual([one]);
+      expect((await list({ captured: true, box: 'c' }, { owner })).ids).toEqual([]);
+    });
+
+    it('finds what is kept, of one key or of all', async () => {
+      const one = await ended(CAPTURED, { tags: ['news'] });
+      await ended(DELIVERED, { tags: ['news'] });
+      const two = await ended(CAPTURED, { keyId: 'key_two' });
+      await accept({});
+      const captured = true;
+      expect((await list({ captured })).ids).toEqual([two, one]);
+      expect((await list({ captured }, { limit: 1 })).next).toBe(two);
+      expect((await list({ captured }, { before: two })).ids).toEqual([one]);
+      expect((await list({ captured }, { owner: { keyId: 'key_two' } })).ids).toEqual([two]);
+      const ofTwo = { owner: { keyId: 'key_two' } } as const;
+      expect((await list({ captured }, { ...ofTwo, statuses: ['failed'] })).ids).toEqual([]);
+      expect((await list({ captured }, { ...ofTwo, statuses: ['delivered'] })).ids).toEqual([two]);
+      expect((await list({ captured, tag: 'news' })).ids).toEqual([one]);
+      expect((await list({ captured }, { statuses: ['failed'] })).ids).toEqual([]);
+      const keepNone = { contentAgeMs: 1e12, contentMaxBytes: 1e12, capturedAgeMs: 0, capturedMaxBytes: 0 };
+      await subject.store.purge(
+        { ...keepNone, recordAgeMs: 1e12, eventAgeMs: 1e12, feedbackAgeMs: 1e12, maxUnsubscribeLinks: 9 },
+        9,
+        at(1),
+      );
+      expect((await list({ captured })).ids).toEqual([]);
+    });
+  });
+}
