@@ -72,6 +72,19 @@ test('the inbox shows what was captured and is kept, and how much there is', asy
   await expect(operations().inbox({ ...ALL, before: 'x' })).rejects.toMatchObject({ code: 'invalid' });
 });
 
+test('the inbox shows, and empties, one box', async () => {
+  const one = await ended(CAPTURED, { box: 'a' });
+  const two = await ended(CAPTURED, { box: 'b' });
+  const ids = async (request: object) =>
+    (await operations().inbox({ ...ALL, ...request })).messages.map(({ id }) => id);
+  expect(await ids({ box: 'a' })).toEqual([one]);
+  expect(await ids({ box: 'b', query: 'status:delivered' })).toEqual([two]);
+  expect(await ids({ box: 'c' })).toEqual([]);
+  const emptied = await operations().deleteCaptured({ ids: null, key: null, box: 'a' });
+  expect(emptied).toEqual({ deleted: 1, more: false });
+  expect(await ids({})).toEqual([two]);
+});
+
 test('deleting all leaves what came after it began, and ends', async () => {
   const old = await ended(CAPTURED);
   const fresh = await ended(CAPTURED);

@@ -42,17 +42,18 @@ async function inbox(request: RequestOf<'inbox'>, deps: LocalDeps): Promise<Inbo
 
 /** Without a query by the inbox's own index; otherwise like any search. */
 async function find(
-  { query, limit, before }: RequestOf<'inbox'>,
+  { query, box = null, limit, before }: RequestOf<'inbox'>,
   keyId: string | null,
   { views }: LocalDeps,
 ): Promise<{ readonly page: ListPage | FoundPage; readonly notes: readonly string[] }> {
   if (query.trim() === '') {
     const owner = keyId === null ? ('all' as const) : { keyId };
-    const filter = { ...NO_FILTER, captured: true as const };
+    const filter = { ...NO_FILTER, captured: true as const, ...(box !== null && { box }) };
     return { page: await views.list({ owner, statuses: [], filter, before, limit }), notes: [] };
   }
   const { query: parsed, notes } = parseQuery(query);
-  const captured = { ...parsed, captured: true, keys: keyId === null ? null : [keyId] };
+  const terms = box === null ? parsed.terms : [...parsed.terms, { kind: 'box', box, not: false } as const];
+  const captured = { ...parsed, terms, captured: true, keys: keyId === null ? null : [keyId] };
   return { page: await views.search({ query: captured, after: null, before, limit }), notes };
 }
 
@@ -67,13 +68,13 @@ async function keyIdOf(key: string | null, { keyring }: LocalDeps): Promise<stri
 }
 
 async function deleteCaptured(
-  { ids, key, upTo = null }: RequestOf<'deleteCaptured'>,
+  { ids, key, box = null, upTo = null }: RequestOf<'deleteCaptured'>,
   deps: LocalDeps,
 ): Promise<{ readonly deleted: number; readonly more: boolean }> {
   if (ids !== null) return { deleted: await deps.acts.discard(ids), more: false };
   const keyId = await keyIdOf(key, deps);
   const owner = keyId === null ? ('all' as const) : { keyId };
-  const filter = { ...NO_FILTER, captured: true as const };
+  const filter = { ...NO_FILTER, captured: true as const, ...(box !== null && { box }) };
   // The first id that sorts after it.
   const before = upTo === null ? null : `${upTo}!`;
   const page = await deps.views.list({ owner, statuses: [], filter, before, limit: DELETED_AT_ONCE });

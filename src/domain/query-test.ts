@@ -16,6 +16,7 @@ export interface MailFacts {
   /** With its angle brackets. */
   readonly messageId: string;
   readonly tags: readonly string[];
+  readonly box: string | null;
   /** Asked for only when it matters, because it costs a look. */
   readonly recipients: () => readonly RecipientFacts[];
 }
@@ -67,6 +68,8 @@ function positive(term: QueryTerm): Test {
   switch (term.kind) {
     case 'tag':
       return ({ tags }) => tags.includes(term.tag);
+    case 'box':
+      return ({ box }) => box === term.box;
     case 'id':
       return ({ id, messageId }) => id.startsWith(term.start) || messageId === `<${term.start}>`;
     case 'part': {

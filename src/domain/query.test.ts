@@ -46,6 +46,7 @@ describe('a query', () => {
       'from:"Ann <ann@x.org>"',
       { terms: [{ kind: 'address', field: 'from', address: 'ann@x.org', not: false }] },
     ],
+    ['box:worker-1', { terms: [{ kind: 'box', box: 'worker-1', not: false }] }],
     ['tag:"two words"', { terms: [{ kind: 'tag', tag: 'two words', not: false }] }],
     ['id:<a@b>', { terms: [{ kind: 'id', start: 'a@b', not: false }] }],
     ['status:failed status:Retrying', { statuses: ['failed', 'retrying'] }],
@@ -127,6 +128,7 @@ describe('a query', () => {
       subject: 'Invoice 77',
       messageId: '<1@shop.example>',
       tags: ['news'],
+      box: 'worker-1',
       recipients: () => [{ address: 'bob@example.net', relay: 'out', captured: false }],
     };
     const tokens = [

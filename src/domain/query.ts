@@ -42,6 +42,8 @@ export type QueryTerm =
     }
   /** Exactly this tag. */
   | { readonly kind: 'tag'; readonly tag: string; readonly not: boolean }
+  /** In exactly this box (domain/box.ts). */
+  | { readonly kind: 'box'; readonly box: string; readonly not: boolean }
   /** An id with this prefix, or exactly this Message-ID, without its angle brackets. */
   | { readonly kind: 'id'; readonly start: string; readonly not: boolean }
   /** The subject contains this text, case-insensitive. Not part of the syntax: lists ask for it. */
@@ -60,6 +62,7 @@ export const QUERY_TOKENS = [
   'subject',
   'status',
   'tag',
+  'box',
   'relay',
   'key',
   'id',
@@ -139,6 +142,9 @@ class Draft {
         break;
       case 'tag':
         this.#term({ kind: 'tag', tag: value, not });
+        break;
+      case 'box':
+        this.#term({ kind: 'box', box: value, not });
         break;
       case 'id':
         this.#term({ kind: 'id', start: value.replace(/^<|>$/g, ''), not });

@@ -327,6 +327,7 @@ export type MessageOperations = Pick<
 >;
 
 const id = z.string().max(64);
+const box = z.string().max(64).nullable().describe('Only mail in this box; null for all.');
 
 const inboxPage = (api: Answers) =>
   z.strictObject({
@@ -351,6 +352,7 @@ export const INBOX_OPERATIONS = {
     request: z.strictObject({
       query: z.string().max(500).describe('As for `search`.'),
       key: z.string().max(100).nullable().describe('Only mail of this key, by name or id; null for all.'),
+      box: box.default(null),
       limit: z.int().min(1).max(200),
       before: id.nullable(),
     }),
@@ -365,8 +367,9 @@ export const INBOX_OPERATIONS = {
         .min(1)
         .max(500)
         .nullable()
-        .describe('Null: all of the key, or of every key; call again while `more` is true.'),
+        .describe('Null: all of the key or of every key, and of the box; call again while `more` is true.'),
       key: z.string().max(100).nullable(),
+      box: box.default(null),
       upTo: id
         .nullable()
         .default(null)

@@ -184,7 +184,8 @@ class FormReader {
   }
 
   #takeSingle(field: SingleName, name: string, value: string): void {
-    if (this.#again(field, FORM_NAMES[field] ?? name, name)) return;
+    // By its field, as two names mean some of them.
+    if (this.#again(field, field, name)) return;
     // Of two such fields, the first is judged.
     if (field === 'sendAt') this.#sendAtName = name;
     // An empty field equals an absent one; but mail that nobody can unsubscribe from must not go out by mistake.

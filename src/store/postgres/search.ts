@@ -203,6 +203,7 @@ interface FactsRow {
   readonly subject: string;
   readonly messageId: string;
   readonly tags: string;
+  readonly box: string | null;
 }
 
 async function readFacts(
@@ -243,7 +244,7 @@ const OF_KEYS = `SELECT page.id FROM unnest($4::text[]) AS key (id), unnest($5::
 const BY_WORDS = 'SELECT id FROM message_words WHERE words @> $1::text[] AND id < $2 AND id >= $3 LIMIT $4';
 const PENDING = `SELECT id FROM pending_words WHERE ${RANGE}`;
 const FACTS = `SELECT messages.id, status, key_id AS "keyId", test, header_from AS "headerFrom",
-    reverse_path AS "reversePath", subject, message_id AS "messageId", tags
+    reverse_path AS "reversePath", subject, message_id AS "messageId", tags, box
   FROM messages WHERE ${among('id')} ORDER BY id DESC`;
 const RECIPIENTS = `SELECT message, address, relay, coalesce(outcome = 'captured', false) AS captured
   FROM deliveries WHERE ${among('message')}`;

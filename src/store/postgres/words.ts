@@ -84,6 +84,7 @@ function entriesOfTerm(term: QueryTerm): string[] {
     case 'id':
       // An id contains no `@`; a Message-ID is looked up as a whole.
       return term.start.includes('@') ? wordsOf(term.start).map((word) => entryOf('id', word)) : [];
+    case 'box':
     case 'part':
       return [];
   }

@@ -73,6 +73,7 @@ function wordsOfTerm(term: QueryTerm): readonly string[] {
       return wordsOf(term.tag);
     case 'id':
       return wordsOf(term.start);
+    case 'box':
     case 'part':
       return [];
   }
@@ -325,10 +326,11 @@ type FactsRow = [
   subject: string,
   messageId: string,
   tags: string,
+  box: string | null,
 ];
 
 function factsOf(row: FactsRow, recipients: MailFacts['recipients']): MailFacts {
-  const [id, status, keyId, test, from, reversePath, subject, messageId, tags] = row;
+  const [id, status, keyId, test, from, reversePath, subject, messageId, tags, box] = row;
   return {
     id,
     status,
@@ -337,6 +339,7 @@ function factsOf(row: FactsRow, recipients: MailFacts['recipients']): MailFacts 
     reversePath,
     subject,
     messageId,
+    box,
     recipients,
     test: test === 1,
     tags: fromJson<string[]>(tags),
@@ -346,7 +349,7 @@ function factsOf(row: FactsRow, recipients: MailFacts['recipients']): MailFacts 
 function prepareFacts(db: Driver) {
   return {
     message: db.prepare<[seq: number], FactsRow>(
-      `SELECT id, status, key_id, test, header_from, reverse_path, subject, message_id, tags
+      `SELECT id, status, key_id, test, header_from, reverse_path, subject, message_id, tags, box
        FROM messages WHERE seq = ?`,
     ),
     recipients: db.prepare<[seq: number], [address: string, relay: string | null, captured: number | null]>(

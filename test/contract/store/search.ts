@@ -90,6 +90,9 @@ export function searchContract(open: OpenSubject): void {
       ['tag:News', []],
       ['tag:news invoice', []],
       ['tag:"two words" -tag:x', [1]],
+      ['box:b1', [2]],
+      ['box:B1', []],
+      ['-box:b1 invoice', [1, 0]],
       ['-invoice', [2]],
       ['invoice -77', [0]],
       ['-to:bob@example.net', [2, 1]],
@@ -124,6 +127,7 @@ export function searchContract(open: OpenSubject): void {
         {
           ...letter('Viele Grüsse 日本語', 'x@y.org'),
           tags: ['news', 'x'],
+          box: 'b1',
           keyId: 'key_two',
           test: true,
           deliveries: [to('x@y.org')],

@@ -69,6 +69,7 @@ describe('the record', () => {
       sizeBytes: world.last.content.sizeBytes,
       messageId: world.last.header.messageId,
       source: 'api',
+      box: null,
       priority: 'high',
       relay: 'out',
       attempts: 0,

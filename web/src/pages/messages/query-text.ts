@@ -10,6 +10,7 @@ export const TOKENS = {
   subject: 'Words of the subject',
   status: 'queued, processing, retrying, delivered or failed',
   tag: 'A tag, exactly',
+  box: 'The box that a captured message is in',
   relay: 'The relay it left by',
   key: 'The API key it came with, by name',
   id: 'A message id',
