@@ -170,7 +170,8 @@ function keptUntil(
 ): string | null {
   const { contentDays, capturedDays } = resolution().config.retention;
   if (message.content === null || message.finalAt === null) return null;
-  const usual = message.outcome === 'captured' ? capturedDays : contentDays;
+  const isInInbox = message.test ? message.deliveredAt !== null : message.outcome === 'captured';
+  const usual = isInInbox ? capturedDays : contentDays;
   return formatTimestamp(message.finalAt + (key?.contentDays ?? usual) * DAY_MS);
 }
 

@@ -1,15 +1,16 @@
-import { laneOf, relayOfLane } from '../domain/lane.ts';
+import { laneOf } from '../domain/lane.ts';
 import type { Content, ContentRef, Submission } from '../domain/message.ts';
-import { mostAtOnce } from '../domain/quota.ts';
 import { INBOX } from '../domain/relay.ts';
 import type { RouteFacts } from '../domain/route-match.ts';
+import { heldBackMs } from '../domain/test-outcome.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createIdSource, messageIdTime } from '../lib/id.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
 import { SpoolError } from '../spool/spool.ts';
 import type { AcceptAnswer, AcceptDelivery, AcceptRecord, AcceptWish } from '../store/accepting.ts';
-import { StoreError, type Unit, type UnitDelivery } from '../store/store.ts';
+import { StoreError, type Unit } from '../store/store.ts';
+import type { SuppressionList } from '../store/suppressions.ts';
 import type { Taken, Taking } from '../store/taking.ts';
 import type { Stopped } from '../store/telling.ts';
 import type {
@@ -26,13 +27,16 @@ import type { Dispatch } from './dispatch.ts';
 import type { Lane } from './lanes.ts';
 import type { Leases } from './leases.ts';
 import { isAmbiguous, recordFactsOf } from './persist.ts';
+import { playedEntries } from './playing.ts';
 import { type Admission, Gate, type QueueRoom, wishOf } from './queue-room.ts';
 import type { Relays } from './relays.ts';
 import { explainRoute, planRecipients, type RoutingParts, routeRecipients } from './routing.ts';
+import { unitsOf } from './short-way.ts';
 
 /** What accepting needs. */
 export interface AcceptDeps {
   readonly taking: Taking;
+  readonly suppressions?: Pick<SuppressionList, 'addSuppressions'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly node: string;
@@ -95,6 +99,7 @@ export class Accept implements Intake {
   readonly #gate: Gate;
   readonly #room: QueueRoom;
   readonly #nextId: () => string;
+  readonly #nextEntryId: () => string;
   /** When a message last could not be stored (monotonic ms); null once one was. */
   #trouble: { readonly reason: IntakeTrouble; readonly at: number } | null = null;
 
@@ -106,6 +111,7 @@ export class Accept implements Intake {
     this.#gate = gate;
     this.#room = room;
     this.#nextId = createIdSource(deps.clock, deps.random);
+    this.#nextEntryId = createIdSource(deps.clock, deps.random, 'sup_');
   }
 
   suspended(keyId: string | null): Suspension | null {
@@ -139,7 +145,9 @@ export class Accept implements Intake {
     });
     const wishes = wanted.map(({ wish }) => wish);
     try {
+      const listing = this.#listPlayed(submissions);
       // Awaits only if it must: most mail goes from here to the log in one turn.
+      if (listing !== null) await listing;
       const admitted = this.#room.admit(wishes, together);
       const admissions = admitted instanceof Promise ? await admitted : admitted;
       const signing = this.#signed(wanted.filter((_, place) => admissions[place]?.kind === 'fits'));
@@ -162,6 +170,17 @@ export class Accept implements Intake {
     } finally {
       this.#room.settled(wishes);
     }
+  }
+
+  /** Lists the recipients of test keys' mail that ask to be suppressed; null: there are none. */
+  #listPlayed(submissions: readonly Submission[]): Promise<unknown> | null {
+    const { suppressions, clock, settings } = this.#deps;
+    if (suppressions === undefined || !submissions.some(({ test }) => test)) return null;
+    const now = clock.wall();
+    const entries = submissions.flatMap((submission) => playedEntries(submission, this.#nextEntryId, now));
+    if (entries.length === 0) return null;
+    const max = settings().suppressions.maxEntries;
+    return suppressions.addSuppressions(entries, { max, by: 'itself', now });
   }
 
   /** A message is signed once, before we take responsibility for it, so that what is stored is what is sent. */
@@ -230,8 +249,10 @@ export class Accept implements Intake {
     const recipients = routeRecipients(submission, id, this.#routing());
     const deliveries = recipients.map(({ relay, ...routed }, place): AcceptDelivery => {
       const { recipient } = routed;
+      const heldMs = submission.test ? heldBackMs(recipient.address) : 0;
       if (relay === null) return { ...routed, relay: null, lane: null, dueAt, fence: null };
       const lane = laneOf(relay.name, relay.type, recipient.address);
+      if (heldMs > 0) return { ...routed, relay: relay.name, lane, dueAt: dueAt + heldMs, fence: null };
       if (!promised.has(lane)) {
         const bytes = copies === null ? sizeBytes : (copies[place]?.part.length ?? 0);
         promised.set(lane, dueAt > now ? null : this.#dispatch.reserve(lane, bytes, submission.priority));
@@ -344,55 +365,4 @@ function answered(answer: IntakeAnswer | undefined): IntakeAnswer {
 
 function isReady<T>(one: T | Promise<T>): one is T {
   return !(one instanceof Promise);
-}
-
-/**
- * The units of a freshly accepted message on one lane whose leases the accepting transaction granted: what `claim`
- * would return for the same deliveries.
- */
-function unitsOf(record: AcceptRecord, leased: readonly boolean[], lane: Lane, relays: Relays): Unit[] {
-  const deliveries: UnitDelivery[] = [];
-  const { expiresAt } = record;
-  for (const [index, delivery] of record.deliveries.entries())
-    if (leased[index] && delivery.lane === lane.name)
-      deliveries.push({
-        index,
-        recipient: delivery.recipient,
-        attempts: 0,
-        expiresAt,
-        dueAt: delivery.dueAt,
-        group: delivery.group,
-        delayReported: false,
-      });
-  const relay = relays.get(relayOfLane(lane.name));
-  const left = record.priority === 'high' ? relay?.leftForHigh : relay?.left;
-  const most = relay === undefined ? deliveries.length : mostAtOnce(relay, left ?? deliveries.length);
-  return slices(deliveries, record.copies === null ? Math.max(1, most) : 1).map((slice) =>
-    unitOf(record, lane, slice),
-  );
-}
-
-function slices<T>(items: readonly T[], most: number): T[][] {
-  const found: T[][] = [];
-  for (let start = 0; start < items.length; start += most) found.push(items.slice(start, start + most));
-  return found;
-}
-
-function unitOf(record: AcceptRecord, lane: Lane, deliveries: readonly UnitDelivery[]): Unit {
-  const { id, reversePath, ret, envid, content, flags, priority, test, reportable } = record;
-  const facts = { reversePath, ret, envid, content, flags, priority, test, reportable };
-  const part = record.copies?.[deliveries[0]?.index ?? 0] ?? null;
-  const createdAt = Math.max(record.createdAt, record.sendAt ?? 0);
-  return {
-    ...facts,
-    part,
-    sizeBytes: part?.length ?? record.sizeBytes,
-    messageId: id,
-    headerFrom: record.header.from,
-    createdAt,
-    lane: lane.name,
-    fence: lane.fence,
-    relay: relayOfLane(lane.name),
-    deliveries,
-  };
 }

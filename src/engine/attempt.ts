@@ -12,6 +12,7 @@ import type { Store, Unit } from '../store/store.ts';
 import type { Stopped } from '../store/telling.ts';
 import type { TransportContent, TransportJob, TransportResult } from '../transport/transport.ts';
 import type { Lane } from './lanes.ts';
+import type { Play } from './playing.ts';
 import type { QuotaTaken } from './quota.ts';
 import type { Job } from './ready.ts';
 import type { RelayAtWork } from './relays.ts';
@@ -24,6 +25,8 @@ export interface AttemptDeps {
   readonly node: string;
   /** Absent: every transaction has the reverse-path that the sender gave. */
   readonly returnPath?: ReturnPathOf;
+  /** What becomes of a test key's captured mail. */
+  readonly play: Play;
   /** Called with an error that is a bug or a fault of this machine, never the peer's. */
   readonly fault: (code: string, error: unknown) => void;
 }
@@ -192,6 +195,7 @@ async function converse(
       },
       signal,
     );
+    if (unit.test) return await deps.play(unit, result);
     return reversePath === unit.reversePath ? result : returning(result, reversePath);
   } catch (error) {
     if (

@@ -8,6 +8,7 @@ import type { Spool } from '../spool/spool.ts';
 import type { Cluster } from '../store/cluster.ts';
 import type { Journal } from '../store/journal.ts';
 import { type Store, StoreError } from '../store/store.ts';
+import type { SuppressionList } from '../store/suppressions.ts';
 import { type Taking, takingApart } from '../store/taking.ts';
 import type { Views } from '../store/views.ts';
 import type { Webhooks } from '../store/webhooks.ts';
@@ -31,6 +32,7 @@ import { Leases } from './leases.ts';
 import { Membership, type NodeSelf } from './membership.ts';
 import { News } from './news.ts';
 import { Acting } from './operator-acts.ts';
+import { createPlay } from './playing.ts';
 import { Gate, QueueRoom } from './queue-room.ts';
 import { QuotaWatch } from './quota.ts';
 import { Redecide } from './redecide.ts';
@@ -53,6 +55,8 @@ export interface EngineDeps {
   readonly signer: Signer;
   /** Absent: every transaction has the reverse-path that the sender gave. */
   readonly returnPath?: ReturnPathOf;
+  /** The suppression list; absent: no recipient of a test key's mail is suppressed because it asks for that. */
+  readonly suppressions?: Pick<SuppressionList, 'addSuppressions'>;
   /** Endpoints that are told of events; absent, as `postWebhook`: there are none. */
   readonly webhooks?: Webhooks;
   readonly postWebhook?: PostWebhook;
@@ -169,6 +173,7 @@ function roomsOf(deps: EngineDeps) {
       ...parts,
       reports,
       own,
+      play: createPlay(feedback, parts.fault),
       want,
       fellIll: (lane) => divert.fellIll(lane),
       outOfReach: (lane) => leases.shun(lane),

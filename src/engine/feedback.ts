@@ -1,7 +1,8 @@
 import { bounceTypeOfReply, type DomainOutcomes, GUARD_WINDOW_MS, guardAfter } from '../domain/bounce.ts';
-import { type BounceType, type FeedbackToken, feedbackText } from '../domain/feedback.ts';
+import { type BounceType, type Feedback, type FeedbackToken, feedbackText } from '../domain/feedback.ts';
 import type { Transition } from '../domain/settle.ts';
 import { suppressedOf } from '../domain/suppressed-address.ts';
+import { FEEDBACK_AFTER_MS, testOutcomeOf } from '../domain/test-outcome.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createIdSource, idFloor } from '../lib/id.ts';
 import { NewestMap } from '../lib/newest-map.ts';
@@ -23,6 +24,8 @@ import {
 const BATCH = 100;
 /** How often a process looks for what another has left: one that is gone, or another node. */
 const LOOK_EVERY_MS = 60_000;
+/** How often it tells again what came too early. */
+const AGAIN_EVERY_MS = 5000;
 
 /** What hearing of mail needs. */
 export interface FeedbackDeps {
@@ -46,6 +49,8 @@ export class FeedbackRoom implements FeedbackDesk {
   #hasEarly = false;
   /** Wall ms at which it last looked for what waits. */
   #lookedAt = Number.NEGATIVE_INFINITY;
+  /** Wall ms at which something that was planned is due. */
+  #plannedAt = Number.POSITIVE_INFINITY;
 
   constructor(deps: FeedbackDeps) {
     this.#deps = deps;
@@ -107,13 +112,31 @@ export class FeedbackRoom implements FeedbackDesk {
     return (finalAt ?? updatedAt) + this.#deps.settings().tokenAgeMs > this.#deps.clock.wall();
   }
 
-  /** Tells again what came too early. */
+  /**
+   * Plans what is told {@link FEEDBACK_AFTER_MS} from now, as if somebody else told it. Resolves once it is on disk, to
+   * whether each is planned: too much may be already. Rejects with `StoreError`.
+   */
+  async plan(told: readonly Feedback[]): Promise<boolean[]> {
+    const notBefore = this.#deps.clock.wall() + FEEDBACK_AFTER_MS;
+    const [first] = told;
+    if (first === undefined) return [];
+    const items = told.map((feedback) => ({ feedback, onceId: null, entryId: this.#nextEntryId() }));
+    const { source } = first;
+    const telling = { id: this.#nextId(), source, items, evidence: null, mayBeEarly: false, notBefore };
+    const [answer] = await this.#deps.store.tell([telling], this.rules(), this.#stamp());
+    this.#plannedAt = Math.min(this.#plannedAt, notBefore);
+    return told.map((_, place) => answer?.results[place]?.verdict === 'early');
+  }
+
+  /** Tells what came too early again, and what was planned when it is due. */
   async retell(signal: AbortSignal): Promise<void> {
     const now = this.#deps.clock.wall();
-    const isDue = Math.abs(now - this.#lookedAt) >= LOOK_EVERY_MS;
-    if (!this.#hasEarly && !isDue) return;
+    const sinceMs = Math.abs(now - this.#lookedAt);
+    const isDue = sinceMs >= (this.#hasEarly ? AGAIN_EVERY_MS : LOOK_EVERY_MS) || now >= this.#plannedAt;
+    if (!isDue) return;
     this.#hasEarly = false;
     this.#lookedAt = now;
+    this.#plannedAt = Number.POSITIVE_INFINITY;
     let after: string | null = '';
     try {
       while (after !== null && !signal.aborted) {
@@ -125,6 +148,7 @@ export class FeedbackRoom implements FeedbackDesk {
         );
         this.#announce(answer.results);
         this.#hasEarly ||= answer.waits;
+        this.#plannedAt = Math.min(this.#plannedAt, answer.nextAt ?? Number.POSITIVE_INFINITY);
         after = answer.next;
       }
     } catch (error) {
@@ -181,6 +205,8 @@ export class FeedbackRoom implements FeedbackDesk {
   }
 
   #note(address: string, isHard: boolean, isAnew: boolean): void {
+    // What is played for tests shows nothing of a receiver.
+    if (testOutcomeOf(address) !== null) return;
     const domain = this.#guards.decided(address, isHard, isAnew);
     if (domain === null) return;
     this.#deps.store

@@ -4,6 +4,7 @@ import type { Priority } from '../domain/message.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { QuotaRefund } from '../domain/quota.ts';
 import { type SettlePolicy, settle, type Transition } from '../domain/settle.ts';
+import { hastened, hastenedExpiry, testOutcomeOf } from '../domain/test-outcome.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
@@ -45,7 +46,9 @@ function settlementOf(
   for (const [place, delivery] of unit.deliveries.entries()) {
     const outcome = end.outcomes[place];
     if (!outcome) throw new Error(`transport ${relay} gave no outcome for recipient ${place}`);
-    transitions.push(transitionOf(delivery, unit.priority, { relay, outcome }, context));
+    const isPlayed = unit.test && testOutcomeOf(delivery.recipient.address) !== null;
+    const [settled, terms] = isPlayed ? sooner(delivery, context) : [delivery, context];
+    transitions.push(transitionOf(settled, unit.priority, { relay, outcome }, terms));
     results.push({ index: delivery.index, outcome });
   }
   return {
@@ -54,6 +57,16 @@ function settlementOf(
     transitions,
     refund: refundOf(end),
   };
+}
+
+/** A recipient whose outcome is played is retried, and expires, sooner. */
+function sooner(delivery: UnitDelivery, context: SettleContext): [UnitDelivery, SettleContext] {
+  const { policy } = context;
+  const expiresAt = hastenedExpiry(delivery.expiresAt, policy);
+  return [
+    { ...delivery, expiresAt },
+    { ...context, policy: hastened(policy) },
+  ];
 }
 
 /** What an attempt took from its relay's quota and proved not to have been taken. */

@@ -92,7 +92,7 @@ export class Sweep {
       { everyMs: 1_000, code: 'indexing_failed', work: () => this.#indexing.catchUp(this.#stopping.signal) },
       // One node is enough for these. Two at once, while a duty passes from one to the other, do no harm.
       { everyMs: 5_000, code: 'expiry_failed', work: () => this.#ifFirst(() => this.expire()) },
-      { everyMs: 5_000, code: 'feedback_failed', work: () => this.#feedback.retell(this.#stopping.signal) },
+      { everyMs: 1_000, code: 'feedback_failed', work: () => this.#feedback.retell(this.#stopping.signal) },
       { everyMs: 5_000, code: 'retention_failed', work: () => this.#ifFirst(() => this.purge()) },
       { everyMs: 60_000, code: 'collection_failed', work: () => this.collect() },
       { everyMs: 60_000, code: 'compaction_failed', work: () => this.compact() },

@@ -15,6 +15,8 @@ export interface Telling {
   readonly evidence: { readonly contentType: string; readonly base64: string } | null;
   /** What matches nothing waits, and is tried again by `retell`. */
   readonly mayBeEarly: boolean;
+  /** Wall ms: it is only kept, and applied by `retell` from then on. At most {@link MAX_AHEAD_MS} ahead; absent: at once. */
+  readonly notBefore?: number;
   /** The key whose messages it may be about; absent: any. */
   readonly onlyOfKey?: string;
 }
@@ -34,6 +36,10 @@ export const ONCE_MS = 7 * 86_400_000;
 export const EARLY_MS = 10 * 60_000;
 /** How much early feedback may wait; what comes then is not kept for later. */
 export const MAX_EARLY = 10_000;
+/** How much may wait when something is told with `notBefore`; beyond it, that is not kept. */
+export const MAX_PLANNED = 5000;
+/** What waits for a time further ahead was told before the clock was set back, and is tried at once. */
+export const MAX_AHEAD_MS = 60_000;
 
 /** What decides whether something told suppresses an address. */
 export interface TellRules extends SuppressionRules {
@@ -50,7 +56,7 @@ export interface TellAnswer {
 export interface ToldResult {
   readonly kind: FeedbackKind;
   readonly source: FeedbackSource;
-  /** `early`: it is tried again later; `repeated`: it was told before under the same id. */
+  /** `early`: it waits, and is tried later; `repeated`: it was told before under the same id. */
   readonly verdict: 'matched' | 'unmatched' | 'early' | 'repeated';
   /** It changed a state, what is known of a recipient, or the suppression list. */
   readonly changed: boolean;
@@ -78,6 +84,8 @@ export interface RetellAnswer {
   readonly results: readonly ToldResult[];
   /** Some still wait. */
   readonly waits: boolean;
+  /** Wall ms at which something told with `notBefore` is due next; null: nothing is. */
+  readonly nextAt: number | null;
   /** `after` of the next call; null: all were tried. */
   readonly next: string | null;
 }

@@ -22,7 +22,7 @@ export function startNode(
   const spool = createMemorySpool();
   const parts = { store, views, spool, clock: life, random: seededRandom(2), node: 'a', signer: NO_SIGNER };
   const events = new Events();
-  const engine = createEngine({ ...parts, ...more, events, settings });
+  const engine = createEngine({ ...parts, ...more, suppressions, events, settings });
   engine.relays.put(relayNamed('out'), hop.transportOf(life));
   const started = engine.start({ seize: true });
   const run = async (ms: number) => {

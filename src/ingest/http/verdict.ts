@@ -2,6 +2,7 @@ import type { Submission } from '../../domain/message.ts';
 import { INBOX } from '../../domain/relay.ts';
 import { suppressionKeys } from '../../domain/suppressed-address.ts';
 import { stoppedBy } from '../../domain/suppression.ts';
+import { isStoppedForTest } from '../../domain/test-outcome.ts';
 import type { Intake, PlannedDelivery } from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Shown } from '../../operations/operation.ts';
@@ -103,6 +104,7 @@ export async function suppressedIn(
   );
   const [asking, now] = [askingOf(submission), clock.wall()];
   return recipients.flatMap(({ address }, place) => {
+    if (isStoppedForTest(address, asking)) return [address];
     const entries = forms[place]?.flatMap((form) => found.get(form) ?? []) ?? [];
     return stoppedBy(entries, asking, now) === null ? [] : [address];
   });

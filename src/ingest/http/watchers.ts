@@ -1,13 +1,9 @@
-import type { Outcome } from '../../domain/outcome.ts';
+import { INBOX } from '../../domain/relay.ts';
 import { WakeUp } from '../../lib/clock.ts';
 import type { Event, Events, Unsubscribe } from '../../observe/events.ts';
 
 /** In place of a message id: the next message that the local inbox captures. */
 export const CAPTURED = 'captured';
-
-function isCapture(outcome: Outcome): boolean {
-  return outcome.kind === 'delivered' && outcome.captured;
-}
 
 /** One reader that waits for news of a message. */
 export interface Watch {
@@ -64,7 +60,8 @@ export class Watchers {
   #heard(event: Event): void {
     if (event.type !== 'attempted' && event.type !== 'cancelled' && event.type !== 'acted') return;
     for (const watch of this.#byMessage.get(event.messageId) ?? []) watch.wake.wake();
-    if (event.type === 'attempted' && event.results.some(({ outcome }) => isCapture(outcome)))
+    if (event.type !== 'attempted' || event.relay !== INBOX) return;
+    if (event.results.some(({ outcome }) => outcome.kind === 'delivered'))
       for (const watch of this.#byMessage.get(CAPTURED) ?? []) watch.wake.wake();
   }
 

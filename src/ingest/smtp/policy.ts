@@ -1,6 +1,7 @@
 import { type ApiKey, ownerOf } from '../../domain/key.ts';
 import { suppressionKeys } from '../../domain/suppressed-address.ts';
 import { stoppedBy } from '../../domain/suppression.ts';
+import { isStoppedForTest } from '../../domain/test-outcome.ts';
 import type { Intake } from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { sourceGroup } from '../../lib/network.ts';
@@ -98,9 +99,10 @@ export class Policy {
     const found = await this.#suppressions.suppressionsUnder(suppressionKeys(mailbox.address));
     const fromDomain = reversePath.mailbox?.domain ?? null;
     const asking = { fromDomain, keyId: key.id, test: key.mode === 'test', stream: null, ignores: false };
-    const entry = stoppedBy(found, asking, this.#clock.wall());
-    if (entry === null) return null;
-    return deny('suppressed', 550, '5.7.1', `<${mailbox.address}> is suppressed: ${entry.reason}`);
+    const isPlayed = isStoppedForTest(mailbox.address, asking);
+    const reason = isPlayed ? 'hard_bounce' : stoppedBy(found, asking, this.#clock.wall())?.reason;
+    if (reason === undefined) return null;
+    return deny('suppressed', 550, '5.7.1', `<${mailbox.address}> is suppressed: ${reason}`);
   }
 
   /** The key of these credentials, or a refusal. */

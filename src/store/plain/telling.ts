@@ -14,7 +14,9 @@ import type { CountedEvent } from '../counting.ts';
 import type { RelayNews } from '../telling.ts';
 import {
   EARLY_MS,
+  MAX_AHEAD_MS,
   MAX_EARLY,
+  MAX_PLANNED,
   ONCE_MS,
   type OwnBounces,
   type RetellAnswer,
@@ -42,13 +44,18 @@ export function* tell(batch: readonly Telling[], rules: TellRules, now: number):
   const queue = new EarlyQueue();
   for (const telling of batch) {
     const results: ToldResult[] = [];
+    const { id, source, mayBeEarly, notBefore, onlyOfKey } = telling;
     for (const [place, item] of inOrder(telling.items)) {
-      const told = (yield* isRepeated(telling.source, item, now))
+      const isPlanned = notBefore !== undefined && notBefore > now;
+      const told = (yield* isRepeated(source, item, now))
         ? { ...resultOf(item.feedback), verdict: 'repeated' as const }
-        : yield* apply(item, rules, now, false, telling.onlyOfKey);
-      const isEarly = told.verdict === 'early' || (told.verdict === 'unmatched' && telling.mayBeEarly);
-      const early = { item, onlyOfKey: telling.onlyOfKey };
-      const waits = isEarly && (yield* queue.add(`${telling.id} ${place}`, early, now));
+        : isPlanned
+          ? { ...resultOf(item.feedback), verdict: 'early' as const }
+          : yield* apply(item, rules, now, false, onlyOfKey);
+      const isEarly = told.verdict === 'early' || (told.verdict === 'unmatched' && mayBeEarly);
+      const most = isPlanned ? MAX_PLANNED : MAX_EARLY;
+      const early = { item, onlyOfKey };
+      const waits = isEarly && (yield* queue.add(`${id} ${place}`, early, isPlanned ? notBefore : now, most));
       results[place] = isEarly ? { ...told, verdict: waits ? 'early' : 'unmatched' } : told;
     }
     yield* keepEvidence(telling, results, now);
@@ -71,7 +78,8 @@ function compare(a: string, b: string): number {
 /** The verb `retell`. What another node tells again at this moment is left to it. */
 export function* retell(after: string, limit: number, rules: TellRules, now: number): MailWork<RetellAnswer> {
   const waiting = yield* rows<{ id: string; at: number; body: string }>`
-    SELECT id, at, body FROM early_feedback WHERE id > ${after} ORDER BY id LIMIT ${limit}
+    SELECT id, at, body FROM early_feedback
+    WHERE id > ${after} AND (at <= ${now} OR at > ${now + MAX_AHEAD_MS}) ORDER BY id LIMIT ${limit}
     ${onPostgres(sql`FOR UPDATE SKIP LOCKED`)}`;
   const results: ToldResult[] = [];
   for (const { id, at, body } of waiting) {
@@ -83,7 +91,10 @@ export function* retell(after: string, limit: number, rules: TellRules, now: num
     yield* send`DELETE FROM early_feedback WHERE id = ${id}`;
   }
   const waits = waiting.length > results.length;
-  return { results, waits, next: waiting.length < limit ? null : (waiting.at(-1)?.id ?? null) };
+  const [planned] = yield* rows<{ nextAt: number | null }>`
+    SELECT min(at) AS "nextAt" FROM early_feedback WHERE at > ${now} AND at <= ${now + MAX_AHEAD_MS}`;
+  const next = waiting.length < limit ? null : (waiting.at(-1)?.id ?? null);
+  return { results, waits, nextAt: planned?.nextAt ?? null, next };
 }
 
 /** Writes own bounces of a message that was settled, or expired, in the same transaction. */
@@ -159,12 +170,12 @@ interface Early {
 class EarlyQueue {
   #waiting: number | null = null;
 
-  /** False: too much waits already. */
-  *add(id: string, early: Early, now: number): Work<boolean> {
+  /** `at`: since when it waits, or until when (wall ms). False: as much as `most` waits already. */
+  *add(id: string, early: Early, at: number, most: number): Work<boolean> {
     this.#waiting ??= yield* waitingNow();
-    if (this.#waiting >= MAX_EARLY) return false;
+    if (this.#waiting >= most) return false;
     this.#waiting++;
-    yield* send`INSERT INTO early_feedback (id, at, body) VALUES (${id}, ${now}, ${JSON.stringify(early)})`;
+    yield* send`INSERT INTO early_feedback (id, at, body) VALUES (${id}, ${at}, ${JSON.stringify(early)})`;
     return true;
   }
 }

@@ -301,9 +301,13 @@ function openMessage(row: LedgerRow): OpenMessage {
   };
 }
 
-/** A message counts as captured if every recipient was. */
-function keptWhenFinal({ row, counts }: OpenMessage, isMixed: boolean): Kept {
+/**
+ * A message counts as captured if every recipient was; a test key's once anybody got it, whatever outcome was played
+ * afterwards.
+ */
+function keptWhenFinal({ row, counts, deliveredAt }: OpenMessage, isMixed: boolean): Kept {
   if (row.length === null) return 'gone';
+  if (row.test) return deliveredAt === null ? 'sent' : 'captured';
   return counts.failed > 0 || isMixed ? 'sent' : 'captured';
 }
 

@@ -20,6 +20,8 @@ export interface OpenMessage {
   readonly seq: number;
   readonly id: string;
   readonly keyId: string | null;
+  /** A test key's mail. */
+  readonly test: boolean;
   readonly counts: Record<DeliveryState, number>;
   readonly status: MessageStatus;
   /** Null while it is not final. */
@@ -168,6 +170,8 @@ export class Ledger {
     if (message.length === null) return 'gone';
     if (message.kept === 'held' && message.undecided) return 'held';
     const { delivered, failed } = message.counts;
+    // A test key's mail lies in the inbox once anybody got it, whatever outcome was played afterwards.
+    if (message.test) return message.deliveredAt === null ? 'sent' : 'captured';
     if (failed > 0) return 'sent';
     if (delivered === 1 || message.captured === delivered) return message.captured > 0 ? 'captured' : 'sent';
     return this.#sql.notCaptured.get(message.seq) === undefined ? 'captured' : 'sent';
@@ -205,20 +209,22 @@ type MessageRow = [
   keyId: string | null,
   expiresAt: number,
   notBefore: number | null,
+  test: number,
 ];
 
 const COLUMNS = `seq, id, status, queued, processing, retrying, delivered, failed, attempts, kept,
   possible_duplicate, last_error, status_at, delivered_at, final_at, length, key_id, expires_at,
-  not_before`;
+  not_before, test`;
 
 function openMessage(row: MessageRow): OpenMessage {
   const [seq, id, status, queued, processing, retrying, delivered, failed, attempts, kept] = row;
   const [, , , , , , , , , , duplicate, lastError, statusAt, deliveredAt, finalAt, ...rest] = row;
-  const [length, keyId, expiresAt, notBefore] = rest;
+  const [length, keyId, expiresAt, notBefore, test] = rest;
   return {
     seq,
     id,
     keyId,
+    test: test === 1,
     status,
     counts: { queued, processing, retrying, delivered, failed },
     undecided: true,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NO_MESSAGE } from '../../../src/domain/feedback.ts';
-import { EARLY_MS } from '../../../src/store/telling.ts';
+import { EARLY_MS, MAX_PLANNED } from '../../../src/store/telling.ts';
 import { TELL_RULES } from '../../support/telling.ts';
 import {
   at,
@@ -47,7 +47,7 @@ export function earlyContract(open: OpenSubject): void {
       });
       expect(await teller.ends(id)).toEqual(['failed/bounced']);
       expect(await teller.reason(addresses[0] ?? '')).toBe('hard_bounce');
-      expect(await retell('', 10, 8)).toEqual({ results: [], waits: false, next: null });
+      expect(await retell('', 10, 8)).toEqual({ results: [], waits: false, nextAt: null, next: null });
       expect(await teller.story(id)).toHaveLength(1);
     });
 
@@ -132,6 +132,41 @@ export function earlyContract(open: OpenSubject): void {
       expect(await teller.story(id)).toEqual(
         ['failed', 'bounced'].map((end) => `message.${end} ${addresses[0]}`),
       );
+    });
+
+    it('waits for its time, over a restart, and counts then, once', async () => {
+      const { id } = await teller.sent({ deliveries: [recipientAt('ann@example.org')] }, [DELIVERED]);
+      const planned = await teller.tellOne(told(id, 'complaint'), { notBefore: T0 + 1000 });
+      expect(planned).toMatchObject({ verdict: 'early', changed: false });
+      expect(await retell('', 10, 999)).toEqual({
+        results: [],
+        waits: false,
+        nextAt: T0 + 1000,
+        next: null,
+      });
+      subject = await subject.reopen();
+      expect(await retell('', 10, 1000)).toMatchObject({
+        results: [{ kind: 'complaint', verdict: 'matched', changed: true }],
+        nextAt: null,
+      });
+      expect((await retell('', 10, 1000)).results).toEqual([]);
+      // What should have been told before counts at once.
+      expect((await teller.tellOne(told(id, 'unsubscribe'), { notBefore: T0 })).verdict).toBe('matched');
+    });
+
+    it('is told at once where the clock was set back since', async () => {
+      const { id } = await teller.sent({ deliveries: [recipientAt('ann@example.org')] }, [DELIVERED]);
+      await teller.tellOne(told(id, 'complaint'), { notBefore: T0 + HOUR });
+      expect((await retell('', 10, 0)).results).toMatchObject([{ verdict: 'matched' }]);
+    });
+
+    it('is not planned where too much is, and leaves room for what comes early', async () => {
+      const { id } = await teller.begun();
+      const many = Array.from({ length: MAX_PLANNED + 2 }, () => told(id, 'complaint'));
+      const verdicts = (await teller.tell(many, { notBefore: T0 + 1000 })).map(({ verdict }) => verdict);
+      expect(verdicts.slice(0, MAX_PLANNED).every((verdict) => verdict === 'early')).toBe(true);
+      expect(verdicts.slice(MAX_PLANNED)).toEqual(['unmatched', 'unmatched']);
+      expect((await teller.tellOne(bounceOf(id))).verdict).toBe('early');
     });
 
     it('waits while its recipient waits for the next attempt', async () => {

@@ -50,19 +50,21 @@ export function bounceOf(id: string, bounce: Partial<ToldBounce> = {}, change: P
 export interface Ways {
   readonly onceId?: string | null;
   readonly mayBeEarly?: boolean;
+  readonly notBefore?: number;
   readonly evidence?: Telling['evidence'];
   readonly rules?: Partial<TellRules>;
 }
 
 /** What came in, telling all of this. */
 function tellingOf(items: readonly Feedback[], ways: Ways = {}): Telling {
-  const { onceId = null, mayBeEarly = false, evidence = null } = ways;
+  const { onceId = null, mayBeEarly = false, evidence = null, notBefore } = ways;
   return {
     id: nextTellingId(),
     source: items[0]?.source ?? 'dsn',
     items: items.map((feedback) => ({ feedback, onceId, entryId: nextEntryId() })),
     evidence,
     mayBeEarly,
+    ...(notBefore !== undefined && { notBefore }),
   };
 }
 
