@@ -1,4 +1,4 @@
-import { getDomain } from 'tldts';
+import { getDomain, parse } from 'tldts';
 
 /**
  * The organizational domain of a name (RFC 7489 §3.2), both in lower case and A-labels: its public suffix and one more
@@ -12,4 +12,10 @@ export function organizationalDomain(name: string): string {
 /** Whether two domains align, relaxed (RFC 7489 §3.1): they have the same organizational domain. */
 export function areAligned(one: string, other: string): boolean {
   return organizationalDomain(one) === organizationalDomain(other);
+}
+
+/** Whether a name is below a suffix that is on the list: `README.js` is not. */
+export function hasPublicSuffix(name: string): boolean {
+  const { domain, isIcann, isPrivate } = parse(name, { allowPrivateDomains: true, extractHostname: false });
+  return domain !== null && (isIcann === true || isPrivate === true);
 }

@@ -23,6 +23,12 @@ export interface Element {
   /** From 1. */
   readonly line: number;
   readonly parent: Element | null;
+  /** The link that it is, or is in. */
+  readonly link: Element | null;
+  /** Readers see its text, or a screen reader reads it: it is in no style sheet, title or script. */
+  readonly isShown: boolean;
+  /** It is code that is shown: `code`, `pre`, `kbd`, `samp`. */
+  readonly isCode: boolean;
 }
 
 /** Text between two tags. */
@@ -36,7 +42,7 @@ export interface Text {
 /** A part of text/html that was read. */
 export interface Html {
   readonly elements: readonly Element[];
-  /** All text, that of style sheets too: see {@link isShown}. */
+  /** All text, that of style sheets too; see {@link shownTexts}. */
   readonly texts: readonly Text[];
   /** Why it was not read to its end; null if it was. */
   readonly cut: 'length' | 'elements' | 'depth' | null;
@@ -80,6 +86,7 @@ class Lines {
 
 /** Elements whose text no client shows as text. */
 const UNSHOWN: ReadonlySet<string> = new Set(['style', 'script', 'title', 'head', 'template', 'noscript']);
+const CODE: ReadonlySet<string> = new Set(['code', 'pre', 'kbd', 'samp']);
 
 class Reader {
   readonly elements: Element[] = [];
@@ -95,7 +102,17 @@ class Reader {
     this.#endText();
     if (this.full !== null) return;
     const line = this.lines.lineOf(this.positionOf());
-    const element = { name, attributes, line, parent: this.#open };
+    const parent = this.#open;
+    const element: Writable<Element> = {
+      name,
+      attributes,
+      line,
+      parent,
+      link: parent?.link ?? null,
+      isShown: (parent?.isShown ?? true) && !UNSHOWN.has(name),
+      isCode: (parent?.isCode ?? false) || CODE.has(name),
+    };
+    if (name === 'a') element.link = element;
     this.elements.push(element);
     this.#open = element;
     this.#depth++;
@@ -131,13 +148,14 @@ class Reader {
   }
 }
 
-/** An element and all that it is in, from the inside. */
-export function* upwards(from: Element | null): Generator<Element, void> {
-  for (let element = from; element !== null; element = element.parent) yield element;
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/** The texts that readers see, or have read to them. */
+export function shownTexts({ texts }: Html): Text[] {
+  return texts.filter(({ parent }) => parent === null || parent.isShown);
 }
 
-/** Whether readers see a text, or a screen reader reads it: not what style sheets and titles say. */
-export function isShown({ parent }: Pick<Text, 'parent'>): boolean {
-  for (const { name } of upwards(parent)) if (UNSHOWN.has(name)) return false;
-  return true;
+/** Text as one line: runs of blanks are one. */
+export function oneBlank(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
 }

@@ -1,0 +1,119 @@
+import { shownTexts } from './html.ts';
+import { linksOf } from './links.ts';
+import type { Mail } from './mail.ts';
+import type { Rule } from './rule.ts';
+
+/** Gmail shows the first 102 KB of the HTML, and a link to the rest. */
+const GMAIL_CLIPS_AT = 102 * 1024;
+
+/** What templates of many kinds leave behind where nobody fills them in. Each is bounded, and tried once a character. */
+const PLACEHOLDERS: readonly RegExp[] = [
+  // Mustache, Handlebars, Liquid, Jinja, SendGrid, Postmark
+  /\{\{[^{}\n]{1,100}\}\}/g,
+  /\{%[^%\n]{1,100}%\}/g,
+  // ERB, EJS
+  /<%[=-]?[^%\n]{1,100}%>/g,
+  // JavaScript
+  /\$\{[A-Za-z_][\w.$()[\]'"-]{0,80}\}/g,
+  /\[object Object\]/g,
+  /\bInvalid Date\b/g,
+  // Mailchimp
+  /\*\|[A-Z0-9_:]{1,60}\|\*/g,
+  // Mailgun, and our own %unsubscribe_url%
+  /%[A-Za-z][A-Za-z0-9]{0,40}[._][A-Za-z0-9._-]{1,60}%/g,
+];
+
+/** A value that was none, where a value belongs: a line of its own, a greeting, a number or an amount. */
+const NO_VALUE: readonly RegExp[] = [
+  /^[^\S\n]*(?:undefined|null|NaN)[^\S\n]*$/gm,
+  /^[^\S\n]*\p{L}{2,20}(?: \p{L}{1,20}\.?)? (?:undefined|null|NaN)[,!:][^\S\n]*$/gmu,
+  /[#$€£](?:undefined|null|NaN)\b/g,
+  /\bNaN ?[€$£%]/g,
+];
+/** The same in the address of a link or picture. */
+const NO_VALUE_IN_URL = /[/=](?:undefined|NaN|\[object(?: |%20)Object\])(?=[/?&#]|$)|\{\{|%7B%7B/i;
+
+/** Characters of a text that are searched. */
+const MAX_SEARCHED = 512 * 1024;
+const MAX_SHOWN = 60;
+
+/** Rules on what is said, and how much of it. */
+export const CONTENT_RULES: readonly Rule[] = [
+  {
+    code: 'placeholder',
+    severity: 'error',
+    looksAt: 'subject, text, HTML',
+    finds: 'have a placeholder that nobody filled in',
+    *find(mail) {
+      for (const { where, text } of places(mail))
+        yield {
+          where,
+          detail: `${text} stands where a value belongs.`,
+          fix: 'Give the value, or refuse to send without it.',
+        };
+    },
+  },
+  {
+    code: 'gmail-clipping',
+    severity: 'warning',
+    looksAt: 'HTML',
+    finds: 'is so large that Gmail cuts it off',
+    *find({ htmlBytes }) {
+      if (htmlBytes <= GMAIL_CLIPS_AT) return;
+      const kilobytes = Math.ceil(htmlBytes / 1024);
+      const detail = `The HTML has ${kilobytes} KB; Gmail cuts it off after 102 KB, and hides the rest behind a link.`;
+      const fix = 'Shorten it: leave out comments and unused styles, and write styles that repeat once.';
+      yield { where: '/html', detail, fix };
+    },
+  },
+  {
+    code: 'html-unread',
+    severity: 'hint',
+    looksAt: 'HTML',
+    finds: 'is too long or too deep to be checked to its end',
+    *find({ html }) {
+      if (html === null || html.cut === null) return;
+      const why = { length: 'is too long', elements: 'has too many elements', depth: 'is nested too deep' };
+      const detail = `The HTML ${why[html.cut]}: only its beginning was checked.`;
+      yield { where: '/html', detail, fix: 'Make it smaller and plainer; clients have such limits, too.' };
+    },
+  },
+];
+
+function* places(mail: Mail): Generator<{ readonly where: string; readonly text: string }, void> {
+  const { subject, text, html } = mail;
+  for (const found of placeholdersIn(subject)) yield { where: '/subject', text: found.text };
+  for (const { text: found, line } of placeholdersIn(text ?? ''))
+    yield { where: `/text#L${line}`, text: found };
+  if (html === null) return;
+  for (const { text: run, line: start, parent } of shownTexts(html)) {
+    if (parent?.isCode) continue;
+    for (const { text: found, line } of placeholdersIn(run))
+      yield { where: `/html#L${start + line - 1}`, text: found };
+  }
+  const addresses = [
+    ...linksOf(html).map(({ href, line }) => ({ url: href, line })),
+    ...html.elements.flatMap(({ attributes, line }) =>
+      attributes['src'] === undefined ? [] : [{ url: attributes['src'], line }],
+    ),
+  ];
+  for (const { url, line } of addresses)
+    if (url.length <= MAX_SEARCHED && NO_VALUE_IN_URL.test(url))
+      yield { where: `/html#L${line}`, text: shortened(url) };
+}
+
+function* placeholdersIn(given: string): Generator<{ readonly text: string; readonly line: number }, void> {
+  const text = given.slice(0, MAX_SEARCHED);
+  for (const pattern of [...PLACEHOLDERS, ...NO_VALUE]) {
+    let line = 1;
+    let counted = 0;
+    for (const match of text.matchAll(pattern)) {
+      for (; counted < match.index; counted++) if (text[counted] === '\n') line++;
+      yield { text: shortened(match[0].trim()), line };
+    }
+  }
+}
+
+function shortened(text: string): string {
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN - 1)}…`;
+}

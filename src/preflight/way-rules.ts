@@ -1,0 +1,98 @@
+import type { Hop } from './contract.ts';
+import type { Rule } from './rule.ts';
+
+/** What Postfix takes by default (message_size_limit); many servers have never been told otherwise. */
+const WIDELY_TAKEN = 10_240_000;
+
+/** Providers whose APIs take addresses in ASCII alone: see `unfitForAscii` in transport/providers. */
+const ASCII_ONLY: ReadonlySet<Hop['type']> = new Set(['ses', 'mailgun', 'graph']);
+
+/** Rules on the way of a message: what its relays take, and whom receivers can tell that it is from. */
+export const WAY_RULES: readonly Rule[] = [
+  {
+    code: 'dmarc-not-aligned',
+    severity: 'warning',
+    looksAt: 'From, signature, reverse-path',
+    finds: 'neither DKIM nor SPF would align with From',
+    *find(_, { hops }) {
+      for (const { relay, alignment } of hops)
+        if (alignment.verdict === 'not_aligned') {
+          const { sentence, cure } = halves(alignment.detail);
+          yield { where: 'header:From', detail: `By the relay ${relay}: ${sentence}`, fix: cure };
+        }
+    },
+  },
+  {
+    code: 'dkim-not-aligned',
+    severity: 'hint',
+    looksAt: 'From, signature',
+    finds: 'only SPF would align with From',
+    *find(_, { hops }) {
+      for (const { relay, alignment } of hops)
+        if (alignment.verdict === 'aligned' && alignment.dkim === 'none') {
+          const { sentence, cure } = halves(alignment.detail);
+          yield { where: 'header:From', detail: `By the relay ${relay}: ${sentence}`, fix: cure };
+        }
+    },
+  },
+  {
+    code: 'relay-size',
+    severity: 'error',
+    looksAt: 'size',
+    finds: 'is more than the relay takes',
+    *find({ sizeBytes }, { hops }) {
+      for (const { relay, maxBytes } of hops)
+        if (sizeBytes !== null && maxBytes !== null && sizeBytes > maxBytes)
+          yield {
+            where: '',
+            detail: `The relay ${relay} takes at most ${maxBytes} bytes; the message has ${sizeBytes}.`,
+            fix: 'Send links instead of files, or route it by a relay that takes more.',
+          };
+    },
+  },
+  {
+    code: 'message-size',
+    severity: 'hint',
+    looksAt: 'size',
+    finds: 'is more than many servers take',
+    *find({ sizeBytes }) {
+      if (sizeBytes === null || sizeBytes <= WIDELY_TAKEN) return;
+      const detail = `The message has ${sizeBytes} bytes as it is sent; many servers take at most ${WIDELY_TAKEN}.`;
+      yield { where: '', detail, fix: 'Send links instead of large files.' };
+    },
+  },
+  {
+    code: 'smtputf8-refused',
+    severity: 'error',
+    looksAt: 'addresses',
+    finds: 'need SMTPUTF8, which the relay does not have',
+    *find(_, { hops, utf8Address }) {
+      if (utf8Address === null) return;
+      for (const { relay, type } of hops)
+        if (ASCII_ONLY.has(type))
+          yield {
+            where: '',
+            detail: `${utf8Address} is not ASCII before the @; ${type}, which the relay ${relay} uses, takes no such address.`,
+            fix: 'Use an address in ASCII, or route it by a relay that speaks SMTP.',
+          };
+    },
+  },
+  {
+    code: 'smtputf8-needed',
+    severity: 'hint',
+    looksAt: 'addresses',
+    finds: 'need SMTPUTF8 on the whole way',
+    *find(_, { hops, utf8Address }) {
+      if (utf8Address === null || hops.some(({ type }) => ASCII_ONLY.has(type))) return;
+      const detail = `${utf8Address} is not ASCII before the @: it arrives only where every server on the way offers SMTPUTF8.`;
+      yield { where: '', detail, fix: 'Use an address in ASCII where there is one.' };
+    },
+  },
+];
+
+/** A detail of an alignment: what is so, and what to do, behind its colon. */
+function halves(detail: string): { readonly sentence: string; readonly cure: string } {
+  const colon = detail.indexOf(': ');
+  const cure = detail.slice(colon + 2);
+  return { sentence: `${detail.slice(0, colon)}.`, cure: `${cure.charAt(0).toUpperCase()}${cure.slice(1)}` };
+}
