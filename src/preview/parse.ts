@@ -1,4 +1,5 @@
 import PostalMime, { type Address, type Attachment, decodeWords } from 'postal-mime';
+import { decodeEntities } from '../mail/html-text.ts';
 import {
   type FoundLink,
   type ParsedAttachment,
@@ -221,22 +222,4 @@ function indexOfEnd(html: string, element: string, from: number): number {
   const end = new RegExp(`</${element}`, 'gi');
   end.lastIndex = from;
   return end.exec(html)?.index ?? -1;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-};
-
-function decodeEntities(text: string): string {
-  return text.replace(/&(#x[0-9a-f]{1,6}|#\d{1,7}|[a-z]{2,5});/gi, (whole: string, name: string) => {
-    if (!name.startsWith('#')) return ENTITIES[name.toLowerCase()] ?? whole;
-    const code =
-      name[1] === 'x' || name[1] === 'X' ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
-    return code > 31 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
-  });
 }
