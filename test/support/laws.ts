@@ -1,7 +1,7 @@
 /** Who may import whom: `test/tidy.test.ts` holds the rooms of src to this. */
 
 /** The shapes of the API's answers, by subject. */
-const SUBJECTS = ['', 'attempt-', 'event-', 'operator-', 'request-', 'suppression-', 'webhook-'];
+const SUBJECTS = ['', 'attempt-', 'event-', 'operator-', 'request-', 'suppression-', 'template-', 'webhook-'];
 const API_ANSWERS = SUBJECTS.map((subject) => `ingest/http/${subject}answers.ts`);
 
 /** The seams: contracts in prose and types, that others implement. */
@@ -22,6 +22,8 @@ export const LAWS: Readonly<Record<string, Law>> = {
   smtp: { rooms: ['domain', 'lib'], packages: PURE_BUILTINS },
   mail: { rooms: ['domain', 'lib'], packages: PURE_BUILTINS },
   dns: { rooms: ['domain', 'lib'], packages: PURE_BUILTINS },
+  // The language of templates: texts and values in, texts out.
+  templates: { rooms: ['domain', 'mail/html-text.ts'], packages: /^$/ },
   'dns/client': { rooms: ['dns', 'domain', 'lib'], packages: /^node:/ },
   http: { rooms: ['lib'], packages: /^node:/ },
   tls: { rooms: ['domain', 'lib'], packages: /^node:/ },
@@ -82,6 +84,7 @@ export const LAWS: Readonly<Record<string, Law>> = {
       'operations',
       'preflight/contract.ts',
       'preview/parsed.ts',
+      'templates',
       'lib/organizational-domain.ts',
     ],
     packages: /^(node:.*|zod)$/,
@@ -116,6 +119,7 @@ export const LAWS: Readonly<Record<string, Law>> = {
       'store/logged',
       'store/postgres',
       'store/sqlite',
+      'templates',
       'threads/backup-client.ts',
       'tls',
       'transport',

@@ -1,0 +1,79 @@
+/** Writes values where they stand. */
+
+/** How a value is written where it stands. */
+export type Form =
+  /** As it is. */
+  | 'none'
+  /** As it is, but on one line: a header. */
+  | 'line'
+  /** In text, comments, and attribute values in quotes. */
+  | 'html'
+  /** In an attribute value without quotes. */
+  | 'unquoted'
+  /** In a style. */
+  | 'style'
+  /** In a string of JSON in a script. */
+  | 'json';
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** A value as it is written, or why it cannot be. */
+export type Written = { readonly text: string } | { readonly refused: string };
+
+/** Names of colours, lengths, percentages, fonts: nothing that ends what it is in, or loads anything. */
+const IN_STYLE = /^[\p{L}\p{N}\s#%.,+-]*$/u;
+const LINE_BREAK = /[\r\n\v\f\u0085\u2028\u2029]/;
+
+/** A value as text, escaped for its place. */
+export function written(value: string, form: Form): Written {
+  switch (form) {
+    case 'none':
+      return { text: value };
+    case 'line':
+      return LINE_BREAK.test(value)
+        ? { refused: 'A value in the subject must not have line breaks.' }
+        : { text: value };
+    case 'html':
+      return { text: escapeHtml(value) };
+    case 'unquoted':
+      return value === ''
+        ? { refused: 'It is empty, and the attribute has no quotes: write name="{{…}}".' }
+        : { text: value.replace(/[^\w.:/#%?~-]/gu, (char) => `&#${char.codePointAt(0)};`) };
+    case 'style':
+      return IN_STYLE.test(value)
+        ? { text: value }
+        : { refused: 'A value in a style may have letters, digits, spaces, and "# % . , + -".' };
+    case 'json':
+      return {
+        text: JSON.stringify(value)
+          .slice(1, -1)
+          .replace(/[<>&'\u2028\u2029]/g, asJsonEscape),
+      };
+  }
+}
+
+function escapeHtml(value: string): string {
+  return value.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? '');
+}
+
+function asJsonEscape(char: string): string {
+  return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Tabs and line breaks in it are ignored by programs, and so is what is not printed before it. */
+const IGNORED = /[\0-\x20]+/g;
+const RUNS = /^(?:javascript|vbscript|data):/i;
+const PICTURE = /^data:image\/(?:png|gif|jpe?g|webp)[;,]/i;
+
+/** Why a URL must not stand in mail; null: it may. */
+export function urlRefusal(url: string): string | null {
+  const plain = url.replace(IGNORED, '');
+  if (!RUNS.test(plain) || PICTURE.test(plain)) return null;
+  return 'A link must not begin with javascript:, vbscript: or data:.';
+}
