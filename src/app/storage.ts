@@ -16,6 +16,7 @@ import type { RequestLog } from '../store/request-log.ts';
 import type { Store } from '../store/store.ts';
 import type { SuppressionList } from '../store/suppressions.ts';
 import type { Taking } from '../store/taking.ts';
+import type { Templates } from '../store/templates.ts';
 import type { Views } from '../store/views.ts';
 import type { Webhooks } from '../store/webhooks.ts';
 import type { StoreWriter } from '../store/writer.ts';
@@ -30,6 +31,7 @@ export interface Storage {
   readonly journal: Journal;
   readonly suppressions: SuppressionList;
   readonly webhooks: Webhooks;
+  readonly templates: Templates;
   readonly requests: RequestLog;
   readonly views: Views;
   readonly spool: Spool;
@@ -104,10 +106,10 @@ async function openInDirectory({ dataDir, eventsKept, clock, onFailure }: Storag
     const taking = new LoggedStore({ ...thread, log: spool, spool, clock });
     opened.push({ close: () => taking.finish() });
     const written = () => taking.written();
-    const { keyring, accounts, journal, webhooks, requests } = thread;
+    const { keyring, accounts, journal, webhooks, templates, requests } = thread;
     const suppressions = taking.listOver(thread.suppressions);
     const store = taking.asStore();
-    const parts = { store, taking, keyring, accounts, journal, suppressions, webhooks, requests };
+    const parts = { store, taking, keyring, accounts, journal, suppressions, webhooks, templates, requests };
     const registry = registryBehind(written, thread.registry);
     // Relays and domains themselves reveal a lost key.
     const holdSecretKey = async () => {};

@@ -209,6 +209,34 @@ const SMALL: readonly TableShape[] = [
       next_try_at: 'bigint',
     },
   },
+  {
+    name: 'templates',
+    keys: 1,
+    columns: {
+      id: 'text',
+      alias: 'text',
+      name: 'text',
+      version: 'bigint',
+      published_version: 'bigint',
+      created_at: 'bigint',
+      updated_at: 'bigint',
+    },
+  },
+  {
+    name: 'template_versions',
+    keys: 2,
+    columns: {
+      template: 'text',
+      version: 'bigint',
+      at: 'bigint',
+      author: 'text',
+      note: 'text',
+      subject: 'text',
+      html: 'text',
+      text: 'text',
+      sample: 'text',
+    },
+  },
 ];
 
 /** What is copied, in this order: referenced rows come first. */

@@ -7,6 +7,7 @@ import * as eventAnswers from '../../src/ingest/http/event-answers.ts';
 import * as operatorAnswers from '../../src/ingest/http/operator-answers.ts';
 import * as requestAnswers from '../../src/ingest/http/request-answers.ts';
 import * as suppressionAnswers from '../../src/ingest/http/suppression-answers.ts';
+import * as templateAnswers from '../../src/ingest/http/template-answers.ts';
 import * as webhookAnswers from '../../src/ingest/http/webhook-answers.ts';
 import type { Progress } from '../../src/operations/operation.ts';
 import { OPERATIONS, type Operations, operationNamed } from '../../src/operations/table.ts';
@@ -50,6 +51,7 @@ const ANSWERS = {
   ...operatorAnswers,
   ...requestAnswers,
   ...suppressionAnswers,
+  ...templateAnswers,
   ...webhookAnswers,
 };
 

@@ -11,6 +11,7 @@ import type { RequestLog } from '../../src/store/request-log.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SuppressionList } from '../../src/store/suppressions.ts';
 import type { TellingItem, TellRules } from '../../src/store/telling.ts';
+import type { Templates } from '../../src/store/templates.ts';
 import type { Webhooks } from '../../src/store/webhooks.ts';
 import {
   at,
@@ -44,6 +45,7 @@ export interface Populated {
   readonly journal: Journal;
   readonly suppressions: SuppressionList;
   readonly webhooks: Webhooks;
+  readonly templates: Templates;
   readonly requests: RequestLog;
   readonly spool: Spool;
 }
@@ -93,6 +95,7 @@ export async function populate(into: Populated, count = 3): Promise<string[]> {
   await fillSuppressions(into);
   await fillFeedback(into.store, ids);
   await fillWebhooks(into.webhooks);
+  await fillTemplates(into.templates);
   await into.requests.writeRequests([requestLine({ at: T0 })]);
   return ids;
 }
@@ -169,6 +172,15 @@ async function fillWebhooks(webhooks: Webhooks): Promise<void> {
   await webhooks.fanOut(cursor, cursor, deliveries, T0);
   const tried = { one: tryOf({ status: 500, answer: 'broken' }), state: 'failed', nextTryAt: null } as const;
   await webhooks.settleDelivery({ endpoint: stored.endpoint.id, sequence: 1, ...tried });
+}
+
+async function fillTemplates(templates: Templates): Promise<void> {
+  const texts = { subject: 'Hello', html: '<p>Hello</p>', text: null, sample: { name: AWKWARD } };
+  const saved = { id: 'tpl_00000000000000000000000001', alias: 'welcome', name: 'Welcome', ...texts };
+  const bounds = { templates: 9, versions: 9 };
+  await templates.saveTemplate({ ...saved, at: T0, by: 'ann', note: 'The first.' }, null, bounds);
+  await templates.publishTemplate('welcome', 1, T0);
+  await templates.saveTemplate({ ...saved, text: 'Hello', at: T0, by: '', note: '' }, 1, bounds);
 }
 
 async function fillSuppressions({ suppressions }: Populated): Promise<void> {

@@ -9,12 +9,14 @@ import { REGISTRY } from '../plain/registry.ts';
 import { REQUEST_LOG } from '../plain/request-log.ts';
 import { Query } from '../plain/sql.ts';
 import { SUPPRESSIONS } from '../plain/suppressions.ts';
+import { TEMPLATES } from '../plain/templates.ts';
 import { WEBHOOKS } from '../plain/webhooks.ts';
 import { type Step, type Subject, type Work, workOf } from '../plain/work.ts';
 import type { Registry } from '../registry.ts';
 import type { RequestLog } from '../request-log.ts';
 import { StoreError } from '../store.ts';
 import type { SuppressionList } from '../suppressions.ts';
+import type { Templates } from '../templates.ts';
 import type { Webhooks } from '../webhooks.ts';
 
 /** What the work on plain rows needs of a database. */
@@ -28,6 +30,7 @@ export interface PlainStores {
   readonly journal: Journal;
   readonly suppressions: SuppressionList;
   readonly webhooks: Webhooks;
+  readonly templates: Templates;
   readonly requests: RequestLog;
 }
 
@@ -60,6 +63,7 @@ export function plainStores(database: Database): PlainStores {
     journal: over(JOURNAL),
     suppressions: over(SUPPRESSIONS),
     webhooks: over(WEBHOOKS),
+    templates: over(TEMPLATES),
     requests: over(REQUEST_LOG),
   };
 }

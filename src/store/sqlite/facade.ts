@@ -8,11 +8,13 @@ import { KEYRING } from '../plain/keyring.ts';
 import { REGISTRY } from '../plain/registry.ts';
 import { REQUEST_LOG } from '../plain/request-log.ts';
 import { SUPPRESSIONS } from '../plain/suppressions.ts';
+import { TEMPLATES } from '../plain/templates.ts';
 import { WEBHOOKS } from '../plain/webhooks.ts';
 import type { Registry } from '../registry.ts';
 import type { RequestLog } from '../request-log.ts';
 import type { Store } from '../store.ts';
 import type { SuppressionList } from '../suppressions.ts';
+import type { Templates } from '../templates.ts';
 import type { Views } from '../views.ts';
 import type { Webhooks } from '../webhooks.ts';
 import type { Verbs } from './verbs.ts';
@@ -30,6 +32,7 @@ export interface WritingStores {
   readonly journal: Journal;
   readonly suppressions: SuppressionList;
   readonly webhooks: Webhooks;
+  readonly templates: Templates;
   readonly requests: RequestLog;
   /** Writes what a log holds. */
   readonly applying: Applying;
@@ -49,6 +52,7 @@ export function storesOver(call: Call<Verbs>, close: () => Promise<void>): Writi
     journal: forwarding<Journal>(JOURNAL.verbs, call),
     suppressions: forwarding<SuppressionList>(SUPPRESSIONS.verbs, call),
     webhooks: forwarding<Webhooks>(WEBHOOKS.verbs, call),
+    templates: forwarding<Templates>(TEMPLATES.verbs, call),
     requests: forwarding<RequestLog>(REQUEST_LOG.verbs, call),
     applying: forwarding<Applying>({ apply: true, logMark: true }, call),
   };

@@ -8,17 +8,26 @@ import { REGISTRY } from '../plain/registry.ts';
 import { REQUEST_LOG } from '../plain/request-log.ts';
 import { Query, type Value } from '../plain/sql.ts';
 import { SUPPRESSIONS } from '../plain/suppressions.ts';
+import { TEMPLATES } from '../plain/templates.ts';
 import { WEBHOOKS } from '../plain/webhooks.ts';
 import { type Step, type Subject, type Work, workOf } from '../plain/work.ts';
 import type { Registry } from '../registry.ts';
 import type { RequestLog } from '../request-log.ts';
 import type { SuppressionList } from '../suppressions.ts';
+import type { Templates } from '../templates.ts';
 import type { Webhooks } from '../webhooks.ts';
 import { asFlag, type Driver, type SqlValue } from './driver.ts';
 
 /** The verbs on plain rows. */
 export type PlainVerbs = Synchronous<
-  Keyring & Omit<Registry, 'revision'> & Accounts & Journal & SuppressionList & Webhooks & RequestLog
+  Keyring &
+    Omit<Registry, 'revision'> &
+    Accounts &
+    Journal &
+    SuppressionList &
+    Webhooks &
+    Templates &
+    RequestLog
 >;
 
 /** Builds what runs work on plain rows inside its caller's transaction. */
@@ -43,6 +52,7 @@ export function plainVerbs(db: Driver): PlainVerbs {
     ...verbsOf(JOURNAL),
     ...verbsOf(SUPPRESSIONS),
     ...verbsOf(WEBHOOKS),
+    ...verbsOf(TEMPLATES),
     ...verbsOf(REQUEST_LOG),
   };
 }

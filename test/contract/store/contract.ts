@@ -32,6 +32,7 @@ import { settleContract } from './settle.ts';
 import { stoppingContract } from './stopping.ts';
 import { suppressionContract } from './suppressions.ts';
 import { tellingContract } from './telling.ts';
+import { templateContract } from './templates.ts';
 import { togetherContract } from './together.ts';
 import { unsubscribeLinkContract } from './unsubscribe-links.ts';
 import { waitingContract } from './waiting.ts';
@@ -51,6 +52,7 @@ export function storeContract(name: string, open: OpenSubject): void {
     journalContract(open);
     suppressionContract(open);
     webhookContract(open);
+    templateContract(open);
     requestLogContract(open);
     accountContract(open);
     accountSessionContract(open);

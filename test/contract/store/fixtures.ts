@@ -14,6 +14,7 @@ import type { Registry } from '../../../src/store/registry.ts';
 import type { RequestLog } from '../../../src/store/request-log.ts';
 import type { SettleAnswer, Settlement, Stamp, Store, Unit } from '../../../src/store/store.ts';
 import type { SuppressionList } from '../../../src/store/suppressions.ts';
+import type { Templates } from '../../../src/store/templates.ts';
 import type { PurgePolicy } from '../../../src/store/upkeep.ts';
 import type { Views } from '../../../src/store/views.ts';
 import type { Webhooks } from '../../../src/store/webhooks.ts';
@@ -28,6 +29,7 @@ export interface Subject {
   readonly journal: Journal;
   readonly suppressions: SuppressionList;
   readonly webhooks: Webhooks;
+  readonly templates: Templates;
   readonly requests: RequestLog;
   /** Closes and opens again: what was committed must still be there. */
   reopen(): Promise<Subject>;
