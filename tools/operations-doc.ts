@@ -9,6 +9,7 @@ import { NAMED } from '../src/ingest/http/openapi/json-schema.ts';
 import * as operatorAnswers from '../src/ingest/http/operator-answers.ts';
 import * as requestAnswers from '../src/ingest/http/request-answers.ts';
 import * as suppressionAnswers from '../src/ingest/http/suppression-answers.ts';
+import * as templateAnswers from '../src/ingest/http/template-answers.ts';
 import * as webhookAnswers from '../src/ingest/http/webhook-answers.ts';
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../src/operations/table.ts';
 
@@ -69,6 +70,7 @@ const ANSWERS = {
   ...operatorAnswers,
   ...requestAnswers,
   ...suppressionAnswers,
+  ...templateAnswers,
   ...webhookAnswers,
 };
 

@@ -16,6 +16,7 @@ import type { Journal } from '../store/journal.ts';
 import type { Registry } from '../store/registry.ts';
 import type { RequestLog } from '../store/request-log.ts';
 import type { SuppressionList } from '../store/suppressions.ts';
+import type { Templates } from '../store/templates.ts';
 import type { Views } from '../store/views.ts';
 import type { Webhooks } from '../store/webhooks.ts';
 import type { Certificate } from '../tls/certificate.ts';
@@ -36,6 +37,8 @@ export interface LocalDeps {
   readonly suppressions: SuppressionList;
   /** Who is told of events. */
   readonly webhooks: Webhooks;
+  /** Stored templates of messages. */
+  readonly templates: Templates;
   /** What became of requests to the API. */
   readonly requests: Pick<RequestLog, 'requests'>;
   readonly intake: Intake;

@@ -18,6 +18,7 @@ import { previewOperations, searchOperations } from './search.ts';
 import { settingsOperations } from './settings.ts';
 import { suppressionOperations } from './suppressions.ts';
 import { systemOperations } from './system.ts';
+import { templateOperations } from './templates.ts';
 import { webhookOperations } from './webhooks.ts';
 
 /** The operations, carried out here: in the server, or by a command that holds the data directory. */
@@ -41,6 +42,7 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...inboxOperations(deps),
     ...suppressionOperations(deps),
     ...webhookOperations(deps),
+    ...templateOperations(deps),
     ...systemOperations(deps),
     ...backupOperations(deps),
     doctor: async () => {

@@ -6,6 +6,7 @@ import type * as eventAnswers from '../ingest/http/event-answers.ts';
 import type * as operatorAnswers from '../ingest/http/operator-answers.ts';
 import type * as requestAnswers from '../ingest/http/request-answers.ts';
 import type * as suppressionAnswers from '../ingest/http/suppression-answers.ts';
+import type * as templateAnswers from '../ingest/http/template-answers.ts';
 import type * as webhookAnswers from '../ingest/http/webhook-answers.ts';
 import type { CommandForm } from './command.ts';
 
@@ -48,6 +49,7 @@ export type Answers = typeof answers &
   typeof operatorAnswers &
   typeof requestAnswers &
   typeof suppressionAnswers &
+  typeof templateAnswers &
   typeof webhookAnswers;
 
 /** Records by the names of their operations. */
@@ -103,7 +105,7 @@ export interface Access {
 // biome-ignore format: a table
 const TOPICS = [
   'messages', 'queue', 'inbox', 'relays', 'routes', 'domains',
-  'suppressions', 'webhooks', 'keys', 'settings', 'users', 'activity', 'health', 'denials',
+  'suppressions', 'templates', 'webhooks', 'keys', 'settings', 'users', 'activity', 'health', 'denials',
 ] as const;
 
 /** See {@link TOPICS}. */

@@ -14,6 +14,7 @@ import { SEARCH_OPERATIONS } from './search.ts';
 import { SETTINGS_OPERATIONS } from './settings.ts';
 import { SUPPRESSION_OPERATIONS } from './suppressions.ts';
 import { SYSTEM_OPERATIONS } from './system.ts';
+import { TEMPLATE_OPERATIONS } from './templates.ts';
 import { WEBHOOK_OPERATIONS } from './webhooks.ts';
 
 /** Every operation: all that the dashboard, the command line, and scripts can ask of an installation. */
@@ -33,6 +34,7 @@ export const OPERATIONS = {
   ...RATE_OPERATIONS,
   ...INBOX_OPERATIONS,
   ...SUPPRESSION_OPERATIONS,
+  ...TEMPLATE_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
   ...SYSTEM_OPERATIONS,
 };

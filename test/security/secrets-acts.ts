@@ -96,6 +96,12 @@ export async function storeRelays(world: SecretsWorld): Promise<void> {
   await operations.publishRoutes({ routes });
 }
 
+/** Saves a template, for all that only look at one. */
+export async function useTemplates({ operations }: SecretsWorld): Promise<void> {
+  const texts = { subject: 'Hello', html: null, text: 'Hello {{name}}' };
+  await operations.saveTemplate({ alias: 'welcome', name: 'Welcome', ...texts, basedOn: null });
+}
+
 /** Has an application told of events, at an address that may not be reached; gives the id of its endpoint. */
 export async function useWebhooks({ operations, book }: SecretsWorld): Promise<string> {
   const { webhook, secret } = await operations.addWebhook({ url: 'https://127.0.0.1:9/told' });

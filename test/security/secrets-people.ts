@@ -130,6 +130,8 @@ function requests(id: string, feedback = '', webhook = ''): Partial<Record<Opera
     // Its answer is a secret; those of other relays' hooks are in the book.
     relayHook: { name: 'ses' },
     requestLog: { limit: 200 },
+    template: { alias: 'welcome' },
+    previewTemplate: { subject: 'hi', html: null, text: 'hi {{name}}', variables: { name: 'Ann' } },
     getWebhook: { which: webhook },
     webhookDeliveries: { which: webhook },
     checkRelay: { definition: { name: 'x', type: 'mx' }, makeDefault: null },

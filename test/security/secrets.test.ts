@@ -25,6 +25,7 @@ import {
   useApi,
   useHooks,
   useSmtp,
+  useTemplates,
   useWebhooks,
 } from './secrets-acts.ts';
 import { claim, inviteUser, listen, lookAround } from './secrets-people.ts';
@@ -187,6 +188,7 @@ describeWith(['strace'], 'secrets', () => {
     const keys = await makeKeys(world);
     await storeRelays(world);
     const feedback = await useHooks(world);
+    await useTemplates(world);
     const webhook = await useWebhooks(world);
     await refuseOperations(world, keys);
     await inviteUser(world, admin);
