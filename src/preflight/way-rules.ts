@@ -94,5 +94,9 @@ export const WAY_RULES: readonly Rule[] = [
 function halves(detail: string): { readonly sentence: string; readonly cure: string } {
   const colon = detail.indexOf(': ');
   const cure = detail.slice(colon + 2);
-  return { sentence: `${detail.slice(0, colon)}.`, cure: `${cure.charAt(0).toUpperCase()}${cure.slice(1)}` };
+  const words = cure.startsWith('waybill ') ? `let its mail be signed: ${cure}` : cure;
+  return {
+    sentence: `${detail.slice(0, colon)}.`,
+    cure: `${words.charAt(0).toUpperCase()}${words.slice(1)}`,
+  };
 }

@@ -38,7 +38,15 @@ test('the verdict tells what would be sent and the way each copy would take, but
   const answer = await world.post(key, { ...DRY, cc: ['c@example.org'], bcc: ['d@example.org'] });
   expect([answer.status, answer.headers.location]).toEqual([200, undefined]);
   expect(answer.json).toEqual({
-    findings: [],
+    findings: [
+      {
+        code: 'dkim-not-aligned',
+        severity: 'hint',
+        where: 'header:From',
+        detail: 'By the relay out: Only SPF can align, and forwarding breaks that.',
+        fix: 'Let its mail be signed: waybill domains add example.com.',
+      },
+    ],
     dryRun: true,
     message: 'Valid. Nothing was stored, nothing will be sent.',
     captured: false,
