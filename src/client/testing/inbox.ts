@@ -50,6 +50,8 @@ export class InboxError extends Error {
 const TIMEOUT_MS = 4000;
 const WITHIN_MS = 500;
 const BOX = /^[a-z0-9._-]{1,64}$/;
+/** How far back to look without `since`: a test asks shortly after it caused the mail. */
+const LOOK_BACK_MS = 10 * 60_000;
 /** How many mails that pass the server's filters are looked at, the newest of them; as many as the server counts to. */
 const LOOKED_AT = 50;
 /** How many mails a message for people shows. */
@@ -111,7 +113,7 @@ export class Inbox {
   async all(query: MailQuery = {}): Promise<Mail[]> {
     const checked = checkQuery(query);
     const mails: Mail[] = [];
-    for (const record of await this.#list(checked.filter, LOOKED_AT)) {
+    for (const record of await this.#ask(api.listCaptured(this.#recent(checked), LOOKED_AT))) {
       const mail = await this.#readIfFits(record, checked);
       if (mail !== null) mails.push(mail);
     }
@@ -133,9 +135,10 @@ export class Inbox {
 
   async #find(checked: CheckedQuery, ms: number): Promise<Mail | null> {
     const endsAt = this.#machine.mono() + ms;
+    const filter = this.#recent(checked);
     const unfit = new Set<string>();
     for (;;) {
-      const records = await this.#list(checked.filter, LOOKED_AT);
+      const records = await this.#ask(api.listCaptured(filter, LOOKED_AT));
       for (const record of records.filter(({ id }) => !unfit.has(id))) {
         const mail = await this.#readIfFits(record, checked);
         if (mail !== null) return mail;
@@ -143,7 +146,7 @@ export class Inbox {
       }
       const leftMs = endsAt - this.#machine.mono();
       if (leftMs <= 0) return null;
-      await this.#untilMore(checked.filter, records.length, leftMs);
+      await this.#untilMore(filter, records.length, leftMs);
     }
   }
 
@@ -159,7 +162,7 @@ export class Inbox {
     const askedAt = this.#machine.mono();
     if (count < LOOKED_AT) {
       const seconds = Math.min(LONGEST_ASK_SECONDS, Math.ceil(leftMs / 1000));
-      const call = api.waitForCaptured(this.#boxed(filter), count + 1, seconds);
+      const call = api.waitForCaptured(filter, count + 1, seconds);
       const { result } = await this.#opened().call(() => call, { timeoutMs: leftMs });
       if (!result.ok && !isOver(result.error)) throw new WaybillError(helpful(result.error));
     }
@@ -171,11 +174,11 @@ export class Inbox {
   /** What to say when no mail was as asked for. */
   async #whatInstead(checked: CheckedQuery, ms: number): Promise<string> {
     const box = this.#box;
-    const time: Filter = checked.filter['since'] === undefined ? {} : { since: checked.filter['since'] };
     const head = `No such mail came within ${ms} ms:\n${queryLines(checked, box)}`;
-    let there = await this.#list(time, SHOWN);
-    if (there.length === 0 && box !== null) there = await this.#ask(api.listCaptured(time, SHOWN));
-    const when = time['since'] === undefined ? 'in the last ten minutes' : 'since then';
+    const { since = '' } = this.#recent(checked);
+    let there = await this.#ask(api.listCaptured(this.#boxed({ since }), SHOWN));
+    if (there.length === 0 && box !== null) there = await this.#ask(api.listCaptured({ since }, SHOWN));
+    const when = checked.filter['since'] === undefined ? 'in the last ten minutes' : 'since then';
     if (there.length === 0)
       return `${head}\n\nNo mail at all was captured ${when}. Does the application send with this key, to ${this.#url}?`;
     const mails = await Promise.all(there.map(({ id }) => this.#read(id)));
@@ -186,10 +189,6 @@ export class Inbox {
           `${index + 1}. ${mail.id}, accepted at ${mail.createdAt}\n${comparison(mail, checked, box)}`,
       );
     return `${head}\n\nThe newest that were captured ${when}; ✗ is not as asked for:\n${shown.join('\n')}`;
-  }
-
-  async #list(filter: Filter, limit: number): Promise<readonly CapturedRecord[]> {
-    return await this.#ask(api.listCaptured(this.#boxed(filter), limit));
   }
 
   /** A mail with what it says; `null` if it is gone. */
@@ -223,6 +222,11 @@ export class Inbox {
 
   get #box(): string | null {
     return this.#options.box ?? null;
+  }
+
+  /** A query's filter, with a time, as the server would look further back for a list than for a mail to come. */
+  #recent({ filter }: CheckedQuery): Filter {
+    return this.#boxed({ since: new Date(this.#machine.wall() - LOOK_BACK_MS).toISOString(), ...filter });
   }
 
   #boxed(filter: Filter): Filter {
