@@ -11,7 +11,15 @@ import { type Populated, populate } from './populated.ts';
 /** Every page can be read by everybody: contrast, names and roles by axe; a phone's width; in light and in dark. */
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const NOTHING = { delivered: '', failed: '', captured: '', bounced: '', suppressed: '', webhook: '' };
+const NOTHING = {
+  delivered: '',
+  failed: '',
+  captured: '',
+  faulty: '',
+  bounced: '',
+  suppressed: '',
+  webhook: '',
+};
 const NAMES = pagesOf(NOTHING).map(({ name }) => name);
 
 /** A finding of axe. */

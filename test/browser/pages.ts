@@ -14,6 +14,8 @@ export interface Things {
   readonly delivered: string;
   readonly failed: string;
   readonly captured: string;
+  /** Was captured, and is not as mail should be. */
+  readonly faulty: string;
   /** Came back for one of its recipients; another called it spam. */
   readonly bounced: string;
   /** Was not sent, because of what had come back. */
@@ -37,7 +39,7 @@ const SECTIONS = [
 
 /** The pages of a populated dashboard. */
 export function pagesOf(things: Things): readonly LookedAt[] {
-  const { delivered, failed, captured, bounced, suppressed, webhook } = things;
+  const { delivered, failed, captured, faulty, bounced, suppressed, webhook } = things;
   return [
     { name: 'overview', path: '/', heading: 'Overview' },
     { name: 'messages', path: '/messages', heading: 'Messages' },
@@ -49,6 +51,8 @@ export function pagesOf(things: Things): readonly LookedAt[] {
     { name: 'queue', path: '/queue', heading: 'Queue' },
     { name: 'inbox', path: '/inbox', heading: 'Inbox' },
     { name: 'inbox-message', path: `/inbox/${captured}`, heading: 'Inbox' },
+    { name: 'inbox-checks', path: `/inbox/${faulty}?view=checks`, heading: 'Inbox' },
+    { name: 'message-checks', path: `/messages/${delivered}?view=checks`, heading: /invoice/i },
     { name: 'relays', path: '/relays', heading: 'Relays' },
     { name: 'relay', path: '/relays/out', heading: 'out' },
     { name: 'relay-add', path: '/relays?add=choose', heading: /relay/i },

@@ -91,11 +91,24 @@ async function use(dashboard: Dashboard): Promise<Things> {
     html: '<h1>Your code is 135790</h1><p><a href="https://example.com/sign-in?token=abc">Sign in</a></p>',
   });
   await test.send({ ...letter('Plain words'), to: ['tester@example.net'] });
-  await Promise.all([...delivered.map((id) => shop.end(id)), shop.end(failed), test.end(captured)]);
+  const faulty = await test.send({ ...FAULTY, to: ['tester@example.net'] });
+  await Promise.all([
+    ...delivered.map((id) => shop.end(id)),
+    shop.end(failed),
+    test.end(captured),
+    test.end(faulty),
+  ]);
   const fates = await becomeKnown(dashboard, shop);
   // Refused at the door: somebody without a key.
   await fetch(shop.messages, { headers: { authorization: 'Bearer wb_live_nobody' } });
-  return { delivered: delivered[0] ?? '', failed, captured, ...fates, webhook: await tell(dashboard) };
+  return {
+    delivered: delivered[0] ?? '',
+    failed,
+    captured,
+    faulty,
+    ...fates,
+    webhook: await tell(dashboard),
+  };
 }
 
 /** Lets an endpoint that nobody answers at be told of everything. Its id. */
@@ -132,6 +145,15 @@ async function becomeKnown(
   await shop.end(suppressed);
   return { bounced, suppressed };
 }
+
+/** Not as mail should be. */
+const FAULTY = {
+  from: 'Example Shop <orders@example.com>',
+  subject: 'YOUR ORDER HAS ARRIVED AT LAST AND IS WAITING FOR YOU TO COME AND FETCH IT, {{name}}',
+  html: `<h1>Hello {{name}},</h1>
+<p><img src="http://shop.example.com/box.png" width="900"></p>
+<p>Pay at <a href="https://pay.example.net/login">https://shop.example.com</a>, or <a href="javascript:pay()">here</a>.</p>`,
+};
 
 function letter(subject: string) {
   return {

@@ -39,7 +39,7 @@ function page<const Path extends string, const Fields extends SearchFields>(
 }
 
 /** Which tab of a message's contents is open. */
-const view = oneOf('html', 'phone', 'text', 'source', 'headers', 'attachments');
+const view = oneOf('html', 'phone', 'text', 'source', 'headers', 'attachments', 'checks');
 
 /** One page for the list and for a message in it, so that the list stays as it is when one is opened. */
 const inboxRoute = page(

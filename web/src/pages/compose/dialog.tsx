@@ -6,6 +6,7 @@ import { formatBytes, plural } from '../../format.ts';
 import { ConfirmDialog } from '../../parts/ask.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { Findings } from '../../parts/findings.tsx';
 import { FormError, fieldsOf } from '../../parts/form.tsx';
 import { Banner, Fetched } from '../../parts/states.tsx';
 import { Said } from '../../parts/values.tsx';
@@ -115,6 +116,7 @@ function Composer({
           <ComposeForm values={draft} faults={faults} field={fieldsOf(draft, faults, put)} />
           <FormError>{rest}</FormError>
           {check.data && <VerdictNote verdict={check.data} />}
+          {check.data && <Findings findings={check.data.findings} />}
         </div>
       </Dialog>
       <ConfirmDialog

@@ -9,6 +9,7 @@ import { Badge } from '../../parts/badge.tsx';
 import { DownloadLink } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { CopyButton } from '../../parts/copy.tsx';
+import { Findings } from '../../parts/findings.tsx';
 import { Banner, EmptyState, Fetched } from '../../parts/states.tsx';
 import { type Tab, Tabs } from '../../parts/tabs.tsx';
 import { Segments } from '../../parts/toolbar.tsx';
@@ -34,6 +35,7 @@ export function MessageContents({ id }: { readonly id: string }) {
 function PreviewTabs({ id, preview }: { readonly id: string; readonly preview: Preview }) {
   const [{ view }, put] = useAddress();
   const onView = (next: ContentsView) => put({ view: next });
+  const checks = useCall('preflight', { id }, { topics: ['domains', 'relays', 'routes'] });
   const { hasHtml, text, attachments, headers, notes } = preview;
   const first = hasHtml ? 'html' : text !== null ? 'text' : attachments.length > 0 ? 'attachments' : 'source';
   const chosen = view ?? first;
@@ -44,6 +46,15 @@ function PreviewTabs({ id, preview }: { readonly id: string; readonly preview: P
       content: <HtmlView id={id} isPhone={chosen === 'phone'} onView={onView} />,
     },
     text !== null && { value: 'text', label: 'Text', content: <TextView text={text} /> },
+    {
+      value: 'checks',
+      label: <Counted label="Checks" count={checks.data?.findings.length} />,
+      content: (
+        <Fetched query={checks} lines={5}>
+          {({ findings }) => <Findings findings={findings} />}
+        </Fetched>
+      ),
+    },
     { value: 'source', label: 'Source', content: <SourceView id={id} /> },
     {
       value: 'headers',
@@ -72,7 +83,7 @@ function PreviewTabs({ id, preview }: { readonly id: string; readonly preview: P
   );
 }
 
-function Counted({ label, count }: { readonly label: string; readonly count: number }) {
+function Counted({ label, count }: { readonly label: string; readonly count: number | undefined }) {
   return (
     <>
       {label} <span className="text-sm font-normal text-soft">{count}</span>

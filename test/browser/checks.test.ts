@@ -1,0 +1,98 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Client } from '../e2e/service.ts';
+import { describeWith } from '../peers/need.ts';
+import { CAPTURING, Dashboard, NEEDED } from './dashboard.ts';
+import { settled, tooWide } from './looks.ts';
+
+/** What preflight finds, beside the mail it finds it in. */
+
+const LETTER = { from: 'shop@example.com', to: ['ann@example.net'] };
+const LONG = 'The order that you have waited for since the beginning of the month is here';
+
+describeWith(NEEDED, 'the checks of a message', () => {
+  let dashboard: Dashboard;
+  let ci: Client;
+  let page: Page;
+
+  beforeAll(async () => {
+    dashboard = await Dashboard.start(`${CAPTURING}\ndelivery: { default_relay: inbox }\n`);
+    await dashboard.claim();
+    ci = await dashboard.client('ci', '--test');
+    page = await dashboard.signedIn('/');
+  }, 120_000);
+  afterAll(async () => {
+    await dashboard.stop();
+    expect([[...dashboard.strays], dashboard.surprises]).toEqual([[], []]);
+  });
+
+  const tab = (name: RegExp) => page.getByRole('tab', { name });
+  const group = (name: string) => page.getByRole('region', { name });
+
+  test('are counted on their tab, and stand there by severity, with what to do', async () => {
+    const id = await ci.send({ ...LETTER, subject: LONG, html: '<p>It is here.</p>' });
+    await ci.end(id);
+    await page.goto(`/inbox/${id}`);
+    await tab(/^Checks [1-9]/).click();
+    expect(new URL(page.url()).searchParams.get('view')).toBe('checks');
+    await group('Warnings').getByText('There is HTML, but no text').waitFor();
+    await group('Hints').getByText(`The subject has ${LONG.length} characters`).waitFor();
+    await group('Hints').getByText('Subject', { exact: true }).waitFor();
+    await group('Hints').getByText('Shorten it').waitFor();
+    const order = await page.getByRole('region', { name: /^(Errors|Warnings|Hints)$/ }).all();
+    const names = await Promise.all(order.map((one) => one.getAttribute('aria-label')));
+    expect(names.slice(-2)).toEqual(['Warnings', 'Hints']);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expect.poll(() => tooWide(page)).toEqual([]);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  test('each lead to a page on what was found, by keys as well', async () => {
+    await group('Hints').getByRole('button', { name: 'Why: subject-long' }).press('Enter');
+    await page.getByRole('dialog').getByText('subject-long').first().waitFor();
+    await settled(page);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const focused = () => page.evaluate("document.activeElement?.getAttribute('aria-label')");
+    await expect.poll(focused).toBe('Why: subject-long');
+  });
+
+  test('say so quietly where there are none', async () => {
+    await page.route('**/api/call/preflight', (route) => route.fulfill({ json: { findings: [] } }));
+    const id = await ci.send({ ...LETTER, subject: 'Hello', text: 'Hi.' });
+    await ci.end(id);
+    await page.goto(`/inbox/${id}?view=checks`);
+    await page.getByText('No findings').waitFor();
+    expect(await page.getByRole('region', { name: /^(Errors|Warnings|Hints)$/ }).count()).toBe(0);
+    await page.unroute('**/api/call/preflight');
+  });
+
+  test('that cannot be had say why, and are asked for again', async () => {
+    const detail = 'Too many messages are being read; try again.';
+    await page.route('**/api/call/preflight', (route) =>
+      route.fulfill({ status: 409, json: { code: 'unavailable', status: 409, detail } }),
+    );
+    const id = await ci.send({ ...LETTER, subject: LONG, text: 'Hi.' });
+    await ci.end(id);
+    await page.goto(`/messages/${id}?view=checks`);
+    await page.getByText(detail).waitFor();
+    await page.unroute('**/api/call/preflight');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await group('Hints').getByText('The subject has').waitFor();
+  });
+
+  test('are told before a message is sent, too', async () => {
+    await page.goto('/messages');
+    await page
+      .getByRole('button', { name: /Write|Compose/ })
+      .first()
+      .click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('From').fill('shop@example.com');
+    await dialog.getByLabel('To').fill('ann@example.net');
+    await dialog.getByLabel('Subject').fill(LONG);
+    await dialog.getByLabel('Text').fill('Hi.');
+    await dialog.getByRole('button', { name: 'Check' }).click();
+    await dialog.getByRole('region', { name: 'Hints' }).getByText('The subject has').waitFor();
+  });
+});
