@@ -4,6 +4,7 @@ import {
   type FoundLink,
   type ParsedAttachment,
   type ParsedField,
+  type ParsedMailbox,
   type ParsedMessage,
   PreviewError,
 } from './parsed.ts';
@@ -21,6 +22,8 @@ export const MAX_TEXT = 2 * 1024 * 1024;
 export const MAX_PLAIN = 64 * 1024;
 /** Most files to list. */
 export const MAX_FILES = 200;
+/** Mailboxes of a field. */
+export const MAX_MAILBOXES = 200;
 const TURNS_TEXT = /[\u202a-\u202e\u2066-\u2069]/g;
 const MAX_NAME = 200;
 
@@ -49,6 +52,12 @@ export async function parseMessage(bytes: Uint8Array): Promise<ParsedMessage> {
     ...words,
     from: email.from === undefined ? '' : addressText(email.from),
     headers: fields.map(fieldOf),
+    mailboxes: {
+      from: mailboxesOf(email.from === undefined ? [] : [email.from]),
+      to: mailboxesOf(email.to),
+      cc: mailboxesOf(email.cc),
+      replyTo: mailboxesOf(email.replyTo),
+    },
     attachments,
     plain: plainIn(words),
     links: linksIn(words),
@@ -76,6 +85,16 @@ function fieldOf({ originalKey, value }: { originalKey: string; value: string })
 function addressText(address: Address): string {
   if (address.group !== undefined) return address.name;
   return address.name === '' ? address.address : `${address.name} <${address.address}>`;
+}
+
+function mailboxesOf(addresses: readonly Address[] = []): ParsedMailbox[] {
+  const found: ParsedMailbox[] = [];
+  for (const one of addresses)
+    for (const { name, address = '' } of one.group ?? [one]) {
+      if (found.length === MAX_MAILBOXES) return found;
+      found.push({ name: name.slice(0, MAX_FIELD), address: address.slice(0, MAX_FIELD) });
+    }
+  return found;
 }
 
 function attachmentOf(file: Attachment, index: number): ParsedAttachment {

@@ -10,6 +10,7 @@ const EMPTY: ParsedMessage = {
   html: null,
   text: null,
   plain: '',
+  mailboxes: { from: [], to: [], cc: [], replyTo: [] },
   attachments: [],
   links: [],
   codes: [],

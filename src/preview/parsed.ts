@@ -12,6 +12,8 @@ export interface ParsedMessage {
   readonly text: string | null;
   /** What it says as text, from the HTML where there is no text: the beginning of it. */
   readonly plain: string;
+  /** Who it names as its authors and recipients, groups taken apart; a bounded number. */
+  readonly mailboxes: ParsedMailboxes;
   readonly attachments: readonly ParsedAttachment[];
   /** Web addresses in it. */
   readonly links: readonly FoundLink[];
@@ -20,6 +22,16 @@ export interface ParsedMessage {
   /** What was left out, or unreadable. */
   readonly notes: readonly string[];
 }
+
+/** A mailbox in a header. */
+export interface ParsedMailbox {
+  /** Empty if there is none. */
+  readonly name: string;
+  readonly address: string;
+}
+
+/** The mailboxes in a message's header. Those of Bcc are only in mail that was never sent. */
+export type ParsedMailboxes = Readonly<Record<'from' | 'to' | 'cc' | 'replyTo', readonly ParsedMailbox[]>>;
 
 /** A link in a message. */
 export interface FoundLink {
@@ -97,7 +109,7 @@ function textDocument(text: string): string {
 }
 
 /** Replaces references (RFC 2392) by the pictures in the message. */
-function withPictures(html: string, attachments: readonly ParsedAttachment[]): string {
+export function withPictures(html: string, attachments: readonly ParsedAttachment[]): string {
   const byId = new Map(
     attachments
       .filter(({ contentId, contentType }) => contentId !== null && PICTURE_TYPE.test(contentType))
