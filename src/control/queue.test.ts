@@ -92,10 +92,10 @@ function storeActs(): Acts {
     },
     discard: async (ids) => (await stores.store.discard(ids, stamp())).filter(Boolean).length,
     reschedule: async () => 'not_found',
+    mark: async () => undefined,
     decideRestored: async () => 0,
     redecide: async (deliveries) => {
-      redecided.push(...deliveries.map(({ recipient: address }) => address));
-      return deliveries.length;
+      return redecided.push(...deliveries.map(({ recipient: address }) => address));
     },
     reroute: async (moves) => (await stores.store.reassign(moves, stamp())).filter(Boolean).length,
   };

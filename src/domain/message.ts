@@ -157,6 +157,10 @@ export interface MessageRecord {
   readonly copies: readonly ContentPart[] | null;
   /** An attempt ended without our knowing whether the peer took the message (contract §4, design §7). */
   readonly possibleDuplicate: boolean;
+  /** Of captured mail: whether a test has read it. */
+  readonly inboxRead: boolean;
+  /** Of captured mail: what was put in the place of its tags, there alone; null: nothing. */
+  readonly inboxTags: readonly string[] | null;
 }
 
 /** The newest failed or deferred reply of a message. */

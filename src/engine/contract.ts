@@ -6,7 +6,13 @@ import type { RoutingTable, RuleVerdict } from '../domain/route.ts';
 import type { RouteFacts } from '../domain/route-match.ts';
 import type { SettlePolicy } from '../domain/settle.ts';
 import type { SuppressionReason, SuppressionRules } from '../domain/suppression.ts';
-import type { CancelAnswer, Reassignment, RequeueAnswer, RescheduleAnswer } from '../store/acting.ts';
+import type {
+  CancelAnswer,
+  InboxMark,
+  Reassignment,
+  RequeueAnswer,
+  RescheduleAnswer,
+} from '../store/acting.ts';
 import type { PurgePolicy, RestoredAct } from '../store/upkeep.ts';
 import type { WaitingDelivery } from '../store/views.ts';
 
@@ -22,6 +28,8 @@ export interface Acts {
   reschedule(id: string, sendAt: number): Promise<RescheduleAnswer['kind']>;
   /** Removes the contents of captured messages. Returns the number of messages. Rejects with `StoreError`. */
   discard(ids: readonly string[]): Promise<number>;
+  /** Marks captured messages in the inbox. Rejects with `StoreError`. */
+  mark(marks: readonly InboxMark[]): Promise<void>;
   /** Decides on everything that a restore brought back. Returns the number of recipients. Rejects with `StoreError`. */
   decideRestored(act: RestoredAct): Promise<number>;
   /** Reroutes waiting deliveries. Returns how many still waited where they were. Rejects with `StoreError`. */

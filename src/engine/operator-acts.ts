@@ -1,6 +1,12 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Events } from '../observe/events.ts';
-import type { CancelAnswer, Reassignment, RequeueAnswer, RescheduleAnswer } from '../store/acting.ts';
+import type {
+  CancelAnswer,
+  InboxMark,
+  Reassignment,
+  RequeueAnswer,
+  RescheduleAnswer,
+} from '../store/acting.ts';
 import type { Store } from '../store/store.ts';
 import type { RestoredAct } from '../store/upkeep.ts';
 import type { WaitingDelivery } from '../store/views.ts';
@@ -78,6 +84,11 @@ export class Acting implements Acts {
     const gone = ids.filter((_, place) => answers[place]);
     for (const messageId of gone) events.emit({ type: 'acted', messageId, act: 'discard' });
     return gone.length;
+  }
+
+  async mark(marks: readonly InboxMark[]): Promise<void> {
+    const { store, clock, node } = this.#deps;
+    await store.mark(marks, { node, now: clock.wall() });
   }
 
   async decideRestored(act: RestoredAct): Promise<number> {

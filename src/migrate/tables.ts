@@ -88,6 +88,8 @@ export const MESSAGES: TableShape = {
     offset: 'bigint',
     length: 'bigint',
     route_table: 'integer',
+    inbox_read: 'boolean',
+    inbox_tags: 'text',
   },
 };
 

@@ -46,6 +46,14 @@ export type RescheduleAnswer =
   | { readonly kind: 'final' }
   | { readonly kind: 'not_found' };
 
+/** See `Store.mark`. What is absent stays. */
+export interface InboxMark {
+  readonly id: string;
+  readonly read?: boolean;
+  /** In the place of its tags. */
+  readonly tags?: readonly string[];
+}
+
 /** See `Store.reassign`. */
 export interface Reassignment {
   readonly messageId: string;

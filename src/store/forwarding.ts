@@ -57,6 +57,7 @@ export const STORE_VERBS: Readonly<Record<Exclude<keyof Store, 'close'>, true>> 
   releaseLanes: true,
   purge: true,
   discard: true,
+  mark: true,
   index: true,
   liveSegments: true,
   segmentUse: true,

@@ -6,6 +6,7 @@ import type { Transition } from '../domain/settle.ts';
 import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } from './accepting.ts';
 import type {
   CancelAnswer,
+  InboxMark,
   Reassignment,
   RequeueAnswer,
   RequeueRequest,
@@ -178,6 +179,12 @@ export interface Store {
    * captured.
    */
   discard(ids: readonly string[], at: Stamp): Promise<boolean[]>;
+
+  /**
+   * Marks captured messages whose contents are kept; others are left alone. The marks are the inbox's, and go with the
+   * message. One answer each, in order: whether it was such a one.
+   */
+  mark(marks: readonly InboxMark[], at: Stamp): Promise<boolean[]>;
 
   /**
    * Indexes the words of messages, the newest first. At most `limit` messages; call again while `more`. Accepting

@@ -175,6 +175,7 @@ export function faultyStore(parts: FaultyStoreParts): Store {
     releaseLanes: (leases, at) => call('releaseLanes', () => inner.releaseLanes(leases, at), none),
     purge: (policy, limit, at) => call('purge', () => inner.purge(policy, limit, at), none),
     discard: (ids, at) => call('discard', () => inner.discard(ids, at), none),
+    mark: (marks, at) => call('mark', () => inner.mark(marks, at), none),
     index: (limit) => call('index', () => inner.index(limit), none),
     liveSegments: (segments) => call('liveSegments', () => inner.liveSegments(segments), none),
     segmentUse: (segments) => call('segmentUse', () => inner.segmentUse(segments), none),

@@ -110,6 +110,10 @@ async function end(store: Store, count: number): Promise<void> {
     const all = unit.deliveries.map(() => outcome);
     await attempt(store, refOf(unit), all, at(place * MINUTE));
   }
+  await store.mark(
+    units.map(({ messageId: id }) => ({ id, read: true, tags: [AWKWARD] })),
+    at(MINUTE),
+  );
   const quota = { relay: 'out', day: dayOf(T0), recipients: 1, limit: 100 };
   await store.begin(
     units.slice(-2).map((unit) => ({ ...refOf(unit), recipients: [], quota })),

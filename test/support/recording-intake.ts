@@ -14,7 +14,7 @@ import { createIdSource, messageIdTime } from '../../src/lib/id.ts';
 import { seededRandom } from '../../src/lib/random.ts';
 import { type Spool, type SpoolContent, SpoolError } from '../../src/spool/spool.ts';
 import type { AcceptRecord, QueueLimits } from '../../src/store/accepting.ts';
-import type { Reassignment } from '../../src/store/acting.ts';
+import type { InboxMark, Reassignment } from '../../src/store/acting.ts';
 import type { Store } from '../../src/store/store.ts';
 
 const QUEUE_FULL: Suspension = { code: 'queue_limit', detail: 'The queue is full.', retryAfterSeconds: 60 };
@@ -96,6 +96,10 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
 
   async decideRestored() {
     return 0;
+  }
+
+  async mark(marks: readonly InboxMark[]) {
+    await this.#store.mark(marks, this.#stamp());
   }
 
   async discard(ids: readonly string[]) {

@@ -323,6 +323,7 @@ describe('a log that failed', () => {
     reassign: (store) => store.reassign([], at()),
     purge: (store) => store.purge({ ...AGES, ...SIZES }, 1, at()),
     discard: (store) => store.discard([], at()),
+    mark: (store) => store.mark([], at()),
     index: (store) => store.index(1),
     liveSegments: (store) => store.liveSegments([]),
     segmentUse: (store) => store.segmentUse([]),

@@ -76,6 +76,8 @@ function messageOf(row: MessageRow, recipients: readonly RecipientRecord[]): Mes
     lastError: row.lastError === null ? null : fromJson<LastError>(row.lastError),
     content: segment === null || offset === null || length === null ? null : { segment, offset, length },
     copies: copiesOf(row.copies),
+    inboxRead: row.inboxRead,
+    inboxTags: row.inboxTags === null ? null : fromJson<string[]>(row.inboxTags),
   };
 }
 

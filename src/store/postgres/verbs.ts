@@ -13,7 +13,7 @@ import {
   refusalOfAll,
   wishOfRecord,
 } from '../accepting.ts';
-import type { Reassignment } from '../acting.ts';
+import type { InboxMark, Reassignment } from '../acting.ts';
 import { fromGroup } from '../columns.ts';
 import { BYTES_GAUGE } from '../counting.ts';
 import { forgetTold as forget, guard, retell, tell, tellRelays } from '../plain/telling.ts';
@@ -115,13 +115,14 @@ export function storeOver(
 /** What people and programs do to messages. */
 function actsWithin(
   within: Within,
-): Pick<Store, 'cancel' | 'requeue' | 'reschedule' | 'reassign' | 'discard'> {
+): Pick<Store, 'cancel' | 'requeue' | 'reschedule' | 'reassign' | 'discard' | 'mark'> {
   return {
     cancel: (ids, at) => within(at, (work) => cancel(work, ids)),
     requeue: (requests, at) => within(at, (work) => requeue(work, requests)),
     reschedule: (requests, at) => within(at, (work) => reschedule(work, requests)),
     reassign: (moves, at) => within(at, (work) => reassign(work, moves)),
     discard: (ids, at) => within(at, (work) => discard(work, ids)),
+    mark: (marks, at) => within(at, (work) => mark(work, marks)),
   };
 }
 
@@ -216,6 +217,26 @@ const LOCK = `SELECT id, status, segment, length FROM messages
   WHERE id = ANY($1::text[]) AND kept = 'captured' ORDER BY id FOR UPDATE`;
 const DROP = `UPDATE messages SET kept = 'gone', segment = NULL, "offset" = NULL, length = NULL, copies = NULL
   WHERE id = ANY($1::text[]) AND kept = 'captured'`;
+
+/** The verb `mark`. */
+async function mark({ db }: Work, marks: readonly InboxMark[]): Promise<boolean[]> {
+  const rows: KeptRow[] = await db.rows(LOCK, [marks.map(({ id }) => id)]);
+  const found = new Set(rows.map(({ id }) => id));
+  const merged = new Map<string, InboxMark>();
+  for (const one of marks) if (found.has(one.id)) merged.set(one.id, { ...merged.get(one.id), ...one });
+  const changes = [...merged.values()];
+  await db.run(MARK, [
+    changes.map(({ id }) => id),
+    changes.map(({ read = null }) => read),
+    changes.map(({ tags }) => (tags === undefined ? null : JSON.stringify(tags))),
+  ]);
+  return marks.map(({ id }) => found.has(id));
+}
+
+const MARK = `UPDATE messages
+  SET inbox_read = coalesce(new.read, inbox_read), inbox_tags = coalesce(new.tags, inbox_tags)
+  FROM unnest($1::text[], $2::boolean[], $3::text[]) AS new (id, read, tags)
+  WHERE messages.id = new.id AND kept = 'captured'`;
 
 /** The verb `reassign`. Another route changes no state, so no message changes. */
 async function reassign(work: Work, moves: readonly Reassignment[]): Promise<boolean[]> {

@@ -89,12 +89,14 @@ export type MessageRow = [
   copies: string | null,
   door: ProviderName | null,
   box: string | null,
+  inboxRead: number,
+  inboxTags: string | null,
 ];
 
 export const MESSAGE_COLUMNS = `seq, id, key_id, status, attempts, possible_duplicate, last_error, created_at, updated_at,
   status_at, delivered_at, final_at, not_before, expires_at, priority, test, source, reverse_path, header_from, subject,
   message_id, tags, metadata, size_bytes, eight_bit, utf8, dot_stuffing, segment, offset, length,
-  copies, door, box`;
+  copies, door, box, inbox_read, inbox_tags`;
 
 /** Reads a message, given its recipients. */
 export function messageOf(row: MessageRow, recipients: readonly RecipientRecord[]): MessageRecord {
@@ -102,7 +104,7 @@ export function messageOf(row: MessageRow, recipients: readonly RecipientRecord[
   const [statusAt, deliveredAt, finalAt, notBefore, expiresAt, rank, test, source, reversePath, ...rest] =
     later;
   const [from, subject, messageId, tags, metadata, sizeBytes, eightBit, utf8, dotStuffing, ...content] = rest;
-  const [segment, offset, length, copies, door, box] = content;
+  const [segment, offset, length, copies, door, box, inboxRead, inboxTags] = content;
   return {
     id,
     keyId,
@@ -130,6 +132,8 @@ export function messageOf(row: MessageRow, recipients: readonly RecipientRecord[
     lastError: lastError === null ? null : fromJson<LastError>(lastError),
     content: segment === null || offset === null || length === null ? null : { segment, offset, length },
     copies: copiesOf(copies),
+    inboxRead: inboxRead === 1,
+    inboxTags: inboxTags === null ? null : fromJson<string[]>(inboxTags),
     possibleDuplicate: possibleDuplicate === 1,
   };
 }

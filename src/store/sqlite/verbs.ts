@@ -2,6 +2,7 @@ import { type MessageStatus, whenCancelled, whenRescheduled, whenRetried } from 
 import type { LaneLease } from '../../domain/lane.ts';
 import type {
   CancelAnswer,
+  InboxMark,
   Reassignment,
   RequeueAnswer,
   RequeueRequest,
@@ -18,7 +19,7 @@ import { acceptVerb, foreseeVerb } from './accept.ts';
 import type { Books } from './books.ts';
 import { claimVerb } from './claim.ts';
 import { Deliveries } from './deliveries.ts';
-import type { Driver } from './driver.ts';
+import { asFlag, type Driver } from './driver.ts';
 import { applyVerbs } from './finished.ts';
 import { type PlainVerbs, plainVerbs } from './plain.ts';
 import { purgeVerb } from './purge.ts';
@@ -54,6 +55,7 @@ export function createVerbs(books: Books): Verbs {
     reassign: reassignVerb(books),
     purge: purgeVerb(books),
     discard: discardVerb(books),
+    mark: markVerb(books),
     index: indexVerb(books.db),
     ...applyVerbs(books, deliveries, attempts),
     ...laneVerbs(books),
@@ -111,6 +113,19 @@ function discardVerb({ db, tallies }: Books) {
         if (status === 'failed') tallies.gauge('failed_kept', -1);
       }
       return true;
+    });
+}
+
+/** Builds the verb `mark`. */
+function markVerb({ db }: Books) {
+  const change = db.prepare<[read: number | null, tags: string | null, id: string]>(
+    `UPDATE messages SET inbox_read = coalesce(?, inbox_read), inbox_tags = coalesce(?, inbox_tags)
+     WHERE id = ? AND kept = 'captured'`,
+  );
+  return (marks: readonly InboxMark[], _at: Stamp): boolean[] =>
+    marks.map(({ id, read, tags }) => {
+      const flag = read === undefined ? null : asFlag(read);
+      return change.run(flag, tags === undefined ? null : JSON.stringify(tags), id) > 0;
     });
 }
 

@@ -9,6 +9,7 @@ import {
   DELIVERED,
   message,
   type OpenSubject,
+  read,
   recipient,
   refTo,
   type Subject,
@@ -17,9 +18,9 @@ import {
 
 const ANY: ListFilter = { tag: null, to: null, from: null, subject: null, since: null, until: null };
 
-/** What lists of captured mail promise. */
+/** What lists of captured mail, and marks on it, promise. */
 export function capturedContract(open: OpenSubject): void {
-  describe('lists of captured mail', () => {
+  describe('captured mail', () => {
     let subject: Subject;
     beforeEach(async () => {
       subject = await open();
@@ -84,6 +85,42 @@ export function capturedContract(open: OpenSubject): void {
         at(1),
       );
       expect((await list({ captured })).ids).toEqual([]);
+    });
+
+    it('marks what is kept as read, and gives it other tags', async () => {
+      const captured = await ended(CAPTURED, { tags: ['news'] });
+      const other = await ended(CAPTURED);
+      const sent = await ended(DELIVERED);
+      const [waiting = ''] = await accept({});
+      const marks = async (id: string) => {
+        const { inboxRead, inboxTags, tags } = (await read(subject.views, id)).message;
+        return [inboxRead, inboxTags, tags];
+      };
+      expect(await marks(captured)).toEqual([false, null, ['news']]);
+      const wanted = [captured, sent, waiting, 'msg_none'].map((id) => ({ id, read: true }));
+      expect(await subject.store.mark(wanted, at())).toEqual([true, false, false, false]);
+      expect(await marks(captured)).toEqual([true, null, ['news']]);
+      expect(await marks(sent)).toEqual([false, null, []]);
+      const both = [
+        { id: other, tags: ['a', 'b "c"'] },
+        { id: captured, tags: [] },
+        { id: other, read: true },
+      ];
+      expect(await subject.store.mark(both, at())).toEqual([true, true, true]);
+      expect(await marks(captured)).toEqual([true, [], ['news']]);
+      expect(await marks(other)).toEqual([true, ['a', 'b "c"'], []]);
+      await subject.store.mark([{ id: captured, read: false }], at());
+      expect(await marks(captured)).toEqual([false, [], ['news']]);
+      const owner = { keyId: 'key_one' };
+      const page = await subject.views.list({ owner, statuses: [], before: null, limit: 10 });
+      expect(page.messages.find(({ id }) => id === other)).toMatchObject({ inboxRead: true });
+      expect(await subject.store.mark([], at())).toEqual([]);
+    });
+
+    it('does not mark what is no longer kept', async () => {
+      const captured = await ended(CAPTURED);
+      await subject.store.discard([captured], at());
+      expect(await subject.store.mark([{ id: captured, read: true }], at())).toEqual([false]);
     });
   });
 }

@@ -1,0 +1,5 @@
+-- compatible-with: 3
+-- What tests did with captured messages (contract-2 §G2): that they were read, and the tags that took the place of
+-- theirs, as JSON; null: none did.
+ALTER TABLE messages ADD COLUMN inbox_read boolean NOT NULL DEFAULT false;
+ALTER TABLE messages ADD COLUMN inbox_tags text;
