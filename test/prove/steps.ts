@@ -221,6 +221,7 @@ export const STEPS: readonly Step[] = [
     'search',
   ]),
   fuzzed('providers', 'of mail that comes through the APIs of providers', ['provider-mail']),
+  fuzzed('mailpit', 'of what test suites made for Mailpit search for', ['mailpit-search']),
   fuzzed('dns', 'of DNS answers, of what domains publish, and of certificates', ['dns-message', 'dns-text']),
   fuzzed('operator', 'of the configuration, of archives, of the spool, and of what providers answer', [
     'config',

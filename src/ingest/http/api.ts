@@ -18,6 +18,8 @@ import {
   secretOf,
   unauthorized,
 } from './call.ts';
+import { isMailpitPath } from './mailpit/mailpit.ts';
+import { refuseAsMailpit } from './mailpit/refusals.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
 import { POSTMARK_TEST_TOKEN, POSTMARK_TESTER } from './providers/postmark/tester.ts';
 import { refusalAt } from './providers/providers.ts';
@@ -81,7 +83,9 @@ class IngestApi {
     } catch (error) {
       const problem = toProblem(error);
       if (note !== null) note.problem = problem;
-      const asProvider = refusalAt(exchange, this.#options.dropIn);
+      const asProvider = isMailpitPath(exchange.path)
+        ? refuseAsMailpit
+        : refusalAt(exchange, this.#options.dropIn);
       if (problem === null) {
         if (asProvider !== null && !exchange.answered && !exchange.over)
           asProvider(exchange, internalError());

@@ -29,10 +29,10 @@ export interface Access {
 }
 
 /**
- * How a request carries its key: `Bearer KEY`; `Basic` with `api:KEY` for clients made for Mailgun; or alone in a header
- * of its own, for those made for Postmark.
+ * How a request carries its key: `Bearer KEY`; `Basic` with `api:KEY` for clients made for Mailgun; alone in a header of
+ * its own, for those made for Postmark; `Basic` with any user name, or `Bearer`, for those made for Mailpit.
  */
-export type AuthScheme = 'bearer' | 'basic' | 'postmark';
+export type AuthScheme = 'bearer' | 'basic' | 'postmark' | 'mailpit';
 
 /** `aws4`: a request carries no key, but is signed with a secret that belongs to one. */
 export type AccessScheme = AuthScheme | 'aws4';
@@ -45,6 +45,7 @@ const SCHEMES: Readonly<Record<AuthScheme, { readonly header: string; readonly c
   bearer:   { header: 'authorization', challenge: 'Bearer',                detail: 'Send a valid API key: Authorization: Bearer <API_KEY>.' },
   basic:    { header: 'authorization', challenge: 'Basic realm="waybill"', detail: 'Send a valid API key with Basic authentication, user name "api".' },
   postmark: { header: POSTMARK_HEADER, challenge: 'Postmark',              detail: 'Send a valid API key: X-Postmark-Server-Token: <API_KEY>.' },
+  mailpit:  { header: 'authorization', challenge: 'Basic realm="waybill"', detail: 'Send a test key as the password of Basic authentication, with any user name, or as Authorization: Bearer <API_KEY>.' },
 };
 
 /** The single answer to every refused key, whatever the reason. */
@@ -74,7 +75,8 @@ export function namedKey(headers: Exchange['headers']): NamedKey | null {
   const [, accessKeyId] =
     /^AWS4-HMAC-SHA256 .{0,200}?\bCredential=(\w{1,64})\//.exec(headers.authorization ?? '') ?? [];
   if (accessKeyId !== undefined) return { accessKeyId };
-  for (const scheme of ['postmark', 'bearer', 'basic'] as const) {
+  // Mailpit's are the other two, and more.
+  for (const scheme of ['postmark', 'mailpit'] as const) {
     const given = secretOf(headers, scheme);
     if (given.ok) return { secret: given.secret };
   }
@@ -82,13 +84,29 @@ export function namedKey(headers: Exchange['headers']): NamedKey | null {
 }
 
 /** The secret in an `Authorization` header; null when it carries none. */
-function secretIn(authorization: string, scheme: 'bearer' | 'basic'): string | null {
-  const match = /^(\w+) +(\S+) *$/.exec(authorization);
-  const [, name = '', value = ''] = match ?? [];
-  if (name.toLowerCase() !== scheme) return null;
-  if (scheme === 'bearer') return value;
-  const [user, ...password] = Buffer.from(value, 'base64').toString('latin1').split(':');
-  return user === 'api' ? password.join(':') : null;
+function secretIn(authorization: string, scheme: Exclude<AuthScheme, 'postmark'>): string | null {
+  const { name, value } = credentialsIn(authorization);
+  if (name === 'bearer' && scheme !== 'basic') return value;
+  if (name !== 'basic' || scheme === 'bearer') return null;
+  const { user, password } = basicIn(value);
+  return user === 'api' || scheme === 'mailpit' ? password : null;
+}
+
+/** The user name of a request with Basic authentication; null without. */
+export function userNameOf({ authorization }: Exchange['headers']): string | null {
+  const { name, value } = credentialsIn(authorization ?? '');
+  return name === 'basic' ? basicIn(value).user : null;
+}
+
+/** The scheme in lower case, and what follows it. */
+function credentialsIn(authorization: string): { readonly name: string; readonly value: string } {
+  const [, name = '', value = ''] = /^(\w+) +(\S+) *$/.exec(authorization) ?? [];
+  return { name: name.toLowerCase(), value };
+}
+
+function basicIn(value: string): { readonly user: string; readonly password: string } {
+  const [user = '', ...password] = Buffer.from(value, 'base64').toString('latin1').split(':');
+  return { user, password: password.join(':') };
 }
 
 /** The answer's headers for a rate verdict: the plain ones and the structured fields of the httpapi draft. */

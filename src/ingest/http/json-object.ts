@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { readWholeBody } from '../../http/body.ts';
 import { type JsonLimits, parseJson } from '../../http/json.ts';
 import type { Budget } from '../../lib/budget.ts';
@@ -36,4 +36,21 @@ export async function readObject<T>(
   const parsed = schema.safeParse(body, { reportInput: true });
   if (parsed.success) return parsed.data;
   throw faultyFields('invalid_request', requestFaults(parsed.error.issues.slice(0, MAX_FAULTS)));
+}
+
+/** An object of these members, whose names ignore case. A member that is there twice is not taken. */
+export function anyCase<Shape extends z.ZodRawShape>(shape: Shape) {
+  const names = new Map(Object.keys(shape).map((name) => [name.toLowerCase(), name]));
+  return z.preprocess((value) => renamed(value, names), z.strictObject(shape));
+}
+
+function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const members = new Map<string, unknown>();
+  for (const [given, member] of Object.entries(value)) {
+    const name = names.get(given.toLowerCase()) ?? given;
+    // Refused under the name of its own: which of both is meant?
+    members.set(members.has(name) ? `${given} (twice)` : name, member);
+  }
+  return Object.fromEntries(members);
 }

@@ -25,6 +25,7 @@ import { answerHook } from './hook.ts';
 import { InProgress } from './idempotency.ts';
 import { answerWait } from './inbox.ts';
 import { answerList } from './list.ts';
+import { mailpitRoutes } from './mailpit/mailpit.ts';
 import { descriptionEndpoint } from './openapi/endpoint.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
 import { providerRoutes } from './providers/providers.ts';
@@ -102,6 +103,7 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
       path,
       target: { access, handle: (call: Call) => handle(call, parts), door },
     })),
+    ...mailpitRoutes(parts),
     ...STRANGER_IDS.map((id) => ({ ...STRANGER_ENDPOINTS[id], target: { stranger: strangers[id] } })),
   ];
 }

@@ -341,9 +341,9 @@ export class World extends IngestWorld {
   }
 }
 
-/** Paths for strangers, and those of providers' APIs, are in no description. */
+/** Paths for strangers, and those of providers' and Mailpit's APIs, are in no description. */
 const UNDESCRIBED =
-  /^\/(?:hooks|u|resend|emails|suppressions|sendgrid|mailgun|v3|postmark|email|messages|bounces|deliverystats|message-streams|ses|v2)\b/i;
+  /^\/(?:hooks|u|mailpit|resend|emails|suppressions|sendgrid|mailgun|v3|postmark|email|messages|bounces|deliverystats|message-streams|ses|v2)\b/i;
 
 /** The smallest submission. */
 export const MAIL = { from: 'jane@example.com', to: ['bob@example.org'], subject: 'Hello', text: 'Hi.' };

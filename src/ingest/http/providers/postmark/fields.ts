@@ -2,28 +2,12 @@ import { z } from 'zod';
 import { pointerToken } from '../../../../http/problem.ts';
 import type { AddressField, AttachmentField, FieldName, NamedValue, PointTo } from '../../fields.ts';
 import { NO_ADDRESSES } from '../../fields.ts';
+import { anyCase } from '../../json-object.ts';
 import { attachmentOf, fileOf, type GivenMessage } from '../submitting.ts';
 
 /** Postmark's fields, and what they are in ours (contract-2 §C3). Their names ignore case. */
 
 const text = () => z.string().nullish();
-
-/** An object of these members, whose names ignore case. A member that is there twice is not taken. */
-export function anyCase<Shape extends z.ZodRawShape>(shape: Shape) {
-  const names = new Map(Object.keys(shape).map((name) => [name.toLowerCase(), name]));
-  return z.preprocess((value) => renamed(value, names), z.strictObject(shape));
-}
-
-function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const members = new Map<string, unknown>();
-  for (const [given, member] of Object.entries(value)) {
-    const name = names.get(given.toLowerCase()) ?? given;
-    // Refused under the name of its own: which of both is meant?
-    members.set(members.has(name) ? `${given} (twice)` : name, member);
-  }
-  return Object.fromEntries(members);
-}
 
 const attachment = anyCase({
   Name: text(),

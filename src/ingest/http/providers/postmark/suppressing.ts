@@ -8,11 +8,11 @@ import { heldWhile } from '../../../../lib/budget.ts';
 import { formatTimestamp } from '../../../../lib/clock.ts';
 import type { SuppressionView } from '../../../../operations/suppressions.ts';
 import type { Call } from '../../call.ts';
+import { anyCase } from '../../json-object.ts';
 import { NO_PARAMETERS, readParameters } from '../../query.ts';
 import { askOfList } from '../../suppressions.ts';
 import type { ProviderDeps } from '../provider.ts';
 import { readBody } from '../submitting.ts';
-import { anyCase } from './fields.ts';
 import { PERIOD_PARAMETERS, readQuery } from './queries.ts';
 
 /** Postmark's suppressions of a message stream, which are our list (contract-2 §C3). */
