@@ -1,8 +1,6 @@
-import { parseMessage } from '../preview/parse.ts';
 import { type Finding, SEVERITIES, type Way } from './contract.ts';
-import { type Mail, mailOf } from './mail.ts';
+import type { Mail } from './mail.ts';
 import type { Found, Rule } from './rule.ts';
-import { RULES } from './rules.ts';
 
 /** Most findings of a message. */
 export const MAX_FINDINGS = 100;
@@ -13,13 +11,8 @@ const MAX_COUNTED = 1_000;
 /** Characters of a text of a finding: what it quotes may be long. */
 const MAX_TEXT = 500;
 
-/** Reads a message, and checks it. Throws `PreviewError`. */
-export async function checkMessage(bytes: Uint8Array, way: Way): Promise<Finding[]> {
-  return checkMail(mailOf(await parseMessage(bytes), bytes.length), way);
-}
-
 /** What the rules find, the worst first. */
-export function checkMail(mail: Mail, way: Way, rules: readonly Rule[] = RULES): Finding[] {
+export function checkMail(mail: Mail, way: Way, rules: readonly Rule[]): Finding[] {
   const found = rules.flatMap((rule) => placesOf(rule, mail, way));
   const rank = ({ severity }: Finding) => SEVERITIES.indexOf(severity);
   return found.sort((a, b) => rank(a) - rank(b)).slice(0, MAX_FINDINGS);

@@ -50,22 +50,6 @@ export const IMAGE_RULES: readonly Rule[] = [
     },
   },
   {
-    code: 'image-data',
-    severity: 'warning',
-    looksAt: 'pictures',
-    finds: 'are in the HTML itself, by data:',
-    *find({ html }) {
-      for (const { attributes, line } of imagesIn(html)) {
-        if (!/^\s*data:/i.test(attributes['src'] ?? '')) continue;
-        yield {
-          where: `/html#L${line}`,
-          detail: 'A picture is in the HTML itself (data:), which Gmail and Outlook for Windows do not show.',
-          fix: 'Attach it with a contentId and refer to it by cid:, or load it over https.',
-        };
-      }
-    },
-  },
-  {
     code: 'image-wide',
     severity: 'hint',
     looksAt: 'pictures',

@@ -1,8 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { PreviewError } from '../preview/parsed.ts';
-import { checkMail, checkMessage } from './check.ts';
-import { mailOfDraft } from './mail.ts';
 import type { Answer, Question } from './preflighter.ts';
+import { checkDraft, checkMessage } from './rules.ts';
 
 /** Checks one message after the other for the thread that started this one; see `preflighter.ts`. */
 const port = parentPort;
@@ -13,7 +12,7 @@ port.on('message', (question: Question) => {
 
 async function answerTo({ subject, way }: Question): Promise<Answer> {
   try {
-    if ('draft' in subject) return { findings: checkMail(mailOfDraft(subject.draft), way) };
+    if ('draft' in subject) return { findings: checkDraft(subject.draft, way) };
     return { findings: await checkMessage(subject.bytes, way) };
   } catch (error) {
     return { fault: error instanceof PreviewError ? error.message : String(error) };

@@ -1,6 +1,10 @@
 import type { Clock } from '../lib/clock.ts';
 import { GuardedThread, NoAnswer } from '../lib/guarded-thread.ts';
+import { checkMail } from './check.ts';
 import { type Finding, type MailDraft, NO_WAY, type Preflight, type Way } from './contract.ts';
+import type { Mail } from './mail.ts';
+import type { Found, Rule } from './rule.ts';
+import { WAY_RULES } from './way-rules.ts';
 
 /** Larger messages are not checked. */
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -45,12 +49,12 @@ export class Preflighter implements Preflight {
     load: () => Uint8Array | Promise<Uint8Array>,
     way: Way,
   ): Promise<readonly Finding[]> {
-    if (sizeBytes > this.#maxBytes) return [unchecked(`it has over ${this.#maxBytes} bytes`)];
-    return await this.#ask(async () => ({ subject: { bytes: await load() }, way }));
+    if (sizeBytes > this.#maxBytes) return unchecked(`it has over ${this.#maxBytes} bytes`, sizeBytes, way);
+    return await this.#ask(async () => ({ subject: { bytes: await load() }, way }), sizeBytes, way);
   }
 
   async draft(draft: MailDraft): Promise<readonly Finding[]> {
-    return await this.#ask(() => ({ subject: { draft }, way: NO_WAY }));
+    return await this.#ask(() => ({ subject: { draft }, way: NO_WAY }), null, NO_WAY);
   }
 
   /** Ends the thread, and what it checks. */
@@ -58,16 +62,28 @@ export class Preflighter implements Preflight {
     return this.#thread.close();
   }
 
-  async #ask(load: () => Question | Promise<Question>): Promise<readonly Finding[]> {
+  async #ask(
+    load: () => Question | Promise<Question>,
+    sizeBytes: number | null,
+    way: Way,
+  ): Promise<readonly Finding[]> {
     try {
       const answer = await this.#thread.ask(load);
-      return 'findings' in answer ? answer.findings : [unchecked(answer.fault)];
+      return 'findings' in answer ? answer.findings : unchecked(answer.fault, sizeBytes, way);
     } catch (error) {
-      if (error instanceof NoAnswer) return [unchecked(REASONS[error.why])];
+      if (error instanceof NoAnswer) return unchecked(REASONS[error.why], sizeBytes, way);
       throw error;
     }
   }
 }
+
+/** What is found where no rule can look; it has a page, too. */
+export const UNCHECKED: Omit<Rule, 'find'> = {
+  code: 'unchecked',
+  severity: 'warning',
+  looksAt: 'the message',
+  finds: 'is too large, or takes too long to be checked',
+};
 
 const REASONS: Readonly<Record<NoAnswer['why'], string>> = {
   busy: 'too many others are being checked; try again',
@@ -75,10 +91,22 @@ const REASONS: Readonly<Record<NoAnswer['why'], string>> = {
   died: 'that needs too much memory',
 };
 
-function unchecked(why: string): Finding {
+/** What is found where a message cannot be checked, and what is known of its way all the same. */
+function unchecked(why: string, sizeBytes: number | null, way: Way): Finding[] {
+  const mail: Mail = {
+    headers: [],
+    subject: '',
+    text: null,
+    html: null,
+    htmlBytes: 0,
+    files: [],
+    sizeBytes,
+  };
+  return checkMail(mail, way, [...WAY_RULES, { ...UNCHECKED, find: () => [uncheckedBecause(why)] }]);
+}
+
+function uncheckedBecause(why: string): Found {
   return {
-    code: 'unchecked',
-    severity: 'warning',
     where: '',
     detail: `What the message says was not checked: ${why}.`,
     fix: 'Make it smaller and plainer, and check it again.',

@@ -176,6 +176,7 @@ test('the package holds the program and the client, and no sources or tests', ()
     'CHANGELOG.md',
     'CONTRIBUTING.md',
     'LICENSE',
+    'NOTICE',
     'README.md',
     'bench',
     'deploy',

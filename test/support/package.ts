@@ -24,6 +24,7 @@ const DOCUMENTS = [
   'CHANGELOG.md',
   'CONTRIBUTING.md',
   'LICENSE',
+  'NOTICE',
   'docs',
   'bench/README.md',
   'deploy',

@@ -50,6 +50,7 @@ export const ENDPOINTS = {
   sendMessage:          { method: 'POST', path: '/api/v1/messages',               access: SEND,    query: NONE },
   sendBatch:            { method: 'POST', path: '/api/v1/messages/batch',         access: SEND,    query: NONE },
   sendRaw:              { method: 'POST', path: '/api/v1/messages/raw',           access: SEND,    query: RAW_PARAMETERS },
+  checkMessage:         { method: 'POST', path: '/api/v1/preflight',              access: SEND,    query: RAW_PARAMETERS },
   resendMessage:        { method: 'POST', path: '/api/v1/messages/{id}/resend',   access: SEND,    query: NONE },
   listMessages:         { method: 'GET',  path: '/api/v1/messages',               access: READ,    query: LIST_PARAMETERS },
   getMessage:           { method: 'GET',  path: '/api/v1/messages/{id}',          access: READ,    query: STATUS_PARAMETERS },

@@ -84,8 +84,8 @@ export async function answerRaw(call: Call, deps: SubmitDeps): Promise<void> {
   answer(call, await takeOne(call, deps, (budget) => readRaw(call, deps, budget)));
 }
 
-/** Throws a `Problem`: 415, 413, 400, 403, in this order. */
-async function readRaw(call: Call, deps: SubmitDeps, budget: Share): Promise<ReadRequest> {
+/** Reads it. Throws a `Problem`: 415, 413, 400, 403, in this order. */
+export async function readRaw(call: Call, deps: SubmitDeps, budget: Share): Promise<ReadRequest> {
   const { exchange } = call;
   const { limits } = deps.options;
   requireType(exchange, ['message/rfc822']);

@@ -36,7 +36,7 @@ import { answerStatus } from './record.ts';
 import { answerRequests } from './requests.ts';
 import { answerResend } from './resend.ts';
 import type { StrangerHandle } from './strangers.ts';
-import { answerSubmit } from './submit.ts';
+import { answerPreflight, answerSubmit } from './submit.ts';
 import {
   answerSuppressing,
   answerSuppression,
@@ -127,6 +127,7 @@ function handlersOf(parts: ReturnType<typeof partsOf>): Readonly<Record<keyof ty
     sendMessage: (call) => answerSubmit(call, parts),
     sendBatch: (call) => answerBatch(call, parts),
     sendRaw: (call) => answerRaw(call, parts),
+    checkMessage: (call) => answerPreflight(call, parts),
     resendMessage: (call) => answerResend(call, parts),
     listMessages: (call) => answerList(call, parts),
     getMessage: (call) => answerStatus(call, parts),

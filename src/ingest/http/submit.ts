@@ -1,11 +1,13 @@
 import type { Submission } from '../../domain/message.ts';
+import type { Share } from '../../lib/budget.ts';
 import { inSlices } from '../../lib/clock.ts';
 import type { Call } from './call.ts';
 import { type ReadFields, refuseFaults } from './fields.ts';
 import { answer, type ReadRequest, type SubmitDeps, takeOne } from './hand-over.ts';
 import { readIdempotencyKey } from './idempotency.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
-import { readFields } from './read-fields.ts';
+import { readRaw } from './raw.ts';
+import { readFields, requireType } from './read-fields.ts';
 import { buildSubmission } from './submission.ts';
 import { submissionContext } from './submission-context.ts';
 import { willBeSigned } from './verdict.ts';
@@ -47,4 +49,25 @@ export function refuseOtherwiseSigned(
     ? 'The sender\'s domain signs all of its mail; leave it out, or ask for "yes".'
     : "No key signs for the sender's domain; leave it out, or set up the domain (docs/domains.md).";
   refuseFaults([{ pointer: pointTo('dkim'), code: 'not_supported', detail }]);
+}
+
+/** `POST /api/v1/preflight` takes a message in any of the forms in which it may be submitted. */
+const FINISHED = 'message/rfc822';
+const TYPES = ['application/json', 'multipart/form-data', FINISHED];
+
+/** Checks a message, and answers. Whether its own `dryRun` says so makes no difference. */
+export async function answerPreflight(call: Call, deps: SubmitDeps): Promise<void> {
+  const outcome = await takeOne(call, deps, async (budget) => ({
+    ...(await readAny(call, deps, budget)),
+    dryRun: true,
+  }));
+  answer(call, outcome);
+}
+
+/** Throws a `Problem`: 415, 413, 400, 403, in this order. */
+async function readAny(call: Call, deps: SubmitDeps, budget: Share): Promise<ReadRequest> {
+  const { exchange } = call;
+  if (requireType(exchange, TYPES).type === FINISHED) return await readRaw(call, deps, budget);
+  const { limits } = deps.options;
+  return await readSubmission(call, await readFields(exchange, { limits, budget }), deps);
 }

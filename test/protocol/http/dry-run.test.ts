@@ -226,3 +226,56 @@ test('a form asks with o:dry-run, on the Mailgun path too', async () => {
   expect([mailgun.status, mailgun.json['message']]).toEqual([200, answer.json['message']]);
   expect(world.intake.submissions).toHaveLength(before);
 });
+
+describe('POST /api/v1/preflight', () => {
+  const PATH = '/api/v1/preflight';
+  const HASTY = { ...MAIL, subject: '', html: '<p>Hello {{name}}</p>' };
+  const codesOf = ({ json }: { readonly json: Readonly<Record<string, unknown>> }) =>
+    (json['findings'] as { readonly code: string }[]).map(({ code }) => code);
+
+  test('judges what would be submitted, and stores nothing', async () => {
+    const before = await stored();
+    const answer = await world.ask({ method: 'POST', path: PATH, key, body: { ...HASTY, dryRun: false } });
+    expect([answer.status, answer.json['dryRun']]).toEqual([200, true]);
+    expect(codesOf(answer)).toEqual(['placeholder', 'subject-empty', 'dkim-not-aligned']);
+    expect(await stored()).toBe(before);
+  });
+
+  test('takes forms, and finished messages with their parameters', async () => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ from: 'a@example.com', to: 'b@example.org', text: 'x' }))
+      form.append(name, value);
+    const { headers, body } = await encodeForm(form);
+    expect(codesOf(await world.ask({ method: 'POST', path: PATH, key, headers, body }))).toContain(
+      'subject-empty',
+    );
+    const finished = await world.ask({
+      method: 'POST',
+      path: `${PATH}?from=a@example.com&to=b@example.org`,
+      key,
+      headers: { 'Content-Type': 'message/rfc822' },
+      body: 'From: a@example.com\r\nSubject: Hello %recipient.name%\r\n\r\nHi.\r\n',
+    });
+    expect(codesOf(finished)).toContain('placeholder');
+  });
+
+  test('refuses what a submission is refused for, and other types', async () => {
+    const wrong = await world.ask({ method: 'POST', path: PATH, key, body: { ...HASTY, to: ['x'] } });
+    expect([wrong.status, wrong.json['code']]).toEqual([400, 'invalid_submission']);
+    const headers = { 'Content-Type': 'text/plain' };
+    const other = await world.ask({ method: 'POST', path: PATH, key, headers, body: 'x' });
+    expect([other.status, other.headers.accept]).toEqual([
+      415,
+      'application/json, multipart/form-data, message/rfc822',
+    ]);
+    const parameters = await world.ask({ method: 'POST', path: `${PATH}?from=x`, key, body: HASTY });
+    expect(parameters.json['code']).toBe('invalid_query');
+  });
+
+  test('tells a test key how its mail would align if it were sent', async () => {
+    const secret = await world.key({ mode: 'test' });
+    const answer = await world.ask({ method: 'POST', path: PATH, key: secret, body: HASTY });
+    expect(answer.json['captured']).toBe(true);
+    expect(codesOf(answer)).toContain('dkim-not-aligned');
+  });
+});

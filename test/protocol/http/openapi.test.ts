@@ -56,6 +56,7 @@ const ASKED: Readonly<Record<string, readonly [scopes: string, window: 'send' | 
   sendMessage: ['messages:send', 'send'],
   sendBatch: ['messages:send', 'send'],
   sendRaw: ['messages:send', 'send'],
+  checkMessage: ['messages:send', 'send'],
   resendMessage: ['messages:send', 'send'],
   listMessages: ['messages:read or messages:read_all', 'read'],
   getMessage: ['messages:read or messages:read_all', 'read'],

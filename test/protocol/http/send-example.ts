@@ -41,8 +41,9 @@ export function operationsWithoutBody(): [string, Operation][] {
   ]);
 }
 
-/** Parameters without which an operation does nothing. */
+/** Parameters without which an operation does nothing, with a body of one type where they belong to that. */
 const NEEDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'checkMessage message/rfc822': { from: 'jane@example.com', to: 'bob@example.org' },
   sendRaw: { from: 'jane@example.com', to: 'bob@example.org' },
   listEvents: { after: '0' },
   explainRoute: { from: 'jane@example.com', to: 'bob@example.org' },
@@ -56,7 +57,8 @@ export async function sendExample(
   value: unknown,
   parameters: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {
-  const query = new URLSearchParams({ ...NEEDED[operation.operationId], ...parameters });
+  const { operationId: id } = operation;
+  const query = new URLSearchParams({ ...(NEEDED[id] ?? NEEDED[`${id} ${type}`]), ...parameters });
   const target = `${await pathOf(operation, { world, key })}${query.size === 0 ? '' : `?${query}`}`;
   const { headers, body } = await encode(type, value);
   const { headers: authorization } = credentials(operation, key);

@@ -30,7 +30,7 @@ import type { UnsubscribeTerms } from '../../../src/ingest/unsubscribing.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
 import type { Operations } from '../../../src/operations/table.ts';
-import { checkMessage } from '../../../src/preflight/check.ts';
+import { checkMessage } from '../../../src/preflight/rules.ts';
 import { parseMessage } from '../../../src/preview/parse.ts';
 import { cidrs } from '../../support/cidrs.ts';
 import { IngestWorld } from '../../support/ingest-world.ts';

@@ -45,6 +45,12 @@ const FORM = {
   examples: { form: { summary: 'With a file', value: examples.FORM } },
 } as const;
 
+/** A finished message. */
+const FINISHED = {
+  schema: { type: 'string', format: 'binary' },
+  examples: { small: { summary: 'A small message', value: examples.RAW_MESSAGE } },
+} as const;
+
 /** The endpoints that accept messages. */
 export const SENDING = {
   sendMessage: {
@@ -96,14 +102,26 @@ export const SENDING = {
     description:
       'Delivers a finished message (RFC 5322) as it is. Only Bcc is removed; Received, and a Date and Message-ID that are missing, are added. The envelope comes from the parameters `from` and `to`, or from the request’s header fields of these names.',
     requestHeaders: ['Idempotency-Key', 'From', 'To'],
-    body: message({
-      'message/rfc822': {
-        schema: { type: 'string', format: 'binary' },
-        examples: { small: { summary: 'A small message', value: examples.RAW_MESSAGE } },
-      },
-    }),
+    body: message({ 'message/rfc822': FINISHED }),
     answers: [CHECKED, ACCEPTED],
     problems: mergeProblems(SUBMISSION_PROBLEMS, INTAKE_PROBLEMS, { 415: ['unsupported_media_type'] }),
+  },
+  checkMessage: {
+    tag: 'Sending',
+    summary: 'Check a message before it is sent',
+    description:
+      'Judges a message as if it were submitted: its route, how it would align with its From, and findings: what may keep it from being delivered, or from being read as it was meant. Stores, sends and fetches nothing; `dryRun` makes no difference. The parameters are those of a finished message, `message/rfc822`; the other forms take none.',
+    requestHeaders: ['From', 'To'],
+    body: message({
+      'message/rfc822': FINISHED,
+      'application/json': {
+        schema: 'Submission',
+        examples: { small: { summary: 'The smallest', value: examples.SMALL_SUBMISSION } },
+      },
+      'multipart/form-data': FORM,
+    }),
+    answers: [CHECKED],
+    problems: mergeProblems(JSON_PROBLEMS, MULTIPART_PROBLEMS, SUBMISSION_PROBLEMS, INTAKE_PROBLEMS),
   },
   resendMessage: {
     tag: 'Sending',
