@@ -62,6 +62,8 @@ const LONGEST_ASK_SECONDS = 30;
 const SHORTEST_ROUND_MS = 100;
 /** What an answer may take that comes at once. */
 const ANSWER_MS = 10_000;
+/** Within a second or two it is known whether the server is there, before a test's time is over. */
+const MAX_RETRIES = 2;
 
 /** The captured mail of a key, or of one of its boxes, as tests look at it. */
 export class Inbox {
@@ -69,7 +71,7 @@ export class Inbox {
   readonly #machine: Machine;
   #caller: Caller | null = null;
 
-  /** Throws `TypeError` for options that can never work. The environment is read with the first call. */
+  /** Throws for options that can never work. The environment is read with the first call. */
   constructor(options: InboxOptions = {}) {
     const { box, timeoutMs, machine } = options;
     if (box !== undefined && box !== null && !BOX.test(box))
@@ -210,6 +212,7 @@ export class Inbox {
         url: this.#url,
         key: this.#options.key ?? fromEnvironment('WAYBILL_TEST_KEY'),
         fetch: this.#options.fetch,
+        maxRetries: MAX_RETRIES,
         machine: this.#machine,
       }),
     );

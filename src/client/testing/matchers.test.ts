@@ -137,6 +137,12 @@ describe('a failure says what is there', () => {
     );
     expect(said).toContain('and 40 more');
     expect(said.length).toBeLessThan(4000);
+    const long = `https://shop.example/0${'y'.repeat(5000)}`;
+    const near = saidBy(() =>
+      expect(new Mail({ ...CAPTURED, links }, async () => new Uint8Array())).toHaveLink(`${long}z`),
+    );
+    expect(near).toContain('\n  nearest   https://shop.example/0\n                                  ^\n');
+    expect(near.length).toBeLessThan(4000);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { CapturedContent, CapturedRecord } from './captured.ts';
 import type { NoneQuery, WaitForQuery } from './inbox.ts';
 import { isOrMatches, readableText, type Wanted } from './query.ts';
-import { attachmentLine, linkLine, listed, quoted, titleOf } from './show.ts';
+import { attachmentLine, linkLine, listed, quoted, several, titleOf } from './show.ts';
 
 /**
  * Matchers for `expect.extend`, as Jest, Vitest and Playwright take them. They use nothing of these, so that none has
@@ -108,11 +108,11 @@ function toHaveHeader(received: unknown, name: string, value: Wanted = ANY): Ver
   const fields = mail.headers.filter(([one]) => one.toLowerCase() === name.toLowerCase());
   const values = fields.map(([, text]) => text);
   const found = values.find((text) => isOrMatches(text, value));
-  const names = [...new Set(mail.headers.map(([one]) => one))].join(', ');
+  const names = new Set(mail.headers.map(([one]) => one));
   const lists =
     values.length === 0
-      ? [`Its header has no ${name}, only ${names}.`]
-      : [...nearest(value, values), listed(`${name}`, values.map(quoted))];
+      ? [`Its header has no ${name}, only ${several([...names])}.`]
+      : [...nearest(value, values), listed(name, values.map(quoted))];
   return verdict(mail, `header field ${name}`, value, found === undefined ? undefined : quoted(found), lists);
 }
 
@@ -134,7 +134,7 @@ function verdict(
   return { pass: found !== undefined, message };
 }
 
-/** Of those values that begin as the wanted one does, the one that goes on so the longest, with the place where it ends. */
+/** Of values that begin as the wanted one does, the one that goes on so the longest, with the place where it ends. */
 function nearest(wanted: Wanted, values: readonly string[]): string[] {
   if (typeof wanted !== 'string') return [];
   const alike = values
@@ -142,11 +142,20 @@ function nearest(wanted: Wanted, values: readonly string[]): string[] {
     .sort((a, b) => b.length - a.length);
   const [best] = alike;
   if (best === undefined || best.length < LIKE_LENGTH) return [];
-  return [`  expected  ${wanted}`, `  nearest   ${best.value}`, `            ${' '.repeat(best.length)}^`];
+  const from = Math.max(0, best.length - SHOWN_BEFORE);
+  const around = (text: string) => text.slice(from, best.length + SHOWN_AFTER);
+  return [
+    `  expected  ${around(wanted)}`,
+    `  nearest   ${around(best.value)}`,
+    `            ${' '.repeat(best.length - from)}^`,
+  ];
 }
 
 /** So much of two addresses is the same by chance: `https://`. */
 const LIKE_LENGTH = 9;
+/** Characters that are shown around the place. */
+const SHOWN_BEFORE = 60;
+const SHOWN_AFTER = 40;
 
 function sameLength(a: string, b: string): number {
   let length = 0;

@@ -127,7 +127,7 @@ function addressOf(mailbox: string): string {
 
 /** What a reader sees: the text, or if there is none, that of the HTML. */
 export function readableText({ text, html }: Pick<CapturedContent, 'text' | 'html'>): string {
-  return text ?? textOfHtml(html ?? '');
+  return text?.trim() ?? textOfHtml(html ?? '');
 }
 
 /** Elements whose content nobody reads: a color would pass for a code. */

@@ -20,12 +20,15 @@ export function titleOf({ subject, to }: Pick<CapturedRecord, 'subject' | 'to'>)
   return `the mail ${quoted(subject)} to ${to[0] ?? 'nobody'}`;
 }
 
-/** `Its 2 links:` and a line for each; or that there is none. */
+/** `Its links:` and a line for each; or that there is none. */
 export function listed(what: string, lines: readonly string[]): string {
-  if (lines.length === 0) return `It has no ${what}.`;
-  const more = lines.length - VALUES_SHOWN;
-  const shown = lines.slice(0, VALUES_SHOWN).map((line) => `\n  ${line}`);
-  return `Its ${what}:${shown.join('')}${more > 0 ? `\n  and ${more} more` : ''}`;
+  return lines.length === 0 ? `It has no ${what}.` : `Its ${what}:\n  ${several(lines, '\n  ')}`;
+}
+
+/** Several values, and how many more there are. */
+export function several(values: readonly string[], between = ', '): string {
+  const more = values.length - VALUES_SHOWN;
+  return [...values.slice(0, VALUES_SHOWN), ...(more > 0 ? [`and ${more} more`] : [])].join(between);
 }
 
 /** A link on a line. */
@@ -50,7 +53,7 @@ export function queryLines({ wanted, filter }: CheckedQuery, box: string | null)
 export function comparison(mail: ShownMail, { wanted }: CheckedQuery, box: string | null): string {
   const rows = wanted.map(([name, want]): Row => {
     const values = name === 'text' ? [readableText(mail)] : valuesOf(mail, name);
-    return [name, values.map(quoted).join(', ') || '(none)', fits(name, want, values)];
+    return [name, several(values.map(quoted)) || '(none)', fits(name, want, values)];
   });
   const shown = wanted.some(([name]) => name === 'subject') ? [] : [subjectRow(mail)];
   if (box !== null) rows.push(['box', mail.box === null ? '(none)' : quoted(mail.box), mail.box === box]);
@@ -61,9 +64,9 @@ export function comparison(mail: ShownMail, { wanted }: CheckedQuery, box: strin
 export function mailLines(mail: ShownMail): string {
   const rows: Row[] = [
     ['from', quoted(mail.from)],
-    ['to', [...mail.to, ...mail.cc, ...mail.bcc].map(quoted).join(', ')],
+    ['to', several([...mail.to, ...mail.cc, ...mail.bcc].map(quoted))],
     subjectRow(mail),
-    ...(mail.tags.length === 0 ? [] : [['tags', mail.tags.map(quoted).join(', ')] as const]),
+    ...(mail.tags.length === 0 ? [] : [['tags', several(mail.tags.map(quoted))] as const]),
     ...(mail.box === null ? [] : [['box', quoted(mail.box)] as const]),
     ['text', quoted(readableText(mail))],
     ['accepted', `${mail.createdAt}, as ${mail.id}`],
