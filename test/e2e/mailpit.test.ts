@@ -3,7 +3,9 @@
  * `mailpit-api` and `cypress-mailpit`. Cypress itself and its browser are too large for this; the commands need of it
  * only requests and chains (test/peers/cypress).
  */
+
 import { MailpitClient, type MailpitMessagesSummaryResponse } from 'mailpit-api';
+import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { standInForCypress } from '../peers/cypress/chain.ts';
 import { createKey, type Service, startService } from './service.ts';
@@ -15,7 +17,7 @@ beforeAll(async () => {
   service = await startService(`
 api: { port: 0, bind: ["127.0.0.1"], rate_limit_per_key: 0 }
 webui: { port: null }
-listener: { ports: [] }
+listener: { ports: [0], bind: ["127.0.0.1"], allow_insecure_auth: true }
 `);
   key = await createKey(service.installation, 'tests', '--test');
 }, 60_000);
@@ -211,6 +213,38 @@ describe('mailpit-api', () => {
     expect(await client('tests').listMessages()).toMatchObject({ total: 2 });
     await client('other').deleteMessages();
     expect(await client('tests').listMessages()).toMatchObject({ total: 1 });
+  });
+
+  test('finds what an application sent over SMTP, in the box of its user name', async () => {
+    const [port = 0] = service.server.runtime.smtp;
+    const auth = { user: 'worker-7', pass: key };
+    const application = createTransport({ host: '127.0.0.1', port, auth, ignoreTLS: true });
+    await application.sendMail({
+      from: '"Shop" <shop@example.com>',
+      to: 'Jane <jane@example.org>, bob@example.org',
+      bcc: 'secret@example.org',
+      subject: 'Reset your password',
+      text: 'https://example.com/reset?token=abc',
+      html: '<a href="https://example.com/reset?token=abc">Reset</a>',
+      attachments: [{ filename: 'terms.pdf', content: 'pdf', contentType: 'application/pdf' }],
+    });
+    const message = await client('worker-7').waitForMessage(
+      { query: 'subject:"reset your" bcc:secret' },
+      { interval: 50 },
+    );
+    expect(message).toMatchObject({
+      From: { Name: 'Shop', Address: 'shop@example.com' },
+      To: [
+        { Name: 'Jane', Address: 'jane@example.org' },
+        { Name: '', Address: 'bob@example.org' },
+      ],
+      Bcc: [{ Name: '', Address: 'secret@example.org' }],
+      ReturnPath: 'shop@example.com',
+      Username: 'worker-7',
+      Text: 'https://example.com/reset?token=abc',
+      Attachments: [{ FileName: 'terms.pdf', ContentType: 'application/pdf', Size: 3 }],
+    });
+    expect(await mailpit.listMessages()).toMatchObject({ total: 0 });
   });
 
   test('hears what is refused', async () => {
