@@ -9,7 +9,7 @@ export const CLIENT_RULES: readonly Rule[] = [
     code: 'css-support',
     severity: 'hint',
     looksAt: 'CSS',
-    finds: 'uses what some clients drop',
+    finds: 'CSS that some clients drop, and that a layout may depend on',
     *find({ html }) {
       if (html === null) return;
       const told = new Set<Feature>();
@@ -25,7 +25,7 @@ export const CLIENT_RULES: readonly Rule[] = [
     code: 'html-support',
     severity: 'hint',
     looksAt: 'HTML',
-    finds: 'uses elements that some clients drop',
+    finds: 'elements that some clients drop',
     *find({ html }) {
       const told = new Set<Feature>();
       for (const { name, line, isShown } of html?.elements ?? []) {
@@ -40,7 +40,7 @@ export const CLIENT_RULES: readonly Rule[] = [
     code: 'image-format',
     severity: 'hint',
     looksAt: 'pictures',
-    finds: 'are of a format that some clients do not show',
+    finds: 'a format that some clients do not show',
     *find({ html }) {
       const told = new Set<Feature>();
       for (const { source, line } of pictures(html)) {
@@ -56,7 +56,7 @@ export const CLIENT_RULES: readonly Rule[] = [
     code: 'image-data',
     severity: 'warning',
     looksAt: 'pictures',
-    finds: 'are in the HTML itself, by `data:`',
+    finds: 'a picture written into the HTML itself (`data:`)',
     *find({ html }) {
       const feature = IMAGES.get('data:');
       if (feature === undefined) return;

@@ -43,7 +43,7 @@ export const CONTENT_RULES: readonly Rule[] = [
     code: 'placeholder',
     severity: 'error',
     looksAt: 'subject, text, HTML',
-    finds: 'have a placeholder that nobody filled in',
+    finds: 'a placeholder that nobody filled in',
     *find(mail) {
       for (const { where, text } of places(mail))
         yield {
@@ -57,7 +57,7 @@ export const CONTENT_RULES: readonly Rule[] = [
     code: 'gmail-clipping',
     severity: 'warning',
     looksAt: 'HTML',
-    finds: 'is so large that Gmail cuts it off',
+    finds: 'so much of it that Gmail cuts it off',
     *find({ htmlBytes }) {
       if (htmlBytes <= GMAIL_CLIPS_AT) return;
       const kilobytes = Math.ceil(htmlBytes / 1024);
@@ -70,7 +70,7 @@ export const CONTENT_RULES: readonly Rule[] = [
     code: 'html-unread',
     severity: 'hint',
     looksAt: 'HTML',
-    finds: 'is too long or too deep to be checked to its end',
+    finds: 'more of it than is checked',
     *find({ html }) {
       if (html === null || html.cut === null) return;
       const why = { length: 'is too long', elements: 'has too many elements', depth: 'is nested too deep' };

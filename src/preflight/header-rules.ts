@@ -28,7 +28,7 @@ export const HEADER_RULES: readonly Rule[] = [
     code: 'subject-empty',
     severity: 'warning',
     looksAt: 'Subject',
-    finds: 'is missing or empty',
+    finds: 'no subject, or an empty one',
     *find({ subject }) {
       if (subject.trim() !== '') return;
       const fix = 'Say in a few words what the message is about.';
@@ -39,7 +39,7 @@ export const HEADER_RULES: readonly Rule[] = [
     code: 'subject-shouted',
     severity: 'hint',
     looksAt: 'Subject',
-    finds: 'has capitals only',
+    finds: 'capitals alone',
     *find({ subject }) {
       const letters = subject.match(/\p{L}/gu) ?? [];
       const capitals = letters.filter((letter) => letter !== letter.toLowerCase());
@@ -55,7 +55,7 @@ export const HEADER_RULES: readonly Rule[] = [
     code: 'subject-long',
     severity: 'hint',
     looksAt: 'Subject',
-    finds: `has over ${MAX_SUBJECT} characters`,
+    finds: `over ${MAX_SUBJECT} characters`,
     *find({ subject }) {
       const length = [...subject.trim()].length;
       if (length <= MAX_SUBJECT) return;
@@ -67,7 +67,7 @@ export const HEADER_RULES: readonly Rule[] = [
     code: 'from-free-mail',
     severity: 'warning',
     looksAt: 'From',
-    finds: 'is at a mailbox provider for everybody, which does not send this',
+    finds: 'a mailbox provider for everybody, whose servers do not send this',
     *find(mail, { hops }) {
       const [author] = mailboxesIn(mail, 'from');
       const free = author === undefined ? undefined : freeMailOf(author);
@@ -88,7 +88,7 @@ export const HEADER_RULES: readonly Rule[] = [
     code: 'reply-to-free-mail',
     severity: 'hint',
     looksAt: 'Reply-To',
-    finds: 'is at a mailbox provider for everybody, and From is not',
+    finds: 'a mailbox provider for everybody, while From is elsewhere',
     *find(mail) {
       const [author] = mailboxesIn(mail, 'from');
       if (author === undefined || freeMailOf(author) !== undefined) return;
@@ -105,7 +105,7 @@ export const HEADER_RULES: readonly Rule[] = [
     code: 'unsubscribe-missing',
     severity: 'warning',
     looksAt: 'List-Unsubscribe',
-    finds: 'is missing in bulk mail',
+    finds: 'bulk mail without it',
     *find(mail, { isBulk }) {
       if (fieldValue(mail, 'list-unsubscribe') !== null) return;
       const why = isBulk ? 'it has the priority bulk' : bulkBy(mail);
@@ -121,7 +121,7 @@ export const HEADER_RULES: readonly Rule[] = [
     code: 'unsubscribe-one-click',
     severity: 'warning',
     looksAt: 'List-Unsubscribe, List-Unsubscribe-Post',
-    finds: 'do not offer one click',
+    finds: 'no unsubscription with one click (RFC 8058)',
     *find(mail) {
       const targets = fieldValue(mail, 'list-unsubscribe');
       if (targets === null) return;

@@ -17,7 +17,7 @@ export const IMAGE_RULES: readonly Rule[] = [
     code: 'image-alt',
     severity: 'warning',
     looksAt: 'pictures',
-    finds: 'have no `alt`',
+    finds: 'a picture without `alt`',
     *find({ html }) {
       for (const image of imagesIn(html)) {
         const { attributes, line } = image;
@@ -36,7 +36,7 @@ export const IMAGE_RULES: readonly Rule[] = [
     code: 'image-http',
     severity: 'warning',
     looksAt: 'pictures',
-    finds: 'are loaded over http',
+    finds: 'a picture that is loaded over http',
     *find({ html }) {
       for (const { name, attributes, line } of html?.elements ?? []) {
         const source = name === 'img' ? attributes['src'] : attributes['background'];
@@ -53,7 +53,7 @@ export const IMAGE_RULES: readonly Rule[] = [
     code: 'image-wide',
     severity: 'hint',
     looksAt: 'pictures',
-    finds: `are wider than ${MAX_WIDTH} px`,
+    finds: `a picture wider than ${MAX_WIDTH} px`,
     *find({ html }) {
       if (html === null || isResponsive(html)) return;
       for (const image of imagesIn(html)) {
@@ -72,7 +72,7 @@ export const IMAGE_RULES: readonly Rule[] = [
     code: 'image-only',
     severity: 'warning',
     looksAt: 'pictures, text of the HTML',
-    finds: 'are nearly all that there is',
+    finds: 'a large picture and hardly any text',
     *find({ html }) {
       const large = [...imagesIn(html)].find((image) => (widthOf(image) ?? 0) >= LARGE_WIDTH);
       if (html === null || html.cut !== null || large === undefined) return;

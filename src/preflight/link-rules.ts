@@ -25,7 +25,7 @@ export const LINK_RULES: readonly Rule[] = [
     code: 'link-unsafe',
     severity: 'error',
     looksAt: 'links',
-    finds: 'run a script, or hold what they show',
+    finds: 'a link that runs a script, or holds what it shows',
     *find({ html }) {
       for (const { href, line } of linksOf(html)) {
         const plain = href.replace(IGNORED, '');
@@ -43,7 +43,7 @@ export const LINK_RULES: readonly Rule[] = [
     code: 'link-text-host',
     severity: 'warning',
     looksAt: 'links, their text',
-    finds: 'show another host than they lead to',
+    finds: 'a link that shows one host and leads to another',
     *find({ html }) {
       for (const { href, text, line } of linksOf(html)) {
         const target = webAddress(href);
@@ -61,7 +61,7 @@ export const LINK_RULES: readonly Rule[] = [
     code: 'html-active',
     severity: 'warning',
     looksAt: 'HTML',
-    finds: 'has scripts, frames or plug-ins',
+    finds: 'scripts, frames or plug-ins',
     *find({ html }) {
       for (const { name, attributes, line } of html?.elements ?? []) {
         if (!ACTIVE.has(name) || (name === 'script' && DATA_SCRIPT.test(attributes['type'] ?? ''))) continue;
@@ -77,7 +77,7 @@ export const LINK_RULES: readonly Rule[] = [
     code: 'attachment-refused',
     severity: 'error',
     looksAt: 'attachments',
-    finds: 'are of a type that Gmail and others refuse',
+    finds: 'a type that Gmail and others refuse',
     *find({ files }) {
       for (const [place, { name }] of files.entries()) {
         const ending = name.slice(name.lastIndexOf('.') + 1).toLowerCase();

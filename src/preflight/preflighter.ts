@@ -82,7 +82,7 @@ export const UNCHECKED: Omit<Rule, 'find'> = {
   code: 'unchecked',
   severity: 'warning',
   looksAt: 'the message',
-  finds: 'is too large, or takes too long to be checked',
+  finds: 'one that is too large, or takes too long to be checked',
 };
 
 const REASONS: Readonly<Record<NoAnswer['why'], string>> = {

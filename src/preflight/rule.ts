@@ -7,7 +7,7 @@ export interface Rule {
   readonly severity: Severity;
   /** What it looks at, for the index of the pages: a few words, such as `the subject`. */
   readonly looksAt: string;
-  /** What it looks for, for the index: a clause, such as `is empty`. */
+  /** What it finds there, for the index: a few words, such as `capitals alone`. */
   readonly finds: string;
   /** Everything that it objects to, in order. Pure; lazy, because only the first ones are told. */
   find(mail: Mail, way: Way): Iterable<Found>;

@@ -9,7 +9,7 @@ export const TEXT_RULES: readonly Rule[] = [
     code: 'text-missing',
     severity: 'warning',
     looksAt: 'text',
-    finds: 'is missing beside HTML',
+    finds: 'HTML without text',
     *find({ text, html }) {
       if (html === null || (text !== null && text.trim() !== '')) return;
       const fix = 'Send the same as text, too.';
@@ -20,7 +20,7 @@ export const TEXT_RULES: readonly Rule[] = [
     code: 'text-links',
     severity: 'warning',
     looksAt: 'text, HTML',
-    finds: 'lead to other places',
+    finds: 'links to other places in one than in the other',
     *find(mail) {
       const both = bothOf(mail);
       if (both === null) return;
@@ -49,7 +49,7 @@ export const TEXT_RULES: readonly Rule[] = [
     code: 'text-amounts',
     severity: 'warning',
     looksAt: 'text, HTML',
-    finds: 'name other amounts of money',
+    finds: 'other amounts of money in one than in the other',
     *find(mail) {
       const both = bothOf(mail);
       if (both === null) return;

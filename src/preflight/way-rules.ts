@@ -13,7 +13,7 @@ export const WAY_RULES: readonly Rule[] = [
     code: 'dmarc-not-aligned',
     severity: 'warning',
     looksAt: 'From, signature, reverse-path',
-    finds: 'neither DKIM nor SPF would align with From',
+    finds: 'neither DKIM nor SPF that would align',
     *find(_, { hops }) {
       for (const { relay, alignment } of hops)
         if (alignment.verdict === 'not_aligned') {
@@ -26,7 +26,7 @@ export const WAY_RULES: readonly Rule[] = [
     code: 'dkim-not-aligned',
     severity: 'hint',
     looksAt: 'From, signature',
-    finds: 'only SPF would align with From',
+    finds: 'only SPF that would align',
     *find(_, { hops }) {
       for (const { relay, alignment } of hops)
         if (alignment.verdict === 'aligned' && alignment.dkim === 'none') {
@@ -39,7 +39,7 @@ export const WAY_RULES: readonly Rule[] = [
     code: 'relay-size',
     severity: 'error',
     looksAt: 'size',
-    finds: 'is more than the relay takes',
+    finds: 'more bytes than the relay takes',
     *find({ sizeBytes }, { hops }) {
       for (const { relay, maxBytes } of hops)
         if (sizeBytes !== null && maxBytes !== null && sizeBytes > maxBytes)
@@ -54,7 +54,7 @@ export const WAY_RULES: readonly Rule[] = [
     code: 'message-size',
     severity: 'hint',
     looksAt: 'size',
-    finds: 'is more than many servers take',
+    finds: 'more bytes than many servers take',
     *find({ sizeBytes }) {
       if (sizeBytes === null || sizeBytes <= WIDELY_TAKEN) return;
       const detail = `The message has ${sizeBytes} bytes as it is sent; many servers take at most ${WIDELY_TAKEN}.`;
@@ -64,8 +64,8 @@ export const WAY_RULES: readonly Rule[] = [
   {
     code: 'smtputf8-refused',
     severity: 'error',
-    looksAt: 'addresses',
-    finds: 'need SMTPUTF8, which the relay does not have',
+    looksAt: 'addresses of the envelope',
+    finds: 'one that needs SMTPUTF8, which the relay does not have',
     *find(_, { hops, utf8Address }) {
       if (utf8Address === null) return;
       for (const { relay, type } of hops)
@@ -80,8 +80,8 @@ export const WAY_RULES: readonly Rule[] = [
   {
     code: 'smtputf8-needed',
     severity: 'hint',
-    looksAt: 'addresses',
-    finds: 'need SMTPUTF8 on the whole way',
+    looksAt: 'addresses of the envelope',
+    finds: 'one that needs SMTPUTF8 on the whole way',
     *find(_, { hops, utf8Address }) {
       if (utf8Address === null || hops.some(({ type }) => ASCII_ONLY.has(type))) return;
       const detail = `${utf8Address} is not ASCII before the @: it arrives only where every server on the way offers SMTPUTF8.`;
