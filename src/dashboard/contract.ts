@@ -106,3 +106,14 @@ export interface Hint {
   /** The messages concerned, if they are few. */
   readonly ids?: readonly string[];
 }
+
+/** What the page posts to the frame of `GET /preview/draft`, which shows a mail that is being written. */
+export interface DraftShown {
+  /** The HTML of the mail. */
+  readonly html: string;
+  /**
+   * How it is shown: `light`; `dark` where its own styles for dark mode hold; `turned` as clients do that turn the colours
+   * of a mail without such styles.
+   */
+  readonly scheme: 'light' | 'dark' | 'turned';
+}

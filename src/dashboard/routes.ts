@@ -7,6 +7,7 @@ import { EXPOSITION_TYPE } from '../observe/metric-table.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { answerCall, type CallDeps, requireJson, signedOut } from './calls.ts';
 import { DOWNLOADS, type DownloadDeps } from './downloads.ts';
+import { answerDraftFrame } from './draft-frame.ts';
 import type { EventStreams } from './event-streams.ts';
 import {
   type GuardSettings,
@@ -86,6 +87,11 @@ const ROUTER = new Router<Target>([
       for: 'users',
       answer: ({ exchange, content }, actor) => content.streams.answer(exchange, actor),
     },
+  },
+  {
+    method: 'GET',
+    path: '/preview/draft',
+    target: { for: 'users', answer: ({ exchange }) => answerDraftFrame(exchange) },
   },
   ...DOWNLOADS.map(({ path, answer }) => ({
     method: 'GET' as const,

@@ -16,6 +16,7 @@ const NOTHING = {
   failed: '',
   captured: '',
   faulty: '',
+  template: '',
   bounced: '',
   suppressed: '',
   webhook: '',

@@ -16,6 +16,8 @@ export interface Things {
   readonly captured: string;
   /** Was captured, and is not as mail should be. */
   readonly faulty: string;
+  /** The alias of a template in several versions. */
+  readonly template: string;
   /** Came back for one of its recipients; another called it spam. */
   readonly bounced: string;
   /** Was not sent, because of what had come back. */
@@ -39,7 +41,7 @@ const SECTIONS = [
 
 /** The pages of a populated dashboard. */
 export function pagesOf(things: Things): readonly LookedAt[] {
-  const { delivered, failed, captured, faulty, bounced, suppressed, webhook } = things;
+  const { delivered, failed, captured, faulty, template, bounced, suppressed, webhook } = things;
   return [
     { name: 'overview', path: '/', heading: 'Overview' },
     { name: 'messages', path: '/messages', heading: 'Messages' },
@@ -64,6 +66,16 @@ export function pagesOf(things: Things): readonly LookedAt[] {
     { name: 'reputation-tags', path: '/reputation?by=tag&days=7&name=news', heading: 'Reputation' },
     { name: 'domains', path: '/domains', heading: 'Domains' },
     { name: 'domain', path: '/domains/example.com', heading: 'example.com' },
+    { name: 'templates', path: '/templates', heading: 'Templates' },
+    { name: 'templates-none-found', path: '/templates?q=nothingofthekind', heading: 'Templates' },
+    { name: 'template', path: `/templates/${template}`, heading: 'Order received' },
+    {
+      name: 'template-dark',
+      path: `/templates/${template}?part=sample&look=phone&dark=1`,
+      heading: 'Order received',
+    },
+    { name: 'template-history', path: `/templates/${template}?tab=history`, heading: 'Order received' },
+    { name: 'template-version', path: `/templates/${template}?tab=history&version=3`, heading: 'Version 3' },
     { name: 'webhooks', path: '/webhooks', heading: 'Webhooks' },
     { name: 'webhook', path: `/webhooks/${webhook}`, heading: /waybill/ },
     ...SECTIONS.map((name) => ({ name: `settings-${name}`, path: `/settings/${name}`, heading: 'Settings' })),

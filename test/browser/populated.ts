@@ -1,5 +1,6 @@
 /** A dashboard over an installation that is in use: mail of every fate, relays, rules, a domain, users. */
 import { once } from 'node:events';
+import { STARTERS, type Starter } from '../../web/src/pages/templates/starters.ts';
 import type { Client } from '../e2e/service.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import { Dashboard } from './dashboard.ts';
@@ -107,6 +108,7 @@ async function use(dashboard: Dashboard): Promise<Things> {
     captured,
     faulty,
     ...fates,
+    template: await write(dashboard),
     webhook: await tell(dashboard),
   };
 }
@@ -117,6 +119,33 @@ async function tell({ installation }: Dashboard): Promise<string> {
   const { id }: { readonly id: string } = JSON.parse(added.stdout).webhook;
   await installation.run('webhooks', 'replay', id, '--since', '2026-01-01T00:00:00Z', '--only', 'all');
   return id;
+}
+
+/** Writes templates, of which one has several versions. Its alias. */
+async function write(dashboard: Dashboard): Promise<string> {
+  const writer = await dashboard.client('writer', '--scope', 'admin');
+  const save = async (alias: string, name: string, texts: Starter, basedOn: number | null, note = '') =>
+    await ask(writer, 'saveTemplate', { alias, name, ...texts, text: null, basedOn, note });
+  const { list, code, letter: bare } = STARTERS;
+  await save('order-received', 'Order', bare, null);
+  await save('order-received', 'Order received', list, 1, 'All of its lines');
+  await ask(writer, 'publishTemplate', { alias: 'order-received', version: 2 });
+  const html = list.html.replace('thank you for your order', 'we have received your order');
+  await save('order-received', 'Order received', { ...list, html }, 2, 'What Ann asked for');
+  await save('sign-in', 'Sign-in code', code, null);
+  await ask(writer, 'publishTemplate', { alias: 'sign-in', version: 1 });
+  await save('goodbye', 'Goodbye', bare, null);
+  return 'order-received';
+}
+
+/** Asks for an operation. */
+async function ask({ key, messages }: Client, operation: string, request: object): Promise<void> {
+  const response = await fetch(new URL(`admin/${operation}`, messages), {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(request),
+  });
+  if (!response.ok) throw new Error(`${operation}: ${await response.text()}`);
 }
 
 /** Tells what became of mail after its delivery, of which the suppression list is made. */

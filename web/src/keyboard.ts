@@ -16,6 +16,7 @@ export const JUMPS = {
   d: { to: '/domains', label: 'Domains' },
   l: { to: '/suppressions', label: 'Suppressions' },
   p: { to: '/reputation', label: 'Reputation' },
+  f: { to: '/templates', label: 'Templates' },
   w: { to: '/webhooks', label: 'Webhooks' },
   e: { to: '/requests', label: 'Requests' },
   s: { to: '/settings', label: 'Settings' },

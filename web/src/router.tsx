@@ -73,6 +73,15 @@ const days = oneOf('7', '30', '90');
 const settings = { q: text, revoked: flag };
 /** Which deliveries of an endpoint are shown, and the sequence of the event whose delivery is open. */
 const deliveries = { status: oneOf('pending', 'delivered', 'failed'), event: text };
+/** Which part of a template is edited, how it is shown, and which of its versions is compared with which. */
+const template = {
+  tab: oneOf('edit', 'history'),
+  part: oneOf('html', 'text', 'sample'),
+  look: oneOf('desktop', 'phone', 'text'),
+  dark: flag,
+  version: text,
+  against: text,
+};
 const requests = { key: text, show: oneOf('refused', 'accepted', 'unknown') };
 
 // Apart from the tree: inside its call the types of paths and searches would be lost.
@@ -101,6 +110,8 @@ const pages = [
     { by, days, name: text, untagged: flag },
     async () => (await import('./pages/reputation/page.tsx')).ReputationPage,
   ),
+  page('/templates', { q: text }, async () => (await import('./pages/templates/page.tsx')).TemplatesPage),
+  page('/templates/$alias', template, async () => (await import('./pages/template/page.tsx')).TemplatePage),
   page('/webhooks', {}, async () => (await import('./pages/webhooks/page.tsx')).WebhooksPage),
   page('/webhooks/$id', deliveries, async () => (await import('./pages/webhook/page.tsx')).WebhookPage),
   createRoute({

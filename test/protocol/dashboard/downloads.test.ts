@@ -1,5 +1,6 @@
 /** What can be downloaded, and previews: under which names and policies, and what a broken one looks like. */
 
+import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -86,6 +87,26 @@ test('a preview is shown under a policy by which it can do nothing, in frames of
   // Browsers refuse to show a sandboxed page that has one.
   expect(headers['cross-origin-opener-policy']).toBeUndefined();
   expect((await ask({ path: '/preview/msg_1', headers: COOKIE })).status).toBe(400);
+});
+
+test('a draft is shown in a frame in which one script runs, and nothing else, without an origin', async () => {
+  const { ask } = await startDashboard();
+  const { status, headers, body: text } = await ask({ path: '/preview/draft', headers: COOKIE });
+  expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  const [, script = ''] = /<script>([^]*)<\/script>/.exec(text) ?? [];
+  const hash = createHash('sha256').update(script).digest('base64');
+  expect(String(headers['content-security-policy']).split('; ')).toEqual([
+    'sandbox allow-scripts',
+    "default-src 'none'",
+    `script-src 'sha256-${hash}'`,
+    "style-src 'unsafe-inline'",
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'self'",
+  ]);
+  expect(headers).toMatchObject({ 'x-frame-options': 'SAMEORIGIN', 'cache-control': 'no-store' });
+  expect(headers['cross-origin-opener-policy']).toBeUndefined();
 });
 
 test('what does not exist is 404, what cannot be had now 503', async () => {

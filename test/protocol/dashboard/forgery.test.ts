@@ -95,6 +95,7 @@ test.each([
   '/api/messages/x/source',
   '/api/session',
   '/preview/x',
+  '/preview/draft',
 ])('a page of another site, or of another port of our host, gets nothing from %s', async (path) => {
   const { ask, asBrowser } = await startDashboard();
   for (const site of ['cross-site', 'same-site']) {

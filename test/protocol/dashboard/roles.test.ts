@@ -55,6 +55,7 @@ const FILES: readonly (readonly [path: string, from: (typeof ROLES)[number]])[] 
   ['/api/messages/msg_x/source', 'viewer'],
   ['/api/messages/msg_x/parts/0', 'viewer'],
   ['/preview/msg_x?view=html', 'viewer'],
+  ['/preview/draft', 'viewer'],
   ['/api/events', 'viewer'],
   ['/api/export?query=&format=csv', 'operator'],
   ['/api/backups/x', 'admin'],

@@ -11,6 +11,7 @@ import {
   Globe,
   Inbox,
   LayoutDashboard,
+  LayoutTemplate,
   ListOrdered,
   LogOut,
   type LucideIcon,
@@ -49,7 +50,7 @@ const GROUPS: readonly (readonly [label: string | null, ...places: Place[]])[] =
   [null, ['o', LayoutDashboard]],
   ['Mail', ['m', Mails], ['q', ListOrdered], ['i', Inbox]],
   ['Delivery', ['r', Send], ['t', Route], ['d', Globe], ['l', Ban], ['p', Gauge]],
-  ['Applications', ['w', Webhook], ['e', FileClock]],
+  ['Applications', ['f', LayoutTemplate], ['w', Webhook], ['e', FileClock]],
   ['Installation', ['s', Settings], ['u', Users], ['a', Activity], ['y', ServerCog]],
 ];
 const FROM: Readonly<Partial<Record<keyof typeof JUMPS, Role>>> = { w: 'admin', u: 'admin', a: 'admin' };

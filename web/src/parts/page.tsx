@@ -13,6 +13,7 @@ export function Page({
   back,
   actions,
   narrow = false,
+  wide = false,
   children,
 }: {
   /** In words, for the tab and, without `heading`, the page. */
@@ -25,6 +26,8 @@ export function Page({
   readonly actions?: ReactNode;
   /** For forms and text, which are hard to read when wide. */
   readonly narrow?: boolean;
+  /** For two sheets side by side, each of which needs room. */
+  readonly wide?: boolean;
   readonly children: ReactNode;
 }) {
   useTitle(title);
@@ -32,7 +35,7 @@ export function Page({
     <div
       className={classNames(
         'mx-auto w-full px-4 pt-5 pb-16 sm:px-7 lg:pt-7',
-        narrow ? 'max-w-3xl' : 'max-w-7xl',
+        narrow ? 'max-w-3xl' : wide ? 'max-w-[112rem]' : 'max-w-7xl',
       )}
     >
       {back && <BackLink {...back} />}

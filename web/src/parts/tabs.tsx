@@ -16,6 +16,7 @@ export function Tabs<Value extends string>({
   tabs: all,
   value,
   onChange,
+  keep = false,
 }: {
   /** What they are tabs of, read aloud. */
   readonly label: string;
@@ -23,6 +24,8 @@ export function Tabs<Value extends string>({
   readonly tabs: readonly (Tab<Value> | false)[];
   readonly value: Value;
   readonly onChange: (value: Value) => void;
+  /** What is not shown stays as it is: fields keep what can be undone in them. */
+  readonly keep?: boolean;
 }) {
   const tabs = all.filter((tab) => tab !== false);
   return (
@@ -42,7 +45,7 @@ export function Tabs<Value extends string>({
         ))}
       </Base.List>
       {tabs.map((tab) => (
-        <Base.Panel key={tab.value} value={tab.value} className="pt-4 outline-offset-4">
+        <Base.Panel key={tab.value} value={tab.value} keepMounted={keep} className="pt-4 outline-offset-4">
           {tab.content}
         </Base.Panel>
       ))}

@@ -87,20 +87,29 @@ export function DueAt({ at }: { readonly at: string }) {
   return Date.parse(at) > now ? <Time at={at} ahead /> : <span title={at}>due</span>;
 }
 
-/** A line of what was taken away, or added. */
-export function DiffLine({ kind, text }: { readonly kind: 'removed' | 'added'; readonly text: string }) {
-  const isAdded = kind === 'added';
+const DIFFERENCES = {
+  same: ['', 'text-soft'],
+  removed: ['−', 'bg-failed-soft text-failed'],
+  added: ['+', 'bg-delivered-soft text-delivered'],
+} as const;
+
+/** A line of what was taken away, or added, or of what is around it. `close` is for many of them. */
+export function DiffLine({
+  kind,
+  text,
+  close = false,
+}: {
+  readonly kind: keyof typeof DIFFERENCES;
+  readonly text: string;
+  readonly close?: boolean;
+}) {
+  const [sign, look] = DIFFERENCES[kind];
   return (
-    <div
-      className={classNames(
-        'flex gap-2 px-3 py-1 font-mono text-sm',
-        isAdded ? 'bg-delivered-soft text-delivered' : 'bg-failed-soft text-failed',
-      )}
-    >
-      <span aria-hidden className="select-none">
-        {isAdded ? '+' : '−'}
+    <div className={classNames('flex gap-2 px-3 font-mono text-sm', close ? 'py-px' : 'py-1', look)}>
+      <span aria-hidden className="w-[1ch] shrink-0 select-none">
+        {sign}
       </span>
-      <span className="sr-only">{kind}: </span>
+      {kind !== 'same' && <span className="sr-only">{kind}: </span>}
       <span className="min-w-0 break-all whitespace-pre-wrap">{text}</span>
     </div>
   );
