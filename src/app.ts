@@ -5,11 +5,12 @@
 
 import { createReception, type Reception } from './accounts/reception.ts';
 import { banner, type Condition, MachineFailure, prepareFirstRun, statusLine } from './app/banner.ts';
+import { admitDeveloper, type DevAccess, type DevMode, devFaults, earlyDevFaults } from './app/dev.ts';
 import { readNotes } from './app/listener-parts.ts';
 import { createListeners, type Listeners } from './app/listeners.ts';
 import { LiveConfig } from './app/live-config.ts';
 import { announced } from './app/observation.ts';
-import { removeRuntime, writeRuntime } from './app/ports.ts';
+import { type BoundPorts, loggedPorts, removeRuntime, writeRuntime } from './app/ports.ts';
 import { applyRelays } from './app/relays.ts';
 import { openStorage, type Storage } from './app/storage.ts';
 import { keepDomains, keepJournal, keepRequests, keepSuppressions } from './app/upkeep.ts';
@@ -59,6 +60,8 @@ export interface AppOptions {
   readonly say: (text: string) => void;
   /** How log lines are written to the standard output: for machines or for people. */
   readonly logFormat: 'json' | 'text';
+  /** For one developer's machine: the log goes to the standard error. Absent: for production. */
+  readonly dev?: DevMode;
 }
 
 /** The service, running. */
@@ -67,6 +70,8 @@ export interface App {
   readonly failed: Promise<number>;
   /** Where it listens and what is wrong, in a line. */
   status(): string;
+  /** Where it listens. */
+  ports(): BoundPorts;
   /** Reads the configuration and the certificate anew: SIGHUP. */
   reload(): Promise<void>;
   /** Stops accepting, gives what is under way its time, and closes everything. */
@@ -83,8 +88,13 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** The file descriptor of the standard output. */
+function refuseFaults(faults: readonly Fault[]): void {
+  if (faults.length > 0) throw new ConfigurationError(faults);
+}
+
+/** The file descriptors of the standard output and the standard error. */
 const STDOUT = 1;
+const STDERR = 2;
 /** How much larger a control request may be than the message in it: base64, and the JSON around it. */
 const CONTROL_OVERHEAD = 1.5;
 
@@ -148,7 +158,8 @@ class Service implements App {
     // The machine may fail before there is a log to say so in.
     const broken = Promise.withResolvers<Error & { readonly code: string }>();
     const early = earlyConfig(this.#options);
-    if (early.faults.length > 0) throw new ConfigurationError(early.faults);
+    const { dev } = this.#options;
+    refuseFaults([...early.faults, ...(dev === undefined ? [] : earlyDevFaults(early))]);
     const node = nodeId(early.node.name, random);
     const { database } = early;
     const eventsKept = early.events.keep;
@@ -162,8 +173,8 @@ class Service implements App {
 
     const known = { denied: this.#denied, history: this.#history, topics: this.#topics };
     const own = { ...known, events: this.#events, node, version };
-    const bound = () => this.#listeners?.ports ?? NOTHING_BOUND;
-    const work = createWork({ storage, live, log, clock, random, ...own, bound });
+    const facts = { bound: () => this.#listeners?.ports ?? NOTHING_BOUND, capturesAll: dev !== undefined };
+    const work = createWork({ storage, live, log, clock, random, ...own, ...facts });
     this.#work = work;
     const { engine, nodes } = work;
     this.#denials = tallyDenials({ events: this.#events, store: storage.store, node, clock, log });
@@ -174,8 +185,7 @@ class Service implements App {
     const words = createMessageWords({ ...storage, previewer: this.#previewer });
     const readers = { words, preflight: this.#preflighter };
     const reception = this.#receive(storage, live, log);
-    const firstRun = await prepareFirstRun(reception, this.#options.environment);
-    if (firstRun.kind === 'faulty') throw new ConfigurationError([firstRun.fault]);
+    const { access, setUpPath } = await this.#admit(reception, storage);
     const operations = this.#operations(storage, live, work, readers, reception);
     const door = announced(createDoor({ operations, journal: storage.journal, clock, log }), this.#events);
     // biome-ignore format: names alone, then what is made here
@@ -183,6 +193,7 @@ class Service implements App {
       storage, live, ...work, log, clock, random, version, node, dataDir, ...readers, operations, door, reception,
       notes: await readNotes(storage.registry, live.loaded.vault?.keyId ?? null, random),
       events: this.#events,
+      dev: access,
       onFailure,
       failed: () => failure.failed,
       ready: () => !this.#leaving && engine.intake.suspended(null) === null && this.#reachesStore(),
@@ -194,26 +205,20 @@ class Service implements App {
     const maxRequestBytes = () => live.config.api.maxMessageBytes * CONTROL_OVERHEAD;
     this.#control = await listenForControl({ dataDir, door, maxRequestBytes, log });
     writeRuntime(layout.runtime, version, ports);
-    this.#upkeep = Promise.all([
-      this.#keepDomains(storage, live, log),
-      this.#keepJournal(storage, live, log),
-      keepSuppressions({ ...storage, clock, log, signal: this.#stopping.signal }),
-      this.#keepRequests(storage, live, log),
-      reception.keep(this.#stopping.signal),
-      clock.keep(log, this.#stopping.signal),
-    ]);
+    this.#upkeep = this.#keepUp(storage, live, log, reception);
     this.#started = true;
-    const { api, apiTls, webui } = ports;
-    const smtp = ports.smtp.join(' ');
-    const smtpTls = ports.smtpTls.join(' ');
-    log.info('service.started', { version, api, apiTls, webui, smtp, smtpTls });
-    const setUpPath = firstRun.kind === 'link' ? firstRun.path : null;
-    say(banner(version, dataDir, live.config, ports, this.#condition(), setUpPath));
+    log.info('service.started', { version, ...loggedPorts(ports) });
+    if (dev === undefined) say(banner(version, dataDir, live.config, ports, this.#condition(), setUpPath));
   }
 
   status(): string {
     const { ports } = this.#listeners ?? {};
     return ports === undefined ? 'Starting' : statusLine(ports, this.#condition());
+  }
+
+  ports(): BoundPorts {
+    if (this.#listeners === null) throw new Error('it does not listen yet');
+    return this.#listeners.ports;
   }
 
   #condition(): Condition {
@@ -261,11 +266,13 @@ class Service implements App {
     const revision = () => storage.registry.revision();
     const firstRevision = await revision();
     const loaded = loadConfig({ ...this.#options, stored: await stored() });
-    if (loaded.faults.length > 0) throw new ConfigurationError(loaded.faults);
+    refuseFaults(
+      this.#options.dev === undefined ? loaded.faults : [...loaded.faults, ...devFaults(loaded.config)],
+    );
     if (loaded.vault !== null) await storage.holdSecretKey(loaded.vault.keyId);
     const publish = (next: Loaded) => publishTable(next, storage.registry, clock.wall());
     const first = { ...loaded, routesVersion: await publish(loaded) };
-    const destination = new Output(STDOUT, clock);
+    const destination = new Output(this.#options.dev === undefined ? STDOUT : STDERR, clock);
     const log = createLog({ ...first.config.log, format, clock, destination, ring: this.#lastLines });
     this.#log = log;
     logEvents(this.#events, log);
@@ -293,24 +300,32 @@ class Service implements App {
     return { live, log };
   }
 
-  #keepDomains({ registry }: Storage, live: LiveConfig, log: ServiceLog): Promise<void> {
+  /** Who may use the dashboard at first: the developer whose machine this is, or whoever claims it. */
+  async #admit(
+    reception: Reception,
+    { keyring }: Storage,
+  ): Promise<{ readonly access: DevAccess | null; readonly setUpPath: string | null }> {
+    const { clock, random, dev, environment } = this.#options;
+    if (dev !== undefined)
+      return { access: await admitDeveloper(dev, keyring, clock, random), setUpPath: null };
+    const firstRun = await prepareFirstRun(reception, environment);
+    if (firstRun.kind === 'faulty') throw new ConfigurationError([firstRun.fault]);
+    return { access: null, setUpPath: firstRun.kind === 'link' ? firstRun.path : null };
+  }
+
+  /** Does what is done every now and then, until the service stops. */
+  #keepUp(storage: Storage, live: LiveConfig, log: ServiceLog, reception: Reception): Promise<unknown> {
     const { clock, random } = this.#options;
-    const resolution = () => live.loaded;
-    const reload = () => live.reload();
     const { signal } = this.#stopping;
-    return keepDomains({ registry, resolution, reload, clock, random, log, signal });
-  }
-
-  #keepJournal({ journal }: Storage, live: LiveConfig, log: ServiceLog): Promise<void> {
-    const { clock } = this.#options;
-    const days = () => live.config.retention.activityDays;
-    return keepJournal({ journal, clock, log, days, signal: this.#stopping.signal });
-  }
-
-  #keepRequests({ requests }: Storage, live: LiveConfig, log: ServiceLog): Promise<void> {
-    const { clock } = this.#options;
-    const days = () => live.config.retention.requestsDays;
-    return keepRequests({ requests, clock, log, days, signal: this.#stopping.signal });
+    const parts = { ...storage, clock, random, log, signal };
+    return Promise.all([
+      keepDomains({ ...parts, resolution: () => live.loaded, reload: () => live.reload() }),
+      keepJournal({ ...parts, days: () => live.config.retention.activityDays }),
+      keepSuppressions(parts),
+      keepRequests({ ...parts, days: () => live.config.retention.requestsDays }),
+      reception.keep(signal),
+      clock.keep(log, signal),
+    ]);
   }
 
   #receive(storage: Storage, live: LiveConfig, log: ServiceLog): Reception {

@@ -71,6 +71,7 @@ export function dashboard(
     feed,
     downloads,
     visitors: dashboardVisitors(parts, bound),
+    servesPlain: parts.dev !== null,
     siteDirectory: SITE,
     maxMessageBytes: () => live.config.api.maxMessageBytes,
     maxEventStreams: () => live.config.webui.maxEventStreams,
@@ -169,16 +170,17 @@ function changedTopics(before: ReadonlyMap<string, Counts>, now: ReadonlyMap<str
   return [...changed];
 }
 
-type Parts = Pick<ListenerParts, 'reception' | 'notes' | 'live' | 'storage' | 'version' | 'log'>;
+type Parts = Pick<ListenerParts, 'reception' | 'notes' | 'live' | 'storage' | 'version' | 'log' | 'dev'>;
 
 const HOST_KEY = 'webui.allowed_hosts';
 const MAX_HOSTS = 100;
 
 /** Receives the users of the dashboard. `bound` is read at every request. */
 function dashboardVisitors(parts: Parts, bound: BoundPorts): Visitors {
-  const { reception, notes, live, version } = parts;
+  const { reception, notes, live, version, dev } = parts;
   return createVisitors({
     reception,
+    resident: dev?.resident ?? null,
     version,
     instance: notes.instance,
     trustedProxies: () => cidrs(live.config.webui.trustedProxies),

@@ -12,6 +12,7 @@ import type { Events } from '../observe/events.ts';
 import type { Operations } from '../operations/table.ts';
 import type { Preflight } from '../preflight/contract.ts';
 import { NOTE_PREFIX, type Registry } from '../store/registry.ts';
+import type { DevAccess } from './dev.ts';
 import type { LiveConfig } from './live-config.ts';
 import type { Storage } from './storage.ts';
 
@@ -41,6 +42,8 @@ export interface ListenerParts {
   readonly notes: DashboardNotes;
   /** Reads the text of stored messages. */
   readonly words: MessageWords;
+  /** Who may use it without signing in; null: nobody. */
+  readonly dev: DevAccess | null;
   /** Checks messages before they are sent. */
   readonly preflight: Preflight;
   /** Called on a failure after which no mail may be accepted. */

@@ -89,7 +89,7 @@ function mailListeners(
   certificate: Certificate | null,
   bound: BoundPorts,
 ): MailListeners {
-  const { live, events, clock, random, log, ready, signal, engine, storage } = parts;
+  const { live, events, clock, random, log, ready, signal, engine, storage, dev } = parts;
   const others = storage.cluster === null ? null : { cluster: storage.cluster, node: parts.node };
   const rooms = ingestRooms(parts);
   const tls = certificate?.current ?? null;
@@ -121,8 +121,9 @@ function mailListeners(
     sharedLimitsOf(live.config, null),
     signal,
   );
+  const keyless = dev === null ? {} : { keyless: dev.key };
   return createMailListeners(
-    { live, rooms, shared, events, clock, random, log, ready, signal, webuiPort, crowd: null },
+    { live, rooms, shared, events, clock, random, log, ready, signal, webuiPort, crowd: null, ...keyless },
     tls,
   );
 }

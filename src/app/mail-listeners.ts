@@ -197,8 +197,13 @@ export function smtpPortPlan({ config, loaded }: LiveConfig): SmtpPortPlan {
 }
 
 /** The listener's options, read from the configuration each time so that changes apply live. */
-function smtpOptions({ live, webuiPort }: Pick<MailParts, 'live' | 'webuiPort'>): SmtpOptions {
+function smtpOptions({
+  live,
+  webuiPort,
+  keyless,
+}: Pick<MailParts, 'live' | 'webuiPort' | 'keyless'>): SmtpOptions {
   return {
+    keyless: keyless ?? null,
     get webuiPort() {
       return webuiPort();
     },

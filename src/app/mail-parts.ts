@@ -1,5 +1,6 @@
 import type { SecureContextOptions } from 'node:tls';
 import type { Config } from '../config/schema.ts';
+import type { ApiKey } from '../domain/key.ts';
 import type { SigningKeys } from '../ingest/authenticator.ts';
 import type { IngestDeps } from '../ingest/http/options.ts';
 import type { IngestShared, SharedLimits } from '../ingest/shared.ts';
@@ -45,6 +46,8 @@ export interface MailParts
   readonly live: { readonly config: Config };
   readonly rooms: IngestRooms;
   readonly shared: IngestShared;
+  /** The key that clients have who may send over SMTP without one; absent: none. */
+  readonly keyless?: ApiKey;
   /** Counts SMTP connections over all threads that share the ports; null: there is only this one. */
   readonly crowd: Crowd | null;
 }

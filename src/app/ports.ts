@@ -51,6 +51,11 @@ export function writeRuntime(file: string, version: string, ports: BoundPorts): 
   renameSync(draft, file);
 }
 
+/** The bound ports as the log tells them. */
+export function loggedPorts({ api, apiTls, webui, smtp, smtpTls }: BoundPorts) {
+  return { api, apiTls, webui, smtp: smtp.join(' '), smtpTls: smtpTls.join(' ') };
+}
+
 /** Removes `runtime.json` when the service stops listening. */
 export function removeRuntime(file: string): void {
   rmSync(file, { force: true });

@@ -23,6 +23,7 @@ import { MailSigner } from '../signing/signer.ts';
 import type { NodeBeat } from '../store/cluster.ts';
 import { PROVIDER_MEMORY } from '../transport/providers/limits.ts';
 import { createWebhookPost } from '../transport/providers/webhook-post.ts';
+import { capturing } from './dev.ts';
 import { fileWebhooks } from './file-webhooks.ts';
 import type { LiveConfig } from './live-config.ts';
 import { applyRelays, relayStates, type TransportParts } from './relays.ts';
@@ -39,6 +40,8 @@ interface WorkParts extends OwnKnowledge {
   /** This process's id, new at every start. */
   readonly node: string;
   readonly bound: () => BoundSmtp;
+  /** Everything is captured, whatever the routes say. */
+  readonly capturesAll: boolean;
 }
 
 /** The engine with its transports, and the other nodes. */
@@ -55,11 +58,12 @@ export interface Work {
 
 /** Makes the engine with the configured relays; it does not run yet. */
 export function createWork(parts: WorkParts): Work {
-  const { storage, live, events, clock, random, log, node, version, bound } = parts;
+  const { storage, live, events, clock, random, log, node, version, bound, capturesAll } = parts;
   const keysOf = createSigningKeys();
   const signer = new MailSigner({ keys: () => keysOf(live.config.domains), clock, log });
   const self = ownNode(node, live.config, version, clock.wall());
   const nodes = createNodesSight(storage.cluster, self, clock);
+  const settings = engineSettingsOf(() => live.loaded);
   const engine: Engine = createEngine({
     ...storage,
     clock,
@@ -67,7 +71,7 @@ export function createWork(parts: WorkParts): Work {
     events,
     signer,
     node,
-    settings: engineSettingsOf(() => live.loaded),
+    settings: capturesAll ? capturing(settings) : settings,
     returnPath: returnPathsOf(() => live.config),
     postWebhook: createWebhookPost({
       clock,

@@ -5,6 +5,7 @@ import { adminCommand } from './admin.ts';
 import { backupCommand } from './backup.ts';
 import { configCommand } from './config.ts';
 import { type Context, inheritOptions, withCommonOptions } from './context.ts';
+import { devCommand } from './dev.ts';
 import { doctorCommand } from './doctor.ts';
 import { domainsCommand } from './domains.ts';
 import { eventsCommand } from './events.ts';
@@ -45,6 +46,7 @@ function program(context: Context, asJson: boolean): Command {
     .enablePositionalOptions()
     .hook('preAction', inheritOptions)
     .addCommand(serveCommand(context))
+    .addCommand(devCommand(context))
     .addCommand(keysCommand(context))
     .addCommand(sendCommand(context))
     .addCommand(sendmailCommand(context))
@@ -76,7 +78,8 @@ function program(context: Context, asJson: boolean): Command {
 }
 
 const START = `
-Start with:
+For your own machine: waybill dev
+Start a server with:
   waybill serve
   waybill keys create shop
   waybill send --from me@example.org --to you@example.net --subject Hello --text 'It works.'

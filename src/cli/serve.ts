@@ -53,16 +53,24 @@ async function reload(app: App, manager: ServiceManager | null): Promise<void> {
   }
 }
 
-async function start(given: CommonOptions, { terminal, clock, random }: Context): Promise<App> {
-  const { environment } = terminal;
+async function start(given: CommonOptions, context: Context): Promise<App> {
+  const { environment } = context.terminal;
   const dataDir = dataDirectory(given.data, environment);
   makeDataDirectory(dataDir);
+  const logFormat: AppOptions['logFormat'] = process.stdout.isTTY && !given.json ? 'text' : 'json';
+  return await startServer({ dataDir, configFile: given.config, logFormat, environment }, context);
+}
+
+/** Starts the server. Throws `Exit` where its configuration, the machine or the disk prevents that. */
+export async function startServer(
+  given: Omit<AppOptions, 'version' | 'clock' | 'random' | 'say'>,
+  { terminal, clock, random }: Context,
+): Promise<App> {
+  const { dataDir } = given;
   // Loaded only now: the other commands do not need it, and start sooner without.
   const { startApp, ConfigurationError } = await import('../app.ts');
   const say = (text: string) => terminal.err(text);
-  const logFormat: AppOptions['logFormat'] = process.stdout.isTTY && !given.json ? 'text' : 'json';
-  const surroundings = { environment, version: version(), clock, random, say };
-  const options = { dataDir, configFile: given.config, logFormat, ...surroundings };
+  const options = { ...given, version: version(), clock, random, say };
   try {
     return await startApp(options);
   } catch (error) {
@@ -84,9 +92,9 @@ function isNoRoom(error: unknown): error is Error {
   return error.code === 'store_full' || error.code === 'ENOSPC' || error.code === 'EDQUOT';
 }
 
-/** Resolves with the exit status 0 when a signal asks for the end. */
-function toldToStop(): Promise<0> {
+/** Resolves with the exit status 0 when one of these signals asks for the end. */
+export function toldToStop(signals: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT']): Promise<0> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(0));
+    for (const signal of signals) process.once(signal, () => resolve(0));
   });
 }

@@ -43,3 +43,16 @@ test.each([
 ])('%s is refused by the member that is wrong', (rows, fault) => {
   expect(resolved(rows).faults.map(formatFault).join('\n')).toContain(fault);
 });
+
+test('webhooks.private_urls lists URLs, or says that any may be private', () => {
+  const of = (urls: string) =>
+    resolve({
+      environment: { WAYBILL_WEBHOOKS__PRIVATE_URLS: urls },
+      file: null,
+      stored: { settings: new Map(), relays: [] },
+      readSecret: () => '',
+    });
+  expect(of('*').config.webhooks.privateUrls).toEqual(['*']);
+  expect(of('http://10.0.0.5/a').config.webhooks.privateUrls).toEqual(['http://10.0.0.5/a']);
+  expect(of('http://*').faults.map(formatFault).join()).toContain('or * for any');
+});

@@ -54,6 +54,9 @@ export const WEBHOOK_FIELDS = {
   allow_private: rowField(flag, false, 'It may lead to private and loopback addresses, and over plain HTTP.'),
 };
 
+/** In `webhooks.private_urls`: every URL. */
+export const ANY_URL = '*';
+
 const endpoints = rowsOf(WEBHOOK_FIELDS, {
   from: (values: RowValues<typeof WEBHOOK_FIELDS>): FileWebhook => ({
     name: values.name,
@@ -93,7 +96,11 @@ export const WEBHOOK_SETTINGS = {
   },
   'webhooks.private_urls': {
     ...live(
-      listOf(webUrl),
+      listOf(
+        text('a URL such as http://10.0.0.5:8080/waybill, or * for any', (raw) => {
+          return raw === ANY_URL || webUrl.read(raw) !== undefined;
+        }),
+      ),
       [],
       'URLs of webhooks that may lead to private and loopback addresses, and over plain HTTP, each in full. Can only be set in the file and the environment.',
     ),

@@ -233,6 +233,7 @@ function timeOrNull(ms: number | null): string | null {
   return ms === null ? null : formatTimestamp(ms);
 }
 
-function newKeyId(random: Random): string {
+/** An id for a new key. */
+export function newKeyId(random: Random): string {
   return `key_${Buffer.from(random.fill(new Uint8Array(ID_BYTES))).toString('hex')}`;
 }

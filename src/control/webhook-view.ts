@@ -1,3 +1,4 @@
+import { ANY_URL } from '../config/settings-webhooks.ts';
 /** Webhooks as seen by the one who asks: whose endpoints they may see and change, with names of keys in place of ids. */
 import type { ApiKey } from '../domain/key.ts';
 import { isWebhookType, type WebhookEndpoint, type WebhookTry } from '../domain/webhook.ts';
@@ -143,7 +144,7 @@ export function mayBePrivate(
   { resolution }: Pick<WebhookDeps, 'resolution'>,
 ): boolean {
   const { privateUrls, endpoints } = resolution().config.webhooks;
-  if (privateUrls.includes(url)) return true;
+  if (privateUrls.includes(url) || privateUrls.includes(ANY_URL)) return true;
   // What a row of the file may, no other endpoint with its URL may.
   return (
     inFile !== null && endpoints.some((one) => one.allowPrivate && one.name === inFile && one.url === url)

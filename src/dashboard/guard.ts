@@ -41,12 +41,16 @@ export function requireOwnHost(exchange: Exchange, settings: GuardSettings): str
  * Throws the 403 problem unless a request that changes something comes from a page of ours: its browser says so by
  * `Origin` or `Sec-Fetch-Site`, and both must agree if present. `host` comes from {@link requireOwnHost}.
  */
-export function requireOwnOrigin({ headers }: Pick<Exchange, 'headers'>, host: string): void {
+export function requireOwnOrigin(
+  { headers, secure }: Pick<Exchange, 'headers' | 'secure'>,
+  host: string,
+): void {
   const { origin } = headers;
   const site = headers['sec-fetch-site'];
   const said = origin !== undefined || site !== undefined;
   const agrees =
-    (origin === undefined || isOrigin(origin, host)) && (site ?? 'same-origin') === 'same-origin';
+    (origin === undefined || isOrigin(origin, `${secure ? 'https' : 'http'}://${host}`)) &&
+    (site ?? 'same-origin') === 'same-origin';
   if (said && agrees) return;
   throw new Problem(
     403,
@@ -64,8 +68,8 @@ export function refuseForeignFetch({ headers }: Pick<Exchange, 'headers'>): void
   throw new Problem(403, 'origin_not_allowed', 'This comes from a page of another origin.');
 }
 
-function isOrigin(origin: string, host: string): boolean {
-  return withoutPort(origin.toLowerCase()) === withoutPort(`https://${host}`);
+function isOrigin(origin: string, own: string): boolean {
+  return withoutPort(origin.toLowerCase()) === withoutPort(own);
 }
 
 /** Browsers omit the default port. */

@@ -30,6 +30,8 @@ export interface DashboardContent extends CallDeps, DownloadDeps {
   /** The built page. */
   readonly site: Site;
   readonly streams: EventStreams;
+  /** Plain HTTP is served, not led to TLS: only where nobody else can hear it. */
+  readonly servesPlain: boolean;
 }
 
 /** A request for a path. */
@@ -112,7 +114,7 @@ export async function answerRequest(
   harden(exchange);
   if (!PROBES.has(exchange.path)) requireSource(exchange, settings);
   const match = ROUTER.match(exchange.path);
-  if (!exchange.secure) redirectToTls(exchange, settings);
+  if (!exchange.secure && !content.servesPlain) redirectToTls(exchange, settings);
   else if (match === null) await answerPage(exchange, settings, content);
   else if (exchange.method === 'OPTIONS') exchange.empty(204, { Allow: match.allow });
   else await answerMatch(exchange, settings, content, match);

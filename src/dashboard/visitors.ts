@@ -35,6 +35,8 @@ export interface Visitors {
 
 export interface VisitorsOptions extends CallDeps, Surroundings {
   readonly reception: Reception;
+  /** Who is signed in without having signed in: the developer whose machine this is. Null: nobody. */
+  readonly resident: Found | null;
   /** Identifies this installation in its cookie: letters and digits. */
   readonly instance: string;
   /** `webui.trusted_proxies` */
@@ -67,7 +69,7 @@ const STATUSES: Readonly<Record<RefusalCode, number>> = {
 
 /** The users of the dashboard, by the session in a cookie. */
 export function createVisitors(options: VisitorsOptions): Visitors {
-  const { reception, trustedProxies } = options;
+  const { reception, trustedProxies, resident } = options;
   const cookie = new SessionCookie(options.instance);
   const budget = new Budget(REQUEST_MEMORY);
 
@@ -76,7 +78,7 @@ export function createVisitors(options: VisitorsOptions): Visitors {
     agent: exchange.headers['user-agent'] ?? '',
   });
   const findOf = async (exchange: Exchange, token: string | null): Promise<Found | null> =>
-    token === null ? null : await reception.sessions.find(token, isUse(exchange));
+    (token === null ? null : await reception.sessions.find(token, isUse(exchange))) ?? resident;
 
   const show = async (exchange: Exchange, found: Found | null) =>
     exchange.json(200, await sessionView(found, hostOf(exchange), options));

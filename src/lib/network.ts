@@ -37,6 +37,13 @@ export function parseCidrs(list: readonly string[]): CidrsResult {
   return { ok: true, cidrs: { contains: remembered((address) => inAny(ranges, address)) } };
 }
 
+/** Whether an address is this machine's own loopback. */
+export function isLoopback(address: string): boolean {
+  return LOOPBACK.some((range) => overlap(range, address));
+}
+
+const LOOPBACK = ['127.0.0.0/8', '::1/128'];
+
 /** Whether two ranges have an address in common. False for invalid ranges. */
 export function overlap(a: string, b: string): boolean {
   const first = parseRange(a);

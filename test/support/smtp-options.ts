@@ -55,6 +55,7 @@ export function smtpTestOptions({ settings, limits, others }: SmtpDifferences = 
     postmaster: 'postmaster@waybill.test',
     allowedCidrs: cidrs(...DEFAULTS.listener.allowedCidrs),
     trustedProxies: cidrs(...DEFAULTS.listener.trustedProxies),
+    keyless: null,
     sources: [],
     domains: new Set(),
     bounces: NO_BOUNCES,

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { type Fault, formatFault } from '../../config/fault.ts';
 import type { Config } from '../../config/schema.ts';
+import { isLoopback } from '../../lib/network.ts';
 import type { Finding } from '../../operations/system.ts';
 import { fail, ok, skipped, warn } from './finding.ts';
 import type { Check, Premises } from './premises.ts';
-import { isInside, isLoopback, setOf } from './ranges.ts';
+import { isInside, setOf } from './ranges.ts';
 
 /** The mode bits that let others than a file's owner read it. */
 const OTHERS = 0o077;

@@ -1,10 +1,11 @@
 import { isFullName, serverName } from '../../config/names.ts';
 import { lookUpAddresses } from '../../dns/hosts.ts';
 import type { DnsRefusal } from '../../dns/resolver.ts';
+import { isLoopback } from '../../lib/network.ts';
 import type { Finding } from '../../operations/system.ts';
 import { fail, ok, skipped, warn } from './finding.ts';
 import type { Check, Premises } from './premises.ts';
-import { isInside, isLoopback } from './ranges.ts';
+import { isInside } from './ranges.ts';
 
 const NAME = 'host name';
 /** Addresses whose names are looked up. */

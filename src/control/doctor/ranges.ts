@@ -14,16 +14,10 @@ const INSIDE = [
 ];
 
 const inside = setOf(INSIDE);
-const loopback = setOf(['127.0.0.0/8', '::1/128']);
 
 /** Whether an address belongs to a network of ours, not to the Internet. */
 export function isInside(address: string): boolean {
   return inside.contains(address);
-}
-
-/** Whether an address is this machine's own loopback. */
-export function isLoopback(address: string): boolean {
-  return loopback.contains(address);
 }
 
 /** The set of configured ranges, which are known to be valid; the empty set if they are not. */

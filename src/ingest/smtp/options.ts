@@ -1,4 +1,4 @@
-import type { NamedSource } from '../../domain/key.ts';
+import type { ApiKey, NamedSource } from '../../domain/key.ts';
 import type { FeedbackDesk, Intake } from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
@@ -84,6 +84,8 @@ export interface SmtpOptions {
   readonly trustedProxies: CidrSet;
   /** Registered sending domains: lower case, A-labels. */
   readonly domains: ReadonlySet<string>;
+  /** The key that clients have who may send without one; null: none. */
+  readonly keyless: ApiKey | null;
   /** `listener.sources`, in order. */
   readonly sources: readonly { readonly source: NamedSource; readonly cidrs: CidrSet }[];
   readonly bounces: BounceOptions;

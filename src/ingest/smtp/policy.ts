@@ -41,11 +41,18 @@ export class Policy {
 
   /** The origin of a new connection (address normalised), before the client has said anything. */
   origin({ address, isHidden }: Client): Origin {
-    const { sources, allowedCidrs } = this.#options;
+    const { sources, allowedCidrs, keyless } = this.#options;
     const allowed = !isHidden && allowedCidrs.contains(address);
     // A row names and limits a client that may send; it admits nobody.
     const row = allowed ? sources.find(({ cidrs }) => cidrs.contains(address)) : undefined;
-    return { address, isHidden, source: row?.source ?? null, allowed, key: null, box: null };
+    return {
+      address,
+      isHidden,
+      source: row?.source ?? null,
+      allowed,
+      key: allowed ? keyless : null,
+      box: null,
+    };
   }
 
   /**
@@ -54,7 +61,7 @@ export class Policy {
    */
   renew({ key, box, ...client }: Origin): Origin | Promise<Origin | Refusal> {
     const origin = this.origin(client);
-    if (key === null) return origin;
+    if (key === null || key === origin.key) return origin;
     const again = this.#keyCheck.again(key, client);
     const withKey = (found: ApiKey | Refusal) => ('reply' in found ? found : { ...origin, key: found, box });
     return again instanceof Promise ? again.then(withKey) : { ...origin, key: again, box };

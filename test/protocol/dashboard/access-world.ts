@@ -54,6 +54,7 @@ export async function startAccess() {
   });
   const visitors = createVisitors({
     reception,
+    resident: null,
     version: '1.0.0',
     instance: INSTANCE,
     trustedProxies: () => cidrs('127.0.0.0/8'),

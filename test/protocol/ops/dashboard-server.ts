@@ -130,6 +130,7 @@ export async function startDashboard(setup: Setup = {}) {
   const dashboard = createDashboard({
     hosts: ['127.0.0.1'],
     port: 0,
+    servesPlain: false,
     certificate: {
       current: pair,
       onChange: (listener) => {

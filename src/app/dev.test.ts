@@ -1,0 +1,64 @@
+import { createServer, type Server } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { SETTINGS } from '../../test/simulation/scene.ts';
+import { bindAll } from '../lib/listen.ts';
+import { capturing, devEnvironment, devFaults, loopbackHosts } from './dev.ts';
+
+const HOSTS = ['127.0.0.1'];
+
+/** A port that another program has. */
+async function takenPort(): Promise<number> {
+  const { servers, port } = await bindAll(HOSTS, 0, createServer, () => {});
+  onTestFinished(() => Promise.all(servers.map(closed)).then(() => {}));
+  return port;
+}
+
+function closed(server: Server): Promise<unknown> {
+  return new Promise((resolve) => server.close(resolve));
+}
+
+async function freePort(): Promise<number> {
+  const { servers, port } = await bindAll(HOSTS, 0, createServer, () => {});
+  await Promise.all(servers.map(closed));
+  return port;
+}
+
+test('ports that are free are taken, the first of several; else any', async () => {
+  const [taken, other, free] = [await takenPort(), await takenPort(), await freePort()];
+  const ports = await devEnvironment({}, HOSTS, { api: [free], webui: [taken], smtp: [other, free] });
+  expect(ports).toMatchObject({
+    WAYBILL_API__PORT: String(free),
+    WAYBILL_WEBUI__PORT: '0',
+    WAYBILL_LISTENER__PORTS: String(free),
+    WAYBILL_API__BIND: '127.0.0.1',
+  });
+});
+
+test('what the developer says counts, but for where an installation may be', async () => {
+  const said = { WAYBILL_API__PORT: '9000', WAYBILL_LOG__LEVEL: 'debug', WAYBILL_DATA: '/srv/mail' };
+  const environment = await devEnvironment(said, HOSTS);
+  expect(environment).toMatchObject({ WAYBILL_API__PORT: '9000', WAYBILL_LOG__LEVEL: 'debug' });
+  expect(environment['WAYBILL_DATA']).toBeUndefined();
+});
+
+test('no section may listen on another address than loopback', () => {
+  const on = (...bind: string[]) => ({ bind });
+  expect(devFaults({ api: on(...loopbackHosts()), webui: on('::1'), listener: on('127.0.0.2') })).toEqual([]);
+  const faults = devFaults({ api: on('127.0.0.1'), webui: on('127.0.0.1', '0.0.0.0'), listener: on('::') });
+  expect(faults.map(({ key, value }) => [key, value])).toEqual([
+    ['webui.bind', '0.0.0.0'],
+    ['listener.bind', '::'],
+  ]);
+  expect(faults[0]?.rule).toContain('asks nobody for a password');
+});
+
+test('everything is captured, whatever the routes say', () => {
+  let settings = { ...SETTINGS, reports: { ...SETTINGS.reports, relay: 'out' } };
+  const captured = capturing(() => settings);
+  const first = captured();
+  expect(first.routing).toEqual({ version: 2, rules: [], defaultRelay: 'inbox', postmaster: null });
+  expect(first.reports.relay).toBeNull();
+  expect(captured(), 'made once').toBe(first);
+  settings = { ...settings, routing: { ...SETTINGS.routing, version: 3 } };
+  expect(captured().routing).toEqual({ version: 3, rules: [], defaultRelay: 'inbox', postmaster: null });
+});

@@ -1,0 +1,217 @@
+/** `waybill dev`, as a developer and a script use it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { MAIN } from '../peers/server.ts';
+import { SmtpClient } from '../peers/smtp-client.ts';
+
+interface Access {
+  readonly dashboard: string;
+  readonly api: string;
+  readonly smtp: { readonly host: string; readonly port: number };
+  readonly key: string;
+  readonly data: string;
+  readonly temporary: boolean;
+}
+
+/** Ports that no other test has. */
+const ANY_PORTS = { WAYBILL_API__PORT: '0', WAYBILL_WEBUI__PORT: '0', WAYBILL_LISTENER__PORTS: '0' };
+
+function launch(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('WAYBILL_'));
+  const env = { ...Object.fromEntries(inherited), ...ANY_PORTS, ...environment };
+  const child = spawn(process.execPath, [MAIN, 'dev', ...args], { env });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const printed = { out: '', err: '' };
+  child.stdout.on('data', (chunk: Buffer) => {
+    printed.out += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    printed.err += chunk.toString();
+  });
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { child, printed, exited };
+}
+
+/** Starts it, and waits for the line for scripts. */
+async function started(args: readonly string[] = [], environment: NodeJS.ProcessEnv = {}) {
+  const launched = launch(['--json', ...args], environment);
+  const { printed, exited } = launched;
+  let isOver = false;
+  void exited.then(() => {
+    isOver = true;
+  });
+  await expect.poll(() => isOver || printed.out.includes('\n'), { timeout: 60_000, interval: 20 }).toBe(true);
+  if (isOver) throw new Error(`it ended: ${printed.err}`);
+  const access: Access = JSON.parse(printed.out.slice(0, printed.out.indexOf('\n')));
+  return { ...launched, access };
+}
+
+async function stopped({ child, exited }: { child: ChildProcess; exited: Promise<number | null> }) {
+  child.kill('SIGINT');
+  return await exited;
+}
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'waybill-dev-test-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+function asKey({ key }: Pick<Access, 'key'>): Record<string, string> {
+  return { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+}
+
+/** Calls an operation of the dashboard, as its page does, without having signed in. */
+async function call({ dashboard }: Access, operation: string, request: object): Promise<Response> {
+  const headers = { 'content-type': 'application/json', origin: new URL(dashboard).origin };
+  return await fetch(`${dashboard}/api/call/${operation}`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(request),
+  });
+}
+
+test('it captures all mail, asks for no password, and leaves nothing behind', async () => {
+  const configured = join(folder(), 'waybill.yaml');
+  writeFileSync(
+    configured,
+    `delivery: { default_relay: out }
+relays: [{ name: out, type: smtp, host: 127.0.0.1, port: 9, tls: none }]
+routes: [{ name: all, match: { recipient_domain: example.net }, via: [out] }]
+`,
+  );
+  const running = await started(['--config', configured]);
+  const { access } = running;
+  expect(access.temporary).toBe(true);
+  expect(existsSync(access.data)).toBe(true);
+
+  // Over SMTP, nobody signs in: the key that was printed sees the mail all the same.
+  const client = await SmtpClient.connect(access.smtp.port);
+  await client.reply();
+  for (const line of ['EHLO app', 'MAIL FROM:<a@example.com>', 'RCPT TO:<ann@shop.test>', 'DATA'])
+    expect(await client.ask(line)).toMatch(/^[23]/);
+  client.say('Subject: Code', '', 'Your code is 482913.', '.');
+  expect(await client.reply()).toMatch(/^250/);
+  client.destroy();
+  const found = await fetch(`${access.api}/api/v1/inbox/wait?to=ann@shop.test&timeout=20`, {
+    headers: asKey(access),
+  });
+  expect(await found.json()).toMatchObject({ message: { subject: 'Code' }, codes: ['482913'] });
+
+  // The dashboard, over plain HTTP; but not for a page of another origin.
+  const session = await fetch(`${access.dashboard}/api/session`);
+  expect(await session.json()).toMatchObject({ state: 'signed_in', user: { role: 'admin' } });
+  const foreign = await fetch(`${access.dashboard}/api/call/listKeys`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: 'http://localhost:3000' },
+    body: '{}',
+  });
+  expect(foreign.status).toBe(403);
+
+  // Mail of a live key, that a rule sends by a relay, is captured too.
+  const made = await call(access, 'createKey', {
+    name: 'live',
+    test: false,
+    scopes: ['messages:send', 'messages:read'],
+    expiresAt: null,
+    rateLimit: null,
+    cidrs: [],
+    senderDomains: [],
+  });
+  const { secret } = (await made.json()) as { secret: string };
+  const sent = await fetch(`${access.api}/api/v1/messages`, {
+    method: 'POST',
+    headers: asKey({ key: secret }),
+    body: JSON.stringify({ from: 'a@example.com', to: ['bob@example.net'], subject: 'Live', text: 'x' }),
+  });
+  const receipt = (await sent.json()) as { id: string };
+  expect(receipt).toMatchObject({ message: 'Captured in the local inbox; nothing will be sent.' });
+  const record = () =>
+    fetch(`${access.api}/api/v1/messages/${receipt.id}`, { headers: asKey({ key: secret }) });
+  await expect
+    .poll(async () => (await record()).json(), { timeout: 20_000 })
+    .toMatchObject({ outcome: 'captured' });
+
+  expect(await stopped(running)).toBe(0);
+  expect(existsSync(access.data)).toBe(false);
+  expect(running.printed.out.trim().split('\n'), 'one line for scripts').toHaveLength(1);
+}, 120_000);
+
+test('an endpoint on the same machine is told of a bounce', async () => {
+  const told: string[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    told.push(JSON.parse(Buffer.concat(chunks).toString()).type);
+    response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const running = await started();
+  const { access } = running;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/waybill`;
+  const post = (path: string, body: object) =>
+    fetch(`${access.api}/api/v1/${path}`, {
+      method: 'POST',
+      headers: asKey(access),
+      body: JSON.stringify(body),
+    });
+  expect((await post('webhooks', { url })).status).toBe(201);
+  await post('messages', { from: 'a@example.com', to: ['bounce@shop.test'], subject: 'x', text: 'x' });
+  await expect.poll(() => told, { timeout: 30_000 }).toContain('message.bounced');
+  expect(await stopped(running)).toBe(0);
+}, 120_000);
+
+test('a directory of its own is kept, with the key', async () => {
+  const data = join(folder(), 'kept');
+  const first = await started(['--data', data]);
+  expect(first.access).toMatchObject({ data, temporary: false });
+  const sent = await fetch(`${first.access.api}/api/v1/messages`, {
+    method: 'POST',
+    headers: asKey(first.access),
+    body: JSON.stringify({ from: 'a@example.com', to: ['ann@example.net'], subject: 'Kept', text: 'x' }),
+  });
+  const { id } = (await sent.json()) as { id: string };
+  expect(await stopped(first)).toBe(0);
+  const second = await started(['--data', data]);
+  expect(second.access.key).toBe(first.access.key);
+  const record = () => fetch(`${second.access.api}/api/v1/messages/${id}`, { headers: asKey(second.access) });
+  await expect
+    .poll(async () => (await record()).json(), { timeout: 20_000 })
+    .toMatchObject({ subject: 'Kept', outcome: 'captured' });
+  expect(await stopped(second)).toBe(0);
+}, 120_000);
+
+test('it refuses what would expose it, or capture the mail of an installation', async () => {
+  const foreign = folder();
+  writeFileSync(join(foreign, 'waybill.db'), '');
+  // biome-ignore format: a table
+  const cases: [args: string[], environment: NodeJS.ProcessEnv, code: number, told: string][] = [
+    [['--host', '0.0.0.0'], {}, 2, 'the dashboard asks nobody for a password'],
+    [[], { WAYBILL_WEBUI__BIND: '0.0.0.0' }, 1, 'webui.bind = 0.0.0.0: must be a loopback address'],
+    [[], { WAYBILL_DATABASE__URL: 'postgres://waybill@db.example.com/waybill' }, 1, 'database.url: must not be set'],
+    [['--data', foreign], {}, 1, 'is not a directory of waybill dev'],
+  ];
+  for (const [args, environment, code, told] of cases) {
+    const { printed, exited } = launch(args, environment);
+    expect(await exited, printed.err).toBe(code);
+    expect(printed.err).toContain(told);
+  }
+  expect(readdirSync(foreign)).toEqual(['waybill.db']);
+}, 120_000);
+
+test('people are told where it listens, and what to paste', async () => {
+  const running = launch([]);
+  await expect.poll(() => running.printed.out, { timeout: 60_000 }).toContain('Ctrl-C ends it.');
+  expect(running.printed.out).toMatch(/Dashboard +http:\/\/localhost:\d+/);
+  expect(running.printed.out).toMatch(/Test key +wb_test_/);
+  expect(await stopped(running)).toBe(0);
+}, 120_000);
