@@ -45,8 +45,9 @@ export async function createListeners(parts: ListenerParts): Promise<Listeners> 
   const wanted = portsOf(live.config);
   const bound: Bound = { api: null, apiTls: null, webui: null, smtp: [], smtpTls: [], faults: [] };
   const certificate = needsCertificate(wanted) ? await loadCertificate(certificateOptions(parts)) : null;
-  const mail = takesMail(wanted) ? mailListeners(parts, certificate, bound) : null;
-  certificate?.onChange((pair) => mail?.setSecureContext(pair));
+  const offered = offersTls(parts, wanted) ? certificate : null;
+  const mail = takesMail(wanted) ? mailListeners(parts, offered, bound) : null;
+  offered?.onChange((pair) => mail?.setSecureContext(pair));
   const observation = observe(parts, bound, certificate, {
     smtpConnections: () => mail?.connections ?? 0,
     bytesInFlight: () => mail?.bytesInFlight ?? 0,
@@ -139,6 +140,14 @@ function takesSmtp({ smtp, smtpTls }: NodePorts): boolean {
 /** Whether any port uses TLS, STARTTLS included. */
 function needsCertificate(ports: NodePorts): boolean {
   return ports.webui !== null || ports.apiTls !== null || takesSmtp(ports);
+}
+
+/**
+ * Whether the API and SMTP offer TLS. A developer's server does where the configuration speaks of it: applications use
+ * STARTTLS wherever they see it, and then refuse a certificate that nobody vouches for.
+ */
+function offersTls({ dev, live }: ListenerParts, { apiTls, smtpTls }: NodePorts): boolean {
+  return dev === null || live.config.tls.certFile !== null || apiTls !== null || smtpTls.length > 0;
 }
 
 function certificateOptions({ live, dataDir, clock, random, log }: ListenerParts) {

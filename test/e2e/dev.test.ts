@@ -5,6 +5,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MailpitClient } from 'mailpit-api';
+import { createTransport } from 'nodemailer';
 import { expect, onTestFinished, test } from 'vitest';
 import { MAIN } from '../peers/server.ts';
 import { SmtpClient } from '../peers/smtp-client.ts';
@@ -140,6 +142,37 @@ routes: [{ name: all, match: { recipient_domain: example.net }, via: [out] }]
   expect(await stopped(running)).toBe(0);
   expect(existsSync(access.data)).toBe(false);
   expect(running.printed.out.trim().split('\n'), 'one line for scripts').toHaveLength(1);
+}, 120_000);
+
+test('a test suite for Mailpit needs another URL, and nothing else', async () => {
+  const running = await started();
+  const { smtp, api, key } = running.access;
+  const transport = createTransport({ ...smtp, secure: false });
+  await transport.sendMail({
+    from: 'shop@example.com',
+    to: 'ann@shop.test',
+    subject: 'Order 7',
+    text: 'Thanks.',
+  });
+  transport.close();
+  const mailpit = new MailpitClient(`${api}/mailpit`, { auth: { username: 'dev', password: key } });
+  const message = await mailpit.waitForMessage({ query: 'subject:"Order 7"' }, { timeout: 20_000 });
+  expect(message).toMatchObject({ Text: 'Thanks.', To: [{ Address: 'ann@shop.test' }] });
+  expect(await stopped(running)).toBe(0);
+}, 120_000);
+
+test('it offers STARTTLS where TLS is configured: a client would refuse a certificate of its own making', async () => {
+  const offers = async (environment: NodeJS.ProcessEnv) => {
+    const running = await started([], environment);
+    const client = await SmtpClient.connect(running.access.smtp.port);
+    await client.reply();
+    const said = await client.ask('EHLO app');
+    client.destroy();
+    expect(await stopped(running)).toBe(0);
+    return said.includes('STARTTLS');
+  };
+  expect(await offers({})).toBe(false);
+  expect(await offers({ WAYBILL_API__TLS_ENABLED: 'true', WAYBILL_API__TLS_PORT: '0' })).toBe(true);
 }, 120_000);
 
 test('an endpoint on the same machine is told of a bounce', async () => {
