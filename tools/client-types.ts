@@ -126,6 +126,7 @@ function definitionOf(schema: z.core.$ZodType, way: Way): string {
       const known = z.globalRegistry.get(schema)?.['enum'];
       return way === 'sent' && Array.isArray(known) ? words(known) : 'string';
     }
+    case 'unknown':
     case 'number':
     case 'boolean':
     case 'null':

@@ -160,7 +160,7 @@ function certificateOptions({ live, dataDir, clock, random, log }: ListenerParts
 function ingestRooms(parts: ListenerParts): IngestRooms {
   const { engine, storage, live, clock } = parts;
   const { intake, acts } = engine;
-  const { views, spool, keyring, suppressions, requests } = storage;
+  const { views, spool, keyring, suppressions, templates, requests } = storage;
   return {
     intake,
     acts,
@@ -170,6 +170,7 @@ function ingestRooms(parts: ListenerParts): IngestRooms {
     keyring,
     signing: signingKeys(keyring, () => live.loaded.vault),
     suppressions,
+    templates,
     requests,
     readWords: readWordsOf(parts),
     preflight: parts.preflight,

@@ -32,7 +32,16 @@ export interface MailListeners {
 export interface IngestRooms
   extends Pick<
     IngestDeps,
-    'intake' | 'acts' | 'desk' | 'readWords' | 'preflight' | 'admin' | 'spool' | 'views' | 'outlook'
+    | 'intake'
+    | 'acts'
+    | 'desk'
+    | 'readWords'
+    | 'preflight'
+    | 'admin'
+    | 'spool'
+    | 'views'
+    | 'outlook'
+    | 'templates'
   > {
   readonly keyring: Keyring;
   readonly signing: SigningKeys;

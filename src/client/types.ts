@@ -42,6 +42,13 @@ export interface Submission {
   /** The body as HTML. */
   readonly html?: string | null | undefined;
   /**
+   * The alias or id of a template whose published version says what the message says; not beside subject, text and
+   * html. It is rendered at acceptance.
+   */
+  readonly template?: string | null | undefined;
+  /** The values for the names in the template. A name without a value refuses the message. */
+  readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
+  /**
    * Header fields by name, as text without line breaks. At most `api.max_headers` (default 50) and
    * `api.max_header_bytes` (default 65536). Fields that Waybill writes itself (From, Subject, Content-*, Received, …)
    * are refused by name.

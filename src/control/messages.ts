@@ -12,6 +12,7 @@ import { type ParameterTable, type ParameterValues, readParameters } from '../in
 import { messagesJson, statusJson } from '../ingest/http/record.ts';
 import { fieldsFromJson } from '../ingest/http/schema.ts';
 import { buildSubmission } from '../ingest/http/submission.ts';
+import { asksForTemplate, RenderableTemplates, withTemplate } from '../ingest/http/templating.ts';
 import { verdictOf } from '../ingest/http/verdict.ts';
 import { inSlices } from '../lib/clock.ts';
 import { createTokenSource, isMessageId } from '../lib/id.ts';
@@ -104,8 +105,12 @@ async function submit(message: unknown, token: string, deps: LocalDeps): Promise
 async function compose(message: unknown, token: string, deps: LocalDeps): Promise<Submission> {
   const context = operatorContext(token, deps);
   const { api } = deps.resolution().config;
+  // People send few messages: nothing is worth keeping.
+  const templates = new RenderableTemplates(deps.templates);
   try {
-    const submission = await inSlices(buildSubmission(fieldsFromJson(message), context, api));
+    const given = fieldsFromJson(message);
+    const read = asksForTemplate(given) ? await withTemplate(given, { templates }) : given;
+    const submission = await inSlices(buildSubmission(read, context, api));
     return { ...submission, source: 'cli', sourceAddress: null, keyId: null, keyName: null };
   } catch (error) {
     throw asOperationError(error);

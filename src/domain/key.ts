@@ -8,6 +8,8 @@ export const SCOPES = [
   'feedback:write',
   'suppressions:read',
   'suppressions:write',
+  'templates:read',
+  'templates:write',
   'webhooks:manage',
   'admin',
 ] as const;

@@ -26,6 +26,7 @@ import { BATCH_SIZE_ADVICE, requireType, textTooLarge } from './read-fields.ts';
 import { fieldsFromJson } from './schema.ts';
 import { buildSubmission } from './submission.ts';
 import { submissionContext } from './submission-context.ts';
+import { asksForTemplate, withTemplate } from './templating.ts';
 import { verdictOf } from './verdict.ts';
 
 /**
@@ -140,9 +141,9 @@ async function judgeOne(
     if (textBytes > limits.maxMessageBytes) throw textTooLarge(textBytes, limits.maxMessageBytes);
     const { maxJsonDepth: maxDepth, maxJsonValues: maxValues } = limits;
     const fields = fieldsFromJson(parseJson(joinBody(pieces), { maxDepth, maxValues }), refusals.suggester);
-    const read = { ...fields, whole: 'The message' };
+    const read = asksForTemplate(fields) ? await withTemplate(fields, deps) : fields;
     const context = submissionContext(call, key === null ? null : keyInBatch(key, index), deps);
-    const submission = await inSlices(buildSubmission(read, context, limits));
+    const submission = await inSlices(buildSubmission({ ...read, whole: 'The message' }, context, limits));
     if (!read.fields.dryRun) return { index, submission };
     return { index, verdict: await verdictOf(submission, deps) };
   } catch (error) {

@@ -11,6 +11,7 @@ import { RAW_PARAMETERS } from './raw.ts';
 import { STATUS_PARAMETERS } from './record.ts';
 import { REQUESTS_PARAMETERS } from './requests.ts';
 import { IMPORT_PARAMETERS, REMOVAL_PARAMETERS, SUPPRESSIONS_PARAMETERS } from './suppressions.ts';
+import { TEMPLATE_PARAMETERS } from './templates.ts';
 import { DELIVERIES_PARAMETERS } from './webhooks.ts';
 
 /**
@@ -19,7 +20,7 @@ import { DELIVERIES_PARAMETERS } from './webhooks.ts';
  */
 
 interface OpenEndpoint {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Named segments are in braces. */
   readonly path: string;
   readonly query: ParameterTable;
@@ -37,6 +38,8 @@ const SUPPRESS: Access = { ...SEND, scopes: ['suppressions:write', 'admin'] };
 const FEEDBACK: Access = { ...SEND, scopes: ['feedback:write'] };
 const WEBHOOKS: Access = { ...READ, scopes: ['webhooks:manage', 'admin'] };
 const MANAGE: Access = { ...WEBHOOKS, window: 'send' };
+const TEMPLATES: Access = { ...READ, scopes: ['templates:read', 'admin'] };
+const EDIT: Access = { ...SEND, scopes: ['templates:write', 'admin'] };
 const CONTENT: Access = { ...READ, scopes: ['messages:content'] };
 /** For administrators: to view and to act. */
 const OVERSEE: Access = { scheme: 'bearer', scopes: ['admin'], window: 'read' };
@@ -69,6 +72,12 @@ export const ENDPOINTS = {
   checkSuppressions:    { method: 'POST', path: '/api/v1/suppressions/check',     access: SUPPRESSED, query: NONE },
   removeSuppressions:   { method: 'DELETE', path: '/api/v1/suppressions/{address}', access: SUPPRESS, query: REMOVAL_PARAMETERS },
   listRequests:         { method: 'GET',  path: '/api/v1/requests',               access: READ,    query: REQUESTS_PARAMETERS },
+  listTemplates:        { method: 'GET',  path: '/api/v1/templates',              access: TEMPLATES, query: NONE },
+  getTemplate:          { method: 'GET',  path: '/api/v1/templates/{template}',   access: TEMPLATES, query: TEMPLATE_PARAMETERS },
+  saveTemplate:         { method: 'PUT',  path: '/api/v1/templates/{template}',   access: EDIT,    query: NONE },
+  publishTemplate:      { method: 'POST', path: '/api/v1/templates/{template}/publish', access: EDIT, query: NONE },
+  renderTemplate:       { method: 'POST', path: '/api/v1/templates/{template}/render', access: TEMPLATES, query: NONE },
+  removeTemplate:       { method: 'DELETE', path: '/api/v1/templates/{template}', access: EDIT,    query: NONE },
   listWebhooks:         { method: 'GET',  path: '/api/v1/webhooks',               access: WEBHOOKS, query: NONE },
   addWebhook:           { method: 'POST', path: '/api/v1/webhooks',               access: MANAGE,  query: NONE },
   getWebhook:           { method: 'GET',  path: '/api/v1/webhooks/{webhook}',     access: WEBHOOKS, query: NONE },

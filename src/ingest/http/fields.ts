@@ -1,3 +1,4 @@
+import type { TemplateValues } from '../../domain/template.ts';
 import { type FieldFault, Problem } from '../../http/problem.ts';
 
 /**
@@ -12,6 +13,10 @@ export interface Fields {
   readonly subject: string;
   readonly text: string | null;
   readonly html: string | null;
+  /** The alias or id of the template that says what the message says. */
+  readonly template: string | null;
+  /** The values for its names. */
+  readonly variables: TemplateValues | null;
   readonly headers: readonly NamedValue[];
   readonly attachments: readonly AttachmentField[];
   readonly tags: readonly string[];
@@ -70,6 +75,8 @@ export const NO_FIELDS: Fields = {
   subject: '',
   text: null,
   html: null,
+  template: null,
+  variables: null,
   headers: [],
   attachments: [],
   tags: [],
@@ -100,6 +107,10 @@ export interface ReadFields {
   readonly pointTo: PointTo;
   /** The name of the whole when no field is at fault; absent for `The body`. */
   readonly whole?: string;
+  /** A subject that is given beside a template wins over the template's. */
+  readonly ownSubject?: boolean;
+  /** The subject as given, if a template's may have taken its place. */
+  readonly givenSubject?: string;
   /** The send time as given, if it counts from now: repeats are compared by this text. */
   readonly relativeSendAt?: string;
 }

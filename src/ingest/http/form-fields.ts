@@ -5,6 +5,7 @@ import { formatTimestamp } from '../../lib/clock.ts';
 import { contentIdOf } from '../../mail/part.ts';
 import { isDate } from '../../mail/trace.ts';
 import type { AttachmentField, FieldName, Fields, NamedValue, PointTo, ReadFields } from './fields.ts';
+import { valuesIn } from './templating.ts';
 import { unknownField } from './unknown-field.ts';
 
 /**
@@ -31,6 +32,7 @@ const SINGLE: Readonly<Record<string, SingleName>> = {
   subject: 'subject',
   text: 'text',
   html: 'html',
+  template: 'template',
   'o:priority': 'priority',
   'o:send-at': 'sendAt',
   'o:deliverytime': 'sendAt',
@@ -69,8 +71,13 @@ const UNNAMED: Readonly<Record<string, Unnamed>> = {
     detail: 'Write a name after "v:", such as "v:order".',
   },
 };
+/** Mailgun's names; text is made of HTML whatever is asked for. */
+const VARIABLES = 't:variables';
+const TEXT_OF_HTML = 't:text';
 const NOT_FOR_FILES = 'Must be a plain field, without a filename; put files into "attachment" and "inline".';
-const FORM_FIELDS = [SINGLE, FLAGS, ADDRESSES, FILES].flatMap(Object.keys).concat('o:tag', ...ONLY_NO);
+const FORM_FIELDS = [SINGLE, FLAGS, ADDRESSES, FILES]
+  .flatMap(Object.keys)
+  .concat('o:tag', VARIABLES, TEXT_OF_HTML, ...ONLY_NO);
 
 /** Reads a submission from a form. Faulty fields are reported and left out, so that the others are still checked. */
 export function fieldsFromForm(entries: readonly FormEntry[]): ReadFields {
@@ -87,6 +94,7 @@ type SingleName =
   | 'subject'
   | 'text'
   | 'html'
+  | 'template'
   | 'priority'
   | 'sendAt'
   | 'stream'
@@ -103,6 +111,7 @@ class FormReader {
     subject: '',
     text: null,
     html: null,
+    template: null,
     sendAt: null,
     priority: null,
     stream: null,
@@ -126,6 +135,7 @@ class FormReader {
   readonly #faults: FieldFault[] = [];
   readonly #suggester = new Suggester();
   #sendAtName = 'o:send-at';
+  #variables: Fields['variables'] = null;
 
   /** Takes a plain field. An empty one equals an absent one. */
   value(name: string, value: string): void {
@@ -137,6 +147,8 @@ class FormReader {
     else if (flag !== undefined) this.#takeFlag(flag, name, value);
     else if (addresses !== undefined) append(this.#addresses[addresses], value);
     else if (name === 'o:tag') append(this.#tags, value);
+    else if (name === VARIABLES) this.#takeVariables(value);
+    else if (name === TEXT_OF_HTML) this.#takeTextOfHtml(value);
     else if (unnamed !== undefined) this.#takeUnnamed(unnamed, name, value);
     else if (name.startsWith('h:')) this.#takeNamed('headers', this.#headers, name, value);
     else if (name.startsWith('v:')) this.#takeNamed('metadata', this.#metadata, name, value);
@@ -171,6 +183,7 @@ class FormReader {
     const { to, cc, bcc } = this.#addresses;
     const fields: Fields = {
       ...this.#single,
+      variables: this.#variables,
       to: { texts: to, lists: true },
       cc: { texts: cc, lists: true },
       bcc: { texts: bcc, lists: true },
@@ -198,6 +211,18 @@ class FormReader {
     const flag = parseFlag(value);
     if (flag === null) this.#reject(field, name, 'type', 'Must be "yes" or "no".');
     else this.#single[field] = flag;
+  }
+
+  #takeVariables(value: string): void {
+    if (this.#again('variables', VARIABLES, VARIABLES) || value === '') return;
+    const read = valuesIn(value);
+    if ('values' in read) this.#variables = read.values;
+    else this.#reject('variables', VARIABLES, read.code, read.detail);
+  }
+
+  #takeTextOfHtml(value: string): void {
+    if (value !== '' && parseFlag(value) === null)
+      this.#fault(TEXT_OF_HTML, 'type', 'Must be "yes" or "no".');
   }
 
   #takeNamed(field: 'headers' | 'metadata', list: NamedValue[], name: string, value: string): void {
@@ -249,6 +274,7 @@ class FormReader {
 /** The form's name of a field, where it is not the JSON name. */
 const FORM_NAMES: Partial<Record<FieldName, string>> = {
   attachments: 'attachment',
+  variables: VARIABLES,
   tags: 'o:tag',
   priority: 'o:priority',
   stream: 'o:stream',

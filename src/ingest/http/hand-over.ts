@@ -10,12 +10,13 @@ import type { Views } from '../../store/views.ts';
 import type { Call } from './call.ts';
 import type { InProgress } from './idempotency.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
+import type { TemplatingDeps } from './templating.ts';
 import { type Verdict, type VerdictDeps, verdictOf, withSuppressed } from './verdict.ts';
 
 /** From checked submissions to receipts: the engine's answers in the client's terms. */
 
 /** What every way of submitting needs. */
-export interface SubmitDeps {
+export interface SubmitDeps extends TemplatingDeps {
   readonly intake: Intake;
   readonly sending: VerdictDeps['sending'];
   readonly suppressions: VerdictDeps['suppressions'];
@@ -39,7 +40,7 @@ export type Outcome =
 
 /** A checked submission; or a receipt: of what was accepted while it was read, or for a repeat of the first one. */
 export type ReadRequest =
-  | { readonly submission: Submission; readonly dryRun: boolean }
+  | { readonly submission: Submission; readonly dryRun: boolean; readonly ofTemplate?: boolean }
   | { readonly receipt: Receipt };
 
 /** The answer to an accepted message. */
@@ -75,7 +76,9 @@ export async function takeOne(
     const request = await read(budget);
     if ('receipt' in request) return { kind: 'receipt', receipt: request.receipt };
     const { submission } = request;
-    if (submission.copies !== undefined) reserveMore(call.exchange, budget, submission.content.sizeBytes);
+    // What a template says was no part of the body, and so were copies.
+    if (submission.copies !== undefined || request.ofTemplate === true)
+      reserveMore(call.exchange, budget, submission.content.sizeBytes);
     if (request.dryRun) return { kind: 'verdict', verdict: await verdictOf(submission, deps) };
     await call.checkKey();
     const receipt = await deps.inProgress.alone(id, submission.idempotency?.key ?? null, () =>

@@ -15,6 +15,7 @@ import type { UnsubscribeTerms } from '../unsubscribing.ts';
 import type { HookDeps } from './hook.ts';
 import type { ReadWords } from './inbox.ts';
 import type { RequestRecorder } from './request-log.ts';
+import type { TemplateSource } from './templating.ts';
 import type { VerdictDeps } from './verdict.ts';
 
 /** What the ingestion API needs. */
@@ -36,6 +37,7 @@ export interface IngestDeps {
   readonly hooks: HookDeps['hooks'];
   readonly spool: Pick<Spool, 'read'>;
   readonly views: Views;
+  readonly templates: TemplateSource;
   /** Predicts when waiting recipients are tried next. */
   readonly outlook: Outlook;
   /** Parses a message's text. Throws a `Problem`. */

@@ -46,6 +46,15 @@ import {
   answerSuppressionRemoval,
   answerSuppressions,
 } from './suppressions.ts';
+import {
+  answerTemplate,
+  answerTemplatePublication,
+  answerTemplateRemoval,
+  answerTemplateRendering,
+  answerTemplateSaving,
+  answerTemplates,
+} from './templates.ts';
+import { RenderableTemplates } from './templating.ts';
 import { showUnsubscribe, takeUnsubscribe } from './unsubscribe.ts';
 import { Watchers } from './watchers.ts';
 import {
@@ -115,6 +124,7 @@ function partsOf(deps: IngestDeps, options: IngestOptions) {
     ...shared,
     options,
     limits: () => options.limits,
+    templates: new RenderableTemplates(deps.templates),
     watchers: new Watchers(events, { max: options.maxWaitingReaders, signal }),
     tail: new EventTail(deps, { max: options.maxEventReaders }),
     nextToken: createTokenSource(clock, random),
@@ -146,6 +156,12 @@ function handlersOf(parts: ReturnType<typeof partsOf>): Readonly<Record<keyof ty
     checkSuppressions: (call) => answerSuppressionCheck(call, parts),
     removeSuppressions: (call) => answerSuppressionRemoval(call, parts),
     listRequests: (call) => answerRequests(call, parts),
+    listTemplates: (call) => answerTemplates(call, parts),
+    getTemplate: (call) => answerTemplate(call, parts),
+    saveTemplate: (call) => answerTemplateSaving(call, parts),
+    publishTemplate: (call) => answerTemplatePublication(call, parts),
+    renderTemplate: (call) => answerTemplateRendering(call, parts),
+    removeTemplate: (call) => answerTemplateRemoval(call, parts),
     listWebhooks: (call) => answerWebhooks(call, parts),
     addWebhook: (call) => answerNewWebhook(call, parts),
     getWebhook: (call) => answerWebhook(call, parts),

@@ -46,6 +46,8 @@ export const submissionSchema = z.strictObject({
   subject: z.string().nullish().meta({ description: 'At most 2,000 characters; may be empty.', examples: ['Your order'] }),
   text: z.string().nullish().meta({ description: 'The body as plain text. At least one of text, html and attachments is required.' }),
   html: z.string().nullish().meta({ description: 'The body as HTML.' }),
+  template: z.string().nullish().meta({ description: 'The alias or id of a template whose published version says what the message says; not beside subject, text and html. It is rendered at acceptance.', examples: ['welcome'] }),
+  variables: z.record(z.string(), z.unknown()).nullish().meta({ description: 'The values for the names in the template. A name without a value refuses the message.', examples: [{ name: 'Ann', items: [{ title: 'Shirt' }] }] }),
   headers: z.record(z.string(), z.string().nullable()).nullish().meta({ description: 'Header fields by name, as text without line breaks. At most `api.max_headers` (default 50) and `api.max_header_bytes` (default 65536). Fields that Waybill writes itself (From, Subject, Content-*, Received, …) are refused by name.', examples: [{ 'Reply-To': 'help@example.com', 'X-Order': '1001' }] }),
   attachments: z.array(attachmentSchema).nullish().meta({ description: 'At most `api.max_attachments` (default 500). The message as sent and the body as received may each have `api.max_message_bytes` (default 26214400); base64 makes attachments grow by 37 %.' }),
   tags: z.array(z.string().meta({ minLength: 1, maxLength: 128 })).nullish().meta({ description: 'For finding messages, never in the mail: at most `api.max_tags` (default 10), of 1 to 128 printable characters.', examples: [['orders']] }),

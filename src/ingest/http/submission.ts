@@ -38,6 +38,7 @@ import {
   type SubmissionContext,
   traceOf,
 } from './submission-context.ts';
+import { sortedValues } from './templating.ts';
 
 /** A fully checked submission: a draft to compose, and the data beside the message. */
 interface Checked extends Draft, Omit<Addresses, 'from' | 'to' | 'cc'> {
@@ -71,7 +72,7 @@ export function* buildSubmission(
   refuseSender(context.key, from.domain);
   refuseAuthors(context.key, () => writtenAuthors(checked));
   refuseIgnoring(context.key, checked.ignoresSuppression);
-  const hash = context.idempotencyKey === null ? null : yield* hashOf(checked, read.relativeSendAt);
+  const hash = context.idempotencyKey === null ? null : yield* hashOf(checked, read);
   giveBackAllBut(
     content.chunks,
     checked.attachments.map((attachment) => attachment.content),
@@ -154,7 +155,7 @@ function* composeChecked(checked: Checked, messageId: string, context: Submissio
 }
 
 /** Hashes the parsed submission, so that notation and media type make no difference. */
-function* hashOf(checked: Checked, relativeSendAt: string | undefined): Sliced<string> {
+function* hashOf(checked: Checked, { relativeSendAt, givenSubject }: ReadFields): Sliced<string> {
   const { from, to, cc, bcc, fields, tags, metadata, priority } = checked;
   const attachments: unknown[] = [];
   for (const { content, contentType, ...named } of checked.attachments)
@@ -162,9 +163,7 @@ function* hashOf(checked: Checked, relativeSendAt: string | undefined): Sliced<s
   const headers = fields.headers.map(([name, value]) => [name.toLowerCase(), value] as const);
   return digestOfJson('fields', [
     [from, to, cc, bcc],
-    fields.subject,
-    yield* digestible(fields.text),
-    yield* digestible(fields.html),
+    ...(yield* contentCompared(fields, givenSubject)),
     attachments,
     tags,
     // The time itself, however written; a past time still differs from none. What counts from now is another at each repeat.
@@ -176,6 +175,16 @@ function* hashOf(checked: Checked, relativeSendAt: string | undefined): Sliced<s
     ...(checked.ignoresSuppression ? [true] : []),
     ...(checked.box === null ? [] : [{ box: checked.box }]),
   ]);
+}
+
+/** What a template says may change: repeats are compared by what was asked for. */
+function* contentCompared(
+  { subject, text, html, template, variables }: Fields,
+  givenSubject = '',
+): Sliced<readonly unknown[]> {
+  if (template === null) return [subject, yield* digestible(text), yield* digestible(html)];
+  const values = JSON.stringify(sortedValues(variables ?? {}));
+  return [['template', template, yield* digestible(values), givenSubject]];
 }
 
 const NOTHING = new Uint8Array(0);

@@ -10,6 +10,7 @@ import { readRaw } from './raw.ts';
 import { readFields, requireType } from './read-fields.ts';
 import { buildSubmission } from './submission.ts';
 import { submissionContext } from './submission-context.ts';
+import { asksForTemplate, withTemplate } from './templating.ts';
 import { willBeSigned } from './verdict.ts';
 
 /** `POST /api/v1/messages`: turns a request into a submission, and the submission into a message (contract §2). */
@@ -31,9 +32,10 @@ export async function readSubmission(call: Call, read: ReadFields, deps: SubmitD
   readParameters(call.exchange.query, NO_PARAMETERS);
   const given = readIdempotencyKey(call.exchange);
   const context = submissionContext(call, given.key, deps);
-  const submission = await inSlices(buildSubmission(read, context, limits, given.faults));
+  const whole = asksForTemplate(read) ? await withTemplate(read, deps) : read;
+  const submission = await inSlices(buildSubmission(whole, context, limits, given.faults));
   refuseOtherwiseSigned(read, submission, deps);
-  return { submission, dryRun: read.fields.dryRun };
+  return { submission, dryRun: read.fields.dryRun, ofTemplate: read.fields.template !== null };
 }
 
 /** Throws a `Problem` 400 if the client asks for a signature that we cannot make, or for none where we sign. */

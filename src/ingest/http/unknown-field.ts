@@ -45,7 +45,7 @@ const CURES: readonly (readonly [Cure, readonly string[]])[] = [
   [HEADERS, ['headers', 'customheaders']],
   [use('attachments', 'attachment'), ['file', 'files', 'attach', 'inline', 'attachments']],
   [use('tags', 'o:tag'), ['tag', 'tags', 'o:tag', 'category', 'categories', 'emailtags']],
-  [METADATA, ['metadata', 'variables', 'customargs', 'uniqueargs', 'custom']],
+  [METADATA, ['metadata', 'customargs', 'uniqueargs', 'custom']],
   [
     use('sendAt', 'o:send-at'),
     ['sendat', 'scheduledat', 'deliverytime', 'o:deliverytime', 'o:sendat', 'deliverat'],
@@ -54,19 +54,12 @@ const CURES: readonly (readonly [Cure, readonly string[]])[] = [
   [use('box', 'o:box'), ['mailbox', 'inbox', 'inboxid', 'xwaybillbox']],
   [use('dryRun', 'o:dry-run'), ['dryrun', 'o:dryrun', 'validateonly']],
   [say(CAPTURE), ['testmode', 'o:testmode', 'sandbox', 'sandboxmode', 'mailsettings']],
+  [use('template'), ['templateid', 'templatealias', 'templatename']],
   [
-    say('There are no templates: send the finished text and html.'),
-    [
-      'template',
-      'templateid',
-      'templatealias',
-      'templatename',
-      'templatemodel',
-      't:text',
-      't:variables',
-      't:version',
-    ],
+    use('variables', 't:variables'),
+    ['templatemodel', 'templatedata', 'dynamictemplatedata', 't:variables', 'variables'],
   ],
+  [say('The published version is sent: leave it out.'), ['t:version', 'templateversion']],
   [
     say('Mail is never tracked: leave it out.'),
     [

@@ -20,7 +20,7 @@ export function engineRooms(
   calls: CallsUnderWay,
   tellStep: (call: number, step: unknown) => void,
 ): Rooms {
-  const { intake, views, acts, desk, keyring, signing, suppressions, requests } = rooms;
+  const { intake, views, acts, desk, keyring, signing, suppressions, templates, requests } = rooms;
   return {
     views,
     acts,
@@ -28,6 +28,7 @@ export function engineRooms(
     keyring,
     signing,
     suppressions,
+    templates,
     requests,
     intake: {
       accept: (packed: readonly PackedSubmission[], together: boolean) =>

@@ -27,6 +27,7 @@ export function remoteRooms(
     keyring: room('keyring'),
     signing: room('signing'),
     suppressions: room('suppressions'),
+    templates: room('templates'),
     requests: room('requests'),
     readWords: (message) => line.ask('words', 'read', [message]) as ReturnType<IngestRooms['readWords']>,
     preflight: {

@@ -22,6 +22,8 @@ beforeAll(async () => {
       'events:read',
       'suppressions:read',
       'suppressions:write',
+      'templates:read',
+      'templates:write',
       'webhooks:manage',
       'feedback:write',
       'admin',
@@ -283,6 +285,7 @@ describe('methods', () => {
       .replace('{feedback}', told.id)
       .replace('{address}', 'ann@example.org')
       .replace('{webhook}', webhook.webhook)
+      .replace('{template}', 'welcome')
       .replace('{event}', webhook.event)
       .replace('{domain}', 'x.test')
       .replace(/explain$/, 'explain?from=a@example.com&to=b@example.com');
@@ -290,6 +293,7 @@ describe('methods', () => {
   let told: Telling;
   let webhook: Awaited<ReturnType<typeof toldOf>>;
   beforeAll(async () => {
+    await world.template('welcome', { text: 'x' });
     messageId = String((await world.post(key, MAIL)).json['id']);
     told = telling(messageId);
     await world.stores.store.tell([told], TELL_RULES, { node: 'a', now: world.clock.wall() });
@@ -307,7 +311,7 @@ describe('methods', () => {
     expect([status, text]).toEqual([204, '']);
     const allowed = (headers.allow ?? '').split(', ').sort();
     const methods = Object.keys(operations).filter((name) =>
-      ['get', 'post', 'patch', 'delete'].includes(name),
+      ['get', 'post', 'put', 'patch', 'delete'].includes(name),
     );
     const expected = methods.flatMap((name) => (name === 'get' ? ['GET', 'HEAD'] : [name.toUpperCase()]));
     expect(allowed).toEqual([...expected, 'OPTIONS'].sort());

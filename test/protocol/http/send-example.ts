@@ -100,6 +100,10 @@ async function pathOf({ path, operationId }: Operation, { world, key }: Sender):
     await world.ask({ method: 'POST', path: '/api/v1/suppressions', key, body });
     return path.replace('{address}', body.address);
   }
+  if (path.includes('{template}')) {
+    await saveTemplate(world, key, operationId === 'saveTemplate' ? 'another' : 'welcome');
+    return path.replace('{template}', 'welcome');
+  }
   if (path.includes('{webhook}')) {
     const { webhook, event } = await toldOf(world, key);
     return path.replace('{webhook}', webhook).replace('{event}', event);
@@ -115,6 +119,17 @@ async function pathOf({ path, operationId }: Operation, { world, key }: Sender):
   const { headers } = await world.post(key, operationId === 'rescheduleMessage' ? { ...MAIL, sendAt } : MAIL);
   if (operationId === 'retryMessage' || operationId === 'getMessage') await attempt(world, REJECTED);
   return path.replace('/api/v1/messages/{id}', String(headers.location));
+}
+
+/** Saves two versions of a template. */
+async function saveTemplate(world: Sender['world'], key: string, alias: string): Promise<void> {
+  const path = `/api/v1/templates/${alias}`;
+  const texts = { name: 'Welcome', subject: 'Hello {{name}}', html: null };
+  for (const [basedOn, text] of [
+    [null, 'Hello.'],
+    [1, 'Hello {{name}}.'],
+  ])
+    await world.ask({ method: 'PUT', path, key, body: { ...texts, text, basedOn } });
 }
 
 /** Adds an endpoint, whose URL leads nowhere, and an event that it is told of; their ids. */

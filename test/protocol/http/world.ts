@@ -10,6 +10,7 @@ import { messageActs } from '../../../src/control/messages.ts';
 import { outlookOf } from '../../../src/control/outlook.ts';
 import { queueOperations } from '../../../src/control/queue.ts';
 import { suppressionOperations } from '../../../src/control/suppressions.ts';
+import { templateOperations } from '../../../src/control/templates.ts';
 import { webhookOperations } from '../../../src/control/webhooks.ts';
 import { PROVIDER_NAMES } from '../../../src/domain/drop-in.ts';
 import type { FeedbackToken } from '../../../src/domain/feedback.ts';
@@ -28,6 +29,7 @@ import type { VerdictDeps } from '../../../src/ingest/http/verdict.ts';
 import type { SharedLimits } from '../../../src/ingest/shared.ts';
 import type { UnsubscribeTerms } from '../../../src/ingest/unsubscribing.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
+import { createIdSource } from '../../../src/lib/id.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
 import type { Operations } from '../../../src/operations/table.ts';
 import { checkMessage } from '../../../src/preflight/rules.ts';
@@ -154,7 +156,8 @@ function queueOf({ stores, intake, clock, figures }: World) {
   };
   const list = suppressionOperations({ ...parts, ...stores, random: seededRandom(10) });
   const webhooks = webhookOperations({ ...parts, ...stores, random: seededRandom(11), server: () => null });
-  const operations = { ...queueOperations(parts), ...messageActs(parts), ...list, ...webhooks };
+  const templates = templateOperations({ ...parts, ...stores, random: seededRandom(12) });
+  const operations = { ...queueOperations(parts), ...messageActs(parts), ...list, ...webhooks, ...templates };
   return { operations, outlook: outlookOf(parts) };
 }
 
@@ -197,13 +200,14 @@ export class World extends IngestWorld {
   /** Writes the log of requests. */
   readonly recorder: RequestRecorder;
   readonly #server: HttpServer;
+  readonly #nextTemplate = createIdSource(systemClock, seededRandom(13), 'tpl_');
   #port = 0;
 
   private constructor({ limits, server, epoch, ...options }: WorldOptions) {
     super({ ...OPTIONS, ...options }, epoch);
     this.options = { ...OPTIONS, ...options, limits: { ...API_LIMITS, ...limits } };
     const { intake, stores, shared, events, clock, random, log, signal } = this;
-    const { views, suppressions } = stores;
+    const { views, suppressions, templates } = stores;
     const { operations, outlook } = queueOf(this);
     this.recorder = new RequestRecorder(
       {
@@ -221,6 +225,7 @@ export class World extends IngestWorld {
         intake,
         views,
         suppressions,
+        templates,
         shared,
         events,
         clock,
@@ -307,6 +312,21 @@ export class World extends IngestWorld {
       });
       request.end(payload);
     });
+  }
+
+  /** Saves a template, and publishes it. Returns its id. */
+  async template(
+    alias: string,
+    texts: { readonly subject?: string; readonly html?: string | null; readonly text?: string | null },
+  ): Promise<string> {
+    const { templates } = this.stores;
+    const saved = { id: this.#nextTemplate(), alias, name: alias, subject: '', html: null, text: null };
+    const newest = await templates.template(alias, null);
+    const version = { ...saved, ...texts, sample: {}, at: 0, by: '', note: '' };
+    const bounds = { templates: 100, versions: 100 };
+    expect(await templates.saveTemplate(version, newest?.version ?? null, bounds)).toBe('saved');
+    await templates.publishTemplate(alias, (newest?.version ?? 0) + 1, 0);
+    return newest?.id ?? saved.id;
   }
 
   /** Submits JSON. */

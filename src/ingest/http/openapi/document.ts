@@ -16,6 +16,7 @@ import { READING, ROUTING, SERVICE } from './reading.ts';
 import { headerRefs, problemExamples, problemsOf, refusal } from './refusals.ts';
 import { SENDING } from './sending.ts';
 import { SUPPRESSING } from './suppressing.ts';
+import { TEMPLATES } from './templates.ts';
 import { WEBHOOKS } from './webhooks.ts';
 
 const DESCRIPTIONS: Readonly<Record<OperationId, Description>> = {
@@ -23,6 +24,7 @@ const DESCRIPTIONS: Readonly<Record<OperationId, Description>> = {
   ...READING,
   ...ACTING,
   ...SUPPRESSING,
+  ...TEMPLATES,
   ...WEBHOOKS,
   ...QUEUE,
   ...ROUTING,
@@ -49,6 +51,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Reading: 'Read status, content and attempts of messages.',
   Acting: 'Cancel and retry messages.',
   Suppressions: 'The addresses that get no mail.',
+  Templates: 'What messages are made of.',
   Webhooks: 'Endpoints that are told of events.',
   Routing: 'How mail is routed.',
   Queue: 'The queue, for operators: show it, hold it, act on many messages.',
@@ -66,6 +69,7 @@ const PATH_PARAMETERS: Readonly<Record<string, { readonly description: string; r
       description: 'The id of what was told, as a list or an event gives it.',
       example: 'fbk_01kaj3v7q8x5m2c9t4r6w0ybzn',
     },
+    template: { description: 'The alias or the id of a template.', example: 'welcome' },
     webhook: {
       description: 'The id of an endpoint.',
       example: 'whe_01k9f5y7f0e2c4a8b6d0e2f4g6',

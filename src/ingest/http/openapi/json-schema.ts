@@ -14,6 +14,8 @@ import * as requestAnswers from '../request-answers.ts';
 import { attachmentSchema, submissionSchema, unsubscribeSchema } from '../submission-schema.ts';
 import * as suppressionAnswers from '../suppression-answers.ts';
 import * as suppressions from '../suppressions.ts';
+import * as templateAnswers from '../template-answers.ts';
+import * as templates from '../templates.ts';
 import * as webhookAnswers from '../webhook-answers.ts';
 import * as webhooks from '../webhooks.ts';
 
@@ -57,6 +59,9 @@ const FIELDS = {
   subject: text(SAME),
   text: text(SAME),
   html: text(SAME),
+  template: text(SAME),
+  't:variables': text('`variables` of `Submission`, as JSON.'),
+  't:text': yesNo.describe('Accepted: where a template has HTML alone, the text is made of that anyway.'),
   attachment: files('File parts, each with a filename; repeatable.'),
   inline: files('File parts that the HTML refers to, by `cid:` and the file name or Content-ID.'),
   'o:tag': z.array(z.string()).exactOptional().describe('A tag; repeatable. See `tags` of `Submission`.'),
@@ -156,6 +161,15 @@ export const NAMED = {
   RequestFault: requestAnswers.requestFaultSchema,
   NewSuppression: suppressions.newSuppressionSchema,
   SuppressionQuestion: suppressions.suppressionQuestionSchema,
+  Template: templateAnswers.templateSchema,
+  TemplateSummary: templateAnswers.templateSummarySchema,
+  Templates: templateAnswers.templatesSchema,
+  TemplateVersion: templateAnswers.templateVersionSchema,
+  RenderedTemplate: templateAnswers.renderedTemplateSchema,
+  TemplateFault: templateAnswers.templateFaultSchema,
+  TemplateToSave: templates.templateToSaveSchema,
+  TemplateToPublish: templates.templateToPublishSchema,
+  TemplateToRender: templates.templateToRenderSchema,
   Webhook: webhookAnswers.webhookSchema,
   WebhookHealth: webhookAnswers.webhookHealthSchema,
   WebhookWithSecret: webhookAnswers.webhookWithSecretSchema,

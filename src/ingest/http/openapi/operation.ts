@@ -22,7 +22,7 @@ export type Descriptions = Readonly<Partial<Record<OperationId, Description>>>;
 /** An endpoint with all that the document says of it. */
 export interface Operation extends Required<Omit<Description, 'body'>> {
   readonly operationId: OperationId;
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With named segments in braces. */
   readonly path: string;
   /** What it asks of a key; null when it needs none. */
@@ -37,6 +37,7 @@ export type Tag =
   | 'Reading'
   | 'Acting'
   | 'Suppressions'
+  | 'Templates'
   | 'Webhooks'
   | 'Routing'
   | 'Queue'

@@ -22,6 +22,7 @@ import { type Rewrite, readJsonBody } from '../read-fields.ts';
 import { base64Rule } from '../schema.ts';
 import { buildSubmission } from '../submission.ts';
 import { submissionContext } from '../submission-context.ts';
+import { asksForTemplate, withTemplate } from '../templating.ts';
 
 /** From a provider's JSON to submissions. */
 
@@ -37,6 +38,7 @@ export interface GivenMessage {
   readonly faulty?: ReadonlySet<FieldName>;
   /** See {@link ReadFields}. */
   readonly relativeSendAt?: string;
+  readonly ownSubject?: boolean;
 }
 
 /** The most faults of a body's form that are told. */
@@ -86,7 +88,8 @@ export async function toSubmission(
   deps: SubmitDeps,
   others: readonly FieldFault[] = [],
 ): Promise<Submission> {
-  const read: ReadFields = { fields: { ...NO_FIELDS, ...fields }, faulty, faults: [], ...rest };
+  const given: ReadFields = { fields: { ...NO_FIELDS, ...fields }, faulty, faults: [], ...rest };
+  const read = asksForTemplate(given) ? await withTemplate(given, deps) : given;
   const context = submissionContext(call, idempotencyKey, deps);
   return await inSlices(buildSubmission(read, context, deps.options.limits, others));
 }

@@ -104,10 +104,11 @@ const OWN: Readonly<Partial<Record<ProviderName, readonly OwnRow[]>>> = {
       },
     },
     {
-      code: 'no_templates',
+      code: 'template_missing',
       ours: 400,
-      told: [422, 1101],
-      provoke: async () => clients.ask('postmark', await clients.keyOf(), { path: '/email/withTemplate' }),
+      told: [422, 1120],
+      provoke: async () =>
+        clients.ask('postmark', await clients.keyOf(), { path: '/email/withTemplate', body: '{}' }),
     },
     {
       code: 'bounce_not_found',

@@ -89,13 +89,16 @@ describe('each error', () => {
     expect(error).toMatchObject({ statusCode: 422, code: 400 });
   });
 
-  test('a template', async () => {
+  test('a template that is not here, or that none is named', async () => {
     const template = { From: EMAIL.From, To: 'bob@example.org', TemplateAlias: 'welcome', TemplateModel: {} };
-    for (const work of [
-      postmark.sendEmailWithTemplate(template),
-      postmark.sendEmailBatchWithTemplates([template]),
-    ])
-      expect(await thrown(work)).toMatchObject({ statusCode: 422, code: 1101 });
+    expect(await thrown(postmark.sendEmailWithTemplate(template))).toMatchObject({
+      statusCode: 422,
+      code: 1101,
+    });
+    const [one] = await postmark.sendEmailBatchWithTemplates([template]);
+    expect(one).toMatchObject({ ErrorCode: 1101, Message: 'TemplateAlias: There is no template "welcome".' });
+    const { TemplateAlias: _, ...without } = template;
+    expect((await ask('/email/withTemplate', { body: without })).json).toMatchObject({ ErrorCode: 1120 });
   });
 
   test('a path, a method, a type, a size', async () => {

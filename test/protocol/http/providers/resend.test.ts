@@ -290,7 +290,7 @@ describe('each error', () => {
     ['a field that is missing', { ...EMAIL, to: undefined }, 'missing_required_field', 'Missing `to` field.'],
     ['an address that is none', { ...EMAIL, to: 'nobody' }, 'validation_error', /^to\[0\]: /],
     ['a field that does not exist', { ...EMAIL, subjekt: 'x' }, 'validation_error', /^subjekt: /],
-    ['a template', { ...EMAIL, template: { id: 'x' } }, 'validation_error', /^template: /],
+    ['a template beside texts', { ...EMAIL, template: { id: 'x' } }, 'validation_error', /^text: Comes from/],
     [
       'a file to be fetched',
       { ...EMAIL, attachments: [{ path: 'https://example.com/a' }] },

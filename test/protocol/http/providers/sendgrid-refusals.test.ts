@@ -36,7 +36,7 @@ describe('what an application catches', () => {
     ['a header that is ours', { headers: { 'X-Waybill-Tag': 'x' } }, 'headers.X-Waybill-Tag'],
     ['a reply address that is none', { replyTo: 'nobody@' }, 'reply_to.email'],
     ['a text that is empty', { text: '' }, 'content'],
-    ['a template', { templateId: 'd-1' }, 'template_id'],
+    ['a template that is not here', { templateId: 'd-1', text: '' }, 'template_id'],
     ['sections', { sections: { a: 'b' } }, 'sections'],
     ['a footer', { mailSettings: { footer: { enable: true } } }, 'mail_settings.footer'],
     ['a copy for all', { mailSettings: { bcc: { enable: true, email: 'x@y.z' } } }, 'mail_settings.bcc'],

@@ -206,7 +206,7 @@ describe('each error is of its class in the SDK', () => {
       'a condition in a template',
       { Content: { Template: { TemplateContent: { Subject: 'x', Text: '{{#if a}}' } } } },
       BadRequestException,
-      /Only names are replaced/,
+      /There are no helpers such as "if"/,
     ],
     [
       'a value that is no JSON',

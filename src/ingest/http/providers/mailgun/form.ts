@@ -28,13 +28,20 @@ export function fieldsOf(
 ): ReadFields {
   const ignorable = [...IGNORABLE, ...others];
   const asked = new Map<string, true>();
-  const read = form.map(withoutPlace).filter((entry) => {
+  const isOfTemplate = form.some(({ name }) => name === 'template');
+  const renamed = form.map(withoutPlace).map((entry) => (isOfTemplate ? withVariables(entry) : entry));
+  const read = renamed.filter((entry) => {
     if ('file' in entry || !ignorable.includes(entry.name)) return true;
     if (!ASKS_NOTHING.test(entry.value)) asked.set(entry.name, true);
     return false;
   });
   tellIgnored(exchange, Object.fromEntries(asked), ignorable);
-  return fieldsFromForm(read);
+  return { ...fieldsFromForm(read), ownSubject: true };
+}
+
+/** An older name of `t:variables`, as a header. */
+function withVariables(entry: FormEntry): FormEntry {
+  return /^h:x-mailgun-variables$/i.test(entry.name) ? { ...entry, name: 't:variables' } : entry;
 }
 
 /** `attachment[0]`: so programs in PHP name the parts of a list, Symfony's mailer among them. */
@@ -56,7 +63,15 @@ const MESSAGE = 'message';
 /** Mailgun's own SDK shows them beside a finished message, which says both itself. */
 const SAID_TWICE = ['from', 'subject'];
 const RECIPIENTS = new Set(['cc', 'bcc']);
-const CONTENT = new Set(['text', 'html', 'attachment', 'inline', 'recipient-variables']);
+const CONTENT = new Set([
+  'text',
+  'html',
+  'template',
+  't:variables',
+  'attachment',
+  'inline',
+  'recipient-variables',
+]);
 
 /** Reads the form of a finished message: it is sent by its own From, to those in `to`. */
 export function finishedFormOf(

@@ -11,6 +11,7 @@ import { rawSubmission } from '../../raw.ts';
 import { readForm } from '../../read-fields.ts';
 import { submissionContext } from '../../submission-context.ts';
 import { readSubmission, refuseOtherwiseSigned } from '../../submit.ts';
+import { asksForTemplate, withTemplate } from '../../templating.ts';
 import type { ProviderDeps } from '../provider.ts';
 import type { GivenMessage } from '../submitting.ts';
 import { judgeTogether, lengthOf, takeTogether } from '../together.ts';
@@ -27,9 +28,16 @@ export async function send(call: Call, deps: ProviderDeps): Promise<void> {
     const { given, others } = takeVariables(await readForm(exchange, { limits, budget }));
     const read = fieldsOf(exchange, others);
     if (given === null) return await readSubmission(call, read, deps);
-    return await takeForEach(call, read, given, deps, budget);
+    return await takeForEach(call, await rendered(read, deps), given, deps, budget);
   });
   answerAsMailgun(call, outcome);
+}
+
+/** The template is the same for all; what it says is filled in for each. */
+async function rendered(read: ReadFields, deps: ProviderDeps): Promise<ReadFields> {
+  if (!asksForTemplate(read)) return read;
+  const whole = await withTemplate(read, deps);
+  return { ...whole, fields: { ...whole.fields, template: null, variables: null } };
 }
 
 /** Takes a message for each recipient: all in one commit, or none. Throws a `Problem`: 400, 413, 403, 429, 401, 409, 503. */

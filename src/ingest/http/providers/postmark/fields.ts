@@ -19,17 +19,13 @@ const attachment = anyCase({
   ContentLength: z.number().nullish(),
 });
 
-/** The body of `POST /email`, and each of `POST /email/batch`. */
-export const emailSchema = anyCase({
+const letter = {
   From: text(),
   To: text(),
   Cc: text(),
   Bcc: text(),
   ReplyTo: text(),
-  Subject: text(),
   Tag: text(),
-  HtmlBody: text(),
-  TextBody: text(),
   Headers: z.array(anyCase({ Name: z.string(), Value: text() })).nullish(),
   /** django-anymail gives numbers, too. */
   Metadata: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).nullish(),
@@ -37,17 +33,32 @@ export const emailSchema = anyCase({
   MessageStream: text(),
   TrackOpens: z.boolean().nullish(),
   TrackLinks: text(),
+};
+
+/** The body of `POST /email`, and each of `POST /email/batch`. */
+export const emailSchema = anyCase({ ...letter, Subject: text(), HtmlBody: text(), TextBody: text() });
+
+/** The body of `POST /email/withTemplate`, and each message of `POST /email/batchWithTemplates`. */
+export const templatedSchema = anyCase({
+  ...letter,
+  TemplateAlias: text(),
+  TemplateId: z.number().nullish(),
+  TemplateModel: z.record(z.string(), z.unknown()).nullish(),
+  /** The HTML is sent as it is written. */
+  InlineCss: z.boolean().nullish(),
 });
 
-/** See {@link emailSchema}. */
-export type Email = z.infer<typeof emailSchema>;
+/** See {@link emailSchema} and {@link templatedSchema}. */
+export type Email = z.infer<typeof emailSchema> & Partial<z.infer<typeof templatedSchema>>;
 
 /** Fields that are taken and mean nothing here. */
-export const IGNORED = ['MessageStream', 'TrackOpens', 'TrackLinks'] as const;
+export const IGNORED = ['MessageStream', 'TrackOpens', 'TrackLinks', 'InlineCss'] as const;
 
 /** What of {@link IGNORED} an email asks for. */
-export function ignoredIn({ MessageStream, TrackOpens, TrackLinks }: Email): object {
+export function ignoredIn({ MessageStream, TrackOpens, TrackLinks, InlineCss }: Email): object {
   return {
+    // Postmark does so unless it is told not to.
+    ...(InlineCss === true && { InlineCss }),
     ...(MessageStream && { MessageStream }),
     ...(TrackOpens && { TrackOpens }),
     ...(TrackLinks && TrackLinks !== 'None' && { TrackLinks }),
@@ -65,6 +76,8 @@ export function messageOf(email: Email): GivenMessage {
       subject: email.Subject ?? '',
       text: email.TextBody || null,
       html: email.HtmlBody || null,
+      template: templateOf(email),
+      variables: templateOf(email) === null ? null : (email.TemplateModel ?? {}),
       headers: headersOf(email),
       attachments: (email.Attachments ?? []).map(attachmentFrom),
       tags: email.Tag ? [email.Tag] : [],
@@ -72,6 +85,11 @@ export function messageOf(email: Email): GivenMessage {
     },
     pointTo: pointInto(email),
   };
+}
+
+/** The alias or, as an alias of ours, the number. */
+function templateOf({ TemplateAlias, TemplateId }: Email): string | null {
+  return TemplateAlias || (TemplateId == null ? null : String(TemplateId));
 }
 
 /** A text is a list of addresses. */
@@ -123,6 +141,7 @@ const NAMES: Partial<Record<FieldName, string>> = {
   subject: 'Subject',
   text: 'TextBody',
   html: 'HtmlBody',
+  variables: 'TemplateModel',
   headers: 'Headers',
   attachments: 'Attachments',
   tags: 'Tag',
@@ -136,8 +155,9 @@ const ATTACHMENT_NAMES: Readonly<Record<keyof AttachmentField, string>> = {
   disposition: 'Disposition',
 };
 
-function pointInto({ ReplyTo, Headers }: Email): PointTo {
+function pointInto({ ReplyTo, Headers, TemplateAlias }: Email): PointTo {
   return (field, place, property) => {
+    if (field === 'template') return TemplateAlias ? '/TemplateAlias' : '/TemplateId';
     const name = NAMES[field] ?? field;
     if (place === undefined || field === 'tags') return `/${name}`;
     if (field === 'headers') {

@@ -3,7 +3,7 @@ import type { Provider } from '../provider.ts';
 import { activateBounce, listBounces, showBounce, showStatistics } from './bounces.ts';
 import { listOutbound, showOutbound } from './reading.ts';
 import { refuseAsPostmark } from './refusals.ts';
-import { refuseTemplate, sendBatch, sendEmail } from './sending.ts';
+import { sendBatch, sendEmail, sendTemplated, sendTemplatedBatch } from './sending.ts';
 import { addSuppressions, deleteSuppressions, dumpSuppressions } from './suppressing.ts';
 
 /** Postmark's API (contract-2 §C3): ids are UUIDs. */
@@ -22,8 +22,8 @@ export const POSTMARK: Provider = {
   endpoints: [
     { method: 'POST', path: '/email',                            access: SEND,     handle: sendEmail },
     { method: 'POST', path: '/email/batch',                      access: SEND,     handle: sendBatch },
-    { method: 'POST', path: '/email/withTemplate',               access: SEND,     handle: refuseTemplate },
-    { method: 'POST', path: '/email/batchWithTemplates',         access: SEND,     handle: refuseTemplate },
+    { method: 'POST', path: '/email/withTemplate',               access: SEND,     handle: sendTemplated },
+    { method: 'POST', path: '/email/batchWithTemplates',         access: SEND,     handle: sendTemplatedBatch },
     { method: 'GET',  path: '/messages/outbound',                access: READ,     handle: listOutbound },
     { method: 'GET',  path: '/messages/outbound/{id}/details',   access: READ,     handle: showOutbound },
     { method: 'GET',  path: `${STREAM}/dump`,                    access: LOOK,     handle: dumpSuppressions },

@@ -26,7 +26,7 @@ export const BY_CODE: Readonly<Record<string, Row>> = {
   suppression_not_found: { status: 403, errorCode: 10 },
   inactive_recipients:   { status: 422, errorCode: 406 },
   too_many_messages:     { status: 422, errorCode: 410 },
-  no_templates:          { status: 422, errorCode: 1101 },
+  template_missing:      { status: 422, errorCode: 1120 },
 };
 
 /** By our statuses, where the code says nothing else. */
@@ -44,6 +44,8 @@ export const BY_STATUS: Readonly<Record<number, Row>> = {
 
 const INVALID: Row = { status: 422, errorCode: 300 };
 const WRONG_TYPES: Row = { status: 422, errorCode: 403 };
+const NO_TEMPLATE: Row = { status: 422, errorCode: 1101 };
+const WRONG_MODEL: Row = { status: 422, errorCode: 1122 };
 const WRONG_ATTACHMENT: Row = { status: 422, errorCode: 411 };
 
 /** Answers a refusal as Postmark does. */
@@ -74,6 +76,8 @@ function rowOf({ status, code, errors }: Problem, isEmpty: boolean): Row {
   if (isEmpty && code === 'malformed_json') return INVALID;
   const row = BY_CODE[code] ?? BY_STATUS[status] ?? { status, errorCode: 0 };
   if (row !== BY_STATUS[400] || errors.length === 0) return row;
+  if (errors.some((fault) => /^template_not_/.test(fault.code))) return NO_TEMPLATE;
+  if (errors.every(({ pointer }) => pointer.startsWith('/TemplateModel/'))) return WRONG_MODEL;
   if (errors.every((fault) => fault.code === 'type')) return WRONG_TYPES;
   return errors.every(isOfType) ? WRONG_ATTACHMENT : row;
 }
@@ -104,8 +108,8 @@ export function tooManyMessages(max: number): Problem {
   return new Problem(400, 'too_many_messages', `A batch may have at most ${max} messages.`);
 }
 
-/** Mail is to be made of a template. */
-export function noTemplates(): Problem {
-  const detail = 'There are no templates: send the finished text and HTML to /email.';
-  return new Problem(400, 'no_templates', detail);
+/** Mail is to be made of a template, and names none. */
+export function noTemplate(): Problem {
+  const detail = "The 'TemplateId' or 'TemplateAlias' of the template is missing.";
+  return new Problem(400, 'template_missing', detail);
 }

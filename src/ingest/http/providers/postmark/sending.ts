@@ -13,25 +13,48 @@ import { NO_PARAMETERS, readParameters } from '../../query.ts';
 import { suppressedIn } from '../../verdict.ts';
 import type { ProviderDeps } from '../provider.ts';
 import { checked, type Judged, judgeAll, readBody, tellIgnored, toSubmission } from '../submitting.ts';
-import { type Email, emailSchema, IGNORED, ignoredIn, messageOf } from './fields.ts';
-import { inactiveRecipients, noTemplates, refusalInBatch, tooManyMessages } from './refusals.ts';
+import {
+  anyCase,
+  type Email,
+  emailSchema,
+  IGNORED,
+  ignoredIn,
+  messageOf,
+  templatedSchema,
+} from './fields.ts';
+import { inactiveRecipients, noTemplate, refusalInBatch, tooManyMessages } from './refusals.ts';
 import { POSTMARK_TESTER } from './tester.ts';
 
-/** How Postmark takes mail: `POST /email`, `POST /email/batch` (contract-2 §C3). */
+/** How Postmark takes mail: `POST /email`, `POST /email/batch`, and the same with templates (contract-2 §C3). */
+
+/** What an email is read by. Throws a `Problem`. */
+type ReadEmail = (body: unknown) => Email;
+
+const plainEmail: ReadEmail = (body) => checked(body, emailSchema);
+
+const templatedEmail: ReadEmail = (body) => {
+  const email = checked(body, templatedSchema);
+  if (!email.TemplateAlias && email.TemplateId == null) throw noTemplate();
+  return email;
+};
 
 /** Takes one email. */
-export async function sendEmail(call: Call, deps: ProviderDeps): Promise<void> {
+export const sendEmail = (call: Call, deps: ProviderDeps) => takeEmail(call, plainEmail, deps);
+/** Takes one email that is made of a template. */
+export const sendTemplated = (call: Call, deps: ProviderDeps) => takeEmail(call, templatedEmail, deps);
+
+async function takeEmail(call: Call, read: ReadEmail, deps: ProviderDeps): Promise<void> {
   const { exchange } = call;
   let email: Email = {};
   const outcome = await takeOne(call, deps, async (budget) => {
-    email = await readBody(exchange, emailSchema, deps, budget);
+    email = read(await readBody(exchange, z.unknown(), deps, budget));
     readParameters(exchange.query, NO_PARAMETERS);
     const { key, faults } = readIdempotencyKey(exchange);
     tellIgnored(exchange, ignoredIn(email), IGNORED);
     const submission = await toSubmission(call, messageOf(email), key, deps, faults);
     if (isTester(call)) return { receipt: receiptOfTest(submission, deps) };
     await refuseInactive(submission, deps);
-    return { submission, dryRun: false };
+    return { submission, dryRun: false, ofTemplate: read === templatedEmail };
   });
   if (outcome.kind === 'receipt') exchange.json(200, taken(outcome.receipt, email, call, deps));
 }
@@ -39,13 +62,30 @@ export async function sendEmail(call: Call, deps: ProviderDeps): Promise<void> {
 const MAX_BATCH = 500;
 const batchSchema = z.array(z.unknown());
 
+const templatedBatchSchema = anyCase({ Messages: batchSchema });
+
 /** Takes many emails, or refuses each by itself. All that is accepted shares one commit. */
-export async function sendBatch(call: Call, deps: ProviderDeps): Promise<void> {
+export const sendBatch = (call: Call, deps: ProviderDeps) =>
+  takeBatch(call, { bodiesIn: (body) => checked(body, batchSchema), read: plainEmail }, deps);
+/** The same of templates. */
+export const sendTemplatedBatch = (call: Call, deps: ProviderDeps) =>
+  takeBatch(
+    call,
+    { bodiesIn: (body) => checked(body, templatedBatchSchema).Messages, read: templatedEmail },
+    deps,
+  );
+
+interface BatchForm {
+  readonly bodiesIn: (body: unknown) => readonly unknown[];
+  readonly read: ReadEmail;
+}
+
+async function takeBatch(call: Call, { bodiesIn, read }: BatchForm, deps: ProviderDeps): Promise<void> {
   const { exchange, caller } = call;
   const { id } = caller.key;
   refuseSuspended(deps.intake, id);
   await heldWhile(deps.budget.share(`${id} batches`), async (budget) => {
-    const bodies = await readBody(exchange, batchSchema, deps, budget);
+    const bodies = bodiesIn(await readBody(exchange, z.unknown(), deps, budget));
     if (bodies.length > MAX_BATCH) throw tooManyMessages(MAX_BATCH);
     readParameters(exchange.query, NO_PARAMETERS);
     const { key, faults } = readIdempotencyKey(exchange);
@@ -55,7 +95,7 @@ export async function sendBatch(call: Call, deps: ProviderDeps): Promise<void> {
       throw idempotencyMismatch();
     const emails: Email[] = [];
     const judged = await judgeAll(bodies, call, budget, async (body, place) => {
-      const email = checked(body, emailSchema);
+      const email = read(body);
       emails[place] = email;
       const inBatch = key === null ? null : keyInBatch(key, place);
       const submission = await toSubmission(call, messageOf(email), inBatch, deps);
@@ -73,11 +113,6 @@ export async function sendBatch(call: Call, deps: ProviderDeps): Promise<void> {
     refuseAll(receipts);
     exchange.json(200, answersOf(judged, receipts, emails, call, deps));
   });
-}
-
-/** Refuses what would be made of a template. */
-export async function refuseTemplate(): Promise<void> {
-  throw noTemplates();
 }
 
 /** Whoever only tries the API out, without a key. */

@@ -37,8 +37,9 @@ export const emailSchema = z.strictObject({
   tags: z.array(z.strictObject({ name: z.string(), value: z.string().nullish() })).nullish(),
   attachments: z.array(attachment).nullish(),
   scheduled_at: z.string().nullish(),
-  /** Not offered yet: refused. */
-  template: z.unknown().optional(),
+  template: z
+    .strictObject({ id: z.string(), variables: z.record(z.string(), z.unknown()).nullish() })
+    .nullish(),
   topic_id: z.unknown().optional(),
 });
 
@@ -49,7 +50,11 @@ export type Email = z.infer<typeof emailSchema>;
 export const IGNORED = ['topic_id'] as const;
 
 /** Resend's names of our fields, where they differ. */
-const NAMES: Partial<Record<FieldName, string>> = { sendAt: 'scheduled_at' };
+const NAMES: Partial<Record<FieldName, string>> = {
+  sendAt: 'scheduled_at',
+  template: 'template/id',
+  variables: 'template/variables',
+};
 const ATTACHMENT_NAMES: Readonly<Record<string, string>> = {
   contentType: 'content_type',
   contentId: 'content_id',
@@ -68,12 +73,15 @@ export function messageOf(email: Email, now: number): GivenMessage {
       subject: email.subject ?? '',
       text: email.text || null,
       html: email.html || null,
+      template: email.template?.id ?? null,
+      variables: email.template == null ? null : (email.template.variables ?? {}),
       headers: headersOf(email),
       attachments: (email.attachments ?? []).map(attachmentFrom),
       tags: (email.tags ?? []).map(({ name, value }) => (value ? `${name}:${value}` : name)),
       sendAt,
     },
     pointTo,
+    ownSubject: true,
     ...(given && given !== sendAt && { relativeSendAt: given }),
   };
 }

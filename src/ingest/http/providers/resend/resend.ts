@@ -57,21 +57,16 @@ async function send(call: Call, deps: ProviderDeps): Promise<void> {
     const others = [...faults, ...notOffered(email)];
     const message = messageOf(email, deps.clock.wall());
     tellIgnored(exchange, email, IGNORED);
-    return { submission: await toSubmission(call, message, key, deps, others), dryRun: false };
+    const submission = await toSubmission(call, message, key, deps, others);
+    return { submission, dryRun: false, ofTemplate: email.template != null };
   });
   if (outcome.kind === 'receipt') exchange.json(200, { id: messageUuid(outcome.receipt.id) });
 }
 
 /** What Resend has and we do not, and what says two things at once. */
 function notOffered(email: Email): FieldFault[] {
-  const { template, attachments } = email;
+  const { attachments } = email;
   const faults = replyToFaults(email);
-  if (template != null)
-    faults.push({
-      pointer: '/template',
-      code: 'not_supported',
-      detail: 'There are no templates: send the finished text and html.',
-    });
   for (const [place, { path }] of (attachments ?? []).entries())
     if (path != null)
       faults.push({

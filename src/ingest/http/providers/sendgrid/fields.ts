@@ -37,7 +37,7 @@ const personalization = z.strictObject({
   substitutions: texts(),
   custom_args: customArgs(),
   send_at: seconds.nullish(),
-  dynamic_template_data: z.unknown().optional(),
+  dynamic_template_data: z.record(z.string(), z.unknown()).nullish(),
 });
 
 /** What is on or off, whatever else belongs to it. */
@@ -84,8 +84,8 @@ export const mailSchema = z.strictObject({
   asm: z.unknown().optional(),
   batch_id: z.unknown().optional(),
   ip_pool_name: z.unknown().optional(),
-  /** Not offered: refused where they are given. */
   template_id: z.string().nullish(),
+  /** Not offered: refused where they are given. */
   sections: texts(),
 });
 
@@ -132,9 +132,12 @@ export function messageOf(
       to: addressesOf(personal.to),
       cc: addressesOf(personal.cc),
       bcc: addressesOf(personal.bcc),
-      subject: substitutions.in(personal.subject || mail.subject || ''),
+      // The template's subject wins, as it does there.
+      subject: mail.template_id ? '' : substitutions.in(personal.subject || mail.subject || ''),
       text: substitutions.in(contentOf(mail, 'text/plain')) || null,
       html: substitutions.in(contentOf(mail, 'text/html')) || null,
+      template: mail.template_id || null,
+      variables: mail.template_id ? (personal.dynamic_template_data ?? {}) : null,
       headers: headersOf(mail, personal, idempotencyKey),
       attachments: [...(mail.attachments ?? []).map(attachmentFrom), ...calendarsOf(mail)],
       tags: mail.categories ?? [],
@@ -214,6 +217,7 @@ const NAMES: Partial<Record<FieldName, string>> = {
   from: '/from/email',
   text: '/content',
   html: '/content',
+  template: '/template_id',
   tags: '/categories',
   metadata: '/custom_args',
   sendAt: '/send_at',
@@ -236,6 +240,8 @@ function pointerInto(mail: Mail, place: number): PointTo {
         return personal.from == null ? '/from/email' : `${own}/from/email`;
       case 'subject':
         return personal.subject ? `${own}/subject` : '/subject';
+      case 'variables':
+        return `${own}/dynamic_template_data`;
       case 'sendAt':
         return personal.send_at == null ? '/send_at' : `${own}/send_at`;
       case 'metadata':

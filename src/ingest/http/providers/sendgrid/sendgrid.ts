@@ -74,6 +74,8 @@ function ignorable({
   batch_id,
   ip_pool_name,
   personalizations,
+  subject,
+  template_id,
   mail_settings,
   tracking_settings,
 }: Mail) {
@@ -88,20 +90,20 @@ function ignorable({
     'tracking_settings.click_tracking': asked(click_tracking),
     'tracking_settings.open_tracking': asked(open_tracking),
     'tracking_settings.ganalytics': asked(ganalytics),
-    'personalizations.dynamic_template_data': personalizations.find(
-      ({ dynamic_template_data }) => dynamic_template_data != null,
-    ),
+    // The template says it.
+    subject: template_id ? subject || null : null,
+    'personalizations.dynamic_template_data': template_id
+      ? null
+      : personalizations.find(({ dynamic_template_data }) => dynamic_template_data != null),
   };
 }
 
 /** What SendGrid has and we do not, where it would change who gets the mail or what it says. */
 function notOffered(mail: Mail): FieldFault[] {
   const { mail_settings: settings, tracking_settings: tracking, content } = mail;
-  const templates = 'There are no templates: send the finished subject and content.';
   const own = 'Is not added to mail: write it into the content.';
   const bypass = 'Only bypass_list_management is known: it passes all of the list but complaints.';
   const rows: readonly (readonly [isAsked: boolean, pointer: string, detail: string])[] = [
-    [!!mail.template_id, '/template_id', templates],
     [Object.keys(mail.sections ?? {}).length > 0, '/sections', 'Write their texts into the substitutions.'],
     [mail.reply_to != null && mail.reply_to_list != null, '/reply_to_list', 'Give this, or reply_to.'],
     [isOn(settings?.bcc), '/mail_settings/bcc', 'Write the address into bcc of the personalizations.'],

@@ -1,4 +1,5 @@
 import type { Submission } from '../../../../domain/message.ts';
+import type { TemplateValues } from '../../../../domain/template.ts';
 import { type FieldFault, Problem } from '../../../../http/problem.ts';
 import { heldWhile } from '../../../../lib/budget.ts';
 import { refuseRate } from '../../batch.ts';
@@ -16,12 +17,12 @@ import {
   readSigned,
   recipientsOf,
   refuseInvalid,
-  refuseNamed,
+  refuseUnknown,
   tellIgnoredIn,
   withReversePath,
   wordsOfTemplate,
 } from './sending.ts';
-import { readTemplateData, type TemplateData } from './template.ts';
+import { readTemplateData } from './template.ts';
 
 /** `POST /v2/email/outbound-bulk-emails`: a template with values for each of many destinations. */
 
@@ -43,7 +44,7 @@ export async function sendBulk(call: Call, deps: ProviderDeps): Promise<void> {
     refuseFaults([...faults, ...bounce.faults]);
     tellIgnoredIn(exchange, bulk, IGNORED, Template.Attachments);
     if (key !== null && (await isOfSingle(id, key, deps))) throw idempotencyMismatch();
-    refuseNamed(Template);
+    await refuseUnknown(Template, deps);
     refuseRate(id, bulk.BulkEmailEntries.length, deps);
     const shared = { key, defaults, bounce: bounce.mailbox };
     const judged = await judgeAll(bulk.BulkEmailEntries, call, budget, (entry, index) =>
@@ -70,7 +71,7 @@ async function isOfSingle(keyId: string, key: string, { views, clock }: Provider
 interface Shared {
   readonly key: string | null;
   /** Values for every entry that has none of its own. */
-  readonly defaults: TemplateData;
+  readonly defaults: TemplateValues;
   readonly bounce: ReturnType<typeof readReversePath>['mailbox'];
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { TemplateValues } from '../../../../domain/template.ts';
 import { pointerToken } from '../../../../http/problem.ts';
 import {
   type AddressField,
@@ -46,7 +47,6 @@ const simpleSchema = z.strictObject({
 const templateSchema = z.strictObject({
   TemplateContent: z.strictObject({ Subject: text(), Text: text(), Html: text() }).nullish(),
   TemplateData: text(),
-  /** Not offered: refused. */
   TemplateName: text(),
   TemplateArn: text(),
   ...partsSchema,
@@ -131,6 +131,8 @@ export interface Words {
   readonly subject: string;
   readonly text: string | null;
   readonly html: string | null;
+  /** A stored template that says what the message says, and its values. */
+  readonly stored?: { readonly name: string; readonly values: TemplateValues };
   readonly headers: Template['Headers'];
   readonly attachments: Template['Attachments'];
 }
@@ -143,6 +145,9 @@ export interface Places {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
+  /** The name of a template, and its values. */
+  readonly template: string;
+  readonly values: string;
   /** What headers and attachments are in. */
   readonly parts: string;
 }
@@ -154,6 +159,8 @@ export const SIMPLE: Places = {
   subject: '/Content/Simple/Subject/Data',
   text: '/Content/Simple/Body/Text/Data',
   html: '/Content/Simple/Body/Html/Data',
+  template: '/Content/Template',
+  values: '/Content/Template/TemplateData',
   parts: '/Content/Simple',
 };
 
@@ -166,6 +173,8 @@ export function placesOfTemplate(template: string, destination: string, tags: st
     subject: `${content}/Subject`,
     text: `${content}/Text`,
     html: `${content}/Html`,
+    template: `${template}/TemplateName`,
+    values: `${template}/TemplateData`,
     parts: template,
   };
 }
@@ -184,6 +193,8 @@ export function messageOf(letter: Letter, words: Words, places: Places): GivenMe
       subject: words.subject,
       text: words.text,
       html: words.html,
+      template: words.stored?.name ?? null,
+      variables: words.stored?.values ?? null,
       headers: [
         ...(replyTo.length > 0 ? [['Reply-To', replyTo.join(', ')] as const] : []),
         ...headers.map(({ Name, Value }): NamedValue => [Name, Value]),
@@ -253,7 +264,10 @@ function pointToOf(places: Places): PointTo {
       case 'subject':
       case 'text':
       case 'html':
+      case 'template':
         return places[field];
+      case 'variables':
+        return places.values;
       case 'tags':
         return `${places.tags}${inner}`;
       case 'unsubscribe':

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { type Mailbox, parseMailbox } from '../../../../domain/mailbox.ts';
 import type { Submission } from '../../../../domain/message.ts';
+import type { TemplateValues } from '../../../../domain/template.ts';
 import type { Exchange } from '../../../../http/exchange.ts';
 import { parseJson } from '../../../../http/json.ts';
 import { type FieldFault, Problem, quote } from '../../../../http/problem.ts';
@@ -36,7 +37,7 @@ import {
   type Words,
   wordsOfSimple,
 } from './fields.ts';
-import { readTemplateData, rendererOf, type TemplateData } from './template.ts';
+import { readTemplateData, renderInline } from './template.ts';
 
 /** `POST /v2/email/outbound-emails`, and what it shares with mail in bulk. */
 
@@ -52,7 +53,7 @@ export async function send(call: Call, deps: ProviderDeps): Promise<void> {
     const ignorable = stream === null ? IGNORED_WITHOUT_STREAM : IGNORED;
     tellIgnoredIn(exchange, email, ignorable, Simple?.Attachments ?? Template?.Attachments);
     const submission = await submissionOf(call, email, { key, stream, others: faults }, deps);
-    return { submission, dryRun: false };
+    return { submission, dryRun: false, ofTemplate: Template != null };
   });
   if (outcome.kind === 'receipt') answerAsSes(exchange, { MessageId: outcome.receipt.id });
 }
@@ -128,7 +129,12 @@ interface Beside {
   readonly others: readonly FieldFault[];
 }
 
-async function submissionOf(call: Call, email: Email, beside: Beside, deps: SubmitDeps): Promise<Submission> {
+async function submissionOf(
+  call: Call,
+  email: Email,
+  beside: Beside,
+  deps: ProviderDeps,
+): Promise<Submission> {
   const { Simple, Raw, Template } = email.Content;
   const kinds = [Simple, Raw, Template].filter((kind) => kind != null);
   const bounce = readReversePath(email.FeedbackForwardingEmailAddress);
@@ -151,6 +157,7 @@ async function submissionOf(call: Call, email: Email, beside: Beside, deps: Subm
     if (Raw != null) return await toRaw(call, { ...email, data: Raw.Data }, { ...beside, others }, deps);
     if (Template == null) return await toBuilt(wordsOfSimple(Simple ?? {}), SIMPLE);
     const place = '/Content/Template';
+    await refuseUnknown(Template, deps);
     const data = readTemplateData(Template.TemplateData, `${place}/TemplateData`, others);
     const places = placesOfTemplate(place, '/Destination', '/EmailTags');
     return await toBuilt(
@@ -173,30 +180,34 @@ const REPLY_TO_IN_RAW: FieldFault = {
   detail: 'A finished message is sent as it is: write Reply-To into it.',
 };
 
-/** The content of an inline template with its values. Throws the problem 404 for one by name. */
+/** The content of a template with its values; of a stored one, what it is called by. */
 export function wordsOfTemplate(
   template: Template,
-  data: TemplateData,
+  values: TemplateValues,
   { places, faults, maxMessageBytes }: { places: Places; faults: FieldFault[]; maxMessageBytes: number },
 ): Words {
-  refuseNamed(template);
-  const { TemplateContent, Headers, Attachments } = template;
-  const render = rendererOf({ data, faults, maxBytes: maxMessageBytes });
-  const { Subject, Text, Html } = TemplateContent ?? {};
-  return {
-    subject: render(Subject ?? '', false, places.subject),
-    text: Text ? render(Text, false, places.text) : null,
-    html: Html ? render(Html, true, places.html) : null,
-    headers: Headers,
-    attachments: Attachments,
-  };
+  const { TemplateContent, Headers: headers, Attachments: attachments } = template;
+  const name = nameOf(template);
+  if (name === null) {
+    const texts = renderInline(TemplateContent ?? {}, { values, places, faults, maxMessageBytes });
+    return { ...texts, headers, attachments };
+  }
+  // What is given beside a stored one is refused with it.
+  const { Subject = '', Text = null, Html = null } = TemplateContent ?? {};
+  const stored = { name, values };
+  return { subject: Subject ?? '', text: Text, html: Html, stored, headers, attachments };
 }
 
-/** Throws the problem 404 for a template that is not given, but named. */
-export function refuseNamed({ TemplateName, TemplateArn }: Template): void {
-  const named = TemplateName ?? TemplateArn;
-  if (named == null) return;
-  throw new Problem(404, 'not_found', `Template ${quote(named)} does not exist: send TemplateContent.`);
+/** The name of a stored template, which an ARN ends in; null: the template is given. */
+function nameOf({ TemplateName, TemplateArn }: Template): string | null {
+  return TemplateName || TemplateArn?.split('/').at(-1) || null;
+}
+
+/** Throws the problem 404 for a stored template that is not there. */
+export async function refuseUnknown(template: Template, { templates }: ProviderDeps): Promise<void> {
+  const name = nameOf(template);
+  if (name === null || typeof (await templates.published(name.toLowerCase())) !== 'string') return;
+  throw new Problem(404, 'template_not_found', `Template ${quote(name)} does not exist.`);
 }
 
 /** Where bounces are asked for, and what is wrong with that. */

@@ -1,83 +1,72 @@
-import { z } from 'zod';
+import type { TemplateTexts, TemplateValues } from '../../../../domain/template.ts';
 import type { FieldFault } from '../../../../http/problem.ts';
-import { decodeJson } from '../../../../lib/decode.ts';
+import { type Compilation, compileTemplate } from '../../../../templates/compile.ts';
+import { MAX_STEPS } from '../../../../templates/language.ts';
+import { renderTemplate } from '../../../../templates/render.ts';
 import { messageTooLarge } from '../../read-fields.ts';
-import { escapeHtml } from '../../unsubscribe-page.ts';
+import { valuesIn } from '../../templating.ts';
+import type { Template } from './fields.ts';
 
-/** SES's inline templates: `{{name}}` in subject, text and HTML. */
-
-/** What stands for the names of a template. */
-export type TemplateData = Readonly<Record<string, unknown>>;
-
-const dataSchema = z.record(z.string(), z.unknown());
-
-/** Triple braces first: they begin with two. */
-const PLACEHOLDER = /\{\{\{([^{}]*)\}\}\}|\{\{([^{}]*)\}\}/g;
-const NAME = /^[\w$-]+(?:\.[\w$-]+)*$/;
-/** Further faults are not told. */
-const MAX_FAULTS = 20;
+/** SES's inline templates, in the language of stored ones; their faults are told as SES tells them. */
 
 /** Reads the JSON text with a template's values; what is wrong with it is added to `faults`. */
 export function readTemplateData(
   text: string | null | undefined,
   pointer: string,
   faults: FieldFault[],
-): TemplateData {
+): TemplateValues {
   if (!text) return {};
-  const parsed = dataSchema.safeParse(decodeJson(text));
-  if (parsed.success) return parsed.data;
-  const detail = 'Must be a JSON object, as a text, with a value for each name in the template.';
-  faults.push({ pointer, code: 'type', detail });
+  const read = valuesIn(text);
+  if ('values' in read) return read.values;
+  faults.push({ pointer, code: read.code, detail: read.detail });
   return {};
 }
 
+/** A template that is given with the message. */
+type InlineTemplate = NonNullable<Template['TemplateContent']>;
+
+/** Inline templates that have been read: the messages of a request share theirs. */
+const READ = new WeakMap<object, Compilation>();
+
 /** How the texts of one message are rendered. */
 export interface Rendering {
-  readonly data: TemplateData;
-  /** Names without a value, and what is no name (conditions, loops), are added to it. */
+  readonly values: TemplateValues;
+  /** Where the request has each text. */
+  readonly places: Readonly<Record<keyof TemplateTexts, string>>;
+  /** Names without a value, and what the language does not have, are added to it. */
   readonly faults: FieldFault[];
-  /** The most that all values together may have. */
-  readonly maxBytes: number;
+  readonly maxMessageBytes: number;
 }
 
 /**
- * Makes texts of templates: `{{name}}` is escaped `asHtml`, `{{{name}}}` never. Throws the problem 413 once the values
- * are more than a message may have: a short template may name a long value very often.
+ * What the texts say with these values. Throws the problem 413 once they are more than a message may have: a short
+ * template may name a long value very often.
  */
-export function rendererOf({ data, faults, maxBytes }: Rendering) {
-  let added = 0;
-  const tell = (pointer: string, code: string, detail: string) => {
-    if (faults.length < MAX_FAULTS) faults.push({ pointer, code, detail });
-    return '';
-  };
-  return (template: string, asHtml: boolean, pointer: string): string =>
-    template.replace(PLACEHOLDER, (_, plain?: string, escaped?: string) => {
-      const name = (plain ?? escaped ?? '').trim();
-      if (!NAME.test(name)) return tell(pointer, 'not_supported', ONLY_NAMES);
-      const value = textOf(valueAt(data, name));
-      if (value === null)
-        return tell(pointer, 'required', `Attribute '${name}' is not present in the rendering data.`);
-      const text = asHtml && plain === undefined ? escapeHtml(value) : value;
-      added += text.length;
-      if (added > maxBytes) throw messageTooLarge(added, maxBytes);
-      return text;
+export function renderInline(
+  content: InlineTemplate,
+  { values, places, faults, maxMessageBytes }: Rendering,
+): TemplateTexts {
+  const compilation = READ.get(content) ?? compileTemplate(textsOf(content));
+  READ.set(content, compilation);
+  const { template, faults: wrong } = compilation;
+  for (const { field, line, detail } of wrong)
+    faults.push({ pointer: places[field], code: 'not_supported', detail: `Line ${line}: ${detail}` });
+  const bounds = { maxOutput: maxMessageBytes, maxSteps: MAX_STEPS };
+  const rendered = renderTemplate({ ...template, textOfHtml: false }, values, bounds);
+  for (const { name, field } of rendered.missing)
+    faults.push({
+      pointer: places[field],
+      code: 'required',
+      detail: `Attribute '${name}' is not present in the rendering data.`,
     });
-}
-
-const ONLY_NAMES = 'Only names are replaced in templates, such as {{name}}: no conditions, loops or parts.';
-
-/** `order.id` is the member `id` of `order`. */
-function valueAt(data: TemplateData, name: string): unknown {
-  let value: unknown = data;
-  for (const key of name.split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return null;
-    value = Reflect.get(value, key);
+  for (const { field, code, line, detail } of rendered.faults) {
+    if (code === 'template_limit') throw messageTooLarge(maxMessageBytes + 1, maxMessageBytes);
+    faults.push({ pointer: places[field], code, detail: `Line ${line}: ${detail}` });
   }
-  return value;
+  const { subject, text, html } = rendered.texts;
+  return { subject: subject ?? '', text, html };
 }
 
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-    ? String(value)
-    : null;
+function textsOf({ Subject, Text, Html }: InlineTemplate): TemplateTexts {
+  return { subject: Subject ?? '', text: Text || null, html: Html || null };
 }

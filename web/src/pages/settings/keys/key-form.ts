@@ -33,6 +33,16 @@ export const SCOPES: readonly { readonly scope: Scope; readonly label: string; r
     note: 'Put addresses on the suppression list for its own mail, and take them off.',
   },
   {
+    scope: 'templates:read',
+    label: 'Templates',
+    note: 'See the templates of messages. To send with one, it needs none of this.',
+  },
+  {
+    scope: 'templates:write',
+    label: 'Edit templates',
+    note: 'Save, publish and delete templates.',
+  },
+  {
     scope: 'webhooks:manage',
     label: 'Webhooks',
     note: 'Add and change webhooks that are told of its own mail.',
