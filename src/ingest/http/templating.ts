@@ -65,7 +65,7 @@ interface TemplatePlaces {
 }
 
 /** What is wrong with values, or with what becomes of them. */
-export function renderingFaults(
+function renderingFaults(
   {
     faults,
     missing,

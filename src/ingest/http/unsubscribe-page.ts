@@ -101,6 +101,6 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /** Text as it stands in HTML. */
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }

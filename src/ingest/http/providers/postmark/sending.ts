@@ -9,19 +9,12 @@ import type { Call } from '../../call.ts';
 import { refuseFaults } from '../../fields.ts';
 import { handOverAll, idempotencyMismatch, type Receipt, refuseSuspended, takeOne } from '../../hand-over.ts';
 import { keyInBatch, keyOfBatch, readIdempotencyKey } from '../../idempotency.ts';
+import { anyCase } from '../../json-object.ts';
 import { NO_PARAMETERS, readParameters } from '../../query.ts';
 import { suppressedIn } from '../../verdict.ts';
 import type { ProviderDeps } from '../provider.ts';
 import { checked, type Judged, judgeAll, readBody, tellIgnored, toSubmission } from '../submitting.ts';
-import {
-  anyCase,
-  type Email,
-  emailSchema,
-  IGNORED,
-  ignoredIn,
-  messageOf,
-  templatedSchema,
-} from './fields.ts';
+import { type Email, emailSchema, IGNORED, ignoredIn, messageOf, templatedSchema } from './fields.ts';
 import { inactiveRecipients, noTemplate, refusalInBatch, tooManyMessages } from './refusals.ts';
 import { POSTMARK_TESTER } from './tester.ts';
 
