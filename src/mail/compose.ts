@@ -97,7 +97,7 @@ function isOurs([name]: HeaderField): boolean {
 
 /** The tree: mixed(alternative(plain, related(html, inline…)), attachment…), without unnecessary levels. */
 function* bodyPart(draft: Draft, random: Random): Sliced<Part> {
-  const related = draft.html === null ? [] : draft.attachments.filter(isReferred);
+  const related = referredIn(draft.html, draft.attachments);
   const attached = draft.attachments.filter((attachment) => !related.includes(attachment));
   const texts: Part[] = [];
   if (draft.text !== null) texts.push(yield* textPart('plain', draft.text));
@@ -109,9 +109,12 @@ function* bodyPart(draft: Draft, random: Random): Sliced<Part> {
   return multipart('mixed', [...bodies, ...(yield* attachmentParts(attached))], boundary(random));
 }
 
-/** Whether the HTML shows an attachment, rather than it standing beside the HTML. */
-function isReferred(attachment: Attachment): boolean {
-  return attachment.disposition === 'inline' && attachment.contentId !== null;
+/** The attachments that the HTML shows; they are written before those that stand beside it. */
+export function referredIn<
+  File extends { readonly disposition: string | null; readonly contentId: string | null },
+>(html: string | null, attachments: readonly File[]): readonly File[] {
+  if (html === null) return [];
+  return attachments.filter(({ disposition, contentId }) => disposition === 'inline' && contentId !== null);
 }
 
 function* htmlPart(html: string, related: readonly Attachment[], random: Random): Sliced<Part> {

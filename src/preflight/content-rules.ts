@@ -107,8 +107,16 @@ function* placeholdersIn(given: string): Generator<{ readonly text: string; read
   for (const pattern of [...PLACEHOLDERS, ...NO_VALUE]) {
     let line = 1;
     let counted = 0;
+    // Between two backticks of a line, as programmers write it in text.
+    let isCode = false;
     for (const match of text.matchAll(pattern)) {
-      for (; counted < match.index; counted++) if (text[counted] === '\n') line++;
+      for (; counted < match.index; counted++) {
+        if (text[counted] === '\n') {
+          line++;
+          isCode = false;
+        } else if (text[counted] === '`') isCode = !isCode;
+      }
+      if (isCode) continue;
       yield { text: shortened(match[0].trim()), line };
     }
   }

@@ -188,6 +188,7 @@ const CASES: Readonly<
       html('<a href="https://example.com/?q=100%25_a.b%25&amp;next=null">more</a>'),
       html('<style>.a::after{content:"{{x}}"}</style>'),
       { text: `${TEXT}\nPrice: $5 (10%_off. 20%)` },
+      { text: `${TEXT}\nWrite \`{{name}}\` there.` },
     ],
   },
   'gmail-clipping': {

@@ -209,6 +209,7 @@ export const STEPS: readonly Step[] = [
     'mail-forms',
     'feedback-report',
     'preview',
+    'preflight',
     'feedback',
   ]),
   fuzzed('bounces', 'of what comes to a return path', ['bounce']),

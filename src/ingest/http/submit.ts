@@ -11,7 +11,7 @@ import { readFields, requireType } from './read-fields.ts';
 import { buildSubmission } from './submission.ts';
 import { submissionContext } from './submission-context.ts';
 import { asksForTemplate, withTemplate } from './templating.ts';
-import { willBeSigned } from './verdict.ts';
+import { filePointers, willBeSigned } from './verdict.ts';
 
 /** `POST /api/v1/messages`: turns a request into a submission, and the submission into a message (contract §2). */
 
@@ -27,7 +27,12 @@ export async function answerSubmit(call: Call, deps: SubmitDeps): Promise<void> 
 }
 
 /** Checks the fields that were read of a request. Throws a `Problem`: 400, 413, 403, in this order. */
-export async function readSubmission(call: Call, read: ReadFields, deps: SubmitDeps): Promise<ReadRequest> {
+export async function readSubmission(
+  call: Call,
+  read: ReadFields,
+  deps: SubmitDeps,
+  dryRun = read.fields.dryRun,
+): Promise<ReadRequest> {
   const { limits } = deps.options;
   readParameters(call.exchange.query, NO_PARAMETERS);
   const given = readIdempotencyKey(call.exchange);
@@ -35,7 +40,8 @@ export async function readSubmission(call: Call, read: ReadFields, deps: SubmitD
   const whole = asksForTemplate(read) ? await withTemplate(read, deps) : read;
   const submission = await inSlices(buildSubmission(whole, context, limits, given.faults));
   refuseOtherwiseSigned(read, submission, deps);
-  return { submission, dryRun: read.fields.dryRun, ofTemplate: read.fields.template !== null };
+  const ofTemplate = read.fields.template !== null;
+  return { submission, dryRun, ofTemplate, ...(dryRun && { files: filePointers(whole) }) };
 }
 
 /** Throws a `Problem` 400 if the client asks for a signature that we cannot make, or for none where we sign. */
@@ -71,5 +77,5 @@ async function readAny(call: Call, deps: SubmitDeps, budget: Share): Promise<Rea
   const { exchange } = call;
   if (requireType(exchange, TYPES).type === FINISHED) return await readRaw(call, deps, budget);
   const { limits } = deps.options;
-  return await readSubmission(call, await readFields(exchange, { limits, budget }), deps);
+  return await readSubmission(call, await readFields(exchange, { limits, budget }), deps, true);
 }

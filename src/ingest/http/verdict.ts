@@ -5,11 +5,13 @@ import { stoppedBy } from '../../domain/suppression.ts';
 import { isStoppedForTest } from '../../domain/test-outcome.ts';
 import type { Intake, PlannedDelivery } from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { referredIn } from '../../mail/compose.ts';
 import type { Shown } from '../../operations/operation.ts';
 import type { Finding, Preflight, Way } from '../../preflight/contract.ts';
 import { askingOf } from '../../store/accepting.ts';
 import type { SuppressionList } from '../../store/suppressions.ts';
 import type { verdictSchema } from './answers.ts';
+import type { ReadFields } from './fields.ts';
 import {
   type AlignedMail,
   alignedMail,
@@ -35,9 +37,13 @@ export interface VerdictDeps {
 
 /**
  * The verdict on a checked submission. Changes nothing. Every sender may ask for it, so it hides the state of relays,
- * which `routes/explain` shows.
+ * which `routes/explain` shows. `files`: see {@link filePointers}.
  */
-export async function verdictOf(submission: Submission, deps: VerdictDeps): Promise<Verdict> {
+export async function verdictOf(
+  submission: Submission,
+  deps: VerdictDeps,
+  files: FilePointers = [],
+): Promise<Verdict> {
   const plan = await deps.intake.plan(submission);
   const suppressed = await suppressedIn(submission, deps);
   const sending = deps.sending();
@@ -59,8 +65,28 @@ export async function verdictOf(submission: Submission, deps: VerdictDeps): Prom
         alignment: alignmentBy(relay, mail, sending),
       };
     }),
-    findings: await findingsOf(submission, mail, captured ? null : plan, deps),
+    findings: (await findingsOf(submission, mail, captured ? null : plan, deps)).map((finding) => ({
+      ...finding,
+      where: asGiven(finding.where, files),
+    })),
   };
+}
+
+/** Where the client gave each file, as a pointer, in the order in which the message has them. */
+export type FilePointers = readonly string[];
+
+/** See {@link FilePointers}; of a message made of these fields. */
+export function filePointers({ fields, pointTo }: Pick<ReadFields, 'fields' | 'pointTo'>): FilePointers {
+  const { html, attachments } = fields;
+  const first = referredIn(html, attachments);
+  const written = [...first, ...attachments.filter((file) => !first.includes(file))];
+  return written.map((file) => pointTo('attachments', attachments.indexOf(file)));
+}
+
+/** Where a finding is, as the client knows it: files have another order in the message, and another name in a form. */
+function asGiven(where: string, files: FilePointers): string {
+  const [, place] = /^\/attachments\/(\d+)$/.exec(where) ?? [];
+  return files[Number(place)] ?? where;
 }
 
 /** What the checks find; mail that is captured, where `plan` is null, is judged as if it were sent. */

@@ -259,6 +259,25 @@ describe('POST /api/v1/preflight', () => {
     expect(codesOf(finished)).toContain('placeholder');
   });
 
+  test('names a file where the client gave it, whatever its place in the message', async () => {
+    const file = (filename: string, more = {}) => ({ filename, content: 'AAAA', ...more });
+    const shown = { contentId: 'logo', disposition: 'inline' };
+    const attachments = [file('setup.exe'), file('logo.png', shown)];
+    const inJson = await world.ask({ method: 'POST', path: PATH, key, body: { ...HASTY, attachments } });
+    expect(inJson.json['findings']).toContainEqual(
+      expect.objectContaining({ code: 'attachment-refused', where: '/attachments/0' }),
+    );
+    const form = new FormData();
+    const { from, to, text } = MAIL;
+    for (const [name, value] of Object.entries({ from, to: String(to), text }))
+      form.append(name, String(value));
+    form.append('attachment', new File(['x'], 'a.pdf'));
+    form.append('attachment', new File(['x'], 'setup.exe'));
+    const { headers, body } = await encodeForm(form);
+    const inForm = await world.ask({ method: 'POST', path: PATH, key, headers, body });
+    expect(inForm.json['findings']).toContainEqual(expect.objectContaining({ where: '/attachment/1' }));
+  });
+
   test('refuses what a submission is refused for, and other types', async () => {
     const wrong = await world.ask({ method: 'POST', path: PATH, key, body: { ...HASTY, to: ['x'] } });
     expect([wrong.status, wrong.json['code']]).toEqual([400, 'invalid_submission']);
