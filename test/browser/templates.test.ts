@@ -137,10 +137,45 @@ describeWith(NEEDED, 'a template', () => {
     expect(await page.getByLabel('Subject').inputValue()).toBe('{{code}} for {{customer.name}}');
   });
 
-  test('is published, and the list says which version is sent', async () => {
+  test('is published', async () => {
     await page.getByRole('button', { name: 'Publish version 2' }).click();
     await dialog().getByRole('button', { name: 'Publish' }).click();
     await page.getByText('Version 2 published').waitFor();
+  });
+
+  test('is sent as a test, by its name where it is published, and else as the preview shows it', async () => {
+    const other = await dashboard.signedIn('/');
+    const sent = async () => {
+      await dialog().getByRole('button', { name: 'Send' }).click();
+      const link = dialog().getByRole('link', { name: 'See what becomes of it' });
+      await other.goto((await link.getAttribute('href')) ?? '');
+      await dialog().getByRole('button', { name: 'Done' }).click();
+    };
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await dialog().getByRole('button', { name: 'Send' }).click();
+    await dialog().getByText('Enter a recipient.').waitFor();
+    await dialog().getByLabel('From').fill('shop@example.com');
+    await dialog().getByLabel('To').fill('ann@example.net');
+    const request = page.waitForRequest('**/api/call/submit');
+    await sent();
+    const { template, variables } = (await request).postDataJSON().message;
+    expect([template, variables.code]).toEqual(['sign-in-code', '135790']);
+    await other.getByRole('heading', { name: /^135790 for/ }).waitFor();
+    await page.getByLabel('Subject').fill('Not saved: {{code}}');
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await dialog().getByText('with what is not saved yet').waitFor();
+    await sent();
+    await other.getByRole('heading', { name: 'Not saved: 135790' }).waitFor();
+    await page.getByLabel('Subject').fill('Nobody: {{nobody}}');
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await dialog().getByText('It cannot be sent like this').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByText('It cannot be sent like this').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await other.context().close();
+  });
+
+  test('is found in the list, which says which version is sent', async () => {
     await page.getByLabel('Subject').fill('Your code');
     await save(3);
     await page.getByText('3 is not yet').waitFor();
@@ -184,7 +219,7 @@ describeWith(NEEDED, 'a template', () => {
       await told.getByRole('button', { name: 'See what changed' }).click();
       await dialog().getByText(`Theirs ${version}`).waitFor();
       await page.keyboard.press('Escape');
-      await dialog().waitFor({ state: 'detached' });
+      await page.getByRole('heading', { name: /^From version/ }).waitFor({ state: 'detached' });
       await told.getByRole('button', { name: keep }).click();
       await told.waitFor({ state: 'detached' });
       if (keep === 'Keep mine') await save(version + 2);

@@ -1,18 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
 import { CodeBlock } from './copy.tsx';
 import { Dialog } from './dialog.tsx';
+import type { Finding } from './findings-words.ts';
 import { type Block, blocksOf, type Span, spansOf } from './markdown.ts';
 import { EmptyState, Fetched } from './states.tsx';
+import { Said } from './values.tsx';
 
 /** The documents on what preflight finds, each of which is fetched when it is wanted. */
-const PAGES = import.meta.glob<string>('../../../docs/preflight/*.md', { query: '?raw', import: 'default' });
+const PAGES = import.meta.glob<string>(['../../../docs/preflight/*.md', '!**/README.md'], {
+  query: '?raw',
+  import: 'default',
+});
 
 /** Why a finding matters, and what to do: its document. */
 export default function FindingPage({
-  code,
+  of: { code, detail },
   onClose,
 }: {
-  readonly code: string;
+  readonly of: Finding;
   readonly onClose: () => void;
 }) {
   const load = PAGES[`../../../docs/preflight/${code}.md`];
@@ -21,18 +26,20 @@ export default function FindingPage({
     queryFn: async () => (await load?.()) ?? '',
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const blocks = blocksOf(page.data ?? '');
-  const [first] = blocks;
-  const title = first?.kind === 'heading' ? first.text : code;
   return (
-    <Dialog kind="drawer" onClose={onClose} title={<Line text={title} />} description={<Code>{code}</Code>}>
+    <Dialog
+      kind="drawer"
+      onClose={onClose}
+      title={<span className="font-mono">{code}</span>}
+      description={<Said text={detail} lines="several" />}
+    >
       <Fetched query={page} lines={8}>
         {(text) =>
           text === '' ? (
             <EmptyState title="There is no page on this">It is of a newer version.</EmptyState>
           ) : (
             <div className="space-y-3">
-              {blocks.slice(first?.kind === 'heading' ? 1 : 0).map((block, place) => (
+              {blocksOf(text).map((block, place) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: a document does not change
                 <Shown key={place} block={block} />
               ))}
@@ -47,7 +54,8 @@ export default function FindingPage({
 function Shown({ block }: { readonly block: Block }) {
   switch (block.kind) {
     case 'heading':
-      return (
+      // The title of the whole is the code.
+      return block.level === 1 ? null : (
         <h3 className="pt-2 font-semibold">
           <Line text={block.text} />
         </h3>

@@ -23,7 +23,7 @@ export function Findings({
   /** Goes to a place, where it can be gone to. */
   readonly onGo?: ((place: Place) => (() => void) | null) | undefined;
 }) {
-  const [code, setCode] = useState<string | null>(null);
+  const [asked, setAsked] = useState<Finding | null>(null);
   return (
     <>
       <p role="status" className="sr-only">
@@ -50,7 +50,7 @@ export function Findings({
                       key={place}
                       finding={finding}
                       onGo={onGo}
-                      onCode={setCode}
+                      onAsk={setAsked}
                     />
                   ))}
                 </ul>
@@ -59,20 +59,21 @@ export function Findings({
           );
         })}
       </div>
-      <Suspense>{code !== null && <FindingPage code={code} onClose={() => setCode(null)} />}</Suspense>
+      <Suspense>{asked && <FindingPage of={asked} onClose={() => setAsked(null)} />}</Suspense>
     </>
   );
 }
 
 function FindingRow({
-  finding: { code, where, detail, fix },
+  finding,
   onGo,
-  onCode,
+  onAsk,
 }: {
   readonly finding: Finding;
   readonly onGo: Parameters<typeof Findings>[0]['onGo'];
-  readonly onCode: (code: string) => void;
+  readonly onAsk: (finding: Finding) => void;
 }) {
+  const { code, where, detail, fix } = finding;
   const place = placeOf(where);
   const go = onGo?.(place) ?? null;
   return (
@@ -93,7 +94,7 @@ function FindingRow({
         )}
         <button
           type="button"
-          onClick={() => onCode(code)}
+          onClick={() => onAsk(finding)}
           aria-label={`Why: ${code}`}
           className="link rounded-sm font-mono"
         >

@@ -24,8 +24,10 @@ export function UnsavedBar({
         <span role="status" className="min-w-0 flex-1 basis-48">
           {children}
         </span>
-        <Button small label="Discard" onClick={onDiscard} />
-        <Button small look="primary" label={save} disabled={disabled} onClick={onSave} />
+        <div className="ml-auto flex gap-2">
+          <Button small label="Discard" onClick={onDiscard} />
+          <Button small look="primary" label={save} disabled={disabled} onClick={onSave} />
+        </div>
       </div>
     </div>
   );

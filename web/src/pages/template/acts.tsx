@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { Copy, MoreHorizontal, Trash2, Undo2, Upload } from 'lucide-react';
+import { Copy, MoreHorizontal, Send, Trash2, Undo2, Upload } from 'lucide-react';
 import { useState } from 'react';
 import { ask } from '../../parts/ask.tsx';
 import { Button, IconButton } from '../../parts/button.tsx';
@@ -8,20 +8,23 @@ import { useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
 import { NewTemplateDialog } from '../templates/new-template-dialog.tsx';
 import type { Template } from './draft.ts';
-import { useShowTemplate } from './in-hand.ts';
+import { type TemplateInHand, useShowTemplate } from './in-hand.ts';
+import { TestDialog } from './test-dialog.tsx';
 
 /** What can be done with the template as it is saved. */
-export function Acts({ template, isDirty }: { readonly template: Template; readonly isDirty: boolean }) {
+export function Acts({ template, hand }: { readonly template: Template; readonly hand: TemplateInHand }) {
+  const { isDirty } = hand;
   const { alias, version, publishedVersion } = template;
   const mayWrite = useMay('operator');
   const navigate = useNavigate();
   const templates = useCall('templates', {}, { topics: ['templates'] });
-  const [open, setOpen] = useState<'copy' | null>(null);
+  const [open, setOpen] = useState<'test' | 'copy' | null>(null);
   const publish = usePublish(template);
   const close = () => setOpen(null);
   if (!mayWrite) return null;
   return (
     <>
+      <Button icon={Send} label="Send a test" onClick={() => setOpen('test')} />
       {version !== publishedVersion && (
         <Button
           look={isDirty ? 'plain' : 'primary'}
@@ -47,6 +50,7 @@ export function Acts({ template, isDirty }: { readonly template: Template; reado
           }
         />
       </Menu>
+      {open === 'test' && <TestDialog template={template} hand={hand} onClose={close} />}
       {open === 'copy' && (
         <NewTemplateDialog
           copy={template}

@@ -157,28 +157,30 @@ export function EditTab({ template, hand }: { readonly template: Template; reado
           <ChecksCard rendered={rendered} draft={draft} onGo={goTo} />
         </div>
       </div>
-      {hand.isBehind && <ConflictBanner template={template} hand={hand} />}
-      <FormError>{hand.isBehind || hand.error === null ? null : (refused.rest ?? NOT_SAVED)}</FormError>
-      {hand.isDirty && mayWrite && (
-        <UnsavedBar
-          save={hand.isSaving ? 'Saving' : `Save as version ${template.version + 1}`}
-          disabled={hand.isSaving || hand.isBehind || sample.values === null || draft.name.trim() === ''}
-          onSave={hand.save}
-          onDiscard={hand.discard}
-        >
-          <label className="flex flex-wrap items-center gap-x-3 gap-y-1">
-            <span>Changed since version {hand.basedOn}.</span>
-            <input
-              value={hand.note}
-              onChange={({ target }) => hand.setNote(target.value)}
-              maxLength={500}
-              placeholder="What changed, for the history"
-              aria-label="What changed, for the history"
-              className="h-7.5 min-w-0 flex-1 basis-44 rounded-md border border-edge bg-surface px-2.5 text-sm"
-            />
-          </label>
-        </UnsavedBar>
-      )}
+      <div className="sticky bottom-0 z-20 space-y-2 pb-1">
+        {hand.isBehind && <ConflictBanner template={template} hand={hand} />}
+        <FormError>{hand.isBehind || hand.error === null ? null : (refused.rest ?? NOT_SAVED)}</FormError>
+        {hand.isDirty && mayWrite && !hand.isBehind && (
+          <UnsavedBar
+            save={hand.isSaving ? 'Saving' : `Save as version ${template.version + 1}`}
+            disabled={hand.isSaving || sample.values === null || draft.name.trim() === ''}
+            onSave={hand.save}
+            onDiscard={hand.discard}
+          >
+            <label className="flex flex-wrap items-center gap-x-3 gap-y-1">
+              <span>Changed since version {hand.basedOn}.</span>
+              <input
+                value={hand.note}
+                onChange={({ target }) => hand.setNote(target.value)}
+                maxLength={500}
+                placeholder="What changed, for the history"
+                aria-label="What changed, for the history"
+                className="h-7.5 min-w-0 flex-1 basis-44 rounded-md border border-edge bg-surface px-2.5 text-sm"
+              />
+            </label>
+          </UnsavedBar>
+        )}
+      </div>
     </div>
   );
 }

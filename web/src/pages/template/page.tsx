@@ -65,7 +65,7 @@ function Editor({ template }: { readonly template: Template }) {
         </span>
       }
       back={BACK}
-      actions={<Acts template={template} isDirty={hand.isDirty} />}
+      actions={<Acts template={template} hand={hand} />}
     >
       <PageTabs
         label="About the template"
