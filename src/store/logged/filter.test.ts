@@ -1,5 +1,7 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { at, message, recipient, T0, takeLane } from '../../../test/contract/store/fixtures.ts';
+import { openLoggedRig } from '../../../test/support/logged-rig.ts';
 import { parseSuppressed, suppressedOf } from '../../domain/suppressed-address.ts';
 import type { Suppression } from '../../domain/suppression.ts';
 import { FoundEntries } from '../plain/suppressions.ts';
@@ -142,4 +144,40 @@ describe('a filter in front of the suppression list', () => {
     for (let i = 0; i < 20_000; i++) if (filter.mayStop(`s${i}@a.example${i % 977}.org`)) wrong++;
     expect(wrong).toBeLessThan(3);
   });
+});
+
+it('the list is read for whom it may have, and nothing is written first for anybody else', async () => {
+  const rig = await openLoggedRig();
+  onTestFinished(() => rig.close());
+  const { suppressions } = rig.inner;
+  const asked: (readonly string[])[] = [];
+  const list = rig.logged.listOver({
+    ...suppressions,
+    suppressionsUnder: (addresses) => {
+      asked.push(addresses);
+      return suppressions.suppressionsUnder(addresses);
+    },
+  });
+  const entry: Suppression = {
+    id: 'sup_1',
+    address: 'ann@example.org',
+    scope: 'global',
+    stream: null,
+    reason: 'manual',
+    source: 'api',
+    note: '',
+    evidence: null,
+    createdAt: T0,
+    updatedAt: T0,
+    expiresAt: null,
+  };
+  await list.addSuppressions([entry], { max: 10, by: 'hand', now: T0 });
+  const { fence } = await takeLane(rig.store);
+  const record = message({ deliveries: [recipient({ fence })] });
+  await rig.store.accept([record], at());
+  expect(await list.suppressionsUnder(['bob@example.org', '*@example.org'])).toEqual([]);
+  expect(asked).toEqual([]);
+  expect(await rig.inner.views.message(record.id)).toBeNull();
+  expect(await list.suppressionsUnder(['bob@example.org', entry.address])).toEqual([entry]);
+  expect(asked).toEqual([['bob@example.org', entry.address]]);
 });

@@ -20,7 +20,6 @@ import { holdFlush, type LoggedRig, openLoggedRig, UNLESS_ASKED } from '../../..
 import { entryOf } from '../../../test/support/spool-entry.ts';
 import { TELL_RULES } from '../../../test/support/telling.ts';
 import type { LaneLease } from '../../domain/lane.ts';
-import type { Suppression } from '../../domain/suppression.ts';
 import { SpoolError } from '../../spool/spool.ts';
 import type { AcceptRecord } from '../accepting.ts';
 import type { Applying } from '../applying.ts';
@@ -386,38 +385,6 @@ test('who brings in more than the database can follow waits for it', async () =>
   expect(isAnswered).toBe(false);
   gate.resolve();
   expect(await late).toEqual(ACCEPTED);
-});
-
-test('the list is read for whom it may have, and nothing is written first for anybody else', async () => {
-  const { suppressions } = rig.inner;
-  const asked: (readonly string[])[] = [];
-  const list = rig.logged.listOver({
-    ...suppressions,
-    suppressionsUnder: (addresses) => {
-      asked.push(addresses);
-      return suppressions.suppressionsUnder(addresses);
-    },
-  });
-  const entry: Suppression = {
-    id: 'sup_1',
-    address: 'ann@example.org',
-    scope: 'global',
-    stream: null,
-    reason: 'manual',
-    source: 'api',
-    note: '',
-    evidence: null,
-    createdAt: T0,
-    updatedAt: T0,
-    expiresAt: null,
-  };
-  await list.addSuppressions([entry], { max: 10, by: 'hand', now: T0 });
-  const record = await acceptOne();
-  expect(await list.suppressionsUnder(['bob@example.org', '*@example.org'])).toEqual([]);
-  expect(asked).toEqual([]);
-  expect(await rig.inner.views.message(record.id)).toBeNull();
-  expect(await list.suppressionsUnder(['bob@example.org', entry.address])).toEqual([entry]);
-  expect(asked).toEqual([['bob@example.org', entry.address]]);
 });
 
 function viewsOf({ logged, inner }: LoggedRig) {
