@@ -50,8 +50,8 @@ export async function newestOf(
 }
 
 /**
- * The first of these messages, at most `most`, that meet all conditions. Contents are read only where the record does not decide, one after
- * the other, so that a search never takes more than one turn of whatever reads them.
+ * The first of these messages, at most `most`, that meet all conditions. Contents are read only where the record does not
+ * decide, one after the other, so that a search never takes more than one turn of whatever reads them.
  */
 export async function searched(
   messages: readonly MessageRecord[],
