@@ -6,7 +6,7 @@ import { signingKeys } from '../control/signing-keys.ts';
 import { maxRequestBytes } from '../dashboard/calls.ts';
 import { Problem } from '../http/problem.ts';
 import { faultyFields } from '../ingest/http/fields.ts';
-import type { ReadWords } from '../ingest/http/inbox.ts';
+import type { ReadWords } from '../ingest/http/inbox/captured-words.ts';
 import type { AdminCaller, AdminDoor } from '../ingest/service.ts';
 import { createShared } from '../ingest/shared.ts';
 import type { Health } from '../observe/health.ts';

@@ -9,6 +9,7 @@ import { devCommand } from './dev.ts';
 import { doctorCommand } from './doctor.ts';
 import { domainsCommand } from './domains.ts';
 import { eventsCommand } from './events.ts';
+import { inboxCommand } from './inbox.ts';
 import { keysCommand } from './keys.ts';
 import { messagesCommand } from './messages.ts';
 import { migrateCommand } from './migrate.ts';
@@ -51,6 +52,7 @@ function program(context: Context, asJson: boolean): Command {
     .addCommand(sendCommand(context))
     .addCommand(sendmailCommand(context))
     .addCommand(messagesCommand(context))
+    .addCommand(inboxCommand(context))
     .addCommand(eventsCommand(context))
     .addCommand(suppressionsCommand(context))
     .addCommand(groupCommand(context, { name: 'webhooks', title: 'applications that are told of events' }))

@@ -606,6 +606,8 @@ export interface EventsPage {
 export interface Problem extends ItemProblem {
   /** The answer’s `X-Request-Id`. */
   readonly requestId: string;
+  /** With `unexpected_mail`: what came. */
+  readonly message?: MessageRecord;
 }
 
 /** Why one message of a batch was refused. */

@@ -1,8 +1,10 @@
+import { addressKey, parseAddress } from '../domain/mailbox.ts';
+import type { Recipient } from '../domain/message.ts';
 import { parseQuery } from '../domain/query.ts';
 import { INBOX } from '../domain/relay.ts';
 import { createTokenSource, isMessageId } from '../lib/id.ts';
 import { OperationError } from '../operations/call.ts';
-import type { InboxOperations, InboxPage } from '../operations/messages.ts';
+import type { InboxOperations, InboxPage } from '../operations/inbox.ts';
 import type { RequestOf } from '../operations/table.ts';
 import type { FoundPage, ListPage } from '../store/views.ts';
 import type { LocalDeps } from './deps.ts';
@@ -12,8 +14,14 @@ import { sendAgain } from './submitting.ts';
 /** Most captured messages removed by one call. */
 const DELETED_AT_ONCE = 500;
 
+/** What the operations need. */
+type InboxDeps = Pick<
+  LocalDeps,
+  'views' | 'keyring' | 'acts' | 'spool' | 'intake' | 'queue' | 'resolution' | 'clock' | 'random'
+>;
+
 /** See {@link InboxOperations}. */
-export function inboxOperations(deps: LocalDeps): InboxOperations {
+export function inboxOperations(deps: InboxDeps): InboxOperations {
   const nextToken = createTokenSource(deps.clock, deps.random);
   return {
     inbox: (request) => inbox(request, deps),
@@ -22,7 +30,7 @@ export function inboxOperations(deps: LocalDeps): InboxOperations {
   };
 }
 
-async function inbox(request: RequestOf<'inbox'>, deps: LocalDeps): Promise<InboxPage> {
+async function inbox(request: RequestOf<'inbox'>, deps: InboxDeps): Promise<InboxPage> {
   const { views, clock } = deps;
   if (request.before !== null && !isMessageId(request.before))
     throw new OperationError('invalid', 'before: must be the next of a page.');
@@ -44,7 +52,7 @@ async function inbox(request: RequestOf<'inbox'>, deps: LocalDeps): Promise<Inbo
 async function find(
   { query, box = null, limit, before }: RequestOf<'inbox'>,
   keyId: string | null,
-  { views }: LocalDeps,
+  { views }: InboxDeps,
 ): Promise<{ readonly page: ListPage | FoundPage; readonly notes: readonly string[] }> {
   if (query.trim() === '') {
     const owner = keyId === null ? ('all' as const) : { keyId };
@@ -60,7 +68,7 @@ async function find(
 const NO_FILTER = { tag: null, to: null, from: null, subject: null, since: null, until: null };
 
 /** Throws `not_found`. */
-async function keyIdOf(key: string | null, { keyring }: LocalDeps): Promise<string | null> {
+async function keyIdOf(key: string | null, { keyring }: InboxDeps): Promise<string | null> {
   if (key === null) return null;
   const found = (await keyring.list()).find(({ id, name }) => id === key || name === key);
   if (found === undefined) throw new OperationError('not_found', `There is no key ${key}.`);
@@ -69,7 +77,7 @@ async function keyIdOf(key: string | null, { keyring }: LocalDeps): Promise<stri
 
 async function deleteCaptured(
   { ids, key, box = null, upTo = null }: RequestOf<'deleteCaptured'>,
-  deps: LocalDeps,
+  deps: InboxDeps,
 ): Promise<{ readonly deleted: number; readonly more: boolean }> {
   if (ids !== null) return { deleted: await deps.acts.discard(ids), more: false };
   const keyId = await keyIdOf(key, deps);
@@ -83,9 +91,9 @@ async function deleteCaptured(
 }
 
 async function release(
-  { id, relay }: RequestOf<'releaseCaptured'>,
+  { id, relay, to = null }: RequestOf<'releaseCaptured'>,
   token: string,
-  deps: LocalDeps,
+  deps: InboxDeps,
 ): Promise<{ readonly id: string }> {
   const detail = isMessageId(id) ? await deps.views.message(id) : null;
   if (detail === null) throw new OperationError('not_found', `There is no message ${id}.`);
@@ -97,5 +105,18 @@ async function release(
     throw new OperationError('invalid', 'The inbox has already captured it: name a relay that sends.');
   if (found.disabled)
     throw new OperationError('refused', `The relay ${relay} is disabled: mail for it would only wait.`);
-  return await sendAgain(detail, token, relay, deps);
+  const recipients = to === null ? detail.recipients : recipientsOf(to);
+  return await sendAgain({ ...detail, recipients }, token, relay, deps);
+}
+
+/** Each address once. Throws `invalid`. */
+function recipientsOf(to: readonly string[]): readonly Pick<Recipient, 'address' | 'kind'>[] {
+  const found = new Map<string, Pick<Recipient, 'address' | 'kind'>>();
+  for (const text of to) {
+    const parsed = parseAddress(text);
+    if (!parsed.ok) throw new OperationError('invalid', `to: ${parsed.detail}`);
+    const { address } = parsed.value;
+    found.set(addressKey(address), { address, kind: 'to' });
+  }
+  return [...found.values()];
 }

@@ -1,5 +1,6 @@
 import { isFinal } from '../domain/delivery.ts';
 import type { ApiKey } from '../domain/key.ts';
+import { isInInbox } from '../domain/message.ts';
 import { Problem } from '../http/problem.ts';
 import { cancelMessage, retryMessage } from '../ingest/http/acts.ts';
 import { attemptsJson } from '../ingest/http/attempts.ts';
@@ -170,8 +171,7 @@ function keptUntil(
 ): string | null {
   const { contentDays, capturedDays } = resolution().config.retention;
   if (message.content === null || message.finalAt === null) return null;
-  const isInInbox = message.test ? message.deliveredAt !== null : message.outcome === 'captured';
-  const usual = isInInbox ? capturedDays : contentDays;
+  const usual = isInInbox(message) ? capturedDays : contentDays;
   return formatTimestamp(message.finalAt + (key?.contentDays ?? usual) * DAY_MS);
 }
 

@@ -4,7 +4,7 @@ import type { ApiKey } from '../domain/key.ts';
 import { type Mailbox, parseAddress } from '../domain/mailbox.ts';
 import { readContent, refuseTestMessage } from '../ingest/http/find-message.ts';
 import { handOver } from '../ingest/http/hand-over.ts';
-import { resubmission } from '../ingest/http/resend.ts';
+import { type Kept, resubmission } from '../ingest/http/resend.ts';
 import { refuseTooLarge, type SubmissionContext } from '../ingest/http/submission-context.ts';
 import type { Origin } from '../ingest/smtp/origin.ts';
 import { buildSubmission } from '../ingest/smtp/submission.ts';
@@ -13,7 +13,6 @@ import { asOperationError, OperationError } from '../operations/call.ts';
 import type { Submitted } from '../operations/messages.ts';
 import type { RequestOf } from '../operations/table.ts';
 import type { TakenEnvelope } from '../smtp/receiver/effect.ts';
-import type { MessageDetail } from '../store/views.ts';
 import type { LocalDeps } from './deps.ts';
 
 /** A user of the control socket may send as anyone. */
@@ -94,7 +93,7 @@ type SendAgainDeps = Pick<
  * alone. Throws `OperationError`: it is a test key's, or no longer kept; nothing is accepted now.
  */
 export async function sendAgain(
-  detail: MessageDetail,
+  detail: Omit<Kept, 'bytes'>,
   token: string,
   via: string | null,
   deps: SendAgainDeps,

@@ -163,6 +163,18 @@ export interface MessageRecord {
   readonly inboxTags: readonly string[] | null;
 }
 
+/**
+ * Whether a final message lies in the inbox, as long as its contents are kept: it was captured. A test key's mail is there
+ * once anybody got it, whatever else became of it.
+ */
+export function isInInbox({
+  test,
+  outcome,
+  deliveredAt,
+}: Pick<MessageRecord, 'test' | 'outcome' | 'deliveredAt'>): boolean {
+  return test ? deliveredAt !== null : outcome === 'captured';
+}
+
 /** The newest failed or deferred reply of a message. */
 export interface LastError {
   readonly code: string;

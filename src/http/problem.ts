@@ -14,6 +14,8 @@ export interface ProblemExtras {
   readonly errors?: readonly FieldFault[];
   /** Headers the answer must have: `Allow`, `Accept`, `Retry-After`, `WWW-Authenticate`, … */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Further members of the answer (RFC 9457 §3.2). */
+  readonly members?: Readonly<Record<string, unknown>>;
 }
 
 const URN = 'urn:waybill:problem:';
@@ -54,6 +56,7 @@ export class Problem extends Error {
   readonly detail: string;
   readonly errors: readonly FieldFault[];
   readonly headers: Readonly<Record<string, string>>;
+  readonly members: Readonly<Record<string, unknown>>;
 
   constructor(status: number, code: string, detail: string, extras: ProblemExtras = {}) {
     super(detail);
@@ -63,6 +66,7 @@ export class Problem extends Error {
     this.detail = detail;
     this.errors = extras.errors ?? [];
     this.headers = extras.headers ?? {};
+    this.members = extras.members ?? {};
   }
 }
 
@@ -90,9 +94,18 @@ export function problemBody(problem: Problem, requestId: string): string {
 }
 
 /** The members of a problem that do not depend on the request. */
-export function problemJson({ status, code, detail, errors }: Problem) {
+export function problemJson({ status, code, detail, errors, members }: Problem) {
   const title = titleOf(status);
-  return { type: URN + code, title, status, detail, code, error: shorten(detail, MAX_SHORT), errors };
+  return {
+    type: URN + code,
+    title,
+    status,
+    detail,
+    code,
+    error: shorten(detail, MAX_SHORT),
+    errors,
+    ...members,
+  };
 }
 
 const MAX_QUOTED = 64;

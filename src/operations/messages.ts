@@ -12,7 +12,7 @@ import {
   type Shown,
   unrecorded,
 } from './operation.ts';
-import { foundMessage, recipientWay } from './search.ts';
+import { recipientWay } from './search.ts';
 
 /** More than api.max_recipients can be. */
 const MAX_RAW_RECIPIENTS = 100_000;
@@ -325,72 +325,3 @@ export type MessageOperations = Pick<
   | 'rescheduleMessage'
   | 'retryMessage'
 >;
-
-const id = z.string().max(64);
-const box = z.string().max(64).nullable().describe('Only mail in this box; null for all.');
-
-const inboxPage = (api: Answers) =>
-  z.strictObject({
-    messages: z.array(foundMessage(api)),
-    /** `before` of the next page; null when there is none. */
-    next: z.string().nullable(),
-    /** What the query could not be read as. */
-    notes: z.array(z.string()),
-    /** Bytes of captured contents that are kept, and how many may be. */
-    bytes: z.number(),
-    maxBytes: z.number(),
-  });
-
-/** A page of captured mail. */
-export type InboxPage = Shown<typeof inboxPage>;
-
-/** What operators can ask of captured mail, and do to it. */
-export const INBOX_OPERATIONS = {
-  inbox: operation({
-    meaning: 'Captured messages, newest first.',
-    access: READ,
-    request: z.strictObject({
-      query: z.string().max(500).describe('As for `search`.'),
-      key: z.string().max(100).nullable().describe('Only mail of this key, by name or id; null for all.'),
-      box: box.default(null),
-      limit: z.int().min(1).max(200),
-      before: id.nullable(),
-    }),
-    result: inboxPage,
-  }),
-  deleteCaptured: operation({
-    meaning: "Deletes captured messages' contents and removes them from the inbox; their records stay.",
-    access: acts({ words: 'Deleted captured mail', subject: null, touches: MAIL_TOPICS }),
-    request: z.strictObject({
-      ids: z
-        .array(id)
-        .min(1)
-        .max(500)
-        .nullable()
-        .describe('Null: all of the key or of every key, and of the box; call again while `more` is true.'),
-      key: z.string().max(100).nullable(),
-      box: box.default(null),
-      upTo: id
-        .nullable()
-        .default(null)
-        .describe('Only messages not newer than this one, so that mail that arrives meanwhile stays.'),
-    }),
-    result: () =>
-      z.strictObject({
-        deleted: z.number(),
-        more: z.boolean(),
-      }),
-  }),
-  releaseCaptured: operation({
-    meaning: 'Sends a captured message through a relay, as a new message. Never one of a test key.',
-    access: acts({ words: 'Released captured mail', subject: 'id', touches: MAIL_TOPICS }),
-    request: z.strictObject({ id, relay: z.string().max(64) }),
-    result: () =>
-      z.strictObject({
-        id: z.string(),
-      }),
-  }),
-};
-
-/** Those who carry them out. */
-export type InboxOperations = OperationsOf<typeof INBOX_OPERATIONS>;

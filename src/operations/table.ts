@@ -1,7 +1,8 @@
 import { ACCOUNT_OPERATIONS } from './accounts.ts';
 import { DOMAIN_OPERATIONS } from './domains.ts';
+import { INBOX_OPERATIONS } from './inbox.ts';
 import { KEY_OPERATIONS } from './keys.ts';
-import { INBOX_OPERATIONS, MESSAGE_OPERATIONS } from './messages.ts';
+import { MESSAGE_OPERATIONS } from './messages.ts';
 import type { OperationsOf, RequestIn, ResultIn, StepIn } from './operation.ts';
 import { PREFLIGHT_OPERATIONS } from './preflight.ts';
 import { QUEUE_OPERATIONS } from './queue.ts';

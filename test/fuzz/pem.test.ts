@@ -1,7 +1,7 @@
 /** A certificate and a key that somebody uploads, and names of files that somebody else chose. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { attachmentHeader } from '../../src/dashboard/downloads.ts';
+import { attachmentHeader } from '../../src/http/disposition.ts';
 import { certificatesIn, uploadFault } from '../../src/tls/pair.ts';
 import { corpus, examplesIn } from './corpus.ts';
 import { Dice } from './dice.ts';

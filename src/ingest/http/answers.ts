@@ -247,7 +247,10 @@ export const itemProblemSchema = z.object({
 
 /** A refusal. */
 export const problemSchema = itemProblemSchema
-  .extend({ requestId: z.string().describe('The answer’s `X-Request-Id`.') })
+  .extend({
+    requestId: z.string().describe('The answer’s `X-Request-Id`.'),
+    message: messageRecordSchema.optional().describe('With `unexpected_mail`: what came.'),
+  })
   .describe('Why a request was refused (RFC 9457).');
 
 const index = z.int().min(0).describe('The message’s place in the batch, from 0.');

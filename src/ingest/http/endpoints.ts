@@ -3,7 +3,13 @@ import type { Access } from './call.ts';
 import { EVENT_PARAMETERS } from './events.ts';
 import { EXPLAIN_PARAMETERS } from './explain.ts';
 import { CONTENT_PARAMETERS } from './find-message.ts';
-import { INBOX_WAIT_PARAMETERS } from './inbox.ts';
+import {
+  BOX_PARAMETER,
+  CAPTURED_FILTERS,
+  CAPTURED_LIST_PARAMETERS,
+  CAPTURED_REMOVAL_PARAMETERS,
+} from './inbox/filter.ts';
+import { INBOX_WAIT_PARAMETERS } from './inbox/wait.ts';
 import { LIST_PARAMETERS } from './list.ts';
 import { NO_PARAMETERS, type ParameterTable } from './query.ts';
 import { QUEUE_PARAMETERS } from './queue.ts';
@@ -32,6 +38,8 @@ interface Endpoint extends OpenEndpoint {
 
 const SEND: Access = { scheme: 'bearer', scopes: ['messages:send'], window: 'send' };
 const READ: Access = { scheme: 'bearer', scopes: ['messages:read', 'messages:read_all'], window: 'read' };
+/** To remove what is captured, or send it on. */
+const REMOVE: Access = { ...READ, window: 'send' };
 const EVENTS: Access = { ...READ, scopes: ['events:read'] };
 const SUPPRESSED: Access = { ...READ, scopes: ['suppressions:read', 'admin'] };
 const SUPPRESS: Access = { ...SEND, scopes: ['suppressions:write', 'admin'] };
@@ -61,6 +69,13 @@ export const ENDPOINTS = {
   getContent:           { method: 'GET',  path: '/api/v1/messages/{id}/content',  access: CONTENT, query: CONTENT_PARAMETERS },
   listFeedback:         { method: 'GET',  path: '/api/v1/messages/{id}/feedback', access: CONTENT, query: NONE },
   getFeedback:          { method: 'GET',  path: '/api/v1/feedback/{feedback}',    access: CONTENT, query: NONE },
+  listCaptured:         { method: 'GET',  path: '/api/v1/inbox/messages',         access: READ,    query: CAPTURED_LIST_PARAMETERS },
+  getCaptured:          { method: 'GET',  path: '/api/v1/inbox/messages/{id}',    access: READ,    query: CAPTURED_FILTERS },
+  getCapturedRaw:       { method: 'GET',  path: '/api/v1/inbox/messages/{id}/raw', access: READ,   query: BOX_PARAMETER },
+  getCapturedFile:      { method: 'GET',  path: '/api/v1/inbox/messages/{id}/attachments/{index}', access: READ, query: BOX_PARAMETER },
+  removeCaptured:       { method: 'DELETE', path: '/api/v1/inbox/messages/{id}',  access: REMOVE,  query: BOX_PARAMETER },
+  removeAllCaptured:    { method: 'DELETE', path: '/api/v1/inbox/messages',       access: REMOVE,  query: CAPTURED_REMOVAL_PARAMETERS },
+  releaseCaptured:      { method: 'POST', path: '/api/v1/inbox/messages/{id}/release', access: REMOVE, query: NONE },
   waitForCaptured:      { method: 'GET',  path: '/api/v1/inbox/wait',             access: READ,    query: INBOX_WAIT_PARAMETERS },
   listEvents:           { method: 'GET',  path: '/api/v1/events',                 access: EVENTS,  query: EVENT_PARAMETERS },
   tellFeedback:         { method: 'POST', path: '/api/v1/feedback',               access: FEEDBACK, query: NONE },

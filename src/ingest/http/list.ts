@@ -74,7 +74,7 @@ function readQuery(parameters: URLSearchParams, key: ApiKey): { query: ListQuery
 }
 
 /** Where a page starts. Throws 400 for the cursor of another list. */
-function startOf(cursor: Cursor | undefined, digest: string): string | null {
+export function startOf(cursor: Cursor | undefined, digest: string): string | null {
   if (cursor === undefined) return null;
   if (cursor.filter === digest) return cursor.last;
   const detail =
@@ -82,7 +82,8 @@ function startOf(cursor: Cursor | undefined, digest: string): string | null {
   throw invalidQuery([parameterFault('cursor', 'bad_cursor', detail)]);
 }
 
-function digestOf(filter: Pick<ListQuery, 'owner' | 'statuses' | 'filter'>): string {
+/** A digest of the filter that a cursor belongs to. */
+export function digestOf(filter: object): string {
   return createHash('sha256').update(JSON.stringify(filter)).digest('base64url').slice(0, 16);
 }
 
@@ -156,7 +157,7 @@ export function listFilter(values: ParameterValues<typeof FILTER_PARAMETERS>): L
 }
 
 /** The cursor as opaque text. */
-function formatCursor({ last, filter }: Cursor): string {
+export function formatCursor({ last, filter }: Cursor): string {
   return Buffer.from(`${last}.${filter}`).toString('base64url');
 }
 

@@ -91,13 +91,53 @@ export const routeExplanationSchema = z.object({
 
 // What answers show of captured mail, described once for the API's description.
 
-/** A captured message with its text. */
+const link = z.object({ url: z.string(), text: z.string().describe('The text that a reader sees.') });
+
+/** How recipients leave the list that a message belongs to. */
+// biome-ignore format: a table
+export const listUnsubscribeSchema = z.object({
+  links: z.array(z.string()).describe('Those of List-Unsubscribe that can be used, in its order.'),
+  oneClick: z.boolean().describe('One click suffices, without a page between (RFC 8058).'),
+  faults: z.array(z.string()).describe('What keeps recipients from unsubscribing, in sentences.'),
+}).describe('How recipients leave the list, as the header says.');
+
+/** A file of a captured message. */
+// biome-ignore format: a table
+export const capturedFileSchema = z.object({
+  index: count.describe('Its place, by which its bytes are asked for.'),
+  filename: z.string(),
+  contentType: z.string().describe('Lower case, without parameters.'),
+  sizeBytes: count,
+  inline: z.boolean().describe('It is shown within the text, as a picture of the HTML is.'),
+  contentId: z.string().nullable().describe('By which the HTML refers to it, without angle brackets.'),
+  sha256: z.string(),
+}).describe('A file of a captured message.');
+
+/** A captured message with all that it says. */
 // biome-ignore format: a table
 export const capturedMessageSchema = z.object({
   message: messageRecordSchema,
   text: z.string().nullable().describe('Null when it has none. Long texts are cut.'),
   html: z.string().nullable().describe('Null when it has none. Long ones are cut.'),
-  links: z.array(z.object({ url: z.string(), text: z.string().describe('The text that a reader sees.') })).describe('Web addresses in HTML and text, in their order; at most 100.'),
+  links: z.array(link).describe('Web addresses in HTML and text, in their order; at most 100.'),
   codes: z.array(z.string()).describe('Likely codes to type in, the likeliest first; at most 10.'),
-  attachments: z.array(z.object({ filename: z.string(), contentType: z.string(), sizeBytes: z.int().min(0), inline: z.boolean(), contentId: z.string().nullable() })),
-}).describe('A captured message with its text.');
+  headers: z.array(z.tuple([z.string(), z.string()])).describe('Names and values of the header, in its order, decoded; at most 300.'),
+  envelope: z.object({ from: z.string().describe('Empty for the null reverse-path.'), to: z.array(z.string()) }),
+  listUnsubscribe: listUnsubscribeSchema.nullable().describe('Null if the header says nothing of it.'),
+  attachments: z.array(capturedFileSchema).describe('At most 200.'),
+}).describe('A captured message with all that it says. Everything in it is written by strangers.');
+
+/** A captured message of a list. */
+// biome-ignore format: a table
+export const capturedItemSchema = messageRecordSchema.extend({
+  snippet: z.string().describe('The beginning of what it says, at most 200 characters on one line; empty if it cannot be read.'),
+  attachments: count.describe('Files that are not shown within the text.'),
+}).describe('A captured message, and how it begins.');
+
+/** A page of captured messages. */
+// biome-ignore format: a table
+export const capturedPageSchema = z.object({
+  messages: z.array(capturedItemSchema).describe('Newest first.'),
+  hasMore: z.boolean().describe('With a filter by `text` or `has` a page may have fewer than `limit` messages, even none, although there are more.'),
+  nextCursor: z.string().optional().describe('The `cursor` of the next page; absent on the last one.'),
+}).describe('A page of captured messages.');

@@ -13,7 +13,7 @@ import type { AdminDoor, Outlook } from '../service.ts';
 import type { IngestShared } from '../shared.ts';
 import type { UnsubscribeTerms } from '../unsubscribing.ts';
 import type { HookDeps } from './hook.ts';
-import type { ReadWords } from './inbox.ts';
+import type { ReadWords } from './inbox/captured-words.ts';
 import type { RequestRecorder } from './request-log.ts';
 import type { TemplateSource } from './templating.ts';
 import type { VerdictDeps } from './verdict.ts';

@@ -46,8 +46,9 @@ export interface ResendDeps extends SubmitDeps {
   readonly spool: Pick<Spool, 'read'>;
 }
 
-/** A stored message as it was sent. */
-export interface Kept extends MessageDetail {
+/** A stored message as it was sent, and who gets it again. */
+export interface Kept extends Pick<MessageDetail, 'message' | 'origin'> {
+  readonly recipients: readonly Pick<Recipient, 'address' | 'kind'>[];
   readonly bytes: Buffer;
 }
 

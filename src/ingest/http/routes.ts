@@ -23,7 +23,16 @@ import { answerEvidence, answerFeedback, answerFeedbackList } from './feedback.t
 import { CONTENT_PARAMETERS, type Findable, findReadable, openContent, recipientIn } from './find-message.ts';
 import { answerHook } from './hook.ts';
 import { InProgress } from './idempotency.ts';
-import { answerWait } from './inbox.ts';
+import { CapturedMail } from './inbox/captured-mail.ts';
+import { CapturedWords } from './inbox/captured-words.ts';
+import {
+  answerCaptured,
+  answerCapturedAttachment,
+  answerCapturedList,
+  answerCapturedRaw,
+} from './inbox/reading.ts';
+import { answerCapturedRemoval, answerCapturedRemovals, answerRelease } from './inbox/removing.ts';
+import { answerWait } from './inbox/wait.ts';
 import { answerList } from './list.ts';
 import { mailpitRoutes } from './mailpit/mailpit.ts';
 import { descriptionEndpoint } from './openapi/endpoint.ts';
@@ -119,9 +128,12 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
 
 function partsOf(deps: IngestDeps, options: IngestOptions) {
   const { clock, random, events, signal, shared } = deps;
+  const capturedWords = new CapturedWords(deps.readWords);
   return {
     ...deps,
     ...shared,
+    capturedWords,
+    captured: new CapturedMail({ ...deps, words: capturedWords }),
     options,
     limits: () => options.limits,
     templates: new RenderableTemplates(deps.templates),
@@ -145,6 +157,13 @@ function handlersOf(parts: ReturnType<typeof partsOf>): Readonly<Record<keyof ty
     getContent: (call) => answerContent(call, parts),
     listFeedback: (call) => answerFeedbackList(call, parts),
     getFeedback: (call) => answerEvidence(call, parts),
+    listCaptured: (call) => answerCapturedList(call, parts),
+    getCaptured: (call) => answerCaptured(call, parts),
+    getCapturedRaw: (call) => answerCapturedRaw(call, parts),
+    getCapturedFile: (call) => answerCapturedAttachment(call, parts),
+    removeCaptured: (call) => answerCapturedRemoval(call, parts),
+    removeAllCaptured: (call) => answerCapturedRemovals(call, parts),
+    releaseCaptured: (call) => answerRelease(call, parts),
     waitForCaptured: (call) => answerWait(call, parts),
     listEvents: (call) => answerEvents(call, parts),
     tellFeedback: (call) => answerFeedback(call, parts),

@@ -84,12 +84,78 @@ test('says so when nothing came in time', async () => {
   expect(await wait('timeout=0')).toMatchObject({ status: 404 });
 });
 
+describe('with count', () => {
+  test('waits for so many, and gives them newest first', async () => {
+    await captured({ subject: 'One' });
+    const looked = looks(1);
+    const waiting = wait('count=2&timeout=60');
+    await looked;
+    await captured({ subject: 'Two' });
+    const { json } = await waiting;
+    expect(json).toMatchObject({
+      messages: [{ message: { subject: 'Two' } }, { message: { subject: 'One' } }],
+    });
+  });
+  test('says how many came', async () => {
+    await captured();
+    const answer = await wait('count=3&timeout=0');
+    expect(answer).toMatchObject({ status: 404, json: { code: 'nothing_captured' } });
+    expect(answer.json['detail']).toContain('only 1 of 3');
+  });
+});
+
+describe('with not', () => {
+  test('succeeds when nothing came in time', async () => {
+    const looked = looks(1);
+    const waiting = wait('not=true&timeout=5&box=a');
+    await looked;
+    await captured({ box: 'b' });
+    await world.clock.advance(5000);
+    expect(await waiting).toMatchObject({ status: 200, json: { captured: 0 } });
+  });
+  test('tells at once what came', async () => {
+    const looked = looks(1);
+    const waiting = wait('not=true&timeout=60');
+    await looked;
+    const id = await captured({ box: 'b' });
+    const expected = { status: 409, json: { code: 'unexpected_mail', message: { id, box: 'b' } } };
+    expect(await waiting).toMatchObject(expected);
+    expect(await wait('not=true&timeout=0')).toMatchObject(expected);
+  });
+  test('does not say that nothing came when it could not wait', async () => {
+    const looked = looks(2);
+    const others = [wait('timeout=5'), wait('timeout=5')];
+    await looked;
+    expect(await wait('not=true&timeout=5')).toMatchObject({ status: 503, json: { code: 'unavailable' } });
+    await world.clock.advance(5000);
+    await Promise.all(others);
+  });
+});
+
+test('looks for words, in a box, after a message', async () => {
+  const first = await captured({ box: 'a', text: 'Your code is here' });
+  const second = await captured({ box: 'b', text: 'Your CODE is there' });
+  const found = async (query: string) => {
+    const { status, json } = await wait(`timeout=0&${query}`);
+    return status === 200 ? (json['message'] as { id: string }).id : status;
+  };
+  expect(await found('text=code+your&box=a')).toBe(first);
+  expect(await found('text=code')).toBe(second);
+  expect(await found('text=password')).toBe(404);
+  expect(await found(`after=${first}`)).toBe(second);
+  expect(await found(`after=${second}`)).toBe(404);
+  await world.clock.advance(11 * MINUTE);
+  expect(await found('box=a')).toBe(404);
+  expect(await found(`after=${first}`)).toBe(second);
+});
+
 describe('does not give', () => {
   test('what was sent, or waits', async () => {
-    await world.post(key, MAIL);
-    expect((await wait('timeout=0')).status).toBe(404);
+    const live = await world.key({ scopes: ['messages:send', 'messages:read', 'messages:content'] });
+    await world.post(live, MAIL);
+    expect((await wait('timeout=0', live)).status).toBe(404);
     await attempt(world, DELIVERED);
-    expect((await wait('timeout=0')).status).toBe(404);
+    expect((await wait('timeout=0', live)).status).toBe(404);
   });
   test('what is older than asked for', async () => {
     await captured();
@@ -115,9 +181,19 @@ describe('does not give', () => {
   });
 });
 
-test.each(['timeout=61', 'timeout=x', 'to=nobody', 'since=yesterday', 'until=2026-11-20T00:00:00Z'])(
-  'refuses %s',
-  async (query) => {
-    expect((await wait(query)).status).toBe(400);
-  },
-);
+test.each([
+  'timeout=61',
+  'count=0',
+  'count=51',
+  'count=1&not=true',
+  'box=A',
+  'text=',
+  'after=x',
+  'after=msg_01m7wd8qsh4008fyzq8yebgvfy&since=2026-11-20T00:00:00Z',
+  'timeout=x',
+  'to=nobody',
+  'since=yesterday',
+  'until=2026-11-20T00:00:00Z',
+])('refuses %s', async (query) => {
+  expect((await wait(query)).status).toBe(400);
+});

@@ -282,6 +282,7 @@ describe('methods', () => {
   const at = (path: string) =>
     path
       .replace('{id}', messageId)
+      .replace('{index}', '0')
       .replace('{feedback}', told.id)
       .replace('{address}', 'ann@example.org')
       .replace('{webhook}', webhook.webhook)
@@ -294,7 +295,8 @@ describe('methods', () => {
   let webhook: Awaited<ReturnType<typeof toldOf>>;
   beforeAll(async () => {
     await world.template('welcome', { text: 'x' });
-    messageId = String((await world.post(key, MAIL)).json['id']);
+    const attachments = [{ filename: 'a.txt', content: 'SGVsbG8K' }];
+    messageId = String((await world.post(key, { ...MAIL, attachments })).json['id']);
     told = telling(messageId);
     await world.stores.store.tell([told], TELL_RULES, { node: 'a', now: world.clock.wall() });
     webhook = await toldOf(world, key);

@@ -46,6 +46,7 @@ const NEEDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'checkMessage message/rfc822': { from: 'jane@example.com', to: 'bob@example.org' },
   sendRaw: { from: 'jane@example.com', to: 'bob@example.org' },
   listEvents: { after: '0' },
+  removeAllCaptured: { tag: 'receipts' },
   explainRoute: { from: 'jane@example.com', to: 'bob@example.org' },
 };
 
@@ -58,7 +59,10 @@ export async function sendExample(
   parameters: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {
   const { operationId: id } = operation;
-  const query = new URLSearchParams({ ...(NEEDED[id] ?? NEEDED[`${id} ${type}`]), ...parameters });
+  const query = new URLSearchParams({
+    ...('all' in parameters ? {} : (NEEDED[id] ?? NEEDED[`${id} ${type}`])),
+    ...parameters,
+  });
   const target = `${await pathOf(operation, { world, key })}${query.size === 0 ? '' : `?${query}`}`;
   const { headers, body } = await encode(type, value);
   const { headers: authorization } = credentials(operation, key);
@@ -108,9 +112,20 @@ async function pathOf({ path, operationId }: Operation, { world, key }: Sender):
     const { webhook, event } = await toldOf(world, key);
     return path.replace('{webhook}', webhook).replace('{event}', event);
   }
-  if (operationId === 'waitForCaptured') {
-    await world.post(key, { ...MAIL, subject: 'Your invoice', tags: ['receipts'] });
+  if (path.startsWith('/api/v1/inbox/')) {
+    const attachments = [{ filename: 'a.txt', content: 'SGVsbG8K' }];
+    const box = 'worker-1';
+    const mail = {
+      ...MAIL,
+      text: 'Your code',
+      subject: 'Your invoice',
+      tags: ['receipts'],
+      box,
+      attachments,
+    };
+    const { json } = await world.post(key, mail);
     await attempt(world, CAPTURED);
+    return path.replace('{id}', String(json['id'])).replace('{index}', '0');
   }
   if (operationId === 'listEvents') await world.post(key, MAIL);
   if (path.includes('{feedback}')) return path.replace('{feedback}', await tellOf(world, key));

@@ -6,6 +6,7 @@ import { expect } from 'vitest';
 import { adminForApi } from '../../../src/app/listeners.ts';
 import { loadConfig, NOTHING_STORED } from '../../../src/config/load.ts';
 import { createDoor } from '../../../src/control/door.ts';
+import { inboxOperations } from '../../../src/control/inbox.ts';
 import { messageActs } from '../../../src/control/messages.ts';
 import { outlookOf } from '../../../src/control/outlook.ts';
 import { queueOperations } from '../../../src/control/queue.ts';
@@ -157,7 +158,22 @@ function queueOf({ stores, intake, clock, figures }: World) {
   const list = suppressionOperations({ ...parts, ...stores, random: seededRandom(10) });
   const webhooks = webhookOperations({ ...parts, ...stores, random: seededRandom(11), server: () => null });
   const templates = templateOperations({ ...parts, ...stores, random: seededRandom(12) });
-  const operations = { ...queueOperations(parts), ...messageActs(parts), ...list, ...webhooks, ...templates };
+  const { releaseCaptured } = inboxOperations({
+    ...parts,
+    ...stores,
+    spool: intake,
+    intake,
+    random: seededRandom(13),
+    resolution: () => ({ ...loaded, routesVersion: 1 }),
+  });
+  const operations = {
+    ...queueOperations(parts),
+    ...messageActs(parts),
+    ...list,
+    ...webhooks,
+    ...templates,
+    releaseCaptured,
+  };
   return { operations, outlook: outlookOf(parts) };
 }
 

@@ -2,7 +2,7 @@ import { parseMailbox } from '../../../domain/mailbox.ts';
 import type { MessageRecord } from '../../../domain/message.ts';
 import { Problem } from '../../../http/problem.ts';
 import type { ParsedMailbox, ParsedMessage } from '../../../preview/parsed.ts';
-import type { ReadWords } from '../inbox.ts';
+import type { ReadWords } from '../inbox/captured-words.ts';
 import { type SaidFacts, searchable } from './search.ts';
 
 /** What lists and searches tell of messages' contents, kept for a while: contents never change. */

@@ -2,6 +2,7 @@ import { titleOf } from '../../../http/problem.ts';
 import { ENDPOINT_IDS, ENDPOINTS, OPEN_ENDPOINTS, OPEN_IDS, type OperationId } from '../endpoints.ts';
 import type { Parameter } from '../query.ts';
 import { ACTING, ADMINISTERING, QUEUE } from './acting.ts';
+import { CAPTURED } from './captured.ts';
 import { isRequired, type Json, namedSchemas, parameterSchema, schemaRef } from './json-schema.ts';
 import type { Description, Media, Operation, RequestBody, Success, Tag } from './operation.ts';
 import {
@@ -22,6 +23,7 @@ import { WEBHOOKS } from './webhooks.ts';
 const DESCRIPTIONS: Readonly<Record<OperationId, Description>> = {
   ...SENDING,
   ...READING,
+  ...CAPTURED,
   ...ACTING,
   ...SUPPRESSING,
   ...TEMPLATES,
@@ -49,6 +51,7 @@ function operationOf(
 const TAGS: Readonly<Record<Tag, string>> = {
   Sending: 'Submit messages.',
   Reading: 'Read status, content and attempts of messages.',
+  Inbox: 'Captured mail, for tests of other programs.',
   Acting: 'Cancel and retry messages.',
   Suppressions: 'The addresses that get no mail.',
   Templates: 'What messages are made of.',
@@ -65,6 +68,7 @@ const PATH_PARAMETERS: Readonly<Record<string, { readonly description: string; r
       description: 'The message’s id, as the 202 gave it, or its Message-ID in angle brackets.',
       example: 'msg_01k9f5y7f0e2c4a8b6d0e2f4g6',
     },
+    index: { description: 'The `index` of a file in `attachments`.', example: '0' },
     feedback: {
       description: 'The id of what was told, as a list or an event gives it.',
       example: 'fbk_01kaj3v7q8x5m2c9t4r6w0ybzn',

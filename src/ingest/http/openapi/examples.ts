@@ -8,12 +8,11 @@ import type {
 } from '../answers.ts';
 import type { attemptsPageSchema } from '../attempt-answers.ts';
 import type { eventSchema, eventsPageSchema } from '../event-answers.ts';
-import type { capturedMessageSchema } from '../operator-answers.ts';
 
 /** Bodies of requests and answers as they really are; a test sends the former, and holds all to the schemas. */
 
 const ID = 'msg_01k9f5y7f0e2c4a8b6d0e2f4g6';
-const OTHER_ID = 'msg_01k9f5y7f1x3n5p7q9r1s3t5v7';
+export const OTHER_ID = 'msg_01k9f5y7f1x3n5p7q9r1s3t5v7';
 
 /** The smallest submission. */
 export const SMALL_SUBMISSION = {
@@ -147,7 +146,7 @@ export const BATCH_RECEIPT: z.infer<typeof batchReceiptSchema> = {
 };
 
 /** A message that has been delivered. */
-const DELIVERED: z.infer<typeof messageRecordSchema> = {
+export const DELIVERED: z.infer<typeof messageRecordSchema> = {
   id: ID,
   status: 'delivered',
   providerMessageId: '0100019a-7c1e-4b6f',
@@ -243,16 +242,6 @@ export const STATUS_RECORD: z.infer<typeof statusRecordSchema> = {
       confirmedAt: '2026-11-20T11:15:04.210Z',
     },
   ],
-};
-
-/** A captured message, and what it says. */
-export const CAPTURED_MESSAGE: z.infer<typeof capturedMessageSchema> = {
-  message: { ...DELIVERED, subject: 'Your code', relay: 'inbox', outcome: 'captured' },
-  text: 'Your code is 135790.',
-  html: '<p>Your code is <b>135790</b>. <a href="https://example.com/in">Sign in</a></p>',
-  links: [{ url: 'https://example.com/in', text: 'Sign in' }],
-  codes: ['135790'],
-  attachments: [],
 };
 
 /** A recipient's server refused the message. */

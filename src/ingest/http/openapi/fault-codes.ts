@@ -70,6 +70,8 @@ export const FAULTS = {
   priority: { meaning: 'The priority does not exist.', cure: 'Use `high`, `normal` or `bulk`.' },
   stream: { meaning: 'The text cannot be a stream, or the message would have two.', cure: 'Use a short name such as `news`, the same in `stream` and `unsubscribe`.' },
   box: { meaning: 'The text cannot be a box, or the message would have two.', cure: 'Use 1 to 64 characters of `a-z 0-9 . _ -`, the same in `box` and `X-Waybill-Box`.' },
+  words: { meaning: 'The words to search for are none, or too many.', cure: 'Give 1 to 20 words.' },
+  has: { meaning: 'Captured mail cannot be asked for by that.', cure: 'Use `attachment`, or leave it out.' },
   unsubscribe_unavailable: { meaning: 'What links to unsubscribe need is missing.', cure: 'See the problem of this name.' },
   suppression: { meaning: 'The value is not `ignore`.', cure: 'Leave it out, or use `ignore`.' },
   unknown_recipient: { meaning: 'The message has no such recipient.', cure: 'Give an address as the message’s record has it.' },

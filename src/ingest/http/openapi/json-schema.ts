@@ -7,6 +7,7 @@ import * as attemptAnswers from '../attempt-answers.ts';
 import * as eventAnswers from '../event-answers.ts';
 import * as feedback from '../feedback.ts';
 import { feedbackBodySchema } from '../feedback-body.ts';
+import * as removing from '../inbox/removing.ts';
 import * as operatorAnswers from '../operator-answers.ts';
 import type { Parameter } from '../query.ts';
 import * as queue from '../queue.ts';
@@ -182,6 +183,11 @@ export const NAMED = {
   WebhookChange: webhooks.webhookChangeSchema,
   WebhookReplayRequest: webhooks.webhookReplayRequestSchema,
   CapturedMessage: operatorAnswers.capturedMessageSchema,
+  CapturedFile: operatorAnswers.capturedFileSchema,
+  CapturedItem: operatorAnswers.capturedItemSchema,
+  CapturedPage: operatorAnswers.capturedPageSchema,
+  ListUnsubscribe: operatorAnswers.listUnsubscribeSchema,
+  CapturedRelease: removing.releaseSchema,
   Queue: operatorAnswers.queueSchema,
   QueueHold: operatorAnswers.holdSchema,
   QueueAct: operatorAnswers.queueActSchema,

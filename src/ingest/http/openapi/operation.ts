@@ -35,6 +35,7 @@ export interface Operation extends Required<Omit<Description, 'body'>> {
 export type Tag =
   | 'Sending'
   | 'Reading'
+  | 'Inbox'
   | 'Acting'
   | 'Suppressions'
   | 'Templates'
@@ -143,6 +144,7 @@ export const ANSWER_HEADERS = {
   Accept: sometimes('The media types that are accepted.', 'application/json, multipart/form-data'),
   'Accept-Encoding': sometimes('`identity`: only uncompressed bodies are accepted.', 'identity'),
   'Content-Disposition': header('A file name for the message.', 'attachment; filename="msg_01k9f5y7f0e2c4a8b6d0e2f4g6.eml"'),
+  'Content-Security-Policy': header('Browsers must not run it.', 'sandbox'),
   ETag: header('Names this version of the document, for `If-None-Match`.', '"5d41402abc4b2a76"'),
   'Cache-Control': sometimes('How long it may be kept.', 'no-cache'),
   'X-Accel-Buffering': sometimes('With a stream: a proxy should pass on each event at once.', 'no', { const: 'no' }),

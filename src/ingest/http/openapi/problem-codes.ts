@@ -75,6 +75,8 @@ export const PROBLEMS = {
   message_not_found: { statuses: [404], meaning: 'There is no such message, or it belongs to another key.', cure: 'Use the id from the 202 answer, and the key that sent the message or one with `messages:read_all`.' },
   content_expired: { statuses: [404, 409], meaning: 'The message’s contents are no longer kept (`retention.content_days`).', cure: 'Submit the message anew.' },
   nothing_captured: { statuses: [404], meaning: 'No matching message was captured within the timeout.', cure: 'Look at the status of the message: only mail of test keys, and mail that is routed to the inbox, is captured.' },
+  unexpected_mail: { statuses: [409], meaning: 'A message came though `not=true` said that none is to come; `message` is its record.', cure: 'Look at the message: it is in the inbox.' },
+  attachment_not_found: { statuses: [404], meaning: 'The message has no file of this index.', cure: 'Use an `index` of its `attachments`.' },
   unreadable_content: { statuses: [409, 503], meaning: 'The message is too large, or too malformed, to show what it says.', cure: 'Get it as it is: `GET /api/v1/messages/{id}/content`. With 503, try again in a moment.' },
   not_cancellable: { statuses: [409], meaning: 'Every recipient is final: there is nothing left to cancel.', cure: 'Nothing; the status says how each ended.' },
   not_reschedulable: { statuses: [409], meaning: 'The message does not wait for its `sendAt`: it has none, is due, or has ended.', cure: 'Nothing; the status says what becomes of it. What still waits can be cancelled.' },

@@ -165,22 +165,6 @@ export const READING = {
       ),
     ],
   },
-  waitForCaptured: {
-    tag: 'Reading',
-    summary: 'Wait for a captured message',
-    description:
-      'For tests of other programs: the newest message of the calling key that the local inbox captured and that matches, as soon as it is there, with its text, links and codes. A test key may ask; a live key also needs `messages:content`.',
-    answers: [
-      jsonAnswer('CapturedMessage', 'The message, and what it says.', {
-        code: { summary: 'A code to sign in with', value: examples.CAPTURED_MESSAGE },
-      }),
-    ],
-    problems: {
-      404: ['nothing_captured', 'content_expired'],
-      409: ['unreadable_content'],
-      503: ['unreadable_content'],
-    },
-  },
 } satisfies Descriptions;
 
 const EXPLANATION: z.infer<typeof routeExplanationSchema> = {

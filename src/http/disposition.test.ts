@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { attachmentHeader } from './downloads.ts';
+import { attachmentHeader } from './disposition.ts';
 
 test.each([
   ['invoice.pdf', 'attachment; filename="invoice.pdf"'],
