@@ -9,12 +9,14 @@ import {
   DELIVERED,
   message,
   type OpenSubject,
+  REJECTED,
   read,
   recipient,
   refTo,
   type Subject,
   takeLane,
 } from './fixtures.ts';
+import { bounceOf, recipientAt, Teller } from './told.ts';
 
 const ANY: ListFilter = { tag: null, to: null, from: null, subject: null, since: null, until: null };
 
@@ -85,6 +87,21 @@ export function capturedContract(open: OpenSubject): void {
         at(1),
       );
       expect((await list({ captured })).ids).toEqual([]);
+    });
+
+    it('finds a test key’s mail once anybody got it, whatever was played for it', async () => {
+      const teller = new Teller(() => subject);
+      const played = async (...outcomes: readonly Outcome[]) => {
+        const deliveries = outcomes.map((_, place) => recipientAt(`r${place}@shop.test`));
+        return (await teller.sent({ test: true, deliveries }, outcomes)).id;
+      };
+      const one = await played(DELIVERED);
+      await played(REJECTED);
+      const mixed = await played(REJECTED, DELIVERED);
+      expect((await list({ captured: true })).ids).toEqual([mixed, one]);
+      await teller.tellOne(bounceOf(one));
+      expect((await read(subject.views, one)).message.outcome).toBe('bounced');
+      expect((await list({ captured: true })).ids).toEqual([mixed, one]);
     });
 
     it('marks what is kept as read, and gives it other tags', async () => {
