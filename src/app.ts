@@ -374,6 +374,7 @@ class Service implements App {
       node: { id: self.id, name: self.name },
       certificate,
       webuiPort: ports.webui,
+      capturesAll: this.#options.dev !== undefined,
       health: () => health.report(),
       denied: () => deniedOfAll(this.#denied.list(), nodes.reports()),
       takeBackDenied: this.#denied.takeBack,

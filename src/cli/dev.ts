@@ -128,21 +128,28 @@ function accessOf({ dataDir, isTemporary, secret }: Place, host: string, ports: 
 }
 
 function textOf({ version, dashboard, api, smtp, key, data, temporary }: Access): string {
-  const message = '{"from":"me@example.com","to":["you@example.com"],"subject":"Hello","text":"It works."}';
-  const show = (name: string, value: string | null) => `  ${name.padEnd(12)}${value ?? 'off'}`;
+  const show = (name: string, value: string | null) => `  ${name.padEnd(13)}${value ?? 'off'}`;
   return [
     `Waybill ${version} for your own machine: it captures all mail, and nothing leaves.`,
     '',
     show('Dashboard', dashboard),
     show('API', api),
+    show('Mailpit API', api && `${api}/mailpit, as user dev, with the key as password`),
     show('SMTP', smtp && `smtp://${smtp.host}:${smtp.port}, without signing in`),
     show('Test key', key),
     show('Data', temporary ? `${data}, removed at the end` : data),
     '',
+    ...(api === null ? [] : firstMessage(api, key)),
+    'Mail to bounce@shop.test bounces; docs/test-outcomes.md has the other addresses. Ctrl-C ends it.',
+  ].join('\n');
+}
+
+function firstMessage(api: string, key: string): string[] {
+  const message = '{"from":"me@example.com","to":["you@example.com"],"subject":"Hello","text":"It works."}';
+  return [
     'Send something, and look at it in the dashboard:',
     '',
     `  curl -s ${api}/api/v1/messages -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${message}'`,
     '',
-    'Mail to bounce@shop.test bounces; docs/test-outcomes.md has the other addresses. Ctrl-C ends it.',
-  ].join('\n');
+  ];
 }

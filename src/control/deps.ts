@@ -85,6 +85,8 @@ export interface RunningServer {
   readonly certificate: Certificate | null;
   /** Port of the dashboard; null if it is off. */
   readonly webuiPort: number | null;
+  /** All mail is captured, whatever the routes say. */
+  readonly capturesAll: boolean;
   /** Sources refused on any node, the most recent first. */
   denied(): readonly DeniedTally[];
   /** Undoes one counted refusal of a source for a reason: it was our own test. */

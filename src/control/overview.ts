@@ -61,6 +61,7 @@ async function overview(deps: LocalDeps): Promise<Overview> {
   ]);
   const health = deps.server()?.health() ?? null;
   const { oldestDueAt, spool, queuedBytes, today, last5m } = figures;
+  const capturesAll = deps.server()?.capturesAll ?? false;
   const [last] = newest.messages;
   const aheadMs = last === undefined ? 0 : messageIdTime(last.id) - now;
   return {
@@ -75,7 +76,7 @@ async function overview(deps: LocalDeps): Promise<Overview> {
     },
     relays: relaysOf({ figures, lanes, untried }, health, deps),
     failures: await foundMessages(failures.messages, deps),
-    banners: bannersOf({ health, config: deps.resolution().config, aheadMs }),
+    banners: bannersOf({ health, config: deps.resolution().config, capturesAll, aheadMs }),
     empty: last === undefined && today.received === 0,
   };
 }
@@ -176,6 +177,8 @@ interface BannerFacts {
   /** Null while no server runs. */
   readonly health: HealthReport | null;
   readonly config: Pick<Config, 'delivery' | 'routes'>;
+  /** See `RunningServer`. */
+  readonly capturesAll: boolean;
   /** How much later than now the newest message was accepted, in ms. */
   readonly aheadMs: number;
 }
@@ -183,8 +186,9 @@ interface BannerFacts {
 const LEVELS = { healthy: 'info', degraded: 'warning', critical: 'critical' } as const;
 
 /** The current warnings, the worst first. */
-function bannersOf({ health, config, aheadMs }: BannerFacts): OverviewBanner[] {
-  const banners = [...healthBanners(health), ...clockBanner(aheadMs), ...capturedBanner(config)];
+function bannersOf({ health, config, capturesAll, aheadMs }: BannerFacts): OverviewBanner[] {
+  const captured = capturesAll ? ALL_CAPTURED : capturedBanner(config);
+  const banners = [...healthBanners(health), ...clockBanner(aheadMs), ...captured];
   const ranks = ['critical', 'warning', 'info'];
   return banners.sort((a, b) => ranks.indexOf(a.level) - ranks.indexOf(b.level));
 }
@@ -210,6 +214,14 @@ function clockBanner(aheadMs: number): OverviewBanner[] {
     },
   ];
 }
+
+const ALL_CAPTURED: readonly OverviewBanner[] = [
+  {
+    code: 'all_captured',
+    level: 'info',
+    text: 'This is waybill dev: it captures all mail, whatever the routes say.',
+  },
+];
 
 /** Whether neither a rule nor the default lets mail leave this machine. */
 function capturedBanner({ delivery, routes }: BannerFacts['config']): OverviewBanner[] {

@@ -231,7 +231,7 @@ export type OverviewRelay = Shown<typeof overviewRelay>;
 
 const overviewBanner = () =>
   z.strictObject({
-    /** Of a check of health, or `captured`. */
+    /** Of a check of health, or `captured`, `all_captured`. */
     code: z.string(),
     level: z.enum(['info', 'warning', 'critical']),
     text: z.string(),

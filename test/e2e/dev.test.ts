@@ -115,6 +115,9 @@ routes: [{ name: all, match: { recipient_domain: example.net }, via: [out] }]
   });
   expect(foreign.status).toBe(403);
 
+  const overview = await (await call(access, 'overview', {})).json();
+  expect(overview).toMatchObject({ banners: [{ code: 'all_captured' }] });
+
   // Mail of a live key, that a rule sends by a relay, is captured too.
   const made = await call(access, 'createKey', {
     name: 'live',
