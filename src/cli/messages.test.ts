@@ -316,3 +316,28 @@ test('a priority is given with the message, and a wrong one is refused', async (
     err: expect.stringContaining('high, normal, bulk'),
   });
 });
+
+test('a message is checked before it is sent, and afterwards', async () => {
+  const hasty = [
+    'send',
+    '--from',
+    'a@example.com',
+    '--to',
+    'b@example.net',
+    '--html',
+    '<p>Hello {{name}}</p>',
+  ];
+  const dry = await here.waybill([...hasty, '--dry-run']);
+  expect(dry.status).toBe(0);
+  expect(dry.out).toMatch(/^ERROR {4}placeholder {2}\/html#L1\n {9}"\{\{name\}\}" stands/m);
+  expect(dry.out).toMatch(/\n1 error, 2 warnings, 0 hints\. /);
+  const { id } = await here.json(hasty);
+  const checked = await here.waybill(['messages', 'check', id]);
+  expect(checked.status).toBe(1);
+  expect(checked.out).toMatch(/^WARNING {2}subject-empty {2}\/subject$/m);
+  const { id: good } = await here.json([...LETTER, '--to', 'ann@example.net', '--subject', 'Hi']);
+  expect(await here.waybill(['messages', 'check', good])).toMatchObject({
+    status: 0,
+    out: 'Nothing found.\n',
+  });
+});

@@ -48,7 +48,7 @@ export const CONTENT_RULES: readonly Rule[] = [
       for (const { where, text } of places(mail))
         yield {
           where,
-          detail: `${text} stands where a value belongs.`,
+          detail: `"${text}" stands where a value belongs.`,
           fix: 'Give the value, or refuse to send without it.',
         };
     },
