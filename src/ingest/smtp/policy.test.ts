@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { cidrs } from '../../../test/support/cidrs.ts';
 import { PolicyWorld } from '../../../test/support/policy-world.ts';
+import { parseAddress } from '../../domain/mailbox.ts';
 
 const STRANGER = '192.0.2.7';
 const RELAY_REFUSED =
@@ -223,4 +224,37 @@ test('a source is greeted soon for ten minutes after a message of it was taken',
   expect(world.policy.greetDelayMs('192.0.2.8')).toBe(50);
   await world.clock.advance(600_000);
   expect(world.policy.greetDelayMs(STRANGER)).toBe(50);
+});
+
+test('who may send without a key has the one that is set for that, and nobody else has', async () => {
+  const { key } = await world.keyed({ name: 'dev', mode: 'test' });
+  world.options.keyless = key;
+  const own = world.at('127.0.0.1');
+  expect(own.key).toBe(key);
+  expect(await world.renew(own)).toEqual(own);
+  expect(world.at(STRANGER).key).toBeNull();
+  expect(world.policy.origin({ address: '127.0.0.1', isHidden: true }).key).toBeNull();
+  const other = await world.keyed({ id: 'key_2', name: 'other' }, '127.0.0.1');
+  expect(await world.renew(other)).toMatchObject({ key: { name: 'other' } });
+});
+
+test('a recipient that asks to be suppressed is refused where the list is told of, to test keys alone', async () => {
+  world.options.settings.suppressed = 'refuse';
+  const refused = async (mode: 'test' | 'live', address: string) => {
+    const origin = await world.keyed({ id: `key_${mode}`, name: mode, mode });
+    const parsed = parseAddress(address);
+    const path = { mailbox: parsed.ok ? parsed.value : null, notify: null, orcpt: null };
+    const reverse = {
+      mailbox: null,
+      sizeBytes: null,
+      body: null,
+      utf8: false,
+      ret: null,
+      envid: null,
+      auth: null,
+    };
+    return (await world.policy.suppressed(origin, path, reverse))?.denied ?? null;
+  };
+  expect(await refused('test', 'suppressed@shop.test')).toBe('suppressed');
+  expect(await refused('live', 'suppressed@shop.test')).toBeNull();
 });

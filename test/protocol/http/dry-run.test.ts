@@ -298,3 +298,14 @@ describe('POST /api/v1/preflight', () => {
     expect(codesOf(answer)).toContain('dkim-not-aligned');
   });
 });
+
+test('a test key’s dry run tells of a recipient that asks to be suppressed, and lists nobody', async () => {
+  const tester = await world.key({ id: 'key_tester', name: 'tester', mode: 'test' });
+  const mail = { ...DRY, to: ['suppressed@shop.test'] };
+  expect((await world.post(tester, mail)).json).toMatchObject({
+    message: 'Not sent: every recipient is suppressed.',
+    suppressed: ['suppressed@shop.test'],
+  });
+  expect((await world.post(key, mail)).json['suppressed']).toBeUndefined();
+  expect(await world.stores.suppressions.suppressionsUnder(['suppressed@shop.test'])).toEqual([]);
+});
