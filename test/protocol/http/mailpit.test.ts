@@ -125,7 +125,7 @@ describe('a message', () => {
     const file = await ask(`/api/v1/message/${id}/part/${PartID}`);
     expect(file.headers).toMatchObject({
       'content-type': 'text/html',
-      'content-disposition': "attachment; filename*=UTF-8''%C3%A4_.html",
+      'content-disposition': `attachment; filename="__.html"; filename*=UTF-8''%C3%A4_.html`,
       'content-security-policy': "sandbox; default-src 'none'",
       'x-content-type-options': 'nosniff',
     });

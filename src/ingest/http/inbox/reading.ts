@@ -65,7 +65,7 @@ export async function answerCapturedAttachment(call: Call, deps: CapturedReadDep
   const index = call.params['index'] ?? '';
   const file = INDEX.test(index) ? attachments[Number(index)] : undefined;
   if (file === undefined) throw new Problem(404, 'attachment_not_found', 'The message has no such file.');
-  call.exchange.send(200, MEDIA_TYPE.test(file.contentType) ? file.contentType : UNKNOWN, file.content, {
+  call.exchange.send(200, servedType(file.contentType), file.content, {
     ...FOREIGN,
     'Content-Disposition': attachmentHeader(file.filename, `file-${Number(index) + 1}`),
   });
@@ -76,7 +76,11 @@ const FOREIGN = { 'Content-Security-Policy': 'sandbox' };
 const INDEX = /^(?:0|[1-9]\d{0,3})$/;
 /** A type and a subtype (RFC 6838 §4.2). */
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,63}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}$/;
-const UNKNOWN = 'application/octet-stream';
+
+/** The type under which a file is served: the one that it has, if that is a type at all. */
+export function servedType(contentType: string): string {
+  return MEDIA_TYPE.test(contentType) ? contentType : 'application/octet-stream';
+}
 
 /** The message that the path names: of the calling key, and in the box that is asked for. Throws 403, 404. */
 export async function named({ caller, params }: Call, captured: CapturedMail, filter: CapturedFilter) {

@@ -3,6 +3,8 @@ import type { MessageRecord } from '../../../domain/message.ts';
 import { Problem } from '../../../http/problem.ts';
 import type { ParsedMessage } from '../../../preview/parsed.ts';
 import type { ListPage, ListQuery } from '../../../store/views.ts';
+import { CapturedMail } from '../inbox/captured-mail.ts';
+import { CapturedWords, type ReadWords } from '../inbox/captured-words.ts';
 import { MAX_SEEN, newestOf, searched } from './mailbox.ts';
 import { Summaries } from './summaries.ts';
 
@@ -77,26 +79,33 @@ function mailbox(count: number, pageSize: number) {
     const messages = Array.from({ length: end - first }, (_, place) => record(first + place));
     return { messages, next: end < count ? String(end) : null };
   };
-  return { views: { list }, asked };
+  const views = { list, message: () => Promise.reject(new Error('one message')) };
+  const acts = { discard: () => Promise.reject(new Error('discard')) };
+  const words = new CapturedWords(() => Promise.reject(new Error('read')));
+  return { captured: new CapturedMail({ views, acts, words }), asked };
+}
+
+/** Summaries of messages that are read in this way, every time. */
+function summariesOf(words: ReadWords): Summaries {
+  return new Summaries({ words });
 }
 
 test('a mailbox is read page by page, to its end', async () => {
-  const { views, asked } = mailbox(250, 100);
-  const found = await newestOf({ keyId: 'key_1', box: 'a' }, { views });
+  const { captured, asked } = mailbox(250, 100);
+  const found = await newestOf({ keyId: 'key_1', box: 'a' }, { captured });
   expect(found.map(({ id }) => id)).toEqual(Array.from({ length: 250 }, (_, place) => `msg_${place}`));
   expect(asked).toHaveLength(3);
   expect(asked[0]).toMatchObject({ owner: { keyId: 'key_1' }, filter: { captured: true, box: 'a' } });
 });
 
 test('of a larger one, the newest are seen', async () => {
-  const { views } = mailbox(MAX_SEEN + 500, 500);
-  expect(await newestOf({ keyId: 'key_1', box: null }, { views })).toHaveLength(MAX_SEEN);
-  expect(await newestOf({ keyId: 'key_1', box: null }, { views }, 1)).toHaveLength(1);
+  const { captured } = mailbox(MAX_SEEN + 500, 500);
+  expect(await newestOf({ keyId: 'key_1', box: null }, { captured })).toHaveLength(MAX_SEEN);
 });
 
 test('of one whose pages are short, as many as some pages have', async () => {
-  const { views, asked } = mailbox(MAX_SEEN, 1);
-  expect(await newestOf({ keyId: 'key_1', box: null }, { views })).toHaveLength(20);
+  const { captured, asked } = mailbox(MAX_SEEN, 1);
+  expect(await newestOf({ keyId: 'key_1', box: null }, { captured })).toHaveLength(20);
   expect(asked).toHaveLength(20);
 });
 
@@ -104,7 +113,7 @@ const { signal } = new AbortController();
 
 test('contents are read once, and only where the record does not decide', async () => {
   let reads = 0;
-  const summaries = new Summaries(async () => {
+  const summaries = summariesOf(async () => {
     reads++;
     return WORDS;
   });
@@ -122,7 +131,7 @@ test('contents are read once, and only where the record does not decide', async 
 });
 
 test('a search whose client has left goes no further', async () => {
-  const summaries = new Summaries(async () => {
+  const summaries = summariesOf(async () => {
     throw new Error('read');
   });
   const text = { kind: 'text', part: 'x', not: false } as const;
@@ -130,7 +139,7 @@ test('a search whose client has left goes no further', async () => {
 });
 
 test('of one that cannot be parsed, the record tells what it knows', async () => {
-  const summaries = new Summaries(() => Promise.reject(new Problem(409, 'unreadable_content', 'Odd.')));
+  const summaries = summariesOf(() => Promise.reject(new Problem(409, 'unreadable_content', 'Odd.')));
   expect(await summaries.of(RECORD)).toMatchObject({
     mailboxes: {
       from: [{ name: 'Shop', address: 'shop@example.com' }],
@@ -145,12 +154,12 @@ test('of one that cannot be parsed, the record tells what it knows', async () =>
 
 test('what cannot be read now is no answer', async () => {
   const busy = new Problem(503, 'unreadable_content', 'Busy.');
-  await expect(new Summaries(() => Promise.reject(busy)).of(RECORD)).rejects.toBe(busy);
+  await expect(summariesOf(() => Promise.reject(busy)).of(RECORD)).rejects.toBe(busy);
 });
 
 test('a snippet is short, and in one line', async () => {
   const words = { ...WORDS, plain: `a\n\n b ${'😀'.repeat(300)}` };
-  const { snippet } = await new Summaries(async () => words).of(RECORD);
+  const { snippet } = await summariesOf(async () => words).of(RECORD);
   expect(snippet).toMatch(/^a b 😀+\uFFFD?\.\.\.$/u);
   expect(snippet.length).toBeLessThanOrEqual(204);
 });
@@ -158,7 +167,7 @@ test('a snippet is short, and in one line', async () => {
 test('as many summaries are kept as have room, the last ones', async () => {
   const reads: string[] = [];
   const words = { ...WORDS, plain: 'x'.repeat(100_000) };
-  const summaries = new Summaries(async ({ id }) => {
+  const summaries = summariesOf(async ({ id }) => {
     reads.push(id);
     return words;
   });

@@ -1,5 +1,6 @@
 import type { MessageRecord } from '../../../domain/message.ts';
-import type { ListPage } from '../../../store/views.ts';
+import { ANY_CAPTURED, type CapturedFilter, type CapturedMail } from '../inbox/captured-mail.ts';
+import type { CapturedWords } from '../inbox/captured-words.ts';
 import type { IngestDeps } from '../options.ts';
 import type { ProviderDeps } from '../providers/provider.ts';
 import type { Watchers } from '../watchers.ts';
@@ -16,37 +17,32 @@ export const MAX_SEEN = 2000;
 const PAGE = 500;
 const MAX_PAGES = 20;
 
-const ANY = { tag: null, to: null, from: null, subject: null, since: null, until: null };
-
 /** What the calls of Mailpit's API need. */
 export interface MailpitDeps extends ProviderDeps {
+  readonly captured: CapturedMail;
+  readonly capturedWords: CapturedWords;
   readonly summaries: Summaries;
   readonly spool: IngestDeps['spool'];
   readonly watchers: Watchers;
 }
 
-/** The newest messages of an account, at most `most`. */
+/** Which captured messages are those of an account. */
+export function filterOf({ box }: Pick<Account, 'box'>): CapturedFilter {
+  return { ...ANY_CAPTURED, box };
+}
+
+/** The newest messages of an account. */
 export async function newestOf(
-  { keyId, box }: Account,
-  { views }: { readonly views: Pick<MailpitDeps['views'], 'list'> },
-  most: number = MAX_SEEN,
+  account: Account,
+  { captured }: Pick<MailpitDeps, 'captured'>,
 ): Promise<MessageRecord[]> {
-  const query = {
-    owner: { keyId },
-    asker: keyId,
-    statuses: [],
-    filter: { ...ANY, captured: true as const, ...(box !== null && { box }) },
-  };
   const found: MessageRecord[] = [];
-  let before: string | null = null;
-  for (let pages = 0; pages < MAX_PAGES && found.length < most; pages++) {
-    const limit = Math.min(PAGE, most - found.length);
-    const { messages, next }: ListPage = await views.list({ ...query, before, limit });
+  let pages = 0;
+  for await (const messages of captured.all(account.keyId, filterOf(account), PAGE)) {
     found.push(...messages);
-    before = next;
-    if (before === null) break;
+    if (++pages === MAX_PAGES || found.length >= MAX_SEEN) break;
   }
-  return found;
+  return found.slice(0, MAX_SEEN);
 }
 
 /**

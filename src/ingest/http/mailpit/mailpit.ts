@@ -82,7 +82,7 @@ const ENDPOINTS: readonly MailpitEndpoint[] = [
 export function mailpitRoutes(
   parts: Omit<MailpitDeps, 'summaries'>,
 ): Route<{ readonly access: Access; readonly handle: (call: Call) => Promise<void>; readonly door: null }>[] {
-  const deps = { ...parts, summaries: new Summaries(parts.readWords) };
+  const deps = { ...parts, summaries: new Summaries(parts.capturedWords) };
   return ENDPOINTS.map(({ method, path, access, handle }) => ({
     method,
     path: ROOT + path,

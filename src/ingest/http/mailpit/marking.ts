@@ -8,7 +8,7 @@ import { anyCase } from '../json-object.ts';
 import { checked } from '../providers/submitting.ts';
 import { requireType } from '../read-fields.ts';
 import { accountOf } from './account.ts';
-import { type MailpitDeps, newestOf, searched } from './mailbox.ts';
+import { filterOf, type MailpitDeps, newestOf, searched } from './mailbox.ts';
 import { conditionsIn, conditionsOf, countTags } from './reading.ts';
 import { badRequest } from './refusals.ts';
 import { tagsOf } from './summaries.ts';
@@ -50,12 +50,9 @@ export async function setReadMarks(call: Call, deps: MailpitDeps): Promise<void>
 export async function deleteMessages(call: Call, deps: MailpitDeps): Promise<void> {
   const { IDs } = hasBody(call) ? await readJson(call, deletionSchema, deps) : {};
   if (IDs != null && IDs.length > 0) return await discard(call, await messagesOf(call, IDs, deps), deps);
+  const account = accountOf(call);
   await call.checkKey();
-  // Beyond those that are seen, there may be more.
-  for (;;) {
-    const messages = await newestOf(accountOf(call), deps);
-    if (messages.length === 0 || (await deps.acts.discard(idsOf(messages))) === 0) break;
-  }
+  await deps.captured.removeAll(account.keyId, filterOf(account));
   call.exchange.text(200, 'ok');
 }
 
@@ -134,14 +131,14 @@ async function mark(call: Call, marks: readonly InboxMark[], { acts }: MailpitDe
   call.exchange.text(200, 'ok');
 }
 
-async function discard(call: Call, messages: readonly MessageRecord[], { acts }: MailpitDeps): Promise<void> {
+async function discard(
+  call: Call,
+  messages: readonly MessageRecord[],
+  { captured }: MailpitDeps,
+): Promise<void> {
   await call.checkKey();
-  if (messages.length > 0) await acts.discard(idsOf(messages));
+  await captured.remove(messages.map(({ id }) => id));
   call.exchange.text(200, 'ok');
-}
-
-function idsOf(messages: readonly MessageRecord[]): string[] {
-  return messages.map(({ id }) => id);
 }
 
 function hasBody({ exchange: { headers } }: Call): boolean {

@@ -1,13 +1,14 @@
 import type { MessageRecord } from '../../../domain/message.ts';
+import { attachmentHeader } from '../../../http/disposition.ts';
 import { Problem } from '../../../http/problem.ts';
-import { readMessageId } from '../../../lib/id.ts';
 import { readLooseHeader } from '../../../mail/header-block.ts';
-import { DOCUMENT_POLICY, type ParsedAttachment, withPictures } from '../../../preview/parsed.ts';
+import { DOCUMENT_POLICY, withPictures } from '../../../preview/parsed.ts';
 import type { SpoolContent } from '../../../spool/spool.ts';
 import type { Call } from '../call.ts';
 import { messageNotFound, openContent } from '../find-message.ts';
-import { type Account, accountOf } from './account.ts';
-import { type MailpitDeps, newestOf, searched } from './mailbox.ts';
+import { servedType } from '../inbox/reading.ts';
+import { accountOf } from './account.ts';
+import { filterOf, type MailpitDeps, newestOf, searched } from './mailbox.ts';
 import { badRequest } from './refusals.ts';
 import { type Condition, readSearch } from './search.ts';
 import { htmlOf, messageJson, type Part, partId, summaryJson, textOf } from './shapes.ts';
@@ -97,7 +98,7 @@ export function countTags(messages: readonly MessageRecord[]): ReadonlyMap<strin
 /** Answers with a message, which is read then. */
 export async function showMessage(call: Call, deps: MailpitDeps): Promise<void> {
   const message = await findMessage(call, call.params['id'] ?? '', deps);
-  const words = await deps.readWords(message);
+  const words = await deps.capturedWords.words(message);
   await markRead(message, deps);
   call.exchange.json(200, await messageJson(message, words));
 }
@@ -108,32 +109,13 @@ export async function showMessage(call: Call, deps: MailpitDeps): Promise<void> 
  */
 async function findMessage(call: Call, id: string, deps: MailpitDeps): Promise<MessageRecord> {
   const account = accountOf(call);
-  const message = id === 'latest' ? await latest(call, account, deps) : await named(id, account, deps);
-  if (message === null) throw messageNotFound();
-  return message;
-}
-
-async function latest(call: Call, account: Account, deps: MailpitDeps): Promise<MessageRecord | null> {
   const { query, signal } = call.exchange;
-  if ((query.get('query')?.trim() ?? '') === '') return (await newestOf(account, deps, 1))[0] ?? null;
+  if (id !== 'latest' || (query.get('query')?.trim() ?? '') === '')
+    return (await deps.captured.find(id, account.keyId, filterOf(account))).message;
   const conditions = conditionsIn(call);
-  return (await searched(await newestOf(account, deps), conditions, deps, signal, 1))[0] ?? null;
-}
-
-async function named(
-  text: string,
-  { keyId, box }: Account,
-  { views }: Pick<MailpitDeps, 'views'>,
-): Promise<MessageRecord | null> {
-  const id = readMessageId(text);
-  const message = id === null ? null : ((await views.message(id))?.message ?? null);
-  if (message === null || message.keyId !== keyId || (box !== null && message.box !== box)) return null;
-  return isCaptured(message) ? message : null;
-}
-
-/** Whether a test key's message is in the inbox, as lists of captured mail have it: somebody got it, and it is kept. */
-function isCaptured({ test, content, finalAt, deliveredAt }: MessageRecord): boolean {
-  return test && content !== null && finalAt !== null && deliveredAt !== null;
+  const [message] = await searched(await newestOf(account, deps), conditions, deps, signal, 1);
+  if (message === undefined) throw messageNotFound();
+  return message;
 }
 
 function markRead({ id, inboxRead }: MessageRecord, { acts }: Pick<MailpitDeps, 'acts'>): Promise<unknown> {
@@ -189,25 +171,18 @@ export async function showRaw(call: Call, deps: MailpitDeps): Promise<void> {
   });
 }
 
-/** Nothing in a file runs, whatever it is, and it is stored rather than shown. */
-function fileHeaders({ filename }: ParsedAttachment) {
-  return {
-    'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(filename.toWellFormed()).replaceAll("'", '%27')}`,
-    'Content-Security-Policy': "sandbox; default-src 'none'",
-  };
-}
-
-const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/;
-
 /** Answers with a file. */
 export async function showPart(call: Call, deps: MailpitDeps): Promise<void> {
   const { exchange, params } = call;
   const message = await findMessage(call, params['id'] ?? '', deps);
-  const { attachments } = await deps.readWords(message);
+  const { attachments } = await deps.capturedWords.words(message);
   const file = attachments.find((_, place) => partId(place) === params['part']);
   if (file === undefined) throw new Problem(404, 'message_not_found', 'The message has no such part.');
-  const type = MEDIA_TYPE.test(file.contentType) ? file.contentType : 'application/octet-stream';
-  exchange.send(200, type, file.content, fileHeaders(file));
+  // Nothing in a file runs, whatever it is, and it is stored rather than shown.
+  exchange.send(200, servedType(file.contentType), file.content, {
+    'Content-Disposition': attachmentHeader(file.filename, `part-${params['part']}`),
+    'Content-Security-Policy': "sandbox; default-src 'none'",
+  });
 }
 
 const VIEW = /^(.{1,100})\.(txt|html)$/;
@@ -220,7 +195,7 @@ export async function showView(call: Call, deps: MailpitDeps): Promise<void> {
   const { exchange, params } = call;
   const [, id = '', form] = VIEW.exec(params['file'] ?? '') ?? [];
   const message = await findMessage(call, id, deps);
-  const words = await deps.readWords(message);
+  const words = await deps.capturedWords.words(message);
   if (form === 'html' && words.html === null)
     throw new Problem(404, 'message_not_found', 'This message does not contain a HTML part.');
   await markRead(message, deps);

@@ -2,10 +2,13 @@ import { parseMailbox } from '../../../domain/mailbox.ts';
 import type { MessageRecord } from '../../../domain/message.ts';
 import { Problem } from '../../../http/problem.ts';
 import type { ParsedMailbox, ParsedMessage } from '../../../preview/parsed.ts';
-import type { ReadWords } from '../inbox/captured-words.ts';
+import type { CapturedWords } from '../inbox/captured-words.ts';
 import { type SaidFacts, searchable } from './search.ts';
 
-/** What lists and searches tell of messages' contents, kept for a while: contents never change. */
+/**
+ * What lists and searches tell of messages' contents, kept for a while: contents never change. It is a small part of them,
+ * so that a search through a whole mailbox reads each message once.
+ */
 
 /** What a message says, as far as lists show it and searches look for it. */
 export interface Said extends SaidFacts {
@@ -26,12 +29,12 @@ const OVERHEAD = 500;
 
 /** Reads what messages say, and keeps what was read last. */
 export class Summaries {
-  readonly #readWords: ReadWords;
+  readonly #contents: Pick<CapturedWords, 'words'>;
   readonly #kept = new Map<string, { readonly said: Said; readonly characters: number }>();
   #characters = 0;
 
-  constructor(readWords: ReadWords) {
-    this.#readWords = readWords;
+  constructor(contents: Pick<CapturedWords, 'words'>) {
+    this.#contents = contents;
   }
 
   /** How many are kept. */
@@ -57,7 +60,7 @@ export class Summaries {
 
   async #words(message: MessageRecord): Promise<ParsedMessage | null> {
     try {
-      return await this.#readWords(message);
+      return await this.#contents.words(message);
     } catch (error) {
       if (error instanceof Problem && error.status !== 503) return null;
       throw error;
