@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { systemClock } from '../lib/clock.ts';
-import { MAX_FIELDS, MAX_FILES, MAX_PLAIN, MAX_TEXT, parseMessage, plainIn } from './parse.ts';
+import { MAX_FIELDS, MAX_FILES, MAX_MAILBOXES, MAX_PLAIN, MAX_TEXT, parseMessage, plainIn } from './parse.ts';
 import { Previewer } from './previewer.ts';
 
 /** Loads the letter. */
@@ -83,6 +83,24 @@ test('more fields and files than are shown, and longer texts, are told of', asyn
   expect(message.attachments).toHaveLength(MAX_FILES);
   expect(message.text).toHaveLength(MAX_TEXT);
   expect(message.notes).toHaveLength(3);
+});
+
+test('whom a message names is told with their names, groups as their members, and not without end', async () => {
+  const many = Array.from({ length: MAX_MAILBOXES + 1 }, (_, place) => `u${place}@example.net`).join(',\n ');
+  const { mailboxes } = await parseMessage(
+    bytes(
+      `From: "Q, A" <qa@example.com>\nTo: ${many}\nCc: Team: =?utf-8?q?J=C3=B6rg?= <j@x.test>, b@x.test;\n\n`,
+    ),
+  );
+  expect(mailboxes).toMatchObject({
+    from: [{ name: 'Q, A', address: 'qa@example.com' }],
+    cc: [
+      { name: 'Jörg', address: 'j@x.test' },
+      { name: '', address: 'b@x.test' },
+    ],
+    replyTo: [],
+  });
+  expect(mailboxes.to).toHaveLength(MAX_MAILBOXES);
 });
 
 test.each([
