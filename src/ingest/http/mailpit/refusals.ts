@@ -19,7 +19,7 @@ export function badRequest(detail: string): Problem {
 // biome-ignore format: a table
 const REFUSED = {
   release:      'Mail of a test key never leaves. To send it, submit it again with a live key.',
-  'html-check': 'HTML is not checked here; see the Checks of the message in the dashboard.',
+  'html-check': 'HTML is checked by POST /api/v1/preflight, and in the dashboard.',
   'link-check': 'Links are not followed here: nothing in a message is ever fetched.',
   'sa-check':   'There is no SpamAssassin here.',
   thumb:        'There are no thumbnails here; fetch the part itself.',
