@@ -22,6 +22,7 @@ describeWith(NEEDED, 'the first load', () => {
     ['/', 'Overview'],
     ['/messages', 'Messages'],
     ['/routes', 'Routes'],
+    ['/templates', 'Templates'],
     ['/settings/api-keys', 'Settings'],
   ])('of %s is under 250 KiB, compressed', async (path, heading) => {
     const page = await dashboard.signedIn('/first-steps');

@@ -1,9 +1,10 @@
 import { Findings } from '../../parts/findings.tsx';
-import { countWords, type Finding, type Place } from '../../parts/findings-words.ts';
+import { countWords, type Finding, type Place, placeOf } from '../../parts/findings-words.ts';
 import { Card } from '../../parts/page.tsx';
 import { ErrorState, LoadingState } from '../../parts/states.tsx';
 import { useCall } from '../../queries.ts';
 import type { Draft } from './draft.ts';
+import { lineOf } from './line-of.ts';
 import { type RenderedDraft, useSettled } from './rendered.ts';
 
 /** So long nothing changes before it is checked. */
@@ -33,14 +34,10 @@ export function ChecksCard({
     },
     { keep: true, enabled: settled !== null },
   );
-  const findings = checks.data?.findings;
-  // A line of the mail is that of the template where nothing repeats: then both have as many.
-  const isLineByLine = settled?.html?.split('\n').length === draft.html.split('\n').length;
+  const findings = checks.data?.findings.map((finding) => inTemplate(finding, draft, settled));
   const goTo = (place: Place) => {
-    if (!['/subject', '/html', '/text'].includes(place.part)) return null;
-    if (place.part === '/text' && draft.text === '') return null;
-    if (place.line !== null && !(place.part === '/html' && isLineByLine)) return null;
-    return () => onGo(place);
+    const isText = place.part === '/html' || (place.part === '/text' && draft.text !== '');
+    return isText || place.part === '/subject' ? () => onGo(place) : null;
   };
   return (
     <Card title="Checks" note={findings && noteOf(findings)}>
@@ -53,6 +50,15 @@ export function ChecksCard({
       )}
     </Card>
   );
+}
+
+/** What was found in a line of the mail, in the line of the template that it comes from; without a line where none is known. */
+function inTemplate(finding: Finding, { html, text }: Draft, mail: RenderedDraft['mail']): Finding {
+  const { part, line } = placeOf(finding.where);
+  if (line === null) return finding;
+  const [template, made] = part === '/html' ? [html, mail?.html] : [text, mail?.text];
+  const own = lineOf(template, made ?? '', line);
+  return { ...finding, where: own === null ? part : `${part}#L${own}` };
 }
 
 function noteOf(findings: readonly Finding[]): string {

@@ -88,7 +88,7 @@ export function PreviewCard({
             className={classNames('transition-opacity', faults.length > 0 && 'opacity-50')}
           >
             {shown === 'text' || html === null ? (
-              <div className="h-[min(64dvh,40rem)] min-h-48 resize-y overflow-auto bg-paper p-4">
+              <div className="h-[min(52dvh,36rem)] min-h-48 resize-y overflow-auto bg-paper p-4">
                 <Said text={mail.text} none="(no text)" lines="several" mono className="block" />
               </div>
             ) : (
@@ -130,7 +130,7 @@ function MailFrame({
     frame.current?.contentWindow?.postMessage(shown, '*');
   }, [html, scheme, isLoaded]);
   return (
-    <div className="h-[min(64dvh,40rem)] min-h-48 resize-y overflow-hidden bg-sunken">
+    <div className="h-[min(52dvh,36rem)] min-h-48 resize-y overflow-hidden bg-sunken">
       <div
         className={classNames(
           'mx-auto h-full transition-[max-width] duration-200',
