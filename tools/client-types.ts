@@ -15,10 +15,10 @@ const HEAD = `// biome-ignore-all format: it is generated
 `;
 
 /** What the client's calls send. */
-const SENT = ['Submission'] as const;
+const SENT = ['Submission', 'TemplateToSave'] as const;
 /** What they are answered. */
 // biome-ignore format: a table
-const ANSWERED = ['Receipt', 'Verdict', 'BatchReceipt', 'StatusRecord', 'MessagesPage', 'AttemptsPage', 'EventsPage', 'Problem'] as const;
+const ANSWERED = ['Receipt', 'Verdict', 'BatchReceipt', 'StatusRecord', 'MessagesPage', 'AttemptsPage', 'EventsPage', 'Templates', 'Template', 'Problem'] as const;
 
 /** Words of a list that have a name for programs, and in the description stand where they are used. */
 const WORDS = {
@@ -88,7 +88,8 @@ function baseOf(schema: z.core.$ZodType): z.core.$ZodType | null {
 
 function memberText(name: string, schema: z.core.$ZodType, way: Way): string {
   const type = typeOf(schema, way);
-  const isOptional = typed(schema).def.type === 'optional' || (way === 'sent' && / \| null$/.test(type));
+  const isOptional =
+    ['optional', 'default'].includes(typed(schema).def.type) || (way === 'sent' && / \| null$/.test(type));
   const text = isOptional && way === 'sent' ? `${type} | undefined` : type;
   return `${comment(memberMeaning(schema), '  ')}  readonly ${name}${isOptional ? '?' : ''}: ${text};\n`;
 }
@@ -106,6 +107,7 @@ function definitionOf(schema: z.core.$ZodType, way: Way): string {
   const { def } = typed(schema);
   switch (def.type) {
     case 'optional':
+    case 'default':
       return typeOf(def.innerType, way);
     case 'nullable':
       return `${typeOf(def.innerType, way)} | null`;

@@ -22,6 +22,7 @@ import { sendCommand } from './send.ts';
 import { sendmailCommand } from './sendmail.ts';
 import { serveCommand } from './serve.ts';
 import { suppressionsCommand } from './suppressions.ts';
+import { templatesCommand } from './templates.ts';
 import { Exit, harmless } from './terminal.ts';
 
 const SUCCESS = 0;
@@ -54,6 +55,7 @@ function program(context: Context, asJson: boolean): Command {
     .addCommand(messagesCommand(context))
     .addCommand(inboxCommand(context))
     .addCommand(eventsCommand(context))
+    .addCommand(templatesCommand(context))
     .addCommand(suppressionsCommand(context))
     .addCommand(groupCommand(context, { name: 'webhooks', title: 'applications that are told of events' }))
     .addCommand(queueCommand(context))

@@ -6,6 +6,8 @@ import type {
   MessagesPage,
   Receipt,
   StatusRecord,
+  Template,
+  Templates,
   Verdict,
 } from './types.ts';
 
@@ -101,6 +103,16 @@ export function isMessagesPage(body: unknown): body is MessagesPage {
 /** Whether JSON is a message's attempts. */
 export function isAttemptsPage(body: unknown): body is AttemptsPage {
   return isObject(body) && Array.isArray(body['attempts']);
+}
+
+/** Whether JSON is a list of templates. */
+export function isTemplates(body: unknown): body is Templates {
+  return isObject(body) && Array.isArray(body['templates']);
+}
+
+/** Whether JSON is a template with its versions. */
+export function isTemplate(body: unknown): body is Template {
+  return isObject(body) && typeof body['alias'] === 'string' && Array.isArray(body['versions']);
 }
 
 function isProblem(body: unknown): body is { code: string; detail: string; [name: string]: unknown } {

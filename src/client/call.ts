@@ -8,7 +8,7 @@ import type { Settings } from './settings.ts';
 
 /** A request as it goes out with every try, and how its answer is read. */
 export interface Call<T> {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below `/api/v1`, with its query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;

@@ -5,6 +5,8 @@ import {
   isMessagesPage,
   isReceipt,
   isStatusRecord,
+  isTemplate,
+  isTemplates,
   isVerdict,
   jsonOf,
   textOf,
@@ -28,6 +30,9 @@ import type {
   Receipt,
   StatusRecord,
   Submission,
+  Template,
+  Templates,
+  TemplateToSave,
   Verdict,
 } from './types.ts';
 
@@ -115,6 +120,28 @@ export function getContent(id: string, recipient: string | null): Call<Uint8Arra
   return { method: 'GET', path: pathOf(id, `/content${query}`), read };
 }
 
+/** Asks for all templates. */
+export function listTemplates(): Call<Templates> {
+  return { method: 'GET', path: '/templates', read: json(isTemplates) };
+}
+
+/** Asks for a template. */
+export function getTemplate(alias: string, version: number | null): Call<Template> {
+  const query = version === null ? '' : `?version=${version}`;
+  return { method: 'GET', path: templatePath(alias, query), read: json(isTemplate) };
+}
+
+/** Saves a version of a template. */
+export function saveTemplate(alias: string, version: TemplateToSave): Call<Template> {
+  return { method: 'PUT', path: templatePath(alias), body: jsonBody(version), read: json(isTemplate) };
+}
+
+/** Says which version is sent. */
+export function publishTemplate(alias: string, version: number | null): Call<Template> {
+  const body = jsonBody({ version });
+  return { method: 'POST', path: templatePath(alias, '/publish'), body, read: json(isTemplate) };
+}
+
 /** Asks whether messages are taken. */
 export function getReady(): Call<boolean> {
   const read = (answer: Answer) => {
@@ -160,6 +187,13 @@ function finished(content: RawContent): NonNullable<Call<unknown>['body']> {
   if (typeof content === 'string' || content instanceof Blob) return { type, content };
   if (content instanceof Uint8Array) return { type, content: new Uint8Array(content) };
   throw new InputFault('content must be the whole message: a string, a Uint8Array, or a Blob or File.');
+}
+
+/** The path of a template, with what follows; see {@link pathOf}. */
+function templatePath(alias: string, rest = ''): string {
+  if (typeof alias !== 'string' || /^\.{0,2}$/.test(alias))
+    throw new InputFault('alias must be the alias of a template, such as welcome.');
+  return `/templates/${encodeURIComponent(alias)}${rest}`;
 }
 
 /** The path of a message, with what follows. An id that URLs read as a way elsewhere would ask for something else. */

@@ -602,6 +602,80 @@ export interface EventsPage {
   readonly nextAfter?: number;
 }
 
+/** A template with the texts of one of its versions. All members are always present. */
+export interface Template {
+  /** `tpl_` and 26 characters. */
+  readonly id: string;
+  /** What it is called by in requests; unique. */
+  readonly alias: string;
+  /** For people. */
+  readonly name: string;
+  /** The version whose texts these are. */
+  readonly version: number;
+  /** The version that is sent; null: none is. */
+  readonly publishedVersion: number | null;
+  /** The template of the subject. */
+  readonly subject: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** The template of the HTML; null: there is none. */
+  readonly html: string | null;
+  /** The template of the text; null: with HTML, the text is made of that. */
+  readonly text: string | null;
+  /** Values that it is shown with to those who edit it. */
+  readonly sample: Readonly<Record<string, unknown>>;
+  /** What is kept of its history, newest first. */
+  readonly versions: readonly TemplateVersion[];
+}
+
+/** A template without its texts. All members are always present. */
+export interface TemplateSummary {
+  /** `tpl_` and 26 characters. */
+  readonly id: string;
+  /** What it is called by in requests; unique. */
+  readonly alias: string;
+  /** For people. */
+  readonly name: string;
+  /** The newest version. */
+  readonly version: number;
+  /** The version that is sent; null: none is. */
+  readonly publishedVersion: number | null;
+  /** The template of the subject, in the newest version. */
+  readonly subject: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** Templates, by alias. */
+export interface Templates {
+  readonly templates: readonly TemplateSummary[];
+}
+
+/** A version of a template. All members are always present. */
+export interface TemplateVersion {
+  readonly version: number;
+  /** When it was saved. */
+  readonly at: string;
+  /** Who saved it: the name of a user or a key; empty: the command line. */
+  readonly by: string;
+  /** What they wrote about it. */
+  readonly note: string;
+}
+
+/** A version of a template. */
+export interface TemplateToSave {
+  /** For people. */
+  readonly name: string;
+  readonly subject: string;
+  readonly html?: string | null | undefined;
+  readonly text?: string | null | undefined;
+  /** Values that it is shown with to those who edit it. */
+  readonly sample?: Readonly<Record<string, unknown>> | undefined;
+  /** What this version changes. */
+  readonly note?: string | undefined;
+  readonly basedOn?: number | null | undefined;
+}
+
 /** Why a request was refused (RFC 9457). */
 export interface Problem extends ItemProblem {
   /** The answer’s `X-Request-Id`. */

@@ -13,6 +13,9 @@ import type {
   MessagesPage,
   Receipt,
   StatusRecord,
+  Template,
+  TemplateSummary,
+  TemplateToSave,
   Verdict,
 } from './types.ts';
 
@@ -151,6 +154,39 @@ export class Waybill {
   /** The message itself, as it was sent, while it is kept. Needs the scope `messages:content`. */
   async content(id: string, options: ContentOptions = {}): Promise<Result<Uint8Array>> {
     return await this.#ask(() => requests.getContent(id, options.recipient ?? null), options);
+  }
+
+  /** All templates by alias, without their texts. */
+  async templates(options: CallOptions = {}): Promise<Result<readonly TemplateSummary[]>> {
+    const asked = await this.#ask(requests.listTemplates, options);
+    return asked.ok ? succeeded(asked.value.templates) : asked;
+  }
+
+  /** A template with its versions, and the texts of one of them: the newest, unless a number is given. */
+  async template(
+    alias: string,
+    version: number | null = null,
+    options: CallOptions = {},
+  ): Promise<Result<Template>> {
+    return await this.#ask(() => requests.getTemplate(alias, version), options);
+  }
+
+  /** Saves a version of a template, over the newest one alone. It is sent once it is published. */
+  async saveTemplate(
+    alias: string,
+    version: TemplateToSave,
+    options: CallOptions = {},
+  ): Promise<Result<Template>> {
+    return await this.#ask(() => requests.saveTemplate(alias, version), options);
+  }
+
+  /** Says which version of a template is sent from now on; null: none. */
+  async publishTemplate(
+    alias: string,
+    version: number | null,
+    options: CallOptions = {},
+  ): Promise<Result<Template>> {
+    return await this.#ask(() => requests.publishTemplate(alias, version), options);
   }
 
   /** Whether the server takes messages now. Asks once. */

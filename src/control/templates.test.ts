@@ -59,7 +59,8 @@ test('a version is saved only over the newest one', async () => {
     message: 'There is no template welcome any more; save it as new.',
   });
   await operations.saveTemplate({ ...WELCOME, basedOn: null });
-  await expect(operations.saveTemplate({ ...WELCOME, basedOn: null })).rejects.toMatchObject({
+  expect(await operations.saveTemplate({ ...WELCOME, basedOn: null })).toMatchObject({ version: 1 });
+  await expect(operations.saveTemplate({ ...WELCOME, name: 'x', basedOn: null })).rejects.toMatchObject({
     ...refused,
     message: 'There is a template welcome already, in version 1.',
   });

@@ -17,17 +17,30 @@ export interface TemplateDeps {
   readonly budget: Budget;
 }
 
+const { html, text, basedOn } = SAVED_TEMPLATE;
+
 /** The body of a version to be saved. */
-export const templateToSaveSchema = z.strictObject(SAVED_TEMPLATE);
+export const templateToSaveSchema = z
+  .strictObject({
+    ...SAVED_TEMPLATE,
+    html: html.default(null),
+    text: text.default(null),
+    basedOn: basedOn.default(null),
+  })
+  .describe('A version of a template.');
 /** The body of a publication. */
-export const templateToPublishSchema = z.strictObject(PUBLISHED_TEMPLATE);
+export const templateToPublishSchema = z
+  .strictObject(PUBLISHED_TEMPLATE)
+  .describe('The version that is sent from now on.');
 
 const version = z.int().min(1);
 /** The body of a rendering. */
-export const templateToRenderSchema = z.strictObject({
-  variables: z.record(z.string(), z.unknown()).default({}).describe('The values for the names in it.'),
-  version: version.nullable().default(null).describe('Null: the newest.'),
-});
+export const templateToRenderSchema = z
+  .strictObject({
+    variables: z.record(z.string(), z.unknown()).default({}).describe('The values for the names in it.'),
+    version: version.nullable().default(null).describe('Null: the newest.'),
+  })
+  .describe('Values to render a template with.');
 
 /** Three bytes a character, at most, and what JSON escapes. */
 const BOUNDS: ObjectBounds = {

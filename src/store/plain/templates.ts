@@ -94,9 +94,10 @@ export const TEMPLATES: Subject<Templates> = {
         yield* add(saved);
         return 'saved';
       }
-      if (basedOn !== former.version) return 'not_newest';
       const newest = yield* versionOf(former.id, former.version);
+      // So a repeat of what was saved is harmless, whatever it was based on.
       if (newest !== null && former.name === saved.name && hasSameTexts(newest, saved)) return 'unchanged';
+      if (basedOn !== former.version) return 'not_newest';
       const version = former.version + 1;
       yield* addVersion(former.id, version, saved);
       yield* send`UPDATE templates SET name = ${saved.name}, version = ${version}, updated_at = ${saved.at}

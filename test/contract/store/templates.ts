@@ -71,7 +71,8 @@ export function templateContract(open: OpenSubject): void {
       expect(await save(saved(), 1)).toBe('not_newest');
       await save(saved(), null);
       expect(await save(saved({ subject: 'x' }), null)).toBe('not_newest');
-      expect(await save(saved({ note: 'another', by: 'b', at: T0 + 9 }), 1)).toBe('unchanged');
+      for (const basedOn of [1, null])
+        expect(await save(saved({ note: 'another', by: 'b', at: T0 + 9 }), basedOn)).toBe('unchanged');
       for (const [place, change] of [
         { name: 'x' },
         { subject: 'x' },
