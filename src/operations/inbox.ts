@@ -120,11 +120,9 @@ export const INBOX_OPERATIONS = {
         takes: {
           id: text('<id>', "the message's id"),
           relay: needed('--relay <name>', 'the relay by which it is sent'),
-          to: list(
-            '--to <address>',
-            'who gets it instead of its recipients; may be given several times',
-            { absent: undefined },
-          ),
+          to: list('--to <address>', 'who gets it instead of its recipients; may be given several times', {
+            absent: undefined,
+          }),
         },
         prints: ({ id: released }) => `Queued as ${released}.`,
       },

@@ -8,10 +8,8 @@ import {
 } from '../domain/template.ts';
 import type {
   renderedTemplateSchema,
-  templateFaultSchema,
   templateSchema,
   templateSummarySchema,
-  templateVersionSchema,
 } from '../ingest/http/template-answers.ts';
 import { integer, type TableForm, text } from './command.ts';
 import { type Answers, acts, look, type OperationsOf, operation, READ, type Shown } from './operation.ts';
@@ -22,12 +20,8 @@ import { type Answers, acts, look, type OperationsOf, operation, READ, type Show
 export type TemplateSummaryView = Shown<typeof templateSummarySchema>;
 /** A template with the texts of one of its versions. */
 export type TemplateView = Shown<typeof templateSchema>;
-/** What is known of a version. */
-export type TemplateVersionView = Shown<typeof templateVersionSchema>;
 /** What a template says with some values. */
 export type RenderedTemplateView = Shown<typeof renderedTemplateSchema>;
-/** What is wrong with a template, or with a value in it. */
-export type TemplateFaultView = Shown<typeof templateFaultSchema>;
 
 const which = z.string().min(1).max(100).describe('Its alias, or its id, `tpl_…`.');
 const version = z.int().min(1);

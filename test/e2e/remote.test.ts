@@ -1,6 +1,6 @@
 /** Commands that talk to a server far away, through its API. */
 import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -66,6 +66,33 @@ test('a kept message is read and sent once more there, as far as the key may', a
   const url = ['--url', service.server.api, '--key-file', reader];
   const { code, stdout } = await run(...content, ...url);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/\r\n\r\nhi\r\n$/)]);
+});
+
+test('templates are pushed there, published, rendered and pulled', async () => {
+  const keyFile = join(folder, 'editor');
+  const scopes = ['--scope', 'templates:read', '--scope', 'templates:write'];
+  const made = await service.installation.run('keys', 'create', 'editor', ...scopes, '--quiet');
+  writeFileSync(keyFile, made.stdout);
+  const templates = (...args: string[]) =>
+    run('templates', ...args, '--url', service.server.api, '--key-file', keyFile);
+  const dir = join(folder, 'templates');
+  mkdirSync(join(dir, 'welcome'), { recursive: true });
+  writeFileSync(join(dir, 'welcome', 'subject.txt'), 'Welcome, {{name}}\n');
+  writeFileSync(join(dir, 'welcome', 'body.html'), '<p>Hello {{name}}</p>\n');
+  expect(await templates('push', dir, '--publish')).toMatchObject({
+    code: 0,
+    stdout: 'welcome: saved as version 1, new\n',
+  });
+  expect((await templates('publish', 'welcome', '1')).stdout).toBe('welcome is sent in version 1.\n');
+  rmSync(dir, { recursive: true });
+  expect((await templates('pull', dir)).stdout).toBe('welcome: version 1\n');
+  const values = join(folder, 'values.json');
+  writeFileSync(values, '{"name": "Ann"}');
+  expect((await templates('render', 'welcome', '--variables', values)).stdout).toMatch(
+    /^Subject: Welcome, Ann\n/,
+  );
+  const refused = await templates('publish', 'welcome', '9');
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('has no version 9')]);
 });
 
 test('pages follow each other', async () => {

@@ -214,12 +214,13 @@ export const STEPS: readonly Step[] = [
   ]),
   fuzzed('bounces', 'of what comes to a return path', ['bounce']),
   fuzzed('hooks', 'of the webhooks of providers', ['hook-body']),
-  fuzzed('http', 'of requests: JSON, forms, queries, fields, searches', [
+  fuzzed('http', 'of requests: JSON, forms, queries, fields, searches, templates', [
     'json',
     'multipart',
     'http-text',
     'http-field',
     'search',
+    'template',
   ]),
   fuzzed('providers', 'of mail that comes through the APIs of providers', ['provider-mail']),
   fuzzed('mailpit', 'of what test suites made for Mailpit search for', ['mailpit-search']),
