@@ -88,6 +88,7 @@ async function use(dashboard: Dashboard): Promise<Things> {
   const captured = await test.send({
     ...letter('Your code is 135790'),
     to: ['tester@example.net'],
+    box: 'worker-1',
     text: 'Your code is 135790. Or follow https://example.com/sign-in?token=abc',
     html: '<h1>Your code is 135790</h1><p><a href="https://example.com/sign-in?token=abc">Sign in</a></p>',
   });

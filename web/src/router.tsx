@@ -44,7 +44,7 @@ const view = oneOf('html', 'phone', 'text', 'source', 'headers', 'attachments', 
 /** One page for the list and for a message in it, so that the list stays as it is when one is opened. */
 const inboxRoute = page(
   '/inbox',
-  { q: text, key: text, view },
+  { q: text, key: text, box: text, view },
   async () => (await import('./pages/inbox/page.tsx')).InboxPage,
 );
 

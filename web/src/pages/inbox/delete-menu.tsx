@@ -10,9 +10,9 @@ import { refetchShown } from '../../queries.ts';
 /** One call deletes so many by their ids. */
 const CHUNK = 500;
 
-/** The newest captured message, of one key or of all. */
-async function newestOf(key: string | null): Promise<string | null> {
-  const { messages } = await call('inbox', { query: '', key, limit: 1, before: null });
+/** The newest captured message, of one key and box or of all. */
+async function newestOf(key: string | null, box: string | null): Promise<string | null> {
+  const { messages } = await call('inbox', { query: '', key, box, limit: 1, before: null });
   return messages[0]?.id ?? null;
 }
 
@@ -23,6 +23,7 @@ export function DeleteButton({
   disabled = false,
   ids,
   keyName = null,
+  box = null,
   onDeleted,
 }: {
   readonly label: string;
@@ -32,6 +33,8 @@ export function DeleteButton({
   readonly ids: readonly string[] | null;
   /** Of all, only mail of this key. */
   readonly keyName?: string | null;
+  /** Of all, only mail in this box. */
+  readonly box?: string | null;
   readonly onDeleted: () => void;
 }) {
   const [asks, setAsks] = useState(false);
@@ -41,10 +44,10 @@ export function DeleteButton({
     let total = 0;
     try {
       // What comes from here on stays.
-      const upTo = ids === null ? await newestOf(keyName) : null;
+      const upTo = ids === null ? await newestOf(keyName, box) : null;
       for (let start = 0; ; start += CHUNK) {
         const part = ids?.slice(start, start + CHUNK) ?? null;
-        const answer = await call('deleteCaptured', { ids: part && [...part], key: keyName, upTo });
+        const answer = await call('deleteCaptured', { ids: part && [...part], key: keyName, box, upTo });
         total += answer.deleted;
         setGone(total);
         if (ids === null ? !answer.more : start + CHUNK >= ids.length) break;
@@ -68,7 +71,7 @@ export function DeleteButton({
         open={asks}
         onClose={() => setAsks(false)}
         onConfirm={() => void run()}
-        title={`Delete ${what}${keyName === null ? '' : ` of the key ${keyName}`}?`}
+        title={`Delete ${what}${keyName === null ? '' : ` of the key ${keyName}`}${box === null ? '' : ` in the box ${box}`}?`}
         confirm="Delete"
         danger
         busy={gone !== null}

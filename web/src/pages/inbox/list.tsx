@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
+import { Package } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { call } from '../../api.ts';
@@ -18,6 +19,7 @@ const ROW_HEIGHT = 68;
 export interface InboxSearch {
   readonly q: string | undefined;
   readonly key: string | undefined;
+  readonly box: string | undefined;
 }
 
 interface Props {
@@ -114,7 +116,7 @@ function Body({
 }
 
 function Row({
-  message: { id, subject, from, to, cc, bcc, createdAt, key },
+  message: { id, subject, from, to, cc, bcc, createdAt, key, box },
   isChosen,
   search,
   selection,
@@ -159,9 +161,20 @@ function Row({
         <span className="flex min-w-0 gap-2 text-xs text-soft">
           <Said text={from} className="min-w-0 flex-1" />
           {key !== null && <Said text={key} className="max-w-28 shrink-0" />}
+          {box !== null && <InBox box={box} className="max-w-28 shrink-0" />}
         </span>
       </Link>
     </div>
+  );
+}
+
+/** The box that a message is in. */
+export function InBox({ box, className }: { readonly box: string; readonly className: string }) {
+  return (
+    <span className={classNames('inline-flex min-w-0 items-center gap-1', className)}>
+      <Package role="img" aria-label="Box" size={12} className="shrink-0" />
+      <Said text={box} className="min-w-0" />
+    </span>
   );
 }
 
@@ -174,17 +187,18 @@ const PAGE_ROWS = 50;
  * Captured mail, the newest first. What comes in is put on top while the reader is there; further down the list keeps
  * still, and the newcomers are counted.
  */
-export function useInbox(query: string, key: string | null, isAtTop: boolean) {
+export function useInbox({ q: query = '', key: ofKey, box: ofBox }: InboxSearch, isAtTop: boolean) {
+  const [key, box] = [ofKey ?? null, ofBox ?? null];
   const list = useSteadyList({
     name: 'inbox',
-    asked: JSON.stringify([key, query]),
+    asked: JSON.stringify([key, box, query]),
     topic: 'inbox',
     restless: true,
-    fetchPage: (before, signal) => call('inbox', { query, key, limit: PAGE_ROWS, before }, signal),
+    fetchPage: (before, signal) => call('inbox', { query, key, box, limit: PAGE_ROWS, before }, signal),
   });
   const newest = useCall(
     'inbox',
-    { query, key, limit: PAGE_ROWS, before: null },
+    { query, key, box, limit: PAGE_ROWS, before: null },
     { topics: ['inbox'], keep: true },
   );
   const first = list.loading ? undefined : list.rows[0]?.id;

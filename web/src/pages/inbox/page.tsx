@@ -1,6 +1,6 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { FlaskConical, Inbox, MousePointerClick } from 'lucide-react';
-import { useCallback, useState } from 'react';
+import { useCallback, useRef, useState } from 'react';
 import { useAddress } from '../../address.ts';
 import { formatBytes, formatCount } from '../../format.ts';
 import { NameFilter } from '../../parts/choice.tsx';
@@ -13,18 +13,22 @@ import { SearchField, Toolbar } from '../../parts/toolbar.tsx';
 import { useCall } from '../../queries.ts';
 import { useMay, useSession } from '../../session.tsx';
 import { DeleteButton } from './delete-menu.tsx';
-import { InboxList, type InboxSearch, useInbox } from './list.tsx';
+import { type Captured, InboxList, type InboxSearch, useInbox } from './list.tsx';
 import { ReadingPane } from './reading-pane.tsx';
+
+/** Most boxes to choose from; a search by box: finds any. */
+const MAX_BOXES = 200;
 
 /** Captured mail: a list, and beside it what the chosen message says. */
 export function InboxPage() {
   const { id } = useParams({ strict: false });
-  const [{ q = '', key }, put] = useAddress();
-  const search = { q: q || undefined, key };
+  const [{ q = '', key, box }, put] = useAddress();
+  const search = { q: q || undefined, key, box };
   const navigate = useNavigate();
   const [isAtTop, setAtTop] = useState(true);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const inbox = useInbox(q, key ?? null, isAtTop);
+  const inbox = useInbox(search, isAtTop);
+  const boxes = useBoxes(inbox.rows);
   const keys = useCall('listKeys', {}, { topics: ['keys'] });
   const mayAct = useMay('operator');
   const ask = useCallback(
@@ -69,6 +73,7 @@ export function InboxPage() {
                 disabled={inbox.rows.length === 0}
                 ids={null}
                 keyName={key ?? null}
+                box={box ?? null}
                 onDeleted={() => onDeleted(null)}
               />
             )}
@@ -91,6 +96,15 @@ export function InboxPage() {
             value={key}
             onChange={(name) => ask({ key: name })}
           />
+          {(boxes.length > 0 || box !== undefined) && (
+            <NameFilter
+              label="Box"
+              every="Every box"
+              names={boxes}
+              value={box}
+              onChange={(name) => ask({ box: name })}
+            />
+          )}
         </Toolbar>
         {(inbox.first?.notes ?? []).map((note) => (
           <p key={note} role="status" className="mb-2 text-sm text-retrying">
@@ -107,13 +121,15 @@ export function InboxPage() {
           className={classNames(id !== undefined && 'max-lg:hidden')}
           selection={mayAct ? { selected, onChange: setSelected } : undefined}
           empty={
-            q === '' && key === undefined ? (
+            q === '' && key === undefined && box === undefined ? (
               <EmptyState icon={Inbox} title="Nothing captured">
                 Mail of test keys, and mail that routes send to the relay{' '}
                 <code className="font-mono">inbox</code>, is shown here instead of being sent.
               </EmptyState>
             ) : (
-              <EmptyState title="Nothing found">Other words, or another key, may find more.</EmptyState>
+              <EmptyState title="Nothing found">
+                Other words, another key or another box may find more.
+              </EmptyState>
             )
           }
         />
@@ -135,6 +151,13 @@ export function InboxPage() {
       </div>
     </Page>
   );
+}
+
+/** The boxes that the list has shown: those of a filter remain when another is chosen. */
+function useBoxes(rows: readonly Captured[]): readonly string[] {
+  const seen = useRef(new Set<string>());
+  for (const { box } of rows) if (box !== null && seen.current.size < MAX_BOXES) seen.current.add(box);
+  return [...seen.current].sort();
 }
 
 /** How tests of other programs read captured mail. */

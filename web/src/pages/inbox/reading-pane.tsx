@@ -16,7 +16,7 @@ import { downloadSource } from '../message/actions.tsx';
 import { MessageContents } from '../message/contents.tsx';
 import type { Story } from '../message/story.ts';
 import { DeleteButton } from './delete-menu.tsx';
-import type { InboxSearch } from './list.tsx';
+import { InBox, type InboxSearch } from './list.tsx';
 
 /** A captured message, to be read. */
 export function ReadingPane({
@@ -61,7 +61,7 @@ export function ReadingPane({
 
 function Head({ story, onDeleted }: { readonly story: Story; readonly onDeleted: () => void }) {
   const { record, key } = story;
-  const { id, subject, from, to, cc, bcc, createdAt, sizeBytes } = record;
+  const { id, subject, from, to, cc, bcc, createdAt, sizeBytes, box } = record;
   const people = [
     ['From', [from]],
     ['To', to],
@@ -96,6 +96,7 @@ function Head({ story, onDeleted }: { readonly story: Story; readonly onDeleted:
             {key.test && <Badge tone="accent">Test key</Badge>}
           </span>
         )}
+        {box !== null && <InBox box={box} className="max-w-full" />}
       </div>
       <div className="mt-3 flex flex-wrap gap-2">
         <IfMay role="operator">
