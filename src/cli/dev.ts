@@ -139,17 +139,21 @@ function textOf({ version, dashboard, api, smtp, key, data, temporary }: Access)
     show('Test key', key),
     show('Data', temporary ? `${data}, removed at the end` : data),
     '',
-    ...(api === null ? [] : firstMessage(api, key)),
+    ...(api === null ? [] : firstSteps(api, key)),
     'Mail to bounce@shop.test bounces; docs/test-outcomes.md has the other addresses. Ctrl-C ends it.',
   ].join('\n');
 }
 
-function firstMessage(api: string, key: string): string[] {
+function firstSteps(api: string, key: string): string[] {
   const message = '{"from":"me@example.com","to":["you@example.com"],"subject":"Hello","text":"It works."}';
   return [
     'Send something, and look at it in the dashboard:',
     '',
     `  curl -s ${api}/api/v1/messages -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${message}'`,
+    '',
+    'Let tests look at what your application sends (docs/testing.md):',
+    '',
+    `  export WAYBILL_URL=${api} WAYBILL_TEST_KEY=${key}`,
     '',
   ];
 }

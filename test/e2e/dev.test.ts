@@ -249,5 +249,6 @@ test('people are told where it listens, and what to paste', async () => {
   await expect.poll(() => running.printed.out, { timeout: 60_000 }).toContain('Ctrl-C ends it.');
   expect(running.printed.out).toMatch(/Dashboard +http:\/\/localhost:\d+/);
   expect(running.printed.out).toMatch(/Test key +wb_test_/);
+  expect(running.printed.out).toMatch(/export WAYBILL_URL=http:\/\/localhost:\d+ WAYBILL_TEST_KEY=wb_test_/);
   expect(await stopped(running)).toBe(0);
 }, 120_000);
