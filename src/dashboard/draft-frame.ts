@@ -44,7 +44,7 @@ const STYLE = `
 html { color-scheme: light; color: #111; overflow-wrap: anywhere }
 body { margin: 12px; font: 14px/1.5 system-ui, sans-serif }
 img { max-width: 100% }
-img:not([src]) { display: inline-block; outline: 1px dashed #8888; outline-offset: -1px; background: #8881; font-size: 12px }
+img:not([src]) { display: inline-block; min-width: 24px; min-height: 24px; outline: 1px dashed #8888; outline-offset: -1px; background: #8881; font-size: 12px }
 html[data-scheme="dark"] { color-scheme: dark; color: #eee }
 html[data-scheme="turned"] { background: #fff; filter: invert(1) hue-rotate(180deg) }
 html[data-scheme="turned"] img[src] { filter: invert(1) hue-rotate(180deg) }
