@@ -245,7 +245,13 @@ async function pushOne(
     newest !== null && action === 'same'
       ? newest
       : await templates.saveTemplate({
-          ...{ alias, name, subject, html, text, sample, note },
+          alias,
+          name,
+          subject,
+          html,
+          text,
+          sample,
+          note,
           basedOn: newest?.version ?? null,
         });
   if (saved.version !== template.version) await writeFolder(dir, saved);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Telling } from '../../../src/store/telling.ts';
 import { exchangeRaw, RawClient } from '../../peers/http.ts';
 import { DOCUMENT } from '../../support/openapi.ts';
+import { storeTemplate } from '../../support/stored-template.ts';
 import { TELL_RULES, telling } from '../../support/telling.ts';
 import { attempt, CAPTURED } from './deliver.ts';
 import { toldOf } from './send-example.ts';
@@ -294,7 +295,7 @@ describe('methods', () => {
   let told: Telling;
   let webhook: Awaited<ReturnType<typeof toldOf>>;
   beforeAll(async () => {
-    await world.template('welcome', { text: 'x' });
+    await storeTemplate(world, 'welcome', { text: 'x' });
     const attachments = [{ filename: 'a.txt', content: 'SGVsbG8K' }];
     messageId = String((await world.post(key, { ...MAIL, attachments })).json['id']);
     told = telling(messageId);

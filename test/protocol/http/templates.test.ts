@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { storeTemplate } from '../../support/stored-template.ts';
 import { formOf, MAIL, World } from './world.ts';
 
 /** Messages of stored templates, and `/api/v1/templates` (docs/templates.md). */
@@ -12,7 +13,7 @@ beforeAll(async () => {
   world = await World.start();
   key = await world.key({ id: 'sender' });
   editor = await world.key({ id: 'editor', scopes: ['templates:read', 'templates:write'] });
-  id = await world.template('welcome', {
+  id = await storeTemplate(world, 'welcome', {
     subject: 'Welcome, {{name}}',
     html: '<p>Hello {{name}},</p>{{#items}}<p>{{title}}</p>{{/items}}<a href="{{url}}">Go</a>',
   });
@@ -98,7 +99,7 @@ describe('a message of a template', () => {
   });
 
   test('may not outgrow the bounds of the language', async () => {
-    await world.template('grows', { text: 'a\n{{#l}}{{#l}}{{x}}{{/l}}{{/l}}' });
+    await storeTemplate(world, 'grows', { text: 'a\n{{#l}}{{#l}}{{x}}{{/l}}{{/l}}' });
     const variables = { l: Array.from({ length: 100 }, () => 1), x: 'y'.repeat(1000) };
     expect(await faultsOf({ template: 'grows', variables })).toEqual([
       '/template template_limit: All texts together may become 2097152 characters long. (text, line 2)',
@@ -106,11 +107,11 @@ describe('a message of a template', () => {
   });
 
   test('is the same message again under an Idempotency-Key, whatever is published since', async () => {
-    await world.template('anew', { subject: 'One {{a}}', text: 'x' });
+    await storeTemplate(world, 'anew', { subject: 'One {{a}}', text: 'x' });
     const again = (variables: object) =>
       post({ template: 'anew', variables }, { 'Idempotency-Key': 'template-1' });
     const first = await again({ a: 1, b: { c: 1, d: 2 } });
-    await world.template('anew', { subject: 'Two {{a}}', text: 'x' });
+    await storeTemplate(world, 'anew', { subject: 'Two {{a}}', text: 'x' });
     const second = await again({ b: { d: 2, c: 1 }, a: 1 });
     expect([second.status, second.json['id']]).toEqual([202, first.json['id']]);
     expect((await again({ a: 2, b: { c: 1, d: 2 } })).status).toBe(409);

@@ -30,7 +30,6 @@ import type { VerdictDeps } from '../../../src/ingest/http/verdict.ts';
 import type { SharedLimits } from '../../../src/ingest/shared.ts';
 import type { UnsubscribeTerms } from '../../../src/ingest/unsubscribing.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { createIdSource } from '../../../src/lib/id.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
 import type { Operations } from '../../../src/operations/table.ts';
 import { checkMessage } from '../../../src/preflight/rules.ts';
@@ -216,7 +215,6 @@ export class World extends IngestWorld {
   /** Writes the log of requests. */
   readonly recorder: RequestRecorder;
   readonly #server: HttpServer;
-  readonly #nextTemplate = createIdSource(systemClock, seededRandom(13), 'tpl_');
   #port = 0;
 
   private constructor({ limits, server, epoch, ...options }: WorldOptions) {
@@ -328,21 +326,6 @@ export class World extends IngestWorld {
       });
       request.end(payload);
     });
-  }
-
-  /** Saves a template, and publishes it. Returns its id. */
-  async template(
-    alias: string,
-    texts: { readonly subject?: string; readonly html?: string | null; readonly text?: string | null },
-  ): Promise<string> {
-    const { templates } = this.stores;
-    const saved = { id: this.#nextTemplate(), alias, name: alias, subject: '', html: null, text: null };
-    const newest = await templates.template(alias, null);
-    const version = { ...saved, ...texts, sample: {}, at: 0, by: '', note: '' };
-    const bounds = { templates: 100, versions: 100 };
-    expect(await templates.saveTemplate(version, newest?.version ?? null, bounds)).toBe('saved');
-    await templates.publishTemplate(alias, (newest?.version ?? 0) + 1, 0);
-    return newest?.id ?? saved.id;
   }
 
   /** Submits JSON. */

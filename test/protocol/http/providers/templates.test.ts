@@ -2,6 +2,7 @@ import { SESv2Client, SendBulkEmailCommand, SendEmailCommand } from '@aws-sdk/cl
 import type { ServerClient } from 'postmark';
 import { Resend } from 'resend';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { storeTemplate } from '../../../support/stored-template.ts';
 import { World } from '../world.ts';
 import { caught as caughtOfMailgun, type MailgunClient, mailgunClient } from './mailgun-sdk.ts';
 import { clientOf as postmarkClient, thrown } from './postmark-sdk.ts';
@@ -22,7 +23,7 @@ beforeAll(async () => {
   const texts = { subject: 'Order of {{name}}', html: '<p>{{#items}}{{title}} {{/items}}</p>' };
   // Providers' ids: a name, a number, an id of SendGrid.
   for (const alias of ['receipt', '1234', 'd-0123456789abcdef0123456789abcdef'])
-    await world.template(alias, texts);
+    await storeTemplate(world, alias, texts);
 });
 afterAll(() => world.close());
 
