@@ -1,8 +1,11 @@
 import { createServer, type Server } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { SETTINGS } from '../../test/simulation/scene.ts';
+import { generateSecret } from '../lib/id.ts';
 import { bindAll } from '../lib/listen.ts';
-import { capturing, devEnvironment, devFaults, loopbackHosts } from './dev.ts';
+import { seededRandom } from '../lib/random.ts';
+import { openSqlite } from '../store/sqlite/open.ts';
+import { admitDeveloper, capturing, devEnvironment, devFaults, loopbackHosts } from './dev.ts';
 
 const HOSTS = ['127.0.0.1'];
 
@@ -61,4 +64,20 @@ test('everything is captured, whatever the routes say', () => {
   expect(captured(), 'made once').toBe(first);
   settings = { ...settings, routing: { ...SETTINGS.routing, version: 3 } };
   expect(captured().routing).toEqual({ version: 3, rules: [], defaultRelay: 'inbox', postmaster: null });
+});
+
+test('its key is made once, may all that a test key may, and is not given back after it was revoked', async () => {
+  const { store, keyring } = openSqlite(':memory:');
+  onTestFinished(() => store.close());
+  const random = seededRandom(1);
+  const mode = { secret: generateSecret(random, 'test') };
+  const admit = () => admitDeveloper(mode, keyring, { wall: () => 1000 }, random);
+  const { key, resident } = await admit();
+  expect(key).toMatchObject({ name: 'dev', mode: 'test', rateLimit: 0 });
+  expect(key.scopes).not.toContain('admin');
+  expect(resident).toMatchObject({ user: { role: 'admin' }, session: { stage: 'full' } });
+  expect((await admit()).key.id).toBe(key.id);
+  expect(await keyring.list()).toHaveLength(1);
+  await keyring.revoke(key.id, 1000);
+  await expect(admit()).rejects.toThrow('was revoked');
 });

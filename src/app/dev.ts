@@ -4,7 +4,7 @@ import type { Found } from '../accounts/sessions.ts';
 import type { Fault } from '../config/fault.ts';
 import type { Config } from '../config/schema.ts';
 import { newKeyId } from '../control/keys.ts';
-import type { ApiKey } from '../domain/key.ts';
+import { type ApiKey, keyRefusal, SCOPES } from '../domain/key.ts';
 import { INBOX } from '../domain/relay.ts';
 import type { EngineSettings } from '../engine/contract.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -12,6 +12,7 @@ import { hashSecret, secretPrefix } from '../lib/id.ts';
 import { bindAll, ListenError } from '../lib/listen.ts';
 import { isLoopback } from '../lib/network.ts';
 import type { Random } from '../lib/random.ts';
+import { OperationError } from '../operations/call.ts';
 import type { Keyring } from '../store/accounts.ts';
 
 /**
@@ -33,18 +34,10 @@ export interface DevAccess {
 
 /** Its key's name, and its user's. */
 const KEY_NAME = 'dev';
-const SCOPES: ApiKey['scopes'] = [
-  'messages:send',
-  'messages:read',
-  'messages:content',
-  'events:read',
-  'feedback:write',
-  'suppressions:read',
-  'suppressions:write',
-  'webhooks:manage',
-];
+/** All that a test key can use: it administers nothing, and sees its own mail alone. */
+const KEY_SCOPES = SCOPES.filter((scope) => scope !== 'admin' && scope !== 'messages:read_all');
 
-/** Finds or makes the key, and the user of the dashboard. Rejects with `StoreError`. */
+/** Finds or makes the key, and the user of the dashboard. Rejects with `StoreError`, and if the key cannot be had. */
 export async function admitDeveloper(
   { secret }: DevMode,
   keyring: Keyring,
@@ -55,8 +48,12 @@ export async function admitDeveloper(
   const hash = hashSecret(secret);
   const found = await keyring.findByHash(hash, now);
   const key = found ?? newKey(secret, now, random);
-  if (found === null && !(await keyring.create(key, hash)))
-    throw new Error(`there is another key named ${KEY_NAME}`);
+  const isThere = found === null ? await keyring.create(key, hash) : keyRefusal(found, now) === null;
+  if (!isThere)
+    throw new OperationError(
+      'refused',
+      `The key ${KEY_NAME} of this directory was revoked or replaced. Name another directory with --data, or none.`,
+    );
   return { key, resident: residentSince(now) };
 }
 
@@ -66,7 +63,7 @@ function newKey(secret: string, now: number, random: Random): ApiKey {
     name: KEY_NAME,
     mode: 'test',
     prefix: secretPrefix(secret),
-    scopes: SCOPES,
+    scopes: KEY_SCOPES,
     createdAt: now,
     lastUsedAt: null,
     expiresAt: null,
