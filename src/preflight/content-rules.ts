@@ -1,6 +1,7 @@
-import { shownTexts } from './html.ts';
-import { linksOf } from './links.ts';
-import type { Mail } from './mail.ts';
+import { organizationalDomain } from '../lib/organizational-domain.ts';
+import { type Html, shownBlocks } from './html.ts';
+import { ownerOf, webAddress } from './links.ts';
+import { type Mail, mailboxesIn } from './mail.ts';
 import type { Rule } from './rule.ts';
 
 /** Gmail shows the first 102 KB of the HTML, and a link to the rest. */
@@ -23,18 +24,22 @@ const PLACEHOLDERS: readonly RegExp[] = [
   /%[A-Za-z][A-Za-z0-9]{0,40}[._][A-Za-z0-9._-]{1,60}%/g,
 ];
 
-/** A value that was none, where a value belongs: a line of its own, a greeting, a number or an amount. */
+/** A value that was none, where a value belongs: in a greeting, a number or an amount. */
 const NO_VALUE: readonly RegExp[] = [
-  /^[^\S\n]*(?:undefined|null|NaN)[^\S\n]*$/gm,
   /^[^\S\n]*\p{L}{2,20}(?: \p{L}{1,20}\.?)? (?:undefined|null|NaN)[,!:][^\S\n]*$/gmu,
   /[#$€£](?:undefined|null|NaN)\b/g,
   /\bNaN ?[€$£%]/g,
 ];
+/** The same where it is all that there is. */
+const ALONE = /^\s*(?:undefined|NaN)\s*$/;
 /** The same in the address of a link or picture. */
-const NO_VALUE_IN_URL = /[/=](?:undefined|NaN|\[object(?: |%20)Object\])(?=[/?&#]|$)|\{\{|%7B%7B/i;
+const NO_VALUE_IN_URL = /=(?:undefined|NaN|\[object(?: |%20)Object\])(?=[&#]|$)|\{\{|%7B%7B/;
+/** And in its path; there is a page on `undefined` somewhere, but hardly one of the author's. */
+const NO_VALUE_IN_PATH = /\/(?:undefined|NaN)(?=\/|$)/;
 
 /** Characters of a text that are searched. */
 const MAX_SEARCHED = 512 * 1024;
+const MAX_URL = 4_096;
 const MAX_SHOWN = 60;
 
 /** Rules on what is said, and how much of it. */
@@ -82,27 +87,42 @@ export const CONTENT_RULES: readonly Rule[] = [
 
 function* places(mail: Mail): Generator<{ readonly where: string; readonly text: string }, void> {
   const { subject, text, html } = mail;
-  for (const found of placeholdersIn(subject)) yield { where: '/subject', text: found.text };
+  for (const { text: found } of placeholdersIn(subject)) yield { where: '/subject', text: found };
   for (const { text: found, line } of placeholdersIn(text ?? ''))
     yield { where: `/text#L${line}`, text: found };
   if (html === null) return;
-  for (const { text: run, line: start, parent } of shownTexts(html)) {
-    if (parent?.isCode) continue;
-    for (const { text: found, line } of placeholdersIn(run))
-      yield { where: `/html#L${start + line - 1}`, text: found };
+  for (const { text: block, lineAt } of shownBlocks(html)) {
+    if (ALONE.test(block)) yield { where: `/html#L${lineAt(0)}`, text: block.trim() };
+    for (const { text: found, at } of placeholdersIn(block))
+      yield { where: `/html#L${lineAt(at)}`, text: found };
   }
-  const addresses = [
-    ...linksOf(html).map(({ href, line }) => ({ url: href, line })),
-    ...html.elements.flatMap(({ attributes, line }) =>
-      attributes['src'] === undefined ? [] : [{ url: attributes['src'], line }],
-    ),
-  ];
-  for (const { url, line } of addresses)
-    if (url.length <= MAX_SEARCHED && NO_VALUE_IN_URL.test(url))
+  const [author] = mailboxesIn(mail, 'from');
+  for (const { url, line } of addressesIn(html))
+    if (NO_VALUE_IN_URL.test(url) || hasNoValueInPath(url, author?.domain))
       yield { where: `/html#L${line}`, text: shortened(url) };
 }
 
-function* placeholdersIn(given: string): Generator<{ readonly text: string; readonly line: number }, void> {
+/** What links lead to, and pictures are loaded from. */
+function addressesIn(html: Html): { readonly url: string; readonly line: number }[] {
+  return html.elements.flatMap(({ name, attributes, line }) => {
+    const url = attributes[name === 'img' ? 'src' : 'href'];
+    return url === undefined || url.length > MAX_URL ? [] : [{ url: url.trim(), line }];
+  });
+}
+
+function hasNoValueInPath(text: string, author: string | undefined): boolean {
+  const url = webAddress(text);
+  if (url === null || author === undefined || !NO_VALUE_IN_PATH.test(url.pathname)) return false;
+  return ownerOf(url) === organizationalDomain(author);
+}
+
+interface Placeholder {
+  readonly text: string;
+  readonly at: number;
+  readonly line: number;
+}
+
+function* placeholdersIn(given: string): Generator<Placeholder, void> {
   const text = given.slice(0, MAX_SEARCHED);
   for (const pattern of [...PLACEHOLDERS, ...NO_VALUE]) {
     let line = 1;
@@ -117,7 +137,7 @@ function* placeholdersIn(given: string): Generator<{ readonly text: string; read
         } else if (text[counted] === '`') isCode = !isCode;
       }
       if (isCode) continue;
-      yield { text: shortened(match[0].trim()), line };
+      yield { text: shortened(match[0].trim()), at: match.index, line };
     }
   }
 }

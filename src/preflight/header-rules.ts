@@ -1,7 +1,7 @@
-import { type Mailbox, parseAddressList } from '../domain/mailbox.ts';
+import type { Mailbox } from '../domain/mailbox.ts';
 import { organizationalDomain } from '../lib/organizational-domain.ts';
 import type { Way } from './contract.ts';
-import type { Mail } from './mail.ts';
+import { fieldValue, type Mail, mailboxesIn } from './mail.ts';
 import type { Rule } from './rule.ts';
 
 /** Longer subjects are cut by phones and by most lists. */
@@ -138,17 +138,6 @@ export const HEADER_RULES: readonly Rule[] = [
     },
   },
 ];
-
-/** A field's first value; null without the field, or with an empty one. */
-function fieldValue({ headers }: Mail, lowerName: string): string | null {
-  return headers.find(({ name }) => name.toLowerCase() === lowerName)?.value.trim() || null;
-}
-
-/** The mailboxes of a field; none where it cannot be read. */
-function mailboxesIn(mail: Mail, lowerName: string): readonly Mailbox[] {
-  const parsed = parseAddressList(fieldValue(mail, lowerName) ?? '');
-  return parsed.ok ? parsed.value : [];
-}
 
 function freeMailOf({ domain }: Mailbox): (typeof FREE_MAIL)[number] | undefined {
   return FREE_MAIL.find(({ domains }) => domains.includes(domain));

@@ -116,6 +116,7 @@ class Reader {
     this.elements.push(element);
     this.#open = element;
     this.#depth++;
+    if (name === 'br') this.texts.push({ text: '\n', line, parent: element });
     if (this.elements.length >= MAX_ELEMENTS) this.full = 'elements';
     else if (this.#depth >= MAX_DEPTH) this.full = 'depth';
   }
@@ -153,6 +154,65 @@ type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 /** The texts that readers see, or have read to them. */
 export function shownTexts({ texts }: Html): Text[] {
   return texts.filter(({ parent }) => parent === null || parent.isShown);
+}
+
+/** Text that stands together: that of a paragraph, a cell, a heading, whatever is set apart in it. */
+export interface Block {
+  /** A line for each line break (`br`); code is one character, U+FFFC. */
+  readonly text: string;
+  /** The line in the HTML of a place in the text. */
+  readonly lineAt: (place: number) => number;
+}
+
+/** Elements that do not end a line. */
+// biome-ignore format: a list
+const INLINE: ReadonlySet<string> = new Set([
+  'a', 'abbr', 'b', 'bdi', 'big', 'cite', 'code', 'del', 'em', 'font', 'i', 'ins', 'kbd', 'mark', 'q', 's', 'samp', 'small',
+  'span', 'strike', 'strong', 'sub', 'sup', 'tt', 'u', 'var', 'br', 'img', 'wbr',
+]);
+const CODE_SIGN = '\ufffc';
+
+/** What readers see, block by block. */
+export function shownBlocks(html: Html): Block[] {
+  const blocks: Block[] = [];
+  let owner: Element | null = null;
+  let pieces: Piece[] = [];
+  const end = () => {
+    if (pieces.length > 0) blocks.push(blockOf(pieces));
+    pieces = [];
+  };
+  for (const { text, line, parent } of shownTexts(html)) {
+    let block = parent;
+    while (block !== null && INLINE.has(block.name)) block = block.parent;
+    if (block !== owner) end();
+    owner = block;
+    const isBreak = parent?.name === 'br';
+    // In HTML the end of a line is a blank like any other.
+    const shown = isBreak ? '\n' : parent?.isCode ? CODE_SIGN : text.replace(/[\r\n\t]/g, ' ');
+    pieces.push({ shown, source: isBreak || parent?.isCode ? '' : text, line });
+  }
+  end();
+  return blocks;
+}
+
+interface Piece {
+  readonly shown: string;
+  readonly source: string;
+  readonly line: number;
+}
+
+function blockOf(pieces: readonly Piece[]): Block {
+  return {
+    text: pieces.map(({ shown }) => shown).join(''),
+    lineAt: (place) => {
+      let start = 0;
+      for (const { shown, source, line } of pieces) {
+        if (place < start + shown.length) return line + source.slice(0, place - start).split('\n').length - 1;
+        start += shown.length;
+      }
+      return pieces.at(-1)?.line ?? 1;
+    },
+  };
 }
 
 /** Text as one line: runs of blanks are one. */

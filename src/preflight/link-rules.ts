@@ -79,7 +79,7 @@ export const LINK_RULES: readonly Rule[] = [
     looksAt: 'attachments',
     finds: 'a type that Gmail and others refuse',
     *find({ files }) {
-      for (const [place, { name }] of files.entries()) {
+      for (const [place, name] of files.entries()) {
         const ending = name.slice(name.lastIndexOf('.') + 1).toLowerCase();
         if (!name.includes('.') || !REFUSED_FILES.has(ending)) continue;
         yield {

@@ -1,3 +1,4 @@
+import { type Mailbox, parseAddressList } from '../domain/mailbox.ts';
 import type { ParsedField, ParsedMessage } from '../preview/parsed.ts';
 import type { MailDraft } from './contract.ts';
 import { type Html, readHtml } from './html.ts';
@@ -13,17 +14,10 @@ export interface Mail {
   readonly html: Html | null;
   /** Of the HTML, decoded. */
   readonly htmlBytes: number;
-  readonly files: readonly File[];
+  /** Names of its files. */
+  readonly files: readonly string[];
   /** Of the whole, as it is sent; null for a draft. */
   readonly sizeBytes: number | null;
-}
-
-/** A file in a message. */
-export interface File {
-  readonly name: string;
-  /** Lower case, without parameters. */
-  readonly contentType: string;
-  readonly sizeBytes: number;
 }
 
 /** A message that was parsed. */
@@ -34,11 +28,7 @@ export function mailOf(parsed: ParsedMessage, sizeBytes: number): Mail {
     subject,
     text,
     ...htmlOf(html),
-    files: attachments.map(({ filename, contentType, content }) => ({
-      name: filename,
-      contentType,
-      sizeBytes: content.length,
-    })),
+    files: attachments.map(({ filename }) => filename),
     sizeBytes,
   };
 }
@@ -59,4 +49,15 @@ export function mailOfDraft({ from, subject, html, text, headers = {} }: MailDra
 function htmlOf(html: string | null): Pick<Mail, 'html' | 'htmlBytes'> {
   if (html === null) return { html: null, htmlBytes: 0 };
   return { html: readHtml(html), htmlBytes: Buffer.byteLength(html) };
+}
+
+/** A field's first value; null without the field, or with an empty one. */
+export function fieldValue({ headers }: Pick<Mail, 'headers'>, lowerName: string): string | null {
+  return headers.find(({ name }) => name.toLowerCase() === lowerName)?.value.trim() || null;
+}
+
+/** The mailboxes of a field; none where it cannot be read. */
+export function mailboxesIn(mail: Pick<Mail, 'headers'>, lowerName: string): readonly Mailbox[] {
+  const parsed = parseAddressList(fieldValue(mail, lowerName) ?? '');
+  return parsed.ok ? parsed.value : [];
 }

@@ -118,16 +118,13 @@ function amountsIn(text: string): Amount[] {
   });
 }
 
-/**
- * Every number of a text, in hundredths. Cents may be set apart (`$12` and a small `99`), so that one without a comma may
- * also be so many hundredths.
- */
+/** Every number of a text, in hundredths; also two that are one, where cents are set apart: `$12` and a small `99`. */
 function numbersIn(text: string): ReadonlySet<number> {
   const found = new Set<number>();
   let last: number | null = null;
   for (const { digits } of numbersOf(text)) {
     const cents = centsOf(digits);
-    found.add(cents).add(cents / 100);
+    found.add(cents);
     if (last !== null && digits.length === 2) found.add(last + Number(digits));
     last = cents;
   }
