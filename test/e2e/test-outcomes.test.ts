@@ -89,6 +89,15 @@ webhooks: { private_urls: ["${application.url}"] }
     suppressed: 'suppressed',
   });
 
+  // What arrived lies in the inbox, whatever became of it; what never arrived does not.
+  const inbox = async (name: string) => {
+    const url = `${service.server.api}/api/v1/inbox/wait?to=${name}%2B1@shop.test&timeout=0`;
+    return (await heldFetch(url, { headers: { authorization: `Bearer ${key}` } })).status;
+  };
+  const found = await Promise.all(names.map(async (name) => [name, await inbox(name)]));
+  const isThere = (name: string) => (name === 'reject' || name === 'suppressed' ? 404 : 200);
+  expect(found).toEqual(names.map((name) => [name, isThere(name)]));
+
   const answer = await heldFetch(`${service.server.api}/api/v1/suppressions`, {
     headers: { authorization: `Bearer ${key}` },
   });
