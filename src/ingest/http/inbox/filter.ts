@@ -32,18 +32,12 @@ export const BOX_PARAMETER = {
   box: { schema: z.string().refine(isBox).meta({ pattern: '^[a-z0-9._-]{1,64}$' }).optional(), code: 'box', rule: BOX_RULE, meaning: 'Only messages in this box.', example: 'worker-1' },
 };
 
-/** Filters of what a message says, and of its record, but for times. */
-// biome-ignore format: a table
-export const CONTENT_FILTERS = {
-  to, from, subject, tag,
-  text: { schema: textSchema.optional(), code: 'words', rule: `1 to ${MAX_WORDS} words, of ${MAX_TEXT} characters in all`, meaning: 'Only messages that contain these words, in any order, in their text, or in the HTML if there is no text (case-insensitive).', example: 'your code' },
-  ...BOX_PARAMETER,
-};
-
 /** Filters of captured mail. */
 // biome-ignore format: a table
 export const CAPTURED_FILTERS = {
-  ...CONTENT_FILTERS,
+  to, from, subject, tag,
+  text: { schema: textSchema.optional(), code: 'words', rule: `1 to ${MAX_WORDS} words, of ${MAX_TEXT} characters in all`, meaning: 'Only messages that contain these words, in any order, in their text, or in the HTML if there is no text (case-insensitive).', example: 'your code' },
+  ...BOX_PARAMETER,
   has: { schema: z.literal('attachment').optional(), code: 'has', rule: 'attachment', meaning: '`attachment`: only messages with a file that is not shown within the text.', example: 'attachment' },
   since, until,
 };

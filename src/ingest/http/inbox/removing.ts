@@ -87,4 +87,4 @@ export async function answerRelease(call: Call, deps: CapturedActDeps): Promise<
 }
 
 const NEVER_LEAVES =
-  'What a test key sent never leaves. Submit it again with a live key, or release it as an operator if a live key sent it.';
+  'A test key releases nothing: what it sent never leaves. Submit the message again with a live key.';

@@ -48,7 +48,7 @@ export function capturedItemJson(
 }
 
 /** How recipients leave the list that a message belongs to, as its header says; null if it says nothing. */
-export function listUnsubscribeOf({ headers }: Pick<ParsedMessage, 'headers'>): ListUnsubscribe | null {
+function listUnsubscribeOf({ headers }: Pick<ParsedMessage, 'headers'>): ListUnsubscribe | null {
   const value = (wanted: string) => headers.find(({ name }) => name.toLowerCase() === wanted)?.value ?? '';
   const [links, post] = [value('list-unsubscribe'), value('list-unsubscribe-post')];
   return links === '' && post === '' ? null : readListUnsubscribe(links, post);
