@@ -87,11 +87,16 @@ class Reading {
 
   read(source: string): readonly Part[] {
     const { pieces, fault } = cut(source);
-    for (const piece of pieces) this.#take(piece);
+    for (const piece of pieces) if (this.faults.length < MAX_FAULTS) this.#take(piece);
     if (fault !== null) this.#tell(fault);
-    const [left] = this.#open.filter(({ kind }) => kind === 'section').slice(-1);
-    if (left !== undefined && fault === null)
-      this.#misplaced(left.line, `The section has no end: {{/${left.name.written}}}.`);
+    const left = this.#open.at(-1);
+    if (left !== undefined && fault === null) {
+      const detail =
+        left.kind === 'url'
+          ? 'The value of the attribute has no end.'
+          : `The section has no end: {{/${left.name.written}}}.`;
+      this.#misplaced(left.line, detail);
+    }
     return this.#whole.parts;
   }
 

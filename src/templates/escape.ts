@@ -68,12 +68,21 @@ function asJsonEscape(char: string): string {
 
 /** Tabs and line breaks in it are ignored by programs, and so is what is not printed before it. */
 const IGNORED = /[\0-\x20]+/g;
+/** Ways to write a character of HTML that a scheme is made of, or that is ignored in it. */
+const REFERENCE = /&(?:#(?:x([0-9a-f]{1,6})|(\d{1,7}));?|(amp|colon|tab|newline);)/gi;
+const NAMED: Readonly<Record<string, string>> = { amp: '&', colon: ':', tab: '\t', newline: '\n' };
 const RUNS = /^(?:javascript|vbscript|data):/i;
 const PICTURE = /^data:image\/(?:png|gif|jpe?g|webp)[;,]/i;
 
+function decoded(whole: string, hex?: string, decimal?: string, name?: string): string {
+  if (name !== undefined) return NAMED[name.toLowerCase()] ?? whole;
+  const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+  return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+}
+
 /** Why a URL must not stand in mail; null: it may. */
 export function urlRefusal(url: string): string | null {
-  const plain = url.replace(IGNORED, '');
+  const plain = url.replace(REFERENCE, decoded).replace(IGNORED, '');
   if (!RUNS.test(plain) || PICTURE.test(plain)) return null;
   return 'A link must not begin with javascript:, vbscript: or data:.';
 }

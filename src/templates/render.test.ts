@@ -140,6 +140,7 @@ test('a wrong tag is told with its line, and with what to write instead', () => 
     ['{{#a}}\n{{#b}}', '2 template_place: The section has no end: {{/b}}.'],
     ['{{#a}}\n{{#b}}\n{{/a}}{{/b}}', '3 template_place: The section {{#b}} of line 2 ends before {{/a}}.'],
     ['{{/a}}', '1 template_place: There is no section {{#a}} to end.'],
+    ['{{#a}}'.repeat(9_000), `1 template_limit: Sections may be nested ${MAX_DEPTH} deep.`],
     ['{{x}}'.repeat(MAX_TAGS + 1), `1 template_limit: There may be at most ${MAX_TAGS} tags.`],
     ['{{#a}}\n'.repeat(MAX_DEPTH + 1) + '{{/a}}'.repeat(MAX_DEPTH + 1), `${MAX_DEPTH + 1} template_limit: Sections may be nested ${MAX_DEPTH} deep.`],
   ];
@@ -168,7 +169,7 @@ describe('a place in HTML', () => {
   it('may be one that no value can stand in', () => {
     // biome-ignore format: a table
     const cases = [
-      '<{{x}}>', '</{{x}}>', '<h{{x}}>', '<a {{x}}>', '<a b{{x}}="c">', '<a onclick="{{x}}">', '<iframe srcdoc="{{x}}">',
+      '<{{x}}>', '</{{x}}>', '<a href="{{x}}', '<a href={{x}}', '<h{{x}}>', '<a {{x}}>', '<a b{{x}}="c">', '<a onclick="{{x}}">', '<iframe srcdoc="{{x}}">',
       '<script>{{x}}</script>', '<script type="text/javascript">{{x}}</script>', '<!DOCTYPE {{x}}>', '<p style={{x}}>',
       '<script type="application/json" src="a">1</script><script>{{x}}</script>', '<style>a</{{x}}style>', '<!{{x}}>',
     ];
@@ -212,6 +213,11 @@ describe('a place in HTML', () => {
     const parts = ['<a href="{{a}}{{b}}">', '<a href="{{#a}}{{.}}{{/a}}{{b}}">', '<a href={{a}}{{b}}>', '<A HREF = \'{{{a}}}{{{b}}}\'>', '<a href="java{{b}}">'];
     for (const source of parts)
       expect(refused('html', source, { a: 'java', b: 'script:a' }), source).toHaveLength(1);
+    // Of a value as it is, HTML may have decoded the characters.
+    for (const a of ['&#106;avascript:a', '&#x6A;avascript:a', 'java&Tab;script&colon;a', 'java&#10script:a'])
+      expect(refused('html', '<a href="{{{a}}}">', { a }), a).toHaveLength(1);
+    for (const source of ['<a href="{{a}}">', '<a href="/?a={{{a}}}">'])
+      expect(refused('html', source, { a: '&#106;avascript:a' })).toEqual([]);
     expect(refused('html', '<img src="{{a}}:b">', { a: 'javascript' })).toHaveLength(1);
     expect(refused('html', '<p title="{{a}}">', { a: 'javascript:a' })).toEqual([]);
   });
