@@ -2,6 +2,7 @@ import { laneOf } from '../domain/lane.ts';
 import type { Content, ContentRef, Submission } from '../domain/message.ts';
 import { INBOX } from '../domain/relay.ts';
 import type { RouteFacts } from '../domain/route-match.ts';
+import type { Suppression } from '../domain/suppression.ts';
 import { heldBackMs } from '../domain/test-outcome.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createIdSource, messageIdTime } from '../lib/id.ts';
@@ -10,7 +11,7 @@ import type { Events } from '../observe/events.ts';
 import { SpoolError } from '../spool/spool.ts';
 import type { AcceptAnswer, AcceptDelivery, AcceptRecord, AcceptWish } from '../store/accepting.ts';
 import { StoreError, type Unit } from '../store/store.ts';
-import type { SuppressionList } from '../store/suppressions.ts';
+import { MAX_ADDITIONS, type SuppressionList } from '../store/suppressions.ts';
 import type { Taken, Taking } from '../store/taking.ts';
 import type { Stopped } from '../store/telling.ts';
 import type {
@@ -173,14 +174,14 @@ export class Accept implements Intake {
   }
 
   /** Lists the recipients of test keys' mail that ask to be suppressed; null: there are none. */
-  #listPlayed(submissions: readonly Submission[]): Promise<unknown> | null {
+  #listPlayed(submissions: readonly Submission[]): Promise<void> | null {
     const { suppressions, clock, settings } = this.#deps;
     if (suppressions === undefined || !submissions.some(({ test }) => test)) return null;
     const now = clock.wall();
     const entries = submissions.flatMap((submission) => playedEntries(submission, this.#nextEntryId, now));
     if (entries.length === 0) return null;
-    const max = settings().suppressions.maxEntries;
-    return suppressions.addSuppressions(entries, { max, by: 'itself', now });
+    const rules = { max: settings().suppressions.maxEntries, by: 'itself', now } as const;
+    return addInTurn(entries, (some) => suppressions.addSuppressions(some, rules));
   }
 
   /** A message is signed once, before we take responsibility for it, so that what is stored is what is sent. */
@@ -361,6 +362,14 @@ export class Accept implements Intake {
 function answered(answer: IntakeAnswer | undefined): IntakeAnswer {
   if (answer === undefined) throw new Error('a submission got no answer');
   return answer;
+}
+
+async function addInTurn(
+  entries: readonly Suppression[],
+  add: (some: readonly Suppression[]) => Promise<unknown>,
+): Promise<void> {
+  for (let start = 0; start < entries.length; start += MAX_ADDITIONS)
+    await add(entries.slice(start, start + MAX_ADDITIONS));
 }
 
 function isReady<T>(one: T | Promise<T>): one is T {

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TEST_OUTCOMES, type TestOutcome } from '../../src/domain/test-outcome.ts';
 import { EVERY_EVENT } from '../../src/store/events.ts';
+import { MAX_ADDITIONS } from '../../src/store/suppressions.ts';
 import { createInboxTransport } from '../../src/transport/inbox/inbox.ts';
 import { startNode } from './one-node.ts';
 import { MAX_AGE_MS, relayNamed, SETTINGS, submissionNamed } from './scene.ts';
@@ -159,4 +160,17 @@ test('however many bounces are played, no guard keeps them from suppressing', as
   for (const address of addresses) await send([address]);
   await node.run(5 * SECOND);
   for (const address of addresses) expect(await entryOf(address), address).toBeDefined();
+});
+
+test('a message has as many recipients that ask to be suppressed as it may', async () => {
+  let most = 0;
+  const { addSuppressions } = node.suppressions;
+  node.suppressions.addSuppressions = (entries, rules) => {
+    most = Math.max(most, entries.length);
+    return addSuppressions.call(node.suppressions, entries, rules);
+  };
+  const addresses = Array.from({ length: MAX_ADDITIONS + 1 }, (_, place) => `suppressed+${place}@shop.test`);
+  const { suppressed } = await send(addresses);
+  expect(suppressed).toHaveLength(addresses.length);
+  expect(most).toBe(MAX_ADDITIONS);
 });
