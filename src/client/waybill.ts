@@ -68,7 +68,10 @@ export class Waybill {
     return await this.#send((key) => requests.resendMessage(id, key), options);
   }
 
-  /** Checks a message as if it were sent, and tells the way each copy would take. Stores and sends nothing. */
+  /**
+   * Checks a message as if it were sent: tells the way each copy would take, and by `findings` what may keep it from being
+   * delivered, or from being read as it was meant. Stores and sends nothing.
+   */
   async check(message: Message, options: CallOptions = {}): Promise<Result<Verdict>> {
     return await this.#ask(() => requests.checkMessage(message), options);
   }

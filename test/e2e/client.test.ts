@@ -90,6 +90,8 @@ describe('every call', () => {
       dryRun: true,
       recipients: [{ address: 'b@example.net', type: 'to', relay: 'out', rule: null }],
     });
+    const { findings } = unwrap(await client.check({ ...LETTER, text: 'Hello {{name}}' }));
+    expect(findings[0]).toMatchObject({ code: 'placeholder', severity: 'error', where: '/text#L1' });
     expect(unwrap(await client.listPage())).toEqual(before);
   });
 

@@ -70,6 +70,20 @@ test('a content is read piece by piece, and no further than it is wanted', async
   expect(reading.count).toBe(0);
 });
 
+test('a message is checked by the thread that delivers', async () => {
+  const way = { hops: [], isBulk: true, utf8Address: null };
+  const asked: unknown[] = [];
+  const preflight = {
+    message: async (sizeBytes: number, load: () => Uint8Array, given: unknown) => {
+      asked.push(sizeBytes, String(Buffer.from(load())), given);
+      return [];
+    },
+  };
+  const { rooms } = overLine({ preflight });
+  expect(await rooms.preflight.message(2, () => Buffer.from('hi'), way)).toEqual([]);
+  expect(asked).toEqual([2, 'hi', way]);
+});
+
 test('one content past the bound, the one that was read from longest ago is closed', async () => {
   const { rooms } = overLine({ spool: contents().spool });
   const [first, second] = [await rooms.spool.read(REF), await rooms.spool.read(REF)].map((content) =>
