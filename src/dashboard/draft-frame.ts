@@ -3,9 +3,9 @@ import type { Exchange } from '../http/exchange.ts';
 
 /**
  * The frame in which the page shows a mail that is being written: an empty document that is told what to show by
- * `postMessage` (`DraftShown` of the contract), so that it keeps its place while its author types. A message's preview has an address of its own, which
- * a draft has not; so this one needs a script, and no other runs: the policy names it by its hash, what is shown has no
- * origin, and nothing is loaded.
+ * `postMessage` (`DraftShown` of the contract), so that it keeps its place while its author types. A message's preview has
+ * an address of its own, which a draft has not; so this one needs a script. No other runs: the policy names it by its
+ * hash. What is shown has no origin, and nothing is loaded.
  */
 
 /** Elements that run, lead elsewhere, or could make a browser send something in spite of the policy. */

@@ -46,7 +46,7 @@ export function LeaveGuard({
   readonly children: string;
 }) {
   const blocker = useBlocker({
-    shouldBlockFn: ({ next }) => isDirty && !next.pathname.startsWith(within),
+    shouldBlockFn: ({ next }) => isDirty && !`${next.pathname}/`.startsWith(`${within}/`),
     enableBeforeUnload: isDirty,
     withResolver: true,
   });

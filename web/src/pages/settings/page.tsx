@@ -58,7 +58,7 @@ export function SettingsPage() {
           )}
         </div>
       </div>
-      <LeaveGuard isDirty={hand.pending.length > 0} within="/settings/" title="Leave without saving?">
+      <LeaveGuard isDirty={hand.pending.length > 0} within="/settings" title="Leave without saving?">
         What you have changed here is not saved, and would be lost.
       </LeaveGuard>
     </Page>

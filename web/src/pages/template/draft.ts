@@ -28,7 +28,7 @@ export function draftOf({ name, subject, html, text, sample }: Template): Draft 
 export function isSame(one: Draft, other: Draft): boolean {
   const [first, second] = [one, other].map(({ sample, ...texts }) => {
     const read = readSample(sample);
-    return JSON.stringify([texts.name, texts.subject, texts.html, texts.text, read.values ?? sample]);
+    return JSON.stringify([texts.name.trim(), texts.subject, texts.html, texts.text, read.values ?? sample]);
   });
   return first === second;
 }

@@ -3,8 +3,10 @@ import { useAddress } from '../../address.ts';
 import { faultsOf } from '../../faults.ts';
 import { plural } from '../../format.ts';
 import { Button } from '../../parts/button.tsx';
+import { CodeBlock } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import type { Place } from '../../parts/findings-words.ts';
+import { Fold } from '../../parts/fold.tsx';
 import { FormError } from '../../parts/form.tsx';
 import { Banner, Fetched } from '../../parts/states.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
@@ -12,11 +14,12 @@ import { TextField } from '../../parts/text-field.tsx';
 import { UnsavedBar } from '../../parts/unsaved.tsx';
 import { plainText, Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
-import { useMay } from '../../session.tsx';
+import { useMay, useSession } from '../../session.tsx';
+import { curlOf } from '../message/curl.ts';
 import { ChecksCard } from './checks-card.tsx';
 import { CodeField, type CodeHandle, type LineNote } from './code-field.tsx';
 import { TemplateDifferences } from './differences-view.tsx';
-import { type Rendered, readSample, type Template, withNames } from './draft.ts';
+import { type Rendered, readSample, type Template, type Values, withNames } from './draft.ts';
 import type { TemplateInHand } from './in-hand.ts';
 import { PreviewCard } from './preview-card.tsx';
 import { useRendered } from './rendered.ts';
@@ -143,6 +146,7 @@ export function EditTab({ template, hand }: { readonly template: Template; reado
               },
             ]}
           />
+          <SendExample alias={template.alias} variables={sample.values ?? template.sample} />
         </div>
         <div className="min-w-0 space-y-5">
           <PreviewCard
@@ -182,6 +186,18 @@ export function EditTab({ template, hand }: { readonly template: Template; reado
         )}
       </div>
     </div>
+  );
+}
+
+/** How an application sends it, with the values of the sample. */
+function SendExample({ alias, variables }: { readonly alias: string; readonly variables: Values }) {
+  const { apiUrl } = useSession();
+  if (apiUrl === null) return null;
+  const message = { from: 'you@example.com', to: 'someone@example.net', template: alias, variables };
+  return (
+    <Fold title="Send it from an application" note="its name and values, in place of subject and text">
+      <CodeBlock label="command" code={curlOf(message, apiUrl)} wrap />
+    </Fold>
   );
 }
 

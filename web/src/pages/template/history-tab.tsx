@@ -7,7 +7,7 @@ import { Select } from '../../parts/choice.tsx';
 import { type Column, DataTable, timeColumn } from '../../parts/data-table.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Card } from '../../parts/page.tsx';
-import { EmptyState, Fetched } from '../../parts/states.tsx';
+import { Banner, EmptyState, Fetched } from '../../parts/states.tsx';
 import { plainText, Said, Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
@@ -127,11 +127,7 @@ function VersionDrawer({
                 label="Restore"
                 busy={hand.isSaving}
                 disabled={hand.isDirty || !one.data}
-                title={
-                  hand.isDirty
-                    ? 'Save or discard your changes first.'
-                    : `Saves it once more, as version ${template.version + 1}.`
-                }
+                title={`Saves it once more, as version ${template.version + 1}.`}
                 onClick={() => {
                   if (one.data) hand.restore(one.data);
                   onClose();
@@ -149,6 +145,9 @@ function VersionDrawer({
         <p className="text-soft">There is no other version to compare it with.</p>
       ) : (
         <div className="space-y-4">
+          {mayWrite && hand.isDirty && !isNewest && (
+            <Banner>Save or discard what you are editing to restore this version.</Banner>
+          )}
           <Select
             label="Compared with"
             className="max-w-60"

@@ -54,10 +54,12 @@ export function useTemplateInHand(template: Template) {
     put: (part: Partial<Draft>) => {
       // What was refused is another draft now.
       if (error !== null) act.reset();
-      setEdited((last) => ({
-        draft: { ...(last?.draft ?? saved), ...part },
-        basedOn: last?.basedOn ?? template.version,
-      }));
+      setEdited((last) => {
+        const next = { ...(last?.draft ?? saved), ...part };
+        const basedOn = last?.basedOn ?? template.version;
+        // What was taken back letter by letter is no edit any more, and no conflict with what others save.
+        return basedOn === template.version && isEqual(next, saved) ? null : { draft: next, basedOn };
+      });
     },
     discard,
     /** Goes on from the newest version, in whose place this one is then saved. */
@@ -72,6 +74,10 @@ export function useTemplateInHand(template: Template) {
     isSaving: act.isPending,
     error,
   };
+}
+
+function isEqual(one: Draft, other: Draft): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** Shows a template as an act has answered it, before it is fetched again. */

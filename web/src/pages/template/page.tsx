@@ -1,5 +1,6 @@
-import { useParams } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { LayoutTemplate } from 'lucide-react';
+import { useEffect } from 'react';
 import { ButtonLink } from '../../parts/button.tsx';
 import { Copyable } from '../../parts/copy.tsx';
 import { Card, Page } from '../../parts/page.tsx';
@@ -21,7 +22,13 @@ const BACK = { to: '/templates', label: 'Templates' } as const;
 export function TemplatePage() {
   const { alias } = useParams({ from: '/templates/$alias' });
   const template = useCall('template', { alias, version: null }, { topics: ['templates'] });
-  if (template.data) return <Editor key={alias} template={template.data} />;
+  const own = template.data?.alias ?? alias;
+  const navigate = useNavigate();
+  // An address with the id becomes that with the alias.
+  useEffect(() => {
+    if (own !== alias) void navigate({ to: '/templates/$alias', params: { alias: own }, replace: true });
+  }, [own, alias, navigate]);
+  if (template.data && own === alias) return <Editor key={alias} template={template.data} />;
   return (
     <Page title="Template" back={BACK}>
       <Card>

@@ -9,11 +9,7 @@ const SETTLE_MS = 250;
 /** What a draft says with its sample. */
 export interface RenderedDraft {
   /** The latest that could be made whole; null: none yet. */
-  readonly mail: {
-    readonly subject: string;
-    readonly html: string | null;
-    readonly text: string | null;
-  } | null;
+  readonly mail: Rendered | null;
   /** What keeps the draft from being made; empty where `mail` is what it says. */
   readonly faults: Rendered['faults'];
   /** Names that the sample lacks. */
@@ -34,9 +30,8 @@ export function useRendered(draft: Draft): RenderedDraft {
   const asked: ReturnType<typeof textsOf> & { readonly variables: Values } = JSON.parse(settled);
   const query = useCall('previewTemplate', { ...asked, variables: { ...asked.variables } }, { keep: true });
   const { data, error, isPlaceholderData } = query;
-  const mail = useRef<RenderedDraft['mail']>(null);
-  if (data && data.faults.length === 0 && data.subject !== null)
-    mail.current = { subject: data.subject, html: data.html, text: data.text };
+  const mail = useRef<Rendered>(null);
+  if (data?.faults.length === 0) mail.current = data;
   return {
     mail: mail.current,
     faults: data?.faults ?? [],
