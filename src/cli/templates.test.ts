@@ -80,6 +80,26 @@ describe.each([{ running: true }, { running: false }])(
       expect((await templates('delete', 'welcome')).out).toBe('Deleted: welcome.\n');
     });
 
+    test('one template is saved of files, and what is not given stays', async () => {
+      write('new', { 'a.html': '<p>{{name}}</p>', 'sample.json': '{"name": "Ann"}' });
+      const given = ['--subject', 'Hi {{name}}', '--html', file('new', 'a.html')];
+      const sample = ['--sample', file('new', 'sample.json')];
+      expect((await templates('save', 'hello', ...given, ...sample)).out).toBe(
+        'hello: saved as version 1, new\n',
+      );
+      expect((await templates('save', 'hello', '--name', 'Hello')).out).toBe('hello: saved as version 2\n');
+      expect((await templates('save', 'hello', '--name', 'Hello')).out).toBe('hello: unchanged\n');
+      expect(await here.json(['templates', 'show', 'hello'])).toMatchObject({
+        name: 'Hello',
+        subject: 'Hi {{name}}',
+        html: '<p>{{name}}</p>',
+        text: null,
+        sample: { name: 'Ann' },
+      });
+      expect((await templates('save', 'other', '--subject', 'x')).err).toContain('needs HTML or text');
+      expect((await templates('save', 'other', '--html', file('new', 'none'))).status).toBe(1);
+    });
+
     test('nothing is pushed over what is newer on the server, unless it is forced', async () => {
       write('a', { 'subject.txt': 'A', 'body.txt': 'a' });
       write('b', { 'subject.txt': 'B', 'body.txt': 'b' });

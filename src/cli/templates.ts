@@ -21,7 +21,16 @@ export function templatesCommand(context: Context): Command {
   return groupCommand(context, {
     name: 'templates',
     title: 'what mail says',
-    order: ['list', 'show', publishCommand(context), renderCommand(context), pull, push, 'delete'],
+    order: [
+      'list',
+      'show',
+      saveCommand(context),
+      publishCommand(context),
+      renderCommand(context),
+      pull,
+      push,
+      'delete',
+    ],
   });
 }
 
@@ -49,6 +58,79 @@ function farTemplates(client: Waybill): Templates {
     publishTemplate: async ({ alias, version }) =>
       taken(await client.publishTemplate(alias, version)) as TemplateView,
   };
+}
+
+interface SaveOptions extends RemoteOptions {
+  readonly name?: string;
+  readonly subject?: string;
+  readonly html?: string;
+  readonly text?: string;
+  readonly sample?: string;
+  readonly note?: string;
+}
+
+function saveCommand(context: Context): Command {
+  return remoteCommand('save', 'save a version of one template; what is not given stays as it is', [
+    "waybill templates save welcome --subject 'Welcome, {{name}}' --html welcome.html",
+    'waybill templates save welcome --text welcome.txt --note "Another greeting"',
+  ])
+    .argument('<alias>', 'what requests call it: 1 to 64 of a-z 0-9 . _ -')
+    .option('--name <name>', 'for people (default: the alias)')
+    .option('--subject <text>', 'the template of the subject')
+    .option('--html <file>', 'the template of the HTML')
+    .option('--text <file>', 'the template of the text (default: made of the HTML)')
+    .option('--sample <file>', 'values to show it with, as a JSON object')
+    .option('--note <text>', 'what this version changes')
+    .addHelpText('after', '\nIt is sent once it is published: waybill templates publish.')
+    .action(
+      async (alias: string, { name, subject, html, text, sample, note = '', ...options }: SaveOptions) => {
+        const given = {
+          ...(name !== undefined && { name }),
+          ...(subject !== undefined && { subject }),
+          ...(html !== undefined && { html: await readText(html) }),
+          ...(text !== undefined && { text: await readText(text) }),
+          ...(sample !== undefined && { sample: valuesIn(await readText(sample), sample) }),
+        };
+        await withTemplates(context, options, async (templates) => {
+          const newest = await newestOf(alias, templates);
+          const { version: basedOn = null, ...former } = newest ?? { ...EMPTY, name: alias };
+          const whole = { ...former, ...given };
+          const saved = await templates.saveTemplate({
+            alias,
+            name: whole.name,
+            subject: whole.subject,
+            html: whole.html,
+            text: whole.text,
+            sample: { ...whole.sample },
+            note,
+            basedOn,
+          });
+          print(context, options, saved, () =>
+            saved.version === basedOn
+              ? `${alias}: unchanged`
+              : `${alias}: saved as version ${saved.version}${basedOn === null ? ', new' : ''}`,
+          );
+        });
+      },
+    );
+}
+
+const EMPTY = { version: null, subject: '', html: null, text: null, sample: {} };
+
+/** The newest version of a template; null: there is none. */
+async function newestOf(alias: string, templates: Templates): Promise<TemplateView | null> {
+  return await templates.template({ alias }).catch((error: unknown) => {
+    if (error instanceof OperationError && error.code === 'not_found') return null;
+    throw error;
+  });
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new Exit(1, `${file} cannot be read: ${readError(error)}`);
+  }
 }
 
 interface PublishOptions extends RemoteOptions {
@@ -94,7 +176,8 @@ function renderCommand(context: Context): Command {
     .option('--dir <dir>', 'render the template of this folder; no server is asked')
     .addHelpText('after', '\nExit status: 1 where something is wrong, or a name has no value.')
     .action(async (alias: string, options: RenderOptions) => {
-      const given = options.variables === undefined ? null : await readVariables(options.variables);
+      const { variables } = options;
+      const given = variables === undefined ? null : valuesIn(await readText(variables), variables);
       const show = (template: TemplateTexts & { readonly sample: TemplateValues }) =>
         showRendered(context, options, template, given ?? template.sample);
       if (options.dir === undefined)
@@ -105,15 +188,6 @@ function renderCommand(context: Context): Command {
       if (found === undefined) throw new Exit(1, `${options.dir} has no template ${alias}.`);
       show(found);
     });
-}
-
-async function readVariables(file: string): Promise<TemplateValues> {
-  try {
-    return valuesIn(await readFile(file, 'utf8'), file);
-  } catch (error) {
-    if (error instanceof Exit) throw error;
-    throw new Exit(1, `${file} cannot be read: ${readError(error)}`);
-  }
 }
 
 function showRendered(
@@ -207,10 +281,7 @@ function pushCommand(context: Context): Command {
 async function changeOf(template: FolderTemplate, templates: Templates): Promise<Change> {
   const { alias, version } = template;
   if (!ALIAS.test(alias)) throw new Exit(1, `${alias}: the name of the folder is no alias.`);
-  const newest = await templates.template({ alias }).catch((error: unknown) => {
-    if (error instanceof OperationError && error.code === 'not_found') return null;
-    throw error;
-  });
+  const newest = await newestOf(alias, templates);
   if (newest === null) return { template, newest, action: 'new' };
   if (isSame(template, newest)) return { template, newest, action: 'same' };
   return { template, newest, action: version === newest.version ? 'changed' : 'newer' };

@@ -131,6 +131,7 @@ function requests(id: string, feedback = '', webhook = ''): Partial<Record<Opera
     relayHook: { name: 'ses' },
     requestLog: { limit: 200 },
     template: { alias: 'welcome' },
+    preflight: { id },
     previewTemplate: { subject: 'hi', html: null, text: 'hi {{name}}', variables: { name: 'Ann' } },
     getWebhook: { which: webhook },
     webhookDeliveries: { which: webhook },
