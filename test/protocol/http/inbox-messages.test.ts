@@ -98,7 +98,7 @@ describe('the list', () => {
       discard: async (some: readonly string[]) =>
         (await store.discard(some, { node: 'a', now: world.clock.wall() })).length,
     };
-    const mail = new CapturedMail({ views, acts, words }, { maxRead: 2 });
+    const mail = new CapturedMail({ views, acts, words }, { maxRead: 2, atOnce: 1 });
     const [owner] = (await world.stores.keyring.list()).map(({ id }) => id);
     const query = { keyId: owner ?? '', limit: 10 };
     const filter = { ...NO_FILTER, text: ['one'] };
@@ -107,7 +107,12 @@ describe('the list', () => {
     expect(reads).toEqual([ids[2], ids[1]]);
     const second = await mail.page({ ...query, filter, before: first.next });
     expect([second.entries.map(({ message }) => message.id), second.next]).toEqual([[ids[0]], null]);
-    expect(await mail.removeAll(query.keyId, filter)).toBe(2);
+    expect((await mail.find('latest', query.keyId, filter)).message.id).toBe(ids[2]);
+    await expect(mail.find('latest', query.keyId, { ...filter, text: ['none'] })).rejects.toMatchObject({
+      status: 404,
+    });
+    expect(await mail.removeAll(query.keyId, filter, AbortSignal.abort())).toBe(1);
+    expect(await mail.removeAll(query.keyId, filter, world.signal)).toBe(1);
   });
 
   test('has only what the key may see', async () => {

@@ -52,10 +52,16 @@ export interface CapturedPage {
 
 /** Messages of a page that are read for what they say; a page with a sparse filter may be short. */
 const MAX_READ = 500;
-/** Records that are read, and removed, at once. */
+/** Messages that are removed at once. */
 const AT_ONCE = 500;
 /** Of a short page whose filter reads what messages say: records that are read at once. */
 const CHUNK = 20;
+
+/** Limits, for tests that go past them. */
+interface CapturedLimits {
+  readonly maxRead?: number;
+  readonly atOnce?: number;
+}
 
 /** What captured mail is read from. */
 export interface CapturedMailDeps {
@@ -68,11 +74,12 @@ export interface CapturedMailDeps {
 export class CapturedMail {
   readonly #deps: CapturedMailDeps;
   readonly #maxRead: number;
+  readonly #atOnce: number;
 
-  /** `maxRead`: for tests that go past it. */
-  constructor(deps: CapturedMailDeps, { maxRead = MAX_READ }: { readonly maxRead?: number } = {}) {
+  constructor(deps: CapturedMailDeps, { maxRead = MAX_READ, atOnce = AT_ONCE }: CapturedLimits = {}) {
     this.#deps = deps;
     this.#maxRead = maxRead;
+    this.#atOnce = atOnce;
   }
 
   /** A page with what each message says. Rejects as `Views.list` does. */
@@ -120,12 +127,11 @@ export class CapturedMail {
   async *all(
     keyId: string,
     filter: CapturedFilter,
-    limit = AT_ONCE,
+    limit = this.#atOnce,
   ): AsyncGenerator<readonly MessageRecord[]> {
     let before: string | null = null;
     do {
-      const query = { keyId, filter, before, limit };
-      const page: ListPage = await this.matching(query);
+      const page: ListPage = await this.matching({ keyId, filter, before, limit });
       yield page.messages;
       before = page.next;
     } while (before !== null);
@@ -133,10 +139,11 @@ export class CapturedMail {
 
   /**
    * The message of an id, also as a UUID, if it is of the key and the box; for `latest`, the newest that passes the
-   * filter. Throws the problem 404.
+   * filter, among as many as a page looks at. Throws the problem 404.
    */
   async find(which: string, keyId: string, filter: CapturedFilter): Promise<MessageDetail> {
-    const id = which === 'latest' ? await this.#newest(keyId, filter) : readMessageId(which);
+    const newest = which === 'latest' ? await this.matching({ keyId, filter, before: null, limit: 1 }) : null;
+    const id = newest === null ? readMessageId(which) : (newest.messages[0]?.id ?? null);
     const detail = id === null ? null : await this.#deps.views.message(id);
     if (detail === null || !isCapturedOf(detail.message, keyId, filter.box)) throw messageNotFound();
     return detail;
@@ -148,17 +155,17 @@ export class CapturedMail {
     return ids.length === 0 ? 0 : await this.#deps.acts.discard(ids);
   }
 
-  /** Removes every message of a filter. Returns their number. */
-  async removeAll(keyId: string, filter: CapturedFilter): Promise<number> {
+  /**
+   * Removes every message of a filter, page by page, until `signal` aborts; what comes in meanwhile stays. Returns their
+   * number.
+   */
+  async removeAll(keyId: string, filter: CapturedFilter, signal: AbortSignal): Promise<number> {
     let removed = 0;
-    for await (const messages of this.all(keyId, filter))
+    for await (const messages of this.all(keyId, filter)) {
       removed += await this.remove(messages.map(({ id }) => id));
+      if (signal.aborted) break;
+    }
     return removed;
-  }
-
-  async #newest(keyId: string, filter: CapturedFilter): Promise<string | null> {
-    for await (const [newest] of this.all(keyId, filter, 1)) if (newest !== undefined) return newest.id;
-    return null;
   }
 }
 

@@ -46,7 +46,9 @@ export async function answerCapturedRemovals(
       : 'Give a filter, or all=true to remove all captured messages of the key.';
     throw invalidQuery([parameterFault('all', 'combination', detail)]);
   }
-  exchange.json(200, { deleted: await captured.removeAll(caller.key.id, capturedFilter(filters)) });
+  exchange.json(200, {
+    deleted: await captured.removeAll(caller.key.id, capturedFilter(filters), exchange.signal),
+  });
 }
 
 /** The most recipients that a message is sent on to. */

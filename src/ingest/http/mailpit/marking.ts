@@ -52,7 +52,7 @@ export async function deleteMessages(call: Call, deps: MailpitDeps): Promise<voi
   if (IDs != null && IDs.length > 0) return await discard(call, await messagesOf(call, IDs, deps), deps);
   const account = accountOf(call);
   await call.checkKey();
-  await deps.captured.removeAll(account.keyId, filterOf(account));
+  await deps.captured.removeAll(account.keyId, filterOf(account), call.exchange.signal);
   call.exchange.text(200, 'ok');
 }
 
