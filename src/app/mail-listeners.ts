@@ -149,7 +149,7 @@ function apiServer(
 }
 
 /** The API's options, read from the configuration each time so that changes apply live. */
-function apiOptions({ live }: Pick<MailParts, 'live'>) {
+function apiOptions({ live, keyless }: Pick<MailParts, 'live' | 'keyless'>) {
   const { limits } = live.config;
   return {
     get hostname() {
@@ -173,6 +173,7 @@ function apiOptions({ live }: Pick<MailParts, 'live'>) {
     get maxFeedbackBytes() {
       return live.config.bounces.maxMessageBytes;
     },
+    keyless: keyless ?? null,
     dropIn: live.config.dropin.enabled,
     maxWaitingReaders: partOf(limits.maxWaitingReaders, live.config),
     maxEventReaders: partOf(limits.maxEventReaders, live.config),

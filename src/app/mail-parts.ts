@@ -55,7 +55,7 @@ export interface MailParts
   readonly live: { readonly config: Config };
   readonly rooms: IngestRooms;
   readonly shared: IngestShared;
-  /** The key that clients have who may send over SMTP without one; absent: none. */
+  /** The key of clients that send none, over SMTP and as those of Mailpit; absent: they have none. */
   readonly keyless?: ApiKey;
   /** Counts SMTP connections over all threads that share the ports; null: there is only this one. */
   readonly crowd: Crowd | null;

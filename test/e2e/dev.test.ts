@@ -161,6 +161,13 @@ test('a test suite for Mailpit needs another URL, and nothing else', async () =>
   const mailpit = new MailpitClient(`${api}/mailpit`, { auth: { username: 'dev', password: key } });
   const message = await mailpit.waitForMessage({ query: 'subject:"Order 7"' }, { timeout: 20_000 });
   expect(message).toMatchObject({ Text: 'Thanks.', To: [{ Address: 'ann@shop.test' }] });
+  // Most suites have no password for Mailpit.
+  const found = await fetch(`${api}/mailpit/api/v1/search?query=${encodeURIComponent('subject:"Order 7"')}`);
+  expect(await found.json()).toMatchObject({ messages: [{ ID: message.ID }] });
+  const foreign = await fetch(`${api}/mailpit/api/v1/messages`, {
+    headers: { origin: 'http://localhost:3000' },
+  });
+  expect(foreign.status).toBe(401);
   expect(await stopped(running)).toBe(0);
 }, 120_000);
 

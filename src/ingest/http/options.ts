@@ -1,4 +1,5 @@
 import type { ProviderName } from '../../domain/drop-in.ts';
+import type { ApiKey } from '../../domain/key.ts';
 import type { Acts, FeedbackDesk, Intake } from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
@@ -77,6 +78,8 @@ export interface IngestOptions {
   /** Largest body of feedback. */
   readonly maxFeedbackBytes: number;
   readonly limits: IngestLimits;
+  /** The key of clients of Mailpit that send none, where only this machine can ask (`waybill dev`); null: they are refused. */
+  readonly keyless: ApiKey | null;
   /** The providers whose APIs are offered (`dropin.enabled`); read at the start. */
   readonly dropIn: readonly ProviderName[];
   /** How many readers may wait with `?wait=` at once; further ones are answered immediately. */

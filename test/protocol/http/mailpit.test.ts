@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { hashSecret } from '../../../src/lib/id.ts';
 import { attempt, CAPTURED, dropContents } from './deliver.ts';
 import { type Answer, type Ask, MAIL, World } from './world.ts';
 
@@ -89,6 +90,28 @@ describe('who asks', () => {
     });
     expect(sent.status).toBe(403);
     expect(world.intake.submissions).toEqual([]);
+  });
+
+  test('may send no key where there is one for such, unless it is a page of another site', async () => {
+    await captured();
+    const keyless = (headers: Ask['headers'] = {}, path = '/mailpit/api/v1/messages') =>
+      world.ask({ path, headers: { Host: 'localhost:8025', ...headers } });
+    expect((await keyless()).status).toBe(401);
+    world.options.keyless = await world.stores.keyring.findByHash(hashSecret(key), world.clock.wall());
+    for (const headers of [{}, { Host: '127.0.0.1' }, { Host: '[::1]:8025' }, { 'Sec-Fetch-Site': 'none' }])
+      expect((await keyless(headers)).json, JSON.stringify(headers)).toMatchObject({ total: 1 });
+    for (const headers of [
+      { Host: 'rebound.example.com' },
+      { Origin: 'http://localhost:3000' },
+      { Origin: 'null' },
+      { 'Sec-Fetch-Site': 'cross-site' },
+      { 'Sec-Fetch-Site': 'same-site' },
+      { Authorization: basic('x', 'wb_test_none') },
+      { Authorization: 'Negotiate' },
+    ])
+      expect((await keyless(headers)).status, JSON.stringify(headers)).toBe(401);
+    for (const path of ['/api/v1/messages', '/api/v1/inbox/messages', '/emails'])
+      expect((await keyless({}, path)).status, path).not.toBe(200);
   });
 });
 

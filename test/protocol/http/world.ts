@@ -105,6 +105,7 @@ const OPTIONS: Omit<IngestOptions, 'limits'> & SharedLimits = {
   trustedProxies: cidrs(),
   maxFeedbackBytes: 100_000,
   dropIn: PROVIDER_NAMES,
+  keyless: null,
   publicHosts: [],
   maxBytesInFlight: 1_000_000,
   maxWaitingRequests: 10,
@@ -221,19 +222,12 @@ export class World extends IngestWorld {
     super({ ...OPTIONS, ...options }, epoch);
     this.options = { ...OPTIONS, ...options, limits: { ...API_LIMITS, ...limits } };
     const { intake, stores, shared, events, clock, random, log, signal } = this;
-    const { views, suppressions, templates } = stores;
+    const { views, suppressions, templates, requests } = stores;
+    const { authenticator } = shared;
     const { operations, outlook } = queueOf(this);
-    this.recorder = new RequestRecorder(
-      {
-        requests: stores.requests,
-        authenticator: shared.authenticator,
-        isKept: () => this.keepsRequests,
-        clock,
-        log,
-        signal,
-      },
-      REQUEST_LINES_A_SECOND,
-    );
+    const isKept = () => this.keepsRequests;
+    const recorded = { requests, authenticator, isKept, clock, log, signal };
+    this.recorder = new RequestRecorder(recorded, REQUEST_LINES_A_SECOND);
     const handler = createIngestApi(
       {
         intake,
@@ -263,7 +257,7 @@ export class World extends IngestWorld {
         webuiPort: () => 8443,
         ready: () => this.ready,
         recorder: this.recorder,
-        requests: stores.requests,
+        requests,
       },
       this.options,
     );

@@ -1,5 +1,7 @@
 import { boxOfUserName } from '../../../domain/box.ts';
+import type { Exchange } from '../../../http/exchange.ts';
 import { Problem } from '../../../http/problem.ts';
+import { isOwnHost } from '../../../lib/network.ts';
 import { type Call, userNameOf } from '../call.ts';
 
 /** Whose mail a client of Mailpit sees: a test key's, and of its box, if the user name is one (contract-2 §G2). */
@@ -18,3 +20,14 @@ export function accountOf({ exchange, caller: { key } }: Call): Account {
   const userName = userNameOf(exchange.headers);
   return { keyId: key.id, box: userName === null ? null : boxOfUserName(userName, key) };
 }
+
+/**
+ * Whether a request without a key comes from a program or an address bar: no page of another site may read mail, neither
+ * under its own name, which leads here (DNS rebinding), nor under ours.
+ */
+export function isOfNoPage({ host = '', origin, ...headers }: Exchange['headers']): boolean {
+  const isAsked = (headers['sec-fetch-site'] ?? 'none') === 'none';
+  return origin === undefined && isAsked && isOwnHost(host.toLowerCase(), LOCAL);
+}
+
+const LOCAL = { hostname: 'localhost', allowedHosts: [] };
