@@ -195,7 +195,7 @@ function SendExample({ alias, variables }: { readonly alias: string; readonly va
   if (apiUrl === null) return null;
   const message = { from: 'you@example.com', to: 'someone@example.net', template: alias, variables };
   return (
-    <Fold title="Send it from an application" note="its name and values, in place of subject and text">
+    <Fold title="Send it from an application" note="its name, and values">
       <CodeBlock label="command" code={curlOf(message, apiUrl)} wrap />
     </Fold>
   );
