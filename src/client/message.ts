@@ -118,6 +118,8 @@ export interface RawEnvelope {
   /** Not before this time, at most 30 days ahead. */
   readonly sendAt?: Date | string | null | undefined;
   readonly priority?: Priority | null | undefined;
+  /** The box in which a captured message lies: 1 to 64 characters of `a-z 0-9 . _ -`. */
+  readonly box?: string | null | undefined;
 }
 
 /** How an envelope travels: in the query, and what would make that too long in header fields of the request. */
@@ -135,14 +137,14 @@ const LONGEST_QUERY = 6000;
 
 /** How an envelope travels, with a message that is to be sent, or only checked. */
 export function rawTarget(envelope: RawEnvelope, dryRun: boolean): RawTarget {
-  const { from, tags, sendAt, priority } = envelope ?? {};
+  const { from, tags, sendAt, priority, box } = envelope ?? {};
   if (typeof from !== 'string')
     throw new InputFault('envelope.from must be the address of the sender; the header From does not count.');
   const to = addressesOf(envelope.to);
   const query = new URLSearchParams({ from });
   for (const address of to) query.append('to', address);
   for (const tag of tags ?? []) query.append('tag', tag);
-  const options = { sendAt: timeText('envelope.sendAt', sendAt), priority, dryRun: dryRun || null };
+  const options = { sendAt: timeText('envelope.sendAt', sendAt), priority, box, dryRun: dryRun || null };
   for (const [name, value] of Object.entries(options))
     if (value !== undefined && value !== null) query.set(name, String(value));
   if (query.toString().length <= LONGEST_QUERY) return { query: `?${query}`, headers: {} };
