@@ -122,6 +122,14 @@ test('a program sends with waybill/client', async () => {
   expect(await runProgram(process.execPath)).toEqual(EXPECTED);
 });
 
+test('a program that requires the client has it, too', async () => {
+  for (const node of [process.execPath, ...(olderNode === null ? [] : [olderNode])]) {
+    const load =
+      "const { Waybill, unwrap } = require('waybill/client'); console.log(Waybill.name, unwrap.name);";
+    expect((await run(node, ['-e', load], { cwd: folder })).stdout).toBe('Waybill unwrap\n');
+  }
+});
+
 describeIf(olderNode !== null, 'an older Node.js', "with the machine's own Node.js", () => {
   test('a program sends with waybill/client', async () => {
     expect(await runProgram(olderNode ?? '')).toEqual(EXPECTED);
@@ -217,6 +225,8 @@ test('a fresh clone packs: what that takes is installed first', async () => {
     'tsconfig.json',
     'tsconfig.build.json',
     'tsconfig.commonjs.json',
+    // A package of ours, which package.json names.
+    'test/peers/cypress',
   ])
     cpSync(join(ROOT, name), join(clone, name), {
       recursive: true,
