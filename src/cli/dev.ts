@@ -134,7 +134,7 @@ function textOf({ version, dashboard, api, smtp, key, data, temporary }: Access)
     '',
     show('Dashboard', dashboard),
     show('API', api),
-    show('Mailpit API', api && `${api}/mailpit, as user dev, with the key as password`),
+    show('Mailpit API', api && `${api}/mailpit, without a password`),
     show('SMTP', smtp && `smtp://${smtp.host}:${smtp.port}, without signing in`),
     show('Test key', key),
     show('Data', temporary ? `${data}, removed at the end` : data),
