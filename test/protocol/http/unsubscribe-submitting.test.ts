@@ -39,6 +39,16 @@ const fieldOf = (message: string, name: string) =>
   new RegExp(`^${name}: (.*(?:\r\n[ \t].*)*)\r\n`, 'm').exec(message)?.[1]?.replace(/\r\n[ \t]/g, ' ');
 
 describe('each recipient gets a copy', () => {
+  test('which a dry run judges as it would be sent', async () => {
+    const codes = async (more: object) => {
+      const dry = { ...MAIL, ...LETTER, ...more, priority: 'bulk', dryRun: true };
+      const { json } = await world.post(key, dry);
+      return (json['findings'] as { readonly code: string }[]).map(({ code }) => code);
+    };
+    expect(await codes(NEWS)).toEqual(['dkim-not-aligned']);
+    expect(await codes({})).toEqual(expect.arrayContaining(['placeholder', 'unsubscribe-missing']));
+  });
+
   test('with a link of its own in the header, the text and the HTML', async () => {
     const answer = await world.post(key, { ...MAIL, ...LETTER, ...NEWS });
     expect(answer.status).toBe(202);
