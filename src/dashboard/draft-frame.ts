@@ -53,7 +53,7 @@ html[data-scheme="turned"] img[src] { filter: invert(1) hue-rotate(180deg) }
 const FRAME = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Preview</title><style>${STYLE}</style><script>${SCRIPT}</script></head><body></body></html>`;
 
 /** Only the script above runs, and only in a frame of a page of ours. */
-export const DRAFT_POLICY = [
+const DRAFT_POLICY = [
   'sandbox allow-scripts',
   "default-src 'none'",
   `script-src 'sha256-${createHash('sha256').update(SCRIPT).digest('base64')}'`,
