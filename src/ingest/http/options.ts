@@ -78,7 +78,9 @@ export interface IngestOptions {
   /** Largest body of feedback. */
   readonly maxFeedbackBytes: number;
   readonly limits: IngestLimits;
-  /** The key of Mailpit's clients that send none, where only this machine can ask (`waybill dev`); null: they are refused. */
+  /**
+   * The key of Mailpit's clients that send none, where only this machine can ask (`waybill dev`); null: they are refused.
+   */
   readonly keyless: ApiKey | null;
   /** The providers whose APIs are offered (`dropin.enabled`); read at the start. */
   readonly dropIn: readonly ProviderName[];
