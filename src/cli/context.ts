@@ -24,16 +24,23 @@ export interface CommonOptions extends Places {
 }
 
 /** A command with the options every command has, and examples at the end of its help. */
-export function command(name: string, description: string, examples: readonly string[]): Command {
-  return withCommonOptions(new Command(name))
+export function command(
+  name: string,
+  description: string,
+  examples: readonly string[],
+  dataMeaning?: string,
+): Command {
+  return withCommonOptions(new Command(name), dataMeaning)
     .description(description)
     .addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`);
 }
 
+const DATA_MEANING = 'data directory (default: $WAYBILL_DATA, else ./data)';
+
 /** Gives a command the options that every command has. */
-export function withCommonOptions(command: Command): Command {
+export function withCommonOptions(command: Command, dataMeaning = DATA_MEANING): Command {
   return command
-    .option('--data <dir>', 'data directory (default: $WAYBILL_DATA, else ./data)')
+    .option('--data <dir>', dataMeaning)
     .option('--config <file>', 'configuration file (default: waybill.yaml in the data directory)')
     .option('--json', 'print JSON');
 }

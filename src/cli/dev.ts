@@ -17,11 +17,16 @@ interface DevOptions extends CommonOptions {
 
 /** `waybill dev`: a server for one's own machine, that captures everything, until it is told to stop. */
 export function devCommand(context: Context): Command {
-  return command('dev', 'run a server on your own machine that captures all mail', [
-    'waybill dev',
-    'waybill dev --data ~/.waybill-dev  # keep what it captures; without --data it is removed at the end',
-    'waybill dev --json  # the first line of the standard output tells scripts where it listens, and the key',
-  ])
+  return command(
+    'dev',
+    'run a server on your own machine that captures all mail',
+    [
+      'waybill dev',
+      'waybill dev --data ~/.waybill-dev  # keep what it captures',
+      'waybill dev --json  # the first line of the standard output tells scripts where it listens, and the key',
+    ],
+    'data directory, which is kept (default: a temporary one, removed at the end)',
+  )
     .option('--host <address>', 'loopback address to listen on (default: 127.0.0.1 and ::1)', loopbackAddress)
     .action(async (options: DevOptions) => {
       const told = toldToStop(['SIGTERM', 'SIGINT', 'SIGHUP']);
