@@ -61,7 +61,8 @@ test('goes on waiting for one more than there were, and reads none twice', async
     page(record('a')),
     content(record('a')),
     json(200, {}),
-    page(record('b'), record('a')),
+    // Accepted before it, and captured after it.
+    page(record('a'), record('b')),
     content(record('b'), { text: 'Code 12.' }),
   ];
   const found = inbox.waitFor({ text: /code \d+/i });

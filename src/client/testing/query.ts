@@ -67,7 +67,8 @@ function isPattern(value: unknown): value is RegExp {
 /** Whether a text is this one, or matches this pattern, wherever an earlier match left it. */
 export function isOrMatches(text: string, wanted: Wanted): boolean {
   if (typeof wanted === 'string') return text === wanted;
-  return new RegExp(wanted.source, wanted.flags.replaceAll(/[gy]/g, '')).test(text);
+  // A copy: with the flags g or y, a pattern remembers where it was.
+  return new RegExp(wanted.source, wanted.flags).test(text);
 }
 
 /** Whether a mail that the server found has what is left to be looked at in its record. */
