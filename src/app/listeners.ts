@@ -191,8 +191,7 @@ function readWordsOf({ words }: ListenerParts): ReadWords {
 }
 
 function unreadable({ code, message }: PreviewError): Problem {
-  const passing = code === 'busy' || code === 'too_slow';
-  return new Problem(passing ? 503 : 409, 'unreadable_content', message);
+  return new Problem(code === 'busy' ? 503 : 409, 'unreadable_content', message);
 }
 
 /** An operation's refusals, as problems of the API. A key with the scope `admin` may do everything. */

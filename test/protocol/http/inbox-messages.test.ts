@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Problem } from '../../../src/http/problem.ts';
 import { readContent } from '../../../src/ingest/http/find-message.ts';
 import { CapturedMail } from '../../../src/ingest/http/inbox/captured-mail.ts';
-import { CapturedWords } from '../../../src/ingest/http/inbox/captured-words.ts';
+import { CapturedWords, type ReadWords } from '../../../src/ingest/http/inbox/captured-words.ts';
 import { parseMessage } from '../../../src/preview/parse.ts';
 import { attempt, CAPTURED, DELIVERED, dropContents } from './deliver.ts';
 import { faultsOf, MAIL, World } from './world.ts';
@@ -34,6 +35,19 @@ const list = async (query: string) => {
   expect(status).toBe(200);
   return (json['messages'] as { id: string }[]).map(({ id }) => id);
 };
+/** Captured mail of the key whose messages are read so; `reads` are the ids that were read, in order. */
+async function mailReading(read: ReadWords) {
+  const reads: string[] = [];
+  const words = new CapturedWords((message) => {
+    reads.push(message.id);
+    return read(message);
+  });
+  const { views, keyring } = world.stores;
+  const mail = new CapturedMail({ views, acts: world.intake, words });
+  const [owner] = await keyring.list();
+  return { mail, words, reads, query: { keyId: owner?.id ?? '', limit: 10 } };
+}
+
 const FILE = { filename: 'a b.txt', content: 'SGVsbG8K', contentType: 'text/html' };
 
 describe('the list', () => {
@@ -113,6 +127,54 @@ describe('the list', () => {
     });
     expect(await mail.removeAll(query.keyId, filter, AbortSignal.abort())).toBe(1);
     expect(await mail.removeAll(query.keyId, filter, world.signal)).toBe(1);
+  });
+
+  test('reads once what does not fit, however often it is asked', async () => {
+    const ids = [await captured({ text: 'one' }), await captured({ text: 'two' })];
+    const { mail, query, words, reads } = await mailReading(async (message) => {
+      return await parseMessage(await readContent(message, world.intake, 404));
+    });
+    const asked = {
+      ...query,
+      filter: { ...NO_FILTER, text: ['two'] },
+      before: null,
+      misfits: new Set<string>(),
+    };
+    for (const fitting of [[ids[1]], [ids[1]]]) {
+      const { messages } = await mail.matching(asked);
+      expect(messages.map(({ id }) => id)).toEqual(fitting);
+      words.forget(ids);
+    }
+    expect(reads).toEqual([ids[1], ids[0], ids[1]]);
+  });
+
+  test('says that what it needs cannot be read now, and shows the others without it', async () => {
+    const id = await captured();
+    const { mail, query } = await mailReading(() =>
+      Promise.reject(new Problem(503, 'unreadable_content', '')),
+    );
+    const page = { ...query, before: null };
+    const { entries } = await mail.page({ ...page, filter: NO_FILTER });
+    expect(entries).toMatchObject([{ message: { id }, gist: { snippet: '' } }]);
+    const filter = { ...NO_FILTER, text: ['one'] };
+    await expect(mail.page({ ...page, filter })).rejects.toMatchObject({ status: 503 });
+    await expect(mail.removeAll(query.keyId, filter, world.signal)).rejects.toMatchObject({ status: 503 });
+  });
+
+  test('asks the store for a few lists at once, however many ask', async () => {
+    const { views } = world.stores;
+    const list = views.list;
+    let [now, most] = [0, 0];
+    views.list = async (asked) => {
+      most = Math.max(most, ++now);
+      await new Promise((resolve) => setImmediate(resolve));
+      now--;
+      return await list(asked);
+    };
+    const { mail, query } = await mailReading(() => Promise.reject(new Error('read')));
+    const asked = { ...query, filter: NO_FILTER, before: null };
+    await Promise.all(Array.from({ length: 60 }, () => mail.matching(asked)));
+    expect(most).toBe(8);
   });
 
   test('has only what the key may see', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { StoreError } from '../../../src/store/store.ts';
 import { attempt, CAPTURED, DELIVERED, dropContents } from './deliver.ts';
 import { MAIL, World } from './world.ts';
 
@@ -122,14 +123,46 @@ describe('with not', () => {
     expect(await waiting).toMatchObject(expected);
     expect(await wait('not=true&timeout=0')).toMatchObject(expected);
   });
-  test('does not say that nothing came when it could not wait', async () => {
-    const looked = looks(2);
-    const others = [wait('timeout=5'), wait('timeout=5')];
-    await looked;
-    expect(await wait('not=true&timeout=5')).toMatchObject({ status: 503, json: { code: 'unavailable' } });
-    await world.clock.advance(5000);
-    await Promise.all(others);
+});
+
+test.each(['', '&not=true'])('does not say that nothing came when it could not wait%s', async (query) => {
+  const looked = looks(2);
+  const others = [wait('timeout=5'), wait('timeout=5')];
+  await looked;
+  expect(await wait(`timeout=5${query}`)).toMatchObject({ status: 503, json: { code: 'unavailable' } });
+  await world.clock.advance(5000);
+  await Promise.all(others);
+});
+
+test.each(['subject=hello', 'text=code'])('looks at further pages for %s', async (query) => {
+  const id = await captured({ subject: 'Hello', text: 'Your code' });
+  const { views } = world.stores;
+  const list = views.list;
+  // As a store answers that has examined as much as it may.
+  views.list = async (asked) =>
+    asked.before === null ? { messages: [], next: `${id}!` } : await list(asked);
+  expect((await wait(`timeout=0&${query}`)).json).toMatchObject({ message: { id } });
+  expect((await wait(`timeout=0&not=true&${query}`)).status).toBe(409);
+});
+
+test('waits on while the store is busy, and never says then that nothing came', async () => {
+  const { views } = world.stores;
+  const list = views.list;
+  let refused = () => {};
+  views.list = async () => {
+    refused();
+    throw new StoreError('store_busy', 'too many lists are under way');
+  };
+  expect((await wait('timeout=0&not=true')).status).toBe(503);
+  expect((await wait('timeout=0')).status).toBe(503);
+  const looked = new Promise<void>((resolve) => {
+    refused = resolve;
   });
+  const waiting = wait('timeout=60');
+  await looked;
+  views.list = list;
+  const id = await captured();
+  expect((await waiting).json).toMatchObject({ message: { id } });
 });
 
 test('looks for words, in a box, after a message', async () => {

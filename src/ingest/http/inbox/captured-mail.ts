@@ -1,9 +1,11 @@
 import { isInInbox, type MessageRecord } from '../../../domain/message.ts';
 import type { Acts } from '../../../engine/contract.ts';
+import { Problem } from '../../../http/problem.ts';
+import { Few } from '../../../lib/few.ts';
 import { readMessageId } from '../../../lib/id.ts';
 import type { ListFilter, ListPage, MessageDetail, Views } from '../../../store/views.ts';
 import { messageNotFound } from '../find-message.ts';
-import type { CapturedWords, Gist } from './captured-words.ts';
+import { type CapturedWords, type Gist, UNREADABLE } from './captured-words.ts';
 
 /** Which captured messages; each that is not null must hold. */
 export interface CapturedFilter
@@ -35,6 +37,11 @@ export interface CapturedQuery {
   /** Only ids below this one; null starts at the newest. */
   readonly before: string | null;
   readonly limit: number;
+  /**
+   * Messages that are known not to say what the filter asks for, as whoever asks again and again remembers them: they are
+   * not read, and what a page reads in vain is added.
+   */
+  readonly misfits?: Set<string>;
 }
 
 /** A captured message, and what lists say of it. */
@@ -54,8 +61,12 @@ export interface CapturedPage {
 const MAX_READ = 500;
 /** Messages that are removed at once. */
 const AT_ONCE = 500;
-/** Of a short page whose filter reads what messages say: records that are read at once. */
+/** Of a page whose filter reads what messages say: records that are read at once, at first; then twice as many. */
 const CHUNK = 20;
+/** Lists under way. The others take turns, since a store refuses too many of one key. */
+const LISTS = 8;
+/** Messages that are remembered as misfits of one query. */
+const MAX_MISFITS = 10_000;
 
 /** Limits, for tests that go past them. */
 interface CapturedLimits {
@@ -75,6 +86,7 @@ export class CapturedMail {
   readonly #deps: CapturedMailDeps;
   readonly #maxRead: number;
   readonly #atOnce: number;
+  readonly #lists = new Few(LISTS);
 
   constructor(deps: CapturedMailDeps, { maxRead = MAX_READ, atOnce = AT_ONCE }: CapturedLimits = {}) {
     this.#deps = deps;
@@ -82,19 +94,24 @@ export class CapturedMail {
     this.#atOnce = atOnce;
   }
 
-  /** A page with what each message says. Rejects as `Views.list` does. */
-  async page({ limit, ...query }: CapturedQuery): Promise<CapturedPage> {
-    const { words } = this.#deps;
+  /**
+   * A page with what each message says. Rejects as `Views.list` does; throws the problem 503 when a message cannot be
+   * read now and the filter asks for what it says.
+   */
+  async page({ limit, misfits, ...query }: CapturedQuery): Promise<CapturedPage> {
     const test = gistTest(query.filter);
     const entries: CapturedEntry[] = [];
     let { before } = query;
-    const chunkSize = needsWords(query.filter) ? Math.max(limit, CHUNK) : limit;
-    for (let left = this.#maxRead; left > 0; ) {
+    let chunkSize = needsWords(query.filter) ? Math.max(limit, CHUNK) : limit;
+    for (let left = this.#maxRead; left > 0; chunkSize *= 2) {
       const chunk = await this.#records({ ...query, before, limit: Math.min(left, chunkSize) });
       for (const message of chunk.messages) {
         if (entries.length === limit) return { entries, next: before };
-        const gist = await words.gist(message);
-        if (gist !== null && test(gist)) entries.push({ message, gist });
+        if (!misfits?.has(message.id)) {
+          const gist = await this.#gist(message, query.filter);
+          if (gist !== null && test(gist)) entries.push({ message, gist });
+          else if (misfits !== undefined && misfits.size < MAX_MISFITS) misfits.add(message.id);
+        }
         before = message.id;
       }
       left -= chunk.messages.length;
@@ -111,16 +128,27 @@ export class CapturedMail {
     return { messages: entries.map(({ message }) => message), next };
   }
 
+  /** What a message says. Where the filter does not ask for it, one that cannot be read now says nothing. */
+  async #gist(message: MessageRecord, filter: CapturedFilter): Promise<Gist | null> {
+    try {
+      return await this.#deps.words.gist(message);
+    } catch (error) {
+      if (needsWords(filter) || !(error instanceof Problem)) throw error;
+      return UNREADABLE;
+    }
+  }
+
   /** A page of records, whatever messages say. */
-  async #records({ keyId, filter, before, limit }: CapturedQuery) {
+  async #records({ keyId, filter, before, limit }: CapturedQuery): Promise<ListPage> {
     const { text: _, hasAttachment: __, box, ...rest } = filter;
-    return await this.#deps.views.list({
+    const query = {
       owner: { keyId },
       statuses: [],
-      filter: { ...rest, captured: true, ...(box !== null && { box }) },
+      filter: { ...rest, captured: true as const, ...(box !== null && { box }) },
       before,
       limit,
-    });
+    };
+    return await this.#lists.run(() => this.#deps.views.list(query));
   }
 
   /** Every record of a filter, in pages, newest first. What comes in meanwhile is not among them. */

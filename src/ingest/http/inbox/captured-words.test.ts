@@ -78,10 +78,23 @@ test('messages are read one at a time', async () => {
 
 test('beyond the bound, what was not used longest is dropped', async () => {
   const texts = Object.fromEntries(['a', 'b', 'c'].map((id) => [id, { plain: 'x'.repeat(1000) }]));
-  const { words, reads } = wordsOf(texts, { maxBytes: 12_000 });
+  const { words, reads } = wordsOf(texts, { maxBytes: 8000 });
   for (const id of ['a', 'b', 'a', 'c', 'a', 'b']) await words.gist(record(id));
-  expect(words.bytes).toBeLessThanOrEqual(12_000);
+  expect(words.bytes).toBeLessThanOrEqual(8000);
   expect(reads).toEqual(['a', 'b', 'c', 'b']);
+});
+
+test('whole messages are dropped before gists', async () => {
+  const ids = ['a', 'b', 'c'];
+  const texts = Object.fromEntries(ids.map((id) => [id, { html: 'x'.repeat(5000) }]));
+  const { words, reads } = wordsOf(texts, { maxBytes: 16_000 });
+  for (const id of [...ids, ...ids]) await words.gist(record(id));
+  expect(words.bytes).toBeLessThanOrEqual(16_000);
+  expect(reads).toEqual(ids);
+  await words.words(record('c'));
+  expect(reads).toEqual(ids);
+  await words.words(record('a'));
+  expect(reads).toEqual([...ids, 'a']);
 });
 
 test('of a large message only the gist is kept', async () => {
@@ -93,16 +106,17 @@ test('of a large message only the gist is kept', async () => {
   expect(reads).toEqual(['a', 'a']);
 });
 
-test('what cannot be read has an empty gist, what is gone has none', async () => {
+test('what cannot be read has an empty gist, what is gone has none, what is busy is tried again', async () => {
   const { words, reads } = wordsOf({
     bad: new Problem(409, 'unreadable_content', ''),
     busy: new Problem(503, 'unreadable_content', ''),
     gone: new Problem(404, 'content_expired', ''),
   });
-  for (const id of ['bad', 'bad', 'busy', 'busy'])
+  for (const id of ['bad', 'bad'])
     expect(await words.gist(record(id))).toMatchObject({ snippet: '', attachments: 0 });
+  for (const id of ['busy', 'busy'])
+    await expect(words.gist(record(id))).rejects.toMatchObject({ status: 503 });
   expect(await words.gist(record('gone'))).toBeNull();
-  // What is only busy is tried again.
   expect(reads).toEqual(['bad', 'busy', 'busy', 'gone']);
   await expect(words.words(record('bad'))).rejects.toMatchObject({ status: 409 });
 });

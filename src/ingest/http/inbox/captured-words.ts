@@ -9,7 +9,7 @@ export type ReadWords = (message: MessageRecord) => Promise<ParsedMessage>;
 export interface Gist {
   /** The beginning of what it says, on one line. */
   readonly snippet: string;
-  /** What it says, in lower case; the beginning of it. */
+  /** What it says, in lower case: as much of it as the parser gives. */
   readonly searched: string;
   /** Files to be saved, and files that are shown within the text. */
   readonly attachments: number;
@@ -18,7 +18,7 @@ export interface Gist {
 
 /** Bounds on memory, in bytes; for tests that go past them. */
 export interface WordsLimits {
-  /** Of all messages together. */
+  /** Of all messages and gists together. */
   readonly maxBytes?: number;
   /** Of one message that is kept whole. Of larger ones only the gist is. */
   readonly maxWholeBytes?: number;
@@ -29,25 +29,26 @@ const MAX_WHOLE_BYTES = 512 * 1024;
 const SNIPPET = 200;
 /** Of an entry's objects, besides its texts. */
 const ENTRY_BYTES = 1024;
-const UNREADABLE: Gist = { snippet: '', searched: '', attachments: 0, inline: 0 };
+/** The gist of a message that cannot be read. */
+export const UNREADABLE: Gist = { snippet: '', searched: '', attachments: 0, inline: 0 };
 
-interface Entry {
-  readonly gist: Gist;
-  /** Null: too large to keep. */
-  readonly words: ParsedMessage | null;
+interface Kept<T> {
+  readonly what: T;
   readonly bytes: number;
 }
 
 /**
- * What captured messages say. Contents never change, so what was read recently is kept, within a bound. Messages are
- * read one at a time, so that a list, or many lists, leave room for others who read.
+ * What captured messages say. Contents never change, so what was read recently is kept, within a bound: gists before whole
+ * messages, since searches need the gists of many, again and again. Messages are read one at a time, so that a list, or
+ * many lists, leave room for others who read.
  */
 export class CapturedWords {
   readonly #readWords: ReadWords;
   readonly #maxBytes: number;
   readonly #maxWholeBytes: number;
   /** By id; the least recently used first. */
-  readonly #entries = new Map<string, Entry>();
+  readonly #gists = new Map<string, Kept<Gist>>();
+  readonly #whole = new Map<string, Kept<ParsedMessage>>();
   readonly #underWay = new Map<string, Promise<ParsedMessage>>();
   #bytes = 0;
   #last: Promise<unknown> = Promise.resolve();
@@ -65,22 +66,24 @@ export class CapturedWords {
 
   /** All that it says. Throws as {@link ReadWords}. */
   async words(message: MessageRecord): Promise<ParsedMessage> {
-    return this.#used(message.id)?.words ?? (await this.#read(message));
+    return used(this.#whole, message.id) ?? (await this.#read(message));
   }
 
   /**
-   * What lists say of it: nothing for a message that cannot be read. Null for one that is no longer kept.
+   * What lists say of it: nothing for a message that cannot be read. Null for one that is no longer kept. Throws the
+   * problem 503 when it cannot be read now.
    */
   async gist(message: MessageRecord): Promise<Gist | null> {
-    const known = this.#used(message.id);
-    if (known !== null) return known.gist;
+    const known = used(this.#gists, message.id);
+    if (known !== null) return known;
     try {
       return gistOf(await this.#read(message));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       if (error.status === 404) return null;
+      if (error.status !== 409) throw error;
       // It never can be: it need not be tried again.
-      if (error.status === 409) this.#keep(message.id, { gist: UNREADABLE, words: null, bytes: ENTRY_BYTES });
+      this.#keep(message.id, UNREADABLE, null);
       return UNREADABLE;
     }
   }
@@ -88,17 +91,9 @@ export class CapturedWords {
   /** Forgets messages that were removed. */
   forget(ids: readonly string[]): void {
     for (const id of ids) {
-      this.#bytes -= this.#entries.get(id)?.bytes ?? 0;
-      this.#entries.delete(id);
+      this.#drop(this.#gists, id);
+      this.#drop(this.#whole, id);
     }
-  }
-
-  #used(id: string): Entry | null {
-    const entry = this.#entries.get(id);
-    if (entry === undefined) return null;
-    this.#entries.delete(id);
-    this.#entries.set(id, entry);
-    return entry;
   }
 
   /** Whoever asks for the same meanwhile gets the same. */
@@ -111,29 +106,46 @@ export class CapturedWords {
     this.#last = reading.then(
       (words) => {
         this.#underWay.delete(id);
-        this.#keep(id, this.#entryOf(words));
+        this.#keep(id, gistOf(words), words);
       },
       () => void this.#underWay.delete(id),
     );
     return reading;
   }
 
-  #entryOf(words: ParsedMessage): Entry {
-    const gist = gistOf(words);
-    const bytes = ENTRY_BYTES + 2 * (gist.snippet.length + gist.searched.length);
-    const whole = bytes + bytesOf(words);
-    return whole <= this.#maxWholeBytes ? { gist, words, bytes: whole } : { gist, words: null, bytes };
+  #keep(id: string, gist: Gist, words: ParsedMessage | null): void {
+    this.forget([id]);
+    this.#add(this.#gists, id, {
+      what: gist,
+      bytes: ENTRY_BYTES + 2 * (gist.snippet.length + gist.searched.length),
+    });
+    const bytes = words === null ? 0 : ENTRY_BYTES + bytesOf(words);
+    if (words !== null && bytes <= this.#maxWholeBytes) this.#add(this.#whole, id, { what: words, bytes });
+    for (const entries of [this.#whole, this.#gists])
+      for (const oldest of entries.keys()) {
+        if (this.#bytes <= this.#maxBytes) return;
+        this.#drop(entries, oldest);
+      }
   }
 
-  #keep(id: string, entry: Entry): void {
-    this.forget([id]);
-    this.#entries.set(id, entry);
-    this.#bytes += entry.bytes;
-    for (const oldest of this.#entries.keys()) {
-      if (this.#bytes <= this.#maxBytes) return;
-      this.forget([oldest]);
-    }
+  #add<T>(entries: Map<string, Kept<T>>, id: string, kept: Kept<T>): void {
+    entries.set(id, kept);
+    this.#bytes += kept.bytes;
   }
+
+  #drop(entries: Map<string, Kept<unknown>>, id: string): void {
+    this.#bytes -= entries.get(id)?.bytes ?? 0;
+    entries.delete(id);
+  }
+}
+
+/** What is kept of a message, which is now the most recently used; null if nothing is. */
+function used<T>(entries: Map<string, Kept<T>>, id: string): T | null {
+  const kept = entries.get(id);
+  if (kept === undefined) return null;
+  entries.delete(id);
+  entries.set(id, kept);
+  return kept.what;
 }
 
 function gistOf({ plain, attachments }: ParsedMessage): Gist {

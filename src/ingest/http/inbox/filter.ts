@@ -36,7 +36,7 @@ export const BOX_PARAMETER = {
 // biome-ignore format: a table
 export const CAPTURED_FILTERS = {
   to, from, subject, tag,
-  text: { schema: textSchema.optional(), code: 'words', rule: `1 to ${MAX_WORDS} words, of ${MAX_TEXT} characters in all`, meaning: 'Only messages that contain these words, in any order, in their text, or in the HTML if there is no text (case-insensitive).', example: 'your code' },
+  text: { schema: textSchema.optional(), code: 'words', rule: `1 to ${MAX_WORDS} words, at most ${MAX_TEXT} characters in total`, meaning: 'Only messages that contain these words, in any order, in their text, or in the HTML if there is no text (case-insensitive).', example: 'your code' },
   ...BOX_PARAMETER,
   has: { schema: z.literal('attachment').optional(), code: 'has', rule: 'attachment', meaning: '`attachment`: only messages with a file that is not shown within the text.', example: 'attachment' },
   since, until,

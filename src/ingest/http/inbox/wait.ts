@@ -3,6 +3,8 @@ import type { MessageRecord } from '../../../domain/message.ts';
 import { Problem } from '../../../http/problem.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { messageIdTime, readMessageId } from '../../../lib/id.ts';
+import { StoreError } from '../../../store/store.ts';
+import type { ListPage } from '../../../store/views.ts';
 import type { Outlook } from '../../service.ts';
 import type { Call } from '../call.ts';
 import {
@@ -49,8 +51,8 @@ export const INBOX_WAIT_PARAMETERS = {
   since: { ...since, meaning: 'Only messages accepted at this time or later (RFC 3339); without it, within the last ten minutes. Give the time at which the test began, so that it does not find mail of an earlier test.' },
   after: { schema: messageIdText.optional(), code: 'message_id', rule: 'the id of a message', meaning: 'Only messages newer than this one, instead of `since`.', example: 'msg_01k9f5y7f0e2c4a8b6d0e2f4g6' },
   timeout: { schema: z.int().min(0).max(MAX_TIMEOUT_SECONDS).default(DEFAULT_TIMEOUT_SECONDS), fromText: asInteger, code: 'out_of_range', rule: `an integer from 0 to ${MAX_TIMEOUT_SECONDS}`, meaning: 'How many seconds to wait.', example: '30' },
-  count: { schema: z.int().min(1).max(MAX_COUNT).optional(), fromText: asInteger, code: 'out_of_range', rule: `an integer from 1 to ${MAX_COUNT}`, meaning: 'Wait for so many; the answer is `messages`, the newest so many of them, newest first.', example: '1' },
-  not: { schema: z.boolean().default(false), fromText: asBoolean, code: 'type', rule: 'true or false', meaning: '`true`: none is to come. The answer is `{"captured": 0}` when the time is up, or at once 409 `unexpected_mail`.', example: 'false' },
+  count: { schema: z.int().min(1).max(MAX_COUNT).optional(), fromText: asInteger, code: 'out_of_range', rule: `an integer from 1 to ${MAX_COUNT}`, meaning: 'Wait for this many messages; the answer is `messages`, that many of the newest, newest first.', example: '1' },
+  not: { schema: z.boolean().default(false), fromText: asBoolean, code: 'type', rule: 'true or false', meaning: '`true`: expects that no message arrives. The answer is `{"captured": 0}` when the time is up, or at once 409 `unexpected_mail`.', example: 'false' },
 };
 
 /** What the endpoint needs. */
@@ -70,25 +72,31 @@ export async function answerWait(call: Call, deps: InboxWaitDeps): Promise<void>
   requireContent(caller.key);
   const { clock } = deps;
   const { timeout, count, not } = values;
-  const find = finder(values, caller.key.id, deps);
+  const find = finder(values, caller.key.id, deps, exchange.signal);
   const deadline = clock.mono() + timeout * 1000;
   const watch = timeout > 0 ? deps.watchers.watch(CAPTURED) : null;
   if (watch !== null) exchange.onEnd(() => watch.stop());
   for (;;) {
-    const found = await find();
+    // What comes while it looks is found only by another look.
     const leftMs = deadline - clock.mono();
+    const mayWait = watch !== null && !watch.stopped && leftMs > 0;
+    const found = await find().catch((error: unknown) => {
+      if (mayWait && isBusy(error)) return [];
+      watch?.stop();
+      throw error;
+    });
     if (found.length >= (count ?? 1)) {
       watch?.stop();
       if (not) throw await unexpected(found, deps);
       return exchange.json(200, await answerOf(found, count, deps));
     }
-    if (watch === null || watch.stopped || leftMs <= 0) {
+    if (!mayWait) {
       watch?.stop();
-      if (!not) throw nothingCaptured(timeout, found.length, count ?? 1);
       if (leftMs > 0) throw notWaited(watch);
+      if (!not) throw nothingCaptured(timeout, found.length, count ?? 1);
       return exchange.json(200, { captured: 0 });
     }
-    await watch.wake.wait(clock, Math.min(leftMs, REREAD_MS));
+    await watch.wake.wait(clock, Math.min(deadline - clock.mono(), REREAD_MS));
   }
 }
 
@@ -100,23 +108,42 @@ function refuseContradictions({ since: from, after, count, not }: Values): void 
     throw invalidQuery([parameterFault('after', 'combination', 'Give since or after, not both.')]);
   if (not && count !== undefined)
     throw invalidQuery([
-      parameterFault('count', 'combination', 'Leave it out with not=true: none is to come.'),
+      parameterFault('count', 'combination', 'Leave it out with not=true, which expects no message.'),
     ]);
 }
 
-/** Finds the newest messages that match, as many as are waited for. */
+/**
+ * Finds the newest messages that match, as many as are waited for: on as many pages as it takes to look at all from the
+ * earliest time on. Messages that do not say what is wanted are read once, however often it looks.
+ */
 function finder(
   values: Values,
   keyId: string,
   { captured, clock }: InboxWaitDeps,
+  signal: AbortSignal,
 ): () => Promise<readonly MessageRecord[]> {
   const { since: from, after, count = 1 } = values;
   const earliest = from ?? (after === undefined ? clock.wall() - LOOK_BACK_MS : messageIdTime(after));
   const filter = capturedFilter({ ...values, since: earliest });
+  const misfits = new Set<string>();
   return async () => {
-    const { messages } = await captured.matching({ keyId, filter, before: null, limit: count });
-    return messages.filter(({ id }) => after === undefined || id > after);
+    const found: MessageRecord[] = [];
+    let before: string | null = null;
+    do {
+      const limit = count - found.length;
+      const page: ListPage = await captured.matching({ keyId, filter, before, limit, misfits });
+      found.push(...page.messages.filter(({ id }) => after === undefined || id > after));
+      before = page.next;
+    } while (before !== null && found.length < count && !signal.aborted);
+    return found;
   };
+}
+
+/** Whether a look failed because others were faster: the next one may succeed. */
+function isBusy(error: unknown): boolean {
+  return error instanceof StoreError
+    ? error.code === 'store_busy'
+    : error instanceof Problem && error.status === 503;
 }
 
 async function answerOf(
@@ -132,7 +159,7 @@ async function answerOf(
 }
 
 async function unexpected([message]: readonly MessageRecord[], { outlook }: InboxWaitDeps): Promise<Problem> {
-  const detail = 'A message came that should not; it is in the member message.';
+  const detail = 'An unexpected message arrived; see `message`.';
   const record = message && messageJson(message, await outlook([message]));
   return new Problem(409, 'unexpected_mail', detail, { members: { message: record } });
 }
@@ -149,7 +176,7 @@ function nothingCaptured(timeout: number, found: number, wanted: number): Proble
   );
 }
 
-/** That nothing came cannot be said by whoever did not wait. */
+/** Who did not wait cannot say that nothing came. */
 function notWaited(watch: Watch | null): Problem {
   const headers = { 'Retry-After': '1' };
   return watch === null
