@@ -1,4 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation, type Running } from '../../test/support/installation.ts';
@@ -112,7 +114,7 @@ describe.each([{ running: true }, { running: false }])(
       const refused = await templates('push', dir);
       expect([refused.status, refused.out]).toEqual([1, '']);
       expect(refused.err).toBe(
-        'a: made of version 1, but the server has version 2.\nNothing was saved: pull first, or save over them with --force.\n',
+        'a: based on version 1, but the server has version 2.\nNothing was saved: pull first, or save over them with --force.\n',
       );
       expect((await here.json(['templates', 'show', 'b'])).version).toBe(1);
       expect((await templates('push', dir, '--force')).out).toBe(
@@ -129,6 +131,46 @@ describe.each([{ running: true }, { running: false }])(
     });
   },
 );
+
+test('a server that names a template as a folder elsewhere gets nothing written there', async () => {
+  const texts = { version: 1, publishedVersion: null, subject: 's', html: 'h', text: null, sample: {} };
+  const facts = {
+    id: 'tpl_1',
+    name: 'n',
+    createdAt: '2026-01-01T00:00:00Z',
+    updatedAt: '2026-01-01T00:00:00Z',
+  };
+  let alias = '';
+  const server = createServer((request, response) => {
+    const template = { ...facts, ...texts, alias, versions: [] };
+    const isList = request.url === '/api/v1/templates';
+    response
+      .setHeader('content-type', 'application/json')
+      .end(JSON.stringify(isList ? { templates: [template] } : template));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    const key = join(here.folder, 'key');
+    writeFileSync(key, 'wb_key');
+    const pull = () => templates('pull', dir, '--url', `http://127.0.0.1:${port}`, '--key-file', key);
+    alias = 'good';
+    expect(await pull()).toMatchObject({ status: 0, err: '' });
+    for (alias of ['../escaped', '..', '.', '.hidden', 'a/b', '/tmp/x']) {
+      const { status, err } = await pull();
+      expect([status, err]).toEqual([
+        1,
+        `${JSON.stringify(alias)} is not an alias; nothing more is written.\n`,
+      ]);
+    }
+    expect(readdirSync(here.folder)).not.toContain('escaped');
+    expect(readdirSync(dir)).toEqual(['good']);
+  } finally {
+    server.close();
+  }
+});
 
 test('a folder is rendered without a server, and what it lacks is a failure', async () => {
   write('welcome', WELCOME);

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { Waybill } from '../client/waybill.ts';
-import { ALIAS, type TemplateTexts, type TemplateValues } from '../domain/template.ts';
+import { ALIAS, ALIAS_RULE, type TemplateTexts, type TemplateValues } from '../domain/template.ts';
 import { readError } from '../lib/error.ts';
 import { OperationError } from '../operations/call.ts';
 import type { TemplateOperations, TemplateView } from '../operations/templates.ts';
@@ -14,7 +14,7 @@ import { withOperations } from './session.ts';
 import { type FolderTemplate, readFolder, valuesIn, writeFolder } from './template-folder.ts';
 import { Exit } from './terminal.ts';
 
-/** `waybill templates …`: what messages are made of. A folder of them can live in a repository. */
+/** `waybill templates …`: what messages are made from. A folder of them can live in a repository. */
 export function templatesCommand(context: Context): Command {
   const pull = pullCommand(context);
   const push = pushCommand(context);
@@ -74,11 +74,11 @@ function saveCommand(context: Context): Command {
     "waybill templates save welcome --subject 'Welcome, {{name}}' --html welcome.html",
     'waybill templates save welcome --text welcome.txt --note "Another greeting"',
   ])
-    .argument('<alias>', 'what requests call it: 1 to 64 of a-z 0-9 . _ -')
+    .argument('<alias>', 'what requests call it: 1 to 64 of a-z 0-9 . _ -, a letter or digit first')
     .option('--name <name>', 'for people (default: the alias)')
     .option('--subject <text>', 'the template of the subject')
     .option('--html <file>', 'the template of the HTML')
-    .option('--text <file>', 'the template of the text (default: made of the HTML)')
+    .option('--text <file>', 'the template of the text (default: made from the HTML)')
     .option('--sample <file>', 'values to show it with, as a JSON object')
     .option('--note <text>', 'what this version changes')
     .addHelpText('after', '\nIt is sent once it is published: waybill templates publish.')
@@ -148,7 +148,7 @@ function publishCommand(context: Context): Command {
     .option('--none', 'send none: messages with the template are refused')
     .action(async (alias: string, given: string | undefined, options: PublishOptions) => {
       if (given !== undefined && !/^[1-9]\d{0,8}$/.test(given))
-        throw new Exit(2, `${given} is no number of a version.`);
+        throw new Exit(2, `${given} is not a version number.`);
       await withTemplates(context, options, async (templates) => {
         const newest = async () => given ?? (await templates.template({ alias })).version;
         const version = options.none === true ? null : Number(await newest());
@@ -223,7 +223,10 @@ function pullCommand(context: Context): Command {
       await withTemplates(context, options, async (templates) => {
         const pulled: { readonly alias: string; readonly version: number }[] = [];
         for (const { alias } of await templates.templates({})) {
-          const template = await templates.template({ alias });
+          // The server is not trusted with where files are written.
+          if (!ALIAS.test(alias))
+            throw new Exit(1, `${JSON.stringify(alias)} is not an alias; nothing more is written.`);
+          const template = { ...(await templates.template({ alias })), alias };
           await writeFolder(dir, template);
           pulled.push({ alias, version: template.version });
         }
@@ -280,7 +283,8 @@ function pushCommand(context: Context): Command {
 
 async function changeOf(template: FolderTemplate, templates: Templates): Promise<Change> {
   const { alias, version } = template;
-  if (!ALIAS.test(alias)) throw new Exit(1, `${alias}: the name of the folder is no alias.`);
+  if (!ALIAS.test(alias))
+    throw new Exit(1, `${alias}: the name of the folder is not an alias: it ${ALIAS_RULE}.`);
   const newest = await newestOf(alias, templates);
   if (newest === null) return { template, newest, action: 'new' };
   if (isSame(template, newest)) return { template, newest, action: 'same' };
@@ -299,7 +303,7 @@ function refuseNewer(changes: readonly Change[], { force }: PushOptions): void {
   if (force === true || newer.length === 0) return;
   const lines = newer.map(
     ({ template: { alias, version }, newest }) =>
-      `${alias}: made of ${version === null ? 'no version' : `version ${version}`}, but the server has version ${newest?.version}.`,
+      `${alias}: based on ${version === null ? 'no version' : `version ${version}`}, but the server has version ${newest?.version}.`,
   );
   throw new Exit(1, [...lines, 'Nothing was saved: pull first, or save over them with --force.'].join('\n'));
 }
@@ -325,7 +329,7 @@ async function pushOne(
           note,
           basedOn: newest?.version ?? null,
         });
-  if (saved.version !== template.version) await writeFolder(dir, saved);
+  if (saved.version !== template.version) await writeFolder(dir, { ...saved, alias });
   if (publish === true && saved.publishedVersion !== saved.version)
     await templates.publishTemplate({ alias, version: saved.version });
   return { alias, action, version: saved.version };

@@ -23,12 +23,12 @@ export interface TemplateSummary {
   readonly updatedAt: number;
 }
 
-/** The texts of a template, or those made of them. */
+/** The texts of a template, or those made from them. */
 export interface TemplateTexts {
   readonly subject: string;
   /** Null: there is none. */
   readonly html: string | null;
-  /** Null: with HTML, it is made of that. */
+  /** Null: with HTML, it is made from that. */
   readonly text: string | null;
 }
 
@@ -45,9 +45,9 @@ export interface TemplateVersion {
   readonly note: string;
 }
 
-/** The form of an alias, and the rule for people. */
-export const ALIAS = /^[a-z0-9._-]{1,64}$/;
-export const ALIAS_RULE = 'must be 1 to 64 of a-z 0-9 . _ -';
+/** The form of an alias, and the rule for people. It is the name of a folder, too, so it is never `.` or `..`. */
+export const ALIAS = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+export const ALIAS_RULE = 'must be 1 to 64 of a-z 0-9 . _ -, and begin with a letter or digit';
 
 /** Most templates. */
 export const MAX_TEMPLATES = 1_000;

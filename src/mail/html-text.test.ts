@@ -52,6 +52,19 @@ test('what is no HTML, or ends early, is read as far as it goes', () => {
   expect(textOfHtml('&unknown; &#xFFFFFF; &#0;')).toBe('&unknown; &#xFFFFFF; &#0;\n');
 });
 
+test('end tags that may be left out are not waited for', () => {
+  expect(textOfHtml('<html><head><title>t</title><body><p>Hello Ann</p></body></html>')).toBe('Hello Ann\n');
+  expect(textOfHtml('<p hidden>x<p>after')).toBe('after\n');
+  expect(textOfHtml('<div><p hidden>x <b>y</b></div>after')).toBe('after\n');
+  expect(textOfHtml('<p hidden>x <b>y</b></p>after')).toBe('after\n');
+});
+
+test('a name without an end is looked at once', () => {
+  const before = performance.now();
+  expect(textOfHtml(`<a ${'b'.repeat(2_000_000)}>x</a>`)).toBe('x\n');
+  expect(performance.now() - before).toBeLessThan(500);
+});
+
 test('no HTML is too much for it', () => {
   const pieces = fc.constantFrom(
     '<',

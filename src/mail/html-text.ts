@@ -5,8 +5,12 @@ const LINES = words(
   'address article aside body center dd details div dl dt fieldset figcaption figure footer form header html li main nav option section summary tbody tfoot thead tr',
 );
 const PARAGRAPHS = words('blockquote h1 h2 h3 h4 h5 h6 hr ol p pre table ul');
+/** Elements that end a paragraph (WHATWG HTML §4.4.1). */
+const ENDS_PARAGRAPH = words(
+  'address article aside blockquote center details dir div dl fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr main menu nav ol p pre section ul',
+);
 /** Elements whose content nobody reads. */
-const SKIPPED = words('head script style template title');
+const SKIPPED = words('script style template title');
 const CELLS = words('td th');
 
 const TAG = /^<(\/?)([a-z][a-z0-9:-]*)/i;
@@ -112,6 +116,7 @@ class Page {
   }
 
   begin(name: string, attributes: string): void {
+    this.#endHiddenParagraph(name);
     if (this.#hidden !== null) {
       if (name === this.#hidden.name) this.#hidden.depth++;
       return;
@@ -136,6 +141,7 @@ class Page {
   }
 
   end(name: string): void {
+    if (name !== 'p') this.#endHiddenParagraph(name);
     if (this.#hidden !== null) {
       if (name === this.#hidden.name && --this.#hidden.depth === 0) this.#hidden = null;
       return;
@@ -145,6 +151,11 @@ class Page {
     else if (name === 'ol' || name === 'ul') this.#lists.pop();
     else if (CELLS.has(name)) this.#space = true;
     this.#block(name);
+  }
+
+  /** The end tag of a paragraph may be left out where a block begins or ends. */
+  #endHiddenParagraph(block: string): void {
+    if (this.#hidden?.name === 'p' && ENDS_PARAGRAPH.has(block)) this.#hidden = null;
   }
 
   done(): string {
@@ -218,7 +229,8 @@ function attribute(attributes: string, name: string): string | null {
   return null;
 }
 
-const ATTRIBUTE = /([^\s"'<>/=]{1,64})\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+))/g;
+// Names are tried from their beginning alone: long ones take no more than one look.
+const ATTRIBUTE = /(?<![^\s"'<>/=])([^\s"'<>/=]+)\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+))/g;
 
 function words(text: string): ReadonlySet<string> {
   return new Set(text.split(' '));

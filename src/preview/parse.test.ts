@@ -110,6 +110,11 @@ test.each([
   expect((await parseMessage(bytes(`Content-Type: ${type}\n\n${body}\n`))).plain.trim()).toBe(plain);
 });
 
+test('the end of the head may be left out', () => {
+  const html = '<html><head><title>t</title><style>p {}</style><body><p>Your code: 482913</p>';
+  expect(plainIn({ text: null, html })).toBe('Your code: 482913');
+});
+
 test('of what a message says as text, only the beginning is kept', () => {
   expect(plainIn({ text: 'x'.repeat(MAX_PLAIN + 1), html: null })).toHaveLength(MAX_PLAIN);
   expect(plainIn({ text: null, html: 'x'.repeat(MAX_PLAIN + 1) })).toHaveLength(MAX_PLAIN);

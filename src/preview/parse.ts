@@ -227,7 +227,7 @@ function plainText(html: string): string {
   for (const { start, end } of tagsOf(html)) {
     if (start < from) continue;
     pieces.push(html.slice(from, start), ' ');
-    const hidden = /^<(style|script|head)\b/i.exec(html.slice(start, start + 8))?.[1];
+    const hidden = /^<(style|script|title|template)\b/i.exec(html.slice(start, start + 10))?.[1];
     const close = hidden === undefined ? -1 : indexOfEnd(html, hidden, end);
     if (hidden !== undefined && close < 0) return decodeEntities(pieces.join('')).trim();
     from = close < 0 ? end : close;

@@ -8,7 +8,7 @@ import { cut, type Piece, type TagFault } from './tags.ts';
 
 /** A template that has been read. A text is null where there is none, or where it has faults. */
 export interface CompiledTemplate extends Readonly<Record<Field, readonly Part[] | null>> {
-  /** There is no text: it is made of the HTML. */
+  /** There is no text: it is made from the HTML. */
   readonly textOfHtml: boolean;
 }
 

@@ -6,8 +6,12 @@ export type Form =
   | 'none'
   /** As it is, but on one line: a header. */
   | 'line'
-  /** In text, comments, and attribute values in quotes. */
+  /** In text, and attribute values in quotes. */
   | 'html'
+  /** In a comment. */
+  | 'comment'
+  /** In a URL, behind its `?` or `#`. */
+  | 'query'
   /** In an attribute value without quotes. */
   | 'unquoted'
   /** In a style. */
@@ -41,10 +45,15 @@ export function written(value: string, form: Form): Written {
         : { text: value };
     case 'html':
       return { text: escapeHtml(value) };
+    case 'comment':
+      // Nothing in it ends the comment, not even together with what is beside it.
+      return { text: value === '' ? ' ' : escapeHtml(value).replace(/[-!]/g, asReference) };
+    case 'query':
+      return { text: encodeURIComponent(value.toWellFormed()).replace(/[!'()*]/g, asPercent) };
     case 'unquoted':
       return value === ''
         ? { refused: 'It is empty, and the attribute has no quotes: write name="{{…}}".' }
-        : { text: value.replace(/[^\w.:/#%?~-]/gu, (char) => `&#${char.codePointAt(0)};`) };
+        : { text: value.replace(/[^\w.:/#%?~-]/gu, asReference) };
     case 'style':
       return IN_STYLE.test(value)
         ? { text: value }
@@ -62,6 +71,14 @@ function escapeHtml(value: string): string {
   return value.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? '');
 }
 
+function asReference(char: string): string {
+  return `&#${char.codePointAt(0)};`;
+}
+
+function asPercent(char: string): string {
+  return `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
+}
+
 function asJsonEscape(char: string): string {
   return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
@@ -69,7 +86,7 @@ function asJsonEscape(char: string): string {
 /** Tabs and line breaks in it are ignored by programs, and so is what is not printed before it. */
 const IGNORED = /[\0-\x20]+/g;
 /** Ways to write a character of HTML that a scheme is made of, or that is ignored in it. */
-const REFERENCE = /&(?:#(?:x([0-9a-f]{1,6})|(\d{1,7}));?|(amp|colon|tab|newline);)/gi;
+const REFERENCE = /&(?:#(?:x0*([0-9a-f]{1,6})|0*(\d{1,7}));?|(amp|colon|tab|newline);)/gi;
 const NAMED: Readonly<Record<string, string>> = { amp: '&', colon: ':', tab: '\t', newline: '\n' };
 const RUNS = /^(?:javascript|vbscript|data):/i;
 const PICTURE = /^data:image\/(?:png|gif|jpe?g|webp)[;,]/i;

@@ -1,4 +1,5 @@
 import type { Form } from './escape.ts';
+import { FOREIGN, ONE_URL, RAW, URLS } from './html-names.ts';
 
 /**
  * Where in HTML a tag of a template stands: what its value must be escaped for. A small reading of the tokens of HTML
@@ -38,14 +39,6 @@ type State =
 
 const LETTER = /[a-z]/i;
 const SPACE = /[ \t\n\f\r]/;
-/** Elements whose content has no tags. */
-const RAW = new Set(['script', 'style', 'title', 'textarea', 'xmp', 'iframe', 'noembed', 'noframes']);
-/** Attributes that lead somewhere. */
-const URLS = new Set(
-  'action background cite classid codebase data dynsrc formaction href icon longdesc lowsrc manifest ping poster profile src srcset usemap xlink:href'.split(
-    ' ',
-  ),
-);
 const JSON_TYPES = /^application\/(?:ld\+)?json$/;
 const CONDITION = /^\[if[^\]]*\]$/i;
 /** Names and conditions are compared up to here. */
@@ -78,6 +71,10 @@ export class HtmlPlace {
   #hyphens = 0;
   /** The script that this tag begins holds JSON. */
   #holdsJson = false;
+  /** The URL has a `?` or `#` before this. */
+  #inQuery = false;
+  /** This is in `<svg>` or `<math>`, where what is raw text elsewhere holds elements. */
+  #foreign = false;
   #bounds: UrlBound[] = [];
   /** What is wrong with the text that was fed last; null: nothing. */
   fault: string | null = null;
@@ -101,14 +98,14 @@ export class HtmlPlace {
       case 'comment':
         this.#hyphens = 0;
         this.#word += ' ';
-        return raw ? 'none' : 'html';
+        return raw ? 'none' : 'comment';
       case 'raw':
         if (this.#word !== '') return misplaced(NO_NAME);
         return raw ? 'none' : this.#inRawText();
       case 'double':
       case 'single':
       case 'unquoted':
-        return raw ? 'none' : this.#inValue(this.#state === 'unquoted');
+        return raw ? 'none' : this.#inValue();
       case 'before-attribute':
       case 'after-name':
       case 'after-joined':
@@ -136,6 +133,8 @@ export class HtmlPlace {
     copy.#word = this.#word;
     copy.#hyphens = this.#hyphens;
     copy.#holdsJson = this.#holdsJson;
+    copy.#inQuery = this.#inQuery;
+    copy.#foreign = this.#foreign;
     return copy;
   }
 
@@ -148,6 +147,7 @@ export class HtmlPlace {
         'A section must begin and end at places of the same kind: both in text, or both in the same tag or value.',
       );
     this.#state = 'joined';
+    this.#holdsJson &&= start.#holdsJson;
     return null;
   }
 
@@ -156,6 +156,7 @@ export class HtmlPlace {
     const inTag = IN_TAG.has(this.#state) || inValue;
     return JSON.stringify([
       this.#state,
+      this.#foreign,
       inTag || this.#state === 'raw' ? [this.#element, this.#closing, this.#holdsJson] : null,
       inTag ? this.#attribute : null,
       inValue ? this.#values : null,
@@ -172,15 +173,18 @@ export class HtmlPlace {
 
   #inRawText(): Form | Misplaced {
     if (this.#element === 'style') return 'style';
+    if (this.#foreign) return misplaced(`A value cannot be in <${this.#element}> within <svg> or <math>.`);
     if (this.#element !== 'script') return 'html';
     return this.#holdsJson
       ? 'json'
       : misplaced('A value cannot be in a script: mail programs run none. JSON may hold values.');
   }
 
-  #inValue(unquoted: boolean): Form | Misplaced {
+  #inValue(): Form | Misplaced {
+    const unquoted = this.#state === 'unquoted';
     if (this.#attribute.startsWith('on') || this.#attribute === 'srcdoc')
       return misplaced(`A value cannot be in the attribute ${this.#attribute}: mail programs drop it.`);
+    if (this.#inQuery) return 'query';
     if (this.#attribute !== 'style') return unquoted ? 'unquoted' : 'html';
     return unquoted ? misplaced('Put the style in quotes: style="…{{…}}…".') : 'style';
   }
@@ -217,7 +221,7 @@ export class HtmlPlace {
   #inQuotes(text: string, quote: string, at: number): number {
     const found = text.indexOf(quote, at);
     const end = found < 0 ? text.length : found;
-    this.#keepType(text.slice(at, Math.min(end, at + MAX_WORD)));
+    this.#keep(text.slice(at, end));
     if (found < 0) return end;
     this.#endValue(found);
     this.#state = 'before-attribute';
@@ -318,7 +322,7 @@ export class HtmlPlace {
 
   #unquoted(char: string, at: number): number {
     if (!SPACE.test(char) && char !== '>') {
-      this.#keepType(char);
+      this.#keep(char);
       return at + 1;
     }
     this.#endValue(at);
@@ -364,6 +368,7 @@ export class HtmlPlace {
     this.#state = state;
     this.#values++;
     this.#word = '';
+    this.#inQuery = false;
     if (URLS.has(this.#attribute)) this.#bounds.push({ at, bound: 'begins' });
   }
 
@@ -373,11 +378,13 @@ export class HtmlPlace {
     this.#word = '';
   }
 
-  #keepType(text: string): void {
-    if (this.#attribute === 'type' && this.#word.length < MAX_WORD) this.#word += text;
+  #keep(text: string): void {
+    if (this.#attribute === 'type' && this.#word.length < MAX_WORD) this.#word += text.slice(0, MAX_WORD);
+    if (ONE_URL.has(this.#attribute)) this.#inQuery ||= /[?#]/.test(text);
   }
 
   #endTag(): void {
+    if (FOREIGN.has(this.#element)) this.#foreign = !this.#closing;
     this.#state = RAW.has(this.#element) && !this.#closing ? 'raw' : 'text';
     this.#word = '';
   }

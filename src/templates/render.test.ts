@@ -154,7 +154,7 @@ describe('a place in HTML', () => {
 
   it('decides how a value is escaped', () => {
     const plain = 'a&quot; onload=&#39;b&#39; c=d&gt;e';
-    for (const source of ['<a title="{{x}}">', "<a title='{{x}}'>", '<!-- {{x}} -->', '<title>{{x}}</title>'])
+    for (const source of ['<a title="{{x}}">', "<a title='{{x}}'>", '<title>{{x}}</title>'])
       expect(html(source, X), source).toBe(source.replace('{{x}}', plain));
     expect(html('<td width={{x}}>', { x: 'a b"><i' })).toBe('<td width=a&#32;b&#34;&#62;&#60;i>');
     expect(html('<td width={{x}}>', { x: '😀' })).toBe('<td width=&#128512;>');
@@ -166,14 +166,40 @@ describe('a place in HTML', () => {
     expect(html(json, { x: '</script>"\n' })).toBe(json.replace('{{x}}', '\\u003c/script\\u003e\\"\\n'));
   });
 
+  it('in a comment is one that no value ends, not even with what is beside it', () => {
+    expect(html('<!-- Order <{{x}}> -->', { x: '--' })).toBe('<!-- Order <&#45;&#45;> -->');
+    expect(html('<!--{{x}}> <img title={{y}} -->', { x: '', y: 'a' })).toBe('<!-- > <img title=a -->');
+    expect(html('<!-- -{{x}}->{{y}} -->', { x: '', y: '!' })).toBe('<!-- - ->&#33; -->');
+  });
+
+  it('behind the ? or # of a URL is one where values are encoded', () => {
+    const values = { a: "a+b@c.d&e='1'#(ü) \ud800", b: 'x' };
+    const encoded = 'a%2Bb%40c.d%26e%3D%271%27%23%28%C3%BC%29%20%EF%BF%BD';
+    for (const source of [
+      '<a href="/?x={{a}}">',
+      '<a href=/?x={{a}}>',
+      "<a href='/?{{b}}={{#b}}{{a}}{{/b}}'>",
+    ])
+      expect(html(source, values), source).toContain(`=${encoded}`);
+    expect(html('<a href="https://{{b}}.example/{{p}}?{{b}}#{{p}}">', { b: 'x', p: 'a/b&' })).toBe(
+      '<a href="https://x.example/a/b&amp;?x#a%2Fb%26">',
+    );
+    expect(html('<a href="{{{a}}}?{{{a}}}" title="?{{a}}">', { a: '&' })).toBe(
+      '<a href="&?&" title="?&amp;">',
+    );
+    expect(html('<img srcset="/a?b 2x, {{a}} 3x">', { a: '/c/d' })).toBe('<img srcset="/a?b 2x, /c/d 3x">');
+  });
+
   it('may be one that no value can stand in', () => {
     // biome-ignore format: a table
     const cases = [
       '<{{x}}>', '</{{x}}>', '<a href="{{x}}', '<a href={{x}}', '<h{{x}}>', '<a {{x}}>', '<a b{{x}}="c">', '<a onclick="{{x}}">', '<iframe srcdoc="{{x}}">',
       '<script>{{x}}</script>', '<script type="text/javascript">{{x}}</script>', '<!DOCTYPE {{x}}>', '<p style={{x}}>',
+      '<svg><title><a href={{x}}>', '<script {{#x}}type="application/json"{{/x}}>var x = {{x}}</script>',
       '<script type="application/json" src="a">1</script><script>{{x}}</script>', '<style>a</{{x}}style>', '<!{{x}}>',
     ];
     for (const source of cases) expect(faultsOf('html', source), source).toHaveLength(1);
+    expect(html('<svg><title>a</title></svg><title>{{x}}</title>', { x: 'a' })).toContain('<title>a</title>');
     expect(html('<p {{{x}}} b>', { x: 'a' })).toBe('<p a b>');
   });
 
@@ -214,7 +240,14 @@ describe('a place in HTML', () => {
     for (const source of parts)
       expect(refused('html', source, { a: 'java', b: 'script:a' }), source).toHaveLength(1);
     // Of a value as it is, HTML may have decoded the characters.
-    for (const a of ['&#106;avascript:a', '&#x6A;avascript:a', 'java&Tab;script&colon;a', 'java&#10script:a'])
+    for (const a of [
+      '&#106;avascript:a',
+      '&#x6A;avascript:a',
+      'java&Tab;script&colon;a',
+      'java&#10script:a',
+      '&#x0000000006a;avascript:a',
+      '&#000000000106;avascript:a',
+    ])
       expect(refused('html', '<a href="{{{a}}}">', { a }), a).toHaveLength(1);
     for (const source of ['<a href="{{a}}">', '<a href="/?a={{{a}}}">'])
       expect(refused('html', source, { a: '&#106;avascript:a' })).toEqual([]);
@@ -266,7 +299,8 @@ describe('a limit', () => {
   });
 });
 
-test('text is made of HTML where the template has none', () => {
+test('text is made from HTML where the template has none', () => {
   const { texts } = rendered({ html: '<p>Hi {{x}}</p><a href="https://a.example/">Go</a>' }, { x: '<&>' });
   expect(texts.text).toBe('Hi <&>\n\nGo <https://a.example/>\n');
+  expect(rendered({ html: '<img src="a">' }, {}).texts.text).toBeNull();
 });

@@ -8,7 +8,7 @@ import { type Field, MAX_FAULTS, MAX_OUTPUT, MAX_STEPS, type TemplateFault } fro
 
 /** What became of a template. */
 export interface Rendered {
-  /** A text with a fault, and one that the template does not have, is null; text is made of HTML that has none. */
+  /** A text with a fault, and one that the template does not have, is null; text is made from HTML that says something. */
   readonly texts: Readonly<Record<Field, string | null>>;
   readonly faults: readonly TemplateFault[];
   readonly missing: readonly MissingValue[];
@@ -28,7 +28,7 @@ export interface MissingValue {
 export interface Bounds {
   /** Characters of all texts together. */
   readonly maxOutput: number;
-  /** Parts and repetitions that are gone through. */
+  /** Parts and repetitions processed. */
   readonly maxSteps: number;
 }
 
@@ -54,7 +54,7 @@ export function renderTemplate(
     missing.push(...writing.missing);
     if (writing.faults.length === 0) texts[field] = text;
   }
-  if (template.textOfHtml && texts.html !== null) texts.text = textOfHtml(texts.html);
+  if (template.textOfHtml && texts.html !== null) texts.text = textOfHtml(texts.html) || null;
   return { texts, faults: faults.slice(0, MAX_FAULTS), missing: missing.slice(0, MAX_FAULTS) };
 }
 
@@ -137,7 +137,10 @@ class Writing {
       this.#tell(line, detail, place);
       return;
     }
-    const text = written(String(value), form);
+    const plain = String(value);
+    // No form makes it shorter: what is too long is not escaped first.
+    this.#fit(plain.length, line);
+    const text = written(plain, form);
     if ('text' in text) this.#add(text.text, line);
     else this.#tell(line, `"${name.written}": ${text.refused}`, place);
   }
@@ -196,10 +199,14 @@ class Writing {
   }
 
   #add(text: string, line: number): void {
+    this.#fit(text.length, line);
     this.#spent.characters += text.length;
-    if (this.#spent.characters > this.#bounds.maxOutput)
-      this.#end(line, `All texts together may become ${this.#bounds.maxOutput} characters long.`);
     this.#out += text;
+  }
+
+  #fit(characters: number, line: number): void {
+    if (this.#spent.characters + characters > this.#bounds.maxOutput)
+      this.#end(line, `All texts together may become ${this.#bounds.maxOutput} characters long.`);
   }
 
   #step(line: number): void {

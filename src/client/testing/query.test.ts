@@ -77,6 +77,7 @@ describe('what a reader sees', () => {
   test('is the text, where there is one', () => {
     expect(readableText({ text: 'plain', html: '<p>other</p>' })).toBe('plain');
     expect(readableText({ text: null, html: null })).toBe('');
+    expect(readableText({ text: null, html: '<head><title>t</title><body><p>There</p>' })).toBe('There');
   });
   test('of HTML that goes on and on takes no time', () => {
     for (const html of [

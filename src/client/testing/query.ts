@@ -132,7 +132,7 @@ export function readableText({ text, html }: Pick<CapturedContent, 'text' | 'htm
 }
 
 /** Elements whose content nobody reads: a color would pass for a code. */
-const UNREAD = ['head', 'script', 'style', 'title'];
+const UNREAD = ['script', 'style', 'template', 'title'];
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ' };
 
 /** The text between the tags: good enough to look for words and codes in. */

@@ -71,7 +71,7 @@ const UNNAMED: Readonly<Record<string, Unnamed>> = {
     detail: 'Write a name after "v:", such as "v:order".',
   },
 };
-/** Mailgun's names; text is made of HTML whatever is asked for. */
+/** Mailgun's names; text is made from HTML whatever is asked for. */
 const VARIABLES = 't:variables';
 const TEXT_OF_HTML = 't:text';
 const NOT_FOR_FILES = 'Must be a plain field, without a filename; put files into "attachment" and "inline".';

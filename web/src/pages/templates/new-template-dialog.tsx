@@ -7,7 +7,9 @@ import { aliasOf, STARTERS, type Starter, type StarterName } from './starters.ts
 function aliasFault(alias: string, taken: readonly string[]): string | null {
   if (alias === '') return 'Enter an alias.';
   if (taken.includes(alias)) return 'Another template has this alias.';
-  return /^[a-z0-9._-]{1,64}$/.test(alias) ? null : 'Use up to 64 of a-z, 0-9, dot, hyphen and underscore.';
+  return /^[a-z0-9][a-z0-9._-]{0,63}$/.test(alias)
+    ? null
+    : 'Begin with a letter or digit; use up to 64 of a-z, 0-9, dot, hyphen and underscore.';
 }
 
 const CHOICES = [
