@@ -18,7 +18,7 @@ import type { StreamedBody } from '../http/stream.ts';
 import { openContent } from '../ingest/http/find-message.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isMessageId } from '../lib/id.ts';
-import { isOwnHost } from '../lib/network.ts';
+import { isOwnHost, LOOPBACK_ONLY } from '../lib/network.ts';
 import { OperationError } from '../operations/call.ts';
 import { isTopic, type Topic } from '../operations/operation.ts';
 import { DOCUMENT_POLICY, documentOf } from '../preview/parsed.ts';
@@ -37,6 +37,9 @@ import type { Storage } from './storage.ts';
 const SITE = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../dist/web' : '../web', import.meta.url),
 );
+
+/** Without signing in, nobody is trusted to say where a request comes from. */
+const NO_PROXIES: readonly string[] = [];
 
 /** Makes the server of the dashboard's port. */
 export function dashboard(
@@ -76,10 +79,14 @@ export function dashboard(
     maxMessageBytes: () => live.config.api.maxMessageBytes,
     maxEventStreams: () => live.config.webui.maxEventStreams,
     hosts: live.config.webui.bind,
-    settings: () => ({
-      ...guardSettings(live),
-      anyHost: parts.reception.isLinkOut() && hostsAreOpen(live),
-    }),
+    settings: () =>
+      parts.dev === null
+        ? { ...guardSettings(live), anyHost: parts.reception.isLinkOut() && hostsAreOpen(live) }
+        : {
+            allowedCidrs: cidrs(live.config.webui.allowedCidrs),
+            trustedProxies: cidrs(NO_PROXIES),
+            ...LOOPBACK_ONLY,
+          },
   });
   return {
     listen: server.listen,
@@ -183,7 +190,7 @@ function dashboardVisitors(parts: Parts, bound: BoundPorts): Visitors {
     resident: dev?.resident ?? null,
     version,
     instance: notes.instance,
-    trustedProxies: () => cidrs(live.config.webui.trustedProxies),
+    trustedProxies: () => cidrs(dev === null ? live.config.webui.trustedProxies : NO_PROXIES),
     idleMs: () => sessionLimits(live.config).idleMs,
     pointers: (host) => pointersFor(host, bound),
     firstSteps: firstSteps(parts),

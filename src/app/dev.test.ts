@@ -5,7 +5,7 @@ import { generateSecret } from '../lib/id.ts';
 import { bindAll } from '../lib/listen.ts';
 import { seededRandom } from '../lib/random.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
-import { admitDeveloper, capturing, devEnvironment, devFaults, loopbackHosts } from './dev.ts';
+import { admitDeveloper, capturing, devFaults, loopbackHosts, planDev } from './dev.ts';
 
 const HOSTS = ['127.0.0.1'];
 
@@ -28,8 +28,9 @@ async function freePort(): Promise<number> {
 
 test('ports that are free are taken, the first of several; else any', async () => {
   const [taken, other, free] = [await takenPort(), await takenPort(), await freePort()];
-  const ports = await devEnvironment({}, HOSTS, { api: [free], webui: [taken], smtp: [other, free] });
-  expect(ports).toMatchObject({
+  const plan = await planDev({}, '127.0.0.1', { api: [free], webui: [taken], smtp: [other, free] });
+  expect([...plan.preferredPorts].toSorted()).toEqual(['api.port', 'listener.ports', 'webui.port']);
+  expect(plan.environment).toMatchObject({
     WAYBILL_API__PORT: String(free),
     WAYBILL_WEBUI__PORT: '0',
     WAYBILL_LISTENER__PORTS: String(free),
@@ -39,9 +40,21 @@ test('ports that are free are taken, the first of several; else any', async () =
 
 test('what the developer says counts, but for where an installation may be', async () => {
   const said = { WAYBILL_API__PORT: '9000', WAYBILL_LOG__LEVEL: 'debug', WAYBILL_DATA: '/srv/mail' };
-  const environment = await devEnvironment(said, HOSTS);
+  const { environment, preferredPorts } = await planDev(said, null);
+  expect(preferredPorts.has('api.port'), 'that one was asked for').toBe(false);
   expect(environment).toMatchObject({ WAYBILL_API__PORT: '9000', WAYBILL_LOG__LEVEL: 'debug' });
   expect(environment['WAYBILL_DATA']).toBeUndefined();
+});
+
+test('a host on the command line counts more than the environment, and what is shown is what is bound', async () => {
+  const said = { WAYBILL_WEBUI__BIND: '127.0.0.2, 127.0.0.3', WAYBILL_API__BIND: '["127.0.0.4"]' };
+  const plain = await planDev(said, null);
+  expect(plain.hosts).toEqual({ api: '127.0.0.4', webui: '127.0.0.2', smtp: 'localhost' });
+  expect(plain.environment).toMatchObject({ ...said, WAYBILL_LISTENER__BIND: loopbackHosts().join(',') });
+  const asked = await planDev(said, '127.0.0.5');
+  expect(asked.hosts).toEqual({ api: '127.0.0.5', webui: '127.0.0.5', smtp: '127.0.0.5' });
+  for (const section of ['API', 'WEBUI', 'LISTENER'])
+    expect(asked.environment[`WAYBILL_${section}__BIND`]).toBe('127.0.0.5');
 });
 
 test('no section may listen on another address than loopback', () => {
@@ -70,7 +83,8 @@ test('its key is made once, may all that a test key may, and is not given back a
   const { store, keyring } = openSqlite(':memory:');
   onTestFinished(() => store.close());
   const random = seededRandom(1);
-  const mode = { secret: generateSecret(random, 'test') };
+  const preferredPorts = new Set(['api.port' as const]);
+  const mode = { secret: generateSecret(random, 'test'), preferredPorts };
   const admit = () => admitDeveloper(mode, keyring, { wall: () => 1000 }, random);
   const { key, resident } = await admit();
   expect(key).toMatchObject({ name: 'dev', mode: 'test', rateLimit: 0 });

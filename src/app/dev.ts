@@ -2,7 +2,8 @@ import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { Found } from '../accounts/sessions.ts';
 import type { Fault } from '../config/fault.ts';
-import type { Config } from '../config/schema.ts';
+import type { Config, SettingKey } from '../config/schema.ts';
+import { SETTINGS } from '../config/settings.ts';
 import { newKeyId } from '../control/keys.ts';
 import { type ApiKey, keyRefusal, SCOPES } from '../domain/key.ts';
 import { INBOX } from '../domain/relay.ts';
@@ -22,10 +23,12 @@ import type { Keyring } from '../store/accounts.ts';
 export interface DevMode {
   /** The secret of the test key that it has, to which mail over SMTP without a key belongs. */
   readonly secret: string;
+  /** The settings of ports that nobody asked for: if one is taken meanwhile, any other does. */
+  readonly preferredPorts: ReadonlySet<SettingKey>;
 }
 
 /** Who may use it without signing in. */
-export interface DevAccess {
+export interface DevAccess extends Pick<DevMode, 'preferredPorts'> {
   /** For mail over SMTP without a key. */
   readonly key: ApiKey;
   /** For the dashboard. */
@@ -39,7 +42,7 @@ const KEY_SCOPES = SCOPES.filter((scope) => scope !== 'admin' && scope !== 'mess
 
 /** Finds or makes the key, and the user of the dashboard. Rejects with `StoreError`, and if the key cannot be had. */
 export async function admitDeveloper(
-  { secret }: DevMode,
+  { secret, preferredPorts }: DevMode,
   keyring: Keyring,
   clock: Pick<Clock, 'wall'>,
   random: Random,
@@ -54,7 +57,7 @@ export async function admitDeveloper(
       'refused',
       `The key ${KEY_NAME} of this directory was revoked or replaced. Name another directory with --data, or none.`,
     );
-  return { key, resident: residentSince(now) };
+  return { key, resident: residentSince(now), preferredPorts };
 }
 
 function newKey(secret: string, now: number, random: Random): ApiKey {
@@ -140,9 +143,9 @@ export function earlyDevFaults({ database: { url } }: Pick<Config, 'database'>):
   return url === '' ? [] : [{ key: 'database.url', value: null, rule, source: 'environment' }];
 }
 
-/** Said where another address is asked for. */
+/** The rule for the addresses. */
 const LOOPBACK_RULE =
-  'must be a loopback address, such as 127.0.0.1: the dashboard of waybill dev asks nobody for a password. For other machines there is waybill serve';
+  'must be a loopback address, such as 127.0.0.1: the dashboard of waybill dev asks nobody for a password. To serve other machines, use waybill serve';
 
 /** The loopback addresses of this machine. */
 export function loopbackHosts(): string[] {
@@ -159,39 +162,69 @@ interface PreferredPorts {
   readonly smtp: readonly number[];
 }
 
-/** The environment of such a server: what the developer's says, and otherwise what suits a laptop. */
-export async function devEnvironment(
+/** The variables of a section that listens. */
+const SECTIONS = {
+  api: { bind: 'WAYBILL_API__BIND', port: 'WAYBILL_API__PORT', key: 'api.port' },
+  webui: { bind: 'WAYBILL_WEBUI__BIND', port: 'WAYBILL_WEBUI__PORT', key: 'webui.port' },
+  smtp: { bind: 'WAYBILL_LISTENER__BIND', port: 'WAYBILL_LISTENER__PORTS', key: 'listener.ports' },
+} as const satisfies Record<string, { bind: string; port: string; key: SettingKey }>;
+
+/** Reads the variable `bind` of each of them. */
+const BIND = SETTINGS['webui.bind'].kind;
+
+/** What such a server is started with. */
+export interface DevPlan extends Pick<DevMode, 'preferredPorts'> {
+  readonly environment: Record<string, string | undefined>;
+  /** The host by which each section is reached. */
+  readonly hosts: Readonly<Record<keyof typeof SECTIONS, string>>;
+}
+
+/**
+ * Plans such a server: as the developer's environment says, and otherwise as suits a laptop. A host that is asked for
+ * counts more than the environment; null asks for none.
+ */
+export async function planDev(
   environment: Readonly<Record<string, string | undefined>>,
-  hosts: readonly string[],
+  host: string | null,
   wanted: PreferredPorts = PREFERRED,
-): Promise<Record<string, string | undefined>> {
-  const bind = hosts.join(',');
-  const portOf = async (name: string, preferred: readonly number[]) =>
-    environment[name] ?? String(await freePort(hosts, preferred));
-  const [api, webui, smtp] = await Promise.all([
-    portOf('WAYBILL_API__PORT', wanted.api),
-    portOf('WAYBILL_WEBUI__PORT', wanted.webui),
-    portOf('WAYBILL_LISTENER__PORTS', wanted.smtp),
-  ]);
+): Promise<DevPlan> {
+  const usual = loopbackHosts();
+  const preferredPorts = new Set<SettingKey>();
+  const place = async (section: keyof typeof SECTIONS) => {
+    const { bind, port, key } = SECTIONS[section];
+    const said = environment[bind];
+    const hosts =
+      host === null ? (said === undefined ? usual : (BIND.read(BIND.fromText(said)) ?? [])) : [host];
+    if (environment[port] === undefined) preferredPorts.add(key);
+    return {
+      shown: usual.every((one) => hosts.includes(one)) ? 'localhost' : (hosts[0] ?? ''),
+      variables: {
+        [bind]: host === null && said !== undefined ? said : hosts.join(','),
+        [port]: environment[port] ?? String(await freePort(hosts, wanted[section])),
+      },
+    };
+  };
+  const [api, webui, smtp] = await Promise.all([place('api'), place('webui'), place('smtp')]);
   return {
-    WAYBILL_API__BIND: bind,
-    WAYBILL_WEBUI__BIND: bind,
-    WAYBILL_LISTENER__BIND: bind,
-    WAYBILL_API__RATE_LIMIT_PER_KEY: '0',
-    WAYBILL_LISTENER__RATE_LIMIT_PER_SOURCE: '0',
-    WAYBILL_LISTENER__ALLOW_INSECURE_AUTH: 'true',
-    WAYBILL_LISTENER__FIRST_CONTACT_DELAY_MS: '0',
-    WAYBILL_WEBHOOKS__PRIVATE_URLS: '*',
-    WAYBILL_SHUTDOWN__GRACE_SECONDS: '2',
-    WAYBILL_LOG__LEVEL: 'warn',
-    ...environment,
-    WAYBILL_API__PORT: api,
-    WAYBILL_WEBUI__PORT: webui,
-    WAYBILL_LISTENER__PORTS: smtp,
-    // It works on nothing that a variable of the same shell may be about.
-    WAYBILL_DATA: undefined,
-    WAYBILL_CONFIG: undefined,
-    WAYBILL_THREADS__INGEST: '1',
+    preferredPorts,
+    hosts: { api: api.shown, webui: webui.shown, smtp: smtp.shown },
+    environment: {
+      WAYBILL_API__RATE_LIMIT_PER_KEY: '0',
+      WAYBILL_LISTENER__RATE_LIMIT_PER_SOURCE: '0',
+      WAYBILL_LISTENER__ALLOW_INSECURE_AUTH: 'true',
+      WAYBILL_LISTENER__FIRST_CONTACT_DELAY_MS: '0',
+      WAYBILL_WEBHOOKS__PRIVATE_URLS: '*',
+      WAYBILL_SHUTDOWN__GRACE_SECONDS: '2',
+      WAYBILL_LOG__LEVEL: 'warn',
+      ...environment,
+      ...api.variables,
+      ...webui.variables,
+      ...smtp.variables,
+      // It works on nothing that a variable of the same shell may be about.
+      WAYBILL_DATA: undefined,
+      WAYBILL_CONFIG: undefined,
+      WAYBILL_THREADS__INGEST: '1',
+    },
   };
 }
 

@@ -43,6 +43,7 @@ type Bound = { -readonly [K in keyof BoundPorts]: BoundPorts[K] };
 export async function createListeners(parts: ListenerParts): Promise<Listeners> {
   const { live, log } = parts;
   const wanted = portsOf(live.config);
+  const preferred = parts.dev?.preferredPorts;
   const bound: Bound = { api: null, apiTls: null, webui: null, smtp: [], smtpTls: [], faults: [] };
   const certificate = needsCertificate(wanted) ? await loadCertificate(certificateOptions(parts)) : null;
   const offered = offersTls(parts, wanted) ? certificate : null;
@@ -58,16 +59,17 @@ export async function createListeners(parts: ListenerParts): Promise<Listeners> 
       ? null
       : dashboard(parts, wanted.webui, certificate, observation, bound);
   const api = (port: number | null, isTls: boolean) =>
-    port === null || mail === null ? null : { listen: () => mail.listenApi(port, isTls) };
+    port === null || mail === null ? null : { listen: (another = port) => mail.listenApi(another, isTls) };
   return {
     listen: async () => {
-      bound.webui = await bindPort('webui.port', webui);
+      bound.webui = await bindPort('webui.port', webui, preferred);
       bound.apiTls = await bindPort('api.tls_port', api(wanted.apiTls, true));
-      bound.api = await bindPort('api.port', api(wanted.api, false));
+      bound.api = await bindPort('api.port', api(wanted.api, false), preferred);
       // Last, so that no mail is accepted by a service whose start fails on another port.
       if (mail !== null && takesSmtp(wanted)) {
         const binder = { listen: mail.listenSmtp.bind(mail) };
-        Object.assign(bound, await bindSmtpPorts(binder, smtpPortPlan(live), log));
+        const plan = { ...smtpPortPlan(live), isPreferred: preferred?.has('listener.ports') === true };
+        Object.assign(bound, await bindSmtpPorts(binder, plan, log));
       }
       return bound;
     },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ListenError, type ListenErrorCode } from '../lib/listen.ts';
 import { type Log, type LogFields, silentLog } from '../lib/log.ts';
-import { bindSmtpPorts, type SmtpBinder, type SmtpPortPlan } from './ports.ts';
+import { bindPort, bindSmtpPorts, type SmtpBinder, type SmtpPortPlan } from './ports.ts';
 
 /** A machine on which some ports cannot be had; what it was asked for, in order. */
 class Machine implements SmtpBinder {
@@ -48,6 +48,19 @@ test('25 falls back to 2525; another port is skipped', async () => {
       { key: 'listener.ports', port: 587, reason: 'no_privilege', set: false, fallback: null },
     ],
   });
+});
+
+test('a port that is only preferred gives way to any other, if another program has taken it', async () => {
+  const machine = new Machine({ 2525: 'address_in_use', 8420: 'address_in_use', 80: 'permission_denied' });
+  const plan = { ...DEFAULTS, ports: [2525], isPreferred: true };
+  const smtp = await bindSmtpPorts(machine, plan, silentLog);
+  expect(smtp).toEqual({ smtp: [40_002], smtpTls: [], faults: [] });
+  const webui = (port: number) => ({ listen: (another = port) => machine.listen([''], another, false) });
+  const preferred = new Set(['webui.port' as const]);
+  expect(await bindPort('webui.port', webui(8420), preferred)).toBe(40_004);
+  await expect(bindPort('webui.port', webui(8420))).rejects.toThrow('webui.port: cannot listen');
+  await expect(bindPort('webui.port', webui(80), preferred)).rejects.toThrow('CAP_NET_BIND_SERVICE');
+  await expect(bindPort('api.port', webui(8420), preferred)).rejects.toThrow('api.port: cannot listen');
 });
 
 test.each<[string, Partial<SmtpPortPlan>]>([

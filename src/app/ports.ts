@@ -30,15 +30,33 @@ class PortError extends ListenError {
   }
 }
 
-/** Binds a listener; null if it is switched off. Rejects with a `ListenError` that names the setting. */
+/**
+ * Binds a listener; null if it is switched off. Its port gives way to any free one if it is only `preferred`. Rejects
+ * with a `ListenError` that names the setting.
+ */
 export async function bindPort(
   key: SettingKey,
-  server: { listen(): Promise<number> } | null,
+  server: { listen(port?: number): Promise<number> } | null,
+  preferred: ReadonlySet<SettingKey> = NONE,
 ): Promise<number | null> {
+  if (server === null) return null;
+  const listen = server.listen.bind(server);
   try {
-    return (await server?.listen()) ?? null;
+    return await (preferred.has(key) ? orAnyPort(listen) : listen());
   } catch (error) {
     throw error instanceof ListenError ? new PortError(key, error) : error;
+  }
+}
+
+const NONE: ReadonlySet<SettingKey> = new Set();
+
+/** Binds the port that is wanted; any free one, if another program has that. Rejects with `ListenError`. */
+async function orAnyPort(listen: (port?: number) => Promise<number>): Promise<number> {
+  try {
+    return await listen();
+  } catch (error) {
+    if (error instanceof ListenError && error.code === 'address_in_use') return await listen(0);
+    throw error;
   }
 }
 
@@ -92,6 +110,8 @@ export interface SmtpPorts {
 export interface SmtpPortPlan extends Pick<Config['listener'], 'bind' | 'ports' | 'implicitTlsPorts'> {
   /** Whether an operator set `listener.ports`; false for its default. */
   readonly set: boolean;
+  /** `listener.ports` is only preferred: any free port does as well. */
+  readonly isPreferred?: boolean;
 }
 
 type PortKey = 'listener.ports' | 'listener.implicit_tls_ports';
@@ -117,8 +137,10 @@ export async function bindSmtpPorts(binder: SmtpBinder, plan: SmtpPortPlan, log:
   const faults: PortFault[] = [];
   const listed = [...plan.ports, ...plan.implicitTlsPorts];
   const attempt = async (key: PortKey, port: number): Promise<number | ListenError> => {
+    const isTls = key === 'listener.implicit_tls_ports';
+    const listen = (another = port) => binder.listen(plan.bind, another, isTls);
     try {
-      return await binder.listen(plan.bind, port, key === 'listener.implicit_tls_ports');
+      return await (plan.isPreferred === true && !isTls ? orAnyPort(listen) : listen());
     } catch (error) {
       if (!(error instanceof ListenError)) throw error;
       log.warn('smtp.port_not_bound', { code: error.code, key, port, host: error.host });

@@ -1,7 +1,9 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import type { DevPlan } from '../app/dev.ts';
 import type { BoundPorts } from '../app/ports.ts';
 import { makeDataDirectory } from '../control/layout.ts';
 import { version } from '../lib/command.ts';
@@ -15,7 +17,7 @@ interface DevOptions extends CommonOptions {
   readonly host?: string;
 }
 
-/** `waybill dev`: a server for one's own machine, that captures everything, until it is told to stop. */
+/** `waybill dev`: a server for one's own machine that captures everything, until it is told to stop. */
 export function devCommand(context: Context): Command {
   return command(
     'dev',
@@ -23,9 +25,9 @@ export function devCommand(context: Context): Command {
     [
       'waybill dev',
       'waybill dev --data ~/.waybill-dev  # keep what it captures',
-      'waybill dev --json  # the first line of the standard output tells scripts where it listens, and the key',
+      'waybill dev --json  # for scripts: prints where it listens, and the key, as one line of JSON',
     ],
-    'data directory, which is kept (default: a temporary one, removed at the end)',
+    'data directory to keep (default: a temporary one, removed at the end)',
   )
     .option('--host <address>', 'loopback address to listen on (default: 127.0.0.1 and ::1)', loopbackAddress)
     .action(async (options: DevOptions) => {
@@ -40,28 +42,28 @@ export function devCommand(context: Context): Command {
 }
 
 function loopbackAddress(text: string): string {
-  if (isLoopback(text)) return text;
+  if (isIP(text) !== 0 && isLoopback(text)) return text;
   throw new InvalidArgumentError(
-    'It must be a loopback address, such as 127.0.0.1: the dashboard asks nobody for a password. For other machines there is waybill serve.',
+    'It must be a loopback address, such as 127.0.0.1: the dashboard asks nobody for a password. To serve other machines, use waybill serve.',
   );
 }
 
 async function run(options: DevOptions, place: Place, told: Promise<0>, context: Context): Promise<void> {
   const { dataDir, secret } = place;
-  const { devEnvironment, loopbackHosts } = await import('../app/dev.ts');
+  const { planDev } = await import('../app/dev.ts');
   const { terminal } = context;
-  const hosts = options.host === undefined ? loopbackHosts() : [options.host];
+  const { environment, hosts, preferredPorts } = await planDev(terminal.environment, options.host ?? null);
   const app = await startServer(
     {
       dataDir,
       configFile: options.config,
-      environment: await devEnvironment(terminal.environment, hosts),
+      environment,
       logFormat: options.json ? 'json' : 'text',
-      dev: { secret },
+      dev: { secret, preferredPorts },
     },
     context,
   );
-  const access = accessOf(place, options.host ?? 'localhost', app.ports());
+  const access = accessOf(place, hosts, app.ports());
   terminal.out(options.json ? terminalJsonLine(access) : textOf(access));
   const status = await Promise.race([told, app.failed]);
   if (status !== 0) throw new Exit(status, 'The machine failed; the lines above say why.');
@@ -91,13 +93,13 @@ function placeOf(given: string | undefined, { random }: Context): Place {
   if (existsSync(file)) {
     const secret = readFileSync(file, 'utf8').trim();
     if (inspectSecret(secret) !== 'well_formed')
-      throw new Exit(1, `${file} holds no key. Remove it with what is beside it, or name another directory.`);
+      throw new Exit(1, `${file} does not contain a key. Empty the directory, or name another one.`);
     return { dataDir, isTemporary, secret };
   }
   if (readdirSync(dataDir).length > 0)
     throw new Exit(
       1,
-      `${dataDir} is not a directory of waybill dev, which would capture the mail that waits there. Name an empty one with --data, or none.`,
+      `${dataDir} is not a directory of waybill dev, which would capture any mail that waits there. Name an empty directory, or leave out --data.`,
     );
   const secret = generateSecret(random, 'test');
   writeFileSync(file, `${secret}\n`, { mode: 0o600 });
@@ -116,16 +118,20 @@ interface Access {
   readonly temporary: boolean;
 }
 
-function accessOf({ dataDir, isTemporary, secret }: Place, host: string, ports: BoundPorts): Access {
+function accessOf(
+  { dataDir, isTemporary, secret }: Place,
+  hosts: DevPlan['hosts'],
+  ports: BoundPorts,
+): Access {
   const { api, webui, smtp } = ports;
   const [smtpPort] = smtp;
-  const urlOf = (port: number | null) =>
+  const urlOf = (host: string, port: number | null) =>
     port === null ? null : `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   return {
     version: version(),
-    dashboard: urlOf(webui),
-    api: urlOf(api),
-    smtp: smtpPort === undefined ? null : { host, port: smtpPort },
+    dashboard: urlOf(hosts.webui, webui),
+    api: urlOf(hosts.api, api),
+    smtp: smtpPort === undefined ? null : { host: hosts.smtp, port: smtpPort },
     key: secret,
     data: dataDir,
     temporary: isTemporary,
@@ -135,7 +141,7 @@ function accessOf({ dataDir, isTemporary, secret }: Place, host: string, ports: 
 function textOf({ version, dashboard, api, smtp, key, data, temporary }: Access): string {
   const show = (name: string, value: string | null) => `  ${name.padEnd(13)}${value ?? 'off'}`;
   return [
-    `Waybill ${version} for your own machine: it captures all mail, and nothing leaves.`,
+    `Waybill ${version} for your own machine: it captures all mail; nothing is sent.`,
     '',
     show('Dashboard', dashboard),
     show('API', api),
@@ -145,18 +151,18 @@ function textOf({ version, dashboard, api, smtp, key, data, temporary }: Access)
     show('Data', temporary ? `${data}, removed at the end` : data),
     '',
     ...(api === null ? [] : firstSteps(api, key)),
-    'Mail to bounce@shop.test bounces; docs/test-outcomes.md has the other addresses. Ctrl-C ends it.',
+    'Mail to bounce@shop.test bounces; docs/test-outcomes.md has the other addresses. Press Ctrl-C to stop.',
   ].join('\n');
 }
 
 function firstSteps(api: string, key: string): string[] {
   const message = '{"from":"me@example.com","to":["you@example.com"],"subject":"Hello","text":"It works."}';
   return [
-    'Send something, and look at it in the dashboard:',
+    'Send a message, and look at it in the dashboard:',
     '',
     `  curl -s ${api}/api/v1/messages -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${message}'`,
     '',
-    'Let tests look at what your application sends (docs/testing.md):',
+    'Let your tests read what your application sends (docs/testing.md):',
     '',
     `  export WAYBILL_URL=${api} WAYBILL_TEST_KEY=${key}`,
     '',

@@ -32,7 +32,9 @@ export function requireOwnHost(exchange: Exchange, settings: GuardSettings): str
     throw new Problem(
       421,
       'host_not_allowed',
-      'This server is not known by that host name; it can be added to webui.allowed_hosts.',
+      settings.loopbackOnly
+        ? 'This server asks nobody for a password, so it answers only at localhost and loopback addresses.'
+        : 'This server is not known by that host name; it can be added to webui.allowed_hosts.',
     );
   return host;
 }

@@ -112,6 +112,8 @@ export async function answerRequest(
   content: DashboardContent,
 ): Promise<void> {
   harden(exchange);
+  // Monitors' paths included: elsewhere the allowed sources shut out whoever has no business with them.
+  if (settings.loopbackOnly) requireOwnHost(exchange, settings);
   if (!PROBES.has(exchange.path)) requireSource(exchange, settings);
   const match = ROUTER.match(exchange.path);
   if (!exchange.secure && !content.servesPlain) redirectToTls(exchange, settings);

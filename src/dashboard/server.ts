@@ -40,8 +40,8 @@ export interface DashboardOptions extends Omit<DashboardContent, 'site' | 'strea
 
 /** The HTTPS server for operators and their tools. */
 export interface Dashboard {
-  /** Binds. Rejects with `ListenError`. Resolves to the bound port. */
-  listen(): Promise<number>;
+  /** As `HttpServer.listen`. */
+  listen(port?: number): Promise<number>;
   /** As `HttpServer.close`. */
   close(signal?: AbortSignal): Promise<void>;
 }
@@ -85,7 +85,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   });
   const unsubscribe = certificate.onChange((pair) => server.setSecureContext(pair));
   return {
-    listen: () => server.listen(),
+    listen: (another) => server.listen(another),
     close: (signal) => {
       unsubscribe();
       // They would not end by themselves.

@@ -54,8 +54,11 @@ export interface HttpServerOptions {
 
 /** A server of HTTP/1.1. */
 export interface HttpServer {
-  /** Binds every address. Rejects with `ListenError`, and then has bound none. Resolves to the bound port. */
-  listen(): Promise<number>;
+  /**
+   * Binds every address, with this port instead of that of the options if one is given. Rejects with `ListenError`, and
+   * then has bound none. Resolves to the bound port.
+   */
+  listen(port?: number): Promise<number>;
   /** Uses another key and certificate for new connections. */
   setSecureContext(tls: SecureContextOptions): void;
   /**
@@ -95,8 +98,8 @@ class NodeHttpServer implements HttpServer {
     this.#nextId = createRequestIds(options.random);
   }
 
-  async listen(): Promise<number> {
-    const { hosts, port, sharesPort, log } = this.#options;
+  async listen(port = this.#options.port): Promise<number> {
+    const { hosts, sharesPort, log } = this.#options;
     const bound = await bindAll(
       hosts,
       port,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import {
+  isOwnHost,
   isPublicAddress,
   normaliseAddress,
   overlap,
@@ -135,6 +136,40 @@ test.each([
   ['10.0.0.0/33', '10.0.0.0/8', false],
 ])('ranges overlap where one begins in the other: %s, %s', (a, b, expected) => {
   expect(overlap(a, b)).toBe(expected);
+});
+
+const NAMED = { allowedHosts: ['panel.example.com'], hostname: 'my-laptop' };
+
+test.each([
+  'localhost',
+  'localhost.',
+  'localhost:8420',
+  '127.0.0.1',
+  '127.9.8.7:8420',
+  '[::1]',
+  '[::1]:8420',
+])('a server that only loopback reaches has the host %s', (host) => {
+  expect(isOwnHost(host, { ...NAMED, loopbackOnly: true })).toBe(true);
+  expect(isOwnHost(host, NAMED)).toBe(true);
+});
+
+test.each([
+  'my-laptop',
+  'my-laptop:8420',
+  'panel.example.com',
+  'evil.example',
+  'localhost.evil.example',
+  '192.168.1.5',
+  '0.0.0.0',
+  '0.0.0.0/0',
+  '127.0.0.0/8',
+  '[2001:db8::1]',
+  '[::]',
+  '[::/0]',
+  '[127.0.0.1]',
+  '',
+])('and not the host %s, whatever else is configured', (host) => {
+  expect(isOwnHost(host, { ...NAMED, anyHost: true, loopbackOnly: true })).toBe(false);
 });
 
 test.each(['1.1.1.1', '9.255.255.255', '11.0.0.0', '172.15.0.1', '172.32.0.1', '223.255.255.255'])(

@@ -284,19 +284,29 @@ export interface OwnHosts {
   readonly hostname: string;
   /** A set-up link is open: its holder may use a name that is not configured yet. */
   readonly anyHost?: boolean;
+  /** Nobody has to sign in: only localhost and loopback addresses are ours, whatever else is said here. */
+  readonly loopbackOnly?: boolean;
 }
+
+/** A server whose only names are those of loopback. */
+export const LOOPBACK_ONLY: OwnHosts = { allowedHosts: [], hostname: 'localhost', loopbackOnly: true };
 
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+))(?::\d{1,5})?$/;
 
-/** Whether the host of a URL, in lower case, with or without a port, is ours. Addresses are. */
-export function isOwnHost(host: string, { allowedHosts, hostname, anyHost = false }: OwnHosts): boolean {
+/**
+ * Whether the host of a URL, in lower case, with or without a port, is ours. Addresses are; with `loopbackOnly`, those of
+ * loopback.
+ */
+export function isOwnHost(host: string, own: OwnHosts): boolean {
+  const { allowedHosts, hostname, anyHost = false, loopbackOnly = false } = own;
   const [, address, name] = HOST.exec(host) ?? [];
-  if (address !== undefined) return isIP(address) === 6;
+  if (address !== undefined) return isIP(address) === 6 && (!loopbackOnly || isLoopback(address));
   if (name === undefined) return false;
   const plain = name.replace(/\.$/, '');
+  if (loopbackOnly) return plain === 'localhost' || (isIP(plain) === 4 && isLoopback(plain));
   return (
     anyHost ||
     isIP(plain) === 4 ||
-    ['localhost', hostname, ...allowedHosts].some((own) => own.toLowerCase() === plain)
+    ['localhost', hostname, ...allowedHosts].some((known) => known.toLowerCase() === plain)
   );
 }

@@ -1,7 +1,7 @@
 /** `waybill dev`, as a developer and a script use it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,6 +78,21 @@ async function call({ dashboard }: Access, operation: string, request: object): 
   });
 }
 
+/** Lists the keys as a page under this host name would. */
+async function statusAt({ dashboard }: Access, name: string): Promise<number | undefined> {
+  const { port } = new URL(dashboard);
+  const host = `${name}:${port}`;
+  const headers = { 'content-type': 'application/json', host, origin: `http://${host}` };
+  return await new Promise((resolve, reject) => {
+    const asked = request({ host: '127.0.0.1', port, path: '/api/call/listKeys', method: 'POST', headers });
+    asked.on('error', reject).on('response', (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    asked.end('{}');
+  });
+}
+
 test('it captures all mail, asks for no password, and leaves nothing behind', async () => {
   const configured = join(folder(), 'waybill.yaml');
   writeFileSync(
@@ -87,7 +102,10 @@ relays: [{ name: out, type: smtp, host: 127.0.0.1, port: 9, tls: none }]
 routes: [{ name: all, match: { recipient_domain: example.net }, via: [out] }]
 `,
   );
-  const running = await started(['--config', configured]);
+  const running = await started(['--config', configured], {
+    WAYBILL_SERVER__HOSTNAME: 'my-laptop',
+    WAYBILL_WEBUI__ALLOWED_HOSTS: 'panel.example.com',
+  });
   const { access } = running;
   expect(access.temporary).toBe(true);
   expect(existsSync(access.data)).toBe(true);
@@ -114,6 +132,11 @@ routes: [{ name: all, match: { recipient_domain: example.net }, via: [out] }]
     body: '{}',
   });
   expect(foreign.status).toBe(403);
+
+  // Nor under a name that another site could lead here: not that of the machine, nor a configured one.
+  for (const name of ['my-laptop', 'panel.example.com', '192.0.2.7'])
+    expect(await statusAt(access, name), name).toBe(421);
+  expect(await statusAt(access, '127.0.0.1')).toBe(200);
 
   const overview = await (await call(access, 'overview', {})).json();
   expect(overview).toMatchObject({ banners: [{ code: 'all_captured' }] });
@@ -251,9 +274,49 @@ test('it refuses what would expose it, or capture the mail of an installation', 
   expect(readdirSync(foreign)).toEqual(['waybill.db']);
 }, 120_000);
 
+test('several that start at once all run, each on ports of its own', async () => {
+  const unset = {
+    WAYBILL_API__PORT: undefined,
+    WAYBILL_WEBUI__PORT: undefined,
+    WAYBILL_LISTENER__PORTS: undefined,
+  };
+  const running = await Promise.all([1, 2, 3].map(() => started(['--host', '127.0.0.77'], unset)));
+  const ports = running.flatMap(({ access: { dashboard, api, smtp } }) => [
+    new URL(dashboard).port,
+    new URL(api).port,
+    String(smtp.port),
+  ]);
+  expect(new Set(ports).size).toBe(9);
+  expect(ports, 'one of them has the usual port').toContain('8420');
+  for (const { access } of running) {
+    expect((await call(access, 'listKeys', {})).status).toBe(200);
+    const transport = createTransport({ ...access.smtp, secure: false });
+    expect(await transport.verify()).toBe(true);
+    transport.close();
+  }
+  for (const one of running) expect(await stopped(one)).toBe(0);
+}, 120_000);
+
+test('a host that is asked for counts more than the environment, and the printed ones are those it listens on', async () => {
+  const environment = { WAYBILL_WEBUI__BIND: '127.0.0.2', WAYBILL_API__BIND: '127.0.0.3' };
+  for (const [args, dashboard, api, smtp] of [
+    [[], '127.0.0.2', '127.0.0.3', 'localhost'],
+    [['--host', '127.0.0.4'], '127.0.0.4', '127.0.0.4', '127.0.0.4'],
+  ] as const) {
+    const running = await started([...args], environment);
+    const { access } = running;
+    expect(new URL(access.dashboard).hostname).toBe(dashboard);
+    expect(new URL(access.api).hostname).toBe(api);
+    expect(access.smtp.host).toBe(smtp);
+    expect((await fetch(`${access.dashboard}/api/session`)).status).toBe(200);
+    expect((await fetch(`${access.api}/mailpit/api/v1/info`)).status).toBe(200);
+    expect(await stopped(running)).toBe(0);
+  }
+}, 120_000);
+
 test('people are told where it listens, and what to paste', async () => {
   const running = launch([]);
-  await expect.poll(() => running.printed.out, { timeout: 60_000 }).toContain('Ctrl-C ends it.');
+  await expect.poll(() => running.printed.out, { timeout: 60_000 }).toContain('Press Ctrl-C to stop.');
   expect(running.printed.out).toMatch(/Dashboard +http:\/\/localhost:\d+/);
   expect(running.printed.out).toMatch(/Test key +wb_test_/);
   expect(running.printed.out).toMatch(/export WAYBILL_URL=http:\/\/localhost:\d+ WAYBILL_TEST_KEY=wb_test_/);

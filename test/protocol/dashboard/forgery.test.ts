@@ -74,6 +74,32 @@ test('our own page may, by either of what browsers say', async () => {
   expect(done).toHaveLength(2);
 });
 
+test('where nobody signs in, it is known by no name but localhost, whatever is configured', async () => {
+  const { ask, asBrowser, port, done } = await startDashboard({
+    settings: { allowedHosts: ['panel.example.com'], anyHost: true, loopbackOnly: true },
+  });
+  const paths = ['/', '/messages', '/api/session', '/api/events', '/preview/x', '/api/messages/x/source'];
+  const monitors = ['/livez', '/readyz', '/health', '/metrics'];
+  for (const name of ['mail.example.com', 'panel.example.com', '192.0.2.7', '[2001:db8::1]']) {
+    const host = `${name}:${port}`;
+    const headers = { ...asBrowser(), host, origin: `https://${host}` };
+    for (const path of [...paths, ...monitors]) {
+      const answer = await ask({ path, headers });
+      expect([host, path, answer.status]).toEqual([host, path, 421]);
+      expect(JSON.parse(answer.body).code).toBe('host_not_allowed');
+    }
+    for (const path of ['/api/call/relays', '/api/session/logout'])
+      expect((await ask({ path, method: 'POST', headers, body: '{}' })).status).toBe(421);
+  }
+  expect(done).toEqual([]);
+  for (const name of ['localhost', '127.0.0.1', '127.8.8.8', '[::1]']) {
+    const host = `${name}:${port}`;
+    const headers = { ...asBrowser(), host, origin: `https://${host}` };
+    expect((await ask({ path: '/api/call/relays', method: 'POST', headers, body: '{}' })).status).toBe(200);
+    expect((await ask({ path: '/messages', headers })).status).toBe(200);
+  }
+});
+
 test('behind a proxy on the usual port, the port may be left out', async () => {
   const { call, asBrowser } = await startDashboard();
   const headers = { ...asBrowser(), host: 'localhost:443', origin: 'https://localhost' };

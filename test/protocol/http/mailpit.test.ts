@@ -102,6 +102,7 @@ describe('who asks', () => {
       expect((await keyless(headers)).json, JSON.stringify(headers)).toMatchObject({ total: 1 });
     for (const headers of [
       { Host: 'rebound.example.com' },
+      { Host: '192.0.2.7:8025' },
       { Origin: 'http://localhost:3000' },
       { Origin: 'null' },
       { 'Sec-Fetch-Site': 'cross-site' },

@@ -1,7 +1,7 @@
 import { boxOfUserName } from '../../../domain/box.ts';
 import type { Exchange } from '../../../http/exchange.ts';
 import { Problem } from '../../../http/problem.ts';
-import { isOwnHost } from '../../../lib/network.ts';
+import { isOwnHost, LOOPBACK_ONLY } from '../../../lib/network.ts';
 import { type Call, userNameOf } from '../call.ts';
 
 /** Whose mail a client of Mailpit sees: a test key's, and of its box, if the user name is one (contract-2 §G2). */
@@ -27,7 +27,5 @@ export function accountOf({ exchange, caller: { key } }: Call): Account {
  */
 export function isOfNoPage({ host = '', origin, ...headers }: Exchange['headers']): boolean {
   const isAsked = (headers['sec-fetch-site'] ?? 'none') === 'none';
-  return origin === undefined && isAsked && isOwnHost(host.toLowerCase(), LOCAL);
+  return origin === undefined && isAsked && isOwnHost(host.toLowerCase(), LOOPBACK_ONLY);
 }
-
-const LOCAL = { hostname: 'localhost', allowedHosts: [] };
