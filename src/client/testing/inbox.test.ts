@@ -190,6 +190,32 @@ test('clear removes what passes a filter, or all; of a box what is in it', async
   await expect(inbox.clear({ subject: /x/ })).rejects.toThrow('clear takes strings only');
 });
 
+test('clear removes nothing for what was to be a filter and is none', async () => {
+  for (const query of [
+    undefined,
+    null,
+    { to: undefined },
+    { to: null },
+    { since: null },
+    { to: '' },
+    /x/,
+    [],
+  ])
+    await expect(inbox.clear(query as object)).rejects.toThrow(TypeError);
+  expect(paths()).toEqual([]);
+});
+
+test('none finds a text in HTML alone, however it is written', async () => {
+  const a = record('a');
+  api.faults = [page(a), content(a, { text: null, html: '<p>Don&#39;t tell: se<b>cret</b></p>' })];
+  await expect(inbox.none({ text: /Don't tell: secret/ })).rejects.toThrow('A mail came');
+});
+
+test('a server that stops between two questions is told of as one that is not there', async () => {
+  api.faults = [page(record('a')), { kind: 'drop' }, { kind: 'drop' }, { kind: 'drop' }];
+  await expect(inbox.latest()).rejects.toThrow('Is it running? waybill dev starts one.');
+});
+
 test('asks a server that counts no further after a pause', async () => {
   const full = page(...Array.from({ length: 50 }, (_, n) => record(`m${n}`)));
   api.faults = [full, page(record('new', { subject: 'code' })), content(record('new'))];

@@ -1,6 +1,6 @@
 import { type Call, Caller } from '../call.ts';
 import { type Machine, thisMachine } from '../machine.ts';
-import { type ClientError, checkMs, unwrap, WaybillError } from '../result.ts';
+import { type ClientError, checkMs, type Result, WaybillError } from '../result.ts';
 import { settingsOf } from '../settings.ts';
 import type { CapturedRecord, Filter } from './captured.ts';
 import * as api from './captured.ts';
@@ -127,9 +127,18 @@ export class Inbox {
     return await this.#find(checkQuery(query), 0);
   }
 
-  /** Removes all mail, or what passes a filter of strings; how many there were. */
-  async clear(query: MailQuery = {}): Promise<number> {
+  /**
+   * Removes all mail, or what passes a filter of strings; how many there were. A query that is `undefined` is refused,
+   * and so is `null` for a member: it came from a variable, and more would be removed than was meant.
+   */
+  async clear(...queries: [query?: MailQuery]): Promise<number> {
+    const query = queries.length === 0 ? {} : queries[0];
     const { filter, wanted } = checkQuery(query);
+    const unset = Object.entries(query ?? {}).find(([, value]) => value === null);
+    if (unset !== undefined)
+      throw new TypeError(
+        `${unset[0]} is null: clear would remove more than was meant. Leave it out if that is meant.`,
+      );
     if (wanted.some(([, want]) => typeof want !== 'string'))
       throw new TypeError('clear takes strings only: the server removes the mail, and knows no patterns.');
     return await this.#ask(api.deleteCaptured(this.#boxed(filter)));
@@ -197,13 +206,12 @@ export class Inbox {
   async #read(id: string): Promise<Mail | null> {
     const { result } = await this.#opened().call(() => api.readCaptured(id), { timeoutMs: ANSWER_MS });
     if (!result.ok && result.error.kind === 'problem' && result.error.status === 404) return null;
-    return new Mail(unwrap(result), async (of, index) => await this.#ask(api.getAttachment(of, index)));
+    return new Mail(valueIn(result), async (of, index) => await this.#ask(api.getAttachment(of, index)));
   }
 
   async #ask<T>(call: Call<T>): Promise<T> {
     const { result } = await this.#opened().call(() => call, { timeoutMs: ANSWER_MS });
-    if (result.ok) return result.value;
-    throw new WaybillError(helpful(result.error));
+    return valueIn(result);
   }
 
   #opened(): Caller {
@@ -250,6 +258,11 @@ function msOf(name: string, value: number): number {
 /** Whether a call that waited for mail ended because there was none in time. */
 function isOver(error: ClientError): boolean {
   return error.kind === 'timeout' || (error.kind === 'problem' && error.code === 'nothing_captured');
+}
+
+function valueIn<T>(result: Result<T>): T {
+  if (result.ok) return result.value;
+  throw new WaybillError(helpful(result.error));
 }
 
 function helpful(error: ClientError): ClientError {

@@ -1,5 +1,5 @@
 import type { Captured, MailAttachment, MailLink } from './captured.ts';
-import { isOrMatches } from './query.ts';
+import { checkWanted, isOrMatches } from './query.ts';
 import { attachmentLine, linkLine, listed, quoted, titleOf } from './show.ts';
 
 /** Gets the bytes of an attachment. */
@@ -54,6 +54,7 @@ export class Mail {
 
   /** The address of the first link whose address or text is this, or matches. Throws if there is none. */
   link(which: string | RegExp): string {
+    checkWanted('The link', which);
     const found = this.links.find((link) => isOrMatches(link.url, which) || isOrMatches(link.text, which));
     if (found !== undefined) return found.url;
     throw new Error(
@@ -69,6 +70,7 @@ export class Mail {
 
   /** The bytes of the first attachment whose file name is this, or matches. Rejects if there is none. */
   async attachment(name: string | RegExp): Promise<Uint8Array> {
+    checkWanted('The name', name);
     const index = this.attachments.findIndex(({ filename }) => isOrMatches(filename, name));
     if (index >= 0) return await this.#fetch(this.id, index);
     const lines = listed('attachments', this.attachments.map(attachmentLine));

@@ -147,6 +147,36 @@ describe('a failure says what is there', () => {
 });
 
 test.each(['toHaveLink', 'toHaveCode', 'toHaveAttachment'] as const)(
+  '%s takes nothing, a string or a pattern, and no variable that was never set',
+  (name) => {
+    for (const one of [mail, bare])
+      for (const wrong of [undefined, null, 135790, ['x'], { url: 'x' }] as unknown as string[]) {
+        const expected = 'must be a string or a regular expression';
+        expect(saidBy(() => expect(one)[name](wrong))).toContain(expected);
+        expect(saidBy(() => expect(one).not[name](wrong))).toContain(expected);
+      }
+  },
+);
+
+test('toHaveHeader takes a name, and a value that is set', () => {
+  expect(saidBy(() => expect(mail).toHaveHeader('Subject', undefined))).toContain(
+    'The value of toHaveHeader',
+  );
+  expect(saidBy(() => expect(bare).not.toHaveHeader(/x/ as unknown as string))).toContain('The name of');
+});
+
+test.each([
+  [{ size: 99 }, 'An attachment cannot be asked for by size, only by contentType, sizeBytes.'],
+  [{ sizeBytes: undefined }, 'sizeBytes of an attachment must be a number.'],
+  [{ contentType: /pdf/ }, 'contentType of an attachment must be a string.'],
+  [undefined, 'An attachment is asked for by an object with contentType, sizeBytes.'],
+  ['application/pdf', 'An attachment is asked for by an object with contentType, sizeBytes.'],
+])('an attachment like %j is refused', (shape, said) => {
+  expect(saidBy(() => expect(mail).toHaveAttachment('invoice.pdf', shape as object))).toBe(said);
+  expect(saidBy(() => expect(mail).not.toHaveAttachment('none.pdf', shape as object))).toBe(said);
+});
+
+test.each(['toHaveLink', 'toHaveCode', 'toHaveAttachment'] as const)(
   '%s wants a mail, and no promise of one',
   (name) => {
     for (const wrong of [Promise.resolve(mail), null, 'mail', {}])
@@ -184,6 +214,17 @@ describe('toHaveMail', () => {
     expect(empty.asked).toEqual([{ subject: /code/, within: 7 }]);
     await expect(expect(empty).toHaveMail()).rejects.toThrow('none is there');
   });
+  test('refuses the time that is for the other of the two', async () => {
+    for (const inbox of [new OneMail(true), new OneMail(false)]) {
+      await expect(expect(inbox).not.toHaveMail({ timeoutMs: 5000 })).rejects.toThrow(
+        'not.toHaveMail takes within instead of timeoutMs',
+      );
+      await expect(expect(inbox).toHaveMail({ within: 5000 })).rejects.toThrow(
+        'toHaveMail takes timeoutMs instead of within',
+      );
+      expect(inbox.asked).toEqual([]);
+    }
+  });
   test('does not take a server that is down for mail that is not there', async () => {
     const down = {
       waitFor: async () => Promise.reject(new Error('down')),
@@ -201,6 +242,8 @@ describe('a mail', () => {
   test('gives a link by its address or its text', () => {
     expect(mail.link(/token/)).toBe('https://shop.example/in?token=abc123');
     expect(mail.link('Sign in')).toBe('https://shop.example/in?token=abc123');
+    for (const wrong of [undefined, null, 7])
+      expect(() => mail.link(wrong as unknown as string)).toThrow('The link must be a string');
     expect(() => mail.link('Sign out')).toThrow(/no link "Sign out".*Its links:\n {2}"https/s);
   });
   test('gives a field of its header, whatever the case', () => {
@@ -210,6 +253,9 @@ describe('a mail', () => {
   test('gives the bytes of an attachment, or says which there are', async () => {
     expect(await mail.attachment('logo.png')).toEqual(new Uint8Array([1, 2, 3]));
     expect(asked).toEqual([['msg_1', 1]]);
+    await expect(mail.attachment(undefined as unknown as string)).rejects.toThrow(
+      'The name must be a string',
+    );
     await expect(mail.attachment(/csv/)).rejects.toThrow(/no attachment \/csv\/.*"invoice.pdf"/s);
   });
 });

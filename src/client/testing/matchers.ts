@@ -1,6 +1,6 @@
 import type { CapturedContent, CapturedRecord } from './captured.ts';
 import type { NoneQuery, WaitForQuery } from './inbox.ts';
-import { isOrMatches, readableText, type Wanted } from './query.ts';
+import { checkMembers, checkWanted, isOrMatches, readableText, type Wanted } from './query.ts';
 import { attachmentLine, linkLine, listed, quoted, several, titleOf } from './show.ts';
 
 /**
@@ -57,14 +57,18 @@ export const matchers = { toHaveMail, toHaveLink, toHaveCode, toHaveAttachment, 
 async function toHaveMail(
   this: MatcherContext,
   received: unknown,
-  { within, timeoutMs, ...query }: WaitForQuery & NoneQuery = {},
+  query: WaitForQuery & NoneQuery = {},
 ): Promise<Verdict> {
   if (!isInbox(received))
     throw new TypeError('toHaveMail looks at an inbox: await expect(inbox).toHaveMail({ to }).');
   const isNot = this?.isNot === true;
+  if (isNot && 'timeoutMs' in query)
+    throw new TypeError('not.toHaveMail takes within instead of timeoutMs: how long no such mail may come.');
+  if (!isNot && 'within' in query)
+    throw new TypeError('toHaveMail takes timeoutMs instead of within, which is for not.toHaveMail.');
   try {
-    if (isNot) await received.none({ ...query, within });
-    else await received.waitFor({ ...query, timeoutMs });
+    if (isNot) await received.none(query);
+    else await received.waitFor(query);
     return { pass: !isNot, message: () => '' };
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'InboxError') throw error;
@@ -72,8 +76,11 @@ async function toHaveMail(
   }
 }
 
-function toHaveLink(received: unknown, which: Wanted = ANY): Verdict {
+// With rest parameters, because `undefined` is no absent argument: it comes from a variable that was never set.
+
+function toHaveLink(received: unknown, ...given: [which?: Wanted]): Verdict {
   const mail = mailOf(received, 'toHaveLink');
+  const which = wantedOf('The link of toHaveLink', given);
   const { links } = mail;
   const found = links.find(({ url, text }) => isOrMatches(url, which) || isOrMatches(text, which));
   const near = nearest(
@@ -84,15 +91,18 @@ function toHaveLink(received: unknown, which: Wanted = ANY): Verdict {
   return verdict(mail, 'link', which, found && linkLine(found), lists);
 }
 
-function toHaveCode(received: unknown, which: Wanted = ANY): Verdict {
+function toHaveCode(received: unknown, ...given: [which?: Wanted]): Verdict {
   const mail = mailOf(received, 'toHaveCode');
+  const which = wantedOf('The code of toHaveCode', given);
   const found = mail.codes.find((code) => isOrMatches(code, which));
   const lists = [listed('codes', mail.codes.map(quoted)), `Its text: ${quoted(readableText(mail))}`];
   return verdict(mail, 'code', which, found && quoted(found), lists);
 }
 
-function toHaveAttachment(received: unknown, name: Wanted = ANY, shape: AttachmentShape = {}): Verdict {
+function toHaveAttachment(received: unknown, ...given: [name?: Wanted, shape?: AttachmentShape]): Verdict {
   const mail = mailOf(received, 'toHaveAttachment');
+  const name = wantedOf('The name of toHaveAttachment', given);
+  const shape = given.length < 2 ? {} : shapeOf(given[1]);
   const named = mail.attachments.filter(({ filename }) => isOrMatches(filename, name));
   const found = named.find((file) => differences(file, shape).length === 0);
   const [first] = named;
@@ -103,8 +113,10 @@ function toHaveAttachment(received: unknown, name: Wanted = ANY, shape: Attachme
   return verdict(mail, 'attachment', name, found && attachmentLine(found), lists);
 }
 
-function toHaveHeader(received: unknown, name: string, value: Wanted = ANY): Verdict {
+function toHaveHeader(received: unknown, name: string, ...given: [value?: Wanted]): Verdict {
   const mail = mailOf(received, 'toHaveHeader');
+  if (typeof name !== 'string') throw new TypeError('The name of toHaveHeader must be a string.');
+  const value = wantedOf('The value of toHaveHeader', given);
   const fields = mail.headers.filter(([one]) => one.toLowerCase() === name.toLowerCase());
   const values = fields.map(([, text]) => text);
   const found = values.find((text) => isOrMatches(text, value));
@@ -118,6 +130,26 @@ function toHaveHeader(received: unknown, name: string, value: Wanted = ANY): Ver
 
 /** What passes where nothing is asked for. */
 const ANY = /(?:)/;
+
+/** The first argument that was given; any text passes without one. */
+function wantedOf(what: string, given: readonly unknown[]): Wanted {
+  if (given.length === 0) return ANY;
+  const [wanted] = given;
+  checkWanted(what, wanted);
+  return wanted;
+}
+
+const SHAPE_TYPES = { contentType: 'string', sizeBytes: 'number' } as const;
+const SHAPE_NAMES = ['contentType', 'sizeBytes'] as const;
+
+/** Throws for what cannot be compared: it would pass, or with `.not` never fail. */
+function shapeOf(shape: AttachmentShape | undefined): AttachmentShape {
+  checkMembers('An attachment', shape, SHAPE_NAMES);
+  for (const name of SHAPE_NAMES)
+    if (name in shape && typeof shape[name] !== SHAPE_TYPES[name])
+      throw new TypeError(`${name} of an attachment must be a ${SHAPE_TYPES[name]}.`);
+  return shape;
+}
 
 function verdict(
   mail: LookedAt,
@@ -165,10 +197,9 @@ function sameLength(a: string, b: string): number {
 
 /** A line for each member that differs. */
 function differences(file: AttachmentShape, shape: AttachmentShape): string[] {
-  const names = ['contentType', 'sizeBytes'] as const;
-  return names
-    .filter((name) => shape[name] !== undefined && shape[name] !== file[name])
-    .map((name) => `  ${name} is ${quoted(file[name])}, not ${quoted(shape[name])}`);
+  return SHAPE_NAMES.filter((name) => shape[name] !== undefined && shape[name] !== file[name]).map(
+    (name) => `  ${name} is ${quoted(file[name])}, not ${quoted(shape[name])}`,
+  );
 }
 
 function mailOf(received: unknown, matcher: string): LookedAt {

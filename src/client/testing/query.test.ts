@@ -9,7 +9,6 @@ test('strings are for the server, patterns are not, and nothing is nothing', () 
     to: 'ann@example.com',
     subject: /code/,
     tag: null,
-    text: undefined,
     since,
   });
   expect(filter).toEqual({ to: 'ann@example.com', since: '1970-01-01T00:00:00.000Z' });
@@ -29,6 +28,24 @@ test('a name that is none of a query is refused, as any mail would pass', () => 
 
 test.each([{ to: 7 }, { to: ['ann@example.com'] }, { subject: {} }])('%j is refused', (query) => {
   expect(() => checkQuery(query as object)).toThrow('must be a string or a regular expression');
+});
+
+test.each(['to', 'from', 'subject', 'tag', 'text', 'since'])('%s that is undefined is refused', (name) => {
+  expect(() => checkQuery({ [name]: undefined } as object)).toThrow(
+    `${name} is undefined, so that any mail would pass.`,
+  );
+});
+
+test('a time to wait that is undefined is the usual one', () => {
+  expect(checkQuery({ within: undefined } as object, ['within']).wanted).toEqual([]);
+});
+
+test.each(['to', 'since'])('%s that is empty is refused', (name) => {
+  expect(() => checkQuery({ [name]: '' })).toThrow(`${name} is empty, so that any mail would pass.`);
+});
+
+test.each([undefined, null, 'ann@example.com', /code/, [], new Date(0), 7])('%s is no query', (query) => {
+  expect(() => checkQuery(query as object)).toThrow('Mail is asked for by an object with to, from,');
 });
 
 test('a pattern of another realm is one', () => {
@@ -64,7 +81,15 @@ describe('a field fits as the server has it', () => {
 
 describe('what a reader sees', () => {
   test.each([
-    ['<p>Your code is <b>135790</b>.</p>', 'Your code is 135790 .'],
+    ['<p>Your code is <b>135790</b>.</p>', 'Your code is 135790.'],
+    [
+      '<p>Don&#39;t tell: se<b>cret</b></p><p>F&uuml;r Ann&#x2019;s&nbsp;cat</p>',
+      "Don't tell: secret Für Ann’s cat",
+    ],
+    ['<td>1</td><td>2</td>3<br/>4<wbr>5', '1 2 3 45'],
+    ['se&shy;cr\u200bet', 'secret'],
+    ['&eth;&ETH;&yuml;&times;&szlig;', 'ðÐÿ×ß'],
+    ['&#0;&#x110000;&nothing;&amp;amp; &', '&#0;&#x110000;&nothing;&amp; &'],
     ['<head><title>T</title></head><body>Hi</body>', 'Hi'],
     ['<style>a { color: #123456 }</style><p>A &amp; B&nbsp;C</p>', 'A & B C'],
     ['<STYLE>x</STYLE>1 < 2<!-- 3 -->', '1 < 2'],
@@ -78,6 +103,7 @@ describe('what a reader sees', () => {
     expect(readableText({ text: 'plain', html: '<p>other</p>' })).toBe('plain');
     expect(readableText({ text: null, html: null })).toBe('');
     expect(readableText({ text: null, html: '<head><title>t</title><body><p>There</p>' })).toBe('There');
+    expect(readableText({ text: ' \n', html: '<p>other</p>' })).toBe('other');
   });
   test('of HTML that goes on and on takes no time', () => {
     for (const html of [

@@ -6,20 +6,23 @@ import type { CapturedContent, CapturedRecord, Filter } from './captured.ts';
  * against what the server gives.
  */
 
-/** Which captured mail; each that is there must hold. `null` equals absent. */
+/**
+ * Which captured mail; each member that is there must hold. `null` equals absent, but not where mail is deleted.
+ * `undefined` and an empty text are refused: they come from a variable that was never set, and any mail would pass.
+ */
 export interface MailQuery {
   /** A recipient, in To, Cc or Bcc: a whole address, or `@` and a domain; case-insensitive. Or a pattern. */
-  readonly to?: string | RegExp | null | undefined;
+  readonly to?: string | RegExp | null;
   /** The author, likewise. A pattern is held against name and address, as in `Shop <shop@example.com>`. */
-  readonly from?: string | RegExp | null | undefined;
+  readonly from?: string | RegExp | null;
   /** Text that the subject contains, whatever its letter case. Or a pattern. */
-  readonly subject?: string | RegExp | null | undefined;
+  readonly subject?: string | RegExp | null;
   /** Exactly this tag. Or a pattern, for any of its tags. */
-  readonly tag?: string | RegExp | null | undefined;
+  readonly tag?: string | RegExp | null;
   /** Words that are in it. Or a pattern for its text; if it has none, for what a reader sees of its HTML. */
-  readonly text?: string | RegExp | null | undefined;
+  readonly text?: string | RegExp | null;
   /** Accepted at this time or later; without it, within the last ten minutes. */
-  readonly since?: Date | string | null | undefined;
+  readonly since?: Date | string | null;
 }
 
 /** What a mail is looked at for, in the order in which it is shown. */
@@ -38,25 +41,48 @@ export interface CheckedQuery {
 
 /**
  * Checks a query that may have `others` as members, too. Throws `TypeError` that says what is wrong: a name that was
- * mistyped would otherwise let any mail pass.
+ * mistyped, or a variable that was never set, would otherwise let any mail pass.
  */
-export function checkQuery(query: MailQuery, others: readonly string[] = []): CheckedQuery {
-  const known: readonly string[] = [...FIELDS, 'since', ...others];
-  const unknown = Object.keys(query).find((name) => !known.includes(name));
-  if (unknown !== undefined)
-    throw new TypeError(`Mail cannot be asked for by ${unknown}, only by ${known.join(', ')}.`);
+export function checkQuery(query: MailQuery | undefined, others: readonly string[] = []): CheckedQuery {
+  const fields: readonly string[] = [...FIELDS, 'since'];
+  checkMembers('Mail', query, [...fields, ...others]);
+  for (const [name, value] of Object.entries(query)) {
+    if (!fields.includes(name) || (value !== undefined && value !== '')) continue;
+    const what = value === '' ? 'empty' : 'undefined';
+    throw new TypeError(`${name} is ${what}, so that any mail would pass. Leave it out if that is meant.`);
+  }
   const filter: Record<string, string> = {};
   const wanted: [Field, Wanted][] = [];
   for (const name of FIELDS) {
     const value = query[name];
     if (value === undefined || value === null) continue;
+    checkWanted(name, value);
     if (typeof value === 'string') filter[name] = value;
-    else if (!isPattern(value)) throw new TypeError(`${name} must be a string or a regular expression.`);
     wanted.push([name, value]);
   }
   const since = timeText('since', query.since);
   if (since !== null) filter['since'] = since;
   return { filter, wanted };
+}
+
+/** Throws `TypeError` unless this is an object with these members alone: another name says nothing. */
+export function checkMembers(
+  what: string,
+  shape: unknown,
+  known: readonly string[],
+): asserts shape is object {
+  // Of others, such as a pattern or a list, the members say nothing, and anything would pass.
+  if (Object.prototype.toString.call(shape) !== '[object Object]')
+    throw new TypeError(`${what} is asked for by an object with ${known.join(', ')}.`);
+  const unknown = Object.keys(Object(shape)).find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new TypeError(`${what} cannot be asked for by ${unknown}, only by ${known.join(', ')}.`);
+}
+
+/** Throws `TypeError` unless a text can be this, or match it. */
+export function checkWanted(name: string, wanted: unknown): asserts wanted is Wanted {
+  if (typeof wanted !== 'string' && !isPattern(wanted))
+    throw new TypeError(`${name} must be a string or a regular expression.`);
 }
 
 /** Whether something is a regular expression, of this realm or another: Jest runs each file in one of its own. */
@@ -126,14 +152,19 @@ function addressOf(mailbox: string): string {
   return /<([^<>]*)>\s*$/.exec(mailbox)?.[1] ?? mailbox;
 }
 
-/** What a reader sees: the text, or if there is none, that of the HTML. */
+/** What a reader sees: the text, or if there is none, or nothing in it, that of the HTML. */
 export function readableText({ text, html }: Pick<CapturedContent, 'text' | 'html'>): string {
-  return text?.trim() ?? textOfHtml(html ?? '');
+  return text?.trim() || textOfHtml(html ?? '');
 }
 
 /** Elements whose content nobody reads: a color would pass for a code. */
 const UNREAD = ['script', 'style', 'template', 'title'];
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ' };
+/** Elements whose text is apart from what is around them. Others, such as `b`, may be within a word. */
+const APART = new Set(
+  'address article aside blockquote body br caption center dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html li main nav ol option p pre script section style summary table tbody td tfoot th thead title tr ul'.split(
+    ' ',
+  ),
+);
 
 /** The text between the tags: good enough to look for words and codes in. */
 function textOfHtml(html: string): string {
@@ -144,14 +175,37 @@ function textOfHtml(html: string): string {
     const [name = ''] = /^(?:\/?[a-z]|[!?])[a-z0-9]*/i.exec(piece) ?? [];
     if (unread === null && UNREAD.includes(name.toLowerCase())) unread = name.toLowerCase();
     else if (name.toLowerCase() === `/${unread}`) unread = null;
-    if (unread === null) seen.push(name === '' ? `<${piece}` : piece.slice(endOf(piece)));
+    if (unread !== null) continue;
+    if (APART.has(name.toLowerCase().replace('/', ''))) seen.push(' ');
+    seen.push(name === '' ? `<${piece}` : piece.slice(endOf(piece)));
   }
-  const decoded = seen.join(' ').replaceAll(/&(\w{2,4});/g, (whole, name: string) => ENTITIES[name] ?? whole);
-  return decoded.replaceAll(/\s+/g, ' ').trim();
+  return decoded(seen.join('')).replaceAll(UNSEEN, '').replaceAll(/\s+/g, ' ').trim();
 }
 
 /** Where the text begins behind a tag. */
 function endOf(piece: string): number {
   const end = piece.indexOf('>');
   return end < 0 ? piece.length : end + 1;
+}
+
+/** Nothing is printed for these characters: a word with one of them reads as it does without. */
+const UNSEEN = /\u00ad|\u034f|\u200b|\u2060|\ufeff/g;
+/** What has a name in HTML (WHATWG HTML §13.5) and is often written so: the letters of Latin-1, and punctuation. */
+const LETTERS =
+  'Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml';
+const NAMED = new Map([
+  ...LETTERS.split(' ').map((name, place) => [name, String.fromCodePoint(192 + place)] as const),
+  ...Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ', shy: '\u00ad' }),
+  ...Object.entries({ lsquo: '‘', rsquo: '’', ldquo: '“', rdquo: '”', bdquo: '„', laquo: '«', raquo: '»' }),
+  ...Object.entries({ ndash: '–', mdash: '—', hellip: '…', bull: '•', middot: '·', euro: '€', pound: '£' }),
+  ...Object.entries({ copy: '©', reg: '®', trade: '™', zwnj: '\u200c', ensp: ' ', emsp: ' ', thinsp: ' ' }),
+]);
+
+/** A text with the characters that its references stand for; what is none stays. */
+function decoded(text: string): string {
+  return text.replaceAll(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(\w{2,6}));/gi, (whole, hex, decimal, name) => {
+    if (name !== undefined) return NAMED.get(name) ?? whole;
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+    return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+  });
 }
