@@ -80,7 +80,9 @@ interface Routed {
 }
 
 /** Why a submission is refused, before or after its contents were written. */
-type Refusal = Exclude<Admission, { readonly kind: 'fits' }>;
+type Refusal = Exclude<Admission, { readonly kind: 'fits' }> | Suspended;
+
+type Suspended = Extract<IntakeAnswer, { readonly kind: 'suspended' }>;
 
 /** The other parts of the engine that accepting uses. */
 export interface AcceptPeers {
@@ -146,11 +148,11 @@ export class Accept implements Intake {
     });
     const wishes = wanted.map(({ wish }) => wish);
     try {
-      const listing = this.#listPlayed(submissions);
       // Awaits only if it must: most mail goes from here to the log in one turn.
-      if (listing !== null) await listing;
       const admitted = this.#room.admit(wishes, together);
-      const admissions = admitted instanceof Promise ? await admitted : admitted;
+      const foreseen = admitted instanceof Promise ? await admitted : admitted;
+      const listing = this.#listPlayed(submissions, foreseen, together);
+      const admissions = listing === null ? foreseen : await listing;
       const signing = this.#signed(wanted.filter((_, place) => admissions[place]?.kind === 'fits'));
       const kept = await this.#keep(signing instanceof Promise ? await signing : signing, {
         wishes,
@@ -173,15 +175,34 @@ export class Accept implements Intake {
     }
   }
 
-  /** Lists the recipients of test keys' mail that ask to be suppressed; null: there are none. */
-  #listPlayed(submissions: readonly Submission[]): Promise<void> | null {
-    const { suppressions, clock, settings } = this.#deps;
+  /**
+   * Lists the recipients of test keys' admitted mail that ask to be suppressed; null: there are none. Where that fails, only
+   * this mail is not admitted: what a test plays must not stop other mail.
+   */
+  #listPlayed(
+    submissions: readonly Submission[],
+    admissions: readonly Admission[],
+    together: boolean,
+  ): Promise<readonly (Admission | Suspended)[]> | null {
+    const { suppressions, clock, settings, fault } = this.#deps;
     if (suppressions === undefined || !submissions.some(({ test }) => test)) return null;
     const now = clock.wall();
-    const entries = submissions.flatMap((submission) => playedEntries(submission, this.#nextEntryId, now));
+    const played = submissions.map((submission, place) =>
+      admissions[place]?.kind === 'fits' ? playedEntries(submission, this.#nextEntryId, now) : [],
+    );
+    const entries = played.flat();
     if (entries.length === 0) return null;
     const rules = { max: settings().suppressions.maxEntries, by: 'itself', now } as const;
-    return addInTurn(entries, (some) => suppressions.addSuppressions(some, rules));
+    return addInTurn(entries, (some) => suppressions.addSuppressions(some, rules)).then(
+      () => admissions,
+      (error: unknown) => {
+        fault('accept_failed', error);
+        const refused = { kind: 'suspended', suspension: Gate.because('store_unavailable') } as const;
+        return admissions.map((admission, place) =>
+          together || played[place]?.length !== 0 ? refused : admission,
+        );
+      },
+    );
   }
 
   /** A message is signed once, before we take responsibility for it, so that what is stored is what is sent. */

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TEST_OUTCOMES, type TestOutcome } from '../../src/domain/test-outcome.ts';
 import { EVERY_EVENT } from '../../src/store/events.ts';
+import { StoreError } from '../../src/store/store.ts';
 import { MAX_ADDITIONS } from '../../src/store/suppressions.ts';
 import { createInboxTransport } from '../../src/transport/inbox/inbox.ts';
 import { startNode } from './one-node.ts';
@@ -160,6 +161,36 @@ test('however many bounces are played, no guard keeps them from suppressing', as
   for (const address of addresses) await send([address]);
   await node.run(5 * SECOND);
   for (const address of addresses) expect(await entryOf(address), address).toBeDefined();
+});
+
+/** Submissions of a test key to these addresses, one each. */
+function submissionsTo(addresses: readonly string[]) {
+  return addresses.map((address) => {
+    const named = submissionNamed(`t${++sent}`, 1);
+    const recipients = named.envelope.recipients.map((recipient) => ({ ...recipient, address }));
+    const facts = { test: true, keyId: 'k1', keyName: 'shop', stream: 'news', via: 'inbox' };
+    return { ...named, ...facts, envelope: { ...named.envelope, recipients } };
+  });
+}
+
+test('where the list cannot be written, only mail that asks to be suppressed waits', async () => {
+  const { intake } = node.engine;
+  node.suppressions.addSuppressions = () => Promise.reject(new StoreError('store_busy', 'busy'));
+  const both = submissionsTo(['suppressed@shop.test', 'ann@shop.test']);
+  const kinds = (await intake.accept(both)).map(({ kind }) => kind);
+  expect(kinds).toEqual(['suspended', 'accepted']);
+  expect(intake.suspended('k1')).toBeNull();
+  expect((await intake.accept(both, true)).map(({ kind }) => kind)).toEqual(['suspended', 'suspended']);
+});
+
+test('what there is no room for leaves no entry', async () => {
+  await node.store.close();
+  node = startNode(() => ({ ...SETTINGS, queue: { maxBytes: 1, maxMessagesPerKey: 1 } }));
+  node.engine.relays.put({ ...relayNamed('inbox'), type: 'inbox' }, createInboxTransport());
+  await node.started;
+  const [answer] = await node.engine.intake.accept(submissionsTo(['suppressed@shop.test']));
+  expect(answer?.kind).toBe('suspended');
+  expect(await entryOf('suppressed@shop.test')).toBeUndefined();
 });
 
 test('a message has as many recipients that ask to be suppressed as it may', async () => {
