@@ -38,8 +38,10 @@ interface Endpoint extends OpenEndpoint {
 
 const SEND: Access = { scheme: 'bearer', scopes: ['messages:send'], window: 'send' };
 const READ: Access = { scheme: 'bearer', scopes: ['messages:read', 'messages:read_all'], window: 'read' };
-/** To remove what is captured, or send it on. */
-const REMOVE: Access = { ...READ, window: 'send' };
+/** To read what is captured: a live key needs `messages:content` in any case. */
+const CAPTURED: Access = { ...READ, scopes: [...READ.scopes, 'messages:content'] };
+/** To send on what is captured, which in the end needs `admin`. */
+const RELEASE: Access = { ...SEND, scopes: ['messages:send', 'admin'] };
 const EVENTS: Access = { ...READ, scopes: ['events:read'] };
 const SUPPRESSED: Access = { ...READ, scopes: ['suppressions:read', 'admin'] };
 const SUPPRESS: Access = { ...SEND, scopes: ['suppressions:write', 'admin'] };
@@ -69,14 +71,14 @@ export const ENDPOINTS = {
   getContent:           { method: 'GET',  path: '/api/v1/messages/{id}/content',  access: CONTENT, query: CONTENT_PARAMETERS },
   listFeedback:         { method: 'GET',  path: '/api/v1/messages/{id}/feedback', access: CONTENT, query: NONE },
   getFeedback:          { method: 'GET',  path: '/api/v1/feedback/{feedback}',    access: CONTENT, query: NONE },
-  listCaptured:         { method: 'GET',  path: '/api/v1/inbox/messages',         access: READ,    query: CAPTURED_LIST_PARAMETERS },
-  getCaptured:          { method: 'GET',  path: '/api/v1/inbox/messages/{id}',    access: READ,    query: CAPTURED_FILTERS },
-  getCapturedRaw:       { method: 'GET',  path: '/api/v1/inbox/messages/{id}/raw', access: READ,   query: BOX_PARAMETER },
-  getCapturedFile:      { method: 'GET',  path: '/api/v1/inbox/messages/{id}/attachments/{index}', access: READ, query: BOX_PARAMETER },
-  removeCaptured:       { method: 'DELETE', path: '/api/v1/inbox/messages/{id}',  access: REMOVE,  query: BOX_PARAMETER },
-  removeAllCaptured:    { method: 'DELETE', path: '/api/v1/inbox/messages',       access: REMOVE,  query: CAPTURED_REMOVAL_PARAMETERS },
-  releaseCaptured:      { method: 'POST', path: '/api/v1/inbox/messages/{id}/release', access: REMOVE, query: NONE },
-  waitForCaptured:      { method: 'GET',  path: '/api/v1/inbox/wait',             access: READ,    query: INBOX_WAIT_PARAMETERS },
+  listCaptured:         { method: 'GET',  path: '/api/v1/inbox/messages',         access: CAPTURED, query: CAPTURED_LIST_PARAMETERS },
+  getCaptured:          { method: 'GET',  path: '/api/v1/inbox/messages/{id}',    access: CAPTURED, query: CAPTURED_FILTERS },
+  getCapturedRaw:       { method: 'GET',  path: '/api/v1/inbox/messages/{id}/raw', access: CAPTURED, query: BOX_PARAMETER },
+  getCapturedFile:      { method: 'GET',  path: '/api/v1/inbox/messages/{id}/attachments/{index}', access: CAPTURED, query: BOX_PARAMETER },
+  removeCaptured:       { method: 'DELETE', path: '/api/v1/inbox/messages/{id}',  access: SEND,    query: BOX_PARAMETER },
+  removeAllCaptured:    { method: 'DELETE', path: '/api/v1/inbox/messages',       access: SEND,    query: CAPTURED_REMOVAL_PARAMETERS },
+  releaseCaptured:      { method: 'POST', path: '/api/v1/inbox/messages/{id}/release', access: RELEASE, query: NONE },
+  waitForCaptured:      { method: 'GET',  path: '/api/v1/inbox/wait',             access: CAPTURED, query: INBOX_WAIT_PARAMETERS },
   listEvents:           { method: 'GET',  path: '/api/v1/events',                 access: EVENTS,  query: EVENT_PARAMETERS },
   tellFeedback:         { method: 'POST', path: '/api/v1/feedback',               access: FEEDBACK, query: NONE },
   listSuppressions:     { method: 'GET',  path: '/api/v1/suppressions',           access: SUPPRESSED, query: SUPPRESSIONS_PARAMETERS },

@@ -182,6 +182,8 @@ describe('the list', () => {
     expect(await list('')).toEqual([]);
     const live = await world.key();
     expect(await get('', live)).toMatchObject({ status: 403, json: { code: 'scope_missing' } });
+    const only = await world.key({ scopes: ['messages:content'] });
+    expect(await get('', only)).toMatchObject({ status: 200, json: { messages: [] } });
     const reader = await world.key({ scopes: ['messages:send', 'messages:read', 'messages:content'] });
     const own = await captured({}, reader);
     expect((await get('', reader)).json).toMatchObject({ messages: [{ id: own }] });
@@ -299,6 +301,8 @@ describe('deleting', () => {
     expect((await remove('?text=code')).json).toEqual({ deleted: 1 });
     expect((await remove('?box=a')).json).toEqual({ deleted: 1 });
     expect(await list('')).toEqual([stays]);
+    const reads = await world.key({ mode: 'test', scopes: ['messages:read'] });
+    expect((await remove('?all=true', reads)).status).toBe(403);
     expect((await remove('?all=true')).json).toEqual({ deleted: 1 });
   });
 
@@ -320,7 +324,8 @@ describe('releasing', () => {
     const id = await captured();
     expect(await release(id, key)).toMatchObject({ status: 409, json: { code: 'test_key' } });
     const admin = await world.key({ scopes: ['messages:read', 'messages:read_all', 'admin'] });
-    expect(await release(id, admin)).toMatchObject({ status: 409, json: { code: 'test_key' } });
+    for (const relay of ['out', 'inbox', 'none'])
+      expect(await release(id, admin, { relay })).toMatchObject({ status: 409, json: { code: 'test_key' } });
   });
 
   test('sends what a live key had captured by a relay, to others where told so', async () => {
@@ -353,9 +358,10 @@ describe('releasing', () => {
     expect((await release(String(sent.json['id']), admin)).status).toBe(409);
   });
 
-  test('needs the scope admin', async () => {
+  test('needs the scope admin, and no other', async () => {
     const live = await world.key();
     const id = await captured({}, live);
+    expect((await release(id, await world.key({ scopes: ['admin'] }))).status).toBe(404);
     expect(await release(id, live)).toMatchObject({ status: 403, json: { code: 'scope_missing' } });
   });
 });

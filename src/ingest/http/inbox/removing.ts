@@ -3,7 +3,7 @@ import { Problem } from '../../../http/problem.ts';
 import type { Budget } from '../../../lib/budget.ts';
 import type { AdminDoor } from '../../service.ts';
 import type { Call } from '../call.ts';
-import { type Findable, findReadable } from '../find-message.ts';
+import { type Findable, findReadable, refuseTestMessage } from '../find-message.ts';
 import { type ObjectBounds, readObject } from '../json-object.ts';
 import { invalidQuery, parameterFault, readParameters } from '../query.ts';
 import { readNoBody } from '../read-fields.ts';
@@ -80,6 +80,7 @@ export async function answerRelease(call: Call, deps: CapturedActDeps): Promise<
   if (!caller.key.scopes.includes('admin'))
     throw new Problem(403, 'scope_missing', 'Releasing captured mail needs a key with the scope admin.');
   const { message } = await findReadable(params['id'] ?? '', caller.key, deps.views);
+  refuseTestMessage(message);
   const who = { keyName: caller.key.name, sourceAddress };
   const released = await deps.admin.act(who, 'releaseCaptured', { id: message.id, ...request });
   // Sound because the operation of this name answers so.

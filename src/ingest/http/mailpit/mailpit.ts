@@ -44,6 +44,8 @@ interface MailpitEndpoint {
 }
 
 const READ: Access = { scheme: 'mailpit', scopes: ['messages:read', 'messages:read_all'], window: 'read' };
+/** A key that only reads deletes nothing. */
+const REMOVE: Access = { ...READ, scopes: ['messages:send'] };
 const SEND: Access = { scheme: 'mailpit', scopes: ['messages:send'], window: 'send' };
 const MESSAGE = '/api/v1/message/{id}';
 
@@ -51,9 +53,9 @@ const MESSAGE = '/api/v1/message/{id}';
 const ENDPOINTS: readonly MailpitEndpoint[] = [
   { method: 'GET',    path: '/api/v1/messages',             access: READ, handle: listMessages },
   { method: 'PUT',    path: '/api/v1/messages',             access: READ, handle: setReadMarks },
-  { method: 'DELETE', path: '/api/v1/messages',             access: READ, handle: deleteMessages },
+  { method: 'DELETE', path: '/api/v1/messages',             access: REMOVE, handle: deleteMessages },
   { method: 'GET',    path: '/api/v1/search',               access: READ, handle: searchMessages },
-  { method: 'DELETE', path: '/api/v1/search',               access: READ, handle: deleteFound },
+  { method: 'DELETE', path: '/api/v1/search',               access: REMOVE, handle: deleteFound },
   { method: 'GET',    path: MESSAGE,                        access: READ, handle: showMessage },
   { method: 'GET',    path: `${MESSAGE}/headers`,           access: READ, handle: showHeaders },
   { method: 'GET',    path: `${MESSAGE}/raw`,               access: READ, handle: showRaw },
