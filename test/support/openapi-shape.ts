@@ -19,7 +19,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   license: { 'name!': 'text', identifier: 'text' },
   server: { 'url!': 'text', description: 'text' },
   tag: { 'name!': 'text', description: 'text' },
-  path: { get: 'operation', post: 'operation', patch: 'operation', delete: 'operation' },
+  path: { get: 'operation', put: 'operation', post: 'operation', patch: 'operation', delete: 'operation' },
   operation: {
     'operationId!': 'text',
     tags: '[text',

@@ -56,7 +56,7 @@ export const TEMPLATE_PARAMETERS = {
     code: 'out_of_range',
     rule: 'the number of a version',
     meaning: 'The version whose texts are shown (default: the newest).',
-    example: '3',
+    example: '2',
   },
 };
 
