@@ -9,8 +9,8 @@ const GMAIL_CLIPS_AT = 102 * 1024;
 
 /** What templates of many kinds leave behind where nobody fills them in. Each is bounded, and tried once a character. */
 const PLACEHOLDERS: readonly RegExp[] = [
-  // Mustache, Handlebars, Liquid, Jinja, SendGrid, Postmark
-  /\{\{[^{}\n]{1,100}\}\}/g,
+  // Mustache, Handlebars, Liquid, Jinja, SendGrid, Postmark; `${{ }}` is what build systems write.
+  /(?<!\$)\{\{[^{}\n]{1,100}\}\}/g,
   /\{%[^%\n]{1,100}%\}/g,
   // ERB, EJS
   /<%[=-]?[^%\n]{1,100}%>/g,
@@ -20,16 +20,22 @@ const PLACEHOLDERS: readonly RegExp[] = [
   /\bInvalid Date\b/g,
   // Mailchimp
   /\*\|[A-Z0-9_:]{1,60}\|\*/g,
-  // Mailgun, and our own %unsubscribe_url%
-  /%[A-Za-z][A-Za-z0-9]{0,40}[._][A-Za-z0-9._-]{1,60}%/g,
+  // Mailgun, and our own %unsubscribe_url%: by name, for percent-encoded URLs have the same form.
+  /%(?:recipient|(?:tag_|mailing_list_)?unsubscribe)[._][A-Za-z0-9._-]{1,60}%/g,
 ];
 
-/** A value that was none, where a value belongs: in a greeting, a number or an amount. */
-const NO_VALUE: readonly RegExp[] = [
-  /^[^\S\n]*\p{L}{2,20}(?: \p{L}{1,20}\.?)? (?:undefined|null|NaN)[,!:][^\S\n]*$/gmu,
-  /[#$€£](?:undefined|null|NaN)\b/g,
-  /\bNaN ?[€$£%]/g,
-];
+/** A greeting without a name. Blanks are named one by one: what else counts as one may also begin a line. */
+const GREETING = String.raw`[ \t\xa0]{0,200}\p{L}{2,20}(?: \p{L}{1,20}\.?)? (?:undefined|null|NaN)[,!:][ \t\xa0]{0,200}`;
+/** In plain text it is a paragraph of its own; anything else may be a line of a sentence that was wrapped. */
+const GREETING_OF_TEXT = new RegExp(
+  String.raw`(?<=^|\n[ \t]{0,200}\r?\n)${GREETING}(?=\r?\n[ \t]{0,200}\r?\n|\s?$)`,
+  'gu',
+);
+/** In HTML every line was meant as one. */
+const GREETING_OF_HTML = new RegExp(`(?<=^|\\n)${GREETING}(?=\\n|$)`, 'gu');
+
+/** A value that was none, where a value belongs: in a number or an amount. */
+const NO_VALUE: readonly RegExp[] = [/[#$€£](?:undefined|null|NaN)\b/g, /\bNaN ?[€$£%]/g];
 /** The same where it is all that there is. */
 const ALONE = /^\s*(?:undefined|NaN)\s*$/;
 /** The same in the address of a link or picture. */
@@ -87,13 +93,14 @@ export const CONTENT_RULES: readonly Rule[] = [
 
 function* places(mail: Mail): Generator<{ readonly where: string; readonly text: string }, void> {
   const { subject, text, html } = mail;
-  for (const { text: found } of placeholdersIn(subject)) yield { where: '/subject', text: found };
-  for (const { text: found, line } of placeholdersIn(text ?? ''))
+  for (const { text: found } of placeholdersIn(subject, GREETING_OF_TEXT))
+    yield { where: '/subject', text: found };
+  for (const { text: found, line } of placeholdersIn(text ?? '', GREETING_OF_TEXT))
     yield { where: `/text#L${line}`, text: found };
   if (html === null) return;
   for (const { text: block, lineAt } of shownBlocks(html)) {
     if (ALONE.test(block)) yield { where: `/html#L${lineAt(0)}`, text: block.trim() };
-    for (const { text: found, at } of placeholdersIn(block))
+    for (const { text: found, at } of placeholdersIn(block, GREETING_OF_HTML))
       yield { where: `/html#L${lineAt(at)}`, text: found };
   }
   const [author] = mailboxesIn(mail, 'from');
@@ -122,9 +129,9 @@ interface Placeholder {
   readonly line: number;
 }
 
-function* placeholdersIn(given: string): Generator<Placeholder, void> {
+function* placeholdersIn(given: string, greeting: RegExp): Generator<Placeholder, void> {
   const text = given.slice(0, MAX_SEARCHED);
-  for (const pattern of [...PLACEHOLDERS, ...NO_VALUE]) {
+  for (const pattern of [...PLACEHOLDERS, greeting, ...NO_VALUE]) {
     let line = 1;
     let counted = 0;
     // Between two backticks of a line, as programmers write it in text.

@@ -78,8 +78,7 @@ class CssReader {
     if (!isComment && char !== '"' && char !== "'") return at;
     const found = isComment ? text.indexOf('*/', at + 2) : stringEnd(text, at);
     const end = found < 0 ? text.length : found + (isComment ? 2 : 1);
-    for (let line = text.indexOf('\n', at); line >= 0 && line < end; line = text.indexOf('\n', line + 1))
-      this.#line++;
+    for (let place = at; place < end; place++) if (text[place] === '\n') this.#line++;
     if (!isComment) this.#add('""');
     return end;
   }

@@ -173,7 +173,9 @@ const CASES: Readonly<
       [html('<p>Hello undefined,</p>'), '/html#L2'],
       [html('<p>Total: $NaN</p>'), '/html#L2'],
       [html('<td>undefined</td>'), '/html#L2'],
-      [{ text: `Hi null,\n${TEXT}` }, '/text#L1'],
+      [{ text: `Hi null,\n\n${TEXT}` }, '/text#L1'],
+      [{ text: `${TEXT}\r\n\r\nHi null,\r\n \r\nthere.` }, '/text#L6'],
+      [html('<p>\n      Hello undefined,\n  </p>'), '/html#L2'],
       [html('<p>\nHi <b>\n{{</b>name}},</p>'), '/html#L4'],
       [html('<p>Hi <b>undefined</b>,<br>your order</p>'), '/html#L2'],
       [html('<img src="https://cdn.example.net/a?id=undefined" alt="">'), '/html#L2'],
@@ -193,6 +195,11 @@ const CASES: Readonly<
       html('<style>.a::after{content:"{{x}}"}</style>'),
       { text: `${TEXT}\nPrice: $5 (10%_off. 20%)` },
       { text: `${TEXT}\nWrite \`{{name}}\` there.` },
+      { text: `${TEXT}\nThe value null,\nwhich is no object, and the\nvalue null,\n\nare one.` },
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: as GitHub writes it
+      { text: `${TEXT}\nThe build ${'${{ github.run_id }}'} failed.` },
+      { text: `${TEXT}\nhttps://example.com/files/R%C3%BCckgabe_f%C3%BCr.pdf` },
+      html('<p>https://example.com/?utm_campaign=M%C3%A4rz_aktion%202026</p>'),
     ],
   },
   'gmail-clipping': {

@@ -90,3 +90,23 @@ test('text of one unit over and over takes linear time', () => {
     checkDraft({ from: 'a@x.test', subject: text, html: `<p>$1 https://b.test/ ${text}</p>`, text }, NO_WAY),
   );
 });
+
+/** What `\s` takes, and what ends a line for `^` and `$` with the flag `m`. */
+const BLANKS = '\t\n\v\f\r \u00a0\u1680\u2000\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff';
+const SPECIAL = '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~0aZß€';
+
+test.each([
+  ['text', (text: string) => ({ text, html: null })],
+  ['HTML', (text: string) => ({ text: null, html: `<p>${text}` })],
+  ['text beside HTML', (text: string) => ({ text: `$1 ${text}`, html: `<p>$1 https://b.test/ ${text}</p>` })],
+  ['a subject', (text: string) => ({ text: 'x', html: null, subject: text })],
+  ['an attribute', (text: string) => ({ text: null, html: `<a href='${text}'>x</a><img src='${text}'>` })],
+  ['a style', (text: string) => ({ text: null, html: `<style>a{b:${text}}</style><p style='a:${text}'>` })],
+  [
+    'a header',
+    (text: string) => ({ text: 'x', html: null, headers: { 'List-Unsubscribe': text, 'Reply-To': text } }),
+  ],
+])('runs of any blank and of any special character take linear time in %s', (_, parts) => {
+  const units = [...BLANKS, ...SPECIAL, '\r\n', '\n ', ' \n', 'Ab undefined,', 'a-', '""', '/**/', '/*\n*/'];
+  inLinearTime(units, (text) => checkDraft({ from: 'a@x.test', subject: 'S', ...parts(text) }, NO_WAY));
+});
