@@ -34,7 +34,7 @@ function placesOf(rule: Rule, mail: Mail, way: Way): Finding[] {
 
 function moreText(more: number): string {
   if (more === 1) return 'There is one more place like this.';
-  return `There are ${more >= MAX_COUNTED ? `${MAX_COUNTED} or more` : more} more places like this.`;
+  return `There are ${more >= MAX_COUNTED ? 'at least ' : ''}${more} more places like this.`;
 }
 
 function bounded(text: string): string {

@@ -1,5 +1,5 @@
 import { FEATURES, type Feature } from './client-support.ts';
-import { type CssItem, readCss } from './css.ts';
+import { type CssItem, readCss, withoutImportant } from './css.ts';
 import type { Html } from './html.ts';
 import type { Found, Rule } from './rule.ts';
 
@@ -105,7 +105,7 @@ function* cssIn({
 }
 
 function featuresIn({ name, value }: CssItem): Feature[] {
-  const plain = value.replace(/\s*!important$/, '');
+  const plain = withoutImportant(value);
   const used = [
     PROPERTIES.get(name),
     AT_RULES.get(name),

@@ -22,6 +22,7 @@ const MAX_BLOCKS = 100;
 /** Characters of a value that are kept. */
 const MAX_VALUE = 2_000;
 const BLANK = /^\s*$/;
+const IMPORTANT = '!important';
 
 /** What a style sheet has; the value of a `style` attribute is read as if it were within a rule. */
 export function readCss(text: string, where: 'sheet' | 'attribute'): CssItem[] {
@@ -110,6 +111,11 @@ class CssReader {
     const isConditional = this.#blocks.includes(true);
     this.#items.push({ name, value: value.trim().toLowerCase(), line: this.#runLine, isConditional });
   }
+}
+
+/** A value without its `!important`, in lower case. */
+export function withoutImportant(value: string): string {
+  return value.endsWith(IMPORTANT) ? value.slice(0, -IMPORTANT.length).trimEnd() : value;
 }
 
 /** The position of the quote that ends the string at `start`, or of the line end that breaks it off; -1 without one. */

@@ -145,7 +145,9 @@ function freeMailOf({ domain }: Mailbox): (typeof FREE_MAIL)[number] | undefined
 
 /** By what the header says itself that it is bulk mail; null if it does not. */
 function bulkBy(mail: Mail): string | null {
-  const precedence = fieldValue(mail, 'precedence');
+  // Answers of machines have Precedence: bulk as well, so that nobody answers them (RFC 3834).
+  const isAutomatic = (fieldValue(mail, 'auto-submitted') ?? 'no').toLowerCase() !== 'no';
+  const precedence = isAutomatic ? null : fieldValue(mail, 'precedence');
   if (precedence !== null && /^(?:bulk|list)$/i.test(precedence)) return `Precedence: ${precedence}`;
   return fieldValue(mail, 'list-id') === null ? null : 'it has a List-Id';
 }

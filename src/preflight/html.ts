@@ -10,7 +10,7 @@ export const MAX_HTML = 2 * 1024 * 1024;
 /** Elements that are read. */
 export const MAX_ELEMENTS = 50_000;
 /** Levels of elements; deeper ones end the reading. */
-export const MAX_DEPTH = 1_000;
+export const MAX_DEPTH = 500;
 /** Limits are looked at after so many characters. */
 const PIECE = 4096;
 
@@ -23,6 +23,8 @@ export interface Element {
   /** From 1. */
   readonly line: number;
   readonly parent: Element | null;
+  /** What its text stands in: itself, or the innermost element around it that ends a line; null where there is none. */
+  readonly block: Element | null;
   /** The link that it is, or is in. */
   readonly link: Element | null;
   /** Readers see its text, or a screen reader reads it: it is in no style sheet, title or script. */
@@ -108,10 +110,12 @@ class Reader {
       attributes,
       line,
       parent,
+      block: parent?.block ?? null,
       link: parent?.link ?? null,
       isShown: (parent?.isShown ?? true) && !UNSHOWN.has(name),
       isCode: (parent?.isCode ?? false) || CODE.has(name),
     };
+    if (!INLINE.has(name)) element.block = element;
     if (name === 'a') element.link = element;
     this.elements.push(element);
     this.#open = element;
@@ -182,8 +186,7 @@ export function shownBlocks(html: Html): Block[] {
     pieces = [];
   };
   for (const { text, line, parent } of shownTexts(html)) {
-    let block = parent;
-    while (block !== null && INLINE.has(block.name)) block = block.parent;
+    const block = parent?.block ?? null;
     if (block !== owner) end();
     owner = block;
     const isBreak = parent?.name === 'br';
@@ -202,17 +205,27 @@ interface Piece {
 }
 
 function blockOf(pieces: readonly Piece[]): Block {
-  return {
-    text: pieces.map(({ shown }) => shown).join(''),
-    lineAt: (place) => {
-      let start = 0;
-      for (const { shown, source, line } of pieces) {
-        if (place < start + shown.length) return line + source.slice(0, place - start).split('\n').length - 1;
-        start += shown.length;
+  // Where the last answer was found: places mostly come in order, and each is not to be counted from the beginning.
+  const begin = { place: 0, piece: 0, start: 0, breaks: 0 };
+  let at = begin;
+  const lineAt = (place: number): number => {
+    if (place < at.place) at = begin;
+    let { place: counted, piece, start, breaks } = at;
+    for (let current = pieces[piece]; current !== undefined; current = pieces[piece]) {
+      const end = start + current.shown.length;
+      for (; counted < Math.min(place, end); counted++)
+        if (current.source[counted - start] === '\n') breaks++;
+      if (place < end) {
+        at = { place, piece, start, breaks };
+        return current.line + breaks;
       }
-      return pieces.at(-1)?.line ?? 1;
-    },
+      piece++;
+      start = end;
+      breaks = 0;
+    }
+    return pieces.at(-1)?.line ?? 1;
   };
+  return { text: pieces.map(({ shown }) => shown).join(''), lineAt };
 }
 
 /** Text as one line: runs of blanks are one. */

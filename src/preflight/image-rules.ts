@@ -1,4 +1,4 @@
-import { type CssItem, readCss } from './css.ts';
+import { type CssItem, readCss, withoutImportant } from './css.ts';
 import { type Element, type Html, oneBlank, shownTexts } from './html.ts';
 import type { Rule } from './rule.ts';
 
@@ -101,7 +101,7 @@ function styleOf({ attributes }: Element): CssItem[] {
 function widthOf(image: Element): number | null {
   const style = styleOf(image).findLast(({ name }) => name === 'width')?.value;
   const text = style ?? image.attributes['width']?.trim() ?? '';
-  const [, digits] = /^(\d{1,5})(?:\.\d+)?(?:px)?$/.exec(text.replace(/\s*!important$/, '')) ?? [];
+  const [, digits] = /^(\d{1,5})(?:\.\d+)?(?:px)?$/.exec(withoutImportant(text)) ?? [];
   return digits === undefined ? null : Number(digits);
 }
 

@@ -148,7 +148,11 @@ const CASES: Readonly<
       [{ headers: { Precedence: 'bulk' } }, 'header:List-Unsubscribe'],
       [{ headers: { 'List-Id': 'News <news.example.com>' } }, 'header:List-Unsubscribe'],
     ],
-    good: [{}, { headers: { ...ONE_CLICK, Precedence: 'list' }, way: { isBulk: true } }],
+    good: [
+      {},
+      { headers: { Precedence: 'bulk', 'Auto-Submitted': 'auto-replied' } },
+      { headers: { ...ONE_CLICK, Precedence: 'list' }, way: { isBulk: true } },
+    ],
   },
   'unsubscribe-one-click': {
     bad: [
@@ -207,7 +211,7 @@ const CASES: Readonly<
     good: [{ html: `<p>${'x'.repeat(102 * 1024 - 7)}</p>`, text: 'x' }],
   },
   'html-unread': {
-    bad: [[{ html: '<i>'.repeat(1_500) }, '/html']],
+    bad: [[{ html: '<i>'.repeat(600) }, '/html']],
     good: [{ html: '<div>'.repeat(300) + HTML }],
   },
   'text-missing': {
@@ -236,6 +240,11 @@ const CASES: Readonly<
     ],
     good: [
       html('<p>Total: $25</p>', `${TEXT}Total: $25.00`),
+      html('<p>Total : 1&nbsp;234,50&nbsp;€</p>', `${TEXT}Total : 1234,50 €`),
+      html('<p>Total : 1234,50 €</p>', `${TEXT}Total : 1\u202f234,50 €`),
+      html('<p>2 pieces: 100,00 €</p>', `${TEXT}2 100,00 €`),
+      html('<p>Room 12 345,00 €</p>', `${TEXT}Room 12: 345,00 €`),
+      html(`<p>$1 ${'7 '.repeat(5_000)} $25</p>`, `${TEXT}Total: $25`),
       html('<p>$12<sup>99</sup></p>', `${TEXT}$12.99`),
       html('<p>€<b>1,299.00</b></p>', `${TEXT}1.299,00 EUR`),
       html('<p>Your order.</p>', `${TEXT}Total: $24.00`),
@@ -378,6 +387,9 @@ test('many places of one rule are told once each up to a limit, and then counted
   const told = found(html(images)).filter(({ code }) => code === 'image-alt');
   expect(told).toHaveLength(MAX_PLACES);
   expect(told.at(-1)?.detail).toMatch(/There are 3 more places like this\.$/);
+  expect(found(html(images.repeat(90))).find(({ detail }) => detail.includes('more'))?.detail).toMatch(
+    /There are at least 1000 more places like this\.$/,
+  );
   expect(told.at(0)?.detail).not.toMatch(/more places/);
 });
 

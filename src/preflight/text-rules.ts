@@ -3,6 +3,10 @@ import { linksOf, ownerOf, urlsIn, webAddress } from './links.ts';
 import type { Mail } from './mail.ts';
 import type { Rule } from './rule.ts';
 
+/** Owners of links that only the text has, and hosts of each that are looked for: the HTML is searched for each. */
+const MAX_OTHERS = 20;
+const MAX_HOSTS = 5;
+
 /** Rules that compare the text and the HTML of a message. */
 export const TEXT_RULES: readonly Rule[] = [
   {
@@ -29,8 +33,11 @@ export const TEXT_RULES: readonly Rule[] = [
       const inHtml = linksOf(html).flatMap(({ href }) => webAddress(href) ?? []);
       const shown = shownText(html);
       const owners = new Set([...inHtml, ...urlsIn(shown)].map(ownerOf));
-      const lost = inText.filter((url) => !owners.has(ownerOf(url)) && !shown.includes(url.hostname));
-      for (const owner of new Set(lost.map(ownerOf)))
+      const others = [...Map.groupBy(inText, ownerOf)].filter(([owner]) => !owners.has(owner));
+      const lost = others
+        .slice(0, MAX_OTHERS)
+        .filter(([, urls]) => !urls.slice(0, MAX_HOSTS).some(({ hostname }) => shown.includes(hostname)));
+      for (const [owner] of lost)
         yield {
           where: '/text',
           detail: `The text leads to ${owner}; the HTML does not.`,
@@ -56,7 +63,8 @@ export const TEXT_RULES: readonly Rule[] = [
       const shown = shownText(both.html);
       if (amountsIn(shown).length === 0) return;
       const known = numbersIn(shown);
-      const others = amountsIn(both.text).filter(({ cents }) => !known.has(cents));
+      if (known === null) return;
+      const others = amountsIn(both.text).filter(({ cents }) => !cents.some((one) => known.has(one)));
       for (const amount of new Set(others.map(({ written }) => written)))
         yield {
           where: '/text',
@@ -93,7 +101,9 @@ function isPersonal({ pathname, searchParams }: URL): boolean {
 const MAX_SEARCHED = 512 * 1024;
 /** Numbers that are looked at. */
 const MAX_NUMBERS = 5_000;
-const NUMBER = /\d[\d.,'’]{0,30}/g;
+/** A blank before three digits keeps thousands apart, as in `1 234,50 €`. */
+const NUMBER = /\d(?:[\d.,'’]|[ \xa0\u202f](?=\d{3}(?!\d))){0,30}/g;
+const BLANK = /[ \xa0\u202f]/;
 const CURRENCY =
   '[$€£¥₹₽₩₺]|\\b(?:USD|EUR|GBP|CHF|CAD|AUD|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR)\\b';
 const BEFORE = new RegExp(`(?:${CURRENCY})\\s?$`);
@@ -102,7 +112,8 @@ const BEHIND = new RegExp(`^\\s?(?:${CURRENCY})`);
 const NEAR = 6;
 
 interface Amount {
-  readonly cents: number;
+  /** Of the whole, and of each part where a blank may keep thousands apart, or only stand between two numbers. */
+  readonly cents: readonly number[];
   readonly written: string;
 }
 
@@ -114,17 +125,29 @@ function amountsIn(text: string): Amount[] {
     const [sign] = BEFORE.exec(before) ?? [];
     const [unit] = sign === undefined ? (BEHIND.exec(behind) ?? []) : [];
     if (sign === undefined && unit === undefined) return [];
-    return [{ cents: centsOf(digits), written: `${sign ?? ''}${digits}${unit ?? ''}`.trim() }];
+    return [
+      {
+        cents: [digits, ...digits.split(BLANK)].map(centsOf),
+        written: `${sign ?? ''}${digits}${unit ?? ''}`.trim(),
+      },
+    ];
   });
 }
 
-/** Every number of a text, in hundredths; also two that are one, where cents are set apart: `$12` and a small `99`. */
-function numbersIn(text: string): ReadonlySet<number> {
+/**
+ * Every number of a text, in hundredths; also two that are one, where cents are set apart: `$12` and a small `99`, or
+ * where a blank between them may keep thousands apart. Null: there are too many.
+ */
+function numbersIn(text: string): ReadonlySet<number> | null {
+  if (text.length > MAX_SEARCHED) return null;
   const found = new Set<number>();
   let last: number | null = null;
+  let count = 0;
   for (const { digits } of numbersOf(text)) {
+    if (++count >= MAX_NUMBERS) return null;
     const cents = centsOf(digits);
     found.add(cents);
+    for (const piece of digits.split(BLANK)) found.add(centsOf(piece));
     if (last !== null && digits.length === 2) found.add(last + Number(digits));
     last = cents;
   }

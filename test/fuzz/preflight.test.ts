@@ -9,7 +9,7 @@ import { PreviewError } from '../../src/preview/parsed.ts';
 import { corpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
 import { textOf } from './inputs.ts';
-import { inLinearTime } from './processor-time.ts';
+import { inLinearTime, inTime } from './processor-time.ts';
 
 // biome-ignore format: a list of pieces
 const PIECES = [
@@ -100,8 +100,17 @@ test.each([
   ['HTML', (text: string) => ({ text: null, html: `<p>${text}` })],
   ['text beside HTML', (text: string) => ({ text: `$1 ${text}`, html: `<p>$1 https://b.test/ ${text}</p>` })],
   ['a subject', (text: string) => ({ text: 'x', html: null, subject: text })],
-  ['an attribute', (text: string) => ({ text: null, html: `<a href='${text}'>x</a><img src='${text}'>` })],
-  ['a style', (text: string) => ({ text: null, html: `<style>a{b:${text}}</style><p style='a:${text}'>` })],
+  [
+    'an attribute',
+    (text: string) => ({ text: null, html: `<a href='${text}'>x</a><img src='${text}' width='1${text}1'>` }),
+  ],
+  [
+    'a style',
+    (text: string) => ({
+      text: null,
+      html: `<style>a{b:1${text}1}</style>${`<p style='a:1${text.slice(0, 1_990)}1'>`.repeat(100)}`,
+    }),
+  ],
   [
     'a header',
     (text: string) => ({ text: 'x', html: null, headers: { 'List-Unsubscribe': text, 'Reply-To': text } }),
@@ -109,4 +118,21 @@ test.each([
 ])('runs of any blank and of any special character take linear time in %s', (_, parts) => {
   const units = [...BLANKS, ...SPECIAL, '\r\n', '\n ', ' \n', 'Ab undefined,', 'a-', '""', '/**/', '/*\n*/'];
   inLinearTime(units, (text) => checkDraft({ from: 'a@x.test', subject: 'S', ...parts(text) }, NO_WAY));
+});
+
+test('many findings far from the beginning of a paragraph take no longer', () => {
+  const html = `<p>${'\n'.repeat(400_000)}${'{{x}}\n'.repeat(5_000)}`;
+  inTime('placeholders behind many lines', () =>
+    checkDraft({ from: '', subject: 'S', text: null, html }, NO_WAY),
+  );
+  const hosts = Array.from({ length: 1_000 }, (_, place) => `https://${'a'.repeat(60)}.x${place}.test/`);
+  inTime('many hosts that long HTML does not have', () =>
+    checkDraft(
+      { from: '', subject: 'S', text: hosts.join(' '), html: `<p>${'a'.repeat(1_900_000)}` },
+      NO_WAY,
+    ),
+  );
+  inTime('ends of elements that never began', () =>
+    readHtml(`${'<b>'.repeat(490)}${'</z>'.repeat(200_000)}`),
+  );
 });
