@@ -5,7 +5,7 @@ import { signingOf } from '../ingest/http/submission-context.ts';
 import { alignedRecord, hopsOf, utf8AddressOf } from '../ingest/http/way.ts';
 import { asOperationError } from '../operations/call.ts';
 import type { PreflightOperations } from '../operations/preflight.ts';
-import type { Way } from '../preflight/contract.ts';
+import { OPERATORS, type Way } from '../preflight/contract.ts';
 import type { MessageDetail } from '../store/views.ts';
 import type { LocalDeps } from './deps.ts';
 import { findNamed } from './found-mail.ts';
@@ -29,7 +29,9 @@ export function preflightOperations(deps: PreflightDeps): PreflightOperations {
       try {
         const load = () => readContent(message, deps.spool, 404);
         const sizeBytes = message.copies?.[0]?.length ?? message.sizeBytes;
-        return { findings: await deps.preflight.message(sizeBytes, load, await wayOf(detail, deps)) };
+        return {
+          findings: await deps.preflight.message(sizeBytes, load, await wayOf(detail, deps), OPERATORS),
+        };
       } catch (error) {
         throw asOperationError(error);
       }

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import type { Clock } from './clock.ts';
+import { type Clock, yieldToLoop } from './clock.ts';
 import { startThread } from './thread.ts';
 
 /** An idle thread is ended after this long. */
@@ -7,8 +7,10 @@ const IDLE_MS = 60_000;
 
 /** What bounds a thread that reads what strangers wrote. */
 export interface ThreadLimits {
-  /** Questions that may wait; further ones are refused. */
+  /** Questions that may wait or be answered; further ones are refused. */
   readonly maxWaiting: number;
+  /** Of one asker; without it only {@link maxWaiting} counts. */
+  readonly maxOfOne?: number;
   /** How long one question may take. */
   readonly timeLimitMs: number;
   readonly memory: { readonly maxOldGenerationSizeMb: number; readonly maxYoungGenerationSizeMb: number };
@@ -17,7 +19,7 @@ export interface ThreadLimits {
 /** Why a thread gave no answer. */
 export class NoAnswer extends Error {
   /**
-   * - `busy`: too many questions wait; try again.
+   * - `busy`: too many questions wait, of all or of this asker; try again.
    * - `too_slow`: it took longer than it may; what it was doing has been ended.
    * - `died`: it needed more memory than it may have.
    */
@@ -31,7 +33,8 @@ export class NoAnswer extends Error {
 
 /**
  * A thread for work on hostile input: one question at a time, with little memory and a time limit, so that no input can
- * stop the event loop. Its module answers each message with one message.
+ * stop the event loop. Askers take turns, so that the questions of one delay each of another's by one at most. Its module
+ * answers each message with one message.
  */
 export class GuardedThread<Question, Answer> {
   readonly #module: URL;
@@ -39,8 +42,9 @@ export class GuardedThread<Question, Answer> {
   readonly #limits: ThreadLimits;
   #worker: Worker | null = null;
   #waiting = 0;
-  /** Ends when what came before has been answered. */
-  #last: Promise<unknown> = Promise.resolve();
+  /** The questions of each asker that wait or are being answered; whose turn is next comes first. */
+  readonly #turns = new Map<string, (() => Promise<void>)[]>();
+  #isAsking = false;
   #idle = new AbortController();
 
   /** `module`: without its ending, which is that of the importing module. */
@@ -53,14 +57,40 @@ export class GuardedThread<Question, Answer> {
 
   /**
    * Asks a question that is loaded when its turn has come, so that what waits is not in memory. Rejects with
-   * {@link NoAnswer}, and whatever loading throws.
+   * {@link NoAnswer}, and whatever loading throws. `asker`: who takes turns with others.
    */
-  ask(load: () => Question | Promise<Question>): Promise<Answer> {
-    if (this.#waiting >= this.#limits.maxWaiting) return Promise.reject(new NoAnswer('busy'));
+  ask(load: () => Question | Promise<Question>, asker = ''): Promise<Answer> {
+    const { maxWaiting, maxOfOne = maxWaiting } = this.#limits;
+    const own = this.#turns.get(asker) ?? [];
+    if (this.#waiting >= maxWaiting || own.length >= maxOfOne) return Promise.reject(new NoAnswer('busy'));
     this.#waiting++;
-    const turn = this.#last.then(async () => this.#askNow(await load()));
-    this.#last = turn.catch(() => {}).finally(() => this.#waiting--);
-    return turn;
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    own.push(async () => {
+      try {
+        resolve(await this.#askNow(await load()));
+      } catch (error) {
+        reject(error);
+      }
+    });
+    this.#turns.set(asker, own);
+    if (!this.#isAsking) void this.#takeTurns();
+    return promise;
+  }
+
+  async #takeTurns(): Promise<void> {
+    this.#isAsking = true;
+    for (const [asker, own] of this.#turns) {
+      // It counts as its asker's until it is answered.
+      await own[0]?.();
+      // Whoever asked lets go of the answer before the next question is loaded.
+      await yieldToLoop();
+      own.shift();
+      this.#waiting--;
+      // Behind all others: a map is gone through in the order of its keys, those set meanwhile included.
+      this.#turns.delete(asker);
+      if (own.length > 0) this.#turns.set(asker, own);
+    }
+    this.#isAsking = false;
   }
 
   /** Ends the thread, and what it is doing. */

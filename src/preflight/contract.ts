@@ -49,6 +49,9 @@ export interface Hop {
 /** Nothing is known of the way. */
 export const NO_WAY: Way = { hops: [], isBulk: false, utf8Address: null };
 
+/** The asker of all who check messages by an operation. */
+export const OPERATORS = 'operators';
+
 /** A message that is not made yet. */
 export interface MailDraft {
   /** As the header has it; empty where it is not known yet. */
@@ -63,12 +66,13 @@ export interface MailDraft {
 export interface Preflight {
   /**
    * Checks a message of this size, whose bytes are loaded when its turn has come: what waits is not in memory. Rejects
-   * with what loading throws.
+   * with what loading throws. `asker`: a key's id, or {@link OPERATORS}; askers take turns, and each may have a few wait.
    */
   message(
     sizeBytes: number,
     load: () => Uint8Array | Promise<Uint8Array>,
     way: Way,
+    asker: string,
   ): Promise<readonly Finding[]>;
   draft(draft: MailDraft): Promise<readonly Finding[]>;
 }

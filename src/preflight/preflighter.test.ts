@@ -16,7 +16,9 @@ const codes = (findings: readonly { readonly code: string }[]) => findings.map((
 
 test('a message and a draft are checked in the thread', async () => {
   const checks = start();
-  expect(codes(await checks.message(LETTER.length, () => LETTER, NO_WAY))).toEqual(['subject-empty']);
+  expect(codes(await checks.message(LETTER.length, () => LETTER, NO_WAY, 'key_1'))).toEqual([
+    'subject-empty',
+  ]);
   const draft = { from: '', subject: '', html: '<p>Hello</p>', text: null };
   expect(codes(await checks.draft(draft))).toEqual(['subject-empty', 'text-missing']);
 });
@@ -24,11 +26,11 @@ test('a message and a draft are checked in the thread', async () => {
 test('what cannot be checked is a finding: too large, too many parts, too many that wait', async () => {
   const checks = start({ maxBytes: 1000, maxWaiting: 1 });
   const unread = () => Promise.reject(new Error('was loaded'));
-  expect(codes(await checks.message(1001, unread, NO_WAY))).toEqual(['unchecked']);
+  expect(codes(await checks.message(1001, unread, NO_WAY, 'key_1'))).toEqual(['unchecked']);
   const held = Promise.withResolvers<Uint8Array>();
-  const first = checks.message(LETTER.length, () => held.promise, NO_WAY);
-  const [second] = await checks.message(LETTER.length, unread, NO_WAY);
-  expect(second?.detail).toMatch(/too many others/);
+  const first = checks.message(LETTER.length, () => held.promise, NO_WAY, 'key_1');
+  const [second] = await checks.message(LETTER.length, unread, NO_WAY, 'key_1');
+  expect(second?.detail).toMatch(/too many messages/);
   held.resolve(LETTER);
   expect(codes(await first)).toEqual(['subject-empty']);
 });
@@ -46,9 +48,11 @@ test('what takes too long is ended, and the next message is checked', async () =
     },
   };
   const checks = start({ timeLimitMs: 1234 }, clock);
-  const [slow] = await checks.message(LETTER.length, () => LETTER, NO_WAY);
+  const [slow] = await checks.message(LETTER.length, () => LETTER, NO_WAY, 'key_1');
   expect(slow?.detail).toMatch(/takes too long/);
-  expect(codes(await checks.message(LETTER.length, () => LETTER, NO_WAY))).toEqual(['subject-empty']);
+  expect(codes(await checks.message(LETTER.length, () => LETTER, NO_WAY, 'key_1'))).toEqual([
+    'subject-empty',
+  ]);
 });
 
 test('what is known of the way is told of what cannot be read, too', async () => {
@@ -61,11 +65,32 @@ test('what is known of the way is told of what cannot be read, too', async () =>
     detail: 'Signed for example.com, which aligns with From.',
   } as const;
   const hops = [{ relay: 'out', type: 'smtp' as const, host: null, maxBytes: 10, alignment }];
-  const found = await start({ maxBytes: 20 }).message(21, () => LETTER, { ...NO_WAY, hops });
+  const found = await start({ maxBytes: 20 }).message(21, () => LETTER, { ...NO_WAY, hops }, 'key_1');
   expect(codes(found)).toEqual(['relay-size', 'unchecked']);
 });
 
 test('a fault of loading is the caller’s', async () => {
   const gone = () => Promise.reject(new Error('gone'));
-  await expect(start().message(10, gone, NO_WAY)).rejects.toThrow('gone');
+  await expect(start().message(10, gone, NO_WAY, 'key_1')).rejects.toThrow('gone');
+});
+
+test('one who has many checked keeps nobody else waiting for more than one of them', async () => {
+  const checks = start({ maxOfOne: 3 });
+  const order: string[] = [];
+  const ask = (asker: string, name: string) =>
+    checks.message(
+      LETTER.length,
+      () => {
+        order.push(name);
+        return LETTER;
+      },
+      NO_WAY,
+      asker,
+    );
+  const many = [1, 2, 3, 4].map((number) => ask('hostile', `hostile ${number}`));
+  const answers = await Promise.all([...many, ask('ordinary', 'ordinary')]);
+  expect(order).toEqual(['hostile 1', 'ordinary', 'hostile 2', 'hostile 3']);
+  expect(answers[3]?.[0]?.detail).toMatch(/too many messages of this sender/);
+  expect(codes(answers[4] ?? [])).toEqual(['subject-empty']);
+  expect(codes(await ask('hostile', 'hostile 5'))).toEqual(['subject-empty']);
 });

@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { GuardedThread, NoAnswer } from '../lib/guarded-thread.ts';
 import { checkMail } from './check.ts';
-import { type Finding, type MailDraft, NO_WAY, type Preflight, type Way } from './contract.ts';
+import { type Finding, type MailDraft, NO_WAY, OPERATORS, type Preflight, type Way } from './contract.ts';
 import type { Mail } from './mail.ts';
 import type { Found, Rule } from './rule.ts';
 import { WAY_RULES } from './way-rules.ts';
@@ -10,8 +10,10 @@ import { WAY_RULES } from './way-rules.ts';
 const MAX_BYTES = 32 * 1024 * 1024;
 /** Messages that may wait; further ones are not checked. */
 const MAX_WAITING = 64;
-/** How long one message may take; no genuine one does. */
-const TIME_LIMIT_MS = 5_000;
+/** Of these, from one asker: a key's hostile messages must not keep others waiting. */
+const MAX_OF_ONE = 4;
+/** How long one message may take; no genuine one does. The thread may have to be started within it. */
+const TIME_LIMIT_MS = 3_000;
 const MEMORY = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
 
 /** What the thread is asked. */
@@ -27,6 +29,7 @@ export type Answer = { readonly findings: readonly Finding[] } | { readonly faul
 export interface PreflighterLimits {
   readonly maxBytes?: number;
   readonly maxWaiting?: number;
+  readonly maxOfOne?: number;
   readonly timeLimitMs?: number;
 }
 
@@ -39,6 +42,7 @@ export class Preflighter implements Preflight {
     this.#maxBytes = limits.maxBytes ?? MAX_BYTES;
     this.#thread = new GuardedThread(new URL('./preflight-worker', import.meta.url), clock, {
       maxWaiting: limits.maxWaiting ?? MAX_WAITING,
+      maxOfOne: limits.maxOfOne ?? MAX_OF_ONE,
       timeLimitMs: limits.timeLimitMs ?? TIME_LIMIT_MS,
       memory: MEMORY,
     });
@@ -48,13 +52,14 @@ export class Preflighter implements Preflight {
     sizeBytes: number,
     load: () => Uint8Array | Promise<Uint8Array>,
     way: Way,
+    asker: string,
   ): Promise<readonly Finding[]> {
     if (sizeBytes > this.#maxBytes) return unchecked(`it has over ${this.#maxBytes} bytes`, sizeBytes, way);
-    return await this.#ask(async () => ({ subject: { bytes: await load() }, way }), sizeBytes, way);
+    return await this.#ask(async () => ({ subject: { bytes: await load() }, way }), sizeBytes, way, asker);
   }
 
   async draft(draft: MailDraft): Promise<readonly Finding[]> {
-    return await this.#ask(() => ({ subject: { draft }, way: NO_WAY }), null, NO_WAY);
+    return await this.#ask(() => ({ subject: { draft }, way: NO_WAY }), null, NO_WAY, OPERATORS);
   }
 
   /** Ends the thread, and what it checks. */
@@ -66,9 +71,10 @@ export class Preflighter implements Preflight {
     load: () => Question | Promise<Question>,
     sizeBytes: number | null,
     way: Way,
+    asker: string,
   ): Promise<readonly Finding[]> {
     try {
-      const answer = await this.#thread.ask(load);
+      const answer = await this.#thread.ask(load, asker);
       return 'findings' in answer ? answer.findings : unchecked(answer.fault, sizeBytes, way);
     } catch (error) {
       if (error instanceof NoAnswer) return unchecked(REASONS[error.why], sizeBytes, way);
@@ -86,7 +92,7 @@ export const UNCHECKED: Omit<Rule, 'find'> = {
 };
 
 const REASONS: Readonly<Record<NoAnswer['why'], string>> = {
-  busy: 'too many others are being checked; try again',
+  busy: 'too many messages of this sender, or of all, are waiting to be checked; try again in a moment',
   too_slow: 'that takes too long',
   died: 'that needs too much memory',
 };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Alignment } from '../domain/alignment.ts';
-import { checkMail, MAX_FINDINGS, MAX_PLACES } from './check.ts';
+import { checkMail } from './check.ts';
 import { type Finding, type Hop, type MailDraft, NO_WAY, type Way } from './contract.ts';
 import { type Mail, mailOfDraft } from './mail.ts';
 import { RULES } from './rules.ts';
@@ -380,32 +380,4 @@ test('every rule has its cases', () => {
 
 test('nothing is found in a good message', () => {
   expect(codes({})).toEqual([]);
-});
-
-test('many places of one rule are told once each up to a limit, and then counted', () => {
-  const images = '<img src="https://example.com/a.png" width="9">\n'.repeat(MAX_PLACES + 3);
-  const told = found(html(images)).filter(({ code }) => code === 'image-alt');
-  expect(told).toHaveLength(MAX_PLACES);
-  expect(told.at(-1)?.detail).toMatch(/There are 3 more places like this\.$/);
-  expect(found(html(images.repeat(90))).find(({ detail }) => detail.includes('more'))?.detail).toMatch(
-    /There are at least 1000 more places like this\.$/,
-  );
-  expect(told.at(0)?.detail).not.toMatch(/more places/);
-});
-
-test('the worst comes first, and there is an end', () => {
-  const severities = found({ subject: '{{x}}', text: null, headers: { 'Reply-To': 'a@gmail.com' } }).map(
-    ({ severity }) => severity,
-  );
-  expect(severities).toEqual(['error', 'warning', 'hint']);
-  const many = Array.from({ length: 20 }, (_, place) => ({
-    code: `c${place}`,
-    severity: 'hint' as const,
-    looksAt: '',
-    finds: '',
-    find: () => Array.from({ length: 10 }, () => ({ where: '', detail: 'x'.repeat(2_000), fix: '' })),
-  }));
-  const all = checkMail(mailWith({}), NO_WAY, many);
-  expect(all).toHaveLength(MAX_FINDINGS);
-  expect(all[0]?.detail).toHaveLength(500);
 });

@@ -7,7 +7,7 @@ import type { Intake, PlannedDelivery } from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { referredIn } from '../../mail/compose.ts';
 import type { Shown } from '../../operations/operation.ts';
-import type { Finding, Preflight, Way } from '../../preflight/contract.ts';
+import { type Finding, OPERATORS, type Preflight, type Way } from '../../preflight/contract.ts';
 import { askingOf } from '../../store/accepting.ts';
 import type { SuppressionList } from '../../store/suppressions.ts';
 import type { verdictSchema } from './answers.ts';
@@ -114,6 +114,7 @@ async function findingsOf(
     sizeBytes,
     () => Buffer.concat(content.chunks, content.sizeBytes).subarray(0, sizeBytes),
     way,
+    submission.keyId ?? OPERATORS,
   );
 }
 

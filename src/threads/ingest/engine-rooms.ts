@@ -38,8 +38,8 @@ export function engineRooms(
     },
     words: { read: rooms.readWords },
     preflight: {
-      message: (sizeBytes: number, bytes: Uint8Array, way: Way) =>
-        rooms.preflight.message(sizeBytes, () => bytes, way),
+      message: (sizeBytes: number, bytes: Uint8Array, way: Way, asker: string) =>
+        rooms.preflight.message(sizeBytes, () => bytes, way, asker),
     },
     outlook: { look: rooms.outlook },
     spool: servedContents(rooms.spool),

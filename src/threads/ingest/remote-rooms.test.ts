@@ -74,14 +74,14 @@ test('a message is checked by the thread that delivers', async () => {
   const way = { hops: [], isBulk: true, utf8Address: null };
   const asked: unknown[] = [];
   const preflight = {
-    message: async (sizeBytes: number, load: () => Uint8Array, given: unknown) => {
-      asked.push(sizeBytes, String(Buffer.from(load())), given);
+    message: async (sizeBytes: number, load: () => Uint8Array, ...given: unknown[]) => {
+      asked.push(sizeBytes, String(Buffer.from(load())), ...given);
       return [];
     },
   };
   const { rooms } = overLine({ preflight });
-  expect(await rooms.preflight.message(2, () => Buffer.from('hi'), way)).toEqual([]);
-  expect(asked).toEqual([2, 'hi', way]);
+  expect(await rooms.preflight.message(2, () => Buffer.from('hi'), way, 'key_1')).toEqual([]);
+  expect(asked).toEqual([2, 'hi', way, 'key_1']);
 });
 
 test('one content past the bound, the one that was read from longest ago is closed', async () => {

@@ -31,8 +31,8 @@ export function remoteRooms(
     requests: room('requests'),
     readWords: (message) => line.ask('words', 'read', [message]) as ReturnType<IngestRooms['readWords']>,
     preflight: {
-      message: async (sizeBytes, load, way) =>
-        (await line.ask('preflight', 'message', [sizeBytes, await load(), way])) as readonly Finding[],
+      message: async (sizeBytes, load, way, asker) =>
+        (await line.ask('preflight', 'message', [sizeBytes, await load(), way, asker])) as readonly Finding[],
     },
     outlook: (messages) => line.ask('outlook', 'look', [messages]) as Promise<LanesSeen>,
     spool: { read: (ref, part = null) => readRemote(ref, part, line) },
