@@ -10,7 +10,7 @@ export const PREFLIGHT_DOC = new URL('../docs/preflight/README.md', import.meta.
 
 const HEAD = `# Preflight: before a message is sent
 
-What may keep a message from being delivered, or from being read as it was meant, as findings:
+Preflight reports what may keep a message from being delivered, or from being read as intended, as findings:
 
 \`\`\`json
 { "code": "image-alt", "severity": "warning", "where": "/html#L42",
@@ -26,7 +26,7 @@ What may keep a message from being delivered, or from being read as it was meant
 
 \`severity\` is \`error\` (it will fail, or reach people broken), \`warning\` (it will for many) or \`hint\` (it may). \`where\` is a JSON
 pointer of the request, with a line where that helps, or a field of the header; it is empty for the whole message. At most
-100 findings are answered, the worst first, and at most 10 of a code.
+100 findings are answered, the worst first, and at most 10 per code.
 
 Nothing is fetched or looked up. There are no lists of words and there is no score: each finding stands for itself, and a rule
 that is not sure says nothing. What clients drop is known from the data of caniemail.com, as of ${SUPPORT_DATE}.

@@ -68,12 +68,12 @@ export const CONTENT_RULES: readonly Rule[] = [
     code: 'gmail-clipping',
     severity: 'warning',
     looksAt: 'HTML',
-    finds: 'so much of it that Gmail cuts it off',
+    finds: 'so much that Gmail clips the message',
     *find({ htmlBytes }) {
       if (htmlBytes <= GMAIL_CLIPS_AT) return;
       const kilobytes = Math.ceil(htmlBytes / 1024);
-      const detail = `The HTML has ${kilobytes} KB; Gmail cuts it off after 102 KB, and hides the rest behind a link.`;
-      const fix = 'Shorten it: leave out comments and unused styles, and write styles that repeat once.';
+      const detail = `The HTML has ${kilobytes} KB; Gmail clips it after 102 KB, and hides the rest behind a link.`;
+      const fix = 'Shorten it: leave out comments and unused styles, and move repeated styles into one rule.';
       yield { where: '/html', detail, fix };
     },
   },
@@ -81,12 +81,12 @@ export const CONTENT_RULES: readonly Rule[] = [
     code: 'html-unread',
     severity: 'hint',
     looksAt: 'HTML',
-    finds: 'more of it than is checked',
+    finds: 'more than is checked',
     *find({ html }) {
       if (html === null || html.cut === null) return;
-      const why = { length: 'is too long', elements: 'has too many elements', depth: 'is nested too deep' };
+      const why = { length: 'is too long', elements: 'has too many elements', depth: 'is nested too deeply' };
       const detail = `The HTML ${why[html.cut]}: only its beginning was checked.`;
-      yield { where: '/html', detail, fix: 'Make it smaller and plainer; clients have such limits, too.' };
+      yield { where: '/html', detail, fix: 'Make it smaller and simpler; clients have such limits, too.' };
     },
   },
 ];

@@ -9,7 +9,7 @@ const MAX_SUBJECT = 70;
 /** Fewer capitals may be abbreviations. */
 const SHOUTED_LETTERS = 12;
 
-/** Mailbox providers for everybody: their domains, and the domains of the servers by which their users send. */
+/** Free mailbox providers: their domains, and the domains of the servers by which their users send. */
 // biome-ignore format: a table
 const FREE_MAIL: readonly { readonly domains: readonly string[]; readonly servers: readonly string[] }[] = [
   { domains: ['gmail.com', 'googlemail.com'], servers: ['gmail.com', 'googlemail.com', 'google.com'] },
@@ -39,7 +39,7 @@ export const HEADER_RULES: readonly Rule[] = [
     code: 'subject-shouted',
     severity: 'hint',
     looksAt: 'Subject',
-    finds: 'capitals alone',
+    finds: 'capitals only',
     *find({ subject }) {
       const letters = subject.match(/\p{L}/gu) ?? [];
       const capitals = letters.filter((letter) => letter !== letter.toLowerCase());
@@ -67,7 +67,7 @@ export const HEADER_RULES: readonly Rule[] = [
     code: 'from-free-mail',
     severity: 'warning',
     looksAt: 'From',
-    finds: 'a mailbox provider for everybody, whose servers do not send this',
+    finds: 'a free mailbox provider whose servers do not send this',
     *find(mail, { hops }) {
       const [author] = mailboxesIn(mail, 'from');
       const free = author === undefined ? undefined : freeMailOf(author);
@@ -80,7 +80,7 @@ export const HEADER_RULES: readonly Rule[] = [
       yield {
         where: 'header:From',
         detail: `From is ${author.address}, but ${author.domain} does not send this message, and receivers can tell.`,
-        fix: 'Send from an address at a domain of your own; people’s answers can go elsewhere, by Reply-To.',
+        fix: 'Send from an address at a domain of your own; replies can go elsewhere, by Reply-To.',
       };
     },
   },
@@ -88,7 +88,7 @@ export const HEADER_RULES: readonly Rule[] = [
     code: 'reply-to-free-mail',
     severity: 'hint',
     looksAt: 'Reply-To',
-    finds: 'a mailbox provider for everybody, while From is elsewhere',
+    finds: 'a free mailbox provider, while From is elsewhere',
     *find(mail) {
       const [author] = mailboxesIn(mail, 'from');
       if (author === undefined || freeMailOf(author) !== undefined) return;
@@ -96,8 +96,8 @@ export const HEADER_RULES: readonly Rule[] = [
       if (free === undefined) return;
       yield {
         where: 'header:Reply-To',
-        detail: `Answers go to ${free.address}, while From is at ${author.domain}: some filters take that for fraud.`,
-        fix: 'Let answers go to a domain of your own, which may forward them.',
+        detail: `Replies go to ${free.address}, while From is at ${author.domain}: some filters treat that as fraud.`,
+        fix: 'Let replies go to a domain of your own, which may forward them.',
       };
     },
   },
@@ -113,7 +113,7 @@ export const HEADER_RULES: readonly Rule[] = [
       yield {
         where: 'header:List-Unsubscribe',
         detail: `This is bulk mail (${why}), but nobody can unsubscribe from it with one click.`,
-        fix: 'Send it with unsubscribe and a stream: Waybill then adds the fields and takes what comes back.',
+        fix: 'Send it with unsubscribe and a stream: Waybill then adds the fields and handles what comes back.',
       };
     },
   },
@@ -132,8 +132,8 @@ export const HEADER_RULES: readonly Rule[] = [
       const lacks = isSecure ? 'List-Unsubscribe-Post: List-Unsubscribe=One-Click' : 'an https link';
       yield {
         where: isSecure ? 'header:List-Unsubscribe-Post' : 'header:List-Unsubscribe',
-        detail: `One cannot unsubscribe with one click (RFC 8058): the header lacks ${lacks}.`,
-        fix: 'Send it with unsubscribe and a stream: Waybill then adds the fields and takes what comes back.',
+        detail: `Recipients cannot unsubscribe with one click (RFC 8058): the header lacks ${lacks}.`,
+        fix: 'Send it with unsubscribe and a stream: Waybill then adds the fields and handles what comes back.',
       };
     },
   },

@@ -27,7 +27,7 @@ export const IMAGE_RULES: readonly Rule[] = [
         yield {
           where: `/html#L${line}`,
           detail: `A picture${namedAs(image)} has no alt: where pictures are blocked, or read aloud, it is missing.`,
-          fix: 'Say in alt what it shows; alt="" where it only decorates.',
+          fix: 'Say in alt what it shows; use alt="" if it is only decoration.',
         };
       }
     },
@@ -43,7 +43,7 @@ export const IMAGE_RULES: readonly Rule[] = [
         if (source === undefined || !/^\s*http:/i.test(source)) continue;
         yield {
           where: `/html#L${line}`,
-          detail: `${shortened(source)} is loaded over http: clients may leave it out, and others can see and change it.`,
+          detail: `${shortened(source)} is loaded over http: clients may not show it, and others can see and change it.`,
           fix: 'Serve it over https.',
         };
       }
@@ -82,7 +82,7 @@ export const IMAGE_RULES: readonly Rule[] = [
       yield {
         where: `/html#L${large.line}`,
         detail:
-          'The message is nearly all picture: where pictures are blocked it says nothing, and filters distrust it.',
+          'The message is mostly a picture: where pictures are blocked it says nothing, and filters distrust it.',
         fix: 'Write what it says as text.',
       };
     },

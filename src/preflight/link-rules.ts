@@ -19,7 +19,7 @@ const ACTIVE: ReadonlySet<string> = new Set(['script', 'iframe', 'frame', 'objec
 /** Scripts that are data, which some clients read. */
 const DATA_SCRIPT = /^application\/(?:ld\+)?json$/i;
 
-/** Rules on what filters and clients take out, or take for fraud. */
+/** Rules on what clients remove, and what filters treat as fraud. */
 export const LINK_RULES: readonly Rule[] = [
   {
     code: 'link-unsafe',
@@ -33,7 +33,7 @@ export const LINK_RULES: readonly Rule[] = [
         const scheme = plain.slice(0, plain.indexOf(':') + 1).toLowerCase();
         yield {
           where: `/html#L${line}`,
-          detail: `A link begins with ${scheme}, which clients take out and filters take for an attack.`,
+          detail: `A link begins with ${scheme}, which clients remove and filters treat as an attack.`,
           fix: 'Link to a page on the web.',
         };
       }
@@ -51,8 +51,8 @@ export const LINK_RULES: readonly Rule[] = [
         if (target === null || shown === null || ownerOf(target) === ownerOf(shown)) continue;
         yield {
           where: `/html#L${line}`,
-          detail: `A link shows ${shown.hostname}, but leads to ${target.hostname}: that is what fraud looks like.`,
-          fix: 'Show words instead of an address, or lead through a host below the domain that is shown.',
+          detail: `A link shows ${shown.hostname}, but leads to ${target.hostname}: phishing looks like that.`,
+          fix: 'Show words instead of an address, or link through a subdomain of the domain that is shown.',
         };
       }
     },
@@ -67,7 +67,7 @@ export const LINK_RULES: readonly Rule[] = [
         if (!ACTIVE.has(name) || (name === 'script' && DATA_SCRIPT.test(attributes['type'] ?? ''))) continue;
         yield {
           where: `/html#L${line}`,
-          detail: `<${name}> is taken out by every client, and makes filters suspicious.`,
+          detail: `<${name}> is removed by every client, and makes filters suspicious.`,
           fix: 'Leave it out, and link to a page that has it.',
         };
       }

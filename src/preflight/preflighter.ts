@@ -88,7 +88,7 @@ export const UNCHECKED: Omit<Rule, 'find'> = {
   code: 'unchecked',
   severity: 'warning',
   looksAt: 'the message',
-  finds: 'one that is too large, or takes too long to be checked',
+  finds: 'one that is too large, or takes too long to check',
 };
 
 const REASONS: Readonly<Record<NoAnswer['why'], string>> = {
@@ -114,7 +114,7 @@ function unchecked(why: string, sizeBytes: number | null, way: Way): Finding[] {
 function uncheckedBecause(why: string): Found {
   return {
     where: '',
-    detail: `What the message says was not checked: ${why}.`,
-    fix: 'Make it smaller and plainer, and check it again.',
+    detail: `The content was not checked: ${why}.`,
+    fix: 'Make it smaller and simpler, and check it again.',
   };
 }

@@ -16,15 +16,19 @@ export const TEXT_RULES: readonly Rule[] = [
     finds: 'HTML without text',
     *find({ text, html }) {
       if (html === null || (text !== null && text.trim() !== '')) return;
-      const fix = 'Send the same as text, too.';
-      yield { where: '/text', detail: 'There is HTML, but no text for those who do not show HTML.', fix };
+      const fix = 'Send the same content as text, too.';
+      yield {
+        where: '/text',
+        detail: 'There is HTML, but no text for readers whose clients do not show HTML.',
+        fix,
+      };
     },
   },
   {
     code: 'text-links',
     severity: 'warning',
     looksAt: 'text, HTML',
-    finds: 'links to other places in one than in the other',
+    finds: 'links that differ between the two',
     *find(mail) {
       const both = bothOf(mail);
       if (both === null) return;
@@ -40,8 +44,8 @@ export const TEXT_RULES: readonly Rule[] = [
       for (const [owner] of lost)
         yield {
           where: '/text',
-          detail: `The text leads to ${owner}; the HTML does not.`,
-          fix: 'Let both lead to the same places.',
+          detail: `The text links to ${owner}; the HTML does not.`,
+          fix: 'Make both link to the same places.',
         };
       const personal = inHtml.find(isPersonal);
       if (inText.length > 0 || personal === undefined) return;
@@ -56,7 +60,7 @@ export const TEXT_RULES: readonly Rule[] = [
     code: 'text-amounts',
     severity: 'warning',
     looksAt: 'text, HTML',
-    finds: 'other amounts of money in one than in the other',
+    finds: 'amounts of money that differ between the two',
     *find(mail) {
       const both = bothOf(mail);
       if (both === null) return;

@@ -7,7 +7,7 @@ const WIDELY_TAKEN = 10_240_000;
 /** Providers whose APIs take addresses in ASCII alone: see `unfitForAscii` in transport/providers. */
 const ASCII_ONLY: ReadonlySet<Hop['type']> = new Set(['ses', 'mailgun', 'graph']);
 
-/** Rules on the way of a message: what its relays take, and whom receivers can tell that it is from. */
+/** Rules on the way of a message: what its relays take, and how receivers can tell who sent it. */
 export const WAY_RULES: readonly Rule[] = [
   {
     code: 'dmarc-not-aligned',
@@ -18,7 +18,7 @@ export const WAY_RULES: readonly Rule[] = [
       for (const { relay, alignment } of hops)
         if (alignment.verdict === 'not_aligned') {
           const { sentence, cure } = halves(alignment.detail);
-          yield { where: 'header:From', detail: `By the relay ${relay}: ${sentence}`, fix: cure };
+          yield { where: 'header:From', detail: `Through the relay ${relay}: ${sentence}`, fix: cure };
         }
     },
   },
@@ -31,7 +31,7 @@ export const WAY_RULES: readonly Rule[] = [
       for (const { relay, alignment } of hops)
         if (alignment.verdict === 'aligned' && alignment.dkim === 'none') {
           const { sentence, cure } = halves(alignment.detail);
-          yield { where: 'header:From', detail: `By the relay ${relay}: ${sentence}`, fix: cure };
+          yield { where: 'header:From', detail: `Through the relay ${relay}: ${sentence}`, fix: cure };
         }
     },
   },
@@ -39,14 +39,14 @@ export const WAY_RULES: readonly Rule[] = [
     code: 'relay-size',
     severity: 'error',
     looksAt: 'size',
-    finds: 'more bytes than the relay takes',
+    finds: 'more bytes than the relay accepts',
     *find({ sizeBytes }, { hops }) {
       for (const { relay, maxBytes } of hops)
         if (sizeBytes !== null && maxBytes !== null && sizeBytes > maxBytes)
           yield {
             where: '',
-            detail: `The relay ${relay} takes at most ${maxBytes} bytes; the message has ${sizeBytes}.`,
-            fix: 'Send links instead of files, or route it by a relay that takes more.',
+            detail: `The relay ${relay} accepts at most ${maxBytes} bytes; the message has ${sizeBytes}.`,
+            fix: 'Send links instead of files, or route it through a relay that accepts more.',
           };
     },
   },
@@ -54,10 +54,10 @@ export const WAY_RULES: readonly Rule[] = [
     code: 'message-size',
     severity: 'hint',
     looksAt: 'size',
-    finds: 'more bytes than many servers take',
+    finds: 'more bytes than many servers accept',
     *find({ sizeBytes }) {
       if (sizeBytes === null || sizeBytes <= WIDELY_TAKEN) return;
-      const detail = `The message has ${sizeBytes} bytes as it is sent; many servers take at most ${WIDELY_TAKEN}.`;
+      const detail = `The message has ${sizeBytes} bytes as it is sent; many servers accept at most ${WIDELY_TAKEN}.`;
       yield { where: '', detail, fix: 'Send links instead of large files.' };
     },
   },
@@ -72,8 +72,8 @@ export const WAY_RULES: readonly Rule[] = [
         if (ASCII_ONLY.has(type))
           yield {
             where: '',
-            detail: `${utf8Address} is not ASCII before the @; ${type}, which the relay ${relay} uses, takes no such address.`,
-            fix: 'Use an address in ASCII, or route it by a relay that speaks SMTP.',
+            detail: `${utf8Address} is not ASCII before the @; ${type}, which the relay ${relay} uses, does not accept such addresses.`,
+            fix: 'Use an address in ASCII, or route it through a relay that speaks SMTP.',
           };
     },
   },

@@ -43,7 +43,7 @@ test('the verdict tells what would be sent and the way each copy would take, but
         code: 'dkim-not-aligned',
         severity: 'hint',
         where: 'header:From',
-        detail: 'By the relay out: Only SPF can align, and forwarding breaks that.',
+        detail: 'Through the relay out: Only SPF can align, and forwarding breaks that.',
         fix: 'Let its mail be signed: waybill domains add example.com.',
       },
     ],
