@@ -21,7 +21,7 @@ export function thrownCodes(): ThrownCode[] {
 
 /** Every text in the source, to find codes that are passed around before they are thrown. */
 export function textsInSource(): ReadonlySet<string> {
-  const paths = sourceFiles('src/{http,ingest,mail,domain,engine,control,app}/**/*.ts');
+  const paths = sourceFiles('src/{http,ingest,mail,domain,engine,control,app,templates}/**/*.ts');
   const inTables = /openapi\/(?:http-problem|problem|fault)-codes\.ts$/;
   const texts = paths
     .filter((path) => !inTables.test(path))

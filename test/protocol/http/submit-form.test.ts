@@ -163,8 +163,7 @@ describe('options', () => {
   test.each([
     'o:unknown',
     'o:skip-verification',
-    't:text',
-    'template',
+    't:version',
     'recipient-variables',
     'amp-html',
     'tags',
