@@ -20,6 +20,8 @@ export type SessionView =
       readonly state: 'signed_in';
       readonly version: string;
       readonly user: SessionUser;
+      /** Nobody has to sign in here, so that there is no signing out, no password and no other session. */
+      readonly resident: boolean;
       /** The session ends after this idle time. */
       readonly idleMs: number;
       /** How to reach the API, as far as the server knows: for examples to paste. */

@@ -181,6 +181,8 @@ export function readRequest<Name extends CallName>(name: Name, body: unknown): S
 /** Facts about this installation for signed-in users. */
 export interface Surroundings {
   readonly version: string;
+  /** Who is signed in without having signed in: the developer whose machine this is. Null: nobody. */
+  readonly resident: Found | null;
   /** `webui.session_timeout_minutes` */
   readonly idleMs: () => number;
   /** How a user of this host name reaches the API and the SMTP listener. */
@@ -208,13 +210,14 @@ export async function sessionView(
   host: string,
   surroundings: Surroundings,
 ): Promise<SessionView> {
-  const { version, idleMs, pointers, firstSteps, isClaimed } = surroundings;
+  const { version, resident, idleMs, pointers, firstSteps, isClaimed } = surroundings;
   if (found === null) return { state: (await isClaimed()) ? 'anonymous' : 'setup' };
   if (found.session.stage === 'second_factor') return { state: 'second_factor' };
   return {
     state: 'signed_in',
     version,
     user: userView(found),
+    resident: found === resident,
     idleMs: idleMs(),
     ...pointers(host),
     firstSteps: await firstSteps.read(),

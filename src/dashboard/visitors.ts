@@ -35,8 +35,6 @@ export interface Visitors {
 
 export interface VisitorsOptions extends CallDeps, Surroundings {
   readonly reception: Reception;
-  /** Who is signed in without having signed in: the developer whose machine this is. Null: nobody. */
-  readonly resident: Found | null;
   /** Identifies this installation in its cookie: letters and digits. */
   readonly instance: string;
   /** `webui.trusted_proxies` */
@@ -100,7 +98,7 @@ export function createVisitors(options: VisitorsOptions): Visitors {
     if (result.kind === 'opened') cookie.give(exchange, result.opened.token);
     if (result.kind === 'ended') cookie.take(exchange);
     if (result.kind === 'same') return await show(exchange, await findOf(exchange, token));
-    return await show(exchange, result.kind === 'opened' ? result.opened : null);
+    return await show(exchange, result.kind === 'opened' ? result.opened : resident);
   };
 
   return {

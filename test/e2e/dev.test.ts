@@ -126,6 +126,12 @@ routes: [{ name: all, match: { recipient_domain: example.net }, via: [out] }]
   // The dashboard, over plain HTTP; but not for a page of another origin.
   const session = await fetch(`${access.dashboard}/api/session`);
   expect(await session.json()).toMatchObject({ state: 'signed_in', user: { role: 'admin' } });
+  const left = await fetch(`${access.dashboard}/api/session/logout`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: access.dashboard },
+    body: '{}',
+  });
+  expect(await left.json(), 'nobody can sign out').toMatchObject({ state: 'signed_in', resident: true });
   const foreign = await fetch(`${access.dashboard}/api/call/listKeys`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', origin: 'http://localhost:3000' },

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { hashSecret } from '../../../src/lib/id.ts';
+import { hashSecret, messageUuid } from '../../../src/lib/id.ts';
 import { attempt, CAPTURED, dropContents } from './deliver.ts';
 import { type Answer, type Ask, MAIL, World } from './world.ts';
 
@@ -271,6 +271,19 @@ describe('a body', () => {
     expect((await list('tests')).messages).toMatchObject([{ Read: true }]);
   });
 
+  test('names messages also as UUIDs, and no others of the key are changed', async () => {
+    const [first, second, third] = [await captured(), await captured(), await captured()];
+    const uuid = messageUuid(first);
+    expect((await put({ IDs: [uuid, 'latest'], Read: true })).text).toBe('ok');
+    expect((await list('tests')).messages.map(({ Read }) => Read)).toEqual([false, false, true]);
+    await put({ IDs: [uuid.toUpperCase(), second], Tags: ['x'] }, '/api/v1/tags');
+    expect((await ask(`/api/v1/message/${first}`)).json).toMatchObject({ Tags: ['x'] });
+    const body = JSON.stringify({ IDs: [uuid, first] });
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': String(body.length) };
+    await ask('/api/v1/messages', { method: 'DELETE', headers, body });
+    expect((await list('tests')).messages.map(({ ID }) => ID)).toEqual([third, second]);
+  });
+
   test.each<[string, readonly unknown[]]>([
     ['that is empty', ['']],
     ['that is too long', ['x'.repeat(129)]],
@@ -304,69 +317,6 @@ describe('a body', () => {
     expect((await list('tests')).total).toBe(1);
     expect((await remove('{"IDs": []}')).text).toBe('ok');
     expect((await list('tests')).total).toBe(0);
-  });
-});
-
-describe('mail that is sent', () => {
-  const MAILPIT = {
-    From: { Email: 'shop@example.com', Name: 'Shop' },
-    To: [{ Email: 'bob@example.org', Name: '' }],
-    Subject: 'Hello',
-    Text: 'Hi.',
-  };
-  const send = (body: object, user = 'tests') =>
-    ask('/api/v1/send', { method: 'POST', headers: { Authorization: basic(user) }, body });
-  async function sent(body: object, user?: string): Promise<Answer> {
-    const answer = send(body, user);
-    await expect.poll(() => world.intake.submissions.length).toBe(1);
-    await attempt(world, CAPTURED);
-    return await answer;
-  }
-
-  test('lies in its box when the answer comes', async () => {
-    const answer = await sent(MAILPIT, 'worker-1');
-    expect([answer.status, answer.json]).toEqual([200, { ID: expect.stringMatching(/^msg_/) }]);
-    expect(world.last).toMatchObject({ box: 'worker-1', test: true, source: 'api' });
-    expect((await list('worker-1')).messages).toMatchObject([{ ID: answer.json['ID'] }]);
-  });
-
-  test('may be empty, as with Mailpit', async () => {
-    await sent({ from: MAILPIT.From, to: MAILPIT.To });
-    expect(world.last).toMatchObject({ header: { from: 'Shop <shop@example.com>', subject: '' } });
-  });
-
-  test('is answered for though the capture takes long', async () => {
-    const answer = send(MAILPIT);
-    await expect.poll(() => world.intake.submissions.length).toBe(1);
-    let done = false;
-    void answer.then(() => {
-      done = true;
-    });
-    const isDone = async () => {
-      await world.clock.advance(1000);
-      return done;
-    };
-    await expect.poll(isDone).toBe(true);
-    expect((await answer).status).toBe(200);
-  });
-
-  test.each<[object, string]>([
-    [{ From: null }, 'From'],
-    [{ To: [{ Email: 'nobody' }] }, 'To[0]'],
-    [{ To: [] }, 'To'],
-    [{ Cc: [{ Email: 'a@example.org' }, { Email: '' }] }, 'Cc[1]'],
-    [{ Bcc: ['x y'] }, 'Bcc[0]'],
-    [{ Headers: { 'Content-Type': 'text/html' } }, 'Headers.Content-Type'],
-    [{ Headers: { A: 1 } }, 'Headers.A'],
-    [{ Tags: [''] }, 'Tags[0]'],
-    [{ Attachments: [{ Content: '%%%', Filename: 'a' }] }, 'Attachments[0].Content'],
-    [{ Attachments: [{ Content: 'aGk=', ContentType: 'x', Filename: 'a' }] }, 'Attachments[0].ContentType'],
-    [{ Extra: 1 }, 'Extra'],
-    [{ Subject: 'a\r\nb' }, 'Subject'],
-  ])('is refused: %j', async (change, field) => {
-    const answer = await send({ ...MAILPIT, ...change });
-    expect([answer.status, answer.json['Error']]).toEqual([400, expect.stringContaining(`${field}: `)]);
-    expect(world.intake.submissions).toEqual([]);
   });
 });
 

@@ -257,7 +257,7 @@ const THEMES: readonly { value: Theme; label: string; icon: typeof Sun }[] = [
 
 /** Who is signed in, and what concerns them alone: account, theme, help, signing out. */
 function AccountMenu({ onHelp }: { readonly onHelp: () => void }) {
-  const { user } = useSession();
+  const { user, resident } = useSession();
   const theme = useTheme();
   const leave = useSessionAct('logout', { onDone: setSession });
   return (
@@ -282,13 +282,17 @@ function AccountMenu({ onHelp }: { readonly onHelp: () => void }) {
         </button>
       }
     >
-      <MenuLink icon={UserRound} label="Your account" to="/account" />
+      {!resident && <MenuLink icon={UserRound} label="Your account" to="/account" />}
       <MenuLink icon={Footprints} label="First steps" to="/first-steps" />
       <MenuItem icon={CircleHelp} label="Keys and help" onSelect={onHelp} />
       <MenuLine />
       <MenuChoices label="Theme" value={theme} choices={THEMES} onChange={setTheme} />
-      <MenuLine />
-      <MenuItem icon={LogOut} label="Sign out" onSelect={() => leave.mutate({})} />
+      {!resident && (
+        <>
+          <MenuLine />
+          <MenuItem icon={LogOut} label="Sign out" onSelect={() => leave.mutate({})} />
+        </>
+      )}
     </Menu>
   );
 }

@@ -2,12 +2,14 @@ import { z } from 'zod';
 import { isTag, type MessageRecord } from '../../../domain/message.ts';
 import { readWholeBody } from '../../../http/body.ts';
 import { parseJson } from '../../../http/json.ts';
+import { Problem } from '../../../http/problem.ts';
+import { readMessageId } from '../../../lib/id.ts';
 import type { InboxMark } from '../../../store/acting.ts';
 import type { Call } from '../call.ts';
 import { anyCase } from '../json-object.ts';
 import { checked } from '../providers/submitting.ts';
 import { requireType } from '../read-fields.ts';
-import { accountOf } from './account.ts';
+import { type Account, accountOf } from './account.ts';
 import { filterOf, type MailpitDeps, newestOf, searched } from './mailbox.ts';
 import { conditionsIn, conditionsOf, countTags } from './reading.ts';
 import { badRequest } from './refusals.ts';
@@ -59,7 +61,7 @@ export async function deleteMessages(call: Call, deps: MailpitDeps): Promise<voi
 /** Deletes the messages that a query finds. A query without a condition would delete all, so it is refused. */
 export async function deleteFound(call: Call, deps: MailpitDeps): Promise<void> {
   const conditions = conditionsIn(call);
-  if (conditions.length === 0) throw badRequest('Error: no search query');
+  if (conditions.length === 0) throw badRequest('no search query');
   const all = await newestOf(accountOf(call), deps);
   await discard(call, await searched(all, conditions, deps, call.exchange.signal), deps);
 }
@@ -113,16 +115,35 @@ function unique(tags: readonly string[]): string[] {
   return [...found.values()];
 }
 
-/** The messages of the account with these ids; all without any. */
+/** The messages of the account with these ids, also as UUIDs, however old; the newest of all without any. */
 async function messagesOf(
   call: Call,
   wanted: readonly string[] | null | undefined,
   deps: MailpitDeps,
 ): Promise<MessageRecord[]> {
-  const messages = await newestOf(accountOf(call), deps);
-  if (wanted == null || wanted.length === 0) return messages;
-  const named = new Set(wanted);
-  return messages.filter(({ id }) => named.has(id));
+  const account = accountOf(call);
+  if (wanted == null || wanted.length === 0) return await newestOf(account, deps);
+  const found: MessageRecord[] = [];
+  for (const id of new Set(wanted.map(readMessageId))) {
+    if (call.exchange.signal.aborted) break;
+    const message = id === null ? null : await messageOf(id, account, deps);
+    if (message !== null) found.push(message);
+  }
+  return found;
+}
+
+/** The captured message with this id; null if the account has none. */
+async function messageOf(
+  id: string,
+  account: Account,
+  { captured }: MailpitDeps,
+): Promise<MessageRecord | null> {
+  try {
+    return (await captured.find(id, account.keyId, filterOf(account))).message;
+  } catch (error) {
+    if (error instanceof Problem && error.status === 404) return null;
+    throw error;
+  }
 }
 
 async function mark(call: Call, marks: readonly InboxMark[], { acts }: MailpitDeps): Promise<void> {

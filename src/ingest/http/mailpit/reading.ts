@@ -38,7 +38,7 @@ export async function searchMessages(call: Call, deps: MailpitDeps): Promise<voi
 /** The conditions of a request's query. Throws the problem 400, without a query too. */
 export function conditionsIn({ exchange: { query } }: Call): readonly Condition[] {
   const text = query.get('query')?.trim() ?? '';
-  if (text === '') throw badRequest('Error: no search query');
+  if (text === '') throw badRequest('no search query');
   return conditionsOf(text, query.get('tz'));
 }
 

@@ -38,7 +38,7 @@ const mailSchema = anyCase({
 
 type Mail = z.infer<typeof mailSchema>;
 
-/** Takes a message into the box of its sender, and answers when it lies there. */
+/** Takes a message into the box of its sender, and answers when it lies there, unless it comes there later. */
 export async function sendMail(call: Call, deps: MailpitDeps): Promise<void> {
   const { box } = accountOf(call);
   const outcome = await takeOne(call, deps, async (budget) => {
@@ -56,7 +56,10 @@ export async function sendMail(call: Call, deps: MailpitDeps): Promise<void> {
 const CAPTURE_MS = 5000;
 const REREAD_MS = 500;
 
-/** Resolves when a message is captured, or is not for a while. */
+/**
+ * Resolves when a message is captured, or is not for a while: a recipient may ask for a late outcome, of which there is
+ * nothing to await.
+ */
 async function captured({ exchange }: Call, id: string, deps: MailpitDeps): Promise<void> {
   const watch = deps.watchers.watch(id);
   if (watch === null) return;
@@ -66,6 +69,8 @@ async function captured({ exchange }: Call, id: string, deps: MailpitDeps): Prom
     const detail = await deps.views.message(id);
     const leftMs = deadline - deps.clock.mono();
     if (detail === null || isFinal(detail.message.status) || watch.stopped || leftMs <= 0) break;
+    const now = deps.clock.wall();
+    if (detail.recipients.some(({ dueAt }) => dueAt !== null && dueAt > now)) break;
     await watch.wake.wait(deps.clock, Math.min(leftMs, REREAD_MS));
   }
   watch.stop();

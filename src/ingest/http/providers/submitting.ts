@@ -160,7 +160,8 @@ const MAX_TOLD = 20;
 
 /** Faults as one text, for who reads no pointers: `/attachments/0/content` is `attachments[0].content`. */
 export function faultsText(faults: readonly FieldFault[]): string {
-  return faults.slice(0, MAX_TOLD).map(faultText).join('; ');
+  const texts = faults.slice(0, MAX_TOLD).map(faultText);
+  return texts.reduce((all, text) => `${all}${all.endsWith('.') ? ' ' : '; '}${text}`);
 }
 
 function faultText({ pointer, detail }: FieldFault): string {

@@ -20,14 +20,16 @@ const ROLES = {
 
 /** One's own account: password, second factor, sessions. */
 export function AccountPage() {
-  const { user } = useSession();
+  const { user, resident } = useSession();
   return (
     <Page title="Your account" note={`${user.name}. ${ROLES[user.role]}`} narrow>
-      <div className="space-y-5">
-        <PasswordCard />
-        <SecondFactorCard />
-        <OwnSessionsCard />
-      </div>
+      {!resident && (
+        <div className="space-y-5">
+          <PasswordCard />
+          <SecondFactorCard />
+          <OwnSessionsCard />
+        </div>
+      )}
     </Page>
   );
 }
