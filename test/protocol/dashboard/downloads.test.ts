@@ -93,7 +93,7 @@ test('a draft is shown in a frame in which one script runs, and nothing else, wi
   const { ask } = await startDashboard();
   const { status, headers, body: text } = await ask({ path: '/preview/draft', headers: COOKIE });
   expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
-  const [, script = ''] = /<script>([^]*)<\/script>/.exec(text) ?? [];
+  const [, script = ''] = /<script>(.*)<\/script>/s.exec(text) ?? [];
   const hash = createHash('sha256').update(script).digest('base64');
   expect(String(headers['content-security-policy']).split('; ')).toEqual([
     'sandbox allow-scripts',
