@@ -620,7 +620,7 @@ export interface Template {
   readonly updatedAt: string;
   /** The template of the HTML; null: there is none. */
   readonly html: string | null;
-  /** The template of the text; null: with HTML, the text is made of that. */
+  /** The template of the text; null: with HTML, the text is made from that. */
   readonly text: string | null;
   /** Values that it is shown with to those who edit it. */
   readonly sample: Readonly<Record<string, unknown>>;

@@ -67,7 +67,7 @@ test('a version is saved only over the newest one', async () => {
   await operations.saveTemplate({ ...WELCOME, subject: 'a', basedOn: 1 });
   await expect(operations.saveTemplate({ ...WELCOME, basedOn: 1 })).rejects.toMatchObject({
     ...refused,
-    message: 'This was made of version 1 of welcome, but version 2 is the newest.',
+    message: 'This was based on version 1 of welcome, but version 2 is the newest.',
   });
 });
 
@@ -78,6 +78,7 @@ test.each([
   ['a NUL', { html: 'a\0' }, 'html: Must be text, without NUL.'],
   ['half a character', { subject: '\ud83d' }, 'subject: Must be text'],
   ['a large sample', { sample: { a: 'b'.repeat(65_536) } }, 'sample: Must have at most 65536 characters'],
+  ['a text without anything', { text: '' }, 'text: It is empty; leave it out (null)'],
   ['the form of an id', { alias: 'tpl_01kaj3v7q80000000000000kqr' }, 'alias: Must not look like an id.'],
 ])('%s is refused', async (_, change, message) => {
   await expect(operations.saveTemplate({ ...WELCOME, ...change, basedOn: null })).rejects.toMatchObject({

@@ -85,6 +85,12 @@ function faultsOf({ subject, html, text, sample = {} }: RequestOf<'saveTemplate'
   );
   if ((html ?? '') === '' && (text ?? '') === '')
     faults.push({ pointer: '/text', code: 'required', detail: 'A template needs HTML or text, or both.' });
+  else if (text === '')
+    faults.push({
+      pointer: '/text',
+      code: 'required',
+      detail: 'It is empty; leave it out (null), and it is made from the HTML.',
+    });
   if (/[\r\n]/.test(subject))
     faults.push({ pointer: '/subject', code: 'subject_value', detail: 'Must be one line.' });
   for (const [field, source] of Object.entries({ subject, html, text } satisfies TemplateTexts))
@@ -162,7 +168,7 @@ async function notNewest(
   const detail =
     basedOn === null
       ? `There is a template ${alias} already, in version ${version}.`
-      : `This was made of version ${basedOn} of ${alias}, but version ${version} is the newest.`;
+      : `This was based on version ${basedOn} of ${alias}, but version ${version} is the newest.`;
   return refusal(409, 'template_changed', detail);
 }
 

@@ -19,8 +19,8 @@ export interface Templates {
   publishedTemplate(which: string): Promise<PublishedTemplate | null>;
   /**
    * Saves a version, the first one of a new template where `basedOn` is null; that must be the newest one otherwise.
-   * Without a difference to it nothing is saved, whatever `basedOn` is: a repeat is harmless. Of old versions those beyond the bound are removed, but for the
-   * published one.
+   * Without a difference to it nothing is saved, whatever `basedOn` is: a repeat is harmless. Of old versions those
+   * beyond the bound are removed, but for the published one.
    */
   saveTemplate(saved: SavedTemplate, basedOn: number | null, bounds: TemplateBounds): Promise<SavedAs>;
   /** Says which version is sent from now on; null: none. */

@@ -27,7 +27,7 @@ import { fieldsFromJson } from './schema.ts';
 import { buildSubmission } from './submission.ts';
 import { submissionContext } from './submission-context.ts';
 import { asksForTemplate, withTemplate } from './templating.ts';
-import { filePointers, verdictOf } from './verdict.ts';
+import { givenPlaces, verdictOf } from './verdict.ts';
 
 /**
  * `POST /api/v1/messages/batch` (contract §2): many submissions in one request. Each is accepted or refused by itself;
@@ -145,7 +145,7 @@ async function judgeOne(
     const context = submissionContext(call, key === null ? null : keyInBatch(key, index), deps);
     const submission = await inSlices(buildSubmission({ ...read, whole: 'The message' }, context, limits));
     if (!read.fields.dryRun) return { index, submission };
-    return { index, verdict: await verdictOf(submission, deps, filePointers(read)) };
+    return { index, verdict: await verdictOf(submission, deps, givenPlaces(read)) };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     if (error.code === 'malformed_json' || error.code === 'invalid_utf8')

@@ -111,6 +111,8 @@ export interface ReadFields {
   readonly ownSubject?: boolean;
   /** The subject as given, if a template's may have taken its place. */
   readonly givenSubject?: string;
+  /** The template and values as given, if what they say is among the fields: repeats are compared by them. */
+  readonly asked?: { readonly template: string; readonly variables: Readonly<Record<string, unknown>> };
   /** The send time as given, if it counts from now: repeats are compared by this text. */
   readonly relativeSendAt?: string;
 }

@@ -11,7 +11,7 @@ import type { Call } from './call.ts';
 import type { InProgress } from './idempotency.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
 import type { TemplatingDeps } from './templating.ts';
-import { type FilePointers, type Verdict, type VerdictDeps, verdictOf, withSuppressed } from './verdict.ts';
+import { type GivenPlaces, type Verdict, type VerdictDeps, verdictOf, withSuppressed } from './verdict.ts';
 
 /** From checked submissions to receipts: the engine's answers in the client's terms. */
 
@@ -44,7 +44,7 @@ export type ReadRequest =
       readonly submission: Submission;
       readonly dryRun: boolean;
       readonly ofTemplate?: boolean;
-      readonly files?: FilePointers;
+      readonly given?: GivenPlaces;
     }
   | { readonly receipt: Receipt };
 
@@ -84,7 +84,7 @@ export async function takeOne(
     // What a template says was no part of the body, and so were copies.
     if (submission.copies !== undefined || request.ofTemplate === true)
       reserveMore(call.exchange, budget, submission.content.sizeBytes);
-    if (request.dryRun) return { kind: 'verdict', verdict: await verdictOf(submission, deps, request.files) };
+    if (request.dryRun) return { kind: 'verdict', verdict: await verdictOf(submission, deps, request.given) };
     await call.checkKey();
     const receipt = await deps.inProgress.alone(id, submission.idempotency?.key ?? null, () =>
       handOver(submission, deps),

@@ -155,7 +155,7 @@ function* composeChecked(checked: Checked, messageId: string, context: Submissio
 }
 
 /** Hashes the parsed submission, so that notation and media type make no difference. */
-function* hashOf(checked: Checked, { relativeSendAt, givenSubject }: ReadFields): Sliced<string> {
+function* hashOf(checked: Checked, { relativeSendAt, givenSubject, asked }: ReadFields): Sliced<string> {
   const { from, to, cc, bcc, fields, tags, metadata, priority } = checked;
   const attachments: unknown[] = [];
   for (const { content, contentType, ...named } of checked.attachments)
@@ -163,7 +163,7 @@ function* hashOf(checked: Checked, { relativeSendAt, givenSubject }: ReadFields)
   const headers = fields.headers.map(([name, value]) => [name.toLowerCase(), value] as const);
   return digestOfJson('fields', [
     [from, to, cc, bcc],
-    ...(yield* contentCompared(fields, givenSubject)),
+    ...(yield* contentCompared({ ...fields, ...asked }, givenSubject)),
     attachments,
     tags,
     // The time itself, however written; a past time still differs from none. What counts from now is another at each repeat.
@@ -184,7 +184,7 @@ function* contentCompared(
 ): Sliced<readonly unknown[]> {
   if (template === null) return [subject, yield* digestible(text), yield* digestible(html)];
   const values = JSON.stringify(sortedValues(variables ?? {}));
-  return [['template', template, yield* digestible(values), givenSubject]];
+  return [['template', template.toLowerCase(), yield* digestible(values), givenSubject]];
 }
 
 const NOTHING = new Uint8Array(0);

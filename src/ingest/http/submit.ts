@@ -11,7 +11,7 @@ import { readFields, requireType } from './read-fields.ts';
 import { buildSubmission } from './submission.ts';
 import { submissionContext } from './submission-context.ts';
 import { asksForTemplate, withTemplate } from './templating.ts';
-import { filePointers, willBeSigned } from './verdict.ts';
+import { givenPlaces, willBeSigned } from './verdict.ts';
 
 /** `POST /api/v1/messages`: turns a request into a submission, and the submission into a message (contract §2). */
 
@@ -41,7 +41,7 @@ export async function readSubmission(
   const submission = await inSlices(buildSubmission(whole, context, limits, given.faults));
   refuseOtherwiseSigned(read, submission, deps);
   const ofTemplate = read.fields.template !== null;
-  return { submission, dryRun, ofTemplate, ...(dryRun && { files: filePointers(whole) }) };
+  return { submission, dryRun, ofTemplate, ...(dryRun && { given: givenPlaces(whole) }) };
 }
 
 /** Throws a `Problem` 400 if the client asks for a signature that we cannot make, or for none where we sign. */

@@ -39,7 +39,7 @@ export const templateSchema = templateSummarySchema.extend({
   version: version.describe('The version whose texts these are.'),
   subject: z.string().describe('The template of the subject.'),
   html: z.string().nullable().describe('The template of the HTML; null: there is none.'),
-  text: z.string().nullable().describe('The template of the text; null: with HTML, the text is made of that.'),
+  text: z.string().nullable().describe('The template of the text; null: with HTML, the text is made from that.'),
   sample: values.describe('Values that it is shown with to those who edit it.'),
   versions: z.array(templateVersionSchema).describe('What is kept of its history, newest first.'),
 }).describe('A template with the texts of one of its versions. All members are always present.');
@@ -58,7 +58,7 @@ export const templateFaultSchema = z.object({
 export const renderedTemplateSchema = z.object({
   subject: z.string().nullable().describe('Null: it cannot be made; see `faults`.'),
   html: z.string().nullable().describe('Null: there is none, or it cannot be made.'),
-  text: z.string().nullable().describe('Null: there is none, or it cannot be made. Where the template has HTML alone, it is made of that.'),
+  text: z.string().nullable().describe('Null: there is none, or it cannot be made. Where the template has HTML alone, it is made from that.'),
   faults: z.array(templateFaultSchema).describe('At most 20.'),
   missing: z.array(z.string()).describe('Names without a value, each once, such as `customer.name`. They are left in the texts as they stand in the template; a message with one is refused.'),
 }).describe('What a template says with these values. All members are always present.');

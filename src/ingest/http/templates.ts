@@ -1,20 +1,23 @@
 import { z } from 'zod';
 import { MAX_TEMPLATE_TEXT } from '../../domain/template.ts';
+import { Problem } from '../../http/problem.ts';
 import type { Budget } from '../../lib/budget.ts';
 import { PUBLISHED_TEMPLATE, SAVED_TEMPLATE, type TemplateOperations } from '../../operations/templates.ts';
 import type { AdminDoor } from '../service.ts';
 import type { Call } from './call.ts';
 import { type ObjectBounds, readObject } from './json-object.ts';
+import type { IngestOptions } from './options.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
 import { readNoBody } from './read-fields.ts';
 
-/** `/api/v1/templates`: what messages are made of. The operations do it, as for people. */
+/** `/api/v1/templates`: what messages are made from. The operations do it, as for people. */
 
 /** What the endpoints need. */
 export interface TemplateDeps {
   readonly admin: AdminDoor;
   /** Bytes of bodies in memory. */
   readonly budget: Budget;
+  readonly options: Pick<IngestOptions, 'keyless'>;
 }
 
 const { html, text, basedOn } = SAVED_TEMPLATE;
@@ -74,6 +77,7 @@ export async function answerTemplate(call: Call, deps: TemplateDeps): Promise<vo
 
 /** Saves a version. */
 export async function answerTemplateSaving(call: Call, deps: TemplateDeps): Promise<void> {
+  refuseTestKey(call, deps);
   const request = await readObject(call, templateToSaveSchema, BOUNDS, deps.budget);
   await call.checkKey();
   const saved = await ask('saveTemplate', call, deps, { alias: named(call), ...request });
@@ -82,6 +86,7 @@ export async function answerTemplateSaving(call: Call, deps: TemplateDeps): Prom
 
 /** Says which version is sent. */
 export async function answerTemplatePublication(call: Call, deps: TemplateDeps): Promise<void> {
+  refuseTestKey(call, deps);
   const request = await readObject(call, templateToPublishSchema, BOUNDS, deps.budget);
   await call.checkKey();
   call.exchange.json(200, await ask('publishTemplate', call, deps, { alias: named(call), ...request }));
@@ -100,11 +105,20 @@ export async function answerTemplateRendering(call: Call, deps: TemplateDeps): P
 
 /** Deletes a template. */
 export async function answerTemplateRemoval(call: Call, deps: TemplateDeps): Promise<void> {
+  refuseTestKey(call, deps);
   const { exchange, caller } = call;
   await readNoBody(exchange, deps.budget.share(caller.key.id));
   readParameters(exchange.query, NO_PARAMETERS);
   await ask('deleteTemplate', call, deps, { alias: named(call) });
   exchange.empty(204);
+}
+
+/** Live mail is made from the same templates, and test keys are in many hands; `waybill dev` has no live mail. */
+function refuseTestKey({ caller }: Call, { options }: TemplateDeps): void {
+  if (caller.key.mode !== 'test' || options.keyless !== null) return;
+  const detail =
+    'A test key may see and render templates; live mail is made from them, so only a live key changes them.';
+  throw new Problem(409, 'test_key', detail);
 }
 
 function named({ params }: Call): string {

@@ -42,10 +42,24 @@ test('no more are kept than 500, nor of more characters than 16 MiB', async () =
   const many = new RenderableTemplates(sourceOf('x').source);
   for (let i = 0; i < 600; i++) await many.published(`t${i}`);
   expect(many.cached.templates).toBe(500);
+  const parts = new RenderableTemplates(sourceOf('{{a}}'.repeat(10_000)).source);
+  for (let i = 0; i < 20; i++) await parts.published(`t${i}`);
+  expect(parts.cached.templates).toBe(12);
   const large = new RenderableTemplates(sourceOf('x'.repeat(512 * 1024)).source);
   for (let i = 0; i < 40; i++) await large.published(`t${i}`);
   expect(large.cached.templates).toBe(31);
   expect(large.cached.characters).toBeLessThanOrEqual(16 * 1024 * 1024);
+});
+
+test('a version that another one replaces while it is read is asked for again', async () => {
+  const { source, published } = sourceOf('x');
+  const read = source.template;
+  source.template = async (which, version) => {
+    if (version === 2) return await read(which, version);
+    published.set('a', 2);
+    return await read('gone', version).then(() => null as never);
+  };
+  expect(await new RenderableTemplates(source).published('a')).toMatchObject({ textOfHtml: false });
 });
 
 test('values in a text are one JSON object, not too deep', () => {

@@ -2,7 +2,7 @@ import type { TemplateTexts, TemplateValues } from '../../domain/template.ts';
 import { parseJson } from '../../http/json.ts';
 import { type FieldFault, Problem, pointerToken, quote } from '../../http/problem.ts';
 import type { StoredTemplate, Templates } from '../../store/templates.ts';
-import { type CompiledTemplate, compileTemplate } from '../../templates/compile.ts';
+import { type CompiledTemplate, compileTemplate, type Part } from '../../templates/compile.ts';
 import type { TemplateFault } from '../../templates/language.ts';
 import { type MissingValue, renderTemplate } from '../../templates/render.ts';
 import type { FieldName, ReadFields } from './fields.ts';
@@ -113,6 +113,8 @@ function withoutTexts(read: ReadFields, faults: readonly FieldFault[]): ReadFiel
 /** A cache of templates that have been read: so many, of so many characters together. */
 const MAX_CACHED = 500;
 const MAX_CHARACTERS = 16 * 1024 * 1024;
+/** What a part takes beside its characters, counted in these. */
+const PART = 130;
 
 /** Published templates, each version read once. */
 export class RenderableTemplates {
@@ -131,6 +133,12 @@ export class RenderableTemplates {
 
   /** The published version of a template, by its alias or id. */
   async published(which: string): Promise<CompiledTemplate | keyof typeof WHY_NOT> {
+    // A version that was published may be removed once another one is.
+    return (await this.#published(which)) ?? (await this.#published(which)) ?? 'template_not_found';
+  }
+
+  /** Null: the version is gone that was published a moment ago. */
+  async #published(which: string): Promise<CompiledTemplate | keyof typeof WHY_NOT | null> {
     const found = await this.#source.publishedTemplate(which);
     if (found === null) return 'template_not_found';
     const { id, version } = found;
@@ -139,8 +147,7 @@ export class RenderableTemplates {
     const cached = this.#cached.get(key);
     if (cached !== undefined) return cached.template;
     const stored = await this.#source.template(id, version);
-    // It was removed, or replaced, meanwhile.
-    if (stored === null) return 'template_not_found';
+    if (stored === null) return null;
     const { template } = compileTemplate(stored);
     this.#keep(key, template, stored);
     return template;
@@ -148,7 +155,9 @@ export class RenderableTemplates {
 
   #keep(key: string, template: CompiledTemplate, { subject, html, text }: StoredTemplate): void {
     if (this.#cached.has(key)) return;
-    const characters = subject.length + (html?.length ?? 0) + (text?.length ?? 0);
+    const parts = [template.subject, template.html, template.text].map((one) => partsIn(one ?? []));
+    const written = subject.length + (html?.length ?? 0) + (text?.length ?? 0);
+    const characters = written + PART * parts.reduce((all, some) => all + some, 0);
     this.#cached.set(key, { template, characters });
     this.#characters += characters;
     for (const [oldest, { characters: freed }] of this.#cached) {
@@ -157,6 +166,10 @@ export class RenderableTemplates {
       this.#characters -= freed;
     }
   }
+}
+
+function partsIn(parts: readonly Part[]): number {
+  return parts.reduce((all, part) => all + ('parts' in part ? partsIn(part.parts) : 0), parts.length);
 }
 
 /** As of a whole body; a text of values is part of one. */

@@ -37,12 +37,12 @@ export interface VerdictDeps {
 
 /**
  * The verdict on a checked submission. Changes nothing. Every sender may ask for it, so it hides the state of relays,
- * which `routes/explain` shows. `files`: see {@link filePointers}.
+ * which `routes/explain` shows. `given`: see {@link givenPlaces}.
  */
 export async function verdictOf(
   submission: Submission,
   deps: VerdictDeps,
-  files: FilePointers = [],
+  given: GivenPlaces = { files: [], template: null },
 ): Promise<Verdict> {
   const plan = await deps.intake.plan(submission);
   const suppressed = await suppressedIn(submission, deps);
@@ -67,26 +67,42 @@ export async function verdictOf(
     }),
     findings: (await findingsOf(submission, mail, captured ? null : plan, deps)).map((finding) => ({
       ...finding,
-      where: asGiven(finding.where, files),
+      ...asGiven(finding, given),
     })),
   };
 }
 
-/** Where the client gave each file, as a pointer, in the order in which the message has them. */
-export type FilePointers = readonly string[];
+/** Where the client gave each file, as a pointer, in the order in which the message has them; and its template. */
+export interface GivenPlaces {
+  readonly files: readonly string[];
+  /** Null: it said itself what the message says. */
+  readonly template: string | null;
+}
 
-/** See {@link FilePointers}; of a message made of these fields. */
-export function filePointers({ fields, pointTo }: Pick<ReadFields, 'fields' | 'pointTo'>): FilePointers {
+/** See {@link GivenPlaces}; of a message made from these fields. */
+export function givenPlaces({ fields, pointTo }: Pick<ReadFields, 'fields' | 'pointTo'>): GivenPlaces {
   const { html, attachments } = fields;
   const first = referredIn(html, attachments);
   const written = [...first, ...attachments.filter((file) => !first.includes(file))];
-  return written.map((file) => pointTo('attachments', attachments.indexOf(file)));
+  return {
+    files: written.map((file) => pointTo('attachments', attachments.indexOf(file))),
+    template: fields.template === null ? null : pointTo('template'),
+  };
 }
 
-/** Where a finding is, as the client knows it: files have another order in the message, and another name in a form. */
-function asGiven(where: string, files: FilePointers): string {
+/**
+ * Where a finding is, as the client knows it: files have another order in the message, and another name in a form; and
+ * what a template says is in none of the request's fields.
+ */
+function asGiven({ where, detail }: Finding, { files, template }: GivenPlaces): Partial<Finding> {
+  const [, text, line] = /^\/(subject|html|text)(?:#L(\d+))?$/.exec(where) ?? [];
+  if (text !== undefined) {
+    if (template === null) return {};
+    const at = line === undefined ? text : `${text}, line ${line} as rendered`;
+    return { where: template, detail: `${detail} (${at})` };
+  }
   const [, place] = /^\/attachments\/(\d+)$/.exec(where) ?? [];
-  return files[Number(place)] ?? where;
+  return { where: files[Number(place)] ?? where };
 }
 
 /** What the checks find; mail that is captured, where `plan` is null, is judged as if it were sent. */

@@ -96,7 +96,7 @@ export const TEMPLATES: Subject<Templates> = {
       }
       const newest = yield* versionOf(former.id, former.version);
       // So a repeat of what was saved is harmless, whatever it was based on.
-      if (newest !== null && former.name === saved.name && hasSameTexts(newest, saved)) return 'unchanged';
+      if (newest !== null && former.name === saved.name && isSameVersion(newest, saved)) return 'unchanged';
       if (basedOn !== former.version) return 'not_newest';
       const version = former.version + 1;
       yield* addVersion(former.id, version, saved);
@@ -115,6 +115,8 @@ export const TEMPLATES: Subject<Templates> = {
       return 'published';
     },
     *removeTemplate(which) {
+      // So that no version is saved meanwhile, and left without its template.
+      yield* alone(sql`templates`);
       yield* send`DELETE FROM template_versions
         WHERE template IN (SELECT id FROM templates WHERE ${named(which)})`;
       return (yield* run`DELETE FROM templates WHERE ${named(which)}`) > 0;
@@ -152,7 +154,7 @@ function addVersion(template: string, version: number, saved: SavedTemplate): Wo
   return send`INSERT INTO template_versions (${VERSION.names}) VALUES (${VERSION.values(row)})`;
 }
 
-function hasSameTexts(row: VersionRow, saved: TemplateTexts & Pick<SavedTemplate, 'sample'>): boolean {
+function isSameVersion(row: VersionRow, saved: TemplateTexts & Pick<SavedTemplate, 'sample'>): boolean {
   return (
     row.subject === saved.subject &&
     row.html === saved.html &&

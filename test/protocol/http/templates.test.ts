@@ -31,6 +31,24 @@ const faultsOf = async (fields: object) => {
   return errors.map(({ pointer, code, detail }) => `${pointer} ${code}: ${detail}`);
 };
 
+test('a test key sees and renders what live mail says, and changes none of it', async () => {
+  const test = await world.key({ id: 'tester', mode: 'test', scopes: ['templates:read', 'templates:write'] });
+  const path = '/api/v1/templates/welcome';
+  const asks = [
+    { method: 'GET', path },
+    { method: 'POST', path: `${path}/render`, body: {} },
+    { method: 'PUT', path, body: { name: 'x', subject: 'x', text: 'x', basedOn: 1 } },
+    { method: 'POST', path: `${path}/publish`, body: { version: null } },
+    { method: 'DELETE', path },
+  ];
+  const told: unknown[] = [];
+  for (const ask of asks) {
+    const { status, json } = await world.ask({ ...ask, key: test });
+    told.push(json['code'] ?? status);
+  }
+  expect(told).toEqual([200, 200, 'test_key', 'test_key', 'test_key']);
+});
+
 describe('a message of a template', () => {
   test('is stored as it is rendered: subject, HTML, and text made of that', async () => {
     expect((await post({})).status).toBe(202);
@@ -115,6 +133,8 @@ describe('a message of a template', () => {
     const second = await again({ b: { d: 2, c: 1 }, a: 1 });
     expect([second.status, second.json['id']]).toEqual([202, first.json['id']]);
     expect((await again({ a: 2, b: { c: 1, d: 2 } })).status).toBe(409);
+    const inCapitals = { template: 'ANEW', variables: { a: 1, b: { c: 1, d: 2 } } };
+    expect((await post(inCapitals, { 'Idempotency-Key': 'template-1' })).json['id']).toBe(first.json['id']);
     await post({ template: 'anew', variables: { a: 1 } });
     expect(world.last.header.subject).toBe('Two 1');
   });
@@ -122,6 +142,14 @@ describe('a message of a template', () => {
   test('in a dry run is checked, and not stored', async () => {
     const before = world.intake.submissions.length;
     expect((await post({ dryRun: true })).status).toBe(200);
+    const { json } = await post({ dryRun: true, variables: { ...VARIABLES, name: 'undefined' } });
+    expect(json['findings']).toContainEqual(
+      expect.objectContaining({
+        code: 'placeholder',
+        where: '/template',
+        detail: expect.stringContaining('html, line 1 as rendered'),
+      }),
+    );
     expect(world.intake.submissions.length).toBe(before);
   });
 });

@@ -101,7 +101,7 @@ export const PROBLEMS = {
   refused: { statuses: [409], meaning: 'The operation is not possible in the present state; the detail says why, and what to do first.', cure: 'Do what the detail says. Nothing was changed.' },
   too_many_event_readers: { statuses: [503], meaning: 'As many readers wait for events, or read streams of them, as `limits.max_event_readers` allows.', cure: 'Ask without `wait`, try again after `Retry-After`, or raise the limit.' },
   unavailable: { statuses: [503], meaning: 'The operation is not possible at the moment.', cure: 'Try again in a moment; the detail says what prevented it.' },
-  test_key: { statuses: [409], meaning: 'The message was submitted with a test key, and never leaves; or a test key was used to administer something.', cure: 'Use a live key.' },
+  test_key: { statuses: [409], meaning: 'The message was submitted with a test key, and never leaves; or a test key was used to administer something, or to change a template.', cure: 'Use a live key.' },
 } as const satisfies Readonly<Record<string, ProblemRow>>;
 
 /** The code of a refusal. */

@@ -74,11 +74,16 @@ export const TEMPLATES = {
     }),
     answers: [
       one,
-      jsonAnswer('Template', 'It is new.', { new: { summary: 'New', value: TEMPLATE } }, { status: 201 }),
+      jsonAnswer(
+        'Template',
+        'It is new; or a repeat of what made it.',
+        { new: { summary: 'New', value: TEMPLATE } },
+        { status: 201 },
+      ),
     ],
     problems: mergeProblems(JSON_PROBLEMS, {
       400: ['invalid_request'],
-      409: ['template_changed', 'templates_full'],
+      409: ['template_changed', 'templates_full', 'test_key'],
     }),
   },
   publishTemplate: {
@@ -89,7 +94,7 @@ export const TEMPLATES = {
       second: { summary: 'The second version', value: { version: 2 } },
     }),
     answers: [one],
-    problems: mergeProblems(JSON_PROBLEMS, UNKNOWN),
+    problems: mergeProblems(JSON_PROBLEMS, UNKNOWN, { 409: ['test_key'] }),
   },
   renderTemplate: {
     tag: 'Templates',
@@ -110,6 +115,6 @@ export const TEMPLATES = {
     summary: 'Delete a template with all its versions',
     description: 'Messages with it are refused from now on.',
     answers: [{ status: 204, description: 'It is deleted.', headers: [], content: {} }],
-    problems: UNKNOWN,
+    problems: mergeProblems(UNKNOWN, { 409: ['test_key'] }),
   },
 } satisfies Descriptions;

@@ -39,6 +39,8 @@ export interface GivenMessage {
   /** See {@link ReadFields}. */
   readonly relativeSendAt?: string;
   readonly ownSubject?: boolean;
+  readonly asked?: NonNullable<ReadFields['asked']>;
+  readonly givenSubject?: string;
 }
 
 /** The most faults of a body's form that are told. */

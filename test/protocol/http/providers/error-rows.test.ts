@@ -106,7 +106,7 @@ const OWN: Readonly<Partial<Record<ProviderName, readonly OwnRow[]>>> = {
     {
       code: 'template_missing',
       ours: 400,
-      told: [422, 1120],
+      told: [422, 1101],
       provoke: async () =>
         clients.ask('postmark', await clients.keyOf(), { path: '/email/withTemplate', body: '{}' }),
     },

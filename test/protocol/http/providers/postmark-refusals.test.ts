@@ -98,7 +98,7 @@ describe('each error', () => {
     const [one] = await postmark.sendEmailBatchWithTemplates([template]);
     expect(one).toMatchObject({ ErrorCode: 1101, Message: 'TemplateAlias: There is no template "welcome".' });
     const { TemplateAlias: _, ...without } = template;
-    expect((await ask('/email/withTemplate', { body: without })).json).toMatchObject({ ErrorCode: 1120 });
+    expect((await ask('/email/withTemplate', { body: without })).json).toMatchObject({ ErrorCode: 1101 });
   });
 
   test('a path, a method, a type, a size', async () => {

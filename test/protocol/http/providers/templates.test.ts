@@ -47,12 +47,12 @@ test('Postmark: by alias and by number, alone and in a batch', async () => {
     { ...mail, TemplateAlias: 'receipt', TemplateModel: {} },
     { ...mail, TemplateAlias: 'none' },
   ]);
-  expect(answers.map(({ ErrorCode }) => ErrorCode)).toEqual([0, 1122, 1101]);
+  expect(answers.map(({ ErrorCode }) => ErrorCode)).toEqual([0, 403, 1101]);
   expect(answers[1]?.Message).toBe(
     'TemplateModel.name: The template needs a value for "name" (subject, line 1).',
   );
   const without = postmark.sendEmailWithTemplate({ ...mail, TemplateAlias: 'receipt', TemplateModel: {} });
-  expect(await thrown(without)).toMatchObject({ statusCode: 422, code: 1122 });
+  expect(await thrown(without)).toMatchObject({ statusCode: 422, code: 403 });
 });
 
 test('SendGrid: with values for each personalization', async () => {
@@ -121,6 +121,27 @@ test('Mailgun: with variables as a field or a header, and with a subject of its 
     'recipient-variables': JSON.stringify({ [TO]: { first: 'Bob' }, 'eve@example.org': { first: 'Eve' } }),
   });
   expectRendered('Order of Eve');
+  // A repeat is compared by what was asked, whatever is published since.
+  await storeTemplate(world, 'news', { subject: 'One %recipient.first%', text: 'x' });
+  const repeat = async (first: string) => {
+    const body = new URLSearchParams({
+      from: FROM,
+      to: TO,
+      template: 'news',
+      'recipient-variables': JSON.stringify({ [TO]: { first } }),
+    }).toString();
+    const Authorization = `Basic ${Buffer.from(`api:${key}`).toString('base64')}`;
+    const headers = {
+      Authorization,
+      'Content-Type': 'application/x-www-form-urlencoded',
+      'Idempotency-Key': 'news-1',
+    };
+    return await world.ask({ method: 'POST', path: '/v3/example.com/messages', body, headers });
+  };
+  const { json } = await repeat('Bob');
+  await storeTemplate(world, 'news', { subject: 'Two %recipient.first%', text: 'x' });
+  expect((await repeat('Bob')).json['id']).toBe(json['id']);
+  expect((await repeat('Eve')).status).toBe(409);
   expect(await caughtOfMailgun(send({ template: 'none' }))).toMatchObject({
     status: 400,
     details: 'template: There is no template "none".',

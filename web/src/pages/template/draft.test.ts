@@ -3,6 +3,12 @@ import { type Draft, isSame, readSample, textsOf, withNames } from './draft.ts';
 
 const DRAFT: Draft = { name: 'Code', subject: 'A', html: '<p>', text: '', sample: '{ "a": 1 }' };
 
+test('a name that objects inherit is added as any other', () => {
+  expect(withNames({}, ['constructor', 'toString.x'])).toBe(
+    JSON.stringify({ constructor: '', toString: { x: '' } }, null, 2),
+  );
+});
+
 test('a sample is an object of values, and may be empty', () => {
   expect(readSample('{ "name": "Ann" }').values).toEqual({ name: 'Ann' });
   expect(readSample(' \n').values).toEqual({});

@@ -78,8 +78,8 @@ export function withNames(values: Values, names: readonly string[]): string {
 
 function put(into: Record<string, unknown>, [name = '', ...rest]: readonly string[]): void {
   if (name === '' || name === '__proto__') return;
-  const there = into[name];
-  if (rest.length === 0) into[name] ??= '';
+  const there = Object.hasOwn(into, name) ? into[name] : undefined;
+  if (rest.length === 0) into[name] = there ?? '';
   else if (isValues(there)) put(there, rest);
   else if (there === undefined || there === null || there === '') {
     const fresh: Record<string, unknown> = {};

@@ -43,7 +43,7 @@ export function takeVariables(form: readonly FormEntry[]): {
 
 /** A message for each in `to` of these fields. */
 export function forEachRecipient(
-  { fields, faulty, pointTo }: ReadFields,
+  { fields, faulty, pointTo, asked, givenSubject }: ReadFields,
   given: readonly FormEntry[],
   limits: Pick<IngestLimits, 'maxJsonDepth' | 'maxJsonValues' | 'maxMessageBytes'>,
 ): ForEach {
@@ -77,10 +77,20 @@ export function forEachRecipient(
           attachments: fields.attachments.map(copyOf),
         },
         faulty,
+        ...(asked && { asked: withOwn(asked, own) }),
+        ...(givenSubject !== undefined && { givenSubject }),
         pointTo: (field, ...place) => (field === 'to' ? '/to' : pointTo(field, ...place)),
       };
     },
   };
+}
+
+/** What was asked for one recipient: what was filled in is part of it. */
+function withOwn(
+  { template, variables }: NonNullable<ReadFields['asked']>,
+  own: Variables | 'ambiguous' | undefined,
+): NonNullable<ReadFields['asked']> {
+  return { template, variables: { ...variables, own: own instanceof Map ? Object.fromEntries(own) : null } };
 }
 
 const NO_COPIES = {

@@ -37,7 +37,10 @@ export async function send(call: Call, deps: ProviderDeps): Promise<void> {
 async function rendered(read: ReadFields, deps: ProviderDeps): Promise<ReadFields> {
   if (!asksForTemplate(read)) return read;
   const whole = await withTemplate(read, deps);
-  return { ...whole, fields: { ...whole.fields, template: null, variables: null } };
+  const { template, variables } = read.fields;
+  const fields = { ...whole.fields, template: null, variables: null };
+  if (template === null) return { ...whole, fields };
+  return { ...whole, fields, asked: { template, variables: { values: variables ?? {} } } };
 }
 
 /** Takes a message for each recipient: all in one commit, or none. Throws a `Problem`: 400, 413, 403, 429, 401, 409, 503. */

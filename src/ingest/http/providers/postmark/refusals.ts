@@ -26,7 +26,7 @@ export const BY_CODE: Readonly<Record<string, Row>> = {
   suppression_not_found: { status: 403, errorCode: 10 },
   inactive_recipients:   { status: 422, errorCode: 406 },
   too_many_messages:     { status: 422, errorCode: 410 },
-  template_missing:      { status: 422, errorCode: 1120 },
+  template_missing:      { status: 422, errorCode: 1101 },
 };
 
 /** By our statuses, where the code says nothing else. */
@@ -45,7 +45,6 @@ export const BY_STATUS: Readonly<Record<number, Row>> = {
 const INVALID: Row = { status: 422, errorCode: 300 };
 const WRONG_TYPES: Row = { status: 422, errorCode: 403 };
 const NO_TEMPLATE: Row = { status: 422, errorCode: 1101 };
-const WRONG_MODEL: Row = { status: 422, errorCode: 1122 };
 const WRONG_ATTACHMENT: Row = { status: 422, errorCode: 411 };
 
 /** Answers a refusal as Postmark does. */
@@ -77,7 +76,7 @@ function rowOf({ status, code, errors }: Problem, isEmpty: boolean): Row {
   const row = BY_CODE[code] ?? BY_STATUS[status] ?? { status, errorCode: 0 };
   if (row !== BY_STATUS[400] || errors.length === 0) return row;
   if (errors.some((fault) => /^template_not_/.test(fault.code))) return NO_TEMPLATE;
-  if (errors.every(({ pointer }) => pointer.startsWith('/TemplateModel/'))) return WRONG_MODEL;
+  if (errors.every(({ pointer }) => pointer.startsWith('/TemplateModel/'))) return WRONG_TYPES;
   if (errors.every((fault) => fault.code === 'type')) return WRONG_TYPES;
   return errors.every(isOfType) ? WRONG_ATTACHMENT : row;
 }
