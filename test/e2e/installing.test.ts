@@ -82,6 +82,8 @@ test('the page is built when the server is started first, and again only when it
   expect([run(['serve']).status, page(), builds()]).toEqual([0, 'two', 2]);
   rmSync(join(clone, 'dist/web'), { recursive: true });
   expect([run(['serve']).status, page(), builds()]).toEqual([0, 'two', 3]);
+  rmSync(join(clone, 'dist/web'), { recursive: true });
+  expect([run(['dev', '--json']).stdout, page(), builds()]).toEqual(['started\n', 'two', 4]);
   expect(existsSync(join(clone, '.installing'))).toBe(false);
 });
 
