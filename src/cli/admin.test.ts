@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Installation, type Running } from '../../test/support/installation.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Installation } from '../../test/support/installation.ts';
+import { withAndWithoutServer } from '../../test/support/with-server.ts';
 
 let here: Installation;
 beforeEach(() => {
@@ -9,17 +10,9 @@ afterEach(() => here.remove());
 
 const PASSWORD = 'correct horse battery';
 
-describe.each([{ running: true }, { running: false }])(
-  'waybill admin, server running: $running',
-  ({ running }) => {
-    let server: Running | null = null;
-    beforeEach(async () => {
-      server = running ? await here.startServer() : null;
-    });
-    afterEach(async () => {
-      await server?.close();
-    });
-
+withAndWithoutServer(
+  () => here,
+  () => {
     test('makes the first administrator, and later gives the only one another password', async () => {
       const first = await here.waybill(['admin', 'reset-password'], { answer: PASSWORD });
       expect([first.status, first.out]).toEqual([

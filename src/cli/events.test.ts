@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Installation, type Running } from '../../test/support/installation.ts';
+import { Installation } from '../../test/support/installation.ts';
+import { withAndWithoutServer } from '../../test/support/with-server.ts';
 import { systemClock } from '../lib/clock.ts';
 import { OperationError } from '../operations/call.ts';
 
@@ -25,17 +26,9 @@ async function events(...options: string[]) {
     .map((line) => JSON.parse(line));
 }
 
-describe.each([{ running: true }, { running: false }])(
-  'with the server running: $running,',
-  ({ running }) => {
-    let server: Running | null = null;
-    beforeEach(async () => {
-      server = running ? await here.startServer() : null;
-    });
-    afterEach(async () => {
-      await server?.close();
-    });
-
+withAndWithoutServer(
+  () => here,
+  () => {
     test('events are shown by every filter, the newest last', async () => {
       const first = await send('ann@example.net', '--tag', 'news');
       const second = await send('bob@example.net');

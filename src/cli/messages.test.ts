@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Installation, type Running } from '../../test/support/installation.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Installation } from '../../test/support/installation.ts';
+import { withAndWithoutServer } from '../../test/support/with-server.ts';
 import { formatTimestamp, systemClock } from '../lib/clock.ts';
 import { messageUuid } from '../lib/id.ts';
 import type { Context } from './context.ts';
@@ -23,17 +24,9 @@ async function send(to: string, subject: string): Promise<string> {
 
 const act = (name: string, id: string) => here.waybill(['messages', name, id]);
 
-describe.each([{ running: true }, { running: false }])(
-  'with the server running: $running,',
-  ({ running }) => {
-    let server: Running | null = null;
-    beforeEach(async () => {
-      server = running ? await here.startServer() : null;
-    });
-    afterEach(async () => {
-      await server?.close();
-    });
-
+withAndWithoutServer(
+  () => here,
+  (running) => {
     /** Ids that a list gives. */
     async function list(...filter: string[]): Promise<string[]> {
       const { messages } = await here.json(['messages', 'list', ...filter]);

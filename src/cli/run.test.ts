@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Installation, type Running } from '../../test/support/installation.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Installation } from '../../test/support/installation.ts';
+import { withAndWithoutServer } from '../../test/support/with-server.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { inspectSecret } from '../lib/id.ts';
 
@@ -15,17 +16,9 @@ afterEach(() => here.remove());
 const LETTER = ['--from', 'a@example.org', '--to', 'b@example.net', '--subject', 'Hé', '--text', 'hi'];
 const RELAY = ['relays', 'add', 'out', '--type', 'smtp', '--host', '127.0.0.1', '--tls', 'none'];
 
-describe.each([{ running: true }, { running: false }])(
-  'every command, server running: $running',
-  ({ running }) => {
-    let server: Running | null = null;
-    beforeEach(async () => {
-      server = running ? await here.startServer() : null;
-    });
-    afterEach(async () => {
-      await server?.close();
-    });
-
+withAndWithoutServer(
+  () => here,
+  () => {
     test('keys are created, listed, rotated and revoked', async () => {
       const quiet = await here.waybill(['keys', 'create', 'shop', '--quiet', '--rate', '5']);
       expect(quiet.status).toBe(0);

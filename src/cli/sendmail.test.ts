@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Installation, type Running } from '../../test/support/installation.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Installation } from '../../test/support/installation.ts';
+import { withAndWithoutServer } from '../../test/support/with-server.ts';
 
 let here: Installation;
 beforeEach(async () => {
@@ -23,36 +24,31 @@ async function handIn(args: readonly string[], input: string | Uint8Array = LETT
   return { record, content, to };
 }
 
-describe.each([{ running: true }, { running: false }])('server running: $running', ({ running }) => {
-  let server: Running | null = null;
-  beforeEach(async () => {
-    server = running ? await here.startServer() : null;
-  });
-  afterEach(async () => {
-    await server?.close();
-  });
+withAndWithoutServer(
+  () => here,
+  () => {
+    test('sendmail takes a message for those that are named, and adds what is missing', async () => {
+      const { record, content, to } = await handIn(['-F', 'Jürgen Meier', 'c@example.net', 'root']);
+      expect(to).toEqual(['c@example.net', `root@${HOST}`]);
+      expect(record.source).toBe('cli');
+      const user = record.from.replace(/^.*<(.*)@.*$/, '$1');
+      expect(record.from).toBe(`Jürgen Meier <${user}@${HOST}>`);
+      expect(content).toMatch(/^Received: by \S+ id msg_[\s\S]*Date: [\s\S]*Message-ID: </);
+      expect(content).toContain(`From: =?utf-8?Q?J=C3=BCrgen_Meier?= <${user}@${HOST}>\r\n`);
+      expect(content.endsWith('Subject: Hello\r\nTo: b@example.net\r\n\r\nhi\r\n')).toBe(true);
+    });
 
-  test('sendmail takes a message for those that are named, and adds what is missing', async () => {
-    const { record, content, to } = await handIn(['-F', 'Jürgen Meier', 'c@example.net', 'root']);
-    expect(to).toEqual(['c@example.net', `root@${HOST}`]);
-    expect(record.source).toBe('cli');
-    const user = record.from.replace(/^.*<(.*)@.*$/, '$1');
-    expect(record.from).toBe(`Jürgen Meier <${user}@${HOST}>`);
-    expect(content).toMatch(/^Received: by \S+ id msg_[\s\S]*Date: [\s\S]*Message-ID: </);
-    expect(content).toContain(`From: =?utf-8?Q?J=C3=BCrgen_Meier?= <${user}@${HOST}>\r\n`);
-    expect(content.endsWith('Subject: Hello\r\nTo: b@example.net\r\n\r\nhi\r\n')).toBe(true);
-  });
-
-  test('-t takes the recipients of the header, completes local names, and Bcc goes', async () => {
-    const header = 'From: root (Cron Daemon)\nTo: root, Jane <jane@example.net>\nBcc: hidden@example.net\n';
-    const { content, to } = await handIn(['-ti'], `${header}\nhi\n`);
-    expect(to).toEqual([`root@${HOST}`, 'jane@example.net', 'hidden@example.net']);
-    expect(content).toContain(
-      `From: root@${HOST} (Cron Daemon)\r\nTo: root@${HOST}, Jane <jane@example.net>\r\n`,
-    );
-    expect(content).not.toContain('hidden');
-  });
-});
+    test('-t takes the recipients of the header, completes local names, and Bcc goes', async () => {
+      const header = 'From: root (Cron Daemon)\nTo: root, Jane <jane@example.net>\nBcc: hidden@example.net\n';
+      const { content, to } = await handIn(['-ti'], `${header}\nhi\n`);
+      expect(to).toEqual([`root@${HOST}`, 'jane@example.net', 'hidden@example.net']);
+      expect(content).toContain(
+        `From: root@${HOST} (Cron Daemon)\r\nTo: root@${HOST}, Jane <jane@example.net>\r\n`,
+      );
+      expect(content).not.toContain('hidden');
+    });
+  },
+);
 
 test('a line with a lone dot ends the message, unless -i or -oi says that it does not', async () => {
   const text = `${LETTER}one\n.\ntwo\n`;

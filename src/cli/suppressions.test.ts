@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Installation, type Running } from '../../test/support/installation.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Installation } from '../../test/support/installation.ts';
+import { withAndWithoutServer } from '../../test/support/with-server.ts';
 import type { Door } from '../control/door.ts';
 import { OperationError } from '../operations/call.ts';
 
@@ -16,17 +17,9 @@ const asJson = (...args: string[]) => here.json(['suppressions', ...args]);
 const addresses = async () =>
   (await asJson('list')).suppressions.map(({ address }: { readonly address: string }) => address);
 
-describe.each([{ running: true }, { running: false }])(
-  'with the server running: $running,',
-  ({ running }) => {
-    let server: Running | null = null;
-    beforeEach(async () => {
-      server = running ? await here.startServer() : null;
-    });
-    afterEach(async () => {
-      await server?.close();
-    });
-
+withAndWithoutServer(
+  () => here,
+  () => {
     test('addresses are added, listed, checked and removed', async () => {
       const added = await suppressions('add', 'Ann@example.org', '--note', 'by phone', '--expires', '90d');
       expect([added.status, added.err]).toEqual([0, '']);

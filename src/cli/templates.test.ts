@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Installation, type Running } from '../../test/support/installation.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Installation } from '../../test/support/installation.ts';
+import { withAndWithoutServer } from '../../test/support/with-server.ts';
 
 let here: Installation;
 let dir: string;
@@ -28,17 +29,9 @@ const WELCOME = {
   'body.html': '<p>Hello {{name}}</p>\n',
 };
 
-describe.each([{ running: true }, { running: false }])(
-  'with the server running: $running,',
-  ({ running }) => {
-    let server: Running | null = null;
-    beforeEach(async () => {
-      server = running ? await here.startServer() : null;
-    });
-    afterEach(async () => {
-      await server?.close();
-    });
-
+withAndWithoutServer(
+  () => here,
+  () => {
     test('a folder is pushed, published, rendered, pulled, and pushed again', async () => {
       write('welcome', WELCOME);
       expect(await templates('push', dir, '--dry-run')).toMatchObject({
