@@ -80,8 +80,7 @@ export function alignmentOf(facts: AlignmentFacts, type: RelayType): Alignment {
   const isAligned = dkim === 'aligned' || spf === 'aligned';
   const depends = dkim === 'by_provider' || spf === 'by_provider';
   const verdict = isAligned ? 'aligned' : depends ? 'depends_on_provider' : 'not_aligned';
-  const why = typeof signing === 'string' ? signing : null;
-  const detail = detailOf({ verdict, dkim, dkimDomain, spf, spfDomain }, facts, type, why);
+  const detail = detailOf({ verdict, dkim, dkimDomain }, facts, type);
   return { verdict, dkim, dkimDomain, spf, spfDomain, detail };
 }
 
@@ -124,25 +123,31 @@ function isWithin(name: string, domain: string): boolean {
 }
 
 function detailOf(
-  { verdict, dkim, dkimDomain }: Omit<Alignment, 'detail'>,
-  { authors: [author = 'the domain of From'], domains }: AlignmentFacts,
+  { verdict, dkim, dkimDomain }: Pick<Alignment, 'verdict' | 'dkim' | 'dkimDomain'>,
+  facts: AlignmentFacts,
   type: RelayType,
-  why: Unsigned | null,
 ): string {
   if (dkim === 'aligned') return `Signed for ${dkimDomain}, which aligns with From.`;
   if (dkim === 'by_provider')
-    return `${type} uses its own signature and reverse-path: have it verify ${author}, and sign for it.`;
-  const cure = cureOf(why, author, domains);
+    return `${type} uses its own signature and reverse-path: have it verify ${authorOf(facts)}, and sign for it.`;
+  const cure = signingCure(facts);
   if (verdict === 'aligned') return `Only SPF can align, and forwarding breaks that: ${cure}.`;
   return `Neither a signature nor the reverse-path aligns with From: ${cure}.`;
 }
 
-/** What to do so that mail is signed. */
-function cureOf(why: Unsigned | null, author: string, domains: readonly SendingDomain[]): string {
+/** What to do so that a key of ours signs, as the end of a sentence; null if one does. */
+export function signingCure(facts: SigningFacts): string | null {
+  const why = signingDomain(facts);
+  if (typeof why === 'object') return null;
   if (why === 'unreadable') return 'write From as one plain address';
+  const author = authorOf(facts);
   if (why === 'not_allowed') return `let the sender's key send from ${author} by name`;
-  const registered = domains.find(({ name }) => isWithin(author, name))?.name;
+  const registered = facts.domains.find(({ name }) => isWithin(author, name))?.name;
   if (why === 'waiting' && registered !== undefined)
-    return `find out why nothing signs: waybill domains check ${registered}`;
+    return `run waybill domains check ${registered}, which says why nothing signs`;
   return `waybill domains add ${author}`;
+}
+
+function authorOf({ authors: [author = 'the domain of From'] }: SigningFacts): string {
+  return author;
 }

@@ -44,6 +44,8 @@ export interface Hop {
   /** Most bytes that it takes; null: no limit is known. */
   readonly maxBytes: number | null;
   readonly alignment: Alignment;
+  /** What to do so that a key of ours signs, as the end of a sentence; null if one does, or the provider signs. */
+  readonly signingCure: string | null;
 }
 
 /** Nothing is known of the way. */

@@ -1,27 +1,13 @@
 import { createTransport } from 'nodemailer';
 import { expect, test } from 'vitest';
+import { ALIGNED } from '../../test/support/alignments.ts';
 import { GOOD_MAIL, type GoodMail } from '../../test/support/good-mail.ts';
 import { type Finding, NO_WAY, type Way } from './contract.ts';
 import { checkMessage } from './rules.ts';
 
-const ALIGNED: Way = {
+const SIGNED: Way = {
   ...NO_WAY,
-  hops: [
-    {
-      relay: 'out',
-      type: 'mx',
-      host: null,
-      maxBytes: null,
-      alignment: {
-        verdict: 'aligned',
-        dkim: 'aligned',
-        dkimDomain: 'example.com',
-        spf: 'aligned',
-        spfDomain: 'example.com',
-        detail: 'Signed for example.com, which aligns with From.',
-      },
-    },
-  ],
+  hops: [{ relay: 'out', type: 'mx', host: null, maxBytes: null, alignment: ALIGNED, signingCure: null }],
 };
 
 /** As another program writes it in MIME. */
@@ -38,7 +24,7 @@ async function written({ attachments = [], headers = {}, ...mail }: GoodMail): P
 }
 
 async function findingsIn(mail: GoodMail): Promise<readonly Finding[]> {
-  return await checkMessage(await written(mail), ALIGNED);
+  return await checkMessage(await written(mail), SIGNED);
 }
 
 test.each(Object.entries(GOOD_MAIL))('%s has neither errors nor warnings', async (_, mail) => {

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
+import { ALIGNED } from '../../test/support/alignments.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { NO_WAY } from './contract.ts';
 import { Preflighter, type PreflighterLimits } from './preflighter.ts';
@@ -56,15 +57,9 @@ test('what takes too long is ended, and the next message is checked', async () =
 });
 
 test('what is known of the way is told of what cannot be read, too', async () => {
-  const alignment = {
-    verdict: 'aligned',
-    dkim: 'aligned',
-    dkimDomain: 'example.com',
-    spf: 'aligned',
-    spfDomain: 'example.com',
-    detail: 'Signed for example.com, which aligns with From.',
-  } as const;
-  const hops = [{ relay: 'out', type: 'smtp' as const, host: null, maxBytes: 10, alignment }];
+  const hops = [
+    { relay: 'out', type: 'smtp' as const, host: null, maxBytes: 10, alignment: ALIGNED, signingCure: null },
+  ];
   const found = await start({ maxBytes: 20 }).message(21, () => LETTER, { ...NO_WAY, hops }, 'key_1');
   expect(codes(found)).toEqual(['relay-size', 'unchecked']);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { ALIGNED } from '../../test/support/alignments.ts';
 import type { Alignment } from '../domain/alignment.ts';
 import { checkMail } from './check.ts';
 import { type Finding, type Hop, type MailDraft, NO_WAY, type Way } from './contract.ts';
@@ -39,26 +40,15 @@ function html(source: string, text = TEXT): Given {
   return { html: `${HTML}${source}`, text };
 }
 
-const ALIGNED: Alignment = {
-  verdict: 'aligned',
-  dkim: 'aligned',
-  dkimDomain: 'example.com',
-  spf: 'aligned',
-  spfDomain: 'example.com',
-  detail: 'Signed for example.com, which aligns with From.',
-};
-const BY_SPF: Alignment = {
-  ...ALIGNED,
-  dkim: 'none',
-  dkimDomain: null,
-  detail: 'Only SPF can align, and forwarding breaks that: waybill domains add example.com.',
-};
-const NOT_ALIGNED: Alignment = {
-  ...BY_SPF,
-  verdict: 'not_aligned',
-  spf: 'not_aligned',
-  detail: 'Neither a signature nor the reverse-path aligns with From: waybill domains add example.com.',
-};
+const UNSIGNED: Alignment = { ...ALIGNED, dkim: 'none', dkimDomain: null };
+const SIGNING_CURE = 'waybill domains add example.com';
+const BY_SPF = { alignment: UNSIGNED, signingCure: SIGNING_CURE };
+const NOT_ALIGNED = {
+  alignment: { ...UNSIGNED, verdict: 'not_aligned', spf: 'not_aligned' },
+  signingCure: SIGNING_CURE,
+} as const;
+
+const BY_PROVIDER: Alignment = { ...ALIGNED, verdict: 'depends_on_provider', dkim: 'by_provider' };
 
 function hop(given: Partial<Hop> = {}): Hop {
   return {
@@ -67,6 +57,7 @@ function hop(given: Partial<Hop> = {}): Hop {
     host: 'mail.example.net',
     maxBytes: null,
     alignment: ALIGNED,
+    signingCure: null,
     ...given,
   };
 }
@@ -87,12 +78,12 @@ const CASES: Readonly<
   Record<string, { readonly bad: readonly (readonly [Given, string])[]; readonly good: readonly Given[] }>
 > = {
   'dmarc-not-aligned': {
-    bad: [[by({ alignment: NOT_ALIGNED }), 'header:From']],
-    good: [by({}), by({ alignment: { ...NOT_ALIGNED, verdict: 'depends_on_provider' } })],
+    bad: [[by(NOT_ALIGNED), 'header:From']],
+    good: [by({}), by(BY_SPF), by({ type: 'ses', alignment: BY_PROVIDER })],
   },
   'dkim-not-aligned': {
-    bad: [[by({ alignment: BY_SPF }), 'header:From']],
-    good: [by({}), by({ alignment: NOT_ALIGNED })],
+    bad: [[by(BY_SPF), 'header:From']],
+    good: [by({}), by(NOT_ALIGNED), by({ type: 'ses', alignment: BY_PROVIDER })],
   },
   'relay-size': {
     bad: [[{ ...by({ maxBytes: 1_999 }), sizeBytes: 2_000 }, '']],
@@ -376,6 +367,16 @@ describe.each(Object.entries(CASES))('%s', (code, { bad, good }) => {
 
 test('every rule has its cases', () => {
   expect(Object.keys(CASES).toSorted()).toEqual(RULES.map(({ code }) => code).toSorted());
+});
+
+test('what keeps mail from being signed says what to do', () => {
+  for (const unsigned of [BY_SPF, NOT_ALIGNED])
+    expect(found(by(unsigned))).toMatchObject([
+      {
+        detail: expect.stringContaining('Through the relay out: '),
+        fix: 'To have it signed: waybill domains add example.com.',
+      },
+    ]);
 });
 
 test('nothing is found in a good message', () => {

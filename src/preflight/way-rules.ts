@@ -1,5 +1,6 @@
+import type { Alignment } from '../domain/alignment.ts';
 import type { Hop } from './contract.ts';
-import type { Rule } from './rule.ts';
+import type { Found, Rule } from './rule.ts';
 
 /** What Postfix takes by default (message_size_limit); many servers have never been told otherwise. */
 const WIDELY_TAKEN = 10_240_000;
@@ -14,26 +15,15 @@ export const WAY_RULES: readonly Rule[] = [
     severity: 'warning',
     looksAt: 'From, signature, reverse-path',
     finds: 'neither DKIM nor SPF that would align',
-    *find(_, { hops }) {
-      for (const { relay, alignment } of hops)
-        if (alignment.verdict === 'not_aligned') {
-          const { sentence, cure } = halves(alignment.detail);
-          yield { where: 'header:From', detail: `Through the relay ${relay}: ${sentence}`, fix: cure };
-        }
-    },
+    find: (_, { hops }) =>
+      unsignedOn(hops, 'not_aligned', 'Neither a signature nor the reverse-path aligns with From.'),
   },
   {
     code: 'dkim-not-aligned',
     severity: 'hint',
     looksAt: 'From, signature',
     finds: 'only SPF that would align',
-    *find(_, { hops }) {
-      for (const { relay, alignment } of hops)
-        if (alignment.verdict === 'aligned' && alignment.dkim === 'none') {
-          const { sentence, cure } = halves(alignment.detail);
-          yield { where: 'header:From', detail: `Through the relay ${relay}: ${sentence}`, fix: cure };
-        }
-    },
+    find: (_, { hops }) => unsignedOn(hops, 'aligned', 'Only SPF can align, and forwarding breaks that.'),
   },
   {
     code: 'relay-size',
@@ -90,13 +80,17 @@ export const WAY_RULES: readonly Rule[] = [
   },
 ];
 
-/** A detail of an alignment: what is so, and what to do, behind its colon. */
-function halves(detail: string): { readonly sentence: string; readonly cure: string } {
-  const colon = detail.indexOf(': ');
-  const cure = detail.slice(colon + 2);
-  const words = cure.startsWith('waybill ') ? `let its mail be signed: ${cure}` : cure;
-  return {
-    sentence: `${detail.slice(0, colon)}.`,
-    cure: `${words.charAt(0).toUpperCase()}${words.slice(1)}`,
-  };
+/** The relays of this verdict on whose way nothing of ours signs. */
+function* unsignedOn(
+  hops: readonly Hop[],
+  verdict: Alignment['verdict'],
+  result: string,
+): Generator<Found, void> {
+  for (const { relay, alignment, signingCure } of hops)
+    if (alignment.verdict === verdict && signingCure !== null)
+      yield {
+        where: 'header:From',
+        detail: `Through the relay ${relay}: ${result}`,
+        fix: `To have it signed: ${signingCure}.`,
+      };
 }

@@ -1,8 +1,14 @@
-import { type Alignment, type AlignmentFacts, alignmentOf, isSigned } from '../../domain/alignment.ts';
+import {
+  type Alignment,
+  type AlignmentFacts,
+  alignmentOf,
+  isSigned,
+  signingCure,
+} from '../../domain/alignment.ts';
 import type { SendingDomain } from '../../domain/domain-keys.ts';
 import { parseAddress } from '../../domain/mailbox.ts';
 import type { SigningRights, Submission } from '../../domain/message.ts';
-import { INBOX, PROVIDER_MAX_BYTES, type Relay } from '../../domain/relay.ts';
+import { PROVIDER_MAX_BYTES, type Relay } from '../../domain/relay.ts';
 import { type BounceDomains, bounceDomainFor } from '../../domain/return-path.ts';
 import { areAligned } from '../../lib/organizational-domain.ts';
 import { authorsOf } from '../../mail/field-values.ts';
@@ -51,27 +57,27 @@ export function alignedRecord(headerFrom: string, reversePath: string, rights: S
 }
 
 /** How mail aligns on a relay; null where there is none, or nothing is sent. */
-export function alignmentBy(
-  name: string | null,
-  mail: AlignedMail,
-  { relays, domains, bounceDomains }: Sending,
-): Alignment | null {
-  const relay = relays.find((candidate) => candidate.name === name);
-  return relay === undefined ? null : alignmentOn(relay, mail, { domains, bounceDomains });
+export function alignmentBy(name: string | null, mail: AlignedMail, sending: Sending): Alignment | null {
+  const relay = sendingRelay(name, sending);
+  return relay === null ? null : alignmentOf(alignmentFacts(relay, mail, sending), relay.type);
 }
 
-function alignmentOn(
+/** The relay of this name, if it sends. */
+function sendingRelay(name: string | null, { relays }: Pick<Sending, 'relays'>): KnownRelay | null {
+  return relays.find((relay) => relay.name === name && relay.type !== 'inbox') ?? null;
+}
+
+function alignmentFacts(
   relay: KnownRelay,
   mail: AlignedMail,
   { domains, bounceDomains }: Pick<Sending, 'domains' | 'bounceDomains'>,
-): Alignment | null {
-  if (relay.type === 'inbox') return null;
+): AlignmentFacts {
   const { authors, rights, reversePath } = mail;
   const reverse = parseAddress(reversePath);
   // A return path of ours is what SPF is checked for.
   const reverseDomain =
     bounceDomainFor(mail, relay, bounceDomains) ?? (reverse.ok ? reverse.value.domain : null);
-  return alignmentOf({ authors, reverseDomain, rights, domains, areAligned }, relay.type);
+  return { authors, reverseDomain, rights, domains, areAligned };
 }
 
 /** Whether a key of ours signs the mail. */
@@ -82,11 +88,21 @@ export function willSign({ authors, rights }: AlignedMail, { domains }: Pick<Sen
 /** The relays of these names on its way, each once. */
 export function hopsOf(names: Iterable<string | null>, mail: AlignedMail, sending: Sending): Hop[] {
   return [...new Set(names)].flatMap((name) => {
-    const relay = sending.relays.find((candidate) => candidate.name === name && name !== INBOX);
-    const alignment = relay === undefined ? null : alignmentOn(relay, mail, sending);
-    if (relay === undefined || alignment === null) return [];
+    const relay = sendingRelay(name, sending);
+    if (relay === null) return [];
     const { type, smtp } = relay;
-    return [{ relay: relay.name, type, host: smtp?.host ?? null, maxBytes: maxBytesOf(relay), alignment }];
+    const facts = alignmentFacts(relay, mail, sending);
+    const alignment = alignmentOf(facts, type);
+    return [
+      {
+        relay: relay.name,
+        type,
+        host: smtp?.host ?? null,
+        maxBytes: maxBytesOf(relay),
+        alignment,
+        signingCure: alignment.dkim === 'none' ? signingCure(facts) : null,
+      },
+    ];
   });
 }
 

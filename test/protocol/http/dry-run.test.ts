@@ -44,7 +44,7 @@ test('the verdict tells what would be sent and the way each copy would take, but
         severity: 'hint',
         where: 'header:From',
         detail: 'Through the relay out: Only SPF can align, and forwarding breaks that.',
-        fix: 'Let its mail be signed: waybill domains add example.com.',
+        fix: 'To have it signed: waybill domains add example.com.',
       },
     ],
     dryRun: true,
