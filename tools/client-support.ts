@@ -29,7 +29,8 @@ const CLIENTS: Readonly<Record<string, readonly [family: string, platform: strin
   'GMX and WEB.DE': ['gmx', 'desktop-webmail'],
 };
 
-type Kind = 'property' | 'value' | 'function' | 'unit' | 'at-rule' | 'element' | 'image';
+const KINDS = ['property', 'value', 'function', 'unit', 'at-rule', 'element', 'image'] as const;
+type Kind = (typeof KINDS)[number];
 
 /** By caniemail's names: what is looked for. Of a value, `property: value`; of an image, the endings of files. */
 // biome-ignore format: a table
@@ -86,10 +87,10 @@ const WANTED: readonly (readonly [feature: string, kind: Kind, names: readonly s
   ['image-ico', 'image', ['ico']],
 ];
 
-/** Of the front matter of a feature's page. */
-interface Page {
-  readonly stats: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>>;
-}
+/** Support by the client's version, the oldest first: a record would put `12` before `11.4`. */
+type Versions = ReadonlyMap<string, string>;
+/** The front matter of a feature's page, as far as it is read: by family and platform. */
+type Page = ReadonlyMap<'stats', ReadonlyMap<string, ReadonlyMap<string, Versions>>>;
 
 const folder = process.argv[2];
 if (folder === undefined) throw new Error('name the folder of a clone of github.com/hteumeuleu/caniemail');
@@ -118,7 +119,7 @@ ${licence
 export interface Feature {
   /** Its page: https://www.caniemail.com/features/<feature>/ */
   readonly feature: string;
-  readonly kind: ${['property', 'value', 'function', 'unit', 'at-rule', 'element', 'image'].map((kind) => `'${kind}'`).join(' | ')};
+  readonly kind: ${KINDS.map((kind) => `'${kind}'`).join(' | ')};
   /** Of a value, \`property: value\`; of an image, the endings of files, or \`data:\`. */
   readonly names: readonly string[];
   readonly droppedBy: readonly string[];
@@ -138,13 +139,13 @@ ${rows.join('')}];
 function pageOf(clone: string, feature: string): Page {
   const [, matter = ''] = readFileSync(join(clone, '_features', `${feature}.md`), 'utf8').split(/^---\s*$/m);
   const indented = matter.replaceAll('\t', '  ').replace(/^(?![a-z_]+:)/gm, '  ');
-  return parse(indented, { uniqueKeys: false });
+  return parse(indented, { uniqueKeys: false, mapAsMap: true, schema: 'failsafe' });
 }
 
 /** The clients whose newest version does not know it. What is known in part (\`a\`) counts as known. */
-function clientsWithout({ stats }: Page): string[] {
+function clientsWithout(page: Page): string[] {
   return Object.entries(CLIENTS).flatMap(([name, [family, platform]]) => {
-    const newest = Object.values(stats[family]?.[platform] ?? {}).at(-1);
+    const newest = [...(page.get('stats')?.get(family)?.get(platform)?.values() ?? [])].at(-1);
     return newest !== undefined && /^n\b/.test(newest) ? [name] : [];
   });
 }

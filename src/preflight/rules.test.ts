@@ -379,6 +379,13 @@ test('what keeps mail from being signed says what to do', () => {
     ]);
 });
 
+test('clients are known by their newest version', () => {
+  const [margin] = found(html('<p style="margin-inline:4px">x</p>'));
+  expect(margin?.detail).toContain('Gmail (iOS)');
+  // Its versions up to 14 did.
+  expect(margin?.detail).not.toContain('Apple Mail (iOS)');
+});
+
 test('nothing is found in a good message', () => {
   expect(codes({})).toEqual([]);
 });
