@@ -41,18 +41,19 @@ export function readListUnsubscribe(value: string, post: string): ListUnsubscrib
 }
 
 function entriesIn(text: string, faults: string[]): string[] {
-  const entries: string[] = [];
-  if (text === '') return entries;
+  if (text === '') return [];
+  // A comma may be part of a link, so an entry may be several pieces.
+  const entries: string[][] = [];
   for (const piece of text.split(',')) {
     const last = entries.at(-1);
-    // A comma may be part of a link.
-    if (last?.endsWith('>') === false) entries[entries.length - 1] = `${last},${piece.trimEnd()}`;
+    if (last?.at(-1)?.endsWith('>') === false) last.push(piece.trimEnd());
     else if (entries.length === MAX_LINKS) {
       faults.push(`There are more than ${MAX_LINKS} links.`);
       break;
-    } else entries.push(piece.trim());
+    } else entries.push([piece.trim()]);
   }
-  return entries.flatMap((entry) => {
+  return entries.flatMap((pieces) => {
+    const entry = pieces.join(',');
     if (entry.startsWith('<') && entry.endsWith('>') && entry.length > 2) return [entry.slice(1, -1)];
     faults.push(`${shown(entry)} is not in angle brackets.`);
     return [];
