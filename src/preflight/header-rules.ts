@@ -1,5 +1,6 @@
 import type { Mailbox } from '../domain/mailbox.ts';
 import { organizationalDomain } from '../lib/organizational-domain.ts';
+import { readListUnsubscribe } from '../mail/list-unsubscribe.ts';
 import type { Way } from './contract.ts';
 import { fieldValue, type Mail, mailboxesIn } from './mail.ts';
 import type { Rule } from './rule.ts';
@@ -8,6 +9,8 @@ import type { Rule } from './rule.ts';
 const MAX_SUBJECT = 70;
 /** Fewer capitals may be abbreviations. */
 const SHOUTED_LETTERS = 12;
+/** What List-Unsubscribe-Post has to be (RFC 8058 §3.1). */
+const ONE_CLICK = 'List-Unsubscribe=One-Click';
 
 /** Free mailbox providers: their domains, and the domains of the servers by which their users send. */
 // biome-ignore format: a table
@@ -125,11 +128,11 @@ export const HEADER_RULES: readonly Rule[] = [
     *find(mail) {
       const targets = fieldValue(mail, 'list-unsubscribe');
       if (targets === null) return;
-      const post = fieldValue(mail, 'list-unsubscribe-post');
-      const isPost = post !== null && /^list-unsubscribe=one-click$/i.test(post.trim());
-      const isSecure = /<\s*https:/i.test(targets);
-      if (isPost && isSecure) return;
-      const lacks = isSecure ? 'List-Unsubscribe-Post: List-Unsubscribe=One-Click' : 'an https link';
+      const post = fieldValue(mail, 'list-unsubscribe-post') ?? '';
+      const { links, oneClick } = readListUnsubscribe(targets, post);
+      if (oneClick) return;
+      const isSecure = links.some((link) => /^https:/i.test(link));
+      const lacks = isSecure ? `List-Unsubscribe-Post: ${ONE_CLICK}` : 'an https link that can be used';
       yield {
         where: isSecure ? 'header:List-Unsubscribe-Post' : 'header:List-Unsubscribe',
         detail: `Recipients cannot unsubscribe with one click (RFC 8058): the header lacks ${lacks}.`,

@@ -1,4 +1,5 @@
 import { organizationalDomain } from '../lib/organizational-domain.ts';
+import { PLAIN_URL } from '../preview/parse.ts';
 import { type Element, type Html, oneBlank, shownTexts } from './html.ts';
 
 /** Links of a message, as a reader meets them. */
@@ -19,9 +20,8 @@ const MAX_SEARCHED = 512 * 1024;
 /** Addresses in plain text that are looked at. */
 const MAX_FOUND = 1_000;
 
-const PLAIN_URL = /\bhttps?:\/\/[^\s<>"'`\\^{|}\p{C}]{1,2048}/giu;
-/** What belongs to the sentence around an address. */
-const AROUND = ".,;:!?)]*_'";
+/** What belongs to the sentence around an address, or is Markdown's. */
+const AROUND = '.,;:!?)]*_';
 
 /** The links of HTML, in order. */
 export function linksOf(html: Html | null): Link[] {

@@ -152,6 +152,10 @@ const CASES: Readonly<
         { headers: { ...ONE_CLICK, 'List-Unsubscribe': '<mailto:leave@example.com>' } },
         'header:List-Unsubscribe',
       ],
+      [
+        { headers: { ...ONE_CLICK, 'List-Unsubscribe': 'https://example.com/u/1' } },
+        'header:List-Unsubscribe',
+      ],
     ],
     good: [{ headers: ONE_CLICK }],
   },

@@ -134,7 +134,8 @@ const MAX_SEARCHED = 512 * 1024;
 const HREF = /\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i;
 /** Longer tags are ignored. */
 const MAX_TAG = 8192;
-const PLAIN_URL = /\bhttps?:\/\/[^\s<>"'`\\^{|}\p{C}]{1,2048}/giu;
+/** A web address in plain text, with what of the sentence stands right behind it. */
+export const PLAIN_URL = /\bhttps?:\/\/[^\s<>"'`\\^{|}\p{C}]{1,2048}/giu;
 /** Tries a run only from its beginning, so that it takes linear time. */
 const PUNCTUATION_AT_END = /(?<![.,;:!?)\]])[.,;:!?)\]]+$/;
 /** Four to eight digits, also as two groups of three, or six to ten capitals and digits, standing alone. */
