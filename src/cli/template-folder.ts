@@ -44,7 +44,7 @@ async function foldersIn(dir: string): Promise<string[]> {
 
 async function readOne(dir: string, alias: string): Promise<FolderTemplate> {
   const read = (file: string) => textOf(join(dir, alias, file));
-  const facts = valuesIn((await read(FACTS)) ?? '{}', join(dir, alias, FACTS));
+  const facts = objectIn((await read(FACTS)) ?? '{}', join(dir, alias, FACTS));
   const { name = alias, version = null, sample = {} } = facts;
   const wrong = (what: string) => new Exit(1, `${join(dir, alias, FACTS)}: ${what}`);
   if (typeof name !== 'string') throw wrong('name must be a text.');
@@ -66,8 +66,8 @@ async function textOf(path: string): Promise<string | null> {
   }
 }
 
-/** Values of a JSON text. Throws `Exit`. */
-export function valuesIn(text: string, path: string): TemplateValues {
+/** The object that a JSON text is. Throws `Exit`, which names the file. */
+export function objectIn(text: string, path: string): TemplateValues {
   const value = decodeJson(text);
   if (isRecord(value)) return value;
   throw new Exit(1, `${path} must be a JSON object.`);

@@ -11,7 +11,7 @@ import { type Context, print } from './context.ts';
 import { groupCommand } from './operation-command.ts';
 import { connect, type RemoteOptions, remoteCommand, taken } from './remote.ts';
 import { withOperations } from './session.ts';
-import { type FolderTemplate, readFolder, valuesIn, writeFolder } from './template-folder.ts';
+import { type FolderTemplate, objectIn, readFolder, writeFolder } from './template-folder.ts';
 import { Exit } from './terminal.ts';
 
 /** `waybill templates …`: what messages are made from. A folder of them can live in a repository. */
@@ -89,7 +89,7 @@ function saveCommand(context: Context): Command {
           ...(subject !== undefined && { subject }),
           ...(html !== undefined && { html: await readText(html) }),
           ...(text !== undefined && { text: await readText(text) }),
-          ...(sample !== undefined && { sample: valuesIn(await readText(sample), sample) }),
+          ...(sample !== undefined && { sample: objectIn(await readText(sample), sample) }),
         };
         await withTemplates(context, options, async (templates) => {
           const newest = await newestOf(alias, templates);
@@ -177,7 +177,7 @@ function renderCommand(context: Context): Command {
     .addHelpText('after', '\nExit status: 1 where something is wrong, or a name has no value.')
     .action(async (alias: string, options: RenderOptions) => {
       const { variables } = options;
-      const given = variables === undefined ? null : valuesIn(await readText(variables), variables);
+      const given = variables === undefined ? null : objectIn(await readText(variables), variables);
       const show = (template: TemplateTexts & { readonly sample: TemplateValues }) =>
         showRendered(context, options, template, given ?? template.sample);
       if (options.dir === undefined)
