@@ -5,7 +5,7 @@ import { parseJson } from '../../http/json.ts';
 import { type FieldFault, Problem, pointerToken, problemJson, quote } from '../../http/problem.ts';
 import { Suggester } from '../../http/suggest.ts';
 import { heldWhile, type Share } from '../../lib/budget.ts';
-import { inSlices, yieldToLoop } from '../../lib/clock.ts';
+import { yieldToLoop } from '../../lib/clock.ts';
 import type { Shown } from '../../operations/operation.ts';
 import type { RateLimiter } from '../rate.ts';
 import type { batchItemSchema } from './answers.ts';
@@ -24,9 +24,7 @@ import type { IngestLimits } from './options.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
 import { BATCH_SIZE_ADVICE, requireType, textTooLarge } from './read-fields.ts';
 import { fieldsFromJson } from './schema.ts';
-import { buildSubmission } from './submission.ts';
-import { submissionContext } from './submission-context.ts';
-import { asksForTemplate, withTemplate } from './templating.ts';
+import { makeSubmission } from './submission.ts';
 import { givenPlaces, verdictOf } from './verdict.ts';
 
 /**
@@ -141,10 +139,11 @@ async function judgeOne(
     if (textBytes > limits.maxMessageBytes) throw textTooLarge(textBytes, limits.maxMessageBytes);
     const { maxJsonDepth: maxDepth, maxJsonValues: maxValues } = limits;
     const fields = fieldsFromJson(parseJson(joinBody(pieces), { maxDepth, maxValues }), refusals.suggester);
-    const read = asksForTemplate(fields) ? await withTemplate(fields, deps) : fields;
-    const context = submissionContext(call, key === null ? null : keyInBatch(key, index), deps);
-    const submission = await inSlices(buildSubmission({ ...read, whole: 'The message' }, context, limits));
-    if (!read.fields.dryRun) return { index, submission };
+    const { dryRun } = fields.fields;
+    const ownKey = key === null || dryRun ? null : keyInBatch(key, index);
+    const given = { ...fields, whole: 'The message' };
+    const { submission, read } = await makeSubmission(call, given, ownKey, deps);
+    if (!dryRun) return { index, submission };
     return { index, verdict: await verdictOf(submission, deps, givenPlaces(read)) };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;

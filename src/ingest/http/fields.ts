@@ -113,6 +113,8 @@ export interface ReadFields {
   readonly givenSubject?: string;
   /** The template and values as given, if what they say is among the fields: repeats are compared by them. */
   readonly asked?: { readonly template: string; readonly variables: Readonly<Record<string, unknown>> };
+  /** Why its template says nothing: see `MadeSubmission`. */
+  readonly unlessRepeat?: Problem;
   /** The send time as given, if it counts from now: repeats are compared by this text. */
   readonly relativeSendAt?: string;
 }

@@ -41,12 +41,18 @@ export type Outcome =
 /** A checked submission; or a receipt: of what was accepted while it was read, or for a repeat of the first one. */
 export type ReadRequest =
   | {
-      readonly submission: Submission;
+      readonly submission: MadeSubmission;
       readonly dryRun: boolean;
       readonly ofTemplate?: boolean;
       readonly given?: GivenPlaces;
     }
   | { readonly receipt: Receipt };
+
+/** A submission to hand over. */
+export interface MadeSubmission extends Submission {
+  /** What it says could not be made again: if it is no repeat, it is refused so. */
+  readonly unlessRepeat?: Problem;
+}
 
 /** The answer to an accepted message. */
 export interface Receipt {
@@ -64,6 +70,7 @@ export interface Receipt {
 export interface HandOverDeps {
   readonly intake: Pick<Intake, 'accept' | 'suspended'>;
   readonly views: Pick<Views, 'message' | 'remembered'>;
+  readonly clock: Pick<Clock, 'wall'>;
 }
 
 /**
@@ -128,15 +135,10 @@ export function refuseSuspended(intake: HandOverDeps['intake'], keyId: string): 
  * (409, 503) each, in order. Rejects with `StoreError` when a first answer cannot be read again.
  */
 export async function handOverAll(
-  submissions: readonly Submission[],
+  submissions: readonly MadeSubmission[],
   deps: HandOverDeps,
 ): Promise<(Receipt | Problem)[]> {
-  if (submissions.length === 0) return [];
-  const answers = await deps.intake.accept(submissions);
-  const receipts: (Receipt | Problem)[] = [];
-  for (const [place, submission] of submissions.entries())
-    receipts.push(await receiptOf(answers[place], submission, deps.views));
-  return receipts;
+  return await receiptsOf(submissions, false, deps);
 }
 
 /**
@@ -144,25 +146,52 @@ export async function handOverAll(
  * refusal, with nothing stored.
  */
 export async function handOverTogether(
-  submissions: readonly Submission[],
+  submissions: readonly MadeSubmission[],
   deps: HandOverDeps,
 ): Promise<Receipt[]> {
-  // One alone takes the shorter way of any message.
-  const answers = await deps.intake.accept(submissions, submissions.length > 1);
-  const receipts: Receipt[] = [];
-  for (const [place, submission] of submissions.entries()) {
-    const receipt = await receiptOf(answers[place], submission, deps.views);
+  const receipts = await receiptsOf(submissions, true, deps);
+  return receipts.map((receipt) => {
     if (receipt instanceof Problem) throw receipt;
-    receipts.push(receipt);
-  }
-  return receipts;
+    return receipt;
+  });
 }
 
 /** Hands one submission over. Throws its refusal. */
-export async function handOver(submission: Submission, deps: HandOverDeps): Promise<Receipt> {
+export async function handOver(submission: MadeSubmission, deps: HandOverDeps): Promise<Receipt> {
   const [receipt] = await handOverAll([submission], deps);
   if (receipt === undefined || receipt instanceof Problem) throw receipt ?? noAnswer();
   return receipt;
+}
+
+/** One each, in order. Taken `together`, throws the refusal of the first that was not made and is no repeat. */
+async function receiptsOf(
+  submissions: readonly MadeSubmission[],
+  together: boolean,
+  deps: HandOverDeps,
+): Promise<(Receipt | Problem)[]> {
+  const repeats = new Map<MadeSubmission, Receipt | Problem>();
+  for (const one of submissions) {
+    if (one.unlessRepeat === undefined) continue;
+    const repeat = (await firstReceiptOf(one, deps)) ?? one.unlessRepeat;
+    if (together && repeat instanceof Problem) throw repeat;
+    repeats.set(one, repeat);
+  }
+  const made = submissions.filter((one) => !repeats.has(one));
+  // One alone takes the shorter way of any message.
+  const isWhole = together && made.length > 1;
+  const answers = (made.length === 0 ? [] : await deps.intake.accept(made, isWhole)).values();
+  const receipts: (Receipt | Problem)[] = [];
+  for (const one of submissions)
+    receipts.push(repeats.get(one) ?? (await receiptOf(answers.next().value, one, deps.views)));
+  return receipts;
+}
+
+async function firstReceiptOf(
+  { keyId, idempotency }: Submission,
+  { views, clock }: HandOverDeps,
+): Promise<Receipt | null> {
+  if (keyId === null || idempotency === null) return null;
+  return await findReceipt(keyId, idempotency, clock.wall(), views);
 }
 
 async function receiptOf(

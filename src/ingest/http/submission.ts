@@ -1,14 +1,15 @@
 import { formatMailbox, type Mailbox, parseMailbox } from '../../domain/mailbox.ts';
 import type { Content, Submission } from '../../domain/message.ts';
-import type { FieldFault } from '../../http/problem.ts';
+import { type FieldFault, Problem } from '../../http/problem.ts';
 import { giveBackAllBut } from '../../lib/budget.ts';
-import { parseTimestamp, type Sliced } from '../../lib/clock.ts';
+import { inSlices, parseTimestamp, type Sliced } from '../../lib/clock.ts';
 import { compose, type Draft } from '../../mail/compose.ts';
 import { addressWords } from '../../mail/field.ts';
 import { withDecodedName } from '../../mail/field-values.ts';
 import { effectiveMessageId, findHeader } from '../../mail/headers.ts';
 import { type Attachment, checkAttachment, UNKNOWN_TYPE } from '../../mail/part.ts';
 import { streamOf, tooMany } from '../message-rules.ts';
+import type { Call } from './call.ts';
 import {
   type Addresses,
   checkAddresses,
@@ -25,6 +26,7 @@ import {
 } from './checks.ts';
 import type { AttachmentField, Fields, ReadFields } from './fields.ts';
 import { Faults } from './fields.ts';
+import type { MadeSubmission, SubmitDeps } from './hand-over.ts';
 import { digestible, digestOf, digestOfJson, sortedByName } from './idempotency.ts';
 import type { IngestLimits } from './options.ts';
 import {
@@ -36,9 +38,47 @@ import {
   refuseSender,
   refuseTooLarge,
   type SubmissionContext,
+  submissionContext,
   traceOf,
 } from './submission-context.ts';
-import { sortedValues } from './templating.ts';
+import { asksForTemplate, sortedValues, withTemplate } from './templating.ts';
+
+/** A submission, and the fields that it was made of: with what their template says. */
+export interface Made {
+  readonly submission: MadeSubmission;
+  readonly read: ReadFields;
+}
+
+/**
+ * Makes a submission of a client's fields. For a repeat whose template is gone, or has changed so that these values no
+ * longer fit, it is one without words, which is never sent (see {@link MadeSubmission}). `others` are faults found
+ * beside the fields. Throws as {@link buildSubmission} does.
+ */
+export async function makeSubmission(
+  call: Call,
+  given: ReadFields,
+  idempotencyKey: string | null,
+  deps: SubmitDeps,
+  others: readonly FieldFault[] = [],
+): Promise<Made> {
+  const context = submissionContext(call, idempotencyKey, deps);
+  const build = async (read: ReadFields) => {
+    const submission = await inSlices(buildSubmission(read, context, deps.options.limits, others));
+    const { unlessRepeat } = read;
+    return { submission: unlessRepeat === undefined ? submission : { ...submission, unlessRepeat }, read };
+  };
+  if (!asksForTemplate(given)) return await build(given);
+  const { unrendered, ...whole } = await withTemplate(given, deps);
+  try {
+    return await build(whole);
+  } catch (refusal) {
+    if (!(refusal instanceof Problem) || unrendered === undefined || idempotencyKey === null) throw refusal;
+    if ((await deps.views.remembered(context.key.id, idempotencyKey, context.now)) === null) throw refusal;
+    return await build({ ...unrendered, unlessRepeat: refusal }).catch(() => {
+      throw refusal;
+    });
+  }
+}
 
 /** A fully checked submission: a draft to compose, and the data beside the message. */
 interface Checked extends Draft, Omit<Addresses, 'from' | 'to' | 'cc'> {

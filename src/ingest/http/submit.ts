@@ -1,6 +1,5 @@
 import type { Submission } from '../../domain/message.ts';
 import type { Share } from '../../lib/budget.ts';
-import { inSlices } from '../../lib/clock.ts';
 import type { Call } from './call.ts';
 import { type ReadFields, refuseFaults } from './fields.ts';
 import { answer, type ReadRequest, type SubmitDeps, takeOne } from './hand-over.ts';
@@ -8,9 +7,7 @@ import { readIdempotencyKey } from './idempotency.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
 import { readRaw } from './raw.ts';
 import { readFields, requireType } from './read-fields.ts';
-import { buildSubmission } from './submission.ts';
-import { submissionContext } from './submission-context.ts';
-import { asksForTemplate, withTemplate } from './templating.ts';
+import { makeSubmission } from './submission.ts';
 import { givenPlaces, willBeSigned } from './verdict.ts';
 
 /** `POST /api/v1/messages`: turns a request into a submission, and the submission into a message (contract §2). */
@@ -33,15 +30,17 @@ export async function readSubmission(
   deps: SubmitDeps,
   dryRun = read.fields.dryRun,
 ): Promise<ReadRequest> {
-  const { limits } = deps.options;
   readParameters(call.exchange.query, NO_PARAMETERS);
-  const given = readIdempotencyKey(call.exchange);
-  const context = submissionContext(call, given.key, deps);
-  const whole = asksForTemplate(read) ? await withTemplate(read, deps) : read;
-  const submission = await inSlices(buildSubmission(whole, context, limits, given.faults));
-  refuseOtherwiseSigned(read, submission, deps);
+  const { key, faults } = readIdempotencyKey(call.exchange);
+  const made = await makeSubmission(call, read, dryRun ? null : key, deps, faults);
+  refuseOtherwiseSigned(read, made.submission, deps);
   const ofTemplate = read.fields.template !== null;
-  return { submission, dryRun, ofTemplate, ...(dryRun && { given: givenPlaces(whole) }) };
+  return {
+    submission: made.submission,
+    dryRun,
+    ofTemplate,
+    ...(dryRun && { given: givenPlaces(made.read) }),
+  };
 }
 
 /** Throws a `Problem` 400 if the client asks for a signature that we cannot make, or for none where we sign. */

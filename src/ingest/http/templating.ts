@@ -24,8 +24,14 @@ export function asksForTemplate({ fields, faulty }: Pick<ReadFields, 'fields' | 
   return fields.template !== null || fields.variables !== null || faulty.has('template');
 }
 
+/** Fields with what their template says. */
+interface Templated extends ReadFields {
+  /** The fields without its faults and its words, if it has faults: a repeat is told by them (see `makeSubmission`). */
+  readonly unrendered?: ReadFields;
+}
+
 /** The fields with what their template says; its faults are among the others. */
-export async function withTemplate(read: ReadFields, { templates }: TemplatingDeps): Promise<ReadFields> {
+export async function withTemplate(read: ReadFields, { templates }: TemplatingDeps): Promise<Templated> {
   const { template, variables } = read.fields;
   if (template === null) {
     if (read.faulty.has('template')) return withoutTexts(read, read.faults);
@@ -33,24 +39,28 @@ export async function withTemplate(read: ReadFields, { templates }: TemplatingDe
     const lost = { pointer: read.pointTo('variables'), code: 'required', detail };
     return withoutTexts(read, [...read.faults, lost]);
   }
-  const faults = [...read.faults, ...besideTemplate(read)];
+  const given = { ...read, faults: [...read.faults, ...besideTemplate(read)] };
   const found = await templates.published(template.toLowerCase());
   if (typeof found === 'string') {
-    faults.push({ pointer: read.pointTo('template'), code: found, detail: WHY_NOT[found](template) });
-    return withoutTexts(read, faults);
+    const fault = { pointer: read.pointTo('template'), code: found, detail: WHY_NOT[found](template) };
+    return refused(given, withoutTexts(given, given.faults), [fault]);
   }
   const { texts, ...wrong } = renderTemplate(found, variables ?? {});
   const place = { template: read.pointTo('template'), values: read.pointTo('variables') };
-  faults.push(...renderingFaults(wrong, place));
-  if (wrong.faults.length > 0) return withoutTexts(read, faults);
-  const { html, text } = texts;
   const subject = (keepsSubject(read) ? read.fields.subject : texts.subject) ?? '';
-  return {
-    ...read,
-    faults,
-    givenSubject: read.fields.subject,
-    fields: { ...read.fields, subject, html, text },
-  };
+  const said = saying(given, { ...texts, subject });
+  const faults = renderingFaults(wrong, place);
+  if (faults.length === 0) return said;
+  return refused(given, wrong.faults.length > 0 ? withoutTexts(given, given.faults) : said, faults);
+}
+
+function saying(read: ReadFields, texts: TemplateTexts): ReadFields {
+  return { ...read, givenSubject: read.fields.subject, fields: { ...read.fields, ...texts } };
+}
+
+function refused(given: ReadFields, said: ReadFields, faults: readonly FieldFault[]): Templated {
+  const unrendered = saying(given, { subject: '', html: null, text: '' });
+  return { ...said, faults: [...given.faults, ...faults], unrendered };
 }
 
 const WHY_NOT = {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { storeTemplate } from '../../support/stored-template.ts';
+import { BatchClient, itemsOf } from './batch-client.ts';
 import { formOf, MAIL, World } from './world.ts';
 
 /** Messages of stored templates, and `/api/v1/templates` (docs/templates.md). */
@@ -137,6 +138,43 @@ describe('a message of a template', () => {
     expect((await post(inCapitals, { 'Idempotency-Key': 'template-1' })).json['id']).toBe(first.json['id']);
     await post({ template: 'anew', variables: { a: 1 } });
     expect(world.last.header.subject).toBe('Two 1');
+  });
+
+  test('is the same message again when its template is gone, or asks for other values', async () => {
+    const headers = { 'Idempotency-Key': 'template-2' };
+    const again = (fields: object = {}) =>
+      post({ template: 'gone', variables: { a: 1 }, ...fields }, headers);
+    const alone = () => post({ template: 'gone', variables: { a: 1 } });
+    await storeTemplate(world, 'gone', { subject: 'One {{a}}', text: 'x' });
+    const first = await again();
+    const before = world.intake.submissions.length;
+    const expectRepeat = async () => {
+      const { status, json, headers: told } = await again();
+      expect([status, json['id'], told['idempotency-replayed']]).toEqual([202, first.json['id'], 'true']);
+    };
+    await storeTemplate(world, 'gone', { subject: 'Two {{b}}', text: 'x' });
+    await expectRepeat();
+    await world.stores.templates.publishTemplate('gone', null, 0);
+    await expectRepeat();
+    await world.stores.templates.removeTemplate('gone');
+    await expectRepeat();
+    // What is no repeat is refused as ever, and so is a dry run.
+    const others = [{ variables: { a: 2 } }, { subject: 'x' }, { to: 'eve@example.org' }, { dryRun: true }];
+    for (const other of others) expect((await again(other)).json['code']).toBe('invalid_submission');
+    expect((await alone()).json['errors']).toMatchObject([{ code: 'template_not_found' }]);
+    expect(world.intake.submissions.length).toBe(before);
+  });
+
+  test('is the same message again in a batch, beside others', async () => {
+    await storeTemplate(world, 'lost', { subject: 'One', text: 'x' });
+    const batch = new BatchClient(world, key);
+    const send = async () => {
+      const messages = [{ ...OF_TEMPLATE, template: 'lost' }, MAIL];
+      return itemsOf(await batch.send(messages, { 'Idempotency-Key': 'template-3' })).map(({ id }) => id);
+    };
+    const first = await send();
+    await world.stores.templates.removeTemplate('lost');
+    expect(await send()).toEqual(first);
   });
 
   test('in a dry run is checked, and not stored', async () => {

@@ -4,7 +4,7 @@ import { reserveMore } from '../../../http/body.ts';
 import type { Exchange } from '../../../http/exchange.ts';
 import { type FieldFault, Problem } from '../../../http/problem.ts';
 import type { Share } from '../../../lib/budget.ts';
-import { inSlices, yieldToLoop } from '../../../lib/clock.ts';
+import { yieldToLoop } from '../../../lib/clock.ts';
 import { decodeBase64 } from '../../../lib/decode.ts';
 import { requestFaults } from '../../../operations/request-faults.ts';
 import type { Call } from '../call.ts';
@@ -20,9 +20,7 @@ import {
 import type { SubmitDeps } from '../hand-over.ts';
 import { type Rewrite, readJsonBody } from '../read-fields.ts';
 import { base64Rule } from '../schema.ts';
-import { buildSubmission } from '../submission.ts';
-import { submissionContext } from '../submission-context.ts';
-import { asksForTemplate, withTemplate } from '../templating.ts';
+import { makeSubmission } from '../submission.ts';
 
 /** From a provider's JSON to submissions. */
 
@@ -41,6 +39,7 @@ export interface GivenMessage {
   readonly ownSubject?: boolean;
   readonly asked?: NonNullable<ReadFields['asked']>;
   readonly givenSubject?: string;
+  readonly unlessRepeat?: Problem;
 }
 
 /** The most faults of a body's form that are told. */
@@ -91,9 +90,8 @@ export async function toSubmission(
   others: readonly FieldFault[] = [],
 ): Promise<Submission> {
   const given: ReadFields = { fields: { ...NO_FIELDS, ...fields }, faulty, faults: [], ...rest };
-  const read = asksForTemplate(given) ? await withTemplate(given, deps) : given;
-  const context = submissionContext(call, idempotencyKey, deps);
-  return await inSlices(buildSubmission(read, context, deps.options.limits, others));
+  const { submission } = await makeSubmission(call, given, idempotencyKey, deps, others);
+  return submission;
 }
 
 /** A message of a batch: a submission, or why it is none. */

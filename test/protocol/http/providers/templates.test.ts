@@ -142,6 +142,9 @@ test('Mailgun: with variables as a field or a header, and with a subject of its 
   await storeTemplate(world, 'news', { subject: 'Two %recipient.first%', text: 'x' });
   expect((await repeat('Bob')).json['id']).toBe(json['id']);
   expect((await repeat('Eve')).status).toBe(409);
+  await world.stores.templates.removeTemplate('news');
+  expect((await repeat('Bob')).json['id']).toBe(json['id']);
+  expect((await repeat('Eve')).status).toBe(400);
   expect(await caughtOfMailgun(send({ template: 'none' }))).toMatchObject({
     status: 400,
     details: 'template: There is no template "none".',
@@ -187,10 +190,82 @@ test('SES: by name and by ARN, alone and in bulk', async () => {
   );
   expect(results?.map(({ Status }) => Status)).toEqual(['SUCCESS', 'INVALID_PARAMETER']);
   expectRendered('Order of Bob');
+  await storeTemplate(world, 'leaving', { subject: 'Bye', text: 'x' });
+  const under = (idempotencyKey: string) => {
+    const client = new SESv2Client({ region: 'eu-central-1', endpoint, credentials, maxAttempts: 1 });
+    const withKey = ({ headers }: { headers: Record<string, string> }) => {
+      headers['idempotency-key'] = idempotencyKey;
+    };
+    client.middlewareStack.add(
+      (next) => (args) => {
+        withKey(args.request as Parameters<typeof withKey>[0]);
+        return next(args);
+      },
+      { step: 'build' },
+    );
+    return client;
+  };
+  const Template = { TemplateName: 'leaving', TemplateData };
+  const bulk = {
+    FromEmailAddress: FROM,
+    DefaultContent: { Template },
+    BulkEmailEntries: [{ Destination: email.Destination }],
+  };
+  const idsOf = async () => [
+    (await under('ses-1').send(new SendEmailCommand({ ...email, Content: { Template } }))).MessageId,
+    (await under('ses-2').send(new SendBulkEmailCommand(bulk))).BulkEmailEntryResults,
+  ];
+  const first = await idsOf();
+  await world.stores.templates.removeTemplate('leaving');
+  expect(await idsOf()).toEqual(first);
+  await expect(send(Template)).rejects.toMatchObject({ name: 'NotFoundException' });
   // Inline ones have the whole language, too.
   await send({
     TemplateContent: { Subject: 'Order of {{name}}', Html: '<p>{{#items}}{{title}} {{/items}}</p>' },
     TemplateData,
   });
   expectRendered();
+});
+
+test('a repeat gets the first answer when its template is gone: in batches, too', async () => {
+  const Authorization = `Bearer ${key}`;
+  const template = { id: 'leaving', variables: { ...VARIABLES } };
+  const to = (email: string) => ({ to: [{ email }], dynamic_template_data: VARIABLES });
+  const leaving = { From: FROM, To: TO, TemplateAlias: 'leaving', TemplateModel: VARIABLES };
+  const asks = [
+    { path: '/emails', body: { from: FROM, to: TO, template } },
+    {
+      path: '/emails/batch',
+      body: [
+        { from: FROM, to: TO, template },
+        { from: FROM, to: TO, template },
+      ],
+    },
+    {
+      path: '/v3/mail/send',
+      body: {
+        from: { email: 'jane@example.com' },
+        template_id: 'leaving',
+        personalizations: [to(TO), to('eve@example.org')],
+      },
+    },
+    { path: '/email/withTemplate', body: leaving },
+    { path: '/email/batchWithTemplates', body: { Messages: [leaving, leaving] } },
+  ];
+  const idsOf = async () => {
+    const ids: unknown[] = [];
+    for (const { path, body } of asks) {
+      const headers = { Authorization, 'X-Postmark-Server-Token': key, 'Idempotency-Key': `leaving ${path}` };
+      const answer = await world.ask({ method: 'POST', path, body, headers });
+      expect(answer.status, path + answer.text).toBeLessThan(300);
+      ids.push([answer.headers['x-message-id'], answer.text.match(/"(?:id|MessageID)":"[^"]+"/g)]);
+    }
+    return ids;
+  };
+  await storeTemplate(world, 'leaving', { subject: 'Bye', text: 'x' });
+  const first = await idsOf();
+  await world.stores.templates.removeTemplate('leaving');
+  const before = world.intake.submissions.length;
+  expect(await idsOf()).toEqual(first);
+  expect(world.intake.submissions.length).toBe(before);
 });

@@ -43,7 +43,7 @@ export function takeVariables(form: readonly FormEntry[]): {
 
 /** A message for each in `to` of these fields. */
 export function forEachRecipient(
-  { fields, faulty, pointTo, asked, givenSubject }: ReadFields,
+  { fields, faulty, pointTo, asked, givenSubject, unlessRepeat }: ReadFields,
   given: readonly FormEntry[],
   limits: Pick<IngestLimits, 'maxJsonDepth' | 'maxJsonValues' | 'maxMessageBytes'>,
 ): ForEach {
@@ -79,6 +79,7 @@ export function forEachRecipient(
         faulty,
         ...(asked && { asked: withOwn(asked, own) }),
         ...(givenSubject !== undefined && { givenSubject }),
+        ...(unlessRepeat && { unlessRepeat }),
         pointTo: (field, ...place) => (field === 'to' ? '/to' : pointTo(field, ...place)),
       };
     },

@@ -2,10 +2,10 @@ import type { FieldFault } from '../../../../http/problem.ts';
 import type { Share } from '../../../../lib/budget.ts';
 import { refuseRate } from '../../batch.ts';
 import type { Call } from '../../call.ts';
-import { NO_FIELDS, type ReadFields, refuseFaults } from '../../fields.ts';
+import { faultyFields, NO_FIELDS, type ReadFields, refuseFaults } from '../../fields.ts';
 import type { FormEntry } from '../../form-fields.ts';
 import { type Outcome, type ReadRequest, takeOne } from '../../hand-over.ts';
-import { readIdempotencyKey } from '../../idempotency.ts';
+import { keyInBatch, readIdempotencyKey } from '../../idempotency.ts';
 import { NO_PARAMETERS, readParameters } from '../../query.ts';
 import { rawSubmission } from '../../raw.ts';
 import { readForm } from '../../read-fields.ts';
@@ -28,19 +28,31 @@ export async function send(call: Call, deps: ProviderDeps): Promise<void> {
     const { given, others } = takeVariables(await readForm(exchange, { limits, budget }));
     const read = fieldsOf(exchange, others);
     if (given === null) return await readSubmission(call, read, deps);
-    return await takeForEach(call, await rendered(read, deps), given, deps, budget);
+    return await takeForEach(call, await rendered(call, read, deps), given, deps, budget);
   });
   answerAsMailgun(call, outcome);
 }
 
 /** The template is the same for all; what it says is filled in for each. */
-async function rendered(read: ReadFields, deps: ProviderDeps): Promise<ReadFields> {
+async function rendered(call: Call, read: ReadFields, deps: ProviderDeps): Promise<ReadFields> {
   if (!asksForTemplate(read)) return read;
-  const whole = await withTemplate(read, deps);
-  const { template, variables } = read.fields;
+  const { unrendered, ...said } = await withTemplate(read, deps);
+  const { template, variables, dryRun } = read.fields;
+  const mayRepeat = unrendered !== undefined && !dryRun && (await isKeyKnown(call, deps));
+  const whole = mayRepeat
+    ? { ...unrendered, unlessRepeat: faultyFields('invalid_submission', said.faults) }
+    : said;
   const fields = { ...whole.fields, template: null, variables: null };
   if (template === null) return { ...whole, fields };
   return { ...whole, fields, asked: { template, variables: { values: variables ?? {} } } };
+}
+
+/** Whether something was sent under the request's key: to one recipient, or to several. */
+async function isKeyKnown({ exchange, caller }: Call, { views, clock }: ProviderDeps): Promise<boolean> {
+  const { key } = readIdempotencyKey(exchange);
+  for (const one of key === null ? [] : [key, keyInBatch(key, 0)])
+    if ((await views.remembered(caller.key.id, one, clock.wall())) !== null) return true;
+  return false;
 }
 
 /** Takes a message for each recipient: all in one commit, or none. Throws a `Problem`: 400, 413, 403, 429, 401, 409, 503. */

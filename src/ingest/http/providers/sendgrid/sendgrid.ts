@@ -44,11 +44,12 @@ async function send(call: Call, deps: ProviderDeps): Promise<void> {
     tellIgnored(exchange, ignored, Object.keys(ignored));
     const found = [...faults, ...notOffered(mail)];
     const { maxMessageBytes: maxBytes } = deps.options.limits;
+    const isDryRun = mail.mail_settings?.sandbox_mode?.enable === true;
     const submissions = await judgeTogether(
       call,
       mail.personalizations,
       {
-        key,
+        key: isDryRun ? null : key,
         found,
         shared: sharedLength(mail),
         make: (_, place) => messageOf(mail, place, { idempotencyKey: key, maxBytes }),
@@ -56,7 +57,7 @@ async function send(call: Call, deps: ProviderDeps): Promise<void> {
       deps,
       budget,
     );
-    if (mail.mail_settings?.sandbox_mode?.enable === true) return exchange.empty(200);
+    if (isDryRun) return exchange.empty(200);
     const { id: first, replayed } = await takeTogether(call, submissions, key, deps);
     exchange.empty(202, { 'X-Message-Id': first, ...(replayed && { 'Idempotency-Replayed': 'true' }) });
   });

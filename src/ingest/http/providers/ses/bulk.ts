@@ -44,7 +44,8 @@ export async function sendBulk(call: Call, deps: ProviderDeps): Promise<void> {
     refuseFaults([...faults, ...bounce.faults]);
     tellIgnoredIn(exchange, bulk, IGNORED, Template.Attachments);
     if (key !== null && (await isOfSingle(id, key, deps))) throw idempotencyMismatch();
-    await refuseUnknown(Template, deps);
+    const keys = key === null ? [] : bulk.BulkEmailEntries.map((_, index) => keyInBatch(key, index));
+    await refuseUnknown(Template, call, keys, deps);
     refuseRate(id, bulk.BulkEmailEntries.length, deps);
     const shared = { key, defaults, bounce: bounce.mailbox };
     const judged = await judgeAll(bulk.BulkEmailEntries, call, budget, (entry, index) =>

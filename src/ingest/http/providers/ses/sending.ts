@@ -157,7 +157,7 @@ async function submissionOf(
     if (Raw != null) return await toRaw(call, { ...email, data: Raw.Data }, { ...beside, others }, deps);
     if (Template == null) return await toBuilt(wordsOfSimple(Simple ?? {}), SIMPLE);
     const place = '/Content/Template';
-    await refuseUnknown(Template, deps);
+    await refuseUnknown(Template, call, beside.key === null ? [] : [beside.key], deps);
     const data = readTemplateData(Template.TemplateData, `${place}/TemplateData`, others);
     const places = placesOfTemplate(place, '/Destination', '/EmailTags');
     return await toBuilt(
@@ -203,10 +203,16 @@ function nameOf({ TemplateName, TemplateArn }: Template): string | null {
   return TemplateName || TemplateArn?.split('/').at(-1) || null;
 }
 
-/** Throws the problem 404 for a stored template that is not there. */
-export async function refuseUnknown(template: Template, { templates }: ProviderDeps): Promise<void> {
+/** Throws the problem 404 for a stored template that is not there, unless something was sent under one of these keys. */
+export async function refuseUnknown(
+  template: Template,
+  { caller }: Call,
+  keys: readonly string[],
+  { templates, views, clock }: ProviderDeps,
+): Promise<void> {
   const name = nameOf(template);
   if (name === null || typeof (await templates.published(name.toLowerCase())) !== 'string') return;
+  for (const key of keys) if ((await views.remembered(caller.key.id, key, clock.wall())) !== null) return;
   throw new Problem(404, 'template_not_found', `Template ${quote(name)} does not exist.`);
 }
 
