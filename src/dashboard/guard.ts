@@ -76,7 +76,7 @@ function isOrigin(origin: string, own: string): boolean {
 
 /** Browsers omit the default port. */
 function withoutPort(origin: string): string {
-  return origin.replace(/:443$/, '');
+  return origin.replace(/^(https:.*):443$|^(http:.*):80$/, '$1$2');
 }
 
 // Headers by which a browser shuts out others, and locks in a message's contents.

@@ -1,6 +1,7 @@
 /** What a page of another site can have a browser send to the dashboard: nothing that does anything. */
 
 import { expect, test } from 'vitest';
+import { requireOwnOrigin } from '../../../src/dashboard/guard.ts';
 import { OPERATION_NAMES } from '../../../src/operations/table.ts';
 import { startDashboard } from '../ops/dashboard-server.ts';
 
@@ -104,6 +105,25 @@ test('behind a proxy on the usual port, the port may be left out', async () => {
   const { call, asBrowser } = await startDashboard();
   const headers = { ...asBrowser(), host: 'localhost:443', origin: 'https://localhost' };
   expect((await call('relays', { headers })).status).toBe(200);
+});
+
+test.each([
+  [
+    true,
+    'localhost',
+    ['https://localhost', 'https://localhost:443'],
+    ['https://localhost:80', 'http://localhost'],
+  ],
+  [
+    false,
+    'localhost',
+    ['http://localhost', 'http://localhost:80'],
+    ['http://localhost:443', 'https://localhost'],
+  ],
+] as const)('only the usual port of its own scheme may be left out; TLS: %s', (secure, host, own, others) => {
+  for (const origin of own) expect(requireOwnOrigin({ headers: { origin }, secure }, host)).toBeUndefined();
+  for (const origin of others)
+    expect(() => requireOwnOrigin({ headers: { origin }, secure }, host)).toThrow('another origin');
 });
 
 test('an operation is not done by any other method', async () => {
