@@ -92,6 +92,27 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
     await page.waitForURL(/q=status/);
   });
 
+  test('is asked for no password by waybill dev, so there is nothing to do with one', async () => {
+    const page = await dashboard.signedIn('/');
+    await page.route('**/api/session', async (route) => {
+      const response = await route.fetch();
+      const firstSteps = { skipped: false, hasKey: true, hasMessage: true, hasRelay: false };
+      await route.fulfill({ response, json: { ...(await response.json()), resident: true, firstSteps } });
+    });
+    await page.goto('/account');
+    await page.getByText('Nobody signs in here').waitFor();
+    expect(await page.getByLabel('Password').count()).toBe(0);
+    await page.goto('/first-steps');
+    await page.getByRole('heading', { name: 'The first message' }).waitFor();
+    const steps = page.getByRole('main').getByRole('listitem').getByRole('heading');
+    expect(await steps.count()).toBe(3);
+    expect(await steps.filter({ hasText: /password|relay/ }).count()).toBe(0);
+    await page.getByRole('button', { name: 'To the overview' }).waitFor();
+    await page.getByRole('button', { name: /admin/ }).click();
+    await page.getByRole('menuitem', { name: 'First steps' }).waitFor();
+    expect(await page.getByRole('menuitem', { name: /Sign out|Your account/ }).count()).toBe(0);
+  });
+
   test('sets up a second factor, and needs it from then on', async () => {
     const page = await dashboard.signedIn('/account');
     await page.getByRole('button', { name: 'Set up' }).click();

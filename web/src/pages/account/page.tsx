@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { UserRound } from 'lucide-react';
 import { useCallback, useState } from 'react';
 import type { SessionCalls } from '../../../../src/dashboard/contract.ts';
 import { type ApiError, sessionCall } from '../../api.ts';
@@ -6,7 +7,7 @@ import { plural } from '../../format.ts';
 import { Button } from '../../parts/button.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Card, Page } from '../../parts/page.tsx';
-import { Fetched } from '../../parts/states.tsx';
+import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { setSession, useSession, useSessionAct } from '../../session.tsx';
 import { HiddenUserName, NewPasswordField, PasswordField, passwordFault } from '../sign-in/new-password.tsx';
 import { SecondFactorCard } from './second-factor.tsx';
@@ -23,7 +24,13 @@ export function AccountPage() {
   const { user, resident } = useSession();
   return (
     <Page title="Your account" note={`${user.name}. ${ROLES[user.role]}`} narrow>
-      {!resident && (
+      {resident ? (
+        <Card>
+          <EmptyState icon={UserRound} title="Nobody signs in here">
+            This is waybill dev: it asks for no password, so there is none to change and no session to end.
+          </EmptyState>
+        </Card>
+      ) : (
         <div className="space-y-5">
           <PasswordCard />
           <SecondFactorCard />

@@ -26,9 +26,11 @@ const OUTCOMES: Readonly<Partial<Record<StepName, string>>> = {
 
 /** The guided path: from a password to the first message. Each step may be skipped; it comes back under Help. */
 export function FirstStepsPage() {
-  const { user, firstSteps } = useSession();
+  const { user, resident, firstSteps } = useSession();
   const router = useRouter();
-  const [at, setAt] = useState<StepName | null>(() => firstOpen(firstSteps));
+  // `waybill dev` captures all mail, whatever relays there are.
+  const steps = STEPS.filter((step) => step !== 'relay' || !resident);
+  const [at, setAt] = useState<StepName | null>(() => firstOpen(firstSteps, resident));
   const [secret, setSecret] = useState<string | null>(null);
   const [done, setDone] = useState<readonly StepName[]>([]);
   const end = useSessionAct('first_steps', {
@@ -43,7 +45,7 @@ export function FirstStepsPage() {
     arrival: done.includes('arrival') || (firstSteps.hasMessage && secret === null),
     relay: firstSteps.hasRelay,
   };
-  const next = (from: StepName) => setAt(STEPS[STEPS.indexOf(from) + 1] ?? null);
+  const next = (from: StepName) => setAt(steps[steps.indexOf(from) + 1] ?? null);
   const finish = (step: StepName) => {
     setDone([...done, step]);
     next(step);
@@ -58,11 +60,13 @@ export function FirstStepsPage() {
   return (
     <Page
       title="First steps"
-      note="From a password to the first message, in a few minutes. Find this again under Help."
+      note={`${resident ? 'To' : 'From a password to'} the first message, in a few minutes. Find this again under Help.`}
       narrow
     >
       <ol className="rounded-lg border border-line bg-surface">
-        <FirstStep title="Your password" state="done" outcome={`You are signed in as ${user.name}.`} />
+        {!resident && (
+          <FirstStep title="Your password" state="done" outcome={`You are signed in as ${user.name}.`} />
+        )}
         <FirstStep title="What captured mail means" {...common('capture')}>
           <CaptureStep onDone={() => finish('capture')} />
         </FirstStep>
@@ -79,9 +83,11 @@ export function FirstStepsPage() {
         <FirstStep title="The first message" {...common('arrival')}>
           <ArrivalStep secret={secret} onDone={() => finish('arrival')} />
         </FirstStep>
-        <FirstStep title="A relay that delivers" {...common('relay')}>
-          <RelayStep hasRelay={firstSteps.hasRelay} />
-        </FirstStep>
+        {!resident && (
+          <FirstStep title="A relay that delivers" {...common('relay')}>
+            <RelayStep hasRelay={firstSteps.hasRelay} />
+          </FirstStep>
+        )}
       </ol>
       <div className="mt-5 flex flex-wrap items-center justify-between gap-3">
         <p className="text-sm text-soft">
@@ -103,37 +109,39 @@ export function FirstStepsPage() {
 }
 
 /** The first step that was not taken yet; null when all were. */
-function firstOpen({
-  hasKey,
-  hasMessage,
-  hasRelay,
-}: ReturnType<typeof useSession>['firstSteps']): StepName | null {
+function firstOpen(
+  { hasKey, hasMessage, hasRelay }: ReturnType<typeof useSession>['firstSteps'],
+  resident: boolean,
+): StepName | null {
   if (!hasKey) return 'capture';
   if (!hasMessage) return 'arrival';
-  return hasRelay ? null : 'relay';
+  return hasRelay || resident ? null : 'relay';
 }
 
 /** Says where mail goes at present: into the local inbox, until someone sets up a relay. */
 function CaptureStep({ onDone }: { readonly onDone: () => void }) {
+  const { resident } = useSession();
   const relays = useCall('relays', {}, { topics: ['relays'] });
   const standard = relays.data?.find(({ isDefault }) => isDefault);
-  const isCaptured = standard === undefined || standard.type === 'inbox';
+  const isCaptured = resident || standard === undefined || standard.type === 'inbox';
   return (
     <>
       {isCaptured ? (
         <div className="space-y-2">
           <p>
-            <strong className="font-semibold">Nothing leaves this server yet.</strong> All mail is captured:
-            it is processed like real mail, but ends in the{' '}
+            <strong className="font-semibold">Nothing leaves this server{!resident && ' yet'}.</strong> All
+            mail is captured: it is processed like real mail, but ends in the{' '}
             <Link to="/inbox" className="link">
               inbox
             </Link>{' '}
             here, where you can read it. So you can try things out, even with the addresses of real people.
           </p>
-          <p className="text-soft">
-            That ends when you set up a relay and make it the default. Mail of test keys stays captured even
-            then.
-          </p>
+          {!resident && (
+            <p className="text-soft">
+              That ends when you set up a relay and make it the default. Mail of test keys stays captured even
+              then.
+            </p>
+          )}
         </div>
       ) : (
         <p>
