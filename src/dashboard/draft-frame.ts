@@ -3,9 +3,8 @@ import type { Exchange } from '../http/exchange.ts';
 
 /**
  * The frame in which the page shows a mail that is being written: an empty document that is told what to show by
- * `postMessage` (`DraftShown` of the contract), so that it keeps its place while its author types. A message's preview has
- * an address of its own, which a draft has not; so this one needs a script. No other runs: the policy names it by its
- * hash. What is shown has no origin, and nothing is loaded.
+ * `postMessage` (`DraftShown` of the contract), so that it keeps its place while its author types. No script but this runs:
+ * the policy names it by its hash. What is shown has no origin, and nothing is loaded.
  */
 
 /** Elements that run, lead elsewhere, or could make a browser send something in spite of the policy. */
@@ -52,7 +51,11 @@ html[data-scheme="turned"] img[src] { filter: invert(1) hue-rotate(180deg) }
 
 const FRAME = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Preview</title><style>${STYLE}</style><script>${SCRIPT}</script></head><body></body></html>`;
 
-/** Only the script above runs, and only in a frame of a page of ours. */
+/**
+ * Only the script above runs, and only in a frame of a page of ours. Without a script, each change would be a document of
+ * its own, which begins at its top, because the page can scroll no frame without an origin; and `srcdoc` would have the
+ * policy of the page, which forbids a mail's own styles.
+ */
 const DRAFT_POLICY = [
   'sandbox allow-scripts',
   "default-src 'none'",
