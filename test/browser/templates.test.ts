@@ -192,7 +192,7 @@ describeWith(NEEDED, 'a template', () => {
   test('is found in the list, which says which version is sent', async () => {
     await page.getByLabel('Subject').fill('Your code');
     await save(3);
-    await page.getByText('3 is not yet').waitFor();
+    await page.getByText('3 not published').waitFor();
     await page.getByRole('main').getByRole('link', { name: 'Templates' }).click();
     await page.getByLabel('Search templates').fill('nothing of the kind');
     await page.getByText('No templates match').waitFor();

@@ -36,7 +36,7 @@ export default function FindingPage({
       <Fetched query={page} lines={8}>
         {(text) =>
           text === '' ? (
-            <EmptyState title="There is no page on this">It is of a newer version.</EmptyState>
+            <EmptyState title="There is no page on this">It comes from a newer version.</EmptyState>
           ) : (
             <div className="space-y-3">
               {blocksOf(text).map((block, place) => (

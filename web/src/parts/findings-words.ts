@@ -1,4 +1,5 @@
 import type { ResultOf } from '../../../src/operations/table.ts';
+import { plural } from '../format.ts';
 
 /** What preflight found, in words and in order. */
 
@@ -9,9 +10,9 @@ type Severity = Finding['severity'];
 /** What the severities are called, the worst first, and what they mean. */
 export const SEVERITIES: readonly (readonly [Severity, { readonly name: string; readonly means: string }])[] =
   [
-    ['error', { name: 'Errors', means: 'It fails, or reaches people broken.' }],
-    ['warning', { name: 'Warnings', means: 'Many do not get it, or not as it was meant.' }],
-    ['hint', { name: 'Hints', means: 'Some do not see it as it was meant.' }],
+    ['error', { name: 'Errors', means: 'It will fail, or arrive broken.' }],
+    ['warning', { name: 'Warnings', means: 'Many people will not get it, or not as intended.' }],
+    ['hint', { name: 'Hints', means: 'Some people will not see it as intended.' }],
   ];
 
 const PARTS: Readonly<Record<string, string>> = {
@@ -51,7 +52,7 @@ function otherPart(part: string): string {
 export function countWords(findings: readonly Finding[]): string {
   return SEVERITIES.map(([severity]) => {
     const count = findings.filter((finding) => finding.severity === severity).length;
-    return count === 0 ? '' : `${count} ${severity}${count === 1 ? '' : 's'}`;
+    return count === 0 ? '' : plural(count, severity);
   })
     .filter((words) => words !== '')
     .join(', ');

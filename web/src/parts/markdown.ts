@@ -13,7 +13,7 @@ export type Span =
   | { readonly kind: 'link'; readonly text: string; readonly href: string };
 
 const HEADING = /^(#{1,4}) +(.*)$/;
-const ITEM = /^(?:[-*]|\d+\.) +(.*)$/;
+const ITEM = /^- +(.*)$/;
 const FENCE = /^```/;
 
 /** Reads a document into its blocks. */

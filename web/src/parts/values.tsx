@@ -110,7 +110,7 @@ export function DiffLine({
         {sign}
       </span>
       {kind !== 'same' && <span className="sr-only">{kind}: </span>}
-      <span className="min-w-0 break-all whitespace-pre-wrap">{text}</span>
+      <span className="min-w-0 whitespace-pre-wrap [overflow-wrap:anywhere]">{text}</span>
     </div>
   );
 }

@@ -70,13 +70,13 @@ export function usePublish({ alias, publishedVersion }: Template): (version: num
     const instead = publishedVersion === null ? '' : `, in place of version ${publishedVersion}`;
     ask('publishTemplate', {
       request: { alias, version },
-      done: version === null ? 'The template is not sent any more' : `Version ${version} is published`,
+      done: version === null ? 'The template is no longer published' : `Version ${version} is published`,
       onDone: show,
       title: version === null ? 'Unpublish the template?' : `Publish version ${version}?`,
       text:
         version === null
           ? 'Messages with this template are refused until a version is published again. Nothing is deleted.'
-          : `From now on, messages with this template are made from version ${version}${instead}. What was accepted before stays as it is.`,
+          : `From now on, messages with this template are made from version ${version}${instead}. Messages accepted before stay as they are.`,
       confirm: version === null ? 'Unpublish' : 'Publish',
       danger: version === null,
     });

@@ -62,5 +62,5 @@ function inTemplate(finding: Finding, { html, text }: Draft, mail: RenderedDraft
 }
 
 function noteOf(findings: readonly Finding[]): string {
-  return findings.length === 0 ? 'Of the mail that the sample makes.' : `${countWords(findings)}.`;
+  return findings.length === 0 ? 'Of the mail made with the sample.' : `${countWords(findings)}.`;
 }

@@ -19,16 +19,31 @@ import { curlOf } from '../message/curl.ts';
 import { ChecksCard } from './checks-card.tsx';
 import { CodeField, type CodeHandle, type LineNote } from './code-field.tsx';
 import { TemplateDifferences } from './differences-view.tsx';
-import { type Rendered, readSample, type Template, type Values, withNames } from './draft.ts';
+import { readSample, type Template, type Values, withNames } from './draft.ts';
 import type { TemplateInHand } from './in-hand.ts';
 import { PreviewCard } from './preview-card.tsx';
 import { useRendered } from './rendered.ts';
 
-const NOT_SAVED = 'It is not saved: mend what is marked above first.';
+const NOT_SAVED = 'It is not saved. First correct what is marked above.';
 
 /** The parts of a template that have a code field each. */
 const PARTS = ['html', 'text', 'sample'] as const;
 type Part = (typeof PARTS)[number];
+
+/** What does not change of their fields. */
+const CODE_FIELDS: Readonly<
+  Record<Part, { readonly label: string; readonly placeholder?: string; readonly hint?: string }>
+> = {
+  html: { label: 'HTML', placeholder: '<p>Hello {{name}},</p>' },
+  text: {
+    label: 'Text',
+    hint: 'For clients that do not show HTML. If you leave it empty, it is made from the HTML.',
+  },
+  sample: {
+    label: 'Sample',
+    hint: 'Values for the preview and for tests, as JSON. Applications send their own.',
+  },
+};
 
 /** The texts of a template, and beside them what they look like and what is wrong with them. */
 export function EditTab({ template, hand }: { readonly template: Template; readonly hand: TemplateInHand }) {
@@ -44,18 +59,14 @@ export function EditTab({ template, hand }: { readonly template: Template; reado
   };
   const subject = useRef<HTMLDivElement>(null);
   const refused = faultsOf(hand.isBehind ? null : hand.error, ['name', 'subject', ...PARTS]);
+  const faultsIn = (part: string) => rendered.faults.filter(({ field }) => field === part);
   const notes: Readonly<Record<Part, readonly LineNote[]>> = {
-    html: notesOf(rendered.faults, 'html', refused.fields['html']),
-    text: notesOf(rendered.faults, 'text', refused.fields['text']),
-    sample: [
-      ...(sample.fault === null ? [] : [sample.fault]),
-      ...notesOf([], 'html', refused.fields['sample']),
-    ],
+    html: notesOf(faultsIn('html'), refused.fields['html']),
+    text: notesOf(faultsIn('text'), refused.fields['text']),
+    sample: notesOf(sample.fault === null ? [] : [sample.fault], refused.fields['sample']),
   };
-  const subjectFaults = rendered.faults
-    .filter(({ field }) => field === 'subject')
-    .map(({ detail }) => detail);
-  const goTo = ({ part: of, line }: Pick<Place, 'part' | 'line'>) => {
+  const subjectFaults = faultsIn('subject').map(({ detail }) => detail);
+  const goTo = ({ part: of, line }: Place) => {
     if (of === '/subject') subject.current?.querySelector('input')?.focus();
     const wanted = PARTS.find((name) => `/${name}` === of);
     if (wanted === undefined) return;
@@ -98,53 +109,24 @@ export function EditTab({ template, hand }: { readonly template: Template; reado
             keep
             value={part}
             onChange={(next) => put({ part: next })}
-            tabs={[
-              {
-                value: 'html',
-                label: <Faulty label="HTML" count={notes.html.length} />,
+            tabs={PARTS.map((name) => {
+              const { label, ...field } = CODE_FIELDS[name];
+              return {
+                value: name,
+                label: <Faulty label={label} count={notes[name].length} />,
                 content: (
                   <CodeField
-                    label="HTML"
-                    value={draft.html}
-                    onChange={(html) => hand.put({ html })}
-                    notes={notes.html}
+                    label={label}
+                    value={draft[name]}
+                    onChange={(text) => hand.put({ [name]: text })}
+                    notes={notes[name]}
                     readOnly={!mayWrite}
-                    handle={handles.html}
-                    placeholder="<p>Hello {{name}},</p>"
+                    handle={handles[name]}
+                    {...field}
                   />
                 ),
-              },
-              {
-                value: 'text',
-                label: <Faulty label="Text" count={notes.text.length} />,
-                content: (
-                  <CodeField
-                    label="Text"
-                    value={draft.text}
-                    onChange={(text) => hand.put({ text })}
-                    notes={notes.text}
-                    readOnly={!mayWrite}
-                    handle={handles.text}
-                    hint="For clients that show no HTML. Empty: it is made from the HTML."
-                  />
-                ),
-              },
-              {
-                value: 'sample',
-                label: <Faulty label="Sample" count={notes.sample.length} />,
-                content: (
-                  <CodeField
-                    label="Sample"
-                    value={draft.sample}
-                    onChange={(text) => hand.put({ sample: text })}
-                    notes={notes.sample}
-                    readOnly={!mayWrite}
-                    handle={handles.sample}
-                    hint="Values for the preview and for tests, as JSON. Applications send their own."
-                  />
-                ),
-              },
-            ]}
+              };
+            })}
           />
           <SendExample alias={template.alias} variables={sample.values ?? template.sample} />
         </div>
@@ -195,19 +177,15 @@ function SendExample({ alias, variables }: { readonly alias: string; readonly va
   if (apiUrl === null) return null;
   const message = { from: 'you@example.com', to: 'someone@example.net', template: alias, variables };
   return (
-    <Fold title="Send it from an application" note="its name, and values">
+    <Fold title="Send it from an application" note="by its alias, with values">
       <CodeBlock label="command" code={curlOf(message, apiUrl)} wrap />
     </Fold>
   );
 }
 
-function notesOf(
-  faults: Rendered['faults'],
-  part: Exclude<Part, 'sample'>,
-  refusal: string | undefined,
-): readonly LineNote[] {
-  const own = faults.filter(({ field }) => field === part);
-  return refusal === undefined || own.length > 0 ? own : [{ line: null, detail: refusal }];
+/** Without faults of a part, what saving it was refused for. */
+function notesOf(faults: readonly LineNote[], refusal: string | undefined): readonly LineNote[] {
+  return refusal === undefined || faults.length > 0 ? faults : [{ line: null, detail: refusal }];
 }
 
 function Faulty({ label, count }: { readonly label: string; readonly count: number }) {
@@ -237,8 +215,8 @@ function ConflictBanner({ template, hand }: { readonly template: Template; reado
           </>
         }
       >
-        It was saved <Time at={updatedAt} />. Keep yours, and it is saved as version {version + 1}; theirs
-        stays in the history. Take theirs, and what you changed is gone.
+        It was saved <Time at={updatedAt} />. If you keep yours, you can save it as version {version + 1}, and
+        theirs stays in the history. If you take theirs, your changes are lost.
       </Banner>
       {isShown && (
         <Dialog

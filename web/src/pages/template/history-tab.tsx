@@ -127,7 +127,7 @@ function VersionDrawer({
                 label="Restore"
                 busy={hand.isSaving}
                 disabled={hand.isDirty || !one.data}
-                title={`Saves it once more, as version ${template.version + 1}.`}
+                title={`Saves it again, as version ${template.version + 1}.`}
                 onClick={() => {
                   if (one.data) hand.restore(one.data);
                   onClose();
@@ -146,7 +146,7 @@ function VersionDrawer({
       ) : (
         <div className="space-y-4">
           {mayWrite && hand.isDirty && !isNewest && (
-            <Banner>Save or discard what you are editing to restore this version.</Banner>
+            <Banner>To restore this version, first save or discard what you are editing.</Banner>
           )}
           <Select
             label="Compared with"

@@ -38,7 +38,7 @@ export function TemplatePage() {
             title="There is no such template"
             actions={<ButtonLink label="All templates" to="/templates" />}
           >
-            It may have been deleted, or has another alias.
+            It may have been deleted, or may have another alias.
           </EmptyState>
         ) : (
           <Fetched query={template} lines={9} />
@@ -82,7 +82,7 @@ function Editor({ template }: { readonly template: Template }) {
         ]}
       />
       <LeaveGuard isDirty={hand.isDirty} within={`/templates/${alias}`} title="Leave without saving?">
-        What you changed of the template would be lost.
+        Your changes to the template would be lost.
       </LeaveGuard>
     </Page>
   );

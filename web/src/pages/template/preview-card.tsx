@@ -4,7 +4,7 @@ import type { DraftShown } from '../../../../src/dashboard/contract.ts';
 import { useAddress } from '../../address.ts';
 import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
-import type { Place } from '../../parts/findings-words.ts';
+import { type Place, placeOf } from '../../parts/findings-words.ts';
 import { Card } from '../../parts/page.tsx';
 import { ErrorState, LoadingState } from '../../parts/states.tsx';
 import { Segments } from '../../parts/toolbar.tsx';
@@ -31,7 +31,7 @@ export function PreviewCard({
   readonly rendered: RenderedDraft;
   /** Puts names into the sample; null: they cannot be now. */
   readonly onAddNames: ((names: readonly string[]) => void) | null;
-  readonly onGo: (place: Pick<Place, 'part' | 'line'>) => void;
+  readonly onGo: (place: Place) => void;
 }) {
   const [{ look, dark = false }, put] = useAddress();
   const { mail, faults, missing, isWaiting, error, retry } = rendered;
@@ -75,7 +75,7 @@ export function PreviewCard({
           {faults.length > 0 && <Faults faults={faults} onGo={onGo} isStale />}
           {error && (
             <p role="alert" className="border-b border-line bg-failed-soft px-4 py-2 text-sm">
-              This is how it was before: {error.message}
+              The preview is out of date: {error.message}
             </p>
           )}
           {missing.length > 0 && <Missing names={missing} onAdd={onAddNames} />}
@@ -154,12 +154,12 @@ function MailFrame({
 }
 
 function footnote(html: string | null, shown: (typeof WIDTHS)[number]['value'], isDark: boolean): string {
-  if (html === null || shown === 'text') return 'As clients show it that show no HTML.';
-  const pictures = 'Nothing is fetched: pictures from the web are missing.';
+  if (html === null || shown === 'text') return 'As clients that do not show HTML show it.';
+  const pictures = 'Nothing is fetched, so pictures from the web are missing.';
   if (!isDark) return pictures;
   return hasOwnDark(html)
     ? `With the mail’s own styles for dark mode. ${pictures}`
-    : `The mail has no styles for dark mode: some clients turn its colours like this, others leave them. ${pictures}`;
+    : `The mail has no styles for dark mode: some clients invert its colours like this, others leave them. ${pictures}`;
 }
 
 function Faults({
@@ -168,35 +168,32 @@ function Faults({
   isStale,
 }: {
   readonly faults: RenderedDraft['faults'];
-  readonly onGo: (place: Pick<Place, 'part' | 'line'>) => void;
+  readonly onGo: (place: Place) => void;
   /** What is shown is older. */
   readonly isStale: boolean;
 }) {
   return (
     <div role="alert" className="border-b border-line bg-failed-soft px-4 py-2.5">
       <p className="font-medium">
-        {isStale ? 'This is how it was before it broke:' : 'There is nothing to show yet:'}
+        {isStale ? 'This is the last preview that worked. Since then:' : 'There is nothing to show yet:'}
       </p>
       <ul className="mt-0.5 text-sm">
-        {faults.map(({ field, line, detail }, place) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the same may be wrong twice
-          <li key={place}>
-            <button
-              type="button"
-              onClick={() => onGo({ part: `/${field}`, line })}
-              className="link rounded-sm"
-            >
-              {FIELDS[field]}, line {line}
-            </button>{' '}
-            {detail}
-          </li>
-        ))}
+        {faults.map(({ field, line, detail }, index) => {
+          const place = placeOf(`/${field}#L${line}`);
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the same may be wrong twice
+            <li key={index}>
+              <button type="button" onClick={() => onGo(place)} className="link rounded-sm">
+                {place.words}
+              </button>{' '}
+              {detail}
+            </li>
+          );
+        })}
       </ul>
     </div>
   );
 }
-
-const FIELDS = { subject: 'Subject', html: 'HTML', text: 'Text' } as const;
 
 /** Names that are listed before the rest is counted. */
 const MAX_NAMES = 8;
@@ -222,7 +219,7 @@ function Missing({
             <code className="font-mono text-sm break-all">{name}</code>
           </span>
         ))}
-        {more > 0 && ` and ${more} more`}. A message without {names.length === 1 ? 'it' : 'one of them'} is
+        {more > 0 && ` and ${more} more`}. A message that lacks {names.length === 1 ? 'it' : 'any of them'} is
         refused.
       </p>
       {onAdd && <Button small icon={Plus} label="Add to the sample" onClick={() => onAdd(names)} />}

@@ -49,7 +49,7 @@ export function TestDialog({
       <Fetched query={rendered} lines={3}>
         {() => (
           <Banner level="warning" title="It cannot be sent like this">
-            Mend what the preview tells of first: a message with a fault, or without a value, is refused.
+            First correct what the preview reports: a message with a fault, or without a value, is refused.
           </Banner>
         )}
       </Fetched>
@@ -110,8 +110,8 @@ function Sent({ id, onClose }: { readonly id: string; readonly onClose: () => vo
         It is accepted.{' '}
         <Link to="/messages/$id" params={{ id }} target="_blank" className="link">
           See what becomes of it
-        </Link>
-        , in a tab of its own.
+        </Link>{' '}
+        in a new tab.
       </p>
     </Dialog>
   );

@@ -13,8 +13,8 @@ function aliasFault(alias: string, taken: readonly string[]): string | null {
 }
 
 const CHOICES = [
-  { value: 'code', label: 'A code to sign in', note: 'A heading value in one column, with dark mode' },
-  { value: 'list', label: 'An order', note: 'Lines that repeat, and a part that is there only sometimes' },
+  { value: 'code', label: 'A code to sign in', note: 'One large value in one column, with dark mode' },
+  { value: 'list', label: 'An order', note: 'Repeated lines, and a part that is shown only sometimes' },
   { value: 'letter', label: 'A bare letter', note: 'One line to begin with' },
 ] as const;
 
@@ -37,7 +37,7 @@ export function NewTemplateDialog({
       operation="saveTemplate"
       sheet={{
         title: copy === undefined ? 'New template' : 'Duplicate the template',
-        description: 'Nothing is sent with it before you publish it.',
+        description: 'Nothing is sent with it until you publish it.',
       }}
       initial={{ name: first, alias: null as string | null, starter: 'code' as StarterName }}
       check={({ name, alias }) => ({
@@ -67,10 +67,15 @@ export function NewTemplateDialog({
     >
       {({ values, field }) => (
         <>
-          <TextField label="Name" hint="For people." placeholder="Sign-in code" {...field('name')} />
+          <TextField
+            label="Name"
+            hint="For the people who edit it."
+            placeholder="Sign-in code"
+            {...field('name')}
+          />
           <TextField
             label="Alias"
-            hint="What applications call it by. It stays as it is."
+            hint="The name that applications use. It cannot be changed later."
             placeholder="sign-in-code"
             mono
             verbatim

@@ -54,9 +54,9 @@ export function TemplatesPage() {
               empty={
                 all.length === 0 ? (
                   <EmptyState icon={LayoutTemplate} title="No templates yet" actions={mayWrite && add}>
-                    With a template, an application names a mail and hands over values, in place of the whole
-                    text: words and looks are changed here, without a release of the application, and each
-                    change can be taken back.
+                    With a template, an application sends a name and values instead of the whole text. Wording
+                    and design are changed here, without a new release of the application, and every change
+                    can be undone.
                   </EmptyState>
                 ) : (
                   <EmptyState icon={Search} title="No templates match">
@@ -106,8 +106,8 @@ const COLUMNS: readonly Column<Summary>[] = [
     cell: ({ subject }) => <Said text={subject} none="(no subject)" className="text-soft" />,
   },
   {
-    header: 'Sent',
-    width: '14rem',
+    header: 'Published',
+    width: '18rem',
     card: 'plain',
     cell: (template) => <PublishedBadges of={template} />,
   },
@@ -129,8 +129,8 @@ export function PublishedBadges({ of }: { readonly of: Pick<Summary, 'version' |
         Version {publishedVersion} published
       </Badge>
       {version > publishedVersion && (
-        <Badge tone="warn" title="What was saved since is not sent.">
-          {version} is not yet
+        <Badge tone="warn" title="What was saved since then is not sent.">
+          {version} not published
         </Badge>
       )}
     </span>

@@ -35,7 +35,7 @@ export const SCOPES: readonly { readonly scope: Scope; readonly label: string; r
   {
     scope: 'templates:read',
     label: 'Templates',
-    note: 'See the templates of messages. To send with one, it needs none of this.',
+    note: 'See the templates of messages. Sending with a template does not need this.',
   },
   {
     scope: 'templates:write',
