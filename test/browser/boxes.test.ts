@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Client } from '../e2e/service.ts';
 import { describeWith } from '../peers/need.ts';
-import { CAPTURING, Dashboard, NEEDED } from './dashboard.ts';
+import { Dashboard, NEEDED } from './dashboard.ts';
 
 /** Boxes of captured mail: which one a message is in, and one alone. */
 
@@ -14,7 +14,7 @@ describeWith(NEEDED, 'the boxes of the inbox', () => {
   let page: Page;
 
   beforeAll(async () => {
-    dashboard = await Dashboard.start(`${CAPTURING}\ndelivery: { default_relay: inbox }\n`);
+    dashboard = await Dashboard.start();
     await dashboard.claim();
     ci = await dashboard.client('ci', '--test');
     for (const [subject, box] of [

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Client } from '../e2e/service.ts';
 import { describeWith } from '../peers/need.ts';
-import { CAPTURING, Dashboard, NEEDED } from './dashboard.ts';
+import { Dashboard, NEEDED } from './dashboard.ts';
 import { settled, tooWide } from './looks.ts';
 
 /** What preflight finds, beside the mail it finds it in. */
@@ -16,7 +16,7 @@ describeWith(NEEDED, 'the checks of a message', () => {
   let page: Page;
 
   beforeAll(async () => {
-    dashboard = await Dashboard.start(`${CAPTURING}\ndelivery: { default_relay: inbox }\n`);
+    dashboard = await Dashboard.start();
     await dashboard.claim();
     ci = await dashboard.client('ci', '--test');
     page = await dashboard.signedIn('/');

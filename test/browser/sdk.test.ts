@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { messageUuid } from '../../src/lib/id.ts';
 import { describeWith } from '../peers/need.ts';
-import { CAPTURING, Dashboard, NEEDED } from './dashboard.ts';
+import { Dashboard, NEEDED } from './dashboard.ts';
 import { tooWide } from './looks.ts';
 
 /** What somebody wants of the dashboard who sends with the SDK of a provider: what it signs with, and the way back from its ids. */
@@ -13,7 +13,7 @@ describeWith(NEEDED, 'who sends with an SDK', () => {
   let page: Page;
 
   beforeAll(async () => {
-    dashboard = await Dashboard.start(`${CAPTURING}delivery: { default_relay: inbox }\n`);
+    dashboard = await Dashboard.start();
     await dashboard.claim();
     page = await dashboard.signedIn('/settings/api-keys');
   }, 60_000);

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../peers/need.ts';
-import { CAPTURING, Dashboard, NEEDED } from './dashboard.ts';
+import { Dashboard, NEEDED } from './dashboard.ts';
 import { settled, tooWide } from './looks.ts';
 
 /** A template from its first version to its last. */
@@ -20,7 +20,7 @@ describeWith(NEEDED, 'a template', () => {
   let page: Page;
 
   beforeAll(async () => {
-    dashboard = await Dashboard.start(`${CAPTURING}\ndelivery: { default_relay: inbox }\n`);
+    dashboard = await Dashboard.start();
     await dashboard.claim();
     page = await dashboard.signedIn('/');
   }, 120_000);
