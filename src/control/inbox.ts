@@ -6,7 +6,7 @@ import { createTokenSource, isMessageId } from '../lib/id.ts';
 import { OperationError } from '../operations/call.ts';
 import type { InboxOperations, InboxPage } from '../operations/inbox.ts';
 import type { RequestOf } from '../operations/table.ts';
-import type { FoundPage, ListPage } from '../store/views.ts';
+import { type FoundPage, type ListPage, type ListQuery, UNFILTERED } from '../store/views.ts';
 import type { LocalDeps } from './deps.ts';
 import { foundMessages } from './found-mail.ts';
 import { sendAgain } from './submitting.ts';
@@ -55,9 +55,7 @@ async function find(
   { views }: InboxDeps,
 ): Promise<{ readonly page: ListPage | FoundPage; readonly notes: readonly string[] }> {
   if (query.trim() === '') {
-    const owner = keyId === null ? ('all' as const) : { keyId };
-    const filter = { ...NO_FILTER, captured: true as const, ...(box !== null && { box }) };
-    return { page: await views.list({ owner, statuses: [], filter, before, limit }), notes: [] };
+    return { page: await views.list({ ...capturedOf(keyId, box), before, limit }), notes: [] };
   }
   const { query: parsed, notes } = parseQuery(query);
   const terms = box === null ? parsed.terms : [...parsed.terms, { kind: 'box', box, not: false } as const];
@@ -65,7 +63,14 @@ async function find(
   return { page: await views.search({ query: captured, after: null, before, limit }), notes };
 }
 
-const NO_FILTER = { tag: null, to: null, from: null, subject: null, since: null, until: null };
+/** Captured mail of a key, or of all; in a box, or in any. */
+function capturedOf(keyId: string | null, box: string | null): Omit<ListQuery, 'before' | 'limit'> {
+  return {
+    owner: keyId === null ? 'all' : { keyId },
+    statuses: [],
+    filter: { ...UNFILTERED, captured: true, ...(box !== null && { box }) },
+  };
+}
 
 /** Throws `not_found`. */
 async function keyIdOf(key: string | null, { keyring }: InboxDeps): Promise<string | null> {
@@ -81,11 +86,9 @@ async function deleteCaptured(
 ): Promise<{ readonly deleted: number; readonly more: boolean }> {
   if (ids !== null) return { deleted: await deps.acts.discard(ids), more: false };
   const keyId = await keyIdOf(key, deps);
-  const owner = keyId === null ? ('all' as const) : { keyId };
-  const filter = { ...NO_FILTER, captured: true as const, ...(box !== null && { box }) };
   // The first id that sorts after it.
   const before = upTo === null ? null : `${upTo}!`;
-  const page = await deps.views.list({ owner, statuses: [], filter, before, limit: DELETED_AT_ONCE });
+  const page = await deps.views.list({ ...capturedOf(keyId, box), before, limit: DELETED_AT_ONCE });
   const deleted = await deps.acts.discard(page.messages.map(({ id }) => id));
   return { deleted, more: page.next !== null && deleted > 0 };
 }

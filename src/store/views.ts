@@ -228,6 +228,16 @@ export interface ListFilter {
   readonly box?: string;
 }
 
+/** Every message. */
+export const UNFILTERED: ListFilter = {
+  tag: null,
+  to: null,
+  from: null,
+  subject: null,
+  since: null,
+  until: null,
+};
+
 /** A page, and where the next one starts. */
 export interface ListPage {
   readonly messages: readonly MessageRecord[];

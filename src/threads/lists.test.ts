@@ -7,17 +7,15 @@ import { systemClock } from '../lib/clock.ts';
 import { openBetterSqlite3 } from '../store/sqlite/driver.ts';
 import { openDatabase } from '../store/sqlite/open.ts';
 import type { ListSlice, SliceRequest } from '../store/sqlite/paging.ts';
-import { type ListQuery, MAX_EXAMINED } from '../store/views.ts';
+import { type ListQuery, MAX_EXAMINED, UNFILTERED } from '../store/views.ts';
 import { Caller } from './caller.ts';
 import { startViewsThread, WAITING_LIMITS } from './clients.ts';
 import { Lists } from './lists.ts';
 import { workerUrl } from './wire.ts';
 
-const ANY = { tag: null, to: null, from: null, since: null, until: null };
-
 /** A list of a key that looks at everything it may and finds nothing. */
 const sparse = (keyId = 'key_one'): ListQuery => {
-  const filter = { ...ANY, subject: 'nowhere' };
+  const filter = { ...UNFILTERED, subject: 'nowhere' };
   return { owner: { keyId }, statuses: [], filter, before: null, limit: 20 };
 };
 
@@ -74,7 +72,7 @@ describe('lists', () => {
     const first = await views.list(sparse());
     expect(first).toEqual({ messages: [], next: expect.any(String) });
     expect(await views.list({ ...sparse(), before: first.next })).toEqual({ messages: [], next: null });
-    const found = await views.list({ ...sparse(), filter: { ...ANY, subject: 'hello' } });
+    const found = await views.list({ ...sparse(), filter: { ...UNFILTERED, subject: 'hello' } });
     expect(found.messages).toHaveLength(20);
     await views.close();
   });

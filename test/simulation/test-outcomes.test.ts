@@ -4,6 +4,7 @@ import { TEST_OUTCOMES, type TestOutcome } from '../../src/domain/test-outcome.t
 import { EVERY_EVENT } from '../../src/store/events.ts';
 import { StoreError } from '../../src/store/store.ts';
 import { MAX_ADDITIONS } from '../../src/store/suppressions.ts';
+import { UNFILTERED } from '../../src/store/views.ts';
 import { createInboxTransport } from '../../src/transport/inbox/inbox.ts';
 import { startNode } from './one-node.ts';
 import { MAX_AGE_MS, relayNamed, SETTINGS, submissionNamed } from './scene.ts';
@@ -59,19 +60,10 @@ async function entryOf(address: string) {
 }
 
 async function inbox(): Promise<number> {
-  const filter = {
-    tag: null,
-    to: null,
-    from: null,
-    subject: null,
-    since: null,
-    until: null,
-    captured: true as const,
-  };
   const page = await node.views.list({
     owner: { keyId: 'k1' },
     statuses: [],
-    filter,
+    filter: { ...UNFILTERED, captured: true },
     before: null,
     limit: 100,
   });

@@ -6,7 +6,13 @@ import type { Exchange } from '../../http/exchange.ts';
 import { Problem } from '../../http/problem.ts';
 import { readMessageId } from '../../lib/id.ts';
 import { type Spool, type SpoolContent, SpoolError } from '../../spool/spool.ts';
-import type { ListPage, ListQuery, MessageDetail, Views } from '../../store/views.ts';
+import {
+  type ListPage,
+  type ListQuery,
+  type MessageDetail,
+  UNFILTERED,
+  type Views,
+} from '../../store/views.ts';
 import { invalidQuery, parameterFault, readParameters } from './query.ts';
 
 /** Which messages a key may see and act on, and which acts some messages rule out (contract §3.1, §3.3). */
@@ -31,8 +37,7 @@ export async function namedId(
   const id = readMessageId(text);
   if (id !== null) return id;
   if (!MESSAGE_ID.test(text)) return null;
-  const any = { tag: null, to: null, from: null, subject: null, since: null, until: null };
-  const query = { owner, statuses: [], filter: { ...any, messageId: text }, limit: 1 } as const;
+  const query = { owner, statuses: [], filter: { ...UNFILTERED, messageId: text }, limit: 1 } as const;
   let before: string | null = null;
   for (let pages = 0; pages < MAX_PAGES; pages++) {
     const { messages, next }: ListPage = await views.list({ ...query, before });

@@ -145,7 +145,7 @@ export const LIST_PARAMETERS = {
 };
 
 /** The list's filter from what {@link FILTER_PARAMETERS} read. */
-export function listFilter(values: ParameterValues<typeof FILTER_PARAMETERS>): ListFilter {
+export function listFilter(values: Partial<ParameterValues<typeof FILTER_PARAMETERS>>): ListFilter {
   return {
     tag: values.tag ?? null,
     to: values.to ?? null,

@@ -5,11 +5,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseQuery } from '../../domain/query.ts';
 import type { NewJournalEntry } from '../journal.ts';
 import { StoreError } from '../store.ts';
+import { UNFILTERED } from '../views.ts';
 import { openBetterSqlite3 } from './driver.ts';
 import { type Migration, migrations, openDatabase, openSqlite, type SqliteStores } from './open.ts';
 
 const EVERYTHING = { owner: 'all', statuses: [], before: null, limit: 99 } as const;
-const ANY = { tag: null, to: null, from: null, subject: null, since: null, until: null };
 /** Enough for all contents. */
 const ROOM = { contentMaxBytes: 1e9, capturedMaxBytes: 1e9 };
 const FORGET_ALL = {
@@ -79,7 +79,7 @@ describe('migrations', () => {
         spool: { incoming: 6, processing: 2, failed: 2 },
       });
       const at = { node: 'b', now: 1_795_176_100_000 };
-      const tagged = await stores.views.list({ ...EVERYTHING, filter: { ...ANY, tag: 'news' } });
+      const tagged = await stores.views.list({ ...EVERYTHING, filter: { ...UNFILTERED, tag: 'news' } });
       expect(tagged.messages.map(({ sizeBytes }) => sizeBytes)).toEqual([1200, 600, 400, 200, 100]);
       const all = (await stores.views.list(EVERYTHING)).messages.map(({ id }) => id);
       const policy = { firstMs: 1, maxMs: 1, maxAgeMs: 1, ambiguous: 'retry' } as const;
@@ -216,7 +216,7 @@ describe('migrations', () => {
       const all = (await views.list(EVERYTHING)).messages;
       expect([found.behind, found.messages]).toEqual([0, all]);
       const inbox = async () =>
-        (await views.list({ ...EVERYTHING, filter: { ...ANY, captured: true } })).messages;
+        (await views.list({ ...EVERYTHING, filter: { ...UNFILTERED, captured: true } })).messages;
       const sizes = version === 9 ? [1500, 300] : [300];
       expect((await inbox()).map(({ sizeBytes }) => sizeBytes)).toEqual(sizes);
       const at = { node: 'b', now: 1_895_176_100_000 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planOf, watched } from '../../../test/support/watched-driver.ts';
-import type { ListFilter, ListQuery } from '../views.ts';
+import { type ListFilter, type ListQuery, UNFILTERED } from '../views.ts';
 import type { Driver } from './driver.ts';
 import { openDatabase } from './open.ts';
 import { SLICE_RECORDS, sliceFinder } from './pages.ts';
@@ -10,7 +10,6 @@ const MESSAGES = 4_000;
 const MAX_EXAMINED = 500;
 const ENVELOPE = 3;
 const KEY = { keyId: 'key_one' };
-const ANY: ListFilter = { tag: null, to: null, from: null, subject: null, since: null, until: null };
 const STATUSES = ['queued', 'retrying'] as const;
 
 /** Messages of one key and one tag, of two statuses, each to three recipients. */
@@ -65,7 +64,7 @@ describe('the cost of a page', () => {
   it.each(queries)('is bounded when nothing is found: %s', (_name, query, filter) => {
     seen.rows = 0;
     const asked = { owner: 'all', statuses: [], before: null, limit: 20, ...query } as const;
-    const page = find({ ...asked, filter: { ...ANY, ...filter } });
+    const page = find({ ...asked, filter: { ...UNFILTERED, ...filter } });
     expect(page.seqs).toEqual([]);
     expect(page.next, 'there is more to look at').not.toBeNull();
     expect(seen.rows).toBeGreaterThan(MAX_EXAMINED / 2);
@@ -81,7 +80,7 @@ describe('the cost of a page', () => {
   ] as const)('is that of the page alone when all is found: %s', (_name, query, filter, streams) => {
     seen.rows = 0;
     const asked = { owner: 'all', statuses: [], before: null, limit: 20, ...query } as const;
-    expect(find({ ...asked, filter: { ...ANY, ...filter } }).seqs).toHaveLength(20);
+    expect(find({ ...asked, filter: { ...UNFILTERED, ...filter } }).seqs).toHaveLength(20);
     expect(seen.rows).toBe(21 * streams);
   });
 
@@ -92,7 +91,7 @@ describe('the cost of a page', () => {
       before: null,
       limit: 20,
       ...query,
-      filter: { ...ANY, ...filter },
+      filter: { ...UNFILTERED, ...filter },
     } as const;
     seen.rows = 0;
     const page = find(asked, 50);

@@ -3,10 +3,12 @@ import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { AcceptRecord } from '../../../src/store/accepting.ts';
 import type { ListFilter, ListQuery } from '../../../src/store/views.ts';
 import {
+  acceptAll,
   at,
   attempt,
   CAPTURED,
   DELIVERED,
+  listed,
   message,
   type OpenSubject,
   REJECTED,
@@ -18,8 +20,6 @@ import {
 } from './fixtures.ts';
 import { bounceOf, recipientAt, Teller } from './told.ts';
 
-const ANY: ListFilter = { tag: null, to: null, from: null, subject: null, since: null, until: null };
-
 /** What lists of captured mail, and marks on it, promise. */
 export function capturedContract(open: OpenSubject): void {
   describe('captured mail', () => {
@@ -29,16 +29,9 @@ export function capturedContract(open: OpenSubject): void {
     });
     afterEach(() => subject.close());
 
-    const list = async (filter: Partial<ListFilter>, query: Partial<ListQuery> = {}) => {
-      const all = { owner: 'all', statuses: [], before: null, limit: 10 } as const;
-      const page = await subject.views.list({ ...all, ...query, filter: { ...ANY, ...filter } });
-      return { ids: page.messages.map(({ id }) => id), next: page.next };
-    };
-    const accept = async (...changes: readonly Partial<AcceptRecord>[]) => {
-      const records = changes.map(message);
-      await subject.store.accept(records, at());
-      return records.map(({ id }) => id);
-    };
+    const list = (filter: Partial<ListFilter>, query: Partial<ListQuery> = {}) =>
+      listed(subject.views, filter, query);
+    const accept = (...changes: readonly Partial<AcceptRecord>[]) => acceptAll(subject.store, changes);
     const ended = async (outcome: Outcome, change: Partial<AcceptRecord> = {}) => {
       const lease = await takeLane(subject.store);
       const record = message({ ...change, deliveries: [recipient({ fence: lease.fence })] });

@@ -16,7 +16,7 @@ import type { SettleAnswer, Settlement, Stamp, Store, Unit } from '../../../src/
 import type { SuppressionList } from '../../../src/store/suppressions.ts';
 import type { Templates } from '../../../src/store/templates.ts';
 import type { PurgePolicy } from '../../../src/store/upkeep.ts';
-import type { Views } from '../../../src/store/views.ts';
+import { type ListFilter, type ListQuery, UNFILTERED, type Views } from '../../../src/store/views.ts';
 import type { Webhooks } from '../../../src/store/webhooks.ts';
 
 /** A store under test, opened empty for one test and closed after it. */
@@ -129,6 +129,20 @@ export function message(change: Partial<AcceptRecord> = {}): AcceptRecord {
     deliveries: [recipient()],
     ...change,
   };
+}
+
+/** Accepts messages, each changed as wished. Returns their ids. */
+export async function acceptAll(store: Store, changes: readonly Partial<AcceptRecord>[]): Promise<string[]> {
+  const records = changes.map(message);
+  await store.accept(records, at());
+  return records.map(({ id }) => id);
+}
+
+/** A page of ten at most, of the mail of all keys unless the query says otherwise. */
+export async function listed(views: Views, filter: Partial<ListFilter>, query: Partial<ListQuery> = {}) {
+  const all = { owner: 'all', statuses: [], before: null, limit: 10 } as const;
+  const page = await views.list({ ...all, ...query, filter: { ...UNFILTERED, ...filter } });
+  return { ids: page.messages.map(({ id }) => id), next: page.next };
 }
 
 /** A report on a message: to its sender, from nobody. */

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ApiKey } from '../../../src/domain/key.ts';
 import { parseQuery } from '../../../src/domain/query.ts';
+import { UNFILTERED } from '../../../src/store/views.ts';
 import {
   apiKey,
   at,
@@ -68,7 +69,6 @@ export function hostileTextContract(open: OpenSubject): void {
         metadata: { [text]: text },
         header: hostile.header,
       });
-      const any = { tag: null, to: null, from: null, subject: null, since: null, until: null };
       const filters = [{ tag: text }, { subject: text }, { from: text }, { to: address }];
       for (const filter of filters) {
         const query = {
@@ -76,7 +76,7 @@ export function hostileTextContract(open: OpenSubject): void {
           statuses: [],
           before: null,
           limit: 10,
-          filter: { ...any, ...filter },
+          filter: { ...UNFILTERED, ...filter },
         } as const;
         expect((await views.list(query)).messages.map(({ id }) => id)).toEqual([hostile.id]);
       }

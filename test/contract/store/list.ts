@@ -3,12 +3,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MESSAGE_STATUSES, type MessageStatus } from '../../../src/domain/delivery.ts';
 import { messageIdTime } from '../../../src/lib/id.ts';
 import type { AcceptRecord } from '../../../src/store/accepting.ts';
-import { type ListFilter, type ListQuery, MAX_EXAMINED } from '../../../src/store/views.ts';
+import { type ListFilter, type ListQuery, MAX_EXAMINED, UNFILTERED } from '../../../src/store/views.ts';
 import {
+  acceptAll,
   at,
   attempt,
   DEFERRED,
   DELIVERED,
+  listed,
   message,
   type OpenSubject,
   REJECTED,
@@ -19,8 +21,6 @@ import {
   takeLane,
 } from './fixtures.ts';
 
-const ANY: ListFilter = { tag: null, to: null, from: null, subject: null, since: null, until: null };
-
 /** What lists promise under filters. */
 export function listContract(open: OpenSubject): void {
   describe('list with filters', () => {
@@ -30,16 +30,9 @@ export function listContract(open: OpenSubject): void {
     });
     afterEach(() => subject.close());
 
-    const list = async (filter: Partial<ListFilter>, query: Partial<ListQuery> = {}) => {
-      const all = { owner: 'all', statuses: [], before: null, limit: 10 } as const;
-      const page = await subject.views.list({ ...all, ...query, filter: { ...ANY, ...filter } });
-      return { ids: page.messages.map(({ id }) => id), next: page.next };
-    };
-    const accept = async (...changes: readonly Partial<AcceptRecord>[]) => {
-      const records = changes.map(message);
-      await subject.store.accept(records, at());
-      return records.map(({ id }) => id);
-    };
+    const list = (filter: Partial<ListFilter>, query: Partial<ListQuery> = {}) =>
+      listed(subject.views, filter, query);
+    const accept = (...changes: readonly Partial<AcceptRecord>[]) => acceptAll(subject.store, changes);
 
     it('finds a tag exactly, of one key or of all', async () => {
       const [one, , two] = await accept(
@@ -178,7 +171,7 @@ export function listContract(open: OpenSubject): void {
       }
       const list = async (filter: Partial<ListFilter>, query: Partial<ListQuery> = {}) => {
         const all = { owner: { keyId: 'key_one' }, statuses: [], before: null, limit: 10 } as const;
-        return await subject.views.list({ ...all, ...query, filter: { ...ANY, ...filter } });
+        return await subject.views.list({ ...all, ...query, filter: { ...UNFILTERED, ...filter } });
       };
       return { subject, list, ids };
     };

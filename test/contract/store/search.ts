@@ -7,6 +7,7 @@ import { messageIdTime } from '../../../src/lib/id.ts';
 import type { AcceptRecord } from '../../../src/store/accepting.ts';
 import type { SearchQuery } from '../../../src/store/views.ts';
 import {
+  acceptAll,
   at,
   attempt,
   CAPTURED,
@@ -34,11 +35,7 @@ export function searchContract(open: OpenSubject): void {
     });
     afterEach(() => subject.close());
 
-    const accept = async (...changes: readonly Partial<AcceptRecord>[]) => {
-      const records = changes.map(message);
-      await subject.store.accept(records, at());
-      return records.map(({ id }) => id);
-    };
+    const accept = (...changes: readonly Partial<AcceptRecord>[]) => acceptAll(subject.store, changes);
     const index = async () => {
       while ((await subject.store.index(50)).more);
     };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { BOX_RULE, isBox } from '../../../domain/box.ts';
 import type { ApiKey } from '../../../domain/key.ts';
 import { Problem } from '../../../http/problem.ts';
-import { FILTER_PARAMETERS, LIST_PARAMETERS } from '../list.ts';
+import { FILTER_PARAMETERS, LIST_PARAMETERS, listFilter } from '../list.ts';
 import { asBoolean, type ParameterValues } from '../query.ts';
 import type { CapturedFilter } from './captured-mail.ts';
 
@@ -58,12 +58,7 @@ export const CAPTURED_REMOVAL_PARAMETERS = {
 /** The filter of what the parameters say. */
 export function capturedFilter(values: Partial<ParameterValues<typeof CAPTURED_FILTERS>>): CapturedFilter {
   return {
-    tag: values.tag ?? null,
-    to: values.to ?? null,
-    from: values.from ?? null,
-    subject: values.subject ?? null,
-    since: values.since ?? null,
-    until: values.until ?? null,
+    ...listFilter(values),
     box: values.box ?? null,
     text: values.text ?? [],
     hasAttachment: values.has !== undefined,
