@@ -166,8 +166,6 @@ function messageRow(
     attempts: 0,
     kept: isOver ? 'sent' : null,
     possibleDuplicate: false,
-    inboxRead: false,
-    inboxTags: null,
     lastError: lastError === null ? null : JSON.stringify(lastError),
     updatedAt: now,
     statusAt: now,

@@ -7,12 +7,18 @@ import { DELIVERIES, type DeliveryRow, inSpan, MESSAGES, type MessageRow, spanne
 
 /** A message as shown, and as read. */
 export interface Detail extends Omit<MessageDetail, 'aftermath'> {
-  readonly row: MessageRow;
+  readonly row: ShownRow;
+}
+
+/** A message with what only people and programs that read it see: accepting and delivering it leave that alone. */
+interface ShownRow extends MessageRow {
+  readonly inboxRead: boolean;
+  readonly inboxTags: string | null;
 }
 
 /** Reads messages with their recipients, by one statement: those that exist, in the order of the ids. */
 export async function readDetails(db: Pick<Queries, 'rows'>, ids: readonly string[]): Promise<Detail[]> {
-  const rows = await db.rows<MessageRow & { deliveries: DeliveryRow[] }>(READ, spanned(ids));
+  const rows = await db.rows<ShownRow & { deliveries: DeliveryRow[] }>(READ, spanned(ids));
   return rows.map(({ deliveries, ...row }) => {
     const recipients = deliveries.map(recipientOf);
     const { sourceAddress, routeTable, stream } = row;
@@ -43,7 +49,7 @@ function recipientOf(row: DeliveryRow): RecipientRecord {
   };
 }
 
-function messageOf(row: MessageRow, recipients: readonly RecipientRecord[]): MessageRecord {
+function messageOf(row: ShownRow, recipients: readonly RecipientRecord[]): MessageRecord {
   const { id, keyId, status, createdAt, updatedAt, statusAt, finalAt, deliveredAt, expiresAt } = row;
   const { sizeBytes, eightBit, utf8, dotStuffing, source, door, box, test, attempts, possibleDuplicate } =
     row;
@@ -89,7 +95,8 @@ export function textLength(row: object): number {
   );
 }
 
-const READ = `SELECT ${MESSAGES.columns}, recipients.deliveries
+const READ = `SELECT ${MESSAGES.columns}, messages.inbox_read AS "inboxRead", messages.inbox_tags AS "inboxTags",
+    recipients.deliveries
   FROM unnest($1::text[]) WITH ORDINALITY AS wanted (id, place) JOIN messages ON messages.id = wanted.id, LATERAL (
     SELECT coalesce(json_agg(one ORDER BY one.index), '[]') AS deliveries
     FROM (SELECT ${DELIVERIES.columns} FROM deliveries WHERE message = messages.id AND ${inSpan('message')}) AS one) AS recipients

@@ -129,8 +129,6 @@ export interface MessageRow {
   readonly offset: number | null;
   readonly length: number | null;
   readonly routeTable: number;
-  readonly inboxRead: boolean;
-  readonly inboxTags: string | null;
 }
 
 export const MESSAGES = new Table<MessageRow>('messages', {
@@ -179,8 +177,6 @@ export const MESSAGES = new Table<MessageRow>('messages', {
   offset: 'bigint',
   length: 'bigint',
   routeTable: 'integer',
-  inboxRead: 'boolean',
-  inboxTags: 'text',
 });
 
 /** The fields needed to decide on a message: those that change, and those that follow from them. */
