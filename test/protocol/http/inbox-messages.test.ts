@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Problem } from '../../../src/http/problem.ts';
-import { readContent } from '../../../src/ingest/http/find-message.ts';
-import { CapturedMail } from '../../../src/ingest/http/inbox/captured-mail.ts';
+import { ANY_CAPTURED, CapturedMail } from '../../../src/ingest/http/inbox/captured-mail.ts';
 import { CapturedWords, type ReadWords } from '../../../src/ingest/http/inbox/captured-words.ts';
-import { parseMessage } from '../../../src/preview/parse.ts';
 import { attempt, CAPTURED, DELIVERED, dropContents } from './deliver.ts';
 import { faultsOf, MAIL, World } from './world.ts';
 
@@ -106,7 +104,7 @@ describe('the list', () => {
     const reads: string[] = [];
     const words = new CapturedWords(async (message) => {
       reads.push(message.id);
-      return await parseMessage(await readContent(message, world.intake, 404));
+      return await world.readWords(message);
     });
     const acts = {
       discard: async (some: readonly string[]) =>
@@ -115,28 +113,36 @@ describe('the list', () => {
     const mail = new CapturedMail({ views, acts, words }, { maxRead: 2, atOnce: 1 });
     const [owner] = (await world.stores.keyring.list()).map(({ id }) => id);
     const query = { keyId: owner ?? '', limit: 10 };
-    const filter = { ...NO_FILTER, text: ['one'] };
+    const filter = { ...ANY_CAPTURED, text: ['one'] };
     const first = await mail.page({ ...query, filter, before: null });
     expect([first.entries.map(({ message }) => message.id), first.next]).toEqual([[ids[2]], ids[1]]);
     expect(reads).toEqual([ids[2], ids[1]]);
     const second = await mail.page({ ...query, filter, before: first.next });
     expect([second.entries.map(({ message }) => message.id), second.next]).toEqual([[ids[0]], null]);
-    expect((await mail.find('latest', query.keyId, filter)).message.id).toBe(ids[2]);
-    await expect(mail.find('latest', query.keyId, { ...filter, text: ['none'] })).rejects.toMatchObject({
-      status: 404,
-    });
-    expect(await mail.removeAll(query.keyId, filter, AbortSignal.abort())).toBe(1);
-    expect(await mail.removeAll(query.keyId, filter, world.signal)).toBe(1);
+    const search = { keyId: query.keyId, filter };
+    expect(await mail.removeAll(search, AbortSignal.abort())).toBe(1);
+    expect(await mail.removeAll(search, world.signal)).toBe(1);
+  });
+
+  test('is looked through for the latest, page by page, as long as the client waits', async () => {
+    const [id] = [await captured({ text: 'one' }), await captured(), await captured()];
+    const { views } = world.stores;
+    const words = new CapturedWords(world.readWords);
+    const mail = new CapturedMail({ views, acts: world.intake, words }, { maxRead: 1 });
+    const [owner] = await world.stores.keyring.list();
+    const search = { keyId: owner?.id ?? '', filter: { ...ANY_CAPTURED, text: ['one'] } };
+    expect(await mail.find('latest', search, world.signal)).toMatchObject({ id });
+    await expect(mail.find('latest', search, AbortSignal.abort())).rejects.toMatchObject({ status: 404 });
+    const none = { ...search, filter: { ...ANY_CAPTURED, text: ['none'] } };
+    await expect(mail.find('latest', none, world.signal)).rejects.toMatchObject({ status: 404 });
   });
 
   test('reads once what does not fit, however often it is asked', async () => {
     const ids = [await captured({ text: 'one' }), await captured({ text: 'two' })];
-    const { mail, query, words, reads } = await mailReading(async (message) => {
-      return await parseMessage(await readContent(message, world.intake, 404));
-    });
+    const { mail, query, words, reads } = await mailReading(world.readWords);
     const asked = {
       ...query,
-      filter: { ...NO_FILTER, text: ['two'] },
+      filter: { ...ANY_CAPTURED, text: ['two'] },
       before: null,
       misfits: new Set<string>(),
     };
@@ -154,11 +160,11 @@ describe('the list', () => {
       Promise.reject(new Problem(503, 'unreadable_content', '')),
     );
     const page = { ...query, before: null };
-    const { entries } = await mail.page({ ...page, filter: NO_FILTER });
+    const { entries } = await mail.page({ ...page, filter: ANY_CAPTURED });
     expect(entries).toMatchObject([{ message: { id }, gist: { snippet: '' } }]);
-    const filter = { ...NO_FILTER, text: ['one'] };
+    const filter = { ...ANY_CAPTURED, text: ['one'] };
     await expect(mail.page({ ...page, filter })).rejects.toMatchObject({ status: 503 });
-    await expect(mail.removeAll(query.keyId, filter, world.signal)).rejects.toMatchObject({ status: 503 });
+    await expect(mail.removeAll({ ...query, filter }, world.signal)).rejects.toMatchObject({ status: 503 });
   });
 
   test('asks the store for a few lists at once, however many ask', async () => {
@@ -172,7 +178,7 @@ describe('the list', () => {
       return await list(asked);
     };
     const { mail, query } = await mailReading(() => Promise.reject(new Error('read')));
-    const asked = { ...query, filter: NO_FILTER, before: null };
+    const asked = { ...query, filter: ANY_CAPTURED, before: null };
     await Promise.all(Array.from({ length: 60 }, () => mail.matching(asked)));
     expect(most).toBe(8);
   });
@@ -365,15 +371,3 @@ describe('releasing', () => {
     expect(await release(id, live)).toMatchObject({ status: 403, json: { code: 'scope_missing' } });
   });
 });
-
-const NO_FILTER = {
-  tag: null,
-  to: null,
-  from: null,
-  subject: null,
-  since: null,
-  until: null,
-  box: null,
-  text: [],
-  hasAttachment: false,
-};

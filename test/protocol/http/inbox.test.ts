@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Problem } from '../../../src/http/problem.ts';
 import { StoreError } from '../../../src/store/store.ts';
 import { attempt, CAPTURED, DELIVERED, dropContents } from './deliver.ts';
 import { MAIL, World } from './world.ts';
@@ -122,6 +123,23 @@ describe('with not', () => {
     const expected = { status: 409, json: { code: 'unexpected_mail', message: { id, box: 'b' } } };
     expect(await waiting).toMatchObject(expected);
     expect(await wait('not=true&timeout=0')).toMatchObject(expected);
+  });
+  test('refuses to say so of what cannot be read, where it would have to be', async () => {
+    const read = await captured();
+    const unreadable = await captured();
+    const readWords = world.readWords;
+    world.readWords = async (message) => {
+      if (message.id === unreadable) throw new Problem(409, 'unreadable_content', 'Too slow.');
+      return await readWords(message);
+    };
+    for (const query of ['text=code', 'has=attachment', `text=code&after=${read}`])
+      expect([query, await wait(`not=true&timeout=0&${query}`)]).toMatchObject([
+        query,
+        { status: 409, json: { code: 'unreadable_content', detail: expect.stringContaining(unreadable) } },
+      ]);
+    for (const query of ['text=code&box=a', 'subject=other', `text=code&after=${unreadable}`])
+      expect([query, await wait(`not=true&timeout=0&${query}`)]).toMatchObject([query, { status: 200 }]);
+    expect((await wait('text=code&timeout=0')).json).toMatchObject({ code: 'nothing_captured' });
   });
 });
 

@@ -24,6 +24,7 @@ import { Hooks } from '../../../src/ingest/hooks/hooks.ts';
 import type { SnsGet } from '../../../src/ingest/hooks/sns-fetch.ts';
 import { createIngestApi } from '../../../src/ingest/http/api.ts';
 import { readContent } from '../../../src/ingest/http/find-message.ts';
+import type { ReadWords } from '../../../src/ingest/http/inbox/captured-words.ts';
 import type { IngestDeps, IngestLimits, IngestOptions } from '../../../src/ingest/http/options.ts';
 import { REQUEST_LINES_A_SECOND, RequestRecorder } from '../../../src/ingest/http/request-log.ts';
 import type { VerdictDeps } from '../../../src/ingest/http/verdict.ts';
@@ -199,6 +200,8 @@ export class World extends IngestWorld {
   unsubscribing: UnsubscribeTerms = NO_LINKS;
   /** What the service says of itself to a balancer. */
   ready = true;
+  /** Reads what captured messages say. */
+  readWords: ReadWords = async (message) => parseMessage(await readContent(message, this.intake, 404));
   /** What was told of mail. */
   readonly desk = new RecordingDesk();
   /** The hooks of relays, by relay. */
@@ -252,7 +255,7 @@ export class World extends IngestWorld {
         preflight: {
           message: async (_, load, way) => await checkMessage(await load(), way),
         },
-        readWords: async (message) => parseMessage(await readContent(message, intake, 404)),
+        readWords: (message) => this.readWords(message),
         admin: adminOf(this, operations),
         webuiPort: () => 8443,
         ready: () => this.ready,

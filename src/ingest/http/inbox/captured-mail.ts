@@ -3,7 +3,7 @@ import type { Acts } from '../../../engine/contract.ts';
 import { Problem } from '../../../http/problem.ts';
 import { Few } from '../../../lib/few.ts';
 import { readMessageId } from '../../../lib/id.ts';
-import type { ListFilter, ListPage, MessageDetail, Views } from '../../../store/views.ts';
+import { type ListFilter, type ListPage, UNFILTERED, type Views } from '../../../store/views.ts';
 import { messageNotFound } from '../find-message.ts';
 import { type CapturedWords, type Gist, UNREADABLE } from './captured-words.ts';
 
@@ -19,29 +19,32 @@ export interface CapturedFilter
 
 /** All captured mail. */
 export const ANY_CAPTURED: CapturedFilter = {
-  tag: null,
-  to: null,
-  from: null,
-  subject: null,
-  since: null,
-  until: null,
+  ...UNFILTERED,
   box: null,
   text: [],
   hasAttachment: false,
 };
 
-/** Whose mail, and where a page of it begins. */
-export interface CapturedQuery {
+/** Whose mail is looked for, and which of it. */
+export interface CapturedSearch {
   readonly keyId: string;
   readonly filter: CapturedFilter;
-  /** Only ids below this one; null starts at the newest. */
-  readonly before: string | null;
-  readonly limit: number;
+  /** Only ids above this one; absent: any. */
+  readonly after?: string | undefined;
   /**
    * Messages that are known not to say what the filter asks for, as whoever asks again and again remembers them: they are
    * not read, and what a page reads in vain is added.
    */
   readonly misfits?: Set<string>;
+  /** A message is refused, not left out, if the filter asks for what it says and it cannot be read. */
+  readonly refusesUnreadable?: boolean;
+}
+
+/** A page of a search. */
+export interface CapturedQuery extends CapturedSearch {
+  /** Only ids below this one; null starts at the newest. */
+  readonly before: string | null;
+  readonly limit: number;
 }
 
 /** A captured message, and what lists say of it. */
@@ -95,8 +98,8 @@ export class CapturedMail {
   }
 
   /**
-   * A page with what each message says. Rejects as `Views.list` does; throws the problem 503 when a message cannot be
-   * read now and the filter asks for what it says.
+   * A page with what each message says. Rejects as `Views.list` does. Where the filter asks for what messages say, throws
+   * the problem 503 when one cannot be read now, and 409 when one never can and the search refuses that.
    */
   async page({ limit, misfits, ...query }: CapturedQuery): Promise<CapturedPage> {
     const test = gistTest(query.filter);
@@ -108,7 +111,7 @@ export class CapturedMail {
       for (const message of chunk.messages) {
         if (entries.length === limit) return { entries, next: before };
         if (!misfits?.has(message.id)) {
-          const gist = await this.#gist(message, query.filter);
+          const gist = await this.#gist(message, query);
           if (gist !== null && test(gist)) entries.push({ message, gist });
           else if (misfits !== undefined && misfits.size < MAX_MISFITS) misfits.add(message.id);
         }
@@ -129,17 +132,23 @@ export class CapturedMail {
   }
 
   /** What a message says. Where the filter does not ask for it, one that cannot be read now says nothing. */
-  async #gist(message: MessageRecord, filter: CapturedFilter): Promise<Gist | null> {
+  async #gist(
+    message: MessageRecord,
+    { filter, refusesUnreadable = false }: CapturedSearch,
+  ): Promise<Gist | null> {
+    const isNeeded = needsWords(filter);
     try {
-      return await this.#deps.words.gist(message);
+      const gist = await this.#deps.words.gist(message);
+      if (gist === UNREADABLE && isNeeded && refusesUnreadable) throw doubtful(message);
+      return gist;
     } catch (error) {
-      if (needsWords(filter) || !(error instanceof Problem)) throw error;
+      if (isNeeded || !(error instanceof Problem)) throw error;
       return UNREADABLE;
     }
   }
 
   /** A page of records, whatever messages say. */
-  async #records({ keyId, filter, before, limit }: CapturedQuery): Promise<ListPage> {
+  async #records({ keyId, filter, after, before, limit }: CapturedQuery): Promise<ListPage> {
     const { text: _, hasAttachment: __, box, ...rest } = filter;
     const query = {
       owner: { keyId },
@@ -148,33 +157,44 @@ export class CapturedMail {
       before,
       limit,
     };
-    return await this.#lists.run(() => this.#deps.views.list(query));
-  }
-
-  /** Every record of a filter, in pages, newest first. What comes in meanwhile is not among them. */
-  async *all(
-    keyId: string,
-    filter: CapturedFilter,
-    limit = this.#atOnce,
-  ): AsyncGenerator<readonly MessageRecord[]> {
-    let before: string | null = null;
-    do {
-      const page: ListPage = await this.matching({ keyId, filter, before, limit });
-      yield page.messages;
-      before = page.next;
-    } while (before !== null);
+    const page = await this.#lists.run(() => this.#deps.views.list(query));
+    const messages = page.messages.filter(({ id }) => after === undefined || id > after);
+    // What comes next is older still.
+    return messages.length === page.messages.length ? page : { messages, next: null };
   }
 
   /**
-   * The message of an id, also as a UUID, if it is of the key and the box; for `latest`, the newest that passes the
-   * filter, among as many as a page looks at. Throws the problem 404.
+   * The newest records of a search, `most` at most: from as many pages as it takes, until `signal` aborts. What comes in
+   * meanwhile may not be among them. Rejects as {@link page} does.
    */
-  async find(which: string, keyId: string, filter: CapturedFilter): Promise<MessageDetail> {
-    const newest = which === 'latest' ? await this.matching({ keyId, filter, before: null, limit: 1 }) : null;
-    const id = newest === null ? readMessageId(which) : (newest.messages[0]?.id ?? null);
+  async newest(search: CapturedSearch, most: number, signal: AbortSignal): Promise<MessageRecord[]> {
+    const found: MessageRecord[] = [];
+    let before: string | null = null;
+    do {
+      const limit = Math.min(most - found.length, this.#atOnce);
+      const page: ListPage = await this.matching({ ...search, before, limit });
+      found.push(...page.messages);
+      before = page.next;
+    } while (before !== null && found.length < most && !signal.aborted);
+    return found;
+  }
+
+  /**
+   * The message of an id, also as a UUID, if it is of the key and the box; for `latest`, the newest of the search, for
+   * which it looks until `signal` aborts. Throws the problem 404.
+   */
+  async find(which: string, search: CapturedSearch, signal: AbortSignal): Promise<MessageRecord> {
+    const [newest = null] = which === 'latest' ? await this.newest(search, 1, signal) : [];
+    const message = newest ?? (await this.byId(which, search));
+    if (message === null) throw messageNotFound();
+    return message;
+  }
+
+  /** The message of an id, also as a UUID, if it is of the key and the box; otherwise null. */
+  async byId(which: string, { keyId, filter }: CapturedSearch): Promise<MessageRecord | null> {
+    const id = readMessageId(which);
     const detail = id === null ? null : await this.#deps.views.message(id);
-    if (detail === null || !isCapturedOf(detail.message, keyId, filter.box)) throw messageNotFound();
-    return detail;
+    return detail !== null && isCapturedOf(detail.message, keyId, filter.box) ? detail.message : null;
   }
 
   /** Removes messages, whose records stay. Returns their number. */
@@ -184,17 +204,25 @@ export class CapturedMail {
   }
 
   /**
-   * Removes every message of a filter, page by page, until `signal` aborts; what comes in meanwhile stays. Returns their
+   * Removes every message of a search, page by page, until `signal` aborts; what comes in meanwhile stays. Returns their
    * number.
    */
-  async removeAll(keyId: string, filter: CapturedFilter, signal: AbortSignal): Promise<number> {
+  async removeAll(search: CapturedSearch, signal: AbortSignal): Promise<number> {
     let removed = 0;
-    for await (const messages of this.all(keyId, filter)) {
-      removed += await this.remove(messages.map(({ id }) => id));
-      if (signal.aborted) break;
-    }
+    let before: string | null = null;
+    do {
+      const page: ListPage = await this.matching({ ...search, before, limit: this.#atOnce });
+      removed += await this.remove(page.messages.map(({ id }) => id));
+      before = page.next;
+    } while (before !== null && !signal.aborted);
     return removed;
   }
+}
+
+/** The refusal to say whether a message is one that is looked for. */
+function doubtful({ id }: MessageRecord): Problem {
+  const detail = `The message ${id} cannot be read, so nobody can tell whether it is among those asked for.`;
+  return new Problem(409, 'unreadable_content', detail);
 }
 
 function isCapturedOf(message: MessageRecord, keyId: string, box: string | null): boolean {

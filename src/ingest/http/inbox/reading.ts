@@ -1,3 +1,4 @@
+import type { MessageRecord } from '../../../domain/message.ts';
 import { attachmentHeader } from '../../../http/disposition.ts';
 import { Problem } from '../../../http/problem.ts';
 import type { Spool } from '../../../spool/spool.ts';
@@ -43,14 +44,15 @@ export async function answerCapturedList({ exchange, caller }: Call, deps: Captu
 
 /** Answers with a message and all that it says. */
 export async function answerCaptured(call: Call, deps: CapturedReadDeps): Promise<void> {
-  const { message } = await named(call, deps.captured, capturedFilter(readFilters(call)));
+  const filters = readParameters(call.exchange.query, CAPTURED_FILTERS);
+  const message = await named(call, deps.captured, capturedFilter(filters));
   const words = await deps.capturedWords.words(message);
   call.exchange.json(200, capturedJson(message, words, await deps.outlook([message])));
 }
 
 /** Answers with the bytes of a message. */
 export async function answerCapturedRaw(call: Call, deps: CapturedReadDeps): Promise<void> {
-  const { message } = await named(call, deps.captured, readBox(call));
+  const message = await named(call, deps.captured, readBox(call));
   const content = await openContent(message, deps.spool, 404);
   await call.exchange.stream(200, 'message/rfc822', content, {
     ...FOREIGN,
@@ -60,7 +62,7 @@ export async function answerCapturedRaw(call: Call, deps: CapturedReadDeps): Pro
 
 /** Answers with the bytes of a file in a message. */
 export async function answerCapturedAttachment(call: Call, deps: CapturedReadDeps): Promise<void> {
-  const { message } = await named(call, deps.captured, readBox(call));
+  const message = await named(call, deps.captured, readBox(call));
   const { attachments } = await deps.capturedWords.words(message);
   const index = call.params['index'] ?? '';
   const file = INDEX.test(index) ? attachments[Number(index)] : undefined;
@@ -83,16 +85,16 @@ export function servedType(contentType: string): string {
 }
 
 /** The message that the path names: of the calling key, and in the box that is asked for. Throws 403, 404. */
-export async function named({ caller, params }: Call, captured: CapturedMail, filter: CapturedFilter) {
+export async function named(
+  { caller, params, exchange }: Call,
+  captured: CapturedMail,
+  filter: CapturedFilter,
+): Promise<MessageRecord> {
   requireContent(caller.key);
-  return await captured.find(params['id'] ?? '', caller.key.id, filter);
+  return await captured.find(params['id'] ?? '', { keyId: caller.key.id, filter }, exchange.signal);
 }
 
 /** The box that a query asks for. */
 export function readBox({ exchange }: Call): CapturedFilter {
   return capturedFilter(readParameters(exchange.query, BOX_PARAMETER));
-}
-
-function readFilters({ exchange }: Call) {
-  return readParameters(exchange.query, CAPTURED_FILTERS);
 }

@@ -25,8 +25,8 @@ export interface CapturedActDeps {
 /** Removes one message: its record stays. */
 export async function answerCapturedRemoval(call: Call, deps: CapturedActDeps): Promise<void> {
   await readNoBody(call.exchange, deps.budget.share(call.caller.key.id));
-  const { message } = await named(call, deps.captured, readBox(call));
-  await deps.captured.remove([message.id]);
+  const { id } = await named(call, deps.captured, readBox(call));
+  await deps.captured.remove([id]);
   call.exchange.empty(204);
 }
 
@@ -46,9 +46,8 @@ export async function answerCapturedRemovals(
       : 'Give a filter, or all=true to remove all captured messages of the key.';
     throw invalidQuery([parameterFault('all', 'combination', detail)]);
   }
-  exchange.json(200, {
-    deleted: await captured.removeAll(caller.key.id, capturedFilter(filters), exchange.signal),
-  });
+  const search = { keyId: caller.key.id, filter: capturedFilter(filters) };
+  exchange.json(200, { deleted: await captured.removeAll(search, exchange.signal) });
 }
 
 /** The most recipients that a message is sent on to. */

@@ -4,7 +4,6 @@ import { Problem } from '../../../http/problem.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { messageIdTime, readMessageId } from '../../../lib/id.ts';
 import { StoreError } from '../../../store/store.ts';
-import type { ListPage } from '../../../store/views.ts';
 import type { Outlook } from '../../service.ts';
 import type { Call } from '../call.ts';
 import {
@@ -113,8 +112,9 @@ function refuseContradictions({ since: from, after, count, not }: Values): void 
 }
 
 /**
- * Finds the newest messages that match, as many as are waited for: on as many pages as it takes to look at all from the
- * earliest time on. Messages that do not say what is wanted are read once, however often it looks.
+ * Finds the newest messages that match, as many as are waited for, from the earliest time on. Messages that do not say
+ * what is wanted are read once, however often it looks. One that cannot be read might be unexpected: with `not` it is
+ * refused.
  */
 function finder(
   values: Values,
@@ -122,21 +122,11 @@ function finder(
   { captured, clock }: InboxWaitDeps,
   signal: AbortSignal,
 ): () => Promise<readonly MessageRecord[]> {
-  const { since: from, after, count = 1 } = values;
+  const { since: from, after, count = 1, not } = values;
   const earliest = from ?? (after === undefined ? clock.wall() - LOOK_BACK_MS : messageIdTime(after));
   const filter = capturedFilter({ ...values, since: earliest });
-  const misfits = new Set<string>();
-  return async () => {
-    const found: MessageRecord[] = [];
-    let before: string | null = null;
-    do {
-      const limit = count - found.length;
-      const page: ListPage = await captured.matching({ keyId, filter, before, limit, misfits });
-      found.push(...page.messages.filter(({ id }) => after === undefined || id > after));
-      before = page.next;
-    } while (before !== null && found.length < count && !signal.aborted);
-    return found;
-  };
+  const search = { keyId, filter, after, misfits: new Set<string>(), refusesUnreadable: not };
+  return () => captured.newest(search, count, signal);
 }
 
 /** Whether a look failed because others were faster: the next one may succeed. */

@@ -12,7 +12,7 @@ const VERSION = 'Waybill';
 
 /** Answers with the figures of the account. */
 export async function showInfo(call: Call, deps: MailpitDeps): Promise<void> {
-  const messages = await newestOf(accountOf(call), deps);
+  const messages = await newestOf(accountOf(call), deps, call.exchange.signal);
   const bytes = messages.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   call.exchange.json(200, {
     Version: VERSION,

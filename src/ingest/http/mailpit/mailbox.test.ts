@@ -90,9 +90,11 @@ function summariesOf(words: ReadWords): Summaries {
   return new Summaries({ words });
 }
 
+const { signal } = new AbortController();
+
 test('a mailbox is read page by page, to its end', async () => {
   const { captured, asked } = mailbox(250, 100);
-  const found = await newestOf({ keyId: 'key_1', box: 'a' }, { captured });
+  const found = await newestOf({ keyId: 'key_1', box: 'a' }, { captured }, signal);
   expect(found.map(({ id }) => id)).toEqual(Array.from({ length: 250 }, (_, place) => `msg_${place}`));
   expect(asked).toHaveLength(3);
   expect(asked[0]).toMatchObject({ owner: { keyId: 'key_1' }, filter: { captured: true, box: 'a' } });
@@ -100,16 +102,15 @@ test('a mailbox is read page by page, to its end', async () => {
 
 test('of a larger one, the newest are seen', async () => {
   const { captured } = mailbox(MAX_SEEN + 500, 500);
-  expect(await newestOf({ keyId: 'key_1', box: null }, { captured })).toHaveLength(MAX_SEEN);
+  expect(await newestOf({ keyId: 'key_1', box: null }, { captured }, signal)).toHaveLength(MAX_SEEN);
 });
 
-test('of one whose pages are short, as many as some pages have', async () => {
-  const { captured, asked } = mailbox(MAX_SEEN, 1);
-  expect(await newestOf({ keyId: 'key_1', box: null }, { captured })).toHaveLength(20);
-  expect(asked).toHaveLength(20);
+test('nobody goes on to read one whose client has left', async () => {
+  const { captured, asked } = mailbox(250, 100);
+  const account = { keyId: 'key_1', box: null };
+  expect(await newestOf(account, { captured }, AbortSignal.abort())).toHaveLength(100);
+  expect(asked).toHaveLength(1);
 });
-
-const { signal } = new AbortController();
 
 test('contents are read once, and only where the record does not decide', async () => {
   let reads = 0;

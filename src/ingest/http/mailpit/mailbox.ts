@@ -1,5 +1,5 @@
 import type { MessageRecord } from '../../../domain/message.ts';
-import { ANY_CAPTURED, type CapturedFilter, type CapturedMail } from '../inbox/captured-mail.ts';
+import { ANY_CAPTURED, type CapturedMail, type CapturedSearch } from '../inbox/captured-mail.ts';
 import type { CapturedWords } from '../inbox/captured-words.ts';
 import type { IngestDeps } from '../options.ts';
 import type { ProviderDeps } from '../providers/provider.ts';
@@ -13,9 +13,6 @@ import { type Said, type Summaries, tagsOf } from './summaries.ts';
 
 /** The most messages of a mailbox that are seen: the newest. */
 export const MAX_SEEN = 2000;
-/** Messages that are read at once; pages of them that are read, of which a sparse one may be short. */
-const PAGE = 500;
-const MAX_PAGES = 20;
 
 /** What the calls of Mailpit's API need. */
 export interface MailpitDeps extends ProviderDeps {
@@ -27,22 +24,17 @@ export interface MailpitDeps extends ProviderDeps {
 }
 
 /** Which captured messages are those of an account. */
-export function filterOf({ box }: Pick<Account, 'box'>): CapturedFilter {
-  return { ...ANY_CAPTURED, box };
+export function searchOf({ keyId, box }: Account): CapturedSearch {
+  return { keyId, filter: { ...ANY_CAPTURED, box } };
 }
 
 /** The newest messages of an account. */
-export async function newestOf(
+export function newestOf(
   account: Account,
   { captured }: Pick<MailpitDeps, 'captured'>,
+  signal: AbortSignal,
 ): Promise<MessageRecord[]> {
-  const found: MessageRecord[] = [];
-  let pages = 0;
-  for await (const messages of captured.all(account.keyId, filterOf(account), PAGE)) {
-    found.push(...messages);
-    if (++pages === MAX_PAGES || found.length >= MAX_SEEN) break;
-  }
-  return found.slice(0, MAX_SEEN);
+  return captured.newest(searchOf(account), MAX_SEEN, signal);
 }
 
 /**

@@ -2,15 +2,14 @@ import { z } from 'zod';
 import { isTag, type MessageRecord } from '../../../domain/message.ts';
 import { readWholeBody } from '../../../http/body.ts';
 import { parseJson } from '../../../http/json.ts';
-import { Problem } from '../../../http/problem.ts';
 import { readMessageId } from '../../../lib/id.ts';
 import type { InboxMark } from '../../../store/acting.ts';
 import type { Call } from '../call.ts';
 import { anyCase } from '../json-object.ts';
 import { checked } from '../providers/submitting.ts';
 import { requireType } from '../read-fields.ts';
-import { type Account, accountOf } from './account.ts';
-import { filterOf, type MailpitDeps, newestOf, searched } from './mailbox.ts';
+import { accountOf } from './account.ts';
+import { type MailpitDeps, newestOf, searched, searchOf } from './mailbox.ts';
 import { conditionsIn, conditionsOf, countTags } from './reading.ts';
 import { badRequest } from './refusals.ts';
 import { tagsOf } from './summaries.ts';
@@ -54,7 +53,7 @@ export async function deleteMessages(call: Call, deps: MailpitDeps): Promise<voi
   if (IDs != null && IDs.length > 0) return await discard(call, await messagesOf(call, IDs, deps), deps);
   const account = accountOf(call);
   await call.checkKey();
-  await deps.captured.removeAll(account.keyId, filterOf(account), call.exchange.signal);
+  await deps.captured.removeAll(searchOf(account), call.exchange.signal);
   call.exchange.text(200, 'ok');
 }
 
@@ -62,13 +61,15 @@ export async function deleteMessages(call: Call, deps: MailpitDeps): Promise<voi
 export async function deleteFound(call: Call, deps: MailpitDeps): Promise<void> {
   const conditions = conditionsIn(call);
   if (conditions.length === 0) throw badRequest('no search query');
-  const all = await newestOf(accountOf(call), deps);
-  await discard(call, await searched(all, conditions, deps, call.exchange.signal), deps);
+  const { signal } = call.exchange;
+  const all = await newestOf(accountOf(call), deps, signal);
+  await discard(call, await searched(all, conditions, deps, signal), deps);
 }
 
 /** Answers with all tags. */
 export async function listTags(call: Call, deps: MailpitDeps): Promise<void> {
-  call.exchange.json(200, [...countTags(await newestOf(accountOf(call), deps)).keys()]);
+  const all = await newestOf(accountOf(call), deps, call.exchange.signal);
+  call.exchange.json(200, [...countTags(all).keys()]);
 }
 
 /** Gives messages these tags, instead of those that they have. */
@@ -96,7 +97,7 @@ export async function deleteTag(call: Call, deps: MailpitDeps): Promise<void> {
 
 async function replaceTag(call: Call, by: readonly string[], deps: MailpitDeps): Promise<void> {
   const tag = call.params['tag'] ?? '';
-  const messages = await newestOf(accountOf(call), deps);
+  const messages = await newestOf(accountOf(call), deps, call.exchange.signal);
   const tagged = messages.filter((message) => tagsOf(message).includes(tag));
   if (tagged.length === 0) throw badRequest(`tag not found: ${tag}`);
   const replaced = (message: MessageRecord) =>
@@ -122,28 +123,15 @@ async function messagesOf(
   deps: MailpitDeps,
 ): Promise<MessageRecord[]> {
   const account = accountOf(call);
-  if (wanted == null || wanted.length === 0) return await newestOf(account, deps);
+  const { signal } = call.exchange;
+  if (wanted == null || wanted.length === 0) return await newestOf(account, deps, signal);
   const found: MessageRecord[] = [];
   for (const id of new Set(wanted.map(readMessageId))) {
-    if (call.exchange.signal.aborted) break;
-    const message = id === null ? null : await messageOf(id, account, deps);
+    if (signal.aborted) break;
+    const message = id === null ? null : await deps.captured.byId(id, searchOf(account));
     if (message !== null) found.push(message);
   }
   return found;
-}
-
-/** The captured message with this id; null if the account has none. */
-async function messageOf(
-  id: string,
-  account: Account,
-  { captured }: MailpitDeps,
-): Promise<MessageRecord | null> {
-  try {
-    return (await captured.find(id, account.keyId, filterOf(account))).message;
-  } catch (error) {
-    if (error instanceof Problem && error.status === 404) return null;
-    throw error;
-  }
 }
 
 async function mark(call: Call, marks: readonly InboxMark[], { acts }: MailpitDeps): Promise<void> {

@@ -8,7 +8,7 @@ import type { Call } from '../call.ts';
 import { messageNotFound, openContent } from '../find-message.ts';
 import { servedType } from '../inbox/reading.ts';
 import { accountOf } from './account.ts';
-import { filterOf, type MailpitDeps, newestOf, searched } from './mailbox.ts';
+import { type MailpitDeps, newestOf, searched, searchOf } from './mailbox.ts';
 import { badRequest } from './refusals.ts';
 import { type Condition, readSearch } from './search.ts';
 import { htmlOf, messageJson, type Part, partId, summaryJson, textOf } from './shapes.ts';
@@ -22,7 +22,7 @@ const MAX_LIMIT = 500;
 
 /** Answers with messages, the newest first. */
 export async function listMessages(call: Call, deps: MailpitDeps): Promise<void> {
-  const all = await newestOf(accountOf(call), deps);
+  const all = await newestOf(accountOf(call), deps, call.exchange.signal);
   const { start, limit } = partIn(call);
   await answerList(call, all, all, { start, limit: limit === 0 ? MAX_LIMIT : limit }, deps);
 }
@@ -30,7 +30,7 @@ export async function listMessages(call: Call, deps: MailpitDeps): Promise<void>
 /** Answers with the messages that a query finds. */
 export async function searchMessages(call: Call, deps: MailpitDeps): Promise<void> {
   const conditions = conditionsIn(call);
-  const all = await newestOf(accountOf(call), deps);
+  const all = await newestOf(accountOf(call), deps, call.exchange.signal);
   const found = await searched(all, conditions, deps, call.exchange.signal);
   await answerList(call, all, found, partIn(call), deps);
 }
@@ -111,9 +111,9 @@ async function findMessage(call: Call, id: string, deps: MailpitDeps): Promise<M
   const account = accountOf(call);
   const { query, signal } = call.exchange;
   if (id !== 'latest' || (query.get('query')?.trim() ?? '') === '')
-    return (await deps.captured.find(id, account.keyId, filterOf(account))).message;
+    return await deps.captured.find(id, searchOf(account), signal);
   const conditions = conditionsIn(call);
-  const [message] = await searched(await newestOf(account, deps), conditions, deps, signal, 1);
+  const [message] = await searched(await newestOf(account, deps, signal), conditions, deps, signal, 1);
   if (message === undefined) throw messageNotFound();
   return message;
 }
