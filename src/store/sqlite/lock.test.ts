@@ -8,14 +8,18 @@ import { DirectoryInUse, lockDirectory } from './lock.ts';
 
 const LOCK = new URL('./lock.ts', import.meta.url).href;
 
-/** Takes the lock in a process of its own and holds it. */
+/** Takes the lock in a process of its own, which keeps nothing of it but what the lock itself keeps. */
 async function holder(folder: string): Promise<ChildProcess> {
   const program = `
     import { lockDirectory } from ${JSON.stringify(LOCK)};
     lockDirectory(${JSON.stringify(folder)}, process.pid);
-    process.stdout.write('held');
+    // What is collected is closed in a later turn.
+    setImmediate(() => {
+      globalThis.gc();
+      setImmediate(() => process.stdout.write('held'));
+    });
     process.stdin.resume();`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+  const child = spawn(process.execPath, ['--expose-gc', '--input-type=module', '-e', program], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   await once(child.stdout, 'data');

@@ -37,6 +37,9 @@ export interface DirectoryLock {
   release(): void;
 }
 
+/** Held locks: a database that nothing refers to is closed by the garbage collector, and its lock ends with it. */
+const HELD = new Set<Driver>();
+
 /**
  * Locks a data directory for this process. Node cannot lock a file, but SQLite can: an exclusive transaction on a small
  * database stays open for life, and the kernel ends it with the process, however that dies. Throws {@link
@@ -56,7 +59,13 @@ export function lockDirectory(folder: string, pid: number): DirectoryLock {
     db.close();
     throw isFailing(error) ? new StoreError('store_failed', error.message, { cause: error }) : error;
   }
-  return { release: () => db.close() };
+  HELD.add(db);
+  return {
+    release: () => {
+      HELD.delete(db);
+      db.close();
+    },
+  };
 }
 
 /** Whether the disk fails, or was turned read-only because of that; SQLite takes a lock even then. */
