@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { Waybill } from '../client/waybill.ts';
 import { ALIAS, ALIAS_RULE, type TemplateTexts, type TemplateValues } from '../domain/template.ts';
+import { atOnce } from '../lib/clock.ts';
 import { readError } from '../lib/error.ts';
 import { OperationError } from '../operations/call.ts';
 import type { TemplateOperations, TemplateView } from '../operations/templates.ts';
@@ -197,7 +198,7 @@ function showRendered(
   values: TemplateValues,
 ): void {
   const { template, faults } = compileTemplate(texts);
-  const rendered = renderTemplate(template, values);
+  const rendered = atOnce(renderTemplate(template, values));
   const wrong = [
     ...[...faults, ...rendered.faults].map(({ field, line, detail }) => `${field}, line ${line}: ${detail}`),
     ...rendered.missing.map(({ field, line, name }) => `${field}, line ${line}: "${name}" has no value.`),

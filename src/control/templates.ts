@@ -6,7 +6,7 @@ import {
   type TemplateTexts,
 } from '../domain/template.ts';
 import { type FieldFault, Problem } from '../http/problem.ts';
-import { formatTimestamp } from '../lib/clock.ts';
+import { formatTimestamp, inSlices } from '../lib/clock.ts';
 import { createIdSource, isId } from '../lib/id.ts';
 import { OperationError } from '../operations/call.ts';
 import type { RequestOf } from '../operations/table.ts';
@@ -106,9 +106,9 @@ function faultsOf({ subject, html, text, sample = {} }: RequestOf<'saveTemplate'
 }
 
 /** What a template would say, for those who edit it. */
-function preview({ variables, ...texts }: RequestOf<'previewTemplate'>): RenderedTemplateView {
+async function preview({ variables, ...texts }: RequestOf<'previewTemplate'>): Promise<RenderedTemplateView> {
   const { template, faults } = compileTemplate(texts);
-  const rendered = renderTemplate(template, variables);
+  const rendered = await inSlices(renderTemplate(template, variables));
   const all = [...faults, ...rendered.faults];
   return {
     ...rendered.texts,

@@ -1,3 +1,5 @@
+import type { Sliced } from '../lib/clock.ts';
+
 /** What HTML says, as plain text, for mail whose author wrote no text. One pass over any HTML, however it is nested. */
 
 /** Elements that begin and end a line, and those with an empty line around them. */
@@ -21,11 +23,19 @@ const UNSEEN = /\u00ad|\u034f|\u200b|\u2060|\ufeff/g;
 /** More lists in each other are all read as the innermost. */
 const MAX_LISTS = 8;
 
+/** Characters of HTML to read before other work may run: a few milliseconds. */
+const SLICE_CHARACTERS = 64 * 1024;
+
 /** The text of HTML: paragraphs, lists, and links with where they lead. */
-export function textOfHtml(html: string): string {
+export function* textOfHtml(html: string): Sliced<string> {
   const page = new Page();
   let at = 0;
+  let sliceEnd = SLICE_CHARACTERS;
   while (at < html.length) {
+    if (at >= sliceEnd) {
+      yield;
+      sliceEnd = at + SLICE_CHARACTERS;
+    }
     const start = html.indexOf('<', at);
     page.text(html.slice(at, start < 0 ? html.length : start));
     if (start < 0) break;

@@ -1,5 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { TemplateValues } from '../domain/template.ts';
+import { atOnce } from '../lib/clock.ts';
+import { textOfHtml } from '../mail/html-text.ts';
 import { compileTemplate } from './compile.ts';
 import { MAX_DEPTH, MAX_TAGS } from './language.ts';
 import { type Bounds, renderTemplate } from './render.ts';
@@ -19,7 +21,7 @@ function rendered(
 ) {
   const { template, faults } = compileTemplate({ subject: '', html: null, text: null, ...texts });
   expect(faults).toEqual([]);
-  return renderTemplate(template, values, bounds);
+  return atOnce(renderTemplate(template, values, bounds));
 }
 
 /** What is wrong with a template, as `line code: detail`. */
@@ -303,4 +305,14 @@ test('text is made from HTML where the template has none', () => {
   const { texts } = rendered({ html: '<p>Hi {{x}}</p><a href="https://a.example/">Go</a>' }, { x: '<&>' });
   expect(texts.text).toBe('Hi <&>\n\nGo <https://a.example/>\n');
   expect(rendered({ html: '<img src="a">' }, {}).texts.text).toBeNull();
+});
+
+test('long work lets others have their turn; short work takes none', () => {
+  const turnsOf = (work: Generator) => [...work].length;
+  const { template } = compileTemplate({ subject: '', html: '{{#l}}<b>{{.}}</b>{{/l}}', text: null });
+  expect(turnsOf(renderTemplate(template, { l: ['a'] }))).toBe(0);
+  // 100,000 parts, and 16 slices of HTML that becomes text.
+  const l = Array.from({ length: 25_000 }, () => 'a'.repeat(35));
+  expect(turnsOf(renderTemplate(template, { l }))).toBeGreaterThan(100);
+  expect(turnsOf(textOfHtml('<b>a</b>'.repeat(64 * 1024)))).toBeGreaterThan(5);
 });

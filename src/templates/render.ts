@@ -1,4 +1,5 @@
 import type { TemplateTexts, TemplateValues } from '../domain/template.ts';
+import type { Sliced } from '../lib/clock.ts';
 import { textOfHtml } from '../mail/html-text.ts';
 import type { CompiledTemplate, Name, Part } from './compile.ts';
 import { urlRefusal, written } from './escape.ts';
@@ -35,12 +36,16 @@ export interface Bounds {
 const BOUNDS: Bounds = { maxOutput: MAX_OUTPUT, maxSteps: MAX_STEPS };
 const FIELDS: readonly (keyof TemplateTexts)[] = ['subject', 'html', 'text'];
 
+/** Work to do before other work may run, a few milliseconds: characters written, and what each part costs in these. */
+const SLICE_CHARACTERS = 64 * 1024;
+const PART_CHARACTERS = 64;
+
 /** Renders a template. Never throws, whatever the values are: they are JSON. */
-export function renderTemplate(
+export function* renderTemplate(
   template: CompiledTemplate,
   values: TemplateValues,
   bounds: Bounds = BOUNDS,
-): Rendered {
+): Sliced<Rendered> {
   const spent = { characters: 0, steps: 0 };
   const faults: TemplateFault[] = [];
   const missing: MissingValue[] = [];
@@ -49,12 +54,12 @@ export function renderTemplate(
     const parts = template[field];
     if (parts === null) continue;
     const writing = new Writing(field, bounds, spent);
-    const text = writing.render(parts, values);
+    const text = yield* writing.render(parts, values);
     faults.push(...writing.faults);
     missing.push(...writing.missing);
     if (writing.faults.length === 0) texts[field] = text;
   }
-  if (template.textOfHtml && texts.html !== null) texts.text = textOfHtml(texts.html) || null;
+  if (template.textOfHtml && texts.html !== null) texts.text = (yield* textOfHtml(texts.html)) || null;
   return { texts, faults: faults.slice(0, MAX_FAULTS), missing: missing.slice(0, MAX_FAULTS) };
 }
 
@@ -85,6 +90,8 @@ class Writing {
   readonly #spent: { characters: number; steps: number };
   readonly #scopes: Scope[] = [];
   #out = '';
+  /** What was spent where the slice began. */
+  #sliceBegan = 0;
 
   constructor(field: Field, bounds: Bounds, spent: { characters: number; steps: number }) {
     this.#field = field;
@@ -92,18 +99,19 @@ class Writing {
     this.#spent = spent;
   }
 
-  render(parts: readonly Part[], values: TemplateValues): string {
+  *render(parts: readonly Part[], values: TemplateValues): Sliced<string> {
     this.#scopes.push({ value: values, place: null });
     try {
-      this.#parts(parts, 1);
+      yield* this.#parts(parts, 1);
     } catch (error) {
       if (!(error instanceof OutOfBounds)) throw error;
     }
     return this.#out;
   }
 
-  #parts(parts: readonly Part[], above: number): void {
+  *#parts(parts: readonly Part[], above: number): Sliced<void> {
     for (const part of parts) {
+      if (this.#isTurnOver()) yield;
       const line = part.kind === 'text' ? above : part.line;
       this.#step(line);
       switch (part.kind) {
@@ -114,10 +122,10 @@ class Writing {
           this.#value(part);
           break;
         case 'section':
-          this.#section(part);
+          yield* this.#section(part);
           break;
         case 'url':
-          this.#url(part);
+          yield* this.#url(part);
           break;
       }
     }
@@ -145,29 +153,29 @@ class Writing {
     else this.#tell(line, `"${name.written}": ${text.refused}`, place);
   }
 
-  #section({ name, inverted, parts, line }: Part & { kind: 'section' }): void {
+  *#section({ name, inverted, parts, line }: Part & { kind: 'section' }): Sliced<void> {
     const { value, place } = this.#find(name);
     const isThere = Array.isArray(value) ? value.length > 0 : Boolean(value);
     if (isThere === inverted) return;
-    if (inverted) this.#parts(parts, line);
-    else if (!Array.isArray(value)) this.#inside({ value, place }, parts, line);
+    if (inverted) yield* this.#parts(parts, line);
+    else if (!Array.isArray(value)) yield* this.#inside({ value, place }, parts, line);
     else
       for (const [at, item] of value.entries()) {
         this.#step(line);
-        this.#inside({ value: item, place: { above: place, key: String(at) } }, parts, line);
+        yield* this.#inside({ value: item, place: { above: place, key: String(at) } }, parts, line);
       }
   }
 
-  #inside(scope: Scope, parts: readonly Part[], line: number): void {
+  *#inside(scope: Scope, parts: readonly Part[], line: number): Sliced<void> {
     this.#scopes.push(scope);
-    this.#parts(parts, line);
+    yield* this.#parts(parts, line);
     this.#scopes.pop();
   }
 
-  #url({ parts, line }: Part & { kind: 'url' }): void {
+  *#url({ parts, line }: Part & { kind: 'url' }): Sliced<void> {
     const before = this.#out;
     this.#out = '';
-    this.#parts(parts, line);
+    yield* this.#parts(parts, line);
     const refusal = urlRefusal(this.#out);
     this.#out = before + this.#out;
     if (refusal === null) return;
@@ -212,6 +220,13 @@ class Writing {
   #step(line: number): void {
     if (++this.#spent.steps > this.#bounds.maxSteps)
       this.#end(line, `There is too much to repeat: at most ${this.#bounds.maxSteps} parts.`);
+  }
+
+  #isTurnOver(): boolean {
+    const spent = this.#spent.characters + PART_CHARACTERS * this.#spent.steps;
+    if (spent - this.#sliceBegan < SLICE_CHARACTERS) return false;
+    this.#sliceBegan = spent;
+    return true;
   }
 
   #end(line: number, detail: string): never {

@@ -23,7 +23,7 @@ export const LAWS: Readonly<Record<string, Law>> = {
   mail: { rooms: ['domain', 'lib'], packages: PURE_BUILTINS },
   dns: { rooms: ['domain', 'lib'], packages: PURE_BUILTINS },
   // The language of templates: texts and values in, texts out.
-  templates: { rooms: ['domain', 'mail/html-text.ts'], packages: /^$/ },
+  templates: { rooms: ['domain', 'lib/clock.ts', 'mail/html-text.ts'], packages: /^$/ },
   'dns/client': { rooms: ['dns', 'domain', 'lib'], packages: /^node:/ },
   http: { rooms: ['lib'], packages: /^node:/ },
   tls: { rooms: ['domain', 'lib'], packages: /^node:/ },

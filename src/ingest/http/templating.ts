@@ -1,6 +1,7 @@
 import type { TemplateTexts, TemplateValues } from '../../domain/template.ts';
 import { parseJson } from '../../http/json.ts';
 import { type FieldFault, Problem, pointerToken, quote } from '../../http/problem.ts';
+import { inSlices } from '../../lib/clock.ts';
 import type { StoredTemplate, Templates } from '../../store/templates.ts';
 import { type CompiledTemplate, compileTemplate, type Part } from '../../templates/compile.ts';
 import type { TemplateFault } from '../../templates/language.ts';
@@ -45,7 +46,7 @@ export async function withTemplate(read: ReadFields, { templates }: TemplatingDe
     const fault = { pointer: read.pointTo('template'), code: found, detail: WHY_NOT[found](template) };
     return refused(given, withoutTexts(given, given.faults), [fault]);
   }
-  const { texts, ...wrong } = renderTemplate(found, variables ?? {});
+  const { texts, ...wrong } = await inSlices(renderTemplate(found, variables ?? {}));
   const place = { template: read.pointTo('template'), values: read.pointTo('variables') };
   const subject = (keepsSubject(read) ? read.fields.subject : texts.subject) ?? '';
   const said = saying(given, { ...texts, subject });

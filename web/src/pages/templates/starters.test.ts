@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { atOnce } from '../../../../src/lib/clock.ts';
 import { NO_WAY } from '../../../../src/preflight/contract.ts';
 import { checkDraft } from '../../../../src/preflight/rules.ts';
 import { compileTemplate } from '../../../../src/templates/compile.ts';
@@ -8,7 +9,7 @@ import { aliasOf, STARTERS } from './starters.ts';
 test.each(Object.entries(STARTERS))('what a template begins with is as mail should be: %s', (_, starter) => {
   const { subject, html, sample } = starter;
   const { template, faults } = compileTemplate({ subject, html, text: null });
-  const rendered = renderTemplate(template, sample);
+  const rendered = atOnce(renderTemplate(template, sample));
   expect([faults, rendered.faults, rendered.missing]).toEqual([[], [], []]);
   const { subject: said, html: shown, text } = rendered.texts;
   expect(checkDraft({ from: '', subject: said ?? '', html: shown, text }, NO_WAY)).toEqual([]);

@@ -94,7 +94,7 @@ async function submissionOf(
   );
   const places = placesOfTemplate(TEMPLATE, `${place}/Destination`, `${place}/ReplacementTags`);
   const { maxMessageBytes } = deps.options.limits;
-  const words = wordsOfTemplate(
+  const words = await wordsOfTemplate(
     DefaultContent.Template,
     { ...defaults, ...values },
     { places, faults, maxMessageBytes },

@@ -161,7 +161,7 @@ async function submissionOf(
     const data = readTemplateData(Template.TemplateData, `${place}/TemplateData`, others);
     const places = placesOfTemplate(place, '/Destination', '/EmailTags');
     return await toBuilt(
-      wordsOfTemplate(Template, data, { places, faults: others, maxMessageBytes }),
+      await wordsOfTemplate(Template, data, { places, faults: others, maxMessageBytes }),
       places,
     );
   };
@@ -181,15 +181,15 @@ const REPLY_TO_IN_RAW: FieldFault = {
 };
 
 /** The content of a template with its values; of a stored one, what it is called by. */
-export function wordsOfTemplate(
+export async function wordsOfTemplate(
   template: Template,
   values: TemplateValues,
   { places, faults, maxMessageBytes }: { places: Places; faults: FieldFault[]; maxMessageBytes: number },
-): Words {
+): Promise<Words> {
   const { TemplateContent, Headers: headers, Attachments: attachments } = template;
   const name = nameOf(template);
   if (name === null) {
-    const texts = renderInline(TemplateContent ?? {}, { values, places, faults, maxMessageBytes });
+    const texts = await renderInline(TemplateContent ?? {}, { values, places, faults, maxMessageBytes });
     return { ...texts, headers, attachments };
   }
   // What is given beside a stored one is refused with it.

@@ -1,5 +1,6 @@
 import type { TemplateTexts, TemplateValues } from '../../../../domain/template.ts';
 import type { FieldFault } from '../../../../http/problem.ts';
+import { inSlices } from '../../../../lib/clock.ts';
 import { type Compilation, compileTemplate } from '../../../../templates/compile.ts';
 import { MAX_STEPS } from '../../../../templates/language.ts';
 import { renderTemplate } from '../../../../templates/render.ts';
@@ -42,17 +43,17 @@ export interface Rendering {
  * What the texts say with these values. Throws the problem 413 once they are more than a message may have: a short
  * template may name a long value very often.
  */
-export function renderInline(
+export async function renderInline(
   content: InlineTemplate,
   { values, places, faults, maxMessageBytes }: Rendering,
-): TemplateTexts {
+): Promise<TemplateTexts> {
   const compilation = READ.get(content) ?? compileTemplate(textsOf(content));
   READ.set(content, compilation);
   const { template, faults: wrong } = compilation;
   for (const { field, line, detail } of wrong)
     faults.push({ pointer: places[field], code: 'not_supported', detail: `Line ${line}: ${detail}` });
   const bounds = { maxOutput: maxMessageBytes, maxSteps: MAX_STEPS };
-  const rendered = renderTemplate({ ...template, textOfHtml: false }, values, bounds);
+  const rendered = await inSlices(renderTemplate({ ...template, textOfHtml: false }, values, bounds));
   for (const { name, field } of rendered.missing)
     faults.push({
       pointer: places[field],
