@@ -15,12 +15,12 @@ Preflight reports what may keep a message from being delivered, or from being re
 \`\`\`json
 { "code": "image-alt", "severity": "warning", "where": "/html#L42",
   "detail": "A picture has no alt: where pictures are blocked, or read aloud, it is missing.",
-  "fix": "Say in alt what it shows; alt=\\"\\" where it only decorates." }
+  "fix": "Say in alt what it shows; use alt=\\"\\" if it is only decoration." }
 \`\`\`
 
-- Of a message that is not sent: \`POST /api/v1/preflight\`, in any form that may be submitted, or \`dryRun: true\`
+- Of a message before it is sent: \`POST /api/v1/preflight\`, in any form that may be submitted, or \`dryRun: true\`
   ([API](../api.md#dry-run)); \`check\` of the [client](../client.md); \`waybill send --dry-run\`.
-- Of a message that is there, captured or sent, while its content is kept: \`waybill messages check ID\`, and Checks in the
+- Of a message that was captured or sent, while its content is kept: \`waybill messages check ID\`, and Checks in the
   [dashboard](../dashboard.md). Captured mail is judged as if it were sent.
 - For scripts: the operation \`preflight\` ([administering](../administering.md)), of a message or of a draft.
 

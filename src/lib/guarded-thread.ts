@@ -80,12 +80,11 @@ export class GuardedThread<Question, Answer> {
   async #takeTurns(): Promise<void> {
     this.#isAsking = true;
     for (const [asker, own] of this.#turns) {
-      // It counts as its asker's until it is answered.
       await own[0]?.();
-      // Whoever asked lets go of the answer before the next question is loaded.
-      await yieldToLoop();
       own.shift();
       this.#waiting--;
+      // Whoever asked lets go of the answer before the next question is loaded.
+      await yieldToLoop();
       // Behind all others: a map is gone through in the order of its keys, those set meanwhile included.
       this.#turns.delete(asker);
       if (own.length > 0) this.#turns.set(asker, own);

@@ -14,7 +14,7 @@ const REFUSED_FILES: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Elements that no client lets run. */
+/** Elements that clients remove. */
 const ACTIVE: ReadonlySet<string> = new Set(['script', 'iframe', 'frame', 'object', 'embed', 'applet']);
 /** Scripts that are data, which some clients read. */
 const DATA_SCRIPT = /^application\/(?:ld\+)?json$/i;
@@ -67,7 +67,7 @@ export const LINK_RULES: readonly Rule[] = [
         if (!ACTIVE.has(name) || (name === 'script' && DATA_SCRIPT.test(attributes['type'] ?? ''))) continue;
         yield {
           where: `/html#L${line}`,
-          detail: `<${name}> is removed by every client, and makes filters suspicious.`,
+          detail: `Mail clients remove <${name}>, and it makes filters suspicious.`,
           fix: 'Leave it out, and link to a page that has it.',
         };
       }

@@ -34,6 +34,30 @@ test('what cannot be checked is a finding: too large, too many parts, too many t
   expect(second?.detail).toMatch(/too many messages/);
   held.resolve(LETTER);
   expect(codes(await first)).toEqual(['subject-empty']);
+  expect(codes(await checks.message(LETTER.length, () => LETTER, NO_WAY, 'key_1'))).toEqual([
+    'subject-empty',
+  ]);
+});
+
+test('as many may wait as the documents say: 4 of one key, 64 in all', async () => {
+  const checks = start();
+  const held = Promise.withResolvers<Uint8Array>();
+  const told: string[] = [];
+  const ask = (asker: string, name: string) => {
+    const answer = checks.message(LETTER.length, () => held.promise, NO_WAY, asker);
+    return answer.then((findings) => told.push(`${name} ${codes(findings).join()}`));
+  };
+  const [first, ...others] = Array.from({ length: 17 }, (_, key) =>
+    Array.from({ length: 5 }, (_, place) => ask(`key_${key}`, `${key}.${place}`)),
+  );
+  const refused = [first?.[4], ...others.slice(0, 15).map((asked) => asked[4]), ...(others[15] ?? [])];
+  await Promise.all(refused);
+  // Of 16 keys the fifth message, and of the next key every one.
+  expect(told).toHaveLength(21);
+  expect(told.every((answer) => answer.endsWith(' unchecked'))).toBe(true);
+  held.resolve(LETTER);
+  await Promise.all([...(first ?? []), ...others.flat()]);
+  expect(told.filter((answer) => answer.endsWith(' subject-empty'))).toHaveLength(64);
 });
 
 test('what takes too long is ended, and the next message is checked', async () => {

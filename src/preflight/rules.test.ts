@@ -240,6 +240,7 @@ const CASES: Readonly<
       html('<p>2 pieces: 100,00 €</p>', `${TEXT}2 100,00 €`),
       html('<p>Room 12 345,00 €</p>', `${TEXT}Room 12: 345,00 €`),
       html(`<p>$1 ${'7 '.repeat(5_000)} $25</p>`, `${TEXT}Total: $25`),
+      html(`<p>$1 ${'word '.repeat(110_000)} $25</p>`, `${TEXT}Total: $25`),
       html('<p>$12<sup>99</sup></p>', `${TEXT}$12.99`),
       html('<p>€<b>1,299.00</b></p>', `${TEXT}1.299,00 EUR`),
       html('<p>Your order.</p>', `${TEXT}Total: $24.00`),

@@ -241,6 +241,12 @@ describe('POST /api/v1/preflight', () => {
     expect(await stored()).toBe(before);
   });
 
+  test('is asked for by the key, so that keys take turns', async () => {
+    const secret = await world.key({ id: 'key_asker' });
+    await world.ask({ method: 'POST', path: PATH, key: secret, body: HASTY });
+    expect(world.checkedFor.at(-1)).toBe('key_asker');
+  });
+
   test('takes forms, and finished messages with their parameters', async () => {
     const form = new FormData();
     for (const [name, value] of Object.entries({ from: 'a@example.com', to: 'b@example.org', text: 'x' }))

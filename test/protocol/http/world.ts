@@ -217,6 +217,8 @@ export class World extends IngestWorld {
   /** Whether the log of requests is kept. */
   keepsRequests = true;
   /** Writes the log of requests. */
+  /** Who asked for checks, in order. */
+  readonly checkedFor: string[] = [];
   readonly recorder: RequestRecorder;
   readonly #server: HttpServer;
   #port = 0;
@@ -253,7 +255,10 @@ export class World extends IngestWorld {
         outlook,
         spool: intake,
         preflight: {
-          message: async (_, load, way) => await checkMessage(await load(), way),
+          message: async (_, load, way, asker) => {
+            this.checkedFor.push(asker);
+            return await checkMessage(await load(), way);
+          },
         },
         readWords: (message) => this.readWords(message),
         admin: adminOf(this, operations),
