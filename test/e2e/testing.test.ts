@@ -26,7 +26,6 @@ function ownBox() {
   const inbox = new Inbox({
     url: service.server.api,
     key: client.key,
-
     timeoutMs: 60_000,
   }).box(box);
   const send = (message: Partial<Message>) =>
@@ -107,11 +106,14 @@ test('none fails as soon as something comes, and shows it', async () => {
 
 test('a mail without a box is found without one, and more than fifty that do not fit hide nothing', async () => {
   const inbox = new Inbox({ url: service.server.api, key: client.key, timeoutMs: 60_000 });
+  const old = await ownBoxless({ subject: 'Receipt', tags: ['many'] });
   const many = Array.from({ length: 60 }, (_, n) => ({ subject: `Mail ${n}`, tags: ['many'] }));
   await Promise.all(many.map((fields) => ownBoxless(fields)));
   await expect(inbox.waitFor({ tag: 'many', subject: /code/, timeoutMs: 500 })).rejects.toThrow(
     'No such mail',
   );
+  await expect.poll(async () => (await inbox.all({ tag: 'many' })).length).toBe(61);
+  expect(await inbox.latest({ tag: 'many', subject: /receipt/i })).toMatchObject({ id: old });
   const found = inbox.waitFor({ tag: 'many', subject: /code/ });
   const id = await ownBoxless({ subject: 'The code', tags: ['many'] });
   expect(await found).toMatchObject({ id, box: null });

@@ -1,20 +1,14 @@
 import { type Answer, jsonOf } from '../answer.ts';
 import type { Call } from '../call.ts';
+import type { MessageRecord } from '../types.ts';
 
 /** What the inbox of the API gives, as far as tests look at it, and how it is asked. */
 
 /** A captured message without what it says. */
-export interface CapturedRecord {
-  readonly id: string;
-  readonly box: string | null;
-  readonly createdAt: string;
-  readonly from: string;
-  readonly to: readonly string[];
-  readonly cc: readonly string[];
-  readonly bcc: readonly string[];
-  readonly subject: string;
-  readonly tags: readonly string[];
-}
+export type CapturedRecord = Pick<
+  MessageRecord,
+  'id' | 'box' | 'createdAt' | 'from' | 'to' | 'cc' | 'bcc' | 'subject' | 'tags'
+>;
 
 /** A link in a mail. */
 export interface MailLink {
@@ -53,12 +47,21 @@ export interface Captured extends CapturedContent {
 /** What the server is asked for: the fields of a query by their names, and the box. */
 export type Filter = Readonly<Record<string, string>>;
 
+/** Some of what passes a filter, newest first. */
+export interface CapturedPage {
+  readonly records: readonly CapturedRecord[];
+  /** Where the next page begins, as a member of the filter; `null` if this is the last. */
+  readonly cursor: string | null;
+}
+
 /** Asks for the newest that pass a filter, at most so many. */
-export function listCaptured(filter: Filter, limit: number): Call<readonly CapturedRecord[]> {
+export function listCaptured(filter: Filter, limit: number): Call<CapturedPage> {
   const path = `/inbox/messages${queryOf({ ...filter, limit: String(limit) })}`;
   const read = (answer: Answer) => {
     const body = jsonOf(answer);
-    return isObject(body) && Array.isArray(body['messages']) ? body['messages'].filter(isRecord) : null;
+    if (!isObject(body) || !Array.isArray(body['messages'])) return null;
+    const { messages, nextCursor } = body;
+    return { records: messages.filter(isRecord), cursor: typeof nextCursor === 'string' ? nextCursor : null };
   };
   return { method: 'GET', path, read };
 }

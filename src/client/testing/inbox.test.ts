@@ -26,6 +26,11 @@ const record = (id: string, fields: object = {}) => ({
   ...fields,
 });
 const page = (...records: object[]) => json(200, { messages: records });
+/** A page of fifty, with another behind it. */
+const fullPage = (number: number) => {
+  const messages = Array.from({ length: 50 }, (_, n) => record(`m${number}-${n}`));
+  return json(200, { messages, nextCursor: `c${number}` });
+};
 const content = (message: object, fields: object = {}): Answer =>
   json(200, {
     message,
@@ -190,6 +195,38 @@ test('clear removes what passes a filter, or all; of a box what is in it', async
   await expect(inbox.clear({ subject: /x/ })).rejects.toThrow('clear takes strings only');
 });
 
+test('what is behind fifty that do not fit is found, too', async () => {
+  const old = record('old', { subject: 'code' });
+  for (const look of [() => inbox.latest({ subject: /code/ }), () => inbox.none({ subject: /code/ })]) {
+    api.received.length = 0;
+    api.faults = [fullPage(0), page(record('x'), old), content(old)];
+    await look().catch((thrown: unknown) => expect(String(thrown)).toContain('A mail came'));
+    expect(paths()).toEqual([
+      'GET /messages?limit=50',
+      'GET /messages?cursor=c0&limit=50',
+      'GET /messages/old',
+    ]);
+  }
+  api.faults = [fullPage(0), page(old), content(old)];
+  expect(await inbox.all({ subject: /code/ })).toMatchObject([{ id: 'old' }]);
+});
+
+test('no more than five hundred are looked at', async () => {
+  for (const look of [() => inbox.latest({ subject: /code/ }), () => inbox.all({ subject: /code/ })]) {
+    api.received.length = 0;
+    api.faults = Array.from({ length: 11 }, (_, number) => fullPage(number));
+    await look();
+    expect(paths()).toHaveLength(10);
+  }
+});
+
+test('a query that is undefined is refused, as any mail would pass', async () => {
+  const wrong = [undefined] as unknown as [query?: object];
+  for (const name of ['waitFor', 'none', 'all', 'latest', 'clear'] as const)
+    await expect(inbox[name](...wrong), name).rejects.toThrow('The query is undefined, so that any mail');
+  expect(paths()).toEqual([]);
+});
+
 test('clear removes nothing for what was to be a filter and is none', async () => {
   for (const query of [
     undefined,
@@ -216,14 +253,23 @@ test('a server that stops between two questions is told of as one that is not th
   await expect(inbox.latest()).rejects.toThrow('Is it running? waybill dev starts one.');
 });
 
-test('asks a server that counts no further after a pause', async () => {
-  const full = page(...Array.from({ length: 50 }, (_, n) => record(`m${n}`)));
-  api.faults = [full, page(record('new', { subject: 'code' })), content(record('new'))];
+test('asks a server that counts no further after a pause, and looks no further back than it has to', async () => {
+  const seen = record('new', { subject: 'code' });
+  api.faults = [fullPage(0), page(record('x')), fullPage(0), fullPage(1), page(seen), content(seen)];
   const found = inbox.waitFor({ subject: /code/ });
-  await machine.asked(100);
-  machine.advance(100);
+  for (const _ of ['nothing new', 'fifty that do not fit']) {
+    await machine.asked(100);
+    machine.advance(100);
+  }
   expect((await found).id).toBe('new');
-  expect(paths().some((path) => path.startsWith('GET /wait'))).toBe(false);
+  expect(paths()).toEqual([
+    'GET /messages?limit=50',
+    'GET /messages?cursor=c0&limit=50',
+    'GET /messages?limit=50',
+    'GET /messages?limit=50',
+    'GET /messages?cursor=c1&limit=50',
+    'GET /messages/new',
+  ]);
 });
 
 test('a server that refuses is no empty inbox', async () => {
@@ -234,7 +280,8 @@ test('a server that refuses is no empty inbox', async () => {
 });
 
 test('what can never work is refused', async () => {
-  for (const box of ['', 'A', 'a b', 'x'.repeat(65)]) expect(() => inbox.box(box)).toThrow('The box');
+  for (const box of ['', 'A', 'a b', 'x'.repeat(65), undefined, null])
+    expect(() => inbox.box(box as string)).toThrow('The box');
   expect(() => new Inbox({ timeoutMs: -1 })).toThrow('timeoutMs');
   await expect(inbox.waitFor({ timeoutMs: Number.NaN })).rejects.toThrow('timeoutMs');
   await expect(inbox.none({ within: -1 })).rejects.toThrow('within');

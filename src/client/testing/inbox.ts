@@ -5,7 +5,15 @@ import { settingsOf } from '../settings.ts';
 import type { CapturedRecord, Filter } from './captured.ts';
 import * as api from './captured.ts';
 import { Mail } from './mail.ts';
-import { type CheckedQuery, checkQuery, type MailQuery, needsText, recordFits, textFits } from './query.ts';
+import {
+  type CheckedQuery,
+  checkQuery,
+  givenQuery,
+  type MailQuery,
+  needsText,
+  recordFits,
+  textFits,
+} from './query.ts';
 import { comparison, mailLines, queryLines } from './show.ts';
 
 /** How an inbox is found. `null` equals absent. */
@@ -52,8 +60,10 @@ const WITHIN_MS = 500;
 const BOX = /^[a-z0-9._-]{1,64}$/;
 /** How far back to look without `since`: a test asks shortly after it caused the mail. */
 const LOOK_BACK_MS = 10 * 60_000;
-/** How many mails that pass the server's filters are looked at, the newest of them; as many as the server counts to. */
-const LOOKED_AT = 50;
+/** How many mails that pass the server's filters are looked at, the newest of them. */
+const LOOKED_AT = 500;
+/** How many are asked for at once; as many as the server counts to. */
+const PAGE = 50;
 /** How many mails a message for people shows. */
 const SHOWN = 3;
 /** Most proxies end a request that says nothing for a minute. */
@@ -65,7 +75,10 @@ const ANSWER_MS = 10_000;
 /** Within a second or two it is known whether the server is there, before a test's time is over. */
 const MAX_RETRIES = 2;
 
-/** The captured mail of a key, or of one of its boxes, as tests look at it. */
+/**
+ * The captured mail of a key, or of one of its boxes, as tests look at it. Of the mail that passes the strings of a query,
+ * the newest 500 are held against its patterns. A query that is `undefined` is refused, as its members are.
+ */
 export class Inbox {
   readonly #options: InboxOptions;
   readonly #machine: Machine;
@@ -74,10 +87,7 @@ export class Inbox {
   /** Throws for options that can never work. The environment is read with the first call. */
   constructor(options: InboxOptions = {}) {
     const { box, timeoutMs, machine } = options;
-    if (box !== undefined && box !== null && !BOX.test(box))
-      throw new TypeError(
-        `The box ${box} cannot be: a box has 1 to 64 of a-z, 0-9, dot, underscore and hyphen.`,
-      );
+    if (box !== undefined && box !== null) checkBox(box);
     if (timeoutMs !== undefined && timeoutMs !== null) checkMs('timeoutMs', timeoutMs);
     this.#options = options;
     this.#machine = machine ?? thisMachine;
@@ -85,6 +95,7 @@ export class Inbox {
 
   /** One of the key's boxes, so that tests that run side by side do not see each other's mail. */
   box(name: string): Inbox {
+    checkBox(name);
     return new Inbox({ ...this.#options, box: name });
   }
 
@@ -92,7 +103,8 @@ export class Inbox {
    * The newest mail that is as asked for, as soon as there is one. Rejects with {@link InboxError} when the time is
    * over, and with `WaybillError` when the server cannot be asked.
    */
-  async waitFor(query: WaitForQuery = {}): Promise<Mail> {
+  async waitFor(...given: [query?: WaitForQuery]): Promise<Mail> {
+    const query = givenQuery(given);
     const checked = checkQuery(query, ['timeoutMs']);
     const ms = msOf('timeoutMs', query.timeoutMs ?? this.#options.timeoutMs ?? TIMEOUT_MS);
     const found = await this.#find(checked, ms);
@@ -101,7 +113,8 @@ export class Inbox {
   }
 
   /** Resolves if no such mail is there, and none comes within some time; rejects as soon as there is one. */
-  async none(query: NoneQuery = {}): Promise<void> {
+  async none(...given: [query?: NoneQuery]): Promise<void> {
+    const query = givenQuery(given);
     const checked = checkQuery(query, ['within']);
     const found = await this.#find(checked, msOf('within', query.within ?? WITHIN_MS));
     if (found === null) return;
@@ -111,30 +124,31 @@ export class Inbox {
     );
   }
 
-  /** All mail that is as asked for, newest first; of what passes the strings, the newest 50 are looked at. */
-  async all(query: MailQuery = {}): Promise<Mail[]> {
-    const checked = checkQuery(query);
+  /** All mail that is as asked for, newest first. */
+  async all(...given: [query?: MailQuery]): Promise<Mail[]> {
+    const checked = checkQuery(givenQuery(given));
     const mails: Mail[] = [];
-    for (const record of await this.#ask(api.listCaptured(this.#recent(checked), LOOKED_AT))) {
-      const mail = await this.#readIfFits(record, checked);
-      if (mail !== null) mails.push(mail);
-    }
+    for await (const records of this.#pages(this.#recent(checked)))
+      for (const record of records) {
+        const mail = await this.#readIfFits(record, checked);
+        if (mail !== null) mails.push(mail);
+      }
     return mails;
   }
 
   /** The newest mail that is as asked for; `null` if there is none. */
-  async latest(query: MailQuery = {}): Promise<Mail | null> {
-    return await this.#find(checkQuery(query), 0);
+  async latest(...given: [query?: MailQuery]): Promise<Mail | null> {
+    return await this.#find(checkQuery(givenQuery(given)), 0);
   }
 
   /**
-   * Removes all mail, or what passes a filter of strings; how many there were. A query that is `undefined` is refused,
-   * and so is `null` for a member: it came from a variable, and more would be removed than was meant.
+   * Removes all mail, or what passes a filter of strings; how many there were. `null` for a member is refused: more
+   * would be removed than was meant.
    */
-  async clear(...queries: [query?: MailQuery]): Promise<number> {
-    const query = queries.length === 0 ? {} : queries[0];
+  async clear(...given: [query?: MailQuery]): Promise<number> {
+    const query = givenQuery(given);
     const { filter, wanted } = checkQuery(query);
-    const unset = Object.entries(query ?? {}).find(([, value]) => value === null);
+    const unset = Object.entries(query).find(([, value]) => value === null);
     if (unset !== undefined)
       throw new TypeError(
         `${unset[0]} is null: clear would remove more than was meant. Leave it out if that is meant.`,
@@ -149,15 +163,41 @@ export class Inbox {
     const filter = this.#recent(checked);
     const unfit = new Set<string>();
     for (;;) {
-      const records = await this.#ask(api.listCaptured(filter, LOOKED_AT));
-      for (const record of records.filter(({ id }) => !unfit.has(id))) {
-        const mail = await this.#readIfFits(record, checked);
-        if (mail !== null) return mail;
-        unfit.add(record.id);
-      }
+      const { mail, count } = await this.#look(filter, checked, unfit);
+      if (mail !== null) return mail;
       const leftMs = endsAt - this.#machine.mono();
       if (leftMs <= 0) return null;
-      await this.#untilMore(filter, records.length, leftMs);
+      await this.#untilMore(filter, count, leftMs);
+    }
+  }
+
+  /**
+   * Looks for the newest that is as asked for, back to where all are known not to be, and remembers those that are not.
+   * `count` is how many passed the filter, if they are fewer than a page.
+   */
+  async #look(filter: Filter, checked: CheckedQuery, unfit: Set<string>): Promise<Look> {
+    let count = 0;
+    for await (const records of this.#pages(filter)) {
+      count += records.length;
+      const unknown = records.filter(({ id }) => !unfit.has(id));
+      if (unknown.length === 0) break;
+      for (const record of unknown) {
+        const mail = await this.#readIfFits(record, checked);
+        if (mail !== null) return { mail, count };
+        unfit.add(record.id);
+      }
+    }
+    return { mail: null, count };
+  }
+
+  /** What passes a filter, newest first, page by page. */
+  async *#pages(filter: Filter): AsyncGenerator<readonly CapturedRecord[]> {
+    let from: Filter = {};
+    for (let asked = 0; asked < LOOKED_AT; asked += PAGE) {
+      const { records, cursor } = await this.#ask(api.listCaptured({ ...filter, ...from }, PAGE));
+      yield records;
+      if (cursor === null) return;
+      from = { cursor };
     }
   }
 
@@ -171,7 +211,7 @@ export class Inbox {
   /** Resolves when more mails may pass the filter than did, or the time is over. */
   async #untilMore(filter: Filter, count: number, leftMs: number): Promise<void> {
     const askedAt = this.#machine.mono();
-    if (count < LOOKED_AT) {
+    if (count < PAGE) {
       const seconds = Math.min(LONGEST_ASK_SECONDS, Math.ceil(leftMs / 1000));
       const call = api.waitForCaptured(filter, count + 1, seconds);
       const { result } = await this.#opened().call(() => call, { timeoutMs: leftMs });
@@ -187,8 +227,8 @@ export class Inbox {
     const box = this.#box;
     const head = `No such mail came within ${ms} ms:\n${queryLines(checked, box)}`;
     const { since = '' } = this.#recent(checked);
-    let there = await this.#ask(api.listCaptured(this.#boxed({ since }), SHOWN));
-    if (there.length === 0 && box !== null) there = await this.#ask(api.listCaptured({ since }, SHOWN));
+    let there = await this.#newest(this.#boxed({ since }));
+    if (there.length === 0 && box !== null) there = await this.#newest({ since });
     const when = checked.filter['since'] === undefined ? 'in the last ten minutes' : 'since then';
     if (there.length === 0)
       return `${head}\n\nNo mail at all was captured ${when}. Does the application send with this key, to ${this.#url}?`;
@@ -200,6 +240,11 @@ export class Inbox {
           `${index + 1}. ${mail.id}, accepted at ${mail.createdAt}\n${comparison(mail, checked, box)}`,
       );
     return `${head}\n\nThe newest that were captured ${when}; ✗ is not as asked for:\n${shown.join('\n')}`;
+  }
+
+  /** As many as a message shows. */
+  async #newest(filter: Filter): Promise<readonly CapturedRecord[]> {
+    return (await this.#ask(api.listCaptured(filter, SHOWN))).records;
   }
 
   /** A mail with what it says; `null` if it is gone. */
@@ -249,6 +294,20 @@ export class Inbox {
 export const inbox = new Inbox();
 
 const NEVER = new AbortController().signal;
+
+/** What {@link Inbox} saw. */
+interface Look {
+  readonly mail: Mail | null;
+  readonly count: number;
+}
+
+/** Throws `TypeError` for what is no box. A variable that was never set would stand for all of them. */
+function checkBox(name: unknown): void {
+  if (typeof name === 'string' && BOX.test(name)) return;
+  throw new TypeError(
+    `The box ${name} cannot be: a box has 1 to 64 of a-z, 0-9, dot, underscore and hyphen.`,
+  );
+}
 
 function msOf(name: string, value: number): number {
   checkMs(name, value);

@@ -194,11 +194,11 @@ describe('toHaveMail', () => {
     constructor(there: boolean) {
       this.#there = there;
     }
-    async waitFor(query: WaitForQuery): Promise<void> {
+    async waitFor(query: WaitForQuery = {}): Promise<void> {
       this.asked.push(query);
       if (!this.#there) throw new InboxError('none is there');
     }
-    async none(query: NoneQuery): Promise<void> {
+    async none(query: NoneQuery = {}): Promise<void> {
       this.asked.push(query);
       if (this.#there) throw new InboxError('one is there');
     }
@@ -222,6 +222,13 @@ describe('toHaveMail', () => {
       await expect(expect(inbox).toHaveMail({ within: 5000 })).rejects.toThrow(
         'toHaveMail takes timeoutMs instead of within',
       );
+      expect(inbox.asked).toEqual([]);
+    }
+  });
+  test('refuses a variable that was never set, which would be any mail', async () => {
+    for (const inbox of [new OneMail(true), new OneMail(false)]) {
+      await expect(expect(inbox).toHaveMail(undefined)).rejects.toThrow('The query is undefined');
+      await expect(expect(inbox).not.toHaveMail(undefined)).rejects.toThrow('The query is undefined');
       expect(inbox.asked).toEqual([]);
     }
   });

@@ -1,6 +1,6 @@
 import type { CapturedContent, CapturedRecord } from './captured.ts';
 import type { NoneQuery, WaitForQuery } from './inbox.ts';
-import { checkMembers, checkWanted, isOrMatches, readableText, type Wanted } from './query.ts';
+import { checkMembers, checkWanted, givenQuery, isOrMatches, readableText, type Wanted } from './query.ts';
 import { attachmentLine, linkLine, listed, quoted, several, titleOf } from './show.ts';
 
 /**
@@ -44,8 +44,8 @@ interface MatcherContext {
 
 /** An inbox, as far as it is asked here. */
 interface WaitingInbox {
-  waitFor(query: WaitForQuery): Promise<unknown>;
-  none(query: NoneQuery): Promise<unknown>;
+  waitFor(...given: [query?: WaitForQuery]): Promise<unknown>;
+  none(...given: [query?: NoneQuery]): Promise<unknown>;
 }
 
 /** A mail, as far as it is looked at here. */
@@ -54,17 +54,20 @@ type LookedAt = CapturedRecord & CapturedContent;
 /** See {@link MailMatchers}. `expect.extend(matchers)` brings them into a test. */
 export const matchers = { toHaveMail, toHaveLink, toHaveCode, toHaveAttachment, toHaveHeader };
 
+// With rest parameters, because `undefined` is no absent argument: it comes from a variable that was never set.
+
 async function toHaveMail(
   this: MatcherContext,
   received: unknown,
-  query: WaitForQuery & NoneQuery = {},
+  ...given: [query?: WaitForQuery & NoneQuery]
 ): Promise<Verdict> {
   if (!isInbox(received))
     throw new TypeError('toHaveMail looks at an inbox: await expect(inbox).toHaveMail({ to }).');
   const isNot = this?.isNot === true;
-  if (isNot && 'timeoutMs' in query)
+  const query = givenQuery(given);
+  if (isNot && Object.hasOwn(query, 'timeoutMs'))
     throw new TypeError('not.toHaveMail takes within instead of timeoutMs: how long no such mail may come.');
-  if (!isNot && 'within' in query)
+  if (!isNot && Object.hasOwn(query, 'within'))
     throw new TypeError('toHaveMail takes timeoutMs instead of within, which is for not.toHaveMail.');
   try {
     if (isNot) await received.none(query);
@@ -75,8 +78,6 @@ async function toHaveMail(
     return { pass: isNot, message: () => error.message };
   }
 }
-
-// With rest parameters, because `undefined` is no absent argument: it comes from a variable that was never set.
 
 function toHaveLink(received: unknown, ...given: [which?: Wanted]): Verdict {
   const mail = mailOf(received, 'toHaveLink');

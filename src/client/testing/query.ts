@@ -39,11 +39,19 @@ export interface CheckedQuery {
   readonly wanted: readonly (readonly [Field, Wanted])[];
 }
 
+/** The query of a call, or one for any mail if it was called without; rest parameters tell that from `undefined`. */
+export function givenQuery<Query extends object>(given: readonly [query?: Query]): Query | Partial<Query> {
+  if (given.length === 0) return {};
+  const [query] = given;
+  if (query !== undefined) return query;
+  throw new TypeError('The query is undefined, so that any mail would pass. Leave it out if that is meant.');
+}
+
 /**
  * Checks a query that may have `others` as members, too. Throws `TypeError` that says what is wrong: a name that was
  * mistyped, or a variable that was never set, would otherwise let any mail pass.
  */
-export function checkQuery(query: MailQuery | undefined, others: readonly string[] = []): CheckedQuery {
+export function checkQuery(query: MailQuery, others: readonly string[] = []): CheckedQuery {
   const fields: readonly string[] = [...FIELDS, 'since'];
   checkMembers('Mail', query, [...fields, ...others]);
   for (const [name, value] of Object.entries(query)) {
