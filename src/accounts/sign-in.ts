@@ -174,11 +174,11 @@ export async function confirmPassword(
   );
 }
 
-/** Ends the session. */
+/** Ends the session. Nothing is written down of one that has ended, or of a user who never signed in. */
 export async function logOut(reception: Reception, { session, user }: Found, visit: Visit): Promise<void> {
-  await reception.accounts.endSession(session.id);
+  const ended = await reception.accounts.endSession(session.id);
   reception.sessions.forget([session.id]);
-  if (session.stage === 'full') await reception.note({ action: 'signOut', user: user.name }, visit);
+  if (ended?.stage === 'full') await reception.note({ action: 'signOut', user: user.name }, visit);
 }
 
 /** Throws `AccountRefusal` for an unfit password. */

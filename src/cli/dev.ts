@@ -1,5 +1,4 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -42,7 +41,7 @@ export function devCommand(context: Context): Command {
 }
 
 function loopbackAddress(text: string): string {
-  if (isIP(text) !== 0 && isLoopback(text)) return text;
+  if (isLoopback(text)) return text;
   throw new InvalidArgumentError(
     'It must be a loopback address, such as 127.0.0.1: the dashboard asks nobody for a password. To serve other machines, use waybill serve.',
   );

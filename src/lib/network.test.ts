@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import {
+  isLoopback,
   isOwnHost,
   isPublicAddress,
   normaliseAddress,
@@ -136,6 +137,20 @@ test.each([
   ['10.0.0.0/33', '10.0.0.0/8', false],
 ])('ranges overlap where one begins in the other: %s, %s', (a, b, expected) => {
   expect(overlap(a, b)).toBe(expected);
+});
+
+test.each([
+  ['127.0.0.1', true],
+  ['127.255.255.255', true],
+  ['::1', true],
+  ['128.0.0.1', false],
+  ['::', false],
+  ['0.0.0.0/0', false],
+  ['127.0.0.0/8', false],
+  ['localhost', false],
+  ['', false],
+])('%s is an address of loopback: %s', (address, expected) => {
+  expect(isLoopback(address)).toBe(expected);
 });
 
 const NAMED = { allowedHosts: ['panel.example.com'], hostname: 'my-laptop' };

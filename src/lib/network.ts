@@ -37,9 +37,9 @@ export function parseCidrs(list: readonly string[]): CidrsResult {
   return { ok: true, cidrs: { contains: remembered((address) => inAny(ranges, address)) } };
 }
 
-/** Whether an address is this machine's own loopback. */
+/** Whether an address is this machine's own loopback. False for anything else, such as a range. */
 export function isLoopback(address: string): boolean {
-  return LOOPBACK.some((range) => overlap(range, address));
+  return isIP(address) !== 0 && LOOPBACK.some((range) => overlap(range, address));
 }
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
@@ -303,7 +303,7 @@ export function isOwnHost(host: string, own: OwnHosts): boolean {
   if (address !== undefined) return isIP(address) === 6 && (!loopbackOnly || isLoopback(address));
   if (name === undefined) return false;
   const plain = name.replace(/\.$/, '');
-  if (loopbackOnly) return plain === 'localhost' || (isIP(plain) === 4 && isLoopback(plain));
+  if (loopbackOnly) return plain === 'localhost' || isLoopback(plain);
   return (
     anyHost ||
     isIP(plain) === 4 ||

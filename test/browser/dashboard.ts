@@ -29,6 +29,14 @@ export interface Look {
   readonly colorScheme?: 'light' | 'dark';
 }
 
+/** Starts a browser. */
+export async function launchBrowser(): Promise<Browser> {
+  return await chromium.launch({
+    executablePath: locate('chromium') ?? 'chromium',
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+  });
+}
+
 /** A server with a dashboard that somebody has claimed, and a browser. */
 export class Dashboard {
   readonly installation: Installation;
@@ -52,11 +60,7 @@ export class Dashboard {
     const installation = new Installation(configuration);
     try {
       const server = await installation.start();
-      const browser = await chromium.launch({
-        executablePath: locate('chromium') ?? 'chromium',
-        args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
-      });
-      return new Dashboard(installation, server, browser);
+      return new Dashboard(installation, server, await launchBrowser());
     } catch (error) {
       installation.remove();
       throw error;

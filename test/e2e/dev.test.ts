@@ -1,5 +1,4 @@
 /** `waybill dev`, as a developer and a script use it. */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,55 +7,8 @@ import { join } from 'node:path';
 import { MailpitClient } from 'mailpit-api';
 import { createTransport } from 'nodemailer';
 import { expect, onTestFinished, test } from 'vitest';
-import { MAIN } from '../peers/server.ts';
+import { type Access, launchDev, startDev, stopDev } from '../peers/dev-server.ts';
 import { SmtpClient } from '../peers/smtp-client.ts';
-
-interface Access {
-  readonly dashboard: string;
-  readonly api: string;
-  readonly smtp: { readonly host: string; readonly port: number };
-  readonly key: string;
-  readonly data: string;
-  readonly temporary: boolean;
-}
-
-/** Ports that no other test has. */
-const ANY_PORTS = { WAYBILL_API__PORT: '0', WAYBILL_WEBUI__PORT: '0', WAYBILL_LISTENER__PORTS: '0' };
-
-function launch(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('WAYBILL_'));
-  const env = { ...Object.fromEntries(inherited), ...ANY_PORTS, ...environment };
-  const child = spawn(process.execPath, [MAIN, 'dev', ...args], { env });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const printed = { out: '', err: '' };
-  child.stdout.on('data', (chunk: Buffer) => {
-    printed.out += chunk.toString();
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    printed.err += chunk.toString();
-  });
-  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
-  return { child, printed, exited };
-}
-
-/** Starts it, and waits for the line for scripts. */
-async function started(args: readonly string[] = [], environment: NodeJS.ProcessEnv = {}) {
-  const launched = launch(['--json', ...args], environment);
-  const { printed, exited } = launched;
-  let isOver = false;
-  void exited.then(() => {
-    isOver = true;
-  });
-  await expect.poll(() => isOver || printed.out.includes('\n'), { timeout: 60_000, interval: 20 }).toBe(true);
-  if (isOver) throw new Error(`it ended: ${printed.err}`);
-  const access: Access = JSON.parse(printed.out.slice(0, printed.out.indexOf('\n')));
-  return { ...launched, access };
-}
-
-async function stopped({ child, exited }: { child: ChildProcess; exited: Promise<number | null> }) {
-  child.kill('SIGINT');
-  return await exited;
-}
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'waybill-dev-test-'));
@@ -102,7 +54,7 @@ relays: [{ name: out, type: smtp, host: 127.0.0.1, port: 9, tls: none }]
 routes: [{ name: all, match: { recipient_domain: example.net }, via: [out] }]
 `,
   );
-  const running = await started(['--config', configured], {
+  const running = await startDev(['--config', configured], {
     WAYBILL_SERVER__HOSTNAME: 'my-laptop',
     WAYBILL_WEBUI__ALLOWED_HOSTS: 'panel.example.com',
   });
@@ -132,6 +84,8 @@ routes: [{ name: all, match: { recipient_domain: example.net }, via: [out] }]
     body: '{}',
   });
   expect(await left.json(), 'nobody can sign out').toMatchObject({ state: 'signed_in', resident: true });
+  const activity = { actor: null, action: 'signOut', subject: null, limit: 1, before: null };
+  expect(await (await call(access, 'activity', activity)).json()).toMatchObject({ entries: [] });
   const foreign = await fetch(`${access.dashboard}/api/call/listKeys`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', origin: 'http://localhost:3000' },
@@ -171,13 +125,13 @@ routes: [{ name: all, match: { recipient_domain: example.net }, via: [out] }]
     .poll(async () => (await record()).json(), { timeout: 20_000 })
     .toMatchObject({ outcome: 'captured' });
 
-  expect(await stopped(running)).toBe(0);
+  expect(await stopDev(running)).toBe(0);
   expect(existsSync(access.data)).toBe(false);
   expect(running.printed.out.trim().split('\n'), 'one line for scripts').toHaveLength(1);
 }, 120_000);
 
 test('a test suite for Mailpit needs another URL, and nothing else', async () => {
-  const running = await started();
+  const running = await startDev();
   const { smtp, api, key } = running.access;
   const transport = createTransport({ ...smtp, secure: false });
   await transport.sendMail({
@@ -197,17 +151,17 @@ test('a test suite for Mailpit needs another URL, and nothing else', async () =>
     headers: { origin: 'http://localhost:3000' },
   });
   expect(foreign.status).toBe(401);
-  expect(await stopped(running)).toBe(0);
+  expect(await stopDev(running)).toBe(0);
 }, 120_000);
 
 test('it offers STARTTLS where TLS is configured: a client would refuse a certificate of its own making', async () => {
   const offers = async (environment: NodeJS.ProcessEnv) => {
-    const running = await started([], environment);
+    const running = await startDev([], environment);
     const client = await SmtpClient.connect(running.access.smtp.port);
     await client.reply();
     const said = await client.ask('EHLO app');
     client.destroy();
-    expect(await stopped(running)).toBe(0);
+    expect(await stopDev(running)).toBe(0);
     return said.includes('STARTTLS');
   };
   expect(await offers({})).toBe(false);
@@ -227,7 +181,7 @@ test('an endpoint on the same machine is told of a bounce', async () => {
     server.closeAllConnections();
     server.close();
   });
-  const running = await started();
+  const running = await startDev();
   const { access } = running;
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/waybill`;
   const post = (path: string, body: object) =>
@@ -239,12 +193,12 @@ test('an endpoint on the same machine is told of a bounce', async () => {
   expect((await post('webhooks', { url })).status).toBe(201);
   await post('messages', { from: 'a@example.com', to: ['bounce@shop.test'], subject: 'x', text: 'x' });
   await expect.poll(() => told, { timeout: 30_000 }).toContain('message.bounced');
-  expect(await stopped(running)).toBe(0);
+  expect(await stopDev(running)).toBe(0);
 }, 120_000);
 
 test('a directory of its own is kept, with the key', async () => {
   const data = join(folder(), 'kept');
-  const first = await started(['--data', data]);
+  const first = await startDev(['--data', data]);
   expect(first.access).toMatchObject({ data, temporary: false });
   const sent = await fetch(`${first.access.api}/api/v1/messages`, {
     method: 'POST',
@@ -252,14 +206,14 @@ test('a directory of its own is kept, with the key', async () => {
     body: JSON.stringify({ from: 'a@example.com', to: ['ann@example.net'], subject: 'Kept', text: 'x' }),
   });
   const { id } = (await sent.json()) as { id: string };
-  expect(await stopped(first)).toBe(0);
-  const second = await started(['--data', data]);
+  expect(await stopDev(first)).toBe(0);
+  const second = await startDev(['--data', data]);
   expect(second.access.key).toBe(first.access.key);
   const record = () => fetch(`${second.access.api}/api/v1/messages/${id}`, { headers: asKey(second.access) });
   await expect
     .poll(async () => (await record()).json(), { timeout: 20_000 })
     .toMatchObject({ subject: 'Kept', outcome: 'captured' });
-  expect(await stopped(second)).toBe(0);
+  expect(await stopDev(second)).toBe(0);
 }, 120_000);
 
 test('it refuses what would expose it, or capture the mail of an installation', async () => {
@@ -268,12 +222,14 @@ test('it refuses what would expose it, or capture the mail of an installation', 
   // biome-ignore format: a table
   const cases: [args: string[], environment: NodeJS.ProcessEnv, code: number, told: string][] = [
     [['--host', '0.0.0.0'], {}, 2, 'the dashboard asks nobody for a password'],
+    [['--host', '0.0.0.0/0'], {}, 2, 'the dashboard asks nobody for a password'],
+    [['--host', 'localhost'], {}, 2, 'must be a loopback address'],
     [[], { WAYBILL_WEBUI__BIND: '0.0.0.0' }, 1, 'webui.bind = 0.0.0.0: must be a loopback address'],
     [[], { WAYBILL_DATABASE__URL: 'postgres://waybill@db.example.com/waybill' }, 1, 'database.url: must not be set'],
     [['--data', foreign], {}, 1, 'is not a directory of waybill dev'],
   ];
   for (const [args, environment, code, told] of cases) {
-    const { printed, exited } = launch(args, environment);
+    const { printed, exited } = launchDev(args, environment);
     expect(await exited, printed.err).toBe(code);
     expect(printed.err).toContain(told);
   }
@@ -286,7 +242,7 @@ test('several that start at once all run, each on ports of its own', async () =>
     WAYBILL_WEBUI__PORT: undefined,
     WAYBILL_LISTENER__PORTS: undefined,
   };
-  const running = await Promise.all([1, 2, 3].map(() => started(['--host', '127.0.0.77'], unset)));
+  const running = await Promise.all([1, 2, 3].map(() => startDev(['--host', '127.0.0.77'], unset)));
   const ports = running.flatMap(({ access: { dashboard, api, smtp } }) => [
     new URL(dashboard).port,
     new URL(api).port,
@@ -300,7 +256,7 @@ test('several that start at once all run, each on ports of its own', async () =>
     expect(await transport.verify()).toBe(true);
     transport.close();
   }
-  for (const one of running) expect(await stopped(one)).toBe(0);
+  for (const one of running) expect(await stopDev(one)).toBe(0);
 }, 120_000);
 
 test('a host that is asked for counts more than the environment, and the printed ones are those it listens on', async () => {
@@ -309,22 +265,22 @@ test('a host that is asked for counts more than the environment, and the printed
     [[], '127.0.0.2', '127.0.0.3', 'localhost'],
     [['--host', '127.0.0.4'], '127.0.0.4', '127.0.0.4', '127.0.0.4'],
   ] as const) {
-    const running = await started([...args], environment);
+    const running = await startDev([...args], environment);
     const { access } = running;
     expect(new URL(access.dashboard).hostname).toBe(dashboard);
     expect(new URL(access.api).hostname).toBe(api);
     expect(access.smtp.host).toBe(smtp);
     expect((await fetch(`${access.dashboard}/api/session`)).status).toBe(200);
     expect((await fetch(`${access.api}/mailpit/api/v1/info`)).status).toBe(200);
-    expect(await stopped(running)).toBe(0);
+    expect(await stopDev(running)).toBe(0);
   }
 }, 120_000);
 
 test('people are told where it listens, and what to paste', async () => {
-  const running = launch([]);
+  const running = launchDev([]);
   await expect.poll(() => running.printed.out, { timeout: 60_000 }).toContain('Press Ctrl-C to stop.');
   expect(running.printed.out).toMatch(/Dashboard +http:\/\/localhost:\d+/);
   expect(running.printed.out).toMatch(/Test key +wb_test_/);
   expect(running.printed.out).toMatch(/export WAYBILL_URL=http:\/\/localhost:\d+ WAYBILL_TEST_KEY=wb_test_/);
-  expect(await stopped(running)).toBe(0);
+  expect(await stopDev(running)).toBe(0);
 }, 120_000);
