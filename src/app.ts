@@ -13,14 +13,14 @@ import { announced } from './app/observation.ts';
 import { type BoundPorts, loggedPorts, removeRuntime, writeRuntime } from './app/ports.ts';
 import { applyRelays } from './app/relays.ts';
 import { openStorage, type Storage } from './app/storage.ts';
-import { keepDomains, keepJournal, keepRequests, keepSuppressions } from './app/upkeep.ts';
+import { keepUp } from './app/upkeep.ts';
 import { createWork, nodeId, type Work } from './app/work.ts';
 import type { Fault } from './config/fault.ts';
 import { provenNote } from './config/hook-tokens.ts';
 import { earlyConfig, type Loaded, loadConfig } from './config/load.ts';
 import type { LocalDeps, RunningServer } from './control/deps.ts';
 import { createDoor } from './control/door.ts';
-import { publishTable, sessionLimits, storedRows } from './control/in-force.ts';
+import { dmarcTerms, publishTable, sessionLimits, storedRows } from './control/in-force.ts';
 import { layoutOf } from './control/layout.ts';
 import { createLocalOperations } from './control/local.ts';
 import { NOTHING_BOUND } from './control/mail-dns.ts';
@@ -46,6 +46,7 @@ import {
 import type { Operations } from './operations/table.ts';
 import { Preflighter } from './preflight/preflighter.ts';
 import { Previewer } from './preview/previewer.ts';
+import { createDmarcDesk } from './reports/dmarc-desk.ts';
 
 /** What the service is started with. */
 export interface AppOptions {
@@ -186,11 +187,13 @@ class Service implements App {
     const readers = { words, preflight: this.#preflighter };
     const reception = this.#receive(storage, live, log);
     const { access, setUpPath } = await this.#admit(reception, storage);
-    const operations = this.#operations(storage, live, work, readers, reception);
+    const dmarcTaking = { ...dmarcTerms(() => live.loaded), events: this.#events };
+    const dmarcDesk = createDmarcDesk({ ...storage, clock, random, ...dmarcTaking });
+    const operations = this.#operations(storage, live, work, { ...readers, dmarcDesk }, reception);
     const door = announced(createDoor({ operations, journal: storage.journal, clock, log }), this.#events);
     // biome-ignore format: names alone, then what is made here
     this.#listeners = await createListeners({
-      storage, live, ...work, log, clock, random, version, node, dataDir, ...readers, operations, door, reception,
+      storage, live, ...work, log, clock, random, version, node, dataDir, ...readers, dmarcDesk, operations, door, reception,
       notes: await readNotes(storage.registry, live.loaded.vault?.keyId ?? null, random),
       events: this.#events,
       dev: access,
@@ -205,7 +208,7 @@ class Service implements App {
     const maxRequestBytes = () => live.config.api.maxMessageBytes * CONTROL_OVERHEAD;
     this.#control = await listenForControl({ dataDir, door, maxRequestBytes, log });
     writeRuntime(layout.runtime, version, ports);
-    this.#upkeep = this.#keepUp(storage, live, log, reception);
+    this.#upkeep = keepUp({ storage, live, reception, clock, random, log, signal: this.#stopping.signal });
     this.#started = true;
     log.info('service.started', { version, ...loggedPorts(ports) });
     if (dev === undefined) say(banner(version, dataDir, live.config, ports, this.#condition(), setUpPath));
@@ -313,21 +316,6 @@ class Service implements App {
     return { access: null, setUpPath: firstRun.kind === 'link' ? firstRun.path : null };
   }
 
-  /** Does what is done every now and then, until the service stops. */
-  #keepUp(storage: Storage, live: LiveConfig, log: ServiceLog, reception: Reception): Promise<unknown> {
-    const { clock, random } = this.#options;
-    const { signal } = this.#stopping;
-    const parts = { ...storage, clock, random, log, signal };
-    return Promise.all([
-      keepDomains({ ...parts, resolution: () => live.loaded, reload: () => live.reload() }),
-      keepJournal({ ...parts, days: () => live.config.retention.activityDays }),
-      keepSuppressions(parts),
-      keepRequests({ ...parts, days: () => live.config.retention.requestsDays }),
-      reception.keep(signal),
-      clock.keep(log, signal),
-    ]);
-  }
-
   #receive(storage: Storage, live: LiveConfig, log: ServiceLog): Reception {
     const { clock, random } = this.#options;
     const box = () => live.loaded.vault;
@@ -339,7 +327,7 @@ class Service implements App {
     storage: Storage,
     live: LiveConfig,
     { engine, queue }: Work,
-    readers: Pick<LocalDeps, 'words' | 'preflight'>,
+    readers: Pick<LocalDeps, 'words' | 'preflight' | 'dmarcDesk'>,
     reception: Reception,
   ): Operations {
     const { dataDir, clock, random } = this.#options;

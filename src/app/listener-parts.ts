@@ -11,6 +11,7 @@ import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
 import type { Operations } from '../operations/table.ts';
 import type { Preflight } from '../preflight/contract.ts';
+import type { DmarcDesk } from '../reports/dmarc-desk.ts';
 import { NOTE_PREFIX, type Registry } from '../store/registry.ts';
 import type { DevAccess } from './dev.ts';
 import type { LiveConfig } from './live-config.ts';
@@ -42,6 +43,8 @@ export interface ListenerParts {
   readonly notes: DashboardNotes;
   /** Reads the text of stored messages. */
   readonly words: MessageWords;
+  /** Takes the DMARC reports of receivers in. */
+  readonly dmarcDesk: DmarcDesk;
   /** Who may use it without signing in; null: nobody. */
   readonly dev: DevAccess | null;
   /** Checks messages before they are sent. */

@@ -167,6 +167,7 @@ function ingestRooms(parts: ListenerParts): IngestRooms {
     intake,
     acts,
     desk: engine.feedback,
+    dmarcDesk: parts.dmarcDesk,
     spool,
     views,
     keyring,

@@ -182,9 +182,9 @@ function apiOptions({ live, keyless }: Pick<MailParts, 'live' | 'keyless'>) {
 
 /** The SMTP listener, which is not bound yet. */
 function smtpListener(parts: MailParts, tls: SecureContextOptions | null): SmtpListener {
-  const { intake, desk, views, suppressions } = parts.rooms;
+  const { intake, desk, dmarcDesk, views, suppressions } = parts.rooms;
   return createSmtpListener(
-    { ...parts, intake, desk, views, suppressions, unsubscribing: unsubscribing(parts.live) },
+    { ...parts, intake, desk, dmarcDesk, views, suppressions, unsubscribing: unsubscribing(parts.live) },
     smtpOptions(parts),
     tls,
   );

@@ -6,6 +6,7 @@ import type { IngestDeps } from '../ingest/http/options.ts';
 import type { IngestShared, SharedLimits } from '../ingest/shared.ts';
 import type { Crowd } from '../ingest/smtp/crowd.ts';
 import type { Units } from '../lib/budget.ts';
+import type { DmarcDesk } from '../reports/dmarc-desk.ts';
 import type { Keyring } from '../store/accounts.ts';
 import type { RequestLog } from '../store/request-log.ts';
 import type { SuppressionList } from '../store/suppressions.ts';
@@ -43,6 +44,7 @@ export interface IngestRooms
     | 'outlook'
     | 'templates'
   > {
+  readonly dmarcDesk: DmarcDesk;
   readonly keyring: Keyring;
   readonly signing: SigningKeys;
   readonly suppressions: Pick<SuppressionList, 'suppressionsUnder'>;

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
+import { dmarcReport, dmarcRow } from '../../test/support/dmarc-report.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { requestLine } from '../../test/support/request-line.ts';
 import { silentLog } from '../lib/log.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
-import { keepJournal, keepRequests, keepSuppressions } from './upkeep.ts';
+import { keepJournal, keepReports, keepRequests, keepSuppressions } from './upkeep.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -109,6 +110,28 @@ test('lines of requests go that are too old, or too many of a key, of nobody, or
   days = 0;
   await clock.advance(300_000);
   expect(await counts()).toEqual([0, 0, 0, 0]);
+  stopping.abort();
+  await done;
+  await store.close();
+});
+
+test('DMARC reports that are too old, or too many, are removed at once and every ten minutes', async () => {
+  const clock = new ManualClock(Date.UTC(2026, 10, 25));
+  const { dmarc, store } = openSqlite(':memory:');
+  const rows = [dmarcRow(), dmarcRow({ spf: false })];
+  const begins = Array.from({ length: 40 }, (_, day) => clock.wall() - day * DAY_MS);
+  for (const [day, beginAt] of begins.entries())
+    await dmarc.addDmarcReport(dmarcReport({ id: `dmr_${day}`, reportId: `${day}`, beginAt, rows }));
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let mostRows = 1000;
+  const done = keepReports({ dmarc, clock, log: silentLog, days: () => 20, most: () => mostRows, signal });
+  const kept = async () => (await dmarc.dmarcReports({ domain: null, before: null, limit: 50 })).length;
+  await clock.advance(1000);
+  expect(await kept()).toBe(21);
+  mostRows = 10;
+  await clock.advance(600_000);
+  expect(await kept()).toBe(5);
   stopping.abort();
   await done;
   await store.close();

@@ -7,6 +7,7 @@ import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Accounts, Keyring } from '../store/accounts.ts';
 import type { Cluster } from '../store/cluster.ts';
+import type { DmarcReports } from '../store/dmarc-reports.ts';
 import type { Journal } from '../store/journal.ts';
 import { LoggedStore } from '../store/logged/logged-store.ts';
 import { replay } from '../store/logged/replay.ts';
@@ -33,6 +34,7 @@ export interface Storage {
   readonly webhooks: Webhooks;
   readonly templates: Templates;
   readonly requests: RequestLog;
+  readonly dmarc: DmarcReports;
   readonly views: Views;
   readonly spool: Spool;
   /** Stores contents and facts together. */
@@ -106,15 +108,17 @@ async function openInDirectory({ dataDir, eventsKept, clock, onFailure }: Storag
     const taking = new LoggedStore({ ...thread, log: spool, spool, clock });
     opened.push({ close: () => taking.finish() });
     const written = () => taking.written();
-    const { keyring, accounts, journal, webhooks, templates, requests } = thread;
+    const { keyring, accounts, journal, webhooks, templates, requests, dmarc } = thread;
     const suppressions = taking.listOver(thread.suppressions);
     const store = taking.asStore();
-    const parts = { store, taking, keyring, accounts, journal, suppressions, webhooks, templates, requests };
+    const plain = { keyring, accounts, journal, suppressions, webhooks, templates, requests, dmarc };
     const registry = registryBehind(written, thread.registry);
     // Relays and domains themselves reveal a lost key.
     const holdSecretKey = async () => {};
     return {
-      ...parts,
+      store,
+      taking,
+      ...plain,
       registry,
       views: viewsBehind(written, views),
       spool,

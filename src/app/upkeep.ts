@@ -1,4 +1,5 @@
-/** Does the hourly work on sending domains: see `control/domain-book.ts`. */
+/** What is done every now and then: on sending domains (see `control/domain-book.ts`), and removing what is too old. */
+import type { Reception } from '../accounts/reception.ts';
 import { type MindingDeps, mindDomain } from '../control/domain-book.ts';
 import { freshResolver } from '../control/mail-dns.ts';
 import type { Resolver } from '../dns/resolver.ts';
@@ -6,9 +7,13 @@ import { keyState } from '../domain/domain-keys.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
+import type { SharedClock } from '../lib/shared-clock.ts';
+import type { DmarcReports } from '../store/dmarc-reports.ts';
 import type { Journal } from '../store/journal.ts';
 import type { RequestLog } from '../store/request-log.ts';
 import type { SuppressionList } from '../store/suppressions.ts';
+import type { LiveConfig } from './live-config.ts';
+import type { Storage } from './storage.ts';
 
 /** What the upkeep needs. */
 interface UpkeepOptions extends MindingDeps {
@@ -16,6 +21,31 @@ interface UpkeepOptions extends MindingDeps {
   readonly log: Log;
   /** Ends it. */
   readonly signal: AbortSignal;
+}
+
+/** Does all that is done every now and then, until the signal aborts. */
+export async function keepUp({
+  storage,
+  live,
+  reception,
+  clock,
+  ...options
+}: Pick<UpkeepOptions, 'random' | 'log' | 'signal'> & {
+  readonly storage: Storage;
+  readonly live: LiveConfig;
+  readonly reception: Reception;
+  readonly clock: SharedClock;
+}): Promise<void> {
+  const parts = { ...storage, ...options, clock };
+  await Promise.all([
+    keepDomains({ ...parts, resolution: () => live.loaded, reload: () => live.reload() }),
+    keepJournal({ ...parts, days: () => live.config.retention.activityDays }),
+    keepSuppressions(parts),
+    keepRequests({ ...parts, days: () => live.config.retention.requestsDays }),
+    keepReports({ ...parts, days: () => live.config.retention.reportsDays }),
+    reception.keep(options.signal),
+    clock.keep(options.log, options.signal),
+  ]);
 }
 
 /** How often it runs. Records are seen after an hour at most, apart from DNS caches. */
@@ -109,6 +139,30 @@ export async function keepSuppressions({
   );
 }
 
+const REPORTS_EVERY_MS = 600_000;
+/** Most rows of DMARC reports; the oldest reports go first. */
+const MOST_DMARC_ROWS = 500_000;
+/** Reports removed in one transaction: each may have 2,000 rows. */
+const REPORTS_BATCH = 10;
+
+/** Removes DMARC reports that are too old, or too many, at once and every ten minutes. */
+export async function keepReports({
+  dmarc,
+  days,
+  most = () => MOST_DMARC_ROWS,
+  ...options
+}: PruningOptions & {
+  readonly dmarc: Pick<DmarcReports, 'forgetDmarcReports'>;
+  /** The current `retention.reports_days`. */
+  readonly days: () => number;
+  readonly most?: () => number;
+}): Promise<void> {
+  const { clock, log } = options;
+  const prune = () => dmarc.forgetDmarcReports(clock.wall() - days() * DAY_MS, most(), REPORTS_BATCH);
+  const failed = (message: string) => log.warn('reports.not_shortened', { message });
+  await keepPruning(REPORTS_EVERY_MS, options, prune, failed, REPORTS_BATCH);
+}
+
 /** To find what a key has too many of takes some milliseconds. */
 const REQUESTS_EVERY_MS = 300_000;
 /** Most lines of requests: in all; of a key, refused ones and others each; and so of requests without a known key. */
@@ -143,17 +197,18 @@ export async function keepRequests({
   );
 }
 
-/** `prune` removes at most {@link BATCH}, and says how many. */
+/** `prune` removes at most a batch, and says how many. */
 async function keepPruning(
   everyMs: number,
   { clock, signal }: PruningOptions,
   prune: () => Promise<number>,
   failed: (message: string) => void,
+  batch = BATCH,
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      let pruned = BATCH;
-      while (pruned === BATCH && !signal.aborted) pruned = await prune();
+      let pruned = batch;
+      while (pruned === batch && !signal.aborted) pruned = await prune();
     } catch (error) {
       failed(error instanceof Error ? error.message : String(error));
     }

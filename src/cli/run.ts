@@ -6,6 +6,7 @@ import { backupCommand } from './backup.ts';
 import { configCommand } from './config.ts';
 import { type Context, inheritOptions, withCommonOptions } from './context.ts';
 import { devCommand } from './dev.ts';
+import { dmarcCommand } from './dmarc.ts';
 import { doctorCommand } from './doctor.ts';
 import { domainsCommand } from './domains.ts';
 import { eventsCommand } from './events.ts';
@@ -62,6 +63,7 @@ function program(context: Context, asJson: boolean): Command {
     .addCommand(relaysCommand(context))
     .addCommand(routesCommand(context))
     .addCommand(domainsCommand(context))
+    .addCommand(dmarcCommand(context))
     .addCommand(backupCommand(context))
     .addCommand(restoreCommand(context))
     .addCommand(migrateCommand(context))

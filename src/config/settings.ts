@@ -319,6 +319,11 @@ export const SETTINGS = {
       30,
       'How long bounces, complaints and other reports are kept as they came, up to 64 KiB of each.',
     ),
+    'retention.reports_days': live(
+      integer(1, 3650, 'days'),
+      90,
+      'How long DMARC reports of receivers are kept, at most 500,000 rows of them.',
+    ),
     'retention.compact_below_percent': live(
       integer(0, 90, 'percent'),
       25,

@@ -9,9 +9,11 @@ import type { HookProof } from '../observe/hook-proofs.ts';
 import type { KeptLine } from '../observe/log.ts';
 import type { DeniedTally, LaneHappening } from '../observe/remembered.ts';
 import type { Preflight } from '../preflight/contract.ts';
+import type { DmarcDesk } from '../reports/dmarc-desk.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Keyring } from '../store/accounts.ts';
 import type { Cluster } from '../store/cluster.ts';
+import type { DmarcReports } from '../store/dmarc-reports.ts';
 import type { Journal } from '../store/journal.ts';
 import type { Registry } from '../store/registry.ts';
 import type { RequestLog } from '../store/request-log.ts';
@@ -41,6 +43,9 @@ export interface LocalDeps {
   readonly templates: Templates;
   /** What became of requests to the API. */
   readonly requests: Pick<RequestLog, 'requests'>;
+  /** What receivers report of mail in our name, and who takes such reports in. */
+  readonly dmarc: DmarcReports;
+  readonly dmarcDesk: DmarcDesk;
   readonly intake: Intake;
   readonly acts: Acts;
   /** Reads the text of stored messages. */

@@ -1,3 +1,4 @@
+import { bounceDomainsOf } from '../config/bounces.ts';
 import { serverName } from '../config/names.ts';
 import type { Config } from '../config/schema.ts';
 import {
@@ -9,6 +10,7 @@ import {
 } from '../domain/domain-keys.ts';
 import type { ProviderType, Relay } from '../domain/relay.ts';
 import { formatTimestamp } from '../lib/clock.ts';
+import { areAligned } from '../lib/organizational-domain.ts';
 import type { RecordView } from '../operations/domains.ts';
 import { isInside } from './doctor/ranges.ts';
 
@@ -54,7 +56,7 @@ export function recordsOf(
     txt(
       'dmarc',
       `_dmarc.${name}`,
-      dmarcSuggestion(name),
+      dmarcSuggestion(name, config),
       'if there is none yet; rua is the address for reports, and p=none asks only for reports',
     ),
   ];
@@ -92,9 +94,18 @@ export function spfSuggestion(config: Config, ownAddresses: readonly string[]): 
 }
 
 /** A first policy, which only requests reports. */
-export function dmarcSuggestion(domain: string): string {
-  return `v=DMARC1; p=none; rua=mailto:dmarc-reports@${domain}`;
+export function dmarcSuggestion(domain: string, config: BounceConfig): string {
+  return `v=DMARC1; p=none; rua=mailto:${dmarcReportsTo(domain, config)}`;
 }
+
+/** Where reports on a domain may go: here, if its bounce domain needs no permission for that (RFC 7489 §7.1). */
+export function dmarcReportsTo(domain: string, config: BounceConfig): string {
+  const { own, usual } = bounceDomainsOf(config);
+  const here = own.get(domain) ?? usual;
+  return here !== null && areAligned(here, domain) ? `dmarc@${here}` : `dmarc-reports@${domain}`;
+}
+
+type BounceConfig = Pick<Config, 'bounces' | 'domains'>;
 
 /** A cure: `line`, on its own line, is to be pasted into the zone. */
 export function publish(line: string, where = 'publish, in the DNS'): string {

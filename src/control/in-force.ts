@@ -26,6 +26,14 @@ export function engineSettingsOf(inForce: () => InForce): () => EngineSettings {
   };
 }
 
+/** Which DMARC reports are taken in, and for how many days they are kept. */
+export function dmarcTerms(inForce: () => Pick<InForce, 'config'>) {
+  return {
+    domains: () => inForce().config.domains.map(({ name }) => name),
+    days: () => inForce().config.retention.reportsDays,
+  };
+}
+
 /** The engine's settings from the configuration and the operators' holds. */
 export function engineSettings({ config, holds, routesVersion }: InForce): EngineSettings {
   const { delivery, retention, health, limits } = config;

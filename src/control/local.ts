@@ -3,6 +3,7 @@ import { accountOperations } from './accounts.ts';
 import { backupOperations } from './backups.ts';
 import { configOperations } from './configuration.ts';
 import type { LocalDeps } from './deps.ts';
+import { dmarcOperations } from './dmarc.ts';
 import { domainOperations } from './domains.ts';
 import { inboxOperations } from './inbox.ts';
 import { keyOperations } from './keys.ts';
@@ -39,6 +40,7 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...searchOperations(deps),
     ...previewOperations(deps),
     ...rateOperations(deps),
+    ...dmarcOperations(deps),
     ...inboxOperations(deps),
     ...suppressionOperations(deps),
     ...webhookOperations(deps),

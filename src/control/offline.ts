@@ -14,6 +14,7 @@ import { OperationError } from '../operations/call.ts';
 import type { Operations } from '../operations/table.ts';
 import { Preflighter } from '../preflight/preflighter.ts';
 import { Previewer } from '../preview/previewer.ts';
+import { createDmarcDesk } from '../reports/dmarc-desk.ts';
 import { createSigningKeys } from '../signing/keys.ts';
 import { MailSigner } from '../signing/signer.ts';
 import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
@@ -23,7 +24,14 @@ import { replay } from '../store/logged/replay.ts';
 import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
 import type { Transport } from '../transport/transport.ts';
 import { COMMAND_LINE, createDoor, type Door, operationsOf } from './door.ts';
-import { engineSettingsOf, type InForce, publishTable, sessionLimits, storedRows } from './in-force.ts';
+import {
+  dmarcTerms,
+  engineSettingsOf,
+  type InForce,
+  publishTable,
+  sessionLimits,
+  storedRows,
+} from './in-force.ts';
 import { holdDirectory, layoutOf } from './layout.ts';
 import { createLocalOperations } from './local.ts';
 import { createMessageWords } from './message-words.ts';
@@ -70,7 +78,7 @@ export async function openOffline(given: OfflineOptions): Promise<Offline> {
       throw error;
     });
     const engine = openEngine(stores, () => loaded, options);
-    const readers = openReaders(stores, options.clock);
+    const readers = openReaders(stores, options, () => loaded);
     const reception = createReception({
       ...stores,
       ...options,
@@ -122,12 +130,18 @@ export async function openOffline(given: OfflineOptions): Promise<Offline> {
   }
 }
 
-/** What reads messages, in threads that begin when they are needed. */
-function openReaders({ views, spool }: Stores, clock: Clock) {
+/** What reads messages and reports; messages in threads that begin when they are needed. */
+function openReaders(
+  { views, spool, dmarc }: Stores,
+  { clock, random }: OfflineOptions,
+  loaded: () => InForce,
+) {
   const previewer = new Previewer(clock);
   const preflight = new Preflighter(clock);
+  const events = new Events();
+  const dmarcDesk = createDmarcDesk({ dmarc, clock, random, events, ...dmarcTerms(loaded) });
   return {
-    parts: { words: createMessageWords({ views, spool, previewer }), preflight },
+    parts: { words: createMessageWords({ views, spool, previewer }), preflight, dmarcDesk },
     close: async () => {
       await Promise.all([previewer.close(), preflight.close()]);
     },

@@ -27,6 +27,7 @@ const OF_EVENTS: Readonly<Record<Event['type'], readonly Topic[]>> = {
   webhook_tried: ['webhooks'],
   webhooks_pending: [],
   feedback: [],
+  dmarc_report: ['reports'],
   rerouted: ['queue'],
   suppressed: ['messages', 'queue'],
   told: ['messages', 'queue', 'suppressions'],

@@ -33,6 +33,8 @@ export interface ReportPart {
   readonly fields: readonly FieldSpan[];
   /** Decoded, lines ended by CRLF. Of a multipart, the whole, with its boundaries. */
   readonly body: Buffer;
+  /** Decoded, byte for byte: an archive is no text. */
+  readonly octets: Buffer;
   /** The number of messages that this part is inside of: 0 for the report's own parts. */
   readonly level: number;
 }
@@ -76,8 +78,9 @@ function walk(bytes: Buffer, depth: number, level: number, parts: ReportPart[]):
 function readPart(bytes: Buffer, level: number): ReportPart {
   const { fields, bodyStart } = readFields(bytes);
   const { type, parameters } = contentTypeOf(fields);
-  const body = bytes.subarray(bodyStart);
-  return { type, parameters, fields, body: isMultipart(type) ? body : decoded(body, fields), level };
+  const rest = bytes.subarray(bodyStart);
+  const octets = isMultipart(type) ? rest : decoded(rest, fields);
+  return { type, parameters, fields, body: octets === rest ? rest : inCrlf(octets), octets, level };
 }
 
 function isMultipart(type: string): boolean {
@@ -131,8 +134,7 @@ function decoded(body: Buffer, fields: readonly FieldSpan[]): Buffer {
   const value = fieldValue(fields, 'content-transfer-encoding') ?? '';
   const encoding = withoutComments(value).trim().toLowerCase();
   if (!isEncoding(encoding)) return body;
-  const bytes = atOnce(decodeLeaf(body, encoding));
-  return bytes === null || bytes === body ? body : inCrlf(bytes);
+  return atOnce(decodeLeaf(body, encoding)) ?? body;
 }
 
 /** The bytes with CRLF for each bare LF. */

@@ -237,6 +237,42 @@ const SMALL: readonly TableShape[] = [
       sample: 'text',
     },
   },
+  {
+    name: 'dmarc_reports',
+    keys: 1,
+    columns: {
+      id: 'text',
+      reporter: 'text',
+      contact: 'text',
+      report_id: 'text',
+      domain: 'text',
+      begin_at: 'bigint',
+      end_at: 'bigint',
+      policy: 'text',
+      received_at: 'bigint',
+      via: 'text',
+      row_count: 'integer',
+      messages: 'bigint',
+      passed: 'bigint',
+    },
+  },
+  {
+    name: 'dmarc_rows',
+    keys: 2,
+    columns: {
+      report: 'text',
+      place: 'integer',
+      source: 'text',
+      messages: 'bigint',
+      disposition: 'text',
+      dkim: 'boolean',
+      spf: 'boolean',
+      header_from: 'text',
+      spf_domain: 'text',
+      dkim_domain: 'text',
+      selector: 'text',
+    },
+  },
 ];
 
 /** What is copied, in this order: referenced rows come first. */

@@ -51,6 +51,7 @@ const WRITERS: { readonly [T in Event['type']]: (event: EventOf<T>, log: Log) =>
       log.info('delivery.suppressed', { messageId, recipient, code: reason });
   },
   told: logTold,
+  dmarc_report: ({ domain, verdict: code }, log) => log.info('dmarc.report', { domain, code }),
   guarded: ({ domain }, log) => log.warn('suppressions.guarded', { domain }),
   // Recorded elsewhere, with the actor.
   operated: () => {},

@@ -1,4 +1,5 @@
 import type { MessageStatus } from '../domain/delivery.ts';
+import type { DmarcVerdict } from '../domain/dmarc-report.ts';
 import type { FeedbackSource } from '../domain/feedback.ts';
 import type { Outcome, Reply } from '../domain/outcome.ts';
 import type { SuppressionReason } from '../domain/suppression.ts';
@@ -152,6 +153,8 @@ export type Event =
       readonly result: 'unmatched' | 'ignored' | 'refused';
       readonly count: number;
     }
+  /** A DMARC report came in; the domain is empty for an unreadable one. */
+  | { readonly type: 'dmarc_report'; readonly domain: string; readonly verdict: DmarcVerdict }
   /** Waiting recipients were rerouted, or lost their route: the routing table or the relays changed. */
   | { readonly type: 'rerouted'; readonly moved: number; readonly lost: number }
   /** Recipients that the suppression list stopped, at acceptance or before an attempt. */

@@ -3,6 +3,7 @@
  * No address, subject, key, id or content is ever a label's value.
  */
 
+import { DMARC_VERDICTS } from '../domain/dmarc-report.ts';
 import { BOUNCE_TYPES, FEEDBACK_KINDS } from '../domain/feedback.ts';
 import { SUPPRESSION_REASONS } from '../domain/suppression.ts';
 import { WEBHOOK_RESULTS } from './events.ts';
@@ -57,6 +58,10 @@ export const METRICS = {
       kind: `${FEEDBACK_KINDS.join(', ')}, none`,
       result: FEEDBACK_RESULTS.join(', '),
     },
+  ),
+  svc_dmarc_reports_total: counter(
+    'DMARC aggregate reports that came in: added, known (kept before), not_ours (about no registered domain), dated (too old, or of the future), unreadable.',
+    { result: DMARC_VERDICTS.join(', ') },
   ),
   svc_webhook_tries_total: counter('Tries to tell endpoints of webhooks of an event.', {
     result: WEBHOOK_RESULTS.join(', '),

@@ -1,4 +1,5 @@
 import { type ELDHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import { DMARC_VERDICTS } from '../domain/dmarc-report.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import { SUPPRESSION_REASONS } from '../domain/suppression.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -127,6 +128,7 @@ function countedValues(counters: Counters, flushes: FlushCounts) {
     svc_accept_duration_seconds: counters.acceptDuration,
     svc_attempt_duration_seconds: counters.attemptDuration,
     svc_feedback_total: counters.feedback.samples(),
+    svc_dmarc_reports_total: byLabel('result', DMARC_VERDICTS, counters.dmarcReports),
     svc_webhook_tries_total: byLabel('result', WEBHOOK_RESULTS, counters.webhookTries),
     svc_webhook_pending: single(counters.webhooksPending),
     svc_bounces_total: counters.bounces.samples(),
@@ -213,6 +215,7 @@ export class Counters {
   readonly bounces = new LabelledCounts();
   readonly complaints = new LabelledCounts();
   readonly suppressed = zeroes(SUPPRESSION_REASONS);
+  readonly dmarcReports = zeroes(DMARC_VERDICTS);
   readonly webhookTries = zeroes(WEBHOOK_RESULTS);
   webhooksPending = 0;
   /** In seconds. */
@@ -251,6 +254,9 @@ export class Counters {
         break;
       case 'feedback':
         this.feedback.add({ source: event.source, kind: 'none', result: event.result }, event.count);
+        break;
+      case 'dmarc_report':
+        this.dmarcReports[event.verdict]++;
         break;
       case 'told':
         this.#countTold(event);

@@ -105,7 +105,7 @@ export interface Access {
 // biome-ignore format: a table
 const TOPICS = [
   'messages', 'queue', 'inbox', 'relays', 'routes', 'domains',
-  'suppressions', 'templates', 'webhooks', 'keys', 'settings', 'users', 'activity', 'health', 'denials',
+  'suppressions', 'templates', 'webhooks', 'reports', 'keys', 'settings', 'users', 'activity', 'health', 'denials',
 ] as const;
 
 /** See {@link TOPICS}. */

@@ -1,4 +1,5 @@
 import { ACCOUNT_OPERATIONS } from './accounts.ts';
+import { DMARC_OPERATIONS } from './dmarc.ts';
 import { DOMAIN_OPERATIONS } from './domains.ts';
 import { INBOX_OPERATIONS } from './inbox.ts';
 import { KEY_OPERATIONS } from './keys.ts';
@@ -33,6 +34,7 @@ export const OPERATIONS = {
   ...SETTINGS_OPERATIONS,
   ...SEARCH_OPERATIONS,
   ...RATE_OPERATIONS,
+  ...DMARC_OPERATIONS,
   ...INBOX_OPERATIONS,
   ...SUPPRESSION_OPERATIONS,
   ...TEMPLATE_OPERATIONS,

@@ -64,6 +64,16 @@ export const PERSONAL_DATA: Readonly<Record<string, TableData>> = {
   feedback: { key: 'id', text: 'address', base64: 'evidence', nothing: 'id at source kind message content_type' },
   told_once: { key: 'source once', text: 'once', nothing: 'source at' },
   early_feedback: { key: 'id', text: 'body', nothing: 'id at' },
+  dmarc_reports: {
+    key: 'id',
+    text: 'reporter contact report_id',
+    nothing: 'id domain begin_at end_at policy received_at via row_count messages passed',
+  },
+  dmarc_rows: {
+    key: 'report place',
+    nothing:
+      'report place source messages disposition dkim spf header_from spf_domain dkim_domain selector',
+  },
 
   // What was asked, by whom, and what was told of it.
   idempotency: { key: 'key_id idem_key', text: 'idem_key', nothing: 'key_id hash id created_at' },

@@ -7,6 +7,7 @@ import type { Log, LogFields } from '../../src/lib/log.ts';
 import { seededRandom } from '../../src/lib/random.ts';
 import { logEvents } from '../../src/observe/event-log.ts';
 import { type Event, Events } from '../../src/observe/events.ts';
+import { createDmarcDesk, type DmarcDesk } from '../../src/reports/dmarc-desk.ts';
 import type { SigningSecret } from '../../src/store/accounts.ts';
 import { openSqlite, type SqliteStores } from '../../src/store/sqlite/open.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -50,6 +51,13 @@ export abstract class IngestWorld {
       limits,
       this.signal,
     );
+  }
+
+  /** Takes DMARC reports about example.com in. */
+  get dmarcDesk(): DmarcDesk {
+    const { clock, random, events } = this;
+    const { dmarc } = this.stores;
+    return createDmarcDesk({ dmarc, clock, random, events, domains: () => ['example.com'], days: () => 90 });
   }
 
   /** Aborts when the service ends. */

@@ -84,6 +84,7 @@ export const LAWS: Readonly<Record<string, Law>> = {
       'operations',
       'preflight/contract.ts',
       'preview/parsed.ts',
+      'reports',
       'templates',
       'lib/organizational-domain.ts',
     ],
@@ -109,6 +110,7 @@ export const LAWS: Readonly<Record<string, Law>> = {
       'postgres',
       'preflight',
       'preview',
+      'reports',
       'signing',
       'smtp',
       'spool',
@@ -129,6 +131,11 @@ export const LAWS: Readonly<Record<string, Law>> = {
       'transport/smtp',
     ],
     packages: /^(node:.*|zod|csv-parse)$/,
+  },
+  // Aggregate reports between mail servers: DMARC's, which come in.
+  reports: {
+    rooms: ['domain', 'lib', 'lib/organizational-domain.ts', 'mail', 'store', 'observe/events.ts'],
+    packages: /^(node:(net|util|zlib)|htmlparser2)$/,
   },
   // What can be asked for, and of whom; of those who carry it out, and show it elsewhere, it knows types.
   operations: {

@@ -26,11 +26,12 @@ export class PolicyWorld extends IngestWorld {
 
   constructor() {
     super({ maxBytesInFlight: 1, maxWaitingRequests: 1, maxKeysInMemory: 100 });
-    const { intake, shared, events, clock, random, log } = this;
+    const { intake, dmarcDesk, shared, events, clock, random, log } = this;
     const { views, suppressions } = this.stores;
     const deps = {
       intake,
       desk: new RecordingDesk(),
+      dmarcDesk,
       views,
       suppressions,
       shared,

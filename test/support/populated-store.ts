@@ -5,6 +5,7 @@ import type { Spool } from '../../src/spool/spool.ts';
 import type { AcceptRecord } from '../../src/store/accepting.ts';
 import type { Accounts, Keyring } from '../../src/store/accounts.ts';
 import { dayOf } from '../../src/store/counting.ts';
+import type { DmarcReports } from '../../src/store/dmarc-reports.ts';
 import type { Journal } from '../../src/store/journal.ts';
 import type { Registry } from '../../src/store/registry.ts';
 import type { RequestLog } from '../../src/store/request-log.ts';
@@ -30,6 +31,7 @@ import {
   T0,
   takeLane,
 } from '../contract/store/fixtures.ts';
+import { dmarcReport } from './dmarc-report.ts';
 import { requestLine } from './request-line.ts';
 import { TELL_RULES } from './telling.ts';
 import { storedEndpoint, tryOf } from './webhooks.ts';
@@ -46,6 +48,7 @@ export interface Populated {
   readonly suppressions: SuppressionList;
   readonly webhooks: Webhooks;
   readonly templates: Templates;
+  readonly dmarc: DmarcReports;
   readonly requests: RequestLog;
   readonly spool: Spool;
 }
@@ -96,6 +99,7 @@ export async function populate(into: Populated, count = 3): Promise<string[]> {
   await fillFeedback(into.store, ids);
   await fillWebhooks(into.webhooks);
   await fillTemplates(into.templates);
+  await into.dmarc.addDmarcReport(dmarcReport());
   await into.requests.writeRequests([requestLine({ at: T0 })]);
   return ids;
 }

@@ -3,7 +3,7 @@ import type { Resolver } from '../../dns/resolver.ts';
 import { areAligned } from '../../lib/organizational-domain.ts';
 import type { Finding } from '../../operations/system.ts';
 import { fail, ok, skipped, warn } from '../doctor/finding.ts';
-import { dmarcSuggestion, publish, zoneLine } from '../domain-records.ts';
+import { dmarcReportsTo, dmarcSuggestion, publish, zoneLine } from '../domain-records.ts';
 import type { DomainCheck, Inquiry } from './inquiry.ts';
 
 const NAME = 'DMARC';
@@ -27,7 +27,7 @@ export const dmarcCheck: DomainCheck = async (inquiry, signal) => {
     fail(
       NAME,
       'There is no policy: receivers do not know what to do with forged mail, and the big ones refuse bulk mail.',
-      publish(zoneLine(`_dmarc.${name}`, dmarcSuggestion(name))),
+      publish(zoneLine(`_dmarc.${name}`, dmarcSuggestion(name, inquiry.config))),
     ),
   ];
 };
@@ -46,7 +46,7 @@ async function judge(
   text: string,
   others: number,
   owner: string,
-  { domain, resolver }: Inquiry,
+  { domain, resolver, config }: Inquiry,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   const place = `_dmarc.${owner}`;
@@ -58,7 +58,7 @@ async function judge(
       fail(
         NAME,
         `The record at ${place} is not a policy: ${text}`,
-        publish(zoneLine(place, dmarcSuggestion(owner))),
+        publish(zoneLine(place, dmarcSuggestion(owner, config))),
       ),
     ];
   if (record.reportTo.length === 0)
@@ -67,7 +67,10 @@ async function judge(
         NAME,
         `${sentence(record, owner, domain.name)}, and reports go nowhere: nobody tells you who sends in your name.`,
         publish(
-          zoneLine(place, `${text.trimEnd().replace(/;$/, '')}; rua=mailto:dmarc-reports@${domain.name}`),
+          zoneLine(
+            place,
+            `${text.trimEnd().replace(/;$/, '')}; rua=mailto:${dmarcReportsTo(domain.name, config)}`,
+          ),
         ),
       ),
     ];

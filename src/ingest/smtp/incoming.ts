@@ -7,6 +7,7 @@ import { sourceGroup } from '../../lib/network.ts';
 import { probeOf, type TokenPurpose } from '../../lib/recipient-token.ts';
 import { readIncomingFeedback } from '../../mail/incoming-feedback.ts';
 import { receivedHeader, type Trace } from '../../mail/trace.ts';
+import { readDmarcMail } from '../../reports/dmarc-mail.ts';
 import type { ForwardPath, ReversePath, TakenEnvelope } from '../../smtp/receiver/effect.ts';
 import { StoreError } from '../../store/store.ts';
 import type { SmtpDeps, SmtpOptions } from './options.ts';
@@ -53,6 +54,8 @@ type Addressee =
   | { readonly kind: 'unsubscribe'; readonly token: FeedbackToken }
   /** We ask ourselves whether mail comes back: the answer proves that it does. */
   | { readonly kind: 'probe'; readonly token: FeedbackToken }
+  /** Where receivers send their DMARC reports (RFC 7489 §7.2). */
+  | { readonly kind: 'dmarc' }
   | { readonly kind: 'other' };
 
 /** The addresses with tokens. */
@@ -61,6 +64,10 @@ const ADDRESSES = [
   ['unsubscribe', 'unsubscribe'],
   ['probe', 'probe'],
 ] as const satisfies readonly (readonly [Addressee['kind'], TokenPurpose])[];
+/** The local part of the address for DMARC reports. */
+const DMARC_LOCAL = 'dmarc';
+/** What has a transaction to itself. */
+const STANDS_ALONE: ReadonlySet<Addressee['kind']> = new Set(['probe', 'dmarc']);
 /** How long a probe may be under way, in ms. */
 const PROBE_MS = 600_000;
 
@@ -122,7 +129,8 @@ export class Incoming {
     const addressee = this.#addresseeOf(path);
     if (addressee === null) return this.#nobody(path);
     const [first] = this.#addressees;
-    if (first !== undefined && (first.kind === 'probe' || addressee.kind === 'probe')) return NOT_BOTH;
+    if (first !== undefined && (STANDS_ALONE.has(first.kind) || STANDS_ALONE.has(addressee.kind)))
+      return NOT_BOTH;
     try {
       if (addressee.kind === 'bounce' && !(await this.#deps.desk.counts(addressee.token)))
         return this.#nobody(path);
@@ -148,6 +156,7 @@ export class Incoming {
     if (first?.kind === 'probe' && probes !== null) return `proof ${probeOf(probes, first.token.id).proof}`;
     const bytes = Buffer.concat(chunks);
     try {
+      if (first?.kind === 'dmarc') return await this.#takeDmarc(bytes);
       return `taken as ${(await this.#deps.desk.tell(this.#report(envelope, bytes, context))).id}`;
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
@@ -189,7 +198,28 @@ export class Incoming {
       const token = tokens(purpose)?.readLocalPart(local) ?? null;
       if (token !== null) return kind !== 'probe' || this.#isProbe(token) ? { kind, token } : null;
     }
+    if (local.toLowerCase() === DMARC_LOCAL) return { kind: 'dmarc' };
     return OTHERS.has(local.toLowerCase()) ? { kind: 'other' } : null;
+  }
+
+  /** Reads a DMARC report, and keeps it; the text of the 250, which comes once it is on disk. */
+  async #takeDmarc(bytes: Buffer): Promise<string | Refusal> {
+    const reading = await readDmarcMail(bytes);
+    if (!reading.ok) {
+      this.#deps.events.emit({ type: 'dmarc_report', domain: '', verdict: 'unreadable' });
+      return deny('not_a_dmarc_report', 554, '5.6.0', `No DMARC report could be read: ${reading.reason}`);
+    }
+    const { domain } = reading.report;
+    switch (await this.#deps.dmarcDesk.take(reading.report, 'mail')) {
+      case 'not_ours':
+        return deny('not_our_domain', 550, '5.7.1', `DMARC reports about ${domain} are not taken here`);
+      case 'dated':
+        return deny('dmarc_report_dated', 550, '5.7.1', 'Reports about this time are not taken');
+      case 'known':
+        return 'known: this DMARC report was taken before';
+      default:
+        return `taken: a DMARC report about ${domain}`;
+    }
   }
 
   /** Asked of us a short while ago, and no answer of ours. */

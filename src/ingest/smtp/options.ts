@@ -7,6 +7,7 @@ import type { Random } from '../../lib/random.ts';
 import type { RecipientTokens, TokenPurpose } from '../../lib/recipient-token.ts';
 import type { RecogniseToken } from '../../mail/feedback-report.ts';
 import type { Events } from '../../observe/events.ts';
+import type { DmarcDesk } from '../../reports/dmarc-desk.ts';
 import type { SuppressionList } from '../../store/suppressions.ts';
 import type { Views } from '../../store/views.ts';
 import type { IngestShared } from '../shared.ts';
@@ -18,6 +19,8 @@ export interface SmtpDeps {
   readonly intake: Intake;
   /** Hears what mail to our bounce domains tells. */
   readonly desk: FeedbackDesk;
+  /** Takes the DMARC reports of receivers in. */
+  readonly dmarcDesk: DmarcDesk;
   /** What links to unsubscribe are made of now. */
   readonly unsubscribing: () => UnsubscribeTerms;
   /** Which recipients get nothing. */

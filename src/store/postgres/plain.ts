@@ -1,8 +1,10 @@
 import type { Database, Queries } from '../../postgres/database.ts';
 import type { Accounts, Keyring } from '../accounts.ts';
+import type { DmarcReports } from '../dmarc-reports.ts';
 import { forwarding } from '../forwarding.ts';
 import type { Journal } from '../journal.ts';
 import { ACCOUNTS } from '../plain/accounts.ts';
+import { DMARC_REPORTS } from '../plain/dmarc-reports.ts';
 import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
 import { REGISTRY } from '../plain/registry.ts';
@@ -32,6 +34,7 @@ export interface PlainStores {
   readonly webhooks: Webhooks;
   readonly templates: Templates;
   readonly requests: RequestLog;
+  readonly dmarc: DmarcReports;
 }
 
 /** The plain rows over a database. */
@@ -65,6 +68,7 @@ export function plainStores(database: Database): PlainStores {
     webhooks: over(WEBHOOKS),
     templates: over(TEMPLATES),
     requests: over(REQUEST_LOG),
+    dmarc: over(DMARC_REPORTS),
   };
 }
 

@@ -1,8 +1,10 @@
 import type { Accounts, Keyring } from '../accounts.ts';
 import type { Applying } from '../applying.ts';
+import type { DmarcReports } from '../dmarc-reports.ts';
 import { forwarding, STORE_VERBS, VIEWS } from '../forwarding.ts';
 import type { Journal } from '../journal.ts';
 import { ACCOUNTS } from '../plain/accounts.ts';
+import { DMARC_REPORTS } from '../plain/dmarc-reports.ts';
 import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
 import { REGISTRY } from '../plain/registry.ts';
@@ -34,6 +36,7 @@ export interface WritingStores {
   readonly webhooks: Webhooks;
   readonly templates: Templates;
   readonly requests: RequestLog;
+  readonly dmarc: DmarcReports;
   /** Writes what a log holds. */
   readonly applying: Applying;
 }
@@ -54,6 +57,7 @@ export function storesOver(call: Call<Verbs>, close: () => Promise<void>): Writi
     webhooks: forwarding<Webhooks>(WEBHOOKS.verbs, call),
     templates: forwarding<Templates>(TEMPLATES.verbs, call),
     requests: forwarding<RequestLog>(REQUEST_LOG.verbs, call),
+    dmarc: forwarding<DmarcReports>(DMARC_REPORTS.verbs, call),
     applying: forwarding<Applying>({ apply: true, logMark: true }, call),
   };
 }

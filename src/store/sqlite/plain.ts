@@ -1,7 +1,9 @@
 import type { Accounts, Keyring } from '../accounts.ts';
+import type { DmarcReports } from '../dmarc-reports.ts';
 import { forwarding, type Synchronous } from '../forwarding.ts';
 import type { Journal } from '../journal.ts';
 import { ACCOUNTS } from '../plain/accounts.ts';
+import { DMARC_REPORTS } from '../plain/dmarc-reports.ts';
 import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
 import { REGISTRY } from '../plain/registry.ts';
@@ -27,7 +29,8 @@ export type PlainVerbs = Synchronous<
     SuppressionList &
     Webhooks &
     Templates &
-    RequestLog
+    RequestLog &
+    DmarcReports
 >;
 
 /** Builds what runs work on plain rows inside its caller's transaction. */
@@ -54,6 +57,7 @@ export function plainVerbs(db: Driver): PlainVerbs {
     ...verbsOf(WEBHOOKS),
     ...verbsOf(TEMPLATES),
     ...verbsOf(REQUEST_LOG),
+    ...verbsOf(DMARC_REPORTS),
   };
 }
 

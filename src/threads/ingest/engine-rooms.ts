@@ -20,11 +20,12 @@ export function engineRooms(
   calls: CallsUnderWay,
   tellStep: (call: number, step: unknown) => void,
 ): Rooms {
-  const { intake, views, acts, desk, keyring, signing, suppressions, templates, requests } = rooms;
+  const { intake, views, acts, desk, dmarcDesk, keyring, signing, suppressions, templates, requests } = rooms;
   return {
     views,
     acts,
     desk,
+    dmarcDesk,
     keyring,
     signing,
     suppressions,

@@ -24,6 +24,7 @@ export function remoteRooms(
     views: room('views'),
     acts: room('acts'),
     desk: room('desk'),
+    dmarcDesk: room('dmarcDesk'),
     keyring: room('keyring'),
     signing: room('signing'),
     suppressions: room('suppressions'),

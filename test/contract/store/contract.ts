@@ -6,6 +6,7 @@ import { bouncingContract } from './bouncing.ts';
 import { cancelContract } from './cancel.ts';
 import { capturedContract } from './captured.ts';
 import { claimContract } from './claim.ts';
+import { dmarcContract } from './dmarc-reports.ts';
 import { earlyContract } from './early.ts';
 import { eventContract, eventOptionContract } from './events.ts';
 import { expiryContract } from './expiry.ts';
@@ -54,6 +55,7 @@ export function storeContract(name: string, open: OpenSubject): void {
     webhookContract(open);
     templateContract(open);
     requestLogContract(open);
+    dmarcContract(open);
     accountContract(open);
     accountSessionContract(open);
     keyringContract(open);

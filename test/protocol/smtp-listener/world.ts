@@ -59,12 +59,13 @@ export class SmtpWorld extends IngestWorld {
     super({ maxBytesInFlight, maxWaitingRequests: 1000, maxKeysInMemory: 100 });
     this.#capacity = maxBytesInFlight;
     this.options = smtpTestOptions(options);
-    const { intake, desk, shared, events, clock, random, log } = this;
+    const { intake, desk, dmarcDesk, shared, events, clock, random, log } = this;
     const { views, suppressions } = this.stores;
     this.listener = createSmtpListener(
       {
         intake,
         desk,
+        dmarcDesk,
         views,
         suppressions,
         shared,
