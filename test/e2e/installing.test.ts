@@ -1,6 +1,7 @@
 /** What tools/env.sh does before anything of ours can run: whose packages it may touch, and when it builds the page. */
 import { spawnSync } from 'node:child_process';
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -226,26 +227,65 @@ test('a Node.js that npm left out without an error is asked for again by the nex
   expect(run()).toMatchObject({ status: 0, stdout: 'started\n' });
 });
 
-test('a package, which brings no Node.js, says which it needs and which there is', (context) => {
-  const folder = mkdtempSync(join(tmpdir(), 'waybill-installing-'));
-  context.onTestFinished(() => rmSync(folder, { recursive: true }));
-  const { clone, programs, run } = cloneToInstall(folder);
-  writeFileSync(join(programs, 'node'), '#!/bin/sh\necho v20.1.0\n', { mode: 0o755 });
-  rmSync(join(clone, 'tools/node'), { recursive: true });
-  expect(run()).toMatchObject({
-    status: 1,
-    stderr: expect.stringMatching(
-      /Node\.js 24 or newer is needed; this machine has v20\.1\.0\. .*nodejs\.org/,
-    ),
-  });
+test('package.json asks, of a package as of a clone, for the Node.js that can fetch the one that is needed', () => {
+  const { engines, devEngines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  expect(engines).toEqual({ node: '>=18' });
+  expect(devEngines.runtime).toMatchObject({ name: 'node', version: '>=18' });
+  expect(readFileSync(join(ROOT, 'README.md'), 'utf8')).toContain('Node.js 18 or newer');
 });
 
-test('package.json asks for the Node.js that an installed package needs, and of a clone for what can fetch that', () => {
-  const { engines, devEngines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  const needed = /^needed_node=(\d+)$/m.exec(readFileSync(join(ROOT, 'tools/env.sh'), 'utf8'))?.[1];
-  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-  expect(engines).toEqual({ node: `>=${needed}` });
-  expect(devEngines.runtime).toMatchObject({ name: 'node', version: '>=18' });
-  expect(readme).toContain(`Node.js 18 or newer`);
-  expect(readme).toContain(`Node.js ${needed} or newer`);
+/** A package where Node.js is too old, and a stand-in for npm that notes where it was to install, and does so. */
+function packageOnOldNode(folder: string) {
+  const place = join(folder, 'package');
+  const programs = join(folder, 'programs');
+  for (const made of [join(place, 'tools/node'), join(place, 'dist'), programs])
+    mkdirSync(made, { recursive: true });
+  for (const file of ['waybill', 'tools/env.sh', 'tools/node/package.json', 'tools/node/package-lock.json'])
+    cpSync(join(ROOT, file), join(place, file));
+  writeFileSync(join(programs, 'node'), '#!/bin/sh\necho v18.20.8\n', { mode: 0o755 });
+  const bin = `node_modules/node-linux-${process.arch}/bin`;
+  const npm = `#!/bin/sh
+    echo "$3" >>${folder}/calls
+    mkdir -p "$3/${bin}" && printf '#!/bin/sh\\necho started\\n' >"$3/${bin}/node" && chmod +x "$3/${bin}/node"`;
+  writeFileSync(join(programs, 'npm'), npm, { mode: 0o755 });
+  const run = (environment: Readonly<Record<string, string>>) =>
+    spawnSync(join(place, 'waybill'), ['serve'], {
+      env: { PATH: `${programs}:/usr/bin:/bin`, ...environment },
+      encoding: 'utf8',
+      // Root may write everywhere.
+      ...(process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}),
+    });
+  const calls = () => readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n');
+  return { place, run, calls };
+}
+
+test('a package for all users brings its Node.js into the home of whoever starts it', (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'waybill-installing-'));
+  context.onTestFinished(() => {
+    chmodSync(join(folder, 'package/tools/node'), 0o755);
+    rmSync(folder, { recursive: true });
+  });
+  const { place, run, calls } = packageOnOldNode(folder);
+  chmodSync(folder, 0o777);
+  chmodSync(join(place, 'tools/node'), 0o555);
+  const home = join(folder, 'home');
+  mkdirSync(home);
+  chmodSync(home, 0o777);
+
+  expect(run({})).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(
+      /this machine has v18\.20\.8\. It can be installed neither in .*tools\/node nor in a home directory/,
+    ),
+  });
+  const first = run({ HOME: home });
+  expect([first.status, first.stdout]).toEqual([0, 'started\n']);
+  expect(first.stderr).toContain('Installing Node.js 24 (once)');
+  expect(run({ HOME: home })).toMatchObject({ status: 0, stdout: 'started\n', stderr: '' });
+  expect(calls()).toEqual([join(home, '.cache/waybill/node')]);
+  // Another version of Waybill pins another Node.js.
+  writeFileSync(join(place, 'tools/node/package-lock.json'), '{}');
+  expect(run({ HOME: home, XDG_CACHE_HOME: join(home, '.cache') })).toMatchObject({ stdout: 'started\n' });
+  expect(calls()).toHaveLength(2);
+  expect(existsSync(join(home, '.cache/waybill/node/.installing'))).toBe(false);
 });

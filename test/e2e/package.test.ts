@@ -134,15 +134,6 @@ describeIf(olderNode !== null, 'an older Node.js', "with the machine's own Node.
   test('a program sends with waybill/client', async () => {
     expect(await runProgram(olderNode ?? '')).toEqual(EXPECTED);
   });
-
-  test('the server says which Node.js it needs', async () => {
-    const env = {
-      ...ownEnvironment(),
-      PATH: `${dirname(olderNode ?? '')}${delimiter}${process.env['PATH']}`,
-    };
-    const ended = run(waybill, ['--version'], { env });
-    await expect(ended).rejects.toMatchObject({ code: 1, stderr: /Node\.js 24 or newer is needed/ });
-  });
 });
 
 test.for([

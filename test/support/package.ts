@@ -12,6 +12,8 @@ const SOURCES = [
   'web',
   'tools/env.sh',
   'tools/build',
+  'tools/node/package.json',
+  'tools/node/package-lock.json',
   'package.json',
   'tsconfig.json',
   'tsconfig.build.json',
@@ -43,12 +45,8 @@ export function packageJson(): PackageJson {
   return JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as PackageJson;
 }
 
-/**
- * Packs this tree and installs it in `folder` as npm does, but for the packages it depends on: those are links to
- * ours, so that nothing has to be downloaded. Built in a copy, so that tests do not meet in one `dist`. Gives the
- * installed command.
- */
-export async function installPackage(folder: string): Promise<string> {
+/** Packs this tree into `folder`; gives the tarball. Built in a copy, so that tests do not meet in one `dist`. */
+export async function packTree(folder: string): Promise<string> {
   const copy = join(folder, 'tree');
   for (const name of [...SOURCES, ...DOCUMENTS])
     cpSync(join(ROOT, name), join(copy, name), { recursive: true });
@@ -56,10 +54,17 @@ export async function installPackage(folder: string): Promise<string> {
   const npm = { cwd: copy, env: ownEnvironment() };
   await run('npm', ['pack', '--silent', '--pack-destination', folder], npm);
   rmSync(copy, { recursive: true });
+  return join(folder, `waybill-${packageJson().version}.tgz`);
+}
 
+/**
+ * Packs this tree and installs it in `folder` as npm does, but for the packages it depends on: those are links to
+ * ours, so that nothing has to be downloaded. Gives the installed command.
+ */
+export async function installPackage(folder: string): Promise<string> {
+  const tarball = await packTree(folder);
   const place = join(folder, 'node_modules/waybill');
   mkdirSync(place, { recursive: true });
-  const tarball = join(folder, `waybill-${packageJson().version}.tgz`);
   await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', place]);
   for (const name of Object.keys(packageJson().dependencies)) linkPackage(name, folder);
   const command = join(folder, 'node_modules/.bin/waybill');
