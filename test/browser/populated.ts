@@ -1,8 +1,10 @@
 /** A dashboard over an installation that is in use: mail of every fate, relays, rules, a domain, users. */
 import { once } from 'node:events';
+import { gzipSync } from 'node:zlib';
 import { STARTERS, type Starter } from '../../web/src/pages/templates/starters.ts';
 import type { Client } from '../e2e/service.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
+import { dmarcXml } from '../support/dmarc-xml.ts';
 import { Dashboard } from './dashboard.ts';
 import type { Things } from './pages.ts';
 
@@ -100,6 +102,7 @@ async function use(dashboard: Dashboard): Promise<Things> {
     test.end(captured),
     test.end(faulty),
   ]);
+  await reportOnMail(dashboard);
   const fates = await becomeKnown(dashboard, shop);
   // Refused at the door: somebody without a key.
   await fetch(shop.messages, { headers: { authorization: 'Bearer wb_live_nobody' } });
@@ -120,6 +123,24 @@ async function tell({ installation }: Dashboard): Promise<string> {
   const { id }: { readonly id: string } = JSON.parse(added.stdout).webhook;
   await installation.run('webhooks', 'replay', id, '--since', '2026-01-01T00:00:00Z', '--only', 'all');
   return id;
+}
+
+/** Lets receivers report what they saw of mail from our domain. */
+async function reportOnMail(dashboard: Dashboard): Promise<void> {
+  const reporter = await dashboard.client('reporter', '--scope', 'admin');
+  const forged = { dkim: 'fail', spf: 'fail', disposition: 'quarantine' } as const;
+  const today = Math.floor(Date.now() / 86_400_000) * 86_400;
+  for (let day = 1; day <= 20; day++)
+    for (const org of ['google.com', 'Yahoo', 'Enterprise Outlook']) {
+      const records = [
+        { source: '192.0.2.1', count: 400 + 37 * (day % 7) },
+        { source: '198.51.100.24', count: 60, dkim: 'fail' },
+        { source: '2001:db8:4000::17', count: 9, spf: 'fail' },
+        { source: '203.0.113.77', count: day % 5 === 0 ? 240 : 4, ...forged },
+      ] as const;
+      const xml = dmarcXml({ org, id: `${org}-${day}`, begin: today - day * 86_400, records });
+      await ask(reporter, 'addDmarcReport', { content: gzipSync(xml).toString('base64') });
+    }
 }
 
 /** Writes templates, of which one has several versions. Its alias. */

@@ -5,6 +5,7 @@ import {
   formatChange,
   formatDuration,
   formatMoment,
+  formatRate,
   formatRelative,
   formatShort,
   plural,
@@ -83,4 +84,16 @@ test.each([
   [5, 0, null],
 ])('%d after %d is %s', (now, before, written) => {
   expect(formatChange(now, before)).toBe(written);
+});
+
+test.each([
+  [null, '–'],
+  [0, '0 %'],
+  [0.000001, '< 0.01 %'],
+  [0.0008, '0.08 %'],
+  [0.042, '4.2 %'],
+  [0.369, '37 %'],
+  [1, '100 %'],
+])('%j is written %j', (rate, text) => {
+  expect(formatRate(rate)).toBe(text);
 });

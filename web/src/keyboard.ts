@@ -16,6 +16,7 @@ export const JUMPS = {
   d: { to: '/domains', label: 'Domains' },
   l: { to: '/suppressions', label: 'Suppressions' },
   p: { to: '/reputation', label: 'Reputation' },
+  v: { to: '/reports', label: 'Reports' },
   f: { to: '/templates', label: 'Templates' },
   w: { to: '/webhooks', label: 'Webhooks' },
   e: { to: '/requests', label: 'Requests' },

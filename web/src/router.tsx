@@ -70,6 +70,7 @@ const reason = oneOf(
 );
 const by = oneOf('relay', 'domain', 'tag');
 const days = oneOf('7', '30', '90');
+const reportsTab = oneOf('senders', 'received');
 const settings = { q: text, revoked: flag };
 /** Which deliveries of an endpoint are shown, and the sequence of the event whose delivery is open. */
 const deliveries = { status: oneOf('pending', 'delivered', 'failed'), event: text };
@@ -109,6 +110,11 @@ const pages = [
     '/reputation',
     { by, days, name: text, untagged: flag },
     async () => (await import('./pages/reputation/page.tsx')).ReputationPage,
+  ),
+  page(
+    '/reports',
+    { tab: reportsTab, days, domain: text, source: text, many: flag },
+    async () => (await import('./pages/reports/page.tsx')).ReportsPage,
   ),
   page('/templates', { q: text }, async () => (await import('./pages/templates/page.tsx')).TemplatesPage),
   page('/templates/$alias', template, async () => (await import('./pages/template/page.tsx')).TemplatePage),

@@ -15,6 +15,7 @@ import {
   ListOrdered,
   LogOut,
   type LucideIcon,
+  MailCheck,
   Mails,
   Menu as MenuIcon,
   Monitor,
@@ -49,7 +50,7 @@ type Place = readonly [key: keyof typeof JUMPS, icon: LucideIcon];
 const GROUPS: readonly (readonly [label: string | null, ...places: Place[]])[] = [
   [null, ['o', LayoutDashboard]],
   ['Mail', ['m', Mails], ['q', ListOrdered], ['i', Inbox]],
-  ['Delivery', ['r', Send], ['t', Route], ['d', Globe], ['l', Ban], ['p', Gauge]],
+  ['Delivery', ['r', Send], ['t', Route], ['d', Globe], ['l', Ban], ['p', Gauge], ['v', MailCheck]],
   ['Applications', ['f', LayoutTemplate], ['w', Webhook], ['e', FileClock]],
   ['Installation', ['s', Settings], ['u', Users], ['a', Activity], ['y', ServerCog]],
 ];

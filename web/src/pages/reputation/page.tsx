@@ -2,15 +2,15 @@ import { Gauge } from 'lucide-react';
 import { type ReactNode, useMemo } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { useAddress } from '../../address.ts';
-import { formatCount, plural } from '../../format.ts';
+import { formatCount, formatRate, plural } from '../../format.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { type Column, countColumn, DataTable } from '../../parts/data-table.tsx';
 import { Card, Page, Stat, StatRow } from '../../parts/page.tsx';
+import { RateChart } from '../../parts/rate-chart.tsx';
 import { Banner, EmptyState, Fetched } from '../../parts/states.tsx';
 import { Chip, Segments, Toolbar } from '../../parts/toolbar.tsx';
 import { Said, Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
-import { RateChart } from './rate-chart.tsx';
 import {
   ASKED_FOR,
   bounceWords,
@@ -19,7 +19,6 @@ import {
   type Figures,
   figuresByDay,
   figuresOf,
-  formatRate,
   isNothing,
   LIMIT,
   type RateRow,

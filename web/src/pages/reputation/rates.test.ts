@@ -5,7 +5,6 @@ import {
   complaintWords,
   figuresByDay,
   figuresOf,
-  formatRate,
   type RateCounts,
 } from './rates.ts';
 
@@ -75,17 +74,5 @@ describe('rates', () => {
       'bad',
     ]);
     expect([tone(0, 0), tone(20, 2), tone(20, 3)]).toEqual(['neutral', 'neutral', 'bad']);
-  });
-
-  it.each([
-    [null, '–'],
-    [0, '0 %'],
-    [0.000001, '< 0.01 %'],
-    [0.0008, '0.08 %'],
-    [0.042, '4.2 %'],
-    [0.369, '37 %'],
-    [1, '100 %'],
-  ])('%j is written %j', (rate, text) => {
-    expect(formatRate(rate)).toBe(text);
   });
 });

@@ -1,5 +1,5 @@
 import type { ResultOf } from '../../../../src/operations/table.ts';
-import { plural } from '../../format.ts';
+import { formatRate, plural } from '../../format.ts';
 import type { Tone } from '../../parts/badge.tsx';
 
 /** What became of mail of one relay, recipient domain or tag, by day. */
@@ -88,12 +88,4 @@ export function complaintTone({ delivered, complained, complaintRate }: Figures)
     return 'neutral';
   if (complaintRate >= LIMIT) return 'bad';
   return complaintRate >= ASKED_FOR ? 'warn' : 'good';
-}
-
-/** A rate: `0.08 %`, `4.2 %`, `37 %`; a dash where there is none. */
-export function formatRate(rate: number | null): string {
-  if (rate === null) return '–';
-  const percent = rate * 100;
-  const digits = percent === 0 || percent >= 10 ? 0 : percent >= 1 ? 1 : 2;
-  return percent > 0 && percent < 0.005 ? '< 0.01 %' : `${percent.toFixed(digits)} %`;
 }

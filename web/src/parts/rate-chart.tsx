@@ -1,5 +1,5 @@
-import { classNames, FILLS } from '../../parts/class-names.ts';
-import { formatRate } from './rates.ts';
+import { formatRate } from '../format.ts';
+import { classNames, FILLS } from './class-names.ts';
 
 /** A line that a rate should stay below. */
 export interface Threshold {
