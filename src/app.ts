@@ -14,7 +14,7 @@ import { type BoundPorts, loggedPorts, removeRuntime, writeRuntime } from './app
 import { applyRelays } from './app/relays.ts';
 import { openStorage, type Storage } from './app/storage.ts';
 import { keepUp } from './app/upkeep.ts';
-import { createWork, nodeId, type Work } from './app/work.ts';
+import { createWork, NO_CONDITION, nodeId, type Work } from './app/work.ts';
 import type { Fault } from './config/fault.ts';
 import { provenNote } from './config/hook-tokens.ts';
 import { earlyConfig, type Loaded, loadConfig } from './config/load.ts';
@@ -172,15 +172,21 @@ class Service implements App {
     this.#failure = failure;
     void broken.promise.then((error) => failure.report(error, () => this.#haltWork()));
 
-    const known = { denied: this.#denied, history: this.#history, topics: this.#topics };
-    const own = { ...known, events: this.#events, node, version };
+    const condition = () => this.#listeners?.condition() ?? NO_CONDITION;
+    const known = { denied: this.#denied, history: this.#history, topics: this.#topics, condition };
     const facts = { bound: () => this.#listeners?.ports ?? NOTHING_BOUND, capturesAll: dev !== undefined };
-    const work = createWork({ storage, live, log, clock, random, ...own, ...facts });
+    const own = { ...known, ...facts, events: this.#events, node, version };
+    const work = createWork({ storage, live, log, clock, random, ...own });
     this.#work = work;
     const { engine, nodes } = work;
     this.#denials = tallyDenials({ events: this.#events, store: storage.store, node, clock, log });
-    const { registry } = storage;
-    this.#hookProofs = rememberHookProofs({ events: this.#events, registry, noteOf: provenNote, clock, log });
+    this.#hookProofs = rememberHookProofs({
+      ...storage,
+      events: this.#events,
+      noteOf: provenNote,
+      clock,
+      log,
+    });
     this.#previewer = new Previewer(clock);
     this.#preflighter = new Preflighter(clock);
     const words = createMessageWords({ ...storage, previewer: this.#previewer });

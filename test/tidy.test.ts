@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
+import { ALERTS_DOC, alertsDoc, PROMETHEUS_RULES, prometheusRules } from '../tools/alerts-doc.ts';
 import { CLIENT_TYPES, clientTypes } from '../tools/client-types.ts';
 import { CONFIG_DOC, configDoc } from '../tools/config-doc.ts';
 import { ERRORS_DOC, errorsDoc } from '../tools/errors-doc.ts';
@@ -137,6 +138,8 @@ test('generated documents and types are up to date', () => {
   expect(readFileSync(CONFIG_DOC, 'utf8'), 'run: node tools/config-doc.ts').toBe(configDoc());
   expect(readFileSync(ERRORS_DOC, 'utf8'), 'run: node tools/errors-doc.ts').toBe(errorsDoc());
   expect(readFileSync(METRICS_DOC, 'utf8'), 'run: node tools/metrics-doc.ts').toBe(metricsDoc());
+  expect(readFileSync(ALERTS_DOC, 'utf8'), 'run: node tools/alerts-doc.ts').toBe(alertsDoc());
+  expect(readFileSync(PROMETHEUS_RULES, 'utf8'), 'run: node tools/alerts-doc.ts').toBe(prometheusRules());
   expect(readFileSync(OPERATIONS_DOC, 'utf8'), 'run: node tools/operations-doc.ts').toBe(operationsDoc());
   expect(readFileSync(PROVIDERS_DOC, 'utf8'), 'run: node tools/providers-doc.ts').toBe(providersDoc());
 });

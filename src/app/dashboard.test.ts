@@ -15,7 +15,16 @@ const OTHER: NodeStatus = {
 };
 
 function told(news: Readonly<Record<string, number>>): ToldReport {
-  return { node: 'b-1', relays: [], lanes: [], denied: [], happenings: [], news };
+  return {
+    node: 'b-1',
+    relays: [],
+    lanes: [],
+    denied: [],
+    happenings: [],
+    checks: [],
+    certificateEndsAt: null,
+    news,
+  };
 }
 
 /** A dashboard beside one other node, whose news a test changes. */

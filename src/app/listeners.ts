@@ -1,6 +1,7 @@
 import { serverName } from '../config/names.ts';
 import { type NodePorts, portsOf } from '../config/roles.ts';
 import type { Actor, Door } from '../control/door.ts';
+import type { NodeReport } from '../control/nodes/report.ts';
 import { outlookOf } from '../control/outlook.ts';
 import { signingKeys } from '../control/signing-keys.ts';
 import { maxRequestBytes } from '../dashboard/calls.ts';
@@ -14,6 +15,7 @@ import { OperationError, type OperationErrorCode } from '../operations/call.ts';
 import { PreviewError } from '../preview/parsed.ts';
 import { startIngestThreads } from '../threads/ingest/threads.ts';
 import { type Certificate, loadCertificate } from '../tls/certificate.ts';
+import { watchAlerts } from './alerts.ts';
 import { dashboard } from './dashboard.ts';
 import type { ListenerParts } from './listener-parts.ts';
 import { createMailListeners, smtpPortPlan } from './mail-listeners.ts';
@@ -29,6 +31,8 @@ export interface Listeners {
   /** See `MailListeners`. */
   configured(): Promise<void>;
   readonly health: Health;
+  /** What this node tells the others of its health. */
+  condition(): Pick<NodeReport, 'checks' | 'certificateEndsAt'>;
   /** Null if no port uses TLS. */
   readonly certificate: Certificate | null;
   /** The ports bound so far. */
@@ -58,6 +62,7 @@ export async function createListeners(parts: ListenerParts): Promise<Listeners> 
     wanted.webui === null || certificate === null
       ? null
       : dashboard(parts, wanted.webui, certificate, observation, bound);
+  let alerts: Promise<void> = Promise.resolve();
   const api = (port: number | null, isTls: boolean) =>
     port === null || mail === null ? null : { listen: (another = port) => mail.listenApi(another, isTls) };
   return {
@@ -71,15 +76,21 @@ export async function createListeners(parts: ListenerParts): Promise<Listeners> 
         const plan = { ...smtpPortPlan(live), isPreferred: preferred?.has('listener.ports') === true };
         Object.assign(bound, await bindSmtpPorts(binder, plan, log));
       }
+      alerts = watchAlerts(parts, observation, certificate);
       return bound;
     },
     reloadCertificate: async () => certificate?.reload(),
     configured: async () => mail?.configured(),
     health: observation.health,
+    condition: () => ({
+      checks: observation.health.report().checks.filter(({ status }) => status !== 'healthy'),
+      certificateEndsAt: certificate?.expiresAt ?? null,
+    }),
     certificate,
     ports: bound,
     close: async (deadline) => {
       await Promise.all([mail?.close(deadline), webui?.close(deadline)]);
+      await alerts;
       certificate?.stop();
       observation.stop();
     },

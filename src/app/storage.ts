@@ -6,6 +6,7 @@ import { refuseMoved } from '../migrate/derived.ts';
 import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Accounts, Keyring } from '../store/accounts.ts';
+import type { Alerts } from '../store/alerts.ts';
 import type { Cluster } from '../store/cluster.ts';
 import type { DmarcReports } from '../store/dmarc-reports.ts';
 import type { Journal } from '../store/journal.ts';
@@ -33,6 +34,7 @@ export interface Storage {
   readonly suppressions: SuppressionList;
   readonly webhooks: Webhooks;
   readonly templates: Templates;
+  readonly alerts: Alerts;
   readonly requests: RequestLog;
   readonly dmarc: DmarcReports;
   readonly views: Views;
@@ -108,10 +110,10 @@ async function openInDirectory({ dataDir, eventsKept, clock, onFailure }: Storag
     const taking = new LoggedStore({ ...thread, log: spool, spool, clock });
     opened.push({ close: () => taking.finish() });
     const written = () => taking.written();
-    const { keyring, accounts, journal, webhooks, templates, requests, dmarc } = thread;
+    const { keyring, accounts, journal, webhooks, templates, alerts, requests, dmarc } = thread;
     const suppressions = taking.listOver(thread.suppressions);
     const store = taking.asStore();
-    const plain = { keyring, accounts, journal, suppressions, webhooks, templates, requests, dmarc };
+    const plain = { keyring, accounts, journal, suppressions, webhooks, templates, alerts, requests, dmarc };
     const registry = registryBehind(written, thread.registry);
     // Relays and domains themselves reveal a lost key.
     const holdSecretKey = async () => {};

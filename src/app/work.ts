@@ -6,7 +6,7 @@ import { signingSecrets } from '../config/webhook-secrets.ts';
 import { engineSettingsOf } from '../control/in-force.ts';
 import { type BoundSmtp, createMailDns } from '../control/mail-dns.ts';
 import { queueOfAll } from '../control/nodes/figures.ts';
-import { writeReport } from '../control/nodes/report.ts';
+import { type NodeReport, writeReport } from '../control/nodes/report.ts';
 import { createNodesSight, type NodesSight, type OwnNode } from '../control/nodes/sight.ts';
 import { mayBePrivate } from '../control/webhook-view.ts';
 import type { TopicCounts } from '../dashboard/hints.ts';
@@ -40,9 +40,17 @@ interface WorkParts extends OwnKnowledge {
   /** This process's id, new at every start. */
   readonly node: string;
   readonly bound: () => BoundSmtp;
+  /** What it reports of its health. */
+  readonly condition: () => Pick<NodeReport, 'checks' | 'certificateEndsAt'>;
   /** Everything is captured, whatever the routes say. */
   readonly capturesAll: boolean;
 }
+
+/** Before anything is known. */
+export const NO_CONDITION: Pick<NodeReport, 'checks' | 'certificateEndsAt'> = {
+  checks: [],
+  certificateEndsAt: null,
+};
 
 /** The engine with its transports, and the other nodes. */
 export interface Work {
@@ -87,7 +95,7 @@ export function createWork(parts: WorkParts): Work {
       clock,
       log,
     }),
-    self: { ...self, report: () => ownReport(engine, parts) },
+    self: { ...self, report: () => ownReport(engine, parts, parts.condition()) },
   });
   const transports: TransportParts = {
     clock,
@@ -127,7 +135,11 @@ interface OwnKnowledge {
 }
 
 /** The report with every beat. */
-function ownReport({ relays, queue }: Engine, known: OwnKnowledge): string {
+function ownReport(
+  { relays, queue }: Engine,
+  known: OwnKnowledge,
+  condition: Pick<NodeReport, 'checks' | 'certificateEndsAt'>,
+): string {
   const { denied, history, topics, clock } = known;
   return writeReport({
     relays: relayStates(relays, clock),
@@ -135,5 +147,6 @@ function ownReport({ relays, queue }: Engine, known: OwnKnowledge): string {
     denied: denied.list(),
     happenings: history.newest(),
     news: topics.counts(),
+    ...condition,
   });
 }

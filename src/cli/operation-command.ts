@@ -98,7 +98,8 @@ function operationCommand<K extends OperationName>(
     const read = (source: Typed<unknown>) => readFrom(source, shell, typed, context.clock);
     const values = fields.map(async ([field, source]) => {
       const value = valueBy(source, read);
-      return [field, await (files?.[field]?.(String(value)) ?? value)] as const;
+      const readFile = value === null ? undefined : files?.[field];
+      return [field, await (readFile?.(String(value)) ?? value)] as const;
     });
     // Sound because a form has a source for each field of the request, of the field's type.
     const request = Object.fromEntries(await Promise.all(values)) as RequestOf<K>;

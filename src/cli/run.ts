@@ -24,7 +24,7 @@ import { sendmailCommand } from './sendmail.ts';
 import { serveCommand } from './serve.ts';
 import { suppressionsCommand } from './suppressions.ts';
 import { templatesCommand } from './templates.ts';
-import { Exit, harmless } from './terminal.ts';
+import { Exit, harmless, readSecretFile } from './terminal.ts';
 
 const SUCCESS = 0;
 const FAILED = 1;
@@ -59,6 +59,13 @@ function program(context: Context, asJson: boolean): Command {
     .addCommand(templatesCommand(context))
     .addCommand(suppressionsCommand(context))
     .addCommand(groupCommand(context, { name: 'webhooks', title: 'applications that are told of events' }))
+    .addCommand(
+      groupCommand(context, {
+        name: 'alerts',
+        title: 'what the server watches, and whom it tells',
+        files: { secret: (name) => readSecretFile(name, 'secret') },
+      }),
+    )
     .addCommand(queueCommand(context))
     .addCommand(relaysCommand(context))
     .addCommand(routesCommand(context))

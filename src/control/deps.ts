@@ -12,6 +12,7 @@ import type { Preflight } from '../preflight/contract.ts';
 import type { DmarcDesk } from '../reports/dmarc-desk.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Keyring } from '../store/accounts.ts';
+import type { Alerts } from '../store/alerts.ts';
 import type { Cluster } from '../store/cluster.ts';
 import type { DmarcReports } from '../store/dmarc-reports.ts';
 import type { Journal } from '../store/journal.ts';
@@ -39,6 +40,8 @@ export interface LocalDeps {
   readonly suppressions: SuppressionList;
   /** Who is told of events. */
   readonly webhooks: Webhooks;
+  /** Alerts, and what is decided about them. */
+  readonly alerts: Alerts;
   /** Stored templates of messages. */
   readonly templates: Templates;
   /** What became of requests to the API. */

@@ -1,5 +1,7 @@
 import type { Operations } from '../operations/table.ts';
 import { accountOperations } from './accounts.ts';
+import { alertChannelOperations } from './alert-channels.ts';
+import { alertOperations } from './alerts.ts';
 import { backupOperations } from './backups.ts';
 import { configOperations } from './configuration.ts';
 import type { LocalDeps } from './deps.ts';
@@ -44,6 +46,8 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...inboxOperations(deps),
     ...suppressionOperations(deps),
     ...webhookOperations(deps),
+    ...alertOperations(deps),
+    ...alertChannelOperations(deps),
     ...templateOperations(deps),
     ...systemOperations(deps),
     ...backupOperations(deps),

@@ -1,7 +1,7 @@
 import type { Config } from '../config/schema.ts';
-import type { Event, EventType } from '../domain/event.ts';
+import type { Event } from '../domain/event.ts';
+import { domainOfEvent, RATED_TYPES, ratedAs } from '../domain/event-rates.ts';
 import { INBOX } from '../domain/relay.ts';
-import { lowerAscii, suppressedOf } from '../domain/suppressed-address.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import type { RateCounts, RateOperations, RateRow, Rates } from '../operations/rates.ts';
 import type { RequestOf } from '../operations/table.ts';
@@ -87,17 +87,10 @@ function totalOf(rows: readonly RateRow[], days: number): RateCounts {
   };
 }
 
-const TYPES: readonly EventType[] = [
-  'message.delivered',
-  'message.failed',
-  'message.bounced',
-  'message.complained',
-];
-
 /** From the newest events, which name recipients and tags. */
 async function ratesByEvents({ by, days }: Asked, { views, clock, resolution }: RateDeps): Promise<Rates> {
   const from = dayOf(clock.wall()) - days + 1;
-  const query = { ...EVERY_EVENT, types: TYPES, since: from * DAY_MS, limit: PAGE };
+  const query = { ...EVERY_EVENT, types: RATED_TYPES, since: from * DAY_MS, limit: PAGE };
   const counting = new Counting(from, days, by === 'domain' ? domainsOf : tagsOf);
   let before: number | null = null;
   for (let page = 0; page < MAX_PAGES; page++) {
@@ -119,8 +112,7 @@ async function ratesByEvents({ by, days }: Asked, { views, clock, resolution }: 
   };
 }
 
-type Column = keyof RateCounts;
-type Counted = Readonly<Record<Column, number[]>>;
+type Counted = Readonly<Record<keyof RateCounts, number[]>>;
 
 /** Counts events by the names that they have, and by day. */
 class Counting {
@@ -149,7 +141,7 @@ class Counting {
       this.oldest = Math.min(this.oldest ?? event.at, event.at);
     const day = dayOf(event.at) - this.#from;
     if (day < 0 || day >= this.#days) return;
-    const columns = columnsOf(event);
+    const columns = ratedAs(event);
     const counted = [this.total, ...this.#namesOf(event).map((name) => this.#row(name))];
     for (const row of counted)
       for (const column of columns) if (row !== null) row[column][day] = (row[column][day] ?? 0) + 1;
@@ -170,25 +162,9 @@ class Counting {
   }
 }
 
-function columnsOf({ type, facts }: Event): readonly Column[] {
-  switch (type) {
-    case 'message.delivered':
-      return ['delivered'];
-    case 'message.failed':
-      // A cancellation says nothing about the recipient, nor does a missing route.
-      return facts.outcome === 'cancelled' || facts.outcome === 'no_route' ? [] : ['failed'];
-    case 'message.bounced':
-      // Where the outcome was unknown it has failed already; of several of which one bounced, all stay delivered.
-      return facts.outcome === 'bounced' ? ['failed', 'bounced'] : [];
-    case 'message.complained':
-      return ['complained'];
-    default:
-      return [];
-  }
-}
-
-function domainsOf({ recipient }: Event): readonly string[] {
-  return recipient === null ? [] : [lowerAscii(suppressedOf(recipient.address).domain)];
+function domainsOf(event: Event): readonly string[] {
+  const domain = domainOfEvent(event);
+  return domain === null ? [] : [domain];
 }
 
 function tagsOf({ message }: Event): readonly string[] {

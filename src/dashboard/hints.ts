@@ -32,6 +32,8 @@ const OF_EVENTS: Readonly<Record<Event['type'], readonly Topic[]>> = {
   suppressed: ['messages', 'queue'],
   told: ['messages', 'queue', 'suppressions'],
   guarded: ['health'],
+  alert: ['alerts', 'health'],
+  alert_told: ['alerts'],
   operated: ['activity'],
   fault: ['health'],
 };

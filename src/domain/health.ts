@@ -6,7 +6,8 @@ import type { MissingRelay } from './route.ts';
  * of them as the overall status. Details are fixed texts: they contain no driver error, path or URL.
  */
 
-const HEALTH_STATUSES = ['healthy', 'degraded', 'critical'] as const;
+/** See {@link HealthStatus}. */
+export const HEALTH_STATUSES = ['healthy', 'degraded', 'critical'] as const;
 
 /** From best to worst. Degraded: mail is accepted, but an operator should look. Critical: mail cannot be accepted. */
 export type HealthStatus = (typeof HEALTH_STATUSES)[number];

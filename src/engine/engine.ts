@@ -96,6 +96,8 @@ export interface Engine {
   waysChanged(): void;
   /** Why the last message could not be stored, if that was recent; null if all is well. */
   trouble(): IntakeTrouble | null;
+  /** Whether this node does the duties for which one node is enough. */
+  isFirst(): boolean;
   /** Refuses new mail from now on. */
   suspend(): void;
   /** Ends: what is under way has until `deadline` aborts, the rest is given back. Closes the transports. */
@@ -134,6 +136,7 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     waysChanged: rooms.waysChanged,
     trouble: () => rooms.accept.trouble(),
+    isFirst: () => membership.isFirst,
     suspend: () => gate.set('shutting_down', true),
     stop: async (deadline) => {
       gate.set('shutting_down', true);

@@ -10,8 +10,18 @@ const RANDOM_BYTES = 10;
 const TAIL_CHARACTERS = (RANDOM_BYTES * 8) / 5;
 const MESSAGE_ID = /^msg_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-/** How ids begin: of messages, events, suppressions, webhook endpoints, feedback, and templates. */
-export type IdPrefix = 'msg_' | 'evt_' | 'sup_' | 'whe_' | 'fbk_' | 'tpl_' | 'dmr_';
+/** How ids begin: of messages, events, suppressions, webhook endpoints, feedback, templates, DMARC reports, and of alerts. */
+export type IdPrefix =
+  | 'msg_'
+  | 'evt_'
+  | 'sup_'
+  | 'whe_'
+  | 'fbk_'
+  | 'tpl_'
+  | 'dmr_'
+  | 'alr_'
+  | 'alc_'
+  | 'als_';
 
 /**
  * Makes ids, of messages unless told otherwise: a prefix and 26 characters, 48 bits of milliseconds and 80 bits of

@@ -273,6 +273,18 @@ const SMALL: readonly TableShape[] = [
       selector: 'text',
     },
   },
+  { name: 'alert_rules', keys: 1, columns: { name: 'text', change: 'text' } },
+  {
+    name: 'alert_channels',
+    keys: 1,
+    columns: { id: 'text', name: 'text', definition: 'text', secret: 'text' },
+  },
+  { name: 'alert_silences', keys: 1, columns: { id: 'text', definition: 'text', ends_at: 'bigint' } },
+  {
+    name: 'alerts',
+    keys: 1,
+    columns: { id: 'text', fired: 'integer', is_open: 'integer', ended_at: 'bigint', body: 'text' },
+  },
 ];
 
 /** What is copied, in this order: referenced rows come first. */

@@ -53,6 +53,15 @@ const WRITERS: { readonly [T in Event['type']]: (event: EventOf<T>, log: Log) =>
   told: logTold,
   dmarc_report: ({ domain, verdict: code }, log) => log.info('dmarc.report', { domain, code }),
   guarded: ({ domain }, log) => log.warn('suppressions.guarded', { domain }),
+  alert: ({ alert, rule, subject, severity, text: message, state }, log) => {
+    const told = { alert, rule, subject, severity, message };
+    if (state === 'firing') log.warn('alert.firing', told);
+    else log.info('alert.resolved', told);
+  },
+  alert_told: ({ alert, channel, error }, log) => {
+    if (error === null) log.info('alert.told', { alert, channel });
+    else log.warn('alert.not_told', { alert, channel, message: error });
+  },
   // Recorded elsewhere, with the actor.
   operated: () => {},
   fault: ({ code, message }, log) => log.error('service.fault', { code, message }),

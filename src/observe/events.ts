@@ -1,3 +1,4 @@
+import type { AlertSeverity } from '../domain/alert-rules.ts';
 import type { MessageStatus } from '../domain/delivery.ts';
 import type { DmarcVerdict } from '../domain/dmarc-report.ts';
 import type { FeedbackSource } from '../domain/feedback.ts';
@@ -167,6 +168,23 @@ export type Event =
   | ({ readonly type: 'told' } & ToldResult)
   /** Bounces of a recipient domain suppress nothing for a while: it refused most recipients as unknown. */
   | { readonly type: 'guarded'; readonly domain: string }
+  /** An alert fires, or is over. */
+  | {
+      readonly type: 'alert';
+      readonly alert: string;
+      readonly rule: string;
+      readonly subject: string;
+      readonly severity: AlertSeverity;
+      readonly text: string;
+      readonly state: 'firing' | 'resolved';
+    }
+  /** A channel was told of an alert; `error`: why it was not. */
+  | {
+      readonly type: 'alert_told';
+      readonly alert: string;
+      readonly channel: string;
+      readonly error: string | null;
+    }
   /** An operation that may have changed something has finished. */
   | { readonly type: 'operated'; readonly operation: string }
   | { readonly type: 'fault'; readonly code: string; readonly message: string };

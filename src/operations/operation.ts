@@ -105,7 +105,8 @@ export interface Access {
 // biome-ignore format: a table
 const TOPICS = [
   'messages', 'queue', 'inbox', 'relays', 'routes', 'domains',
-  'suppressions', 'templates', 'webhooks', 'reports', 'keys', 'settings', 'users', 'activity', 'health', 'denials',
+  'suppressions', 'templates', 'webhooks', 'reports', 'alerts', 'keys', 'settings', 'users', 'activity', 'health',
+  'denials',
 ] as const;
 
 /** See {@link TOPICS}. */

@@ -1,4 +1,6 @@
 import { ACCOUNT_OPERATIONS } from './accounts.ts';
+import { ALERT_CHANNEL_OPERATIONS } from './alert-channels.ts';
+import { ALERT_OPERATIONS } from './alerts.ts';
 import { DMARC_OPERATIONS } from './dmarc.ts';
 import { DOMAIN_OPERATIONS } from './domains.ts';
 import { INBOX_OPERATIONS } from './inbox.ts';
@@ -39,6 +41,8 @@ export const OPERATIONS = {
   ...SUPPRESSION_OPERATIONS,
   ...TEMPLATE_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
+  ...ALERT_OPERATIONS,
+  ...ALERT_CHANNEL_OPERATIONS,
   ...SYSTEM_OPERATIONS,
 };
 

@@ -87,6 +87,11 @@ export const PERSONAL_DATA: Readonly<Record<string, TableData>> = {
   webhook_endpoints: { key: 'id', text: 'health', configuration: 'definition', nothing: 'id key_id secrets' },
   webhook_cursor: { key: 'seq', nothing: 'seq' },
 
+  alerts: { key: 'id', text: 'body', nothing: 'id fired is_open ended_at' },
+  alert_channels: { key: 'id', configuration: 'name definition', nothing: 'id secret' },
+  alert_silences: { key: 'id', configuration: 'definition', nothing: 'id ends_at' },
+  alert_rules: { key: 'name', nothing: 'name change' },
+
   // What was configured.
   keys: {
     key: 'id',

@@ -90,10 +90,24 @@ export const LAWS: Readonly<Record<string, Law>> = {
     ],
     packages: /^(node:.*|zod)$/,
   },
+  // Watches the server, and tells operators.
+  alerts: {
+    rooms: [
+      'engine/contract.ts',
+      'domain',
+      'lib',
+      'mail',
+      'observe',
+      'store',
+      'transport/providers/webhook-post.ts',
+    ],
+    packages: /^$/,
+  },
   // Carries the operations out, over all rooms below; not over those that show them or put everything together.
   control: {
     rooms: [
       'accounts',
+      'alerts',
       'backup',
       'config',
       'dns',

@@ -4,6 +4,7 @@ import type { Suppression } from '../../src/domain/suppression.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import type { AcceptRecord } from '../../src/store/accepting.ts';
 import type { Accounts, Keyring } from '../../src/store/accounts.ts';
+import type { Alerts } from '../../src/store/alerts.ts';
 import { dayOf } from '../../src/store/counting.ts';
 import type { DmarcReports } from '../../src/store/dmarc-reports.ts';
 import type { Journal } from '../../src/store/journal.ts';
@@ -31,6 +32,7 @@ import {
   T0,
   takeLane,
 } from '../contract/store/fixtures.ts';
+import { alert, alertChannel, alertSilence } from './alerts.ts';
 import { dmarcReport } from './dmarc-report.ts';
 import { requestLine } from './request-line.ts';
 import { TELL_RULES } from './telling.ts';
@@ -49,6 +51,7 @@ export interface Populated {
   readonly webhooks: Webhooks;
   readonly templates: Templates;
   readonly dmarc: DmarcReports;
+  readonly alerts: Alerts;
   readonly requests: RequestLog;
   readonly spool: Spool;
 }
@@ -100,6 +103,7 @@ export async function populate(into: Populated, count = 3): Promise<string[]> {
   await fillWebhooks(into.webhooks);
   await fillTemplates(into.templates);
   await into.dmarc.addDmarcReport(dmarcReport());
+  await fillAlerts(into.alerts);
   await into.requests.writeRequests([requestLine({ at: T0 })]);
   return ids;
 }
@@ -189,6 +193,13 @@ async function fillTemplates(templates: Templates): Promise<void> {
   await templates.saveTemplate({ ...saved, at: T0, by: 'ann', note: 'The first.' }, null, bounds);
   await templates.publishTemplate('welcome', 1, T0);
   await templates.saveTemplate({ ...saved, text: 'Hello', at: T0, by: '', note: '' }, 1, bounds);
+}
+
+async function fillAlerts(alerts: Alerts): Promise<void> {
+  await alerts.setAlertRule('disk', { enabled: false });
+  await alerts.addAlertChannel({ channel: alertChannel({ name: AWKWARD }), secret: 'sealed' }, 9);
+  await alerts.addAlertSilence(alertSilence({ note: AWKWARD, until: T0 + DAY }), 9, T0);
+  await alerts.writeAlerts([alert({ text: AWKWARD, state: 'resolved', resolvedAt: T0 })], []);
 }
 
 async function fillSuppressions({ suppressions }: Populated): Promise<void> {

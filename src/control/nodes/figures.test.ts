@@ -6,7 +6,15 @@ import { type LaneHappening, MAX_HAPPENINGS } from '../../observe/remembered.ts'
 import { deniedOfAll, happeningsOfAll, lanesOfAll, queueOfAll, relaysOfAll } from './figures.ts';
 import type { NodeReport } from './report.ts';
 
-const NOTHING: NodeReport = { relays: [], lanes: [], denied: [], happenings: [], news: {} };
+const NOTHING: NodeReport = {
+  relays: [],
+  lanes: [],
+  denied: [],
+  happenings: [],
+  checks: [],
+  certificateEndsAt: null,
+  news: {},
+};
 const OUT: RelayStatus = {
   name: 'out',
   state: 'closed',

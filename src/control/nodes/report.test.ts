@@ -3,7 +3,15 @@ import type { LaneFigures } from '../../engine/contract.ts';
 import { MAX_REPORT_BYTES } from '../../store/cluster.ts';
 import { type NodeReport, readReport, writeReport } from './report.ts';
 
-const NOTHING: NodeReport = { relays: [], lanes: [], denied: [], happenings: [], news: {} };
+const NOTHING: NodeReport = {
+  relays: [],
+  lanes: [],
+  denied: [],
+  happenings: [],
+  checks: [],
+  certificateEndsAt: null,
+  news: {},
+};
 const AT = Date.UTC(2026, 10, 20, 11, 15);
 
 function lane(name: string, figures: Partial<LaneFigures> = {}): LaneFigures {
@@ -44,6 +52,8 @@ test('what a node knows is read as it was written', () => {
       },
     ],
     happenings: [{ at: AT, lane: 'out', kind: 'rested', pauseMs: 1000, cause: 'connection_refused' }],
+    checks: [{ name: 'disk', status: 'critical', detail: 'The disk is full.' }],
+    certificateEndsAt: AT,
     news: { messages: 7 },
   };
   expect(readReport(writeReport(report))).toEqual(report);
@@ -89,13 +99,21 @@ test('a report is never longer than a beat takes, however much there is to tell'
       lastAt: AT,
     })),
     happenings: many.map(() => ({ at: AT, lane: 'out', kind: 'rested', pauseMs: 1, cause: long })),
+    checks: many.map((index) => ({
+      name: `check-${index}`,
+      status: 'degraded',
+      detail: 'Something is wrong.',
+    })),
+    certificateEndsAt: null,
     news: {},
   });
   expect(Buffer.byteLength(json)).toBeLessThanOrEqual(MAX_REPORT_BYTES);
-  const { relays, lanes, denied, happenings } = readReport(json);
+  const { relays, lanes, denied, happenings, checks } = readReport(json);
   expect(relays[0]?.name).toBe('relay-1999');
   expect(lanes[0]).toMatchObject({ lane: 'mx/1999.example.org', lastReply: { text: long.slice(0, 200) } });
-  expect(Math.min(relays.length, lanes.length, denied.length, happenings.length)).toBeGreaterThan(10);
+  expect(
+    Math.min(relays.length, lanes.length, denied.length, happenings.length, checks.length),
+  ).toBeGreaterThan(10);
 });
 
 test.each(['', '{', 'null', '[]', '7', '{"relays":7}', '{"lanes":[{"lane":7}]}', '{"denied":[null]}'])(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { HEALTH_STATUSES, type HealthCheck } from '../../domain/health.ts';
 import { relayOfLane } from '../../domain/lane.ts';
 import type { LaneFigures } from '../../engine/contract.ts';
 import { decodeJson } from '../../lib/decode.ts';
@@ -18,16 +19,21 @@ export interface NodeReport {
   readonly denied: readonly DeniedTally[];
   /** Rests and recoveries of its lanes, the newest first. */
   readonly happenings: readonly LaneHappening[];
+  /** Its checks of health that are not well. */
+  readonly checks: readonly HealthCheck[];
+  /** Wall ms at which its TLS certificate ends; null: it has none. */
+  readonly certificateEndsAt: number | null;
   /** How often the subjects of the dashboard's hints may have changed there, by topic. */
   readonly news: Readonly<Record<string, number>>;
 }
 
 /** Bytes of each part of a report as JSON: together below a beat's limit, 64 KiB. */
-const MAX_BYTES: Readonly<Record<Exclude<keyof NodeReport, 'news'>, number>> = {
+const MAX_BYTES: Readonly<Record<Exclude<keyof NodeReport, 'news' | 'certificateEndsAt'>, number>> = {
   relays: 16 * 1024,
-  lanes: 28 * 1024,
+  lanes: 24 * 1024,
   denied: 9 * 1024,
   happenings: 9 * 1024,
+  checks: 4 * 1024,
 };
 /** Characters of a peer's reply. */
 const MAX_TEXT = 200;
@@ -47,6 +53,8 @@ export function writeReport(facts: NodeReport): string {
     lanes: fitting(toldLanes(facts.lanes).map(laneNote), MAX_BYTES.lanes),
     denied: fitting(facts.denied, MAX_BYTES.denied),
     happenings: fitting(happenings, MAX_BYTES.happenings),
+    checks: fitting(facts.checks, MAX_BYTES.checks),
+    certificateEndsAt: facts.certificateEndsAt,
     news: facts.news,
   });
 }
@@ -89,7 +97,15 @@ function fitting<T>(items: readonly T[], maxBytes: number): T[] {
   return fit;
 }
 
-const NO_REPORT: NodeReport = { relays: [], lanes: [], denied: [], happenings: [], news: {} };
+const NO_REPORT: NodeReport = {
+  relays: [],
+  lanes: [],
+  denied: [],
+  happenings: [],
+  checks: [],
+  certificateEndsAt: null,
+  news: {},
+};
 
 const state = z.enum(['closed', 'open', 'half_open']);
 const count = z.number().min(0);
@@ -126,11 +142,15 @@ const happening = z.object({
   cause: z.string().nullable(),
 });
 
+const check = z.object({ name: z.string(), status: z.enum(HEALTH_STATUSES), detail: z.string() });
+
 /** A list in another version's format is read as empty. */
 const reportSchema = z.object({
   relays: z.array(z.object({ name: z.string(), state, inflight: count, refusal })).catch([]),
   lanes: z.array(lane).catch([]),
   denied: z.array(denied).catch([]),
   happenings: z.array(happening).catch([]),
+  checks: z.array(check).catch([]),
+  certificateEndsAt: z.number().nullable().catch(null),
   news: z.record(z.string(), z.number()).catch({}),
 }) satisfies z.ZodType<NodeReport>;

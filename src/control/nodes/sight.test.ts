@@ -10,6 +10,8 @@ const REPORT: NodeReport = {
   lanes: [],
   denied: [],
   happenings: [],
+  checks: [],
+  certificateEndsAt: null,
   news: {},
 };
 

@@ -1,9 +1,11 @@
 import type { Database, Queries } from '../../postgres/database.ts';
 import type { Accounts, Keyring } from '../accounts.ts';
+import type { Alerts } from '../alerts.ts';
 import type { DmarcReports } from '../dmarc-reports.ts';
 import { forwarding } from '../forwarding.ts';
 import type { Journal } from '../journal.ts';
 import { ACCOUNTS } from '../plain/accounts.ts';
+import { ALERTS } from '../plain/alerts.ts';
 import { DMARC_REPORTS } from '../plain/dmarc-reports.ts';
 import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
@@ -33,6 +35,7 @@ export interface PlainStores {
   readonly suppressions: SuppressionList;
   readonly webhooks: Webhooks;
   readonly templates: Templates;
+  readonly alerts: Alerts;
   readonly requests: RequestLog;
   readonly dmarc: DmarcReports;
 }
@@ -67,6 +70,7 @@ export function plainStores(database: Database): PlainStores {
     suppressions: over(SUPPRESSIONS),
     webhooks: over(WEBHOOKS),
     templates: over(TEMPLATES),
+    alerts: over(ALERTS),
     requests: over(REQUEST_LOG),
     dmarc: over(DMARC_REPORTS),
   };

@@ -1,9 +1,11 @@
 import type { Accounts, Keyring } from '../accounts.ts';
+import type { Alerts } from '../alerts.ts';
 import type { Applying } from '../applying.ts';
 import type { DmarcReports } from '../dmarc-reports.ts';
 import { forwarding, STORE_VERBS, VIEWS } from '../forwarding.ts';
 import type { Journal } from '../journal.ts';
 import { ACCOUNTS } from '../plain/accounts.ts';
+import { ALERTS } from '../plain/alerts.ts';
 import { DMARC_REPORTS } from '../plain/dmarc-reports.ts';
 import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
@@ -35,6 +37,7 @@ export interface WritingStores {
   readonly suppressions: SuppressionList;
   readonly webhooks: Webhooks;
   readonly templates: Templates;
+  readonly alerts: Alerts;
   readonly requests: RequestLog;
   readonly dmarc: DmarcReports;
   /** Writes what a log holds. */
@@ -56,6 +59,7 @@ export function storesOver(call: Call<Verbs>, close: () => Promise<void>): Writi
     suppressions: forwarding<SuppressionList>(SUPPRESSIONS.verbs, call),
     webhooks: forwarding<Webhooks>(WEBHOOKS.verbs, call),
     templates: forwarding<Templates>(TEMPLATES.verbs, call),
+    alerts: forwarding<Alerts>(ALERTS.verbs, call),
     requests: forwarding<RequestLog>(REQUEST_LOG.verbs, call),
     dmarc: forwarding<DmarcReports>(DMARC_REPORTS.verbs, call),
     applying: forwarding<Applying>({ apply: true, logMark: true }, call),

@@ -1,8 +1,10 @@
 import type { Accounts, Keyring } from '../accounts.ts';
+import type { Alerts } from '../alerts.ts';
 import type { DmarcReports } from '../dmarc-reports.ts';
 import { forwarding, type Synchronous } from '../forwarding.ts';
 import type { Journal } from '../journal.ts';
 import { ACCOUNTS } from '../plain/accounts.ts';
+import { ALERTS } from '../plain/alerts.ts';
 import { DMARC_REPORTS } from '../plain/dmarc-reports.ts';
 import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
@@ -29,6 +31,7 @@ export type PlainVerbs = Synchronous<
     SuppressionList &
     Webhooks &
     Templates &
+    Alerts &
     RequestLog &
     DmarcReports
 >;
@@ -56,6 +59,7 @@ export function plainVerbs(db: Driver): PlainVerbs {
     ...verbsOf(SUPPRESSIONS),
     ...verbsOf(WEBHOOKS),
     ...verbsOf(TEMPLATES),
+    ...verbsOf(ALERTS),
     ...verbsOf(REQUEST_LOG),
     ...verbsOf(DMARC_REPORTS),
   };

@@ -107,6 +107,7 @@ export function holdRestored(db: Driver, now: number): number {
     tell.run(now);
     db.exec(HOLD_DELIVERIES);
     db.exec(HOLD_WEBHOOKS);
+    db.exec(FORGET_ALERTS);
     db.exec(FORGET_WORK);
     db.exec('COMMIT');
     return held;
@@ -142,6 +143,9 @@ const HOLD_DELIVERIES = `UPDATE deliveries SET state = 'failed', outcome = 'unkn
 /** What they were told since is not known: who has the receivers enables them again. */
 const HOLD_WEBHOOKS = `UPDATE webhook_endpoints SET health = json_set(health, '$.state', 'disabled',
     '$.reason', 'It came back with a backup; enable it to go on.')`;
+
+/** They were of the server from which the backup came, as it was then. */
+const FORGET_ALERTS = 'DELETE FROM alerts WHERE is_open = 1';
 
 /** The process that worked on it is gone. Fences keep rising. */
 const FORGET_WORK = `

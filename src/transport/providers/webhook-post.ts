@@ -25,6 +25,18 @@ export interface WebhookPostDeps {
   readonly wholeMs?: number;
 }
 
+/** A post to an address that operators chose. */
+export interface OutwardPost {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON. */
+  readonly body: Uint8Array;
+  /** It may lead to private addresses, and be plain HTTP. */
+  readonly allowPrivate: boolean;
+  /** No text may show them. */
+  readonly secrets: readonly string[];
+}
+
 const SECOND = 1000;
 /** Connection and TLS within 10 s. */
 const TIMEOUTS: ProviderTimeouts = {
@@ -46,28 +58,56 @@ export function createWebhookPost(deps: WebhookPostDeps): PostWebhook {
   return async (post, stopping) => {
     const { clock } = deps;
     const at = clock.wall();
-    const startedAt = clock.mono();
-    const base = { at, status: null, answer: '', retryAfterMs: null };
+    const nothing = { at, status: null, answer: '', retryAfterMs: null, durationMs: 0 };
     const secrets = deps.secretsOf(post);
     if (secrets === null)
-      return { ...base, durationMs: 0, error: 'Its secret was sealed with another secret.key; rotate it.' };
-    const exchanged = await within(deps.wholeMs ?? WHOLE_MS, clock, stopping, (signal) =>
-      send(post, secrets, at, deps, signal),
-    );
-    const durationMs = Math.round(clock.mono() - startedAt);
-    return { ...base, ...toldOf(exchanged, at), durationMs };
+      return { ...nothing, error: 'Its secret was sealed with another secret.key; rotate it.' };
+    const { endpoint, id, body } = post;
+    const { url, headers } = endpoint;
+    const signed = { ...headers, ...signatureHeaders(id, secrets, at, body) };
+    const allowPrivate = deps.mayBePrivate(endpoint);
+    return await postOutwards({ url, headers: signed, body, allowPrivate, secrets }, deps, stopping);
+  };
+}
+
+/**
+ * Posts over a connection of its own, to an address that is public unless it may be private. Never rejects; ends soon
+ * after `stopping` aborts.
+ */
+export async function postOutwards(
+  post: OutwardPost,
+  deps: Pick<WebhookPostDeps, 'clock' | 'version' | 'dnsServers' | 'wholeMs'>,
+  stopping: AbortSignal,
+): Promise<WebhookTry> {
+  const { clock } = deps;
+  const at = clock.wall();
+  const startedAt = clock.mono();
+  const exchanged = await within(deps.wholeMs ?? WHOLE_MS, clock, stopping, (signal) =>
+    send(post, deps, signal),
+  );
+  return { at, ...toldOf(exchanged, at), durationMs: Math.round(clock.mono() - startedAt) };
+}
+
+/** The headers of Standard Webhooks, for a message of this id. */
+export function signatureHeaders(
+  id: string,
+  secrets: readonly string[],
+  now: number,
+  body: Uint8Array,
+): Readonly<Record<string, string>> {
+  const seconds = Math.floor(now / SECOND);
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': secrets.map((secret) => signature(secret, id, seconds, body)).join(' '),
   };
 }
 
 async function send(
-  { endpoint, id, body }: WebhookPost,
-  secrets: readonly string[],
-  now: number,
-  { clock, version, mayBePrivate, dnsServers }: WebhookPostDeps,
+  { url, headers, body, allowPrivate, secrets }: OutwardPost,
+  { clock, version, dnsServers }: Pick<WebhookPostDeps, 'clock' | 'version' | 'dnsServers'>,
   signal: AbortSignal,
 ): Promise<Exchanged> {
-  const { url, headers } = endpoint;
-  const allowPrivate = mayBePrivate(endpoint);
   const resolve: Resolve = allowPrivate
     ? systemResolve
     : (host) => publicAddresses(host, dnsServers?.() ?? null);
@@ -80,18 +120,10 @@ async function send(
     secret: () => secrets,
     onStale: () => {},
   });
-  const seconds = Math.floor(now / SECOND);
   const request = {
     method: 'POST',
     url,
-    headers: {
-      ...headers,
-      'content-type': 'application/json',
-      'user-agent': `Waybill/${version}`,
-      'webhook-id': id,
-      'webhook-timestamp': String(seconds),
-      'webhook-signature': secrets.map((secret) => signature(secret, id, seconds, body)).join(' '),
-    },
+    headers: { ...headers, 'content-type': 'application/json', 'user-agent': `Waybill/${version}` },
     body: [body],
   } as const;
   try {

@@ -2,6 +2,7 @@ import { describe } from 'vitest';
 import { acceptContract } from './accept.ts';
 import { accountSessionContract } from './account-sessions.ts';
 import { accountContract } from './accounts.ts';
+import { alertContract } from './alerts.ts';
 import { bouncingContract } from './bouncing.ts';
 import { cancelContract } from './cancel.ts';
 import { capturedContract } from './captured.ts';
@@ -54,6 +55,7 @@ export function storeContract(name: string, open: OpenSubject): void {
     suppressionContract(open);
     webhookContract(open);
     templateContract(open);
+    alertContract(open);
     requestLogContract(open);
     dmarcContract(open);
     accountContract(open);

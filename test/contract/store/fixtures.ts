@@ -8,6 +8,7 @@ import { createIdSource } from '../../../src/lib/id.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
 import type { AcceptDelivery, AcceptRecord } from '../../../src/store/accepting.ts';
 import type { Accounts, Keyring } from '../../../src/store/accounts.ts';
+import type { Alerts } from '../../../src/store/alerts.ts';
 import type { DmarcReports } from '../../../src/store/dmarc-reports.ts';
 import type { Journal } from '../../../src/store/journal.ts';
 import type { BeginAnswer, UnitRef } from '../../../src/store/leased.ts';
@@ -31,6 +32,7 @@ export interface Subject {
   readonly suppressions: SuppressionList;
   readonly webhooks: Webhooks;
   readonly templates: Templates;
+  readonly alerts: Alerts;
   readonly requests: RequestLog;
   readonly dmarc: DmarcReports;
   /** Closes and opens again: what was committed must still be there. */

@@ -1,0 +1,121 @@
+/** Gathers what alerts are measured by: from memory where it is there, and from the store every few minutes. */
+import type { AlertFacts, NodeCheck, RateFacts, TrendFacts } from '../domain/alert-measures.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { HealthReport, NodeStatus, RelayStatus } from '../observe/health-report.ts';
+import type { Figures } from '../store/views.ts';
+import type { Webhooks } from '../store/webhooks.ts';
+import { type RateSources, recentRates } from './rates.ts';
+
+/** Where facts come from. Functions answer at once from memory, unless they return a promise. */
+export interface FactSources extends RateSources {
+  readonly clock: Clock;
+  readonly webhooks: Pick<Webhooks, 'webhookEndpoints'>;
+  /** This node's name. */
+  readonly node: string;
+  readonly health: () => HealthReport;
+  readonly figures: () => Figures | null;
+  /** Each with the figures of all nodes. */
+  readonly allRelays: () => readonly RelayStatus[];
+  readonly nodes: () => readonly NodeStatus[];
+  /** Checks that are not well, as other nodes report them. */
+  readonly othersChecks: () => readonly NodeCheck[];
+  /** When the certificates of nodes end, this one's included. */
+  readonly certificates: () => AlertFacts['certificates'];
+}
+
+/** How often rates are counted. */
+const RATES_MS = 300_000;
+/** How often trends are noted, and how many notes are kept: an hour of them. */
+const NOTE_MS = 60_000;
+const NOTES = 61;
+const HALF_HOUR = 30;
+const TEN_MINUTES = 10;
+const SIXTY_MINUTES = 60;
+
+interface Note {
+  readonly waiting: number;
+  readonly duplicates: number;
+  readonly denied: number;
+}
+
+/** Gathers facts, time after time. */
+export class FactBook {
+  readonly #sources: FactSources;
+  #rates: readonly RateFacts[] = [];
+  #ratedAt = Number.NEGATIVE_INFINITY;
+  /** One a minute, the newest first. */
+  #notes: readonly Note[] = [];
+  #notedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(sources: FactSources) {
+    this.#sources = sources;
+  }
+
+  /** The facts now. Rejects with `StoreError`; not while the database is known not to answer. */
+  async gather(): Promise<AlertFacts> {
+    const { clock, node, webhooks } = this.#sources;
+    const report = this.#sources.health();
+    const checks = report.checks.filter(({ status }) => status !== 'healthy');
+    const databaseWell = !checks.some(({ name }) => name === 'database');
+    if (databaseWell) await this.#count();
+    const stored = databaseWell ? await webhooks.webhookEndpoints() : [];
+    return {
+      now: clock.wall(),
+      node,
+      databaseWell,
+      checks: [...checks.map((check) => ({ node, check })), ...this.#sources.othersChecks()],
+      oldestDueSeconds: report.spool.oldestSeconds,
+      relays: this.#sources.allRelays().map(({ name, state, refusal, quota }) => ({
+        name,
+        rests: state === 'open',
+        cause: refusal,
+        quota: quota === null ? null : { used: quota.used, allowance: quota.allowance },
+      })),
+      certificates: this.#sources.certificates(),
+      disabledWebhooks: stored
+        .filter(({ health }) => health.state === 'disabled')
+        .map(({ endpoint: { id, url }, health: { reason } }) => ({
+          id,
+          host: new URL(url).host,
+          reason: reason ?? '',
+        })),
+      missingNodes: this.#sources.nodes().flatMap(({ name, missing }) => (missing ? [name] : [])),
+      rates: this.#rates,
+      trend: this.#trend(),
+    };
+  }
+
+  async #count(): Promise<void> {
+    const { clock } = this.#sources;
+    if (clock.mono() - this.#ratedAt < RATES_MS) return;
+    this.#rates = await recentRates(this.#sources, clock.wall());
+    this.#ratedAt = clock.mono();
+  }
+
+  #trend(): TrendFacts {
+    const figures = this.#sources.figures();
+    const now = this.#sources.clock.mono();
+    if (figures !== null && now - this.#notedAt >= NOTE_MS) {
+      const { spool, possibleDuplicates: duplicates, today } = figures;
+      this.#notes = [{ waiting: spool.incoming, duplicates, denied: today.denied }, ...this.#notes].slice(
+        0,
+        NOTES,
+      );
+      this.#notedAt = now;
+    }
+    const [newest] = this.#notes;
+    const since = (minutes: number, read: (note: Note) => number) => {
+      const before = this.#notes[minutes] ?? null;
+      return before === null || newest === undefined ? null : read(newest) - read(before);
+    };
+    // The count of refusals begins anew each day.
+    const denied = since(TEN_MINUTES, (note) => note.denied);
+    return {
+      waiting: newest?.waiting ?? 0,
+      grown: since(HALF_HOUR, (note) => note.waiting),
+      // Within the first hour, since the start of the watch.
+      duplicates: since(Math.min(SIXTY_MINUTES, this.#notes.length - 1), (note) => note.duplicates),
+      refusals: denied === null ? null : Math.max(0, denied) / (TEN_MINUTES * 60),
+    };
+  }
+}

@@ -1,0 +1,69 @@
+import { FactBook } from '../alerts/facts.ts';
+import { AlertWatch } from '../alerts/watch.ts';
+import { serverName } from '../config/names.ts';
+import { channelTell } from '../control/alert-telling.ts';
+import { relaysOfAll } from '../control/nodes/figures.ts';
+import { INBOX } from '../domain/relay.ts';
+import { createIdSource } from '../lib/id.ts';
+import type { Certificate } from '../tls/certificate.ts';
+import type { ListenerParts } from './listener-parts.ts';
+import type { Observation } from './observation.ts';
+import { relayStates } from './relays.ts';
+
+/** Watches for alerts until the service stops. Never rejects. */
+export function watchAlerts(
+  parts: ListenerParts,
+  { health }: Pick<Observation, 'health'>,
+  certificate: Certificate | null,
+): Promise<void> {
+  const { storage, live, engine, nodes, events, clock, random, version, node, signal } = parts;
+  const allRelays = () => relaysOfAll(relayStates(engine.relays, clock), nodes.reports());
+  const nameOf = (id: string) => nodes.nodes().find((one) => one.id === id)?.name ?? id;
+  const facts = new FactBook({
+    clock,
+    views: storage.views,
+    webhooks: storage.webhooks,
+    node: nameOf(node),
+    health: () => health.report(),
+    figures: () => health.snapshot().figures,
+    allRelays,
+    relays: () => live.config.relays.flatMap(({ name }) => (name === INBOX ? [] : [name])),
+    knowsDelivered: () => live.config.events.keep === 'all',
+    nodes: () => nodes.nodes(),
+    othersChecks: () =>
+      nodes.reports().flatMap(({ node: id, checks }) =>
+        // What concerns all of them is known here, too.
+        checks.filter(({ name }) => OF_ONE_NODE.includes(name)).map((check) => ({ node: nameOf(id), check })),
+      ),
+    certificates: () =>
+      [
+        { node: nameOf(node), endsAt: certificate?.expiresAt ?? null },
+        ...nodes.reports().map((told) => ({ node: nameOf(told.node), endsAt: told.certificateEndsAt })),
+      ].flatMap(({ endsAt, ...of }) => (endsAt === null ? [] : [{ ...of, endsAt }])),
+  });
+  const tell = channelTell({
+    clock,
+    random,
+    version,
+    intake: engine.intake,
+    resolution: () => live.loaded,
+    relays: allRelays,
+  });
+  const watch = new AlertWatch({
+    alerts: storage.alerts,
+    clock,
+    events,
+    gather: () => facts.gather(),
+    tell,
+    server: () => serverName(live.config),
+    newId: createIdSource(clock, random, 'alr_'),
+    isFirst: () => engine.isFirst(),
+    keepDays: () => live.config.retention.activityDays,
+    fault: (code, error) =>
+      events.emit({ type: 'fault', code, message: error instanceof Error ? error.message : String(error) }),
+  });
+  return watch.run(signal);
+}
+
+/** The checks of health that each node has of its own. */
+const OF_ONE_NODE: readonly string[] = ['disk', 'ports', 'room', 'intake', 'configuration'];
