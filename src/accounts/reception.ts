@@ -58,7 +58,15 @@ export interface Reception {
 
 /** An event to record. */
 export interface AccountEvent {
-  readonly action: 'signIn' | 'signOut' | 'setUp' | 'allowHost' | 'changePassword' | 'changeSecondFactor';
+  readonly action:
+    | 'signIn'
+    | 'signOut'
+    | 'setUp'
+    | 'allowHost'
+    | 'changePassword'
+    | 'changeSecondFactor'
+    | 'addPasskey'
+    | 'removePasskey';
   readonly user: string;
   /** The object, if it is not the user. */
   readonly subject?: string;
@@ -215,6 +223,10 @@ export class AccountRefusal extends Error {
  * - `sign_in_busy`: too many passwords are being checked; shortly.
  * - `second_factor_unreadable`: the key that opens it is missing.
  * - `second_factor_missing`: there is none to confirm or to remove.
+ * - `passkey_refused`: the passkey signs nobody in here, or its answer came too late.
+ * - `passkey_unfit`: it cannot be added.
+ * - `passkey_missing`: the user has no such passkey.
+ * - `secrets_unreadable`: the key for secrets is missing.
  */
 export type RefusalCode =
   | 'sign_in_refused'
@@ -228,7 +240,11 @@ export type RefusalCode =
   | 'sign_in_slowed'
   | 'sign_in_busy'
   | 'second_factor_unreadable'
-  | 'second_factor_missing';
+  | 'second_factor_missing'
+  | 'passkey_refused'
+  | 'passkey_unfit'
+  | 'passkey_missing'
+  | 'secrets_unreadable';
 
 /** The refusal without a fully signed-in session. */
 export function signedOut(): AccountRefusal {

@@ -41,13 +41,35 @@ export async function logIn(
     },
   );
   if (user === null) throw wrongName();
-  if (user.disabled)
-    throw new AccountRefusal('user_disabled', 'This user is disabled. An administrator can change that.');
+  refuseDisabled(user);
   const stage = user.secondFactor === null ? 'full' : 'second_factor';
   const opened = await reception.sessions.open(user, stage, visit, replaced(before));
   if (opened === null) throw wrongName();
   if (stage === 'full') await reception.note({ action: 'signIn', user: user.name }, visit);
   return opened;
+}
+
+/**
+ * Opens the session of a user who has proven everything in another way than by a password. `before`: as for {@link
+ * logIn}. `by` is for the activity. Rejects as {@link logIn}.
+ */
+export async function openFull(
+  reception: Reception,
+  user: User,
+  visit: Visit,
+  before: string | null,
+  by: string,
+): Promise<Opened> {
+  refuseDisabled(user);
+  const opened = await reception.sessions.open(user, 'full', visit, replaced(before));
+  if (opened === null) throw signedOut();
+  await reception.note({ action: 'signIn', user: user.name, detail: { by } }, visit);
+  return opened;
+}
+
+function refuseDisabled({ disabled }: User): void {
+  if (disabled)
+    throw new AccountRefusal('user_disabled', 'This user is disabled. An administrator can change that.');
 }
 
 /** Completes a sign-in by a code of the second factor, or a recovery code. Rejects as {@link logIn}. */

@@ -198,6 +198,7 @@ function dashboardVisitors(parts: Parts, bound: BoundPorts): Visitors {
       const users = await reception.accounts.users(reception.clock.wall());
       return users.some(({ passwordHash }) => passwordHash !== null);
     }),
+    hasPasskey: (host) => reception.accounts.hasPasskey(host),
     allowHost: (host) => allowHost(host, parts),
   });
 }

@@ -90,6 +90,7 @@ function residentSince(now: number): Found {
       lastSignInAt: null,
       secondFactor: null,
       recoveryCodesLeft: 0,
+      passkeys: 0,
       sessions: 1,
     },
     session: {

@@ -18,9 +18,14 @@ const WHO = 'user (default: the administrator, if there is only one)';
 /** `waybill admin …`: ways into the dashboard for the owner of the data directory. */
 export function adminCommand(context: Context): Command {
   const admin = new Command('admin').description(
-    'set-up links, passwords and second factors of dashboard users, for the owner of the data directory',
+    'set-up links, passwords, second factors and passkeys of dashboard users, for the owner of the data directory',
   );
-  const order = [resetPasswordCommand(context), 'setup-link', resetSecondFactorCommand(context)];
+  const order = [
+    resetPasswordCommand(context),
+    'setup-link',
+    resetSecondFactorCommand(context),
+    'remove-passkeys',
+  ];
   for (const child of operationCommands(context, { name: 'admin', order })) admin.addCommand(child);
   return admin;
 }
@@ -88,12 +93,15 @@ async function readPassword(
   throw new Exit(1, 'The two do not match. Nothing was done.');
 }
 
-function passwordSet({ name, role, disabled, secondFactor }: UserView): string {
+function passwordSet({ name, role, disabled, secondFactor, passkeys }: UserView): string {
   const notes = [
     `The password of ${name} (${role}) is set; earlier sessions have ended.`,
     ...(disabled ? [`${name} is disabled, and cannot sign in until an administrator changes that.`] : []),
     ...(secondFactor
       ? [`A code is still required. To remove it: waybill admin reset-second-factor ${name}`]
+      : []),
+    ...(passkeys > 0
+      ? [`Passkeys still sign in (${passkeys}). To remove them: waybill admin remove-passkeys ${name}`]
       : []),
   ];
   return notes.join('\n');

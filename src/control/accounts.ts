@@ -42,6 +42,12 @@ export function accountOperations(deps: Deps): AccountOperations {
       sessions.refresh();
       return userView(await findUser(name, reception));
     },
+    removePasskeys: async ({ name }) => {
+      await findUser(name, reception);
+      await accounts.removePasskeys(name);
+      sessions.refresh();
+      return userView(await findUser(name, reception));
+    },
     sessions: async ({ name }) => {
       if (name !== null) await findUser(name, reception);
       return (await sessions.list(name)).map(sessionRow);
@@ -173,6 +179,7 @@ function userView(user: User): UserView {
     sessions: user.sessions,
     hasPassword: user.passwordHash !== null,
     secondFactor: user.secondFactor !== null,
+    passkeys: user.passkeys,
     createdAt: formatTimestamp(user.createdAt),
     lastSignInAt: user.lastSignInAt === null ? null : formatTimestamp(user.lastSignInAt),
   };

@@ -124,6 +124,8 @@ const OTHER_ACTS: ReadonlyMap<string, string> = new Map([
   ['signInFailed', 'Failed to sign in'],
   ['secondFactorAsked', 'Gave the password, and was asked for a code'],
   ['signOut', 'Signed out'],
+  ['addPasskey', 'Added a passkey'],
+  ['removePasskey', 'Removed a passkey'],
   ['allowHost', 'Added a host name through the first set-up link'],
   ['retention', 'Removed data past its retention'],
   ['compaction', 'Compacted the spool'],

@@ -1,3 +1,7 @@
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+} from '@simplewebauthn/server';
 import { z } from 'zod';
 import { MAX_PASSWORD, type Role } from '../domain/account.ts';
 import { userName } from '../operations/accounts.ts';
@@ -13,7 +17,11 @@ import type { ResultOf } from '../operations/table.ts';
 export type SessionView =
   /** Nobody has claimed the dashboard yet: the set-up link is needed. */
   | { readonly state: 'setup' }
-  | { readonly state: 'anonymous' }
+  | {
+      readonly state: 'anonymous';
+      /** Somebody has a passkey for this host name. */
+      readonly passkeys: boolean;
+    }
   /** The password was right; a code of the second factor is needed. */
   | { readonly state: 'second_factor' }
   | {
@@ -37,6 +45,7 @@ export interface SessionUser {
   readonly role: Role;
   readonly secondFactor: boolean;
   readonly recoveryCodesLeft: number;
+  readonly passkeys: number;
   /** The id of the current session. */
   readonly session: string;
 }
@@ -55,6 +64,22 @@ const token = z.string().max(100);
 const code = z.string().max(50);
 const nothing = z.strictObject({});
 
+/** Bytes as WebAuthn's JSON has them; the largest are public keys and attestations. */
+const base64url = z
+  .string()
+  .max(8192)
+  .regex(/^[A-Za-z0-9_-]*$/);
+/** At most 1023 bytes. */
+const credentialId = base64url.min(1).max(1364);
+/** What was begun, sealed by the server. */
+const begun = z.string().max(1024);
+/** Of both answers of an authenticator. Browsers may add members, which are not read. */
+const credential = {
+  id: credentialId,
+  rawId: credentialId,
+  type: z.literal('public-key'),
+};
+
 /** The request of each `POST /api/session/<name>`. A refusal is a problem (RFC 9457). */
 export const SESSION_REQUESTS = {
   /** Uses the token of a set-up link: chooses a password (and, the very first time, a name), and signs in. */
@@ -70,6 +95,34 @@ export const SESSION_REQUESTS = {
   totp_begin: z.strictObject({ password }),
   totp_confirm: z.strictObject({ code }),
   totp_remove: z.strictObject({ password }),
+  /** Begins a sign-in with a passkey. */
+  passkey_begin: nothing,
+  /** Signs in with a passkey. */
+  passkey: z.strictObject({
+    begun,
+    response: z.object({
+      ...credential,
+      response: z.object({
+        clientDataJSON: base64url,
+        authenticatorData: base64url,
+        signature: base64url,
+        userHandle: base64url,
+      }),
+    }),
+  }),
+  /** The user's passkeys, oldest first. */
+  passkeys: nothing,
+  /** Begins to add a passkey. */
+  passkey_add_begin: z.strictObject({ password }),
+  passkey_add: z.strictObject({
+    begun,
+    label: z.string().trim().min(1).max(60),
+    response: z.object({
+      ...credential,
+      response: z.object({ clientDataJSON: base64url, attestationObject: base64url }),
+    }),
+  }),
+  passkey_remove: z.strictObject({ id: credentialId, password }),
   /** The user's own sessions, for every role; the most recently used first. */
   sessions: nothing,
   /** Ends one of them; 0 if it has ended already, or is another user's. */
@@ -86,9 +139,28 @@ interface OtherAnswers {
   readonly totp_begin: { readonly secret: string; readonly url: string; readonly qr: readonly string[] };
   /** Shown once. */
   readonly totp_confirm: { readonly recoveryCodes: readonly string[] };
+  readonly passkey_begin: Begun<PublicKeyCredentialRequestOptionsJSON>;
+  readonly passkeys: readonly PasskeyRow[];
+  readonly passkey_add_begin: Begun<PublicKeyCredentialCreationOptionsJSON>;
   readonly sessions: ResultOf<'sessions'>;
   readonly end_session: { readonly ended: number };
   readonly sign_out_others: { readonly ended: number };
+}
+
+/** A request for the browser's authenticators (WebAuthn, as JSON); `begun` is to be returned with the answer. */
+interface Begun<Options> {
+  readonly options: Options;
+  readonly begun: string;
+}
+
+/** A passkey as its owner sees it. Times are RFC 3339. */
+export interface PasskeyRow {
+  readonly id: string;
+  readonly label: string;
+  /** The host name that it signs in to. */
+  readonly host: string;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
 }
 
 export type CallName = keyof typeof SESSION_REQUESTS;

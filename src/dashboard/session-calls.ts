@@ -1,3 +1,12 @@
+import {
+  addPasskey,
+  beginPasskey,
+  beginPasskeySignIn,
+  canHavePasskeys,
+  type Place,
+  passkeySignIn,
+  removePasskey,
+} from '../accounts/passkeys.ts';
 import { type Reception, signedOut } from '../accounts/reception.ts';
 import { giveUpFactor, offerFactor, takeUpFactor } from '../accounts/second-factor.ts';
 import type { Found, Opened, Visit } from '../accounts/sessions.ts';
@@ -25,8 +34,8 @@ import {
 /** The caller. */
 export interface Caller {
   readonly visit: Visit;
-  /** The host name that the browser used. */
-  readonly host: string;
+  /** The address of the page that asks. */
+  readonly place: Place;
   /** The presented token, valid or not. */
   readonly token: string | null;
   /** The caller's session, if valid. */
@@ -65,7 +74,7 @@ export const CALLS: Calls = {
     if (link === null) throw linkRefused();
     return answer({ name: link.user, expiresAt: formatTimestamp(link.expiresAt) });
   },
-  setup: async (request, { visit, token, host }, { reception, allowHost }) => {
+  setup: async (request, { visit, token, place: { host } }, { reception, allowHost }) => {
     const { opened, isFirst } = await setUp(reception, request, visit, token);
     // Only then: a later link makes no administrator, and must not let its holder choose an allowed host name.
     if (isFirst && (await allowHost(host)))
@@ -99,6 +108,39 @@ export const CALLS: Calls = {
     const found = signedIn(caller);
     await confirmPassword(reception, found.user, password, caller.visit);
     await giveUpFactor(reception, found, caller.visit);
+    return { kind: 'same' };
+  },
+  passkey_begin: async (_request, { place }, { reception }) =>
+    answer(await beginPasskeySignIn(reception, place)),
+  passkey: async (request, { visit, token, place }, { reception }) => ({
+    kind: 'opened',
+    opened: await passkeySignIn(reception, place, request, visit, token),
+  }),
+  passkeys: async (_request, caller, { reception }) => {
+    const passkeys = await reception.accounts.passkeys(signedIn(caller).user.name);
+    return answer(
+      passkeys.map(({ id, label, host, createdAt, lastUsedAt }) => ({
+        id,
+        label,
+        host,
+        createdAt: formatTimestamp(createdAt),
+        lastUsedAt: lastUsedAt === null ? null : formatTimestamp(lastUsedAt),
+      })),
+    );
+  },
+  passkey_add_begin: async ({ password }, caller, { reception }) => {
+    const found = signedIn(caller);
+    await confirmPassword(reception, found.user, password, caller.visit);
+    return answer(await beginPasskey(reception, caller.place, found));
+  },
+  passkey_add: async (request, caller, { reception }) => {
+    await addPasskey(reception, caller.place, signedIn(caller), request, caller.visit);
+    return { kind: 'same' };
+  },
+  passkey_remove: async ({ id, password }, caller, { reception }) => {
+    const { user } = signedIn(caller);
+    await confirmPassword(reception, user, password, caller.visit);
+    await removePasskey(reception, user, id, caller.visit);
     return { kind: 'same' };
   },
   sessions: async (_request, caller, { reception }) => {
@@ -190,6 +232,8 @@ export interface Surroundings {
   readonly firstSteps: FirstStepsBook;
   /** Whether anybody has chosen a password yet. */
   readonly isClaimed: () => Promise<boolean>;
+  /** Whether anybody has a passkey for this host name. */
+  readonly hasPasskey: (host: string) => Promise<boolean>;
 }
 
 /** See {@link Surroundings.pointers}. */
@@ -210,8 +254,11 @@ export async function sessionView(
   host: string,
   surroundings: Surroundings,
 ): Promise<SessionView> {
-  const { version, resident, idleMs, pointers, firstSteps, isClaimed } = surroundings;
-  if (found === null) return { state: (await isClaimed()) ? 'anonymous' : 'setup' };
+  const { version, resident, idleMs, pointers, firstSteps, isClaimed, hasPasskey } = surroundings;
+  if (found === null)
+    return (await isClaimed())
+      ? { state: 'anonymous', passkeys: canHavePasskeys(host) && (await hasPasskey(host)) }
+      : { state: 'setup' };
   if (found.session.stage === 'second_factor') return { state: 'second_factor' };
   return {
     state: 'signed_in',
@@ -225,6 +272,13 @@ export async function sessionView(
 }
 
 function userView({ user, session }: Found): SessionUser {
-  const { name, role, secondFactor, recoveryCodesLeft } = user;
-  return { name, role, secondFactor: secondFactor !== null, recoveryCodesLeft, session: session.id };
+  const { name, role, secondFactor, recoveryCodesLeft, passkeys } = user;
+  return {
+    name,
+    role,
+    secondFactor: secondFactor !== null,
+    recoveryCodesLeft,
+    passkeys,
+    session: session.id,
+  };
 }

@@ -1,3 +1,4 @@
+import type { Place } from '../accounts/passkeys.ts';
 import { AccountRefusal, type Reception, type RefusalCode } from '../accounts/reception.ts';
 import type { Found, Visit } from '../accounts/sessions.ts';
 import type { Actor } from '../control/door.ts';
@@ -63,6 +64,10 @@ const STATUSES: Readonly<Record<RefusalCode, number>> = {
   sign_in_busy: 503,
   second_factor_unreadable: 503,
   second_factor_missing: 409,
+  passkey_refused: 401,
+  passkey_unfit: 409,
+  passkey_missing: 409,
+  secrets_unreadable: 503,
 };
 
 /** The users of the dashboard, by the session in a cookie. */
@@ -86,7 +91,7 @@ export function createVisitors(options: VisitorsOptions): Visitors {
     const body = await readJson(exchange, MAX_REQUEST_BYTES, budget.share(sourceGroup(visit.sourceAddress)));
     const request = readRequest(name, body);
     const token = cookie.read(exchange);
-    const caller: Caller = { visit, token, host: hostOf(exchange), found: await findOf(exchange, token) };
+    const caller: Caller = { visit, token, place: placeOf(exchange), found: await findOf(exchange, token) };
     // Sound because name and request belong together, which the table's type cannot express.
     const call = CALLS[name] as (
       request: SessionCalls[Name]['request'],
@@ -133,6 +138,15 @@ function isUse({ headers, path }: Exchange): boolean {
 /** The host name that the browser used, without a port; the routes have checked it. */
 function hostOf({ headers }: Exchange): string {
   return (headers.host ?? '').toLowerCase().replace(/:\d{1,5}$/, '');
+}
+
+/** The address of the page, as its browser signs it: without the default port. */
+function placeOf(exchange: Exchange): Place {
+  const host = (exchange.headers.host ?? '').toLowerCase();
+  return {
+    host: hostOf(exchange),
+    origin: new URL(`${exchange.secure ? 'https' : 'http'}://${host}`).origin,
+  };
 }
 
 async function asProblems<T>(done: Promise<T>): Promise<T> {

@@ -25,6 +25,7 @@ export interface User {
   /** The sealed secret of the second factor; null without one. */
   readonly secondFactor: string | null;
   readonly recoveryCodesLeft: number;
+  readonly passkeys: number;
   /** Number of sessions that have not expired. */
   readonly sessions: number;
 }
@@ -52,6 +53,23 @@ export interface Session {
   readonly agent: string;
   /** A sealed second factor to be confirmed. */
   readonly offered: string | null;
+}
+
+/** A user's key pair (WebAuthn), of which only the public half is known here. Times are wall ms. */
+export interface Passkey {
+  /** The credential's id, base64url. */
+  readonly id: string;
+  readonly user: string;
+  /** The host name that it signs in to: browsers offer it nowhere else. */
+  readonly host: string;
+  /** The public key (COSE), base64url. */
+  readonly publicKey: string;
+  /** How often it has signed, by its own count; 0 if it does not count. */
+  readonly counter: number;
+  /** What its owner calls it. */
+  readonly label: string;
+  readonly createdAt: number;
+  readonly lastUsedAt: number | null;
 }
 
 /** Fewest characters of a password. */

@@ -22,6 +22,8 @@ const userView = () =>
     /** False until they chose a password. */
     hasPassword: z.boolean(),
     secondFactor: z.boolean(),
+    /** How many. */
+    passkeys: z.number(),
     createdAt: z.string(),
     lastSignInAt: z.string().nullable(),
     sessions: z.number(),
@@ -164,6 +166,26 @@ export const ACCOUNT_OPERATIONS = {
     access: changes({ words: 'Took a second factor away', subject: 'name', look: USER, touches: ['users'] }),
     request: userRequest,
     result: userView,
+  }),
+  removePasskeys: operation({
+    meaning: "Removes a user's passkeys, such as those on a device that was lost.",
+    access: changes({
+      words: 'Removed the passkeys of a user',
+      subject: 'name',
+      look: USER,
+      touches: ['users'],
+    }),
+    request: userRequest,
+    result: userView,
+    commands: [
+      {
+        words: 'admin remove-passkeys',
+        summary: "remove a user's passkeys, such as those on a device that was lost",
+        examples: ['waybill admin remove-passkeys ann'],
+        takes: { name: text('<name>', 'user') },
+        prints: ({ name }) => `${name} has no passkeys any more, and signs in by password.`,
+      },
+    ],
   }),
   sessions: operation({
     meaning: 'Open sessions of one user or (null) of all, the most recently used first.',

@@ -1,4 +1,4 @@
-import type { Role, Session, User } from '../domain/account.ts';
+import type { Passkey, Role, Session, User } from '../domain/account.ts';
 import type { ApiKey } from '../domain/key.ts';
 
 /**
@@ -45,6 +45,21 @@ export interface Accounts {
   /** Marks a recovery code as used. False: unknown, or used before. */
   spendRecoveryCode(name: string, hash: string): Promise<boolean>;
 
+  /** A user's passkeys, oldest first. */
+  passkeys(name: string): Promise<Passkey[]>;
+  /** The passkey with this id; null if there is none. */
+  passkey(id: string): Promise<Passkey | null>;
+  /** Whether anybody has a passkey for this host name. */
+  hasPasskey(host: string): Promise<boolean>;
+  /** Adds a passkey. `taken`: it is somebody's already; `full`: the user has {@link MAX_PASSKEYS}; `gone`: no such user. */
+  addPasskey(passkey: Passkey): Promise<'added' | 'taken' | 'full' | 'gone'>;
+  /** Removes one of a user's passkeys. Returns it as it was; null if the user has no such passkey. */
+  removePasskey(name: string, id: string): Promise<Passkey | null>;
+  /** Removes a user's passkeys. Returns how many. */
+  removePasskeys(name: string): Promise<number>;
+  /** Records a use of a passkey and spends its challenge. False: the challenge was spent before, or the passkey is gone. */
+  recordPasskeyUse(id: string, use: PasskeyUse): Promise<boolean>;
+
   /**
    * Adds a session, replacing another one. Of the user's sessions of the same stage, those beyond `limit` end, the
    * least recently used first: a session that awaits a second factor never ends a complete one. `stale`: the user is
@@ -77,6 +92,8 @@ export interface Accounts {
 
 /** Most users. */
 export const MAX_USERS = 500;
+/** Most passkeys of a user. */
+export const MAX_PASSKEYS = 20;
 /** Most sessions in a list. */
 export const MAX_LISTED = 1000;
 
@@ -138,6 +155,22 @@ interface NewSecondFactor {
   /** The time step of the code that confirmed it, which is used now. */
   readonly step: number;
   readonly recoveryHashes: readonly string[];
+}
+
+/** See {@link Accounts.recordPasskeyUse}. */
+interface PasskeyUse {
+  /** Its own count now. */
+  readonly counter: number;
+  readonly now: number;
+  readonly challenge: Challenge;
+}
+
+/** A challenge, which is answered once. */
+export interface Challenge {
+  /** SHA-256, hex. */
+  readonly hash: string;
+  /** From then on no answer counts, so that it need not be remembered. */
+  readonly expiresAt: number;
 }
 
 /** See {@link Accounts.addSession}. */

@@ -114,9 +114,15 @@ export const PERSONAL_DATA: Readonly<Record<string, TableData>> = {
   },
   users: {
     key: 'name',
-    configuration: 'name',
+    configuration: 'name issuer subject',
     nothing: 'role disabled created_at password last_sign_in_at second_factor last_step',
   },
+  passkeys: {
+    key: 'id',
+    configuration: 'user_name host label',
+    nothing: 'id public_key counter created_at last_used_at',
+  },
+  spent_challenges: { key: 'hash', nothing: 'hash expires_at' },
   recovery_codes: { key: 'user_name hash', configuration: 'user_name', nothing: 'hash' },
   sessions: {
     key: 'hash',

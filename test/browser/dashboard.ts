@@ -67,6 +67,11 @@ export class Dashboard {
     }
   }
 
+  /** The same by a name: an address has no passkeys. */
+  get namedUrl(): string {
+    return `https://localhost:${this.server.runtime.webui}`;
+  }
+
   get url(): string {
     return `https://127.0.0.1:${this.server.runtime.webui}`;
   }
@@ -143,7 +148,8 @@ export class Dashboard {
   async #watch(context: BrowserContext): Promise<void> {
     context.on('request', (request) => {
       const url = request.url();
-      if (!url.startsWith(`${this.url}/`) && !/^(data|blob|about):/.test(url)) this.strays.add(url);
+      const isOurs = [this.url, this.namedUrl].some((own) => url.startsWith(`${own}/`));
+      if (!isOurs && !/^(data|blob|about):/.test(url)) this.strays.add(url);
     });
     context.on('requestfailed', (request) => {
       if (request.failure()?.errorText === 'csp') this.strays.delete(request.url());

@@ -197,7 +197,10 @@ export const LAWS: Readonly<Record<string, Law>> = {
     ],
     packages: /^node:/,
   },
-  accounts: { rooms: ['domain', 'lib', 'store'], packages: /^(node:.*|lean-qr)$/ },
+  accounts: {
+    rooms: ['domain', 'lib', 'store'],
+    packages: /^(node:.*|lean-qr|zod|@simplewebauthn\/server)$/,
+  },
   // The operations, and who may ask for them, are its contract; who does them is not its business.
   dashboard: {
     rooms: [
@@ -211,7 +214,7 @@ export const LAWS: Readonly<Record<string, Law>> = {
       'control/door.ts',
       'accounts',
     ],
-    packages: /^(node:.*|zod)$/,
+    packages: /^(node:.*|zod|@simplewebauthn\/server)$/,
   },
 };
 

@@ -1,5 +1,13 @@
-import type { Role, Session, User } from '../../domain/account.ts';
-import { type Accounts, MAX_LISTED, MAX_USERS, type SetupLink, type UserAnswer } from '../accounts.ts';
+import type { Passkey, Role, Session, User } from '../../domain/account.ts';
+import {
+  type Accounts,
+  type Challenge,
+  MAX_LISTED,
+  MAX_PASSKEYS,
+  MAX_USERS,
+  type SetupLink,
+  type UserAnswer,
+} from '../accounts.ts';
 import { among, Columns, type Flag, OF_USER, onPostgres, type Sql, sql } from './sql.ts';
 import { alone, rows, run, type Subject, send, type Work } from './work.ts';
 
@@ -25,6 +33,17 @@ const SESSION = new Columns<Session>({
   offered: sql`offered`,
 });
 
+const PASSKEY = new Columns<Passkey>({
+  id: sql`id`,
+  user: OF_USER,
+  host: sql`host`,
+  publicKey: sql`public_key`,
+  counter: sql`counter`,
+  label: sql`label`,
+  createdAt: sql`created_at`,
+  lastUsedAt: sql`last_used_at`,
+});
+
 const NOT_FOUND: UserAnswer = { kind: 'not_found' };
 
 /** Skips rows that others have locked, and waits for nobody. */
@@ -38,6 +57,9 @@ export const ACCOUNTS: Subject<Accounts> = {
     link: 'statement',
     session: 'snapshot',
     sessions: 'statement',
+    passkeys: 'statement',
+    passkey: 'statement',
+    hasPasskey: 'statement',
   },
   verbs: {
     users: (now) => usersAt(now, sql`ORDER BY name`),
@@ -63,6 +85,7 @@ export const ACCOUNTS: Subject<Accounts> = {
       if (yield* isLastAdmin(name)) return { kind: 'last_admin' };
       const ended = yield* shutOut(name);
       yield* removeCodesOf(name);
+      yield* removePasskeysOf(name);
       yield* send`DELETE FROM users WHERE name = ${name}`;
       return { kind: 'done', ended };
     },
@@ -123,6 +146,38 @@ export const ACCOUNTS: Subject<Accounts> = {
     },
     *spendRecoveryCode(name, hash) {
       return (yield* run`DELETE FROM recovery_codes WHERE ${OF_USER} = ${name} AND hash = ${hash}`) === 1;
+    },
+
+    passkeys: (name) => rows<Passkey>`SELECT ${PASSKEY.selected} FROM passkeys
+      WHERE ${OF_USER} = ${name} ORDER BY created_at, id`,
+    *passkey(id) {
+      const [passkey] = yield* rows<Passkey>`SELECT ${PASSKEY.selected} FROM passkeys WHERE id = ${id}`;
+      return passkey ?? null;
+    },
+    *hasPasskey(host) {
+      return (yield* rows`SELECT id FROM passkeys WHERE host = ${host} LIMIT 1`).length > 0;
+    },
+    *addPasskey(passkey) {
+      // So that nobody has more than the limit, and nobody who is gone has any.
+      if ((yield* lockUser(passkey.user)) === undefined) return 'gone';
+      const [row] = yield* rows<{ count: number }>`
+        SELECT count(*) AS count FROM passkeys WHERE ${OF_USER} = ${passkey.user}`;
+      if ((row?.count ?? 0) >= MAX_PASSKEYS) return 'full';
+      const added = yield* run`INSERT INTO passkeys (${PASSKEY.names}) VALUES (${PASSKEY.values(passkey)})
+        ON CONFLICT (id) DO NOTHING`;
+      return added === 1 ? 'added' : 'taken';
+    },
+    *removePasskey(name, id) {
+      const [removed] = yield* rows<Passkey>`DELETE FROM passkeys
+        WHERE ${OF_USER} = ${name} AND id = ${id} RETURNING ${PASSKEY.selected}`;
+      return removed ?? null;
+    },
+    removePasskeys: (name) => removePasskeysOf(name),
+    *recordPasskeyUse(id, { counter, now, challenge }) {
+      if (!(yield* spend(challenge, now))) return false;
+      const used =
+        yield* run`UPDATE passkeys SET counter = ${counter}, last_used_at = ${now} WHERE id = ${id}`;
+      return used === 1;
     },
 
     *addSession(session, { passwordHash, limit, replaces }) {
@@ -209,7 +264,8 @@ function* usersAt(now: number, which: Sql): Work<User[]> {
       last_sign_in_at AS "lastSignInAt", second_factor AS "secondFactor",
       (SELECT count(*) FROM recovery_codes WHERE ${OF_USER} = name) AS "recoveryCodesLeft",
       (SELECT count(*) FROM sessions
-       WHERE ${OF_USER} = name AND stage = 'full' AND expires_at > ${now}) AS sessions
+       WHERE ${OF_USER} = name AND stage = 'full' AND expires_at > ${now}) AS sessions,
+      (SELECT count(*) FROM passkeys WHERE ${OF_USER} = name) AS passkeys
     FROM users ${which}`;
   return found.map((row) => ({ ...row, disabled: Boolean(row.disabled) }));
 }
@@ -273,6 +329,18 @@ function removeLinksOf(user: string | null): Work<void> {
 
 function removeCodesOf(name: string): Work<void> {
   return send`DELETE FROM recovery_codes WHERE ${OF_USER} = ${name}`;
+}
+
+function removePasskeysOf(user: string): Work<number> {
+  return run`DELETE FROM passkeys WHERE ${OF_USER} = ${user}`;
+}
+
+/** Marks a challenge as answered; false if it was. Forgets those that count no more. */
+function* spend({ hash, expiresAt }: Challenge, now: number): Work<boolean> {
+  yield* send`DELETE FROM spent_challenges WHERE expires_at <= ${now}`;
+  const spent = yield* run`INSERT INTO spent_challenges (hash, expires_at) VALUES (${hash}, ${expiresAt})
+    ON CONFLICT (hash) DO NOTHING`;
+  return spent === 1;
 }
 
 /** Ends a user's sessions, except one (by id). Returns the ids of those ended. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Session } from '../../../src/domain/account.ts';
-import { type Accounts, MAX_USERS } from '../../../src/store/accounts.ts';
+import type { Passkey, Session } from '../../../src/domain/account.ts';
+import { type Accounts, MAX_PASSKEYS, MAX_USERS } from '../../../src/store/accounts.ts';
 import { HOUR, type OpenSubject, type Subject, T0 } from './fixtures.ts';
 
 /** A session of a user, as it is when it begins at `T0`. */
@@ -16,6 +16,20 @@ export function sessionOf(user: string, place: number, change: Partial<Session> 
     sourceAddress: '192.0.2.7',
     agent: 'Browser/1',
     offered: null,
+    ...change,
+  };
+}
+
+function passkeyOf(user: string, id: string, change: Partial<Passkey> = {}): Passkey {
+  return {
+    id,
+    user,
+    host: 'a.example',
+    publicKey: 'AAAA',
+    counter: 0,
+    label: 'Laptop',
+    createdAt: T0,
+    lastUsedAt: null,
     ...change,
   };
 }
@@ -50,7 +64,7 @@ export function accountContract(open: OpenSubject): void {
       expect(await accounts.addUser({ name: 'ann', role: 'admin', createdAt: T0 + 2 })).toBe('taken');
       subject = await subject.reopen();
       const bea = { name: 'bea', role: 'operator', disabled: false, createdAt: T0, passwordHash: null };
-      const rest = { lastSignInAt: null, secondFactor: null, recoveryCodesLeft: 0, sessions: 0 };
+      const rest = { lastSignInAt: null, secondFactor: null, recoveryCodesLeft: 0, passkeys: 0, sessions: 0 };
       expect(await subject.accounts.users(T0)).toEqual([
         { ...bea, name: 'ann', role: 'viewer', createdAt: T0 + 1, ...rest },
         { ...bea, ...rest },
@@ -187,6 +201,56 @@ export function accountContract(open: OpenSubject): void {
       expect(await accounts.removeSecondFactor('ann')).toBe(false);
       expect(await accounts.spendRecoveryCode('ann', 'r3')).toBe(false);
       expect(await accounts.user('ann', T0)).toMatchObject({ secondFactor: null, recoveryCodesLeft: 0 });
+    });
+
+    it('keeps passkeys by user, and removes them with their user', async () => {
+      await addPerson(accounts, 'ann');
+      await addPerson(accounts, 'bea');
+      expect(await accounts.addPasskey(passkeyOf('nobody', 'k0'))).toBe('gone');
+      expect(await accounts.addPasskey(passkeyOf('ann', 'k2', { createdAt: T0 + 1 }))).toBe('added');
+      expect(await accounts.addPasskey(passkeyOf('ann', 'k1'))).toBe('added');
+      expect(await accounts.addPasskey(passkeyOf('bea', 'k1'))).toBe('taken');
+      expect(await accounts.addPasskey(passkeyOf('bea', 'k3', { host: 'b.example' }))).toBe('added');
+      subject = await subject.reopen();
+      accounts = subject.accounts;
+      expect(await accounts.passkeys('ann')).toEqual([
+        passkeyOf('ann', 'k1'),
+        passkeyOf('ann', 'k2', { createdAt: T0 + 1 }),
+      ]);
+      expect(await accounts.passkey('k3')).toEqual(passkeyOf('bea', 'k3', { host: 'b.example' }));
+      expect(await accounts.passkey('k0')).toBeNull();
+      expect(await accounts.user('ann', T0)).toMatchObject({ passkeys: 2 });
+      expect(await accounts.removePasskey('bea', 'k1')).toBeNull();
+      expect(await accounts.removePasskey('ann', 'k1')).toEqual(passkeyOf('ann', 'k1'));
+      expect(await accounts.hasPasskey('b.example')).toBe(true);
+      expect(await accounts.removePasskeys('ann')).toBe(1);
+      expect(await accounts.hasPasskey('a.example')).toBe(false);
+      await accounts.removeUser('bea');
+      expect(await accounts.passkey('k3')).toBeNull();
+    });
+
+    it('takes no more passkeys of a user than their limit, even at once', async () => {
+      await addPerson(accounts, 'ann');
+      const places = Array.from({ length: MAX_PASSKEYS + 3 }, (_, place) => place);
+      const answers = await Promise.all(
+        places.map((place) => accounts.addPasskey(passkeyOf('ann', `k${place}`))),
+      );
+      expect(answers.filter((answer) => answer === 'added')).toHaveLength(MAX_PASSKEYS);
+      expect(answers.filter((answer) => answer === 'full')).toHaveLength(3);
+    });
+
+    it('takes one answer to a challenge, of several at once too, and forgets it when none counts any more', async () => {
+      await addPerson(accounts, 'ann');
+      await accounts.addPasskey(passkeyOf('ann', 'k1'));
+      const use = (hash: string, now = T0, counter = 1) =>
+        accounts.recordPasskeyUse('k1', { counter, now, challenge: { hash, expiresAt: T0 + HOUR } });
+      expect((await Promise.all([use('c1'), use('c1')])).sort()).toEqual([false, true]);
+      expect(await use('c1', T0 + 1)).toBe(false);
+      expect(await use('c2', T0 + 2, 7)).toBe(true);
+      expect(await accounts.passkey('k1')).toMatchObject({ counter: 7, lastUsedAt: T0 + 2 });
+      expect(await use('c1', T0 + HOUR)).toBe(true);
+      await accounts.removePasskeys('ann');
+      expect(await use('c3')).toBe(false);
     });
   });
 }

@@ -65,6 +65,7 @@ export async function startAccess() {
       skip: async () => {},
     },
     isClaimed: async () => (await accounts.users(clock.wall())).some((user) => user.passwordHash !== null),
+    hasPasskey: (host) => accounts.hasPasskey(host),
     allowHost: async (host) => !host.startsWith('127.') && state.hosts.push(host) > 0,
   });
   // Its server is off, so that no port need be known.

@@ -44,7 +44,7 @@ test('signing out ends the session on the server, and takes the cookie back', as
   const one = browser();
   await one.logIn('ann');
   const kept = one.cookie;
-  expect((await one.call('logout', {})).body).toEqual({ state: 'anonymous' });
+  expect((await one.call('logout', {})).body).toMatchObject({ state: 'anonymous' });
   expect(one.cookie).toBeNull();
   one.cookie = kept;
   expect((await one.operation('listKeys', {})).status).toBe(401);

@@ -10,6 +10,7 @@ import { Card, Page } from '../../parts/page.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { setSession, useSession, useSessionAct } from '../../session.tsx';
 import { HiddenUserName, NewPasswordField, PasswordField, passwordFault } from '../sign-in/new-password.tsx';
+import { PasskeysCard } from './passkeys.tsx';
 import { SecondFactorCard } from './second-factor.tsx';
 import { type SessionRow, SessionsTable } from './sessions-table.tsx';
 
@@ -19,7 +20,7 @@ const ROLES = {
   admin: 'You may do everything here.',
 };
 
-/** One's own account: password, second factor, sessions. */
+/** One's own account: password, second factor, passkeys, sessions. */
 export function AccountPage() {
   const { user, resident } = useSession();
   return (
@@ -34,6 +35,7 @@ export function AccountPage() {
         <div className="space-y-5">
           <PasswordCard />
           <SecondFactorCard />
+          <PasskeysCard />
           <OwnSessionsCard />
         </div>
       )}

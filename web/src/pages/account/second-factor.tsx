@@ -55,7 +55,13 @@ function SetUpSecondFactor({ onClose }: { readonly onClose: () => void }) {
       </Form>
     );
   return (
-    <PasswordDialog title="Set up a second factor" confirm="Go on" act={begin} onClose={onClose}>
+    <PasswordDialog
+      title="Set up a second factor"
+      confirm="Go on"
+      act={begin}
+      request={(values) => values}
+      onClose={onClose}
+    >
       You need an authenticator app, such as Aegis, 2FAS, or the one in your password manager.
     </PasswordDialog>
   );
@@ -213,6 +219,7 @@ function RemoveSecondFactor({ onClose }: { readonly onClose: () => void }) {
       confirm="Take it away"
       danger
       act={remove}
+      request={(values) => values}
       onClose={onClose}
     >
       After that your password alone is enough to sign in. Your recovery codes become invalid, too.
@@ -221,18 +228,20 @@ function RemoveSecondFactor({ onClose }: { readonly onClose: () => void }) {
 }
 
 /** Asks for the password once more, before something that only its owner may do. */
-function PasswordDialog<Result>({
+export function PasswordDialog<Result, Request>({
   title,
   confirm,
   danger = false,
   act,
+  request,
   onClose,
   children,
 }: {
   readonly title: string;
   readonly confirm: string;
   readonly danger?: boolean;
-  readonly act: UseMutationResult<Result, Error, { password: string }>;
+  readonly act: UseMutationResult<Result, Error, Request>;
+  readonly request: (values: { readonly password: string }) => Request;
   readonly onClose: () => void;
   readonly children: ReactNode;
 }) {
@@ -242,7 +251,7 @@ function PasswordDialog<Result>({
       sheet={{ title: title, size: 'small' }}
       act={act}
       initial={{ password: '' }}
-      request={(values) => values}
+      request={request}
       submit={confirm}
       look={danger ? 'danger' : 'primary'}
       onClose={onClose}

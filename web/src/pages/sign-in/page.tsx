@@ -1,18 +1,26 @@
+import { Fingerprint } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { SessionView } from '../../../../src/dashboard/contract.ts';
+import { Button } from '../../parts/button.tsx';
 import { Form } from '../../parts/form.tsx';
 import { useTitle } from '../../parts/page.tsx';
+import { Banner } from '../../parts/states.tsx';
 import { TextField } from '../../parts/text-field.tsx';
+import { canHavePasskeys, signInWithPasskey } from '../../passkeys.ts';
+import { useDoing } from '../../queries.ts';
 import { setSession, useSessionAct } from '../../session.tsx';
 import { codeFault, PasswordField, UserNameField } from './new-password.tsx';
 
-/** Signs someone in: by name and password, then by a code of the second factor where they have one. */
+/**
+ * Signs someone in: by name and password, then by a code of the second factor where they have one; or by a passkey,
+ * which needs neither.
+ */
 export function SignInPage({ view }: { readonly view: SessionView }) {
   useTitle('Sign in');
-  return view.state === 'second_factor' ? <SecondFactor /> : <NameAndPassword />;
+  return view.state === 'second_factor' ? <SecondFactor /> : <NameAndPassword view={view} />;
 }
 
-function NameAndPassword() {
+function NameAndPassword({ view }: { readonly view: SessionView }) {
   const login = useSessionAct('login', { quiet: true, onDone: setSession });
   return (
     <>
@@ -34,6 +42,7 @@ function NameAndPassword() {
             </>
           )}
         </Form>
+        {view.state === 'anonymous' && view.passkeys && canHavePasskeys() && <PasskeySignIn />}
       </div>
       <Foot>
         <details>
@@ -45,6 +54,22 @@ function NameAndPassword() {
         </details>
       </Foot>
     </>
+  );
+}
+
+function PasskeySignIn() {
+  const signIn = useDoing(signInWithPasskey, { quiet: true, onDone: setSession });
+  return (
+    <div className="mt-3 space-y-3">
+      <Button
+        icon={Fingerprint}
+        label="Sign in with a passkey"
+        className="w-full"
+        busy={signIn.isPending}
+        onClick={() => signIn.mutate()}
+      />
+      {signIn.error && <Banner level="critical" title={signIn.error.message} />}
+    </div>
   );
 }
 

@@ -1,4 +1,5 @@
 import {
+  Fingerprint,
   KeyRound,
   LogOut,
   MoreHorizontal,
@@ -105,6 +106,7 @@ function columnsOf(own: string, open: (opened: Opened) => void): readonly Column
       ),
     },
     { header: 'Role', sort: ({ role }) => role, cell: ({ role }) => ROLE_WORDS[role] },
+    countColumn({ header: 'Passkeys', width: '5.5rem' }, ({ passkeys }) => passkeys),
     {
       header: 'Second factor',
       cell: ({ hasPassword, secondFactor }) =>
@@ -136,7 +138,7 @@ function UserMenu({
   readonly isOwn: boolean;
   readonly open: (opened: Opened) => void;
 }) {
-  const { name, disabled, secondFactor, sessions } = user;
+  const { name, disabled, secondFactor, passkeys, sessions } = user;
   const enable = useAct('updateUser', { done: `${name} may sign in again` });
   return (
     <Menu trigger={<IconButton icon={MoreHorizontal} label={`What to do with ${name}`} small />}>
@@ -148,6 +150,9 @@ function UserMenu({
       />
       {secondFactor && !isOwn && (
         <MenuItem icon={ShieldOff} label="Take second factor away" onSelect={() => askToTakeFactor(user)} />
+      )}
+      {passkeys > 0 && !isOwn && (
+        <MenuItem icon={Fingerprint} label="Remove passkeys" onSelect={() => askToRemovePasskeys(user)} />
       )}
       {sessions > 0 && !isOwn && (
         <MenuItem icon={LogOut} label="Sign out everywhere" onSelect={() => askToSignOut(user)} />
@@ -188,6 +193,17 @@ function askToTakeFactor({ name }: User): void {
     title: 'Take the second factor away?',
     text: `After that the password of ${name} alone is enough. Do this only if you are sure who has asked for it.`,
     confirm: 'Take it away',
+    danger: true,
+  });
+}
+
+function askToRemovePasskeys({ name, passkeys }: User): void {
+  ask('removePasskeys', {
+    request: { name },
+    done: `The passkeys of ${name} are removed`,
+    title: `Remove the passkeys of ${name}?`,
+    text: `${plural(passkeys, 'passkey')} no longer sign them in. Their password does, and their second factor, if they have one.`,
+    confirm: 'Remove passkeys',
     danger: true,
   });
 }

@@ -1,0 +1,85 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeWith } from '../peers/need.ts';
+import { ADMIN, Dashboard, NEEDED } from './dashboard.ts';
+
+/** Passkeys, with the browser's own authenticator. */
+
+describeWith(NEEDED, 'a passkey', () => {
+  let dashboard: Dashboard;
+
+  beforeAll(async () => {
+    dashboard = await Dashboard.start();
+    await dashboard.claim();
+  }, 60_000);
+  afterAll(async () => {
+    await dashboard.stop();
+    expect([[...dashboard.strays], dashboard.surprises]).toEqual([[], []]);
+  });
+
+  test('is added under one’s name, signs in by itself, and no longer once it is removed', async () => {
+    const page = await dashboard.window();
+    const device = await addAuthenticator(page);
+    await page.goto(`${dashboard.namedUrl}/account`);
+    expect(await page.getByRole('button', { name: 'Sign in with a passkey' }).count()).toBe(0);
+    await page.getByLabel('Name').fill(ADMIN.name);
+    await page.getByLabel('Password', { exact: true }).fill(ADMIN.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('You have no passkey').waitFor();
+
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByLabel('Name').fill('My laptop');
+    await page.getByLabel('Your password').fill(ADMIN.password);
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('row', { name: /My laptop.*localhost/ }).waitFor();
+    await signOut(page);
+
+    // Whoever does not pass the check of the device does not get in.
+    await device.verify(false);
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+    await page.getByText('No passkey was given').waitFor();
+    await device.verify(true);
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+    await page.getByRole('row', { name: /My laptop/ }).waitFor();
+
+    await page.getByRole('button', { name: 'Remove the passkey My laptop' }).click();
+    await page.getByLabel('Your password').fill(ADMIN.password);
+    await page.getByRole('button', { name: 'Remove passkey' }).click();
+    await page.getByText('You have no passkey').waitFor();
+    await signOut(page);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'Sign in with a passkey' }).count()).toBe(0);
+  });
+
+  test('is not offered where the dashboard is opened by an address', async () => {
+    const page = await dashboard.signedIn('/account');
+    await page.getByText('Passkeys work only where this page is opened by a host name').waitFor();
+    expect(await page.getByRole('button', { name: 'Add a passkey' }).count()).toBe(0);
+  });
+});
+
+async function signOut(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /admin/ }).first().click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+}
+
+/** Gives the page a device that keeps passkeys and says who holds it. */
+async function addAuthenticator(page: Page) {
+  const browser = await page.context().newCDPSession(page);
+  await browser.send('WebAuthn.enable');
+  const { authenticatorId } = await browser.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return {
+    verify: async (isUserVerified: boolean) =>
+      void (await browser.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified })),
+  };
+}
