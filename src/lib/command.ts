@@ -1,12 +1,13 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { relative } from 'node:path';
+import { resolve } from 'node:path';
 
 /** How the reader calls the program: compiled, it runs from a package that npm has installed. */
 export const COMMAND = import.meta.url.endsWith('.ts') ? './waybill' : 'waybill';
 
 /** ` --data DIR`, for a command to be pasted here; empty if the command finds that directory without it. */
 export function dataOption(dataDir: string): string {
-  return relative(process.cwd(), dataDir) === 'data' ? '' : ` --data ${shellWord(dataDir)}`;
+  const found = process.env['WAYBILL_DATA'] ?? 'data';
+  return resolve(found) === resolve(dataDir) ? '' : ` --data ${shellWord(dataDir)}`;
 }
 
 /** Text as one word of a shell command, quoted if necessary. */

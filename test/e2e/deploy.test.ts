@@ -80,11 +80,16 @@ describeWith(['promtool'], 'Prometheus', () => {
 });
 
 describe('the image', () => {
-  const lines = read('docker/Dockerfile').split('\n');
-  test('is made of what there is', () => {
+  const lines = read('Dockerfile').split('\n');
+  test('is made of the tarball alone, and of what is in it', () => {
     const copied = lines.flatMap((line) => /^COPY (?!--from)(.+) \S+$/.exec(line)?.[1]?.split(' ') ?? []);
-    expect(copied).toContain('package-lock.json');
-    for (const path of copied) expect([path, existsSync(join(ROOT, path))]).toEqual([path, true]);
+    expect(copied).toEqual(['waybill-*.tgz']);
+    const sent = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n');
+    expect(sent.filter((line) => !/^#|^$/.test(line))).toEqual(['*', '!waybill-*.tgz']);
+    const named = lines.flatMap((line) => [...line.matchAll(/node_modules\/waybill\/(deploy\/[\w./]+)/g)]);
+    expect(named.map(([, path = '']) => path).filter((path) => existsSync(join(ROOT, path)))).toEqual([
+      'deploy/docker/health.mjs',
+    ]);
   });
   test('has the Node.js that the program is tested with', () => {
     const pinned = readFileSync(join(ROOT, 'tools/node/package.json'), 'utf8');
@@ -129,7 +134,7 @@ test('services of compose come back with the machine, and one node publishes wha
   for (const services of [servicesOf('compose/compose.yaml'), single])
     for (const [name, { restart }] of Object.entries(services))
       expect([name, restart]).toEqual([name, 'unless-stopped']);
-  const exposed = /^EXPOSE (.*)$/m.exec(read('docker/Dockerfile'))?.[1]?.split(' ').sort();
+  const exposed = /^EXPOSE (.*)$/m.exec(read('Dockerfile'))?.[1]?.split(' ').sort();
   const { ports = [], volumes = [] } = single['waybill'] ?? {};
   expect(ports.map((port) => port.split(':')[1]).sort()).toEqual(exposed);
   expect(volumes).toEqual(['data:/var/lib/waybill']);
