@@ -165,7 +165,7 @@ class Service implements App {
     const { database } = early;
     const eventsKept = early.events.keep;
     const onFailure = broken.resolve;
-    const storage = await openStorage({ dataDir, database, eventsKept, node, clock, say, onFailure });
+    const storage = await openStorage({ ...this.#options, database, eventsKept, node, onFailure });
     this.#storage = storage;
     const { live, log } = await this.#configure(storage);
     const failure = new MachineFailure(clock, log);

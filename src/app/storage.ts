@@ -1,8 +1,11 @@
+import type { LoadOptions } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
+import { contentKeysFor } from '../control/content-keys.ts';
 import { holdDirectory, layoutOf } from '../control/layout.ts';
 import type { EventsKept } from '../domain/event.ts';
 import type { SharedClock } from '../lib/shared-clock.ts';
 import { refuseMoved } from '../migrate/derived.ts';
+import type { ContentKeys } from '../spool/sealing.ts';
 import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Accounts, Keyring } from '../store/accounts.ts';
@@ -52,9 +55,7 @@ export interface Storage {
 }
 
 /** What opening it needs. */
-export interface StorageOptions {
-  /** Held by this process alone, wherever the facts are. */
-  readonly dataDir: string;
+export interface StorageOptions extends Omit<LoadOptions, 'stored'> {
   readonly database: Config['database'];
   readonly eventsKept: EventsKept;
   /** This process's name, new at every start. */
@@ -71,8 +72,11 @@ export interface StorageOptions {
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   const lock = await holdDirectory(options.dataDir, options.clock);
   try {
+    const keys = contentKeysFor(options);
     const storage =
-      options.database.url === '' ? await openInDirectory(options) : await openInPostgres(options);
+      options.database.url === ''
+        ? await openInDirectory(options, keys)
+        : await openInPostgres(options, keys);
     const close = async () => {
       await storage.close();
       lock.release();
@@ -84,15 +88,21 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   }
 }
 
-async function openInPostgres(options: StorageOptions) {
+async function openInPostgres(options: StorageOptions, keys: ContentKeys | null) {
   // Imported only here: a server that never needs them starts faster without.
   const { openSharedStorage } = await import('../control/shared-storage.ts');
   const { openPatiently } = await import('./patience.ts');
   // An answer implies that everything is written.
-  return { ...(await openPatiently(() => openSharedStorage(options), options)), written: async () => {} };
+  return {
+    ...(await openPatiently(() => openSharedStorage({ ...options, keys }), options)),
+    written: async () => {},
+  };
 }
 
-async function openInDirectory({ dataDir, eventsKept, clock, onFailure }: StorageOptions): Promise<Storage> {
+async function openInDirectory(
+  { dataDir, eventsKept, clock, onFailure }: StorageOptions,
+  keys: ContentKeys | null,
+): Promise<Storage> {
   const layout = layoutOf(dataDir);
   const opened: { close(): Promise<void> }[] = [];
   const close = async () => {
@@ -104,7 +114,7 @@ async function openInDirectory({ dataDir, eventsKept, clock, onFailure }: Storag
     await refuseMoved(thread.registry);
     const views = await startViewsThread({ path: layout.database, clock, onDeath: onFailure });
     opened.push(views);
-    const spool = await openSegmentSpool({ directory: layout.spool, onFailure });
+    const spool = await openSegmentSpool({ directory: layout.spool, keys, onFailure });
     opened.push(spool);
     await replay(spool, thread.applying);
     const taking = new LoggedStore({ ...thread, log: spool, spool, clock });

@@ -244,15 +244,16 @@ async function isWhole(
   messageId: string,
   { offset, length }: ContentRef,
 ): Promise<boolean> {
-  if (offset + HEADER_BYTES + length > entry.size) return false;
   const start = entry.offset + offset;
   const bytes = await readAt(archive, start, HEADER_BYTES);
   const header = decodeHeader(bytes);
-  if (header === null || header.bodyBytes !== length) return false;
+  if (header === null || header.plainBytes !== length) return false;
   if (decodeOwner(bytes)?.messageId !== messageId) return false;
+  const { bodyBytes } = header;
+  if (offset + HEADER_BYTES + bodyBytes > entry.size) return false;
   let sum = header.seed;
-  for (let at = 0; at < length; at += PIECE_BYTES)
-    sum = crc32(await readAt(archive, start + HEADER_BYTES + at, Math.min(PIECE_BYTES, length - at)), sum);
+  for (let at = 0; at < bodyBytes; at += PIECE_BYTES)
+    sum = crc32(await readAt(archive, start + HEADER_BYTES + at, Math.min(PIECE_BYTES, bodyBytes - at)), sum);
   return sum === header.checksum;
 }
 

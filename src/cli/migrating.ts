@@ -2,6 +2,7 @@ import { formatFault } from '../config/fault.ts';
 import { dataDirectory, earlyConfig, type LoadOptions, loadConfig, NOTHING_STORED } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { isServerRunning } from '../control/client.ts';
+import { contentKeysFor } from '../control/content-keys.ts';
 import { engineSettings, storedRows } from '../control/in-force.ts';
 import { holdDirectory, layoutOf, requireDataDirectory } from '../control/layout.ts';
 import { databaseOptions } from '../control/shared-storage.ts';
@@ -59,7 +60,7 @@ async function moveTo(to: string, context: Context, options: MigrateOptions, her
     );
   const openTarget = () =>
     to === TO_SQLITE
-      ? openSqliteTarget(placesIn(load.dataDir), context.clock)
+      ? openSqliteTarget(placesIn(load), context.clock)
       : openPostgres({ load, database: databaseAt(to, load) }, context);
   await withSide(openSource(here, context), async (source) => {
     await withSide(openTarget(), async (there) => {
@@ -99,7 +100,7 @@ function databaseAt(url: string, load: Here['load']): Config['database'] {
 
 function openSource(here: Here, context: Context): Promise<Side> {
   return here.database.url === ''
-    ? openSqliteSource(placesIn(here.load.dataDir), context.clock)
+    ? openSqliteSource(placesIn(here.load), context.clock)
     : openPostgres(here, context);
 }
 
@@ -107,12 +108,19 @@ async function openPostgres({ load, database }: Here, { clock, random }: Context
   const node = `migrate-${process.pid}-${Buffer.from(random.fill(new Uint8Array(4))).toString('hex')}`;
   const { vault, faults } = loadConfig({ ...load, stored: NOTHING_STORED });
   if (vault === null) throw new Exit(1, faults.map(formatFault).join('\n'));
-  return await openPostgresSide({ options: databaseOptions(database), node, clock, keyId: vault.keyId });
+  const keys = contentKeysFor(load);
+  return await openPostgresSide({
+    options: databaseOptions(database),
+    node,
+    clock,
+    keyId: vault.keyId,
+    keys,
+  });
 }
 
-function placesIn(dataDir: string) {
-  const { database, spool } = layoutOf(dataDir);
-  return { name: dataDir, database, spool };
+function placesIn(load: Here['load']) {
+  const { database, spool } = layoutOf(load.dataDir);
+  return { name: load.dataDir, database, spool, keys: contentKeysFor(load) };
 }
 
 async function withSide(opening: Promise<Side>, use: (side: Side) => Promise<void>): Promise<void> {

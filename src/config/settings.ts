@@ -5,6 +5,7 @@ import {
   bytes,
   choice,
   cidr,
+  flag,
   formOf,
   host,
   hostname,
@@ -380,6 +381,14 @@ export const SETTINGS = {
         orNull(path, 'secret.key in the data directory'),
         null,
         'File with the key that encrypts stored passwords. null means `secret.key` in the data directory, made at first start.',
+      ),
+      notStored: true,
+    },
+    'secrets.encrypt_contents': {
+      ...restart(
+        flag,
+        false,
+        'Whether new mail is encrypted where its contents are stored, with keys that only `secrets.key_file` opens. What was stored before stays as it is, and is read either way. See docs/encryption.md.',
       ),
       notStored: true,
     },

@@ -23,6 +23,7 @@ import type { Cluster } from '../store/cluster.ts';
 import { replay } from '../store/logged/replay.ts';
 import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
 import type { Transport } from '../transport/transport.ts';
+import { contentKeysFor } from './content-keys.ts';
 import { COMMAND_LINE, createDoor, type Door, operationsOf } from './door.ts';
 import {
   dmarcTerms,
@@ -159,16 +160,17 @@ async function openStores(options: OfflineOptions & { readonly clock: SharedCloc
   const { database, events, faults } = earlyConfig(options);
   const eventsKept = events.keep;
   if (faults.length > 0) throw new OperationError('invalid', faults.map(formatFault).join('\n'));
+  const keys = contentKeysFor(options);
   if (database.url !== '') {
     // Imported only here: most installations never need it.
     const { openSharedStorage } = await import('./shared-storage.ts');
-    return await openSharedStorage({ database, eventsKept, node: NODE, clock: options.clock });
+    return await openSharedStorage({ database, eventsKept, node: NODE, keys, clock: options.clock });
   }
   const layout = layoutOf(options.dataDir);
   const stores = openSqlite(layout.database, { eventsKept });
   try {
     await refuseMoved(stores.registry);
-    const spool = await openSegmentSpool({ directory: layout.spool, onFailure() {} });
+    const spool = await openSegmentSpool({ directory: layout.spool, keys, onFailure() {} });
     await replay(spool, stores.applying).catch(async (error) => {
       await spool.close();
       throw error;

@@ -4,6 +4,7 @@ import type { SharedClock } from '../lib/shared-clock.ts';
 import { refuseMoved } from '../migrate/derived.ts';
 import type { DatabaseOptions } from '../postgres/database.ts';
 import { openPostgresSpool } from '../spool/postgres/postgres-spool.ts';
+import type { ContentKeys } from '../spool/sealing.ts';
 import type { Spool } from '../spool/spool.ts';
 import { openPostgres, type PostgresStores } from '../store/postgres/open.ts';
 import type { Taking } from '../store/taking.ts';
@@ -22,13 +23,15 @@ export interface SharedStorageOptions {
   readonly eventsKept: EventsKept;
   /** This process's name, new at every start. */
   readonly node: string;
+  /** Of encrypted contents; null: there are none. */
+  readonly keys: ContentKeys | null;
   /** Follows the database's time from here on, which all nodes share. */
   readonly clock: SharedClock;
 }
 
 /** Opens the storage in PostgreSQL, whose tables are created or migrated. Throws `StoreError`, `SpoolError`. */
 export async function openSharedStorage(options: SharedStorageOptions): Promise<SharedStorage> {
-  const { node, clock } = options;
+  const { node, clock, keys } = options;
   const { database, ...stores } = await openPostgres({
     ...databaseOptions(options.database),
     eventsKept: options.eventsKept,
@@ -36,7 +39,7 @@ export async function openSharedStorage(options: SharedStorageOptions): Promise<
   try {
     await refuseMoved(stores.registry);
     await clock.follow(() => stores.cluster.time());
-    const spool = await openPostgresSpool({ database, node, clock });
+    const spool = await openPostgresSpool({ database, node, clock, keys });
     const close = async () => {
       await spool.close();
       await stores.store.close();

@@ -3,6 +3,7 @@ import { messageIdTime } from '../lib/id.ts';
 import type { Database, DatabaseOptions, Parameter, Queries } from '../postgres/database.ts';
 import { holdable, indexable } from '../postgres/text.ts';
 import { openPostgresSpool } from '../spool/postgres/postgres-spool.ts';
+import type { ContentKeys } from '../spool/sealing.ts';
 import { MISSING_MS } from '../store/cluster.ts';
 import { dayOf } from '../store/counting.ts';
 import { SEQUENCE_LEAP } from '../store/events.ts';
@@ -29,6 +30,8 @@ export interface PostgresPlace {
   readonly clock: Clock;
   /** The name of the secret key that seals secrets here. */
   readonly keyId: string;
+  /** Of encrypted contents. Default null: there are none. */
+  readonly keys?: ContentKeys | null;
 }
 
 /** Counting a large table may take a while. */
@@ -40,11 +43,12 @@ const MAX_DAYS = 400;
  * Opens records and contents in a PostgreSQL database, after creating or migrating its tables. Throws `SpoolError`, and
  * `StoreError` also if secrets are sealed under another key.
  */
-export async function openPostgresSide({ options, node, clock, keyId }: PostgresPlace): Promise<Side> {
+export async function openPostgresSide(place: PostgresPlace): Promise<Side> {
+  const { options, node, clock, keyId, keys = null } = place;
   const stores = await openPostgres({ ...options, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
   try {
     await stores.holdSecretKey(keyId);
-    const spool = await openPostgresSpool({ database: stores.database, node, clock });
+    const spool = await openPostgresSpool({ database: stores.database, node, clock, keys });
     return new PostgresSide(nameOf(options), stores, spool, dayOf(clock.wall()) - MAX_DAYS);
   } catch (error) {
     await stores.store.close();

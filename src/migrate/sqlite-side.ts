@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import type { Clock } from '../lib/clock.ts';
+import type { ContentKeys } from '../spool/sealing.ts';
 import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
 import { replay } from '../store/logged/replay.ts';
 import { Books } from '../store/sqlite/books.ts';
@@ -17,6 +18,8 @@ export interface SqlitePlaces {
   readonly name: string;
   readonly database: string;
   readonly spool: string;
+  /** Of encrypted contents. Default null: there are none. */
+  readonly keys?: ContentKeys | null;
 }
 
 /** Transactions after which the write-ahead log is copied into the database. */
@@ -40,7 +43,8 @@ export async function openSqliteTarget(places: SqlitePlaces, clock: Clock): Prom
 
 async function openSide(places: SqlitePlaces, clock: Clock): Promise<Side> {
   const { store, applying } = openSqlite(places.database);
-  const spool = await openSegmentSpool({ directory: places.spool, onFailure() {} }).catch(async (error) => {
+  const { spool: directory, keys = null } = places;
+  const spool = await openSegmentSpool({ directory, keys, onFailure() {} }).catch(async (error) => {
     await store.close();
     throw error;
   });

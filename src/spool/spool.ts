@@ -83,6 +83,7 @@ export class SpoolError extends Error {
    * - `content_damaged`: the stored bytes are not what was written.
    * - `content_missing`: the segment or the record does not exist.
    * - `log_damaged`: facts cannot be read though later ones can; refused at start.
+   * - `spool_other_key`: contents are encrypted under another key than the one at hand; refused at start.
    * - `spool_closed`: closed, or closing.
    */
   readonly code: SpoolErrorCode;
@@ -101,6 +102,7 @@ export type SpoolErrorCode =
   | 'content_damaged'
   | 'content_missing'
   | 'log_damaged'
+  | 'spool_other_key'
   | 'spool_closed';
 
 /**

@@ -163,7 +163,7 @@ export const PERSONAL_DATA: Readonly<Record<string, TableData>> = {
 
   // Contents, where they are in the database: removed with what their message says.
   contents: { key: 'segment offset piece', derived: 'bytes', nothing: 'segment offset piece header' },
-  spool_segments: { key: 'segment', nothing: 'segment node opened_at bytes dropped_at emptied' },
+  spool_segments: { key: 'segment', nothing: 'segment node opened_at bytes dropped_at emptied wrapped_key' },
 };
 
 /** Columns with other names in SQLite. */

@@ -4,6 +4,7 @@ import { openPostgresSpool } from '../../src/spool/postgres/postgres-spool.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
+import { testKeys } from '../support/content-keys.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { holdsTheLaws } from './spool-laws.ts';
 
@@ -14,14 +15,19 @@ describeWith(POSTGRES_PROGRAMS, 'the spool in PostgreSQL', () => {
   });
   afterAll(() => server.stop());
 
-  holdsTheLaws('the spool in PostgreSQL', async () => {
-    const { database, store } = await openPostgres({ url: await server.schema() });
-    const clock = new ManualClock();
-    let starts = 0;
-    return {
-      open: () => openPostgresSpool({ database, node: `node-${starts++}`, clock, segmentBytes: 4096 }),
-      linger: () => clock.advance(LINGER_MS),
-      end: () => store.close(),
-    };
-  });
+  for (const [name, keys] of [
+    ['the spool in PostgreSQL', null],
+    ['the encrypted spool in PostgreSQL', testKeys()],
+  ] as const)
+    holdsTheLaws(name, async () => {
+      const { database, store } = await openPostgres({ url: await server.schema() });
+      const clock = new ManualClock();
+      const options = { database, clock, segmentBytes: 4096, keys };
+      let starts = 0;
+      return {
+        open: () => openPostgresSpool({ ...options, node: `node-${starts++}` }),
+        linger: () => clock.advance(LINGER_MS),
+        end: () => store.close(),
+      };
+    });
 });

@@ -8,6 +8,7 @@ import type { ContentRef } from '../../src/domain/message.ts';
 import { decodeHeader, decodeOwner, encodeRecord, HEADER_BYTES } from '../../src/spool/record.ts';
 import { openSegmentSpool } from '../../src/spool/segments/segment-spool.ts';
 import type { Spool } from '../../src/spool/spool.ts';
+import { testKeys } from '../support/content-keys.ts';
 import { bytesOf, entryOf, readAll } from '../support/spool-entry.ts';
 import { corpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
@@ -41,10 +42,11 @@ async function inDirectory(body: (directory: string) => Promise<void>): Promise<
   }
 }
 
-function openIn(directory: string): Promise<Spool> {
+function openIn(directory: string, encrypting = false): Promise<Spool> {
   return openSegmentSpool({
     directory,
     segmentBytes: 2000,
+    keys: testKeys(encrypting),
     onFailure: (error) => expect.unreachable(error.message),
   });
 }
@@ -54,11 +56,13 @@ test('whatever is appended, in whatever chunks, with whatever reopening and swee
     fc.asyncProperty(steps, (history) =>
       inDirectory(async (directory) => {
         let spool = await openIn(directory);
+        let opened = 1;
         let kept: Kept[] = [];
         for (const step of history) {
           if (step === 'reopen') {
             await spool.close();
-            spool = await openIn(directory);
+            // Encryption is turned on and off in turn.
+            spool = await openIn(directory, opened++ % 2 === 1);
           } else if (step === 'sweep') {
             spool.decided(kept.map(({ ref }) => ref));
             const idle = await spool.idle();
@@ -83,11 +87,16 @@ test('a flipped bit or a torn tail is found in the record it hits, and no other 
     bit: fc.nat(7),
     tear: fc.boolean(),
   });
+  const damaged = fc.record({
+    all: fc.array(entries, { minLength: 1, maxLength: 5 }),
+    encrypting: fc.boolean(),
+  });
   await fc.assert(
-    fc.asyncProperty(fc.array(entries, { minLength: 1, maxLength: 5 }), damage, (all, { where, bit, tear }) =>
+    fc.asyncProperty(damaged, damage, ({ all, encrypting }, { where, bit, tear }) =>
       inDirectory(async (directory) => {
         const spool = await openSegmentSpool({
           directory,
+          keys: testKeys(encrypting),
           onFailure: (error) => expect.unreachable(error.message),
         });
         const refs = await spool.append(all);

@@ -31,6 +31,7 @@ export const LAWS: Readonly<Record<string, Law>> = {
   store: { rooms: ['domain'], packages: /^$/ },
   'store/plain': { rooms: ['store', 'domain'], packages: /^$/ },
   spool: { rooms: ['domain'], packages: /^$/ },
+  'spool/sealing.ts': { rooms: ['spool', 'spool/record.ts', 'domain', 'lib'], packages: /^node:/ },
   'spool/record.ts': { rooms: ['spool', 'domain', 'lib'], packages: /^node:/ },
   transport: { rooms: ['domain', 'lib/stop.ts'], packages: /^$/ },
   postgres: { rooms: ['store', 'lib'], packages: /^(node:.*|pg)$/ },
@@ -48,6 +49,7 @@ export const LAWS: Readonly<Record<string, Law>> = {
     rooms: [
       'spool',
       'spool/record.ts',
+      'spool/sealing.ts',
       'store',
       'postgres',
       'domain',
@@ -57,7 +59,10 @@ export const LAWS: Readonly<Record<string, Law>> = {
     ],
     packages: /^(node:.*|pg)$/,
   },
-  'spool/segments': { rooms: ['spool', 'spool/record.ts', 'domain', 'lib'], packages: /^node:/ },
+  'spool/segments': {
+    rooms: ['spool', 'spool/record.ts', 'spool/sealing.ts', 'domain', 'lib'],
+    packages: /^node:/,
+  },
   'transport/smtp': { rooms: ['transport', 'domain', 'lib', 'smtp', 'mail', 'dns'], packages: /^node:/ },
   'transport/mx': {
     rooms: ['transport', 'transport/smtp', 'domain', 'lib', 'smtp', 'dns'],
@@ -129,6 +134,7 @@ export const LAWS: Readonly<Record<string, Law>> = {
       'smtp',
       'spool',
       'spool/record.ts',
+      'spool/sealing.ts',
       'spool/postgres',
       'spool/segments',
       'store',
@@ -188,6 +194,7 @@ export const LAWS: Readonly<Record<string, Law>> = {
       'lib',
       'postgres',
       'spool',
+      'spool/sealing.ts',
       'spool/postgres',
       'spool/segments',
       'store',

@@ -3,6 +3,8 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../postgres/database.ts';
 import type { Placed } from '../../store/postgres/contents.ts';
 import { type EncodedRecord, HEADER_BYTES } from '../record.ts';
+import type { SegmentKey } from '../sealing.ts';
+import type { KeysOfSegments } from './keys.ts';
 
 /** What a writer's segments depend on. */
 export interface SegmentOptions {
@@ -10,6 +12,7 @@ export interface SegmentOptions {
   readonly node: string;
   readonly clock: Clock;
   readonly own: OwnSegments;
+  readonly keys: KeysOfSegments;
   /** A segment is full at this size in bytes; a single larger batch still goes into one. */
   readonly segmentBytes: number;
 }
@@ -17,6 +20,8 @@ export interface SegmentOptions {
 /** A segment that is being written. */
 interface Open {
   readonly segment: number;
+  /** Null: it is not encrypted. */
+  readonly key: SegmentKey | null;
   /** Monotonic ms. */
   readonly openedAt: number;
   bytes: number;
@@ -56,7 +61,7 @@ export class ActiveSegment {
       active = this.#active;
     }
     active.writing++;
-    const { segment } = active;
+    const { segment, key } = active;
     const placed: Placed[] = [];
     for (const record of records) {
       placed.push({ record, ref: { segment, offset: active.offset, length: record.bodyBytes } });
@@ -64,7 +69,13 @@ export class ActiveSegment {
     }
     active.bytes += bytes;
     this.#options.own.hold(refsOf(placed));
-    return placed;
+    if (key === null) return placed;
+    const sealed: Placed[] = [];
+    for (const [place, { ref }] of placed.entries()) {
+      const record = records[place];
+      if (record !== undefined) sealed.push({ record: await key.seal(segment, record), ref });
+    }
+    return sealed;
   }
 
   /** A batch was committed, or never will be. */
@@ -94,10 +105,12 @@ export class ActiveSegment {
   async #next(): Promise<void> {
     this.#retire();
     await this.#sealFull();
-    const { database, node, clock, own } = this.#options;
-    const [row] = await database.rows<{ segment: number }>(OPEN, [node, clock.wall()]);
+    const { database, node, clock, own, keys } = this.#options;
+    const key = keys.make();
+    const [row] = await database.rows<{ segment: number }>(OPEN, [node, clock.wall(), key?.wrapped ?? null]);
     if (row === undefined) throw new Error('the database gave no segment');
-    this.#active = { segment: row.segment, openedAt: clock.mono(), bytes: 0, offset: 0, writing: 0 };
+    keys.remember(row.segment, key);
+    this.#active = { segment: row.segment, key, openedAt: clock.mono(), bytes: 0, offset: 0, writing: 0 };
     own.opened(row.segment);
   }
 
@@ -139,7 +152,8 @@ function sizeOf({ bodyBytes }: EncodedRecord): number {
   return HEADER_BYTES + bodyBytes;
 }
 
-const OPEN = 'INSERT INTO spool_segments (node, opened_at) VALUES ($1, $2) RETURNING segment';
+const OPEN =
+  'INSERT INTO spool_segments (node, opened_at, wrapped_key) VALUES ($1, $2, $3) RETURNING segment';
 // Others may have sealed it, when they took this process for dead.
 const SEAL = 'UPDATE spool_segments SET bytes = $2 WHERE segment = $1 AND bytes IS NULL';
 

@@ -11,6 +11,7 @@ import {
 import type { Store } from '../../store/store.ts';
 import { recordsAt, type Taken, type Taking, type TakingTerms, takingApart } from '../../store/taking.ts';
 import { decodeHeader, decodeOwner, encodeRecord } from '../record.ts';
+import type { ContentKeys } from '../sealing.ts';
 import {
   type Spool,
   type SpoolContent,
@@ -22,6 +23,7 @@ import {
 import { ActiveSegment, OwnSegments, refsOf } from './active-segment.ts';
 import { AllSegments } from './all-segments.ts';
 import { asSpool, insertContents } from './insert.ts';
+import { KeysOfSegments } from './keys.ts';
 import { ContentsReader } from './reader.ts';
 import { ContentsWriter } from './writer.ts';
 
@@ -33,6 +35,8 @@ interface PostgresSpoolOptions {
   readonly clock: Clock;
   /** A segment is full at this size in bytes; a single larger batch still goes into one. Default 64 MiB. */
   readonly segmentBytes?: number;
+  /** Encrypts new segments, if it is told to, and reads those that are. Default null: none is. */
+  readonly keys?: ContentKeys | null;
 }
 
 const MIB = 1024 * 1024;
@@ -62,14 +66,15 @@ class PostgresSpool implements SharedSpool {
   readonly #reader: ContentsReader;
   #closing: Promise<void> | null = null;
 
-  constructor({ database, node, clock, segmentBytes = 64 * MIB }: PostgresSpoolOptions) {
-    const options = { database, node, clock, segmentBytes, own: this.#own };
+  constructor({ database, node, clock, segmentBytes = 64 * MIB, keys = null }: PostgresSpoolOptions) {
+    const segmentKeys = new KeysOfSegments(database, keys);
+    const options = { database, node, clock, segmentBytes, own: this.#own, keys: segmentKeys };
     this.#database = database;
     this.#all = new AllSegments({ database, node, clock });
     this.#letters = new ContentsWriter(options);
     this.#large = new ContentsWriter(options);
     this.#taken = new ActiveSegment(options);
-    this.#reader = new ContentsReader(database);
+    this.#reader = new ContentsReader(database, segmentKeys);
   }
 
   async append(contents: readonly SpoolEntry[]): Promise<ContentRef[]> {
@@ -114,7 +119,7 @@ class PostgresSpool implements SharedSpool {
       const rows = await asSpool(this.#database.rows<Row>(RECORDS, [segment, after, PAGE]));
       for (const { offset, header } of rows) {
         after = offset;
-        const length = decodeHeader(header)?.bodyBytes;
+        const length = decodeHeader(header)?.plainBytes;
         const owner = decodeOwner(header);
         if (length !== undefined && owner !== null) yield { ...owner, content: { segment, offset, length } };
       }

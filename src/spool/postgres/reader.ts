@@ -3,8 +3,10 @@ import type { ContentPart, ContentRef } from '../../domain/message.ts';
 import { Few } from '../../lib/few.ts';
 import type { Database } from '../../postgres/database.ts';
 import { decodeHeader, type RecordHeader } from '../record.ts';
+import { openPart, type SealedBody } from '../sealing.ts';
 import { type SpoolContent, SpoolError, WHOLE_READ_BYTES } from '../spool.ts';
 import { asSpool, PIECE_BYTES, spoolErrorOf } from './insert.ts';
+import type { KeysOfSegments } from './keys.ts';
 
 interface PieceRow {
   readonly header: Buffer | null;
@@ -30,12 +32,14 @@ const MAX_RUNNING = 2;
  */
 export class ContentsReader {
   readonly #database: Database;
+  readonly #keys: KeysOfSegments;
   readonly #waiting: Waiting[] = [];
   readonly #parts = new Few(MAX_RUNNING);
   #running = 0;
 
-  constructor(database: Database) {
+  constructor(database: Database, keys: KeysOfSegments) {
     this.#database = database;
+    this.#keys = keys;
   }
 
   /**
@@ -44,10 +48,32 @@ export class ContentsReader {
    */
   async read(ref: ContentRef): Promise<SpoolContent> {
     if (ref.length <= WHOLE_READ_BYTES) return this.#whole(ref);
-    const [first] = await asSpool(this.#database.rows<PieceRow>(READ_HEADER, [ref.segment, ref.offset]));
-    if (first === undefined) throw missing(ref);
+    const first = await this.#first(ref);
     const header = headerOf(ref, first);
-    return { sizeBytes: ref.length, chunks: () => this.#stream(ref, header) };
+    if (!header.sealed) return { sizeBytes: ref.length, chunks: () => this.#stream(ref, header) };
+    const body = await this.#sealedBody(ref, first);
+    return { sizeBytes: ref.length, chunks: () => openPart(body, 0, ref.length) };
+  }
+
+  /** The first row of contents, as far as its header. */
+  async #first(ref: ContentRef): Promise<Pick<PieceRow, 'header'>> {
+    const [first] = await asSpool(
+      this.#database.rows<Pick<PieceRow, 'header'>>(READ_HEADER, [ref.segment, ref.offset]),
+    );
+    if (first === undefined) throw missing(ref);
+    return first;
+  }
+
+  async #sealedBody(ref: ContentRef, { header }: Pick<PieceRow, 'header'>): Promise<SealedBody> {
+    const key = await this.#keys.of(ref.segment);
+    if (key === null || header === null) throw damaged(ref);
+    const read = async (at: number, length: number) => {
+      const pieces: Uint8Array[] = [];
+      for await (const piece of this.#storedRange(ref, at, length)) pieces.push(piece);
+      return Buffer.concat(pieces);
+    };
+    const damage = () => damaged(ref);
+    return { key, segment: ref.segment, header, plainBytes: ref.length, read, damaged: damage };
   }
 
   /** Opens a part of contents; it is read piece by piece if it is large, and has a checksum of its own. */
@@ -59,9 +85,21 @@ export class ContentsReader {
     return { sizeBytes, chunks: () => chunks };
   }
 
-  /** Each row is cut by the database: what is not asked for is not transferred. */
   async *#streamPart(ref: ContentRef, { start, length, checksum }: ContentPart): AsyncIterable<Uint8Array> {
+    const isSealed = (await this.#keys.of(ref.segment)) !== null;
+    const pieces = isSealed
+      ? openPart(await this.#sealedBody(ref, await this.#first(ref)), start, length)
+      : this.#storedRange(ref, start, length);
     let sum = 0;
+    for await (const piece of pieces) {
+      sum = crc32(piece, sum);
+      yield piece;
+    }
+    if (sum !== checksum) throw damaged(ref);
+  }
+
+  /** A part of a body as stored. Each row is cut by the database: what is not asked for is not transferred. */
+  async *#storedRange(ref: ContentRef, start: number, length: number): AsyncIterable<Uint8Array> {
     for (let at = start; at < start + length; ) {
       const piece = Math.floor(at / PIECE_BYTES);
       const from = at - piece * PIECE_BYTES;
@@ -72,11 +110,9 @@ export class ContentsReader {
       );
       if (row === undefined) throw missing(ref);
       if (row.bytes.byteLength !== wanted) throw damaged(ref);
-      sum = crc32(row.bytes, sum);
       yield row.bytes;
       at += wanted;
     }
-    if (sum !== checksum) throw damaged(ref);
   }
 
   #whole(ref: ContentRef): Promise<SpoolContent> {
@@ -130,11 +166,30 @@ export class ContentsReader {
     }
     for (const [place, { ref, resolve, reject }] of batch.entries()) {
       try {
-        resolve(contentOf(ref, found.get(place + 1) ?? []));
+        resolve(await this.#contentOf(ref, found.get(place + 1) ?? []));
       } catch (error) {
         reject(error);
       }
     }
+  }
+
+  /** Contents whose rows were read whole. */
+  async #contentOf(ref: ContentRef, rows: readonly PieceRow[]): Promise<SpoolContent> {
+    const [first] = rows;
+    if (first === undefined) throw missing(ref);
+    const header = headerOf(ref, first);
+    const chunks = rows.map(({ bytes }) => bytes);
+    if (!header.sealed) {
+      const length = chunks.reduce((sum, bytes) => sum + bytes.byteLength, 0);
+      const sum = chunks.reduce((sum, bytes) => crc32(bytes, sum), header.seed);
+      if (length !== ref.length || sum !== header.checksum) throw damaged(ref);
+      return { sizeBytes: ref.length, chunks: () => chunks };
+    }
+    const key = await this.#keys.of(ref.segment);
+    const opened =
+      first.header === null ? null : (key?.open(ref.segment, first.header, Buffer.concat(chunks)) ?? null);
+    if (opened === null) throw damaged(ref);
+    return { sizeBytes: ref.length, chunks: () => [opened] };
   }
 
   async *#stream(ref: ContentRef, { seed, checksum }: RecordHeader): AsyncIterable<Uint8Array> {
@@ -152,20 +207,9 @@ export class ContentsReader {
   }
 }
 
-function contentOf(ref: ContentRef, rows: readonly PieceRow[]): SpoolContent {
-  const [first] = rows;
-  if (first === undefined) throw missing(ref);
-  const { seed, checksum } = headerOf(ref, first);
-  const chunks = rows.map(({ bytes }) => bytes);
-  const length = chunks.reduce((sum, bytes) => sum + bytes.byteLength, 0);
-  const sum = chunks.reduce((sum, bytes) => crc32(bytes, sum), seed);
-  if (length !== ref.length || sum !== checksum) throw damaged(ref);
-  return { sizeBytes: ref.length, chunks: () => chunks };
-}
-
-function headerOf(ref: ContentRef, first: PieceRow): RecordHeader {
+function headerOf(ref: ContentRef, first: Pick<PieceRow, 'header'>): RecordHeader {
   const header = first.header === null ? null : decodeHeader(first.header);
-  if (header === null || header.bodyBytes !== ref.length) throw damaged(ref);
+  if (header === null || header.plainBytes !== ref.length) throw damaged(ref);
   return header;
 }
 

@@ -3,11 +3,13 @@ import {
   contentBytesOf,
   decodeFactsHeader,
   decodeHeader,
+  decodeKeyHeader,
   decodeOwner,
   HEADER_BYTES,
   isIntact,
   type RecordHeader,
 } from '../record.ts';
+import type { SegmentKey } from '../sealing.ts';
 import { type LoggedFacts, SpoolError, type SpoolRecord } from '../spool.ts';
 import type { Descriptors } from './descriptors.ts';
 import { readFully, type SpoolFiles } from './files.ts';
@@ -37,10 +39,13 @@ interface Held extends LoggedFacts {
 export class FactsReader {
   readonly #files: Reading;
   readonly #descriptors: Descriptors;
+  readonly #keys: ReadonlyMap<number, SegmentKey>;
 
-  constructor(files: Reading, descriptors: Descriptors) {
+  /** `keys` are those of the encrypted segments. */
+  constructor(files: Reading, descriptors: Descriptors, keys: ReadonlyMap<number, SegmentKey>) {
     this.#files = files;
     this.#descriptors = descriptors;
+    this.#keys = keys;
   }
 
   /** The facts after a place in these ascending segments, one flush after another. */
@@ -55,17 +60,23 @@ export class FactsReader {
       try {
         let contents: Mark[] = [];
         for await (const { kind, offset, end, bytes, header } of framesOf(files, fd, from)) {
+          if (kind === 'key') continue;
           if (kind === 'content') {
             contents.push({ offset, header });
             continue;
           }
           const flushedFrom = kind === 'torn' ? offset : offset - contentBytesOf(bytes);
-          const body = kind === 'torn' ? null : await bodyOf(files, fd, { offset, header });
+          const stored = kind === 'torn' ? null : await bodyOf(files, fd, { offset, header });
+          if (stored !== null && torn !== null) throw damaged(torn);
+          // Without the segment's key, which goes before its first flush, that one is torn.
+          const body =
+            stored === null || !header.sealed
+              ? stored
+              : (this.#keys.get(segment)?.open(segment, bytes, stored) ?? null);
           if (body === null) {
             torn ??= { segment, offset };
             continue;
           }
-          if (torn !== null) throw damaged(torn);
           if (held !== null) yield held;
           held = {
             facts: body.toString('utf8').split('\n'),
@@ -126,7 +137,7 @@ type Files = Pick<SpoolFiles, 'pread' | 'size'>;
 
 /** A record of a segment, by its header; `torn`: no record is here, and what follows is unknown. */
 interface Frame {
-  readonly kind: 'content' | 'facts' | 'torn';
+  readonly kind: 'content' | 'facts' | 'key' | 'torn';
   /** Of the record's first byte. */
   readonly offset: number;
   readonly end: number;
@@ -135,7 +146,7 @@ interface Frame {
   readonly header: RecordHeader;
 }
 
-const NO_HEADER: RecordHeader = { bodyBytes: 0, checksum: 0, seed: 0 };
+const NO_HEADER: RecordHeader = { bodyBytes: 0, plainBytes: 0, sealed: false, checksum: 0, seed: 0 };
 
 /**
  * What a segment holds, in order, by headers alone: whether a body is intact shows only on reading it. Ends at the end
@@ -151,7 +162,7 @@ export async function* scanSegment(
     for await (const { kind, offset, bytes, header } of framesOf(files, fd, 0)) {
       const owner = kind === 'content' ? decodeOwner(bytes) : null;
       if (kind === 'torn' || (kind === 'content' && owner === null)) return;
-      if (owner !== null) yield { ...owner, content: { segment, offset, length: header.bodyBytes } };
+      if (owner !== null) yield { ...owner, content: { segment, offset, length: header.plainBytes } };
     }
   } finally {
     release();
@@ -164,14 +175,22 @@ async function* framesOf(files: Files, fd: number, offset: number): AsyncIterabl
   const bytes = Buffer.alloc(HEADER_BYTES);
   for (let at = offset; at < end; ) {
     const count = await readFully(files, fd, bytes, at);
-    const content = count < HEADER_BYTES ? null : decodeHeader(bytes);
-    const header = content ?? (count < HEADER_BYTES ? null : decodeFactsHeader(bytes));
-    const next = at + HEADER_BYTES + (header?.bodyBytes ?? 0);
-    if (header === null || next > end)
+    const frame = count < HEADER_BYTES ? null : decodeAny(bytes);
+    const next = at + HEADER_BYTES + (frame?.header.bodyBytes ?? 0);
+    if (frame === null || next > end)
       return yield { kind: 'torn', offset: at, end, bytes, header: NO_HEADER };
-    yield { kind: content === null ? 'facts' : 'content', offset: at, end: next, bytes, header };
+    yield { ...frame, offset: at, end: next, bytes };
     at = next;
   }
+}
+
+function decodeAny(bytes: Buffer): Pick<Frame, 'kind' | 'header'> | null {
+  const content = decodeHeader(bytes);
+  if (content !== null) return { kind: 'content', header: content };
+  const facts = decodeFactsHeader(bytes);
+  if (facts !== null) return { kind: 'facts', header: facts };
+  const key = decodeKeyHeader(bytes);
+  return key === null ? null : { kind: 'key', header: key };
 }
 
 /** The body of a record; null if it is damaged. */

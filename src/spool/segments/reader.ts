@@ -2,7 +2,8 @@ import { crc32 } from 'node:zlib';
 import type { ContentPart, ContentRef } from '../../domain/message.ts';
 import { Few } from '../../lib/few.ts';
 import { NewestMap } from '../../lib/newest-map.ts';
-import { decodeHeader, HEADER_BYTES, type RecordHeader } from '../record.ts';
+import { decodeHeader, HEADER_BYTES, type RecordHeader, sealedBytes } from '../record.ts';
+import { openPart, type SegmentKey } from '../sealing.ts';
 import { type SpoolContent, SpoolError, WHOLE_READ_BYTES } from '../spool.ts';
 import type { Descriptor, Descriptors } from './descriptors.ts';
 import { errorCode, readFully, type SpoolFiles } from './files.ts';
@@ -28,10 +29,17 @@ export class SegmentReader {
   readonly #descriptors: Descriptors;
   readonly #pieces = new Few(PIECES_AT_ONCE);
   readonly #neighbours: Neighbours;
+  readonly #keys: ReadonlyMap<number, SegmentKey>;
 
-  constructor(files: Pick<SpoolFiles, 'pread'>, descriptors: Descriptors) {
+  /** `keys` are those of the encrypted segments. */
+  constructor(
+    files: Pick<SpoolFiles, 'pread'>,
+    descriptors: Descriptors,
+    keys: ReadonlyMap<number, SegmentKey>,
+  ) {
     this.#files = files;
     this.#descriptors = descriptors;
+    this.#keys = keys;
     this.#neighbours = new Neighbours(files, descriptors);
   }
 
@@ -46,9 +54,14 @@ export class SegmentReader {
    * the message (the final dot, the last chunk) before the iteration has ended without an error.
    */
   async read(ref: ContentRef): Promise<SpoolContent> {
+    const key = this.#keys.get(ref.segment);
     if (ref.length <= WHOLE_READ_BYTES) {
-      const body = await this.#whole(ref);
+      const body = await this.#whole(ref, key);
       return { sizeBytes: ref.length, chunks: () => [body] };
+    }
+    if (key !== undefined) {
+      await this.#header(ref, true);
+      return { sizeBytes: ref.length, chunks: () => this.#streamSealed(ref, key, 0, ref.length) };
     }
     const { seed, checksum } = await this.#header(ref);
     const range = { start: HEADER_BYTES, length: ref.length, seed, checksum };
@@ -58,6 +71,8 @@ export class SegmentReader {
   /** Opens a part of a record in the same way; it has a checksum of its own. */
   async readPart(ref: ContentRef, part: ContentPart): Promise<SpoolContent> {
     if (part.start + part.length > ref.length) throw damaged(ref);
+    const key = this.#keys.get(ref.segment);
+    if (key !== undefined) return await this.#readSealedPart(ref, part, key);
     const range = { start: HEADER_BYTES + part.start, length: part.length, seed: 0, checksum: part.checksum };
     if (part.length > WHOLE_READ_BYTES)
       return { sizeBytes: part.length, chunks: () => this.#stream(ref, range) };
@@ -71,20 +86,56 @@ export class SegmentReader {
     }
   }
 
-  async #whole(ref: ContentRef): Promise<Buffer> {
-    const length = HEADER_BYTES + ref.length;
+  async #readSealedPart(ref: ContentRef, part: ContentPart, key: SegmentKey): Promise<SpoolContent> {
+    const stream = async function* (this: SegmentReader): AsyncIterable<Uint8Array> {
+      let sum = 0;
+      for await (const piece of this.#streamSealed(ref, key, part.start, part.length)) {
+        sum = crc32(piece, sum);
+        yield piece;
+      }
+      if (sum !== part.checksum) throw damaged(ref);
+    };
+    const chunks = () => stream.call(this);
+    if (part.length > WHOLE_READ_BYTES) return { sizeBytes: part.length, chunks };
+    const pieces: Uint8Array[] = [];
+    for await (const piece of chunks()) pieces.push(piece);
+    return { sizeBytes: part.length, chunks: () => pieces };
+  }
+
+  async #whole(ref: ContentRef, key: SegmentKey | undefined): Promise<Buffer> {
+    const length = HEADER_BYTES + (key === undefined ? ref.length : sealedBytes(ref.length));
     const near = this.#neighbours.bytesOf(ref, length);
     const record = near instanceof Promise ? await near.catch(() => null) : near;
-    const body = record === null ? null : bodyIn(record, ref);
+    const body = record === null ? null : bodyIn(record, ref, key);
     if (body !== null) return body;
     if (record !== null) this.#neighbours.forget(ref.segment);
-    const alone = bodyIn(await this.#start(ref, length), ref);
+    const alone = bodyIn(await this.#start(ref, length), ref, key);
     if (alone === null) throw damaged(ref);
     return alone;
   }
 
-  async #header(ref: ContentRef): Promise<RecordHeader> {
-    return headerOf(ref, await this.#start(ref, HEADER_BYTES));
+  async #header(ref: ContentRef, sealed = false): Promise<RecordHeader> {
+    return headerOf(ref, await this.#start(ref, HEADER_BYTES), sealed);
+  }
+
+  /** A part of an encrypted record; every piece is checked before it is given. */
+  async *#streamSealed(
+    ref: ContentRef,
+    key: SegmentKey,
+    start: number,
+    length: number,
+  ): AsyncIterable<Uint8Array> {
+    const { fd, release } = await this.#open(ref);
+    try {
+      const header = await this.#bytes(fd, ref, 0, HEADER_BYTES);
+      headerOf(ref, header, true);
+      const read = (at: number, bytes: number) =>
+        this.#pieces.run(() => this.#bytes(fd, ref, HEADER_BYTES + at, bytes));
+      const body = { key, segment: ref.segment, header, plainBytes: ref.length, read };
+      yield* openPart({ ...body, damaged: () => damaged(ref) }, start, length);
+    } finally {
+      release();
+    }
   }
 
   /** Holds the segment open until the end: it may be unlinked meanwhile. */
@@ -136,17 +187,19 @@ export class SegmentReader {
   }
 }
 
-/** The body of a record that was read whole; null if it is damaged. */
-function bodyIn(record: Buffer, ref: ContentRef): Buffer | null {
+/** The body of a record that was read whole, with the key of an encrypted segment; null if it is damaged. */
+function bodyIn(record: Buffer, ref: ContentRef, key: SegmentKey | undefined): Buffer | null {
   const header = decodeHeader(record);
-  if (header === null || header.bodyBytes !== ref.length) return null;
+  if (header === null || header.plainBytes !== ref.length || header.sealed !== (key !== undefined))
+    return null;
   const body = record.subarray(HEADER_BYTES);
+  if (key !== undefined) return key.open(ref.segment, record.subarray(0, HEADER_BYTES), body);
   return crc32(body, header.seed) === header.checksum ? body : null;
 }
 
-function headerOf(ref: ContentRef, bytes: Buffer): RecordHeader {
+function headerOf(ref: ContentRef, bytes: Buffer, sealed: boolean): RecordHeader {
   const header = decodeHeader(bytes);
-  if (header === null || header.bodyBytes !== ref.length) throw damaged(ref);
+  if (header === null || header.plainBytes !== ref.length || header.sealed !== sealed) throw damaged(ref);
   return header;
 }
 

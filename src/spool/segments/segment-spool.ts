@@ -2,6 +2,7 @@ import path from 'node:path';
 import { isUpTo, type LogPlace } from '../../domain/log-place.ts';
 import type { ContentPart, ContentRef } from '../../domain/message.ts';
 import { encodeRecord, encodeSmall, isSmall } from '../record.ts';
+import type { ContentKeys, SegmentKey } from '../sealing.ts';
 import {
   type FactLog,
   type LoggedFacts,
@@ -14,6 +15,7 @@ import {
 import { Descriptors } from './descriptors.ts';
 import { FactsReader, scanSegment } from './facts-reader.ts';
 import { errorCode, realFiles, type SpoolFiles, segmentOfName, segmentPath } from './files.ts';
+import { readKeys } from './keys.ts';
 import { readError, SegmentReader } from './reader.ts';
 import { type FactsOf, Failure, Ledger, SegmentWriter } from './writer.ts';
 
@@ -32,6 +34,8 @@ export interface SegmentSpoolOptions {
   readonly maxPendingBytes?: number;
   /** Segments kept open for reading beyond those being read. Default 64. */
   readonly maxOpenSegments?: number;
+  /** Encrypts new segments, if it is told to, and reads those that are. Default null: none is. */
+  readonly keys?: ContentKeys | null;
   /** The file system; tests inject faults here. */
   readonly files?: SpoolFiles;
 }
@@ -40,13 +44,15 @@ const MIB = 1024 * 1024;
 
 /**
  * Opens a spool of append-only segment files (this folder's README says how they work). Existing segments are sealed;
- * the first append makes a new one. Rejects with the system's error if the directory cannot be used.
+ * the first append makes a new one. Rejects with the system's error if the directory cannot be used, and with `SpoolError`
+ * `spool_other_key`.
  */
 export async function openSegmentSpool(options: SegmentSpoolOptions): Promise<Spool & FactLog> {
-  const { directory, files = realFiles } = options;
+  const { directory, files = realFiles, keys = null } = options;
   await makeDirectory(files, directory);
   const found = (await files.readdir(directory)).map(segmentOfName).filter((number) => number !== null);
-  return new SegmentSpool(options, files, await files.openRead(directory), found);
+  const segmentKeys = await readKeys(files, directory, found, keys);
+  return new SegmentSpool(options, files, await files.openRead(directory), found, segmentKeys);
 }
 
 class SegmentSpool implements Spool, FactLog {
@@ -58,6 +64,8 @@ class SegmentSpool implements Spool, FactLog {
   readonly #writer: SegmentWriter;
   readonly #descriptors: Descriptors;
   readonly #reader: SegmentReader;
+  /** The keys of encrypted segments. */
+  readonly #segmentKeys: Map<number, SegmentKey>;
   /** Records of facts that are not applied, in the order of the log. */
   readonly #unapplied: { readonly record: ContentRef; readonly end: LogPlace }[] = [];
   /** Segments that existed when it was opened; the facts in them may not be applied. */
@@ -69,9 +77,11 @@ class SegmentSpool implements Spool, FactLog {
     files: SpoolFiles,
     directoryFd: number,
     found: readonly number[],
+    segmentKeys: Map<number, SegmentKey>,
     ledger = new Ledger(found),
   ) {
     const { directory, segmentBytes = 64 * MIB, maxPendingBytes = 16 * MIB, maxOpenSegments = 64 } = options;
+    const keys = options.keys?.encrypting === true ? options.keys : null;
     const failure = new Failure(options.onFailure);
     this.#directory = directory;
     this.#files = files;
@@ -79,10 +89,12 @@ class SegmentSpool implements Spool, FactLog {
     this.#ledger = ledger;
     this.#failure = failure;
     const pathOf = (segment: number) => segmentPath(directory, segment);
+    this.#segmentKeys = segmentKeys;
     const sizes = { segmentBytes, maxPendingBytes };
-    this.#writer = new SegmentWriter({ files, pathOf, directoryFd, ...sizes, ledger, failure });
+    const sealing = { keys, segmentKeys };
+    this.#writer = new SegmentWriter({ files, pathOf, directoryFd, ...sizes, ledger, failure, ...sealing });
     this.#descriptors = new Descriptors(files, maxOpenSegments, pathOf);
-    this.#reader = new SegmentReader(files, this.#descriptors);
+    this.#reader = new SegmentReader(files, this.#descriptors, segmentKeys);
     this.#writer.onTakenBack = (segment) => this.#reader.forget(segment);
     this.#found = found.toSorted((one, other) => one - other);
   }
@@ -111,7 +123,7 @@ class SegmentSpool implements Spool, FactLog {
   }
 
   factsAfter(place: LogPlace): AsyncIterable<LoggedFacts> {
-    return new FactsReader(this.#files, this.#descriptors).read(this.#found, place);
+    return new FactsReader(this.#files, this.#descriptors, this.#segmentKeys).read(this.#found, place);
   }
 
   beginning(): LogPlace {
@@ -202,6 +214,7 @@ class SegmentSpool implements Spool, FactLog {
     this.#descriptors.retire(segment);
     this.#reader.forget(segment);
     this.#ledger.remove(segment);
+    this.#segmentKeys.delete(segment);
   }
 
   #checkOpen(): void {

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LogPlace } from '../../domain/log-place.ts';
 import type { ContentRef } from '../../domain/message.ts';
-import { type EncodedRecord, encodeFacts, HEADER_BYTES } from '../record.ts';
+import { type EncodedRecord, encodeFacts, encodeKey, HEADER_BYTES, sealedBytes } from '../record.ts';
+import type { ContentKeys, SegmentKey } from '../sealing.ts';
 import { SpoolError } from '../spool.ts';
 import { errorCode, type SpoolFiles, writeFully } from './files.ts';
 
@@ -15,6 +16,10 @@ interface WriterOptions {
   readonly maxPendingBytes: number;
   readonly ledger: Ledger;
   readonly failure: Failure;
+  /** Makes the keys of new segments; null: they are not encrypted. */
+  readonly keys: Pick<ContentKeys, 'make'> | null;
+  /** The keys of encrypted segments, by number: those that are made are added. */
+  readonly segmentKeys: Map<number, SegmentKey>;
 }
 
 /** Makes facts from the places given to a caller's records; null withdraws them. */
@@ -32,7 +37,7 @@ interface Waiting {
 
 /** What one flush writes. */
 interface Batch {
-  readonly parts: Uint8Array[];
+  readonly records: EncodedRecord[];
   readonly placed: { readonly waiting: Waiting; readonly refs: readonly ContentRef[] | null }[];
   readonly facts: string[];
   /** The place of the facts' record; null without facts. */
@@ -44,6 +49,8 @@ interface Batch {
 interface Active {
   readonly number: number;
   readonly fd: number;
+  /** Null: it is not encrypted. */
+  readonly key: SegmentKey | null;
   /** The place of the next record: everything before it is on stable storage. */
   end: number;
 }
@@ -130,7 +137,7 @@ export class SegmentWriter {
       const bytes = waiting.reduce((sum, one) => sum + one.bytes, 0);
       const active = await this.#segmentFor(bytes);
       batch = place(waiting, active);
-      if (batch.parts.length > 0) await this.#write(active, batch.parts);
+      if (batch.records.length > 0) await this.#write(active, await partsOf(batch, active));
       this.#keep(active, batch);
       for (const { waiting: one, refs } of batch.placed) one.resolve(refs);
     } catch (error) {
@@ -192,7 +199,7 @@ export class SegmentWriter {
   }
 
   async #create(): Promise<Active> {
-    const { files, pathOf, directoryFd, ledger, failure } = this.#options;
+    const { files, pathOf, directoryFd, ledger, failure, keys, segmentKeys } = this.#options;
     const number = ledger.next();
     let fd: number;
     try {
@@ -201,7 +208,9 @@ export class SegmentWriter {
       throw NO_ROOM.has(errorCode(error)) ? noRoom(error) : failure.trip(error);
     }
     ledger.add(number);
-    const active = { number, fd, end: 0 };
+    const key = keys?.make() ?? null;
+    if (key !== null) segmentKeys.set(number, key);
+    const active = { number, fd, key, end: 0 };
     this.#active = active;
     await this.#orFail(files.fsync(fd));
     await this.#orFail(files.fsync(directoryFd));
@@ -228,12 +237,15 @@ export class SegmentWriter {
  * become one record, the last of the batch. A caller whose facts cannot be made is refused, and leaves nothing.
  */
 function place(waiting: readonly Waiting[], active: Active): Batch {
-  const batch: Batch = { parts: [], placed: [], facts: [], factsAt: null, end: active.end };
+  const { key } = active;
+  const start = active.end === 0 && key !== null ? encodeKey(key.wrapped).byteLength : active.end;
+  const sizeOf = (bodyBytes: number) => HEADER_BYTES + (key === null ? bodyBytes : sealedBytes(bodyBytes));
+  const batch: Batch = { records: [], placed: [], facts: [], factsAt: null, end: start };
   for (const one of waiting) {
     let end = batch.end;
     const refs = one.records.map(({ bodyBytes }) => {
       const ref = { segment: active.number, offset: end, length: bodyBytes };
-      end += HEADER_BYTES + bodyBytes;
+      end += sizeOf(bodyBytes);
       return ref;
     });
     let facts: string | null = null;
@@ -246,17 +258,27 @@ function place(waiting: readonly Waiting[], active: Active): Batch {
     const isKept = one.facts === null || facts !== null;
     batch.placed.push({ waiting: one, refs: isKept ? refs : null });
     if (!isKept) continue;
-    for (const { header, chunks } of one.records) batch.parts.push(header, ...chunks);
+    batch.records.push(...one.records);
     batch.end = end;
     if (facts !== null) batch.facts.push(facts);
   }
   if (batch.facts.length > 0) {
-    const record = encodeFacts(batch.facts.join('\n'), batch.end - active.end);
-    batch.factsAt = { segment: active.number, offset: batch.end, length: record.byteLength - HEADER_BYTES };
-    batch.parts.push(record);
-    batch.end += record.byteLength;
+    const record = encodeFacts(batch.facts.join('\n'), batch.end - start);
+    batch.factsAt = { segment: active.number, offset: batch.end, length: record.bodyBytes };
+    batch.records.push(record);
+    batch.end += sizeOf(record.bodyBytes);
   }
   return batch;
+}
+
+/** What is written of a batch. A segment's key goes before its first batch, and is as durable as that is. */
+async function partsOf({ records }: Batch, { number, key, end }: Active): Promise<Uint8Array[]> {
+  const parts: Uint8Array[] = end === 0 && key !== null ? [encodeKey(key.wrapped)] : [];
+  for (const record of records) {
+    const { header, chunks } = key === null ? record : await key.seal(number, record);
+    parts.push(header, ...chunks);
+  }
+  return parts;
 }
 
 function noRoom(cause: unknown): SpoolError {

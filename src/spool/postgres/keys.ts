@@ -1,0 +1,53 @@
+import { NewestMap } from '../../lib/newest-map.ts';
+import type { Database } from '../../postgres/database.ts';
+import { type ContentKeys, type SegmentKey, wrappedUnder } from '../sealing.ts';
+import { SpoolError } from '../spool.ts';
+import { asSpool } from './insert.ts';
+
+/** Segments whose keys are remembered. */
+const REMEMBERED = 1000;
+
+/** The keys of encrypted segments, which lie wrapped beside them; a segment without one is not encrypted. */
+export class KeysOfSegments {
+  readonly #database: Database;
+  readonly #keys: ContentKeys | null;
+  readonly #known = new NewestMap<number, SegmentKey | null>(REMEMBERED);
+
+  constructor(database: Database, keys: ContentKeys | null) {
+    this.#database = database;
+    this.#keys = keys;
+  }
+
+  /** A key for a new segment; null: it is not to be encrypted. */
+  make(): SegmentKey | null {
+    return this.#keys?.encrypting === true ? this.#keys.make() : null;
+  }
+
+  /** A new segment has this key. */
+  remember(segment: number, key: SegmentKey | null): void {
+    this.#known.set(segment, key);
+  }
+
+  /** The key of a segment; null: it is not encrypted. Throws `SpoolError`, also `spool_other_key`. */
+  async of(segment: number): Promise<SegmentKey | null> {
+    const known = this.#known.get(segment);
+    if (known !== undefined) return known;
+    const [row] = await asSpool(this.#database.rows<{ wrapped: Buffer | null }>(WRAPPED, [segment]));
+    const wrapped = row?.wrapped ?? null;
+    const key = wrapped === null ? null : (this.#keys?.unwrap(wrapped) ?? null);
+    if (wrapped !== null && key === null) throw otherKey(segment, wrapped, this.#keys);
+    // A segment that is gone may be one that is yet to be seen.
+    if (row !== undefined) this.#known.set(segment, key);
+    return key;
+  }
+}
+
+function otherKey(segment: number, wrapped: Uint8Array, keys: ContentKeys | null): SpoolError {
+  const ours = keys === null ? 'there is no key' : `the present one is ${keys.keyId}`;
+  return new SpoolError(
+    'spool_other_key',
+    `The contents in segment ${segment} are encrypted under another secret.key: ${ours}, theirs is ${wrappedUnder(wrapped)}. Put back the secret.key that was there before.`,
+  );
+}
+
+const WRAPPED = 'SELECT wrapped_key AS wrapped FROM spool_segments WHERE segment = $1';

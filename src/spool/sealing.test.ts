@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { testKeys } from '../../test/support/content-keys.ts';
+import { bytesOf, entryOf } from '../../test/support/spool-entry.ts';
+import {
+  decodeFactsHeader,
+  decodeHeader,
+  encodeFacts,
+  encodeRecord,
+  FRAME_BYTES,
+  isIntact,
+} from './record.ts';
+import { openPart, wrappedUnder } from './sealing.ts';
+import type { SpoolEntry } from './spool.ts';
+
+const SEGMENT = 7;
+/** Around the ends of frames, of the pieces that are read at once, and of a turn. */
+const SIZES = [0, 1, FRAME_BYTES - 1, FRAME_BYTES, FRAME_BYTES + 1, 4 * FRAME_BYTES, 17 * FRAME_BYTES + 5];
+
+async function sealed(entry: SpoolEntry) {
+  const key = testKeys().make();
+  const { header, chunks, bodyBytes } = await key.seal(SEGMENT, await encodeRecord(entry));
+  return { key, header, body: Buffer.concat(chunks), bodyBytes };
+}
+
+const ofSize = (size: number) =>
+  entryOf(Buffer.from(Array.from({ length: size }, (_, at) => (at * 31) >> 3)));
+
+test.each(SIZES)('%i bytes come back, and the header says their size and that of the body', async (size) => {
+  const entry = ofSize(size);
+  const { key, header, body, bodyBytes } = await sealed(entry);
+  expect(body.byteLength).toBe(bodyBytes);
+  const decoded = decodeHeader(header);
+  expect(decoded).toMatchObject({ bodyBytes, plainBytes: size, sealed: true });
+  expect(decoded !== null && isIntact(decoded, body)).toBe(true);
+  expect(key.open(SEGMENT, header, body)?.equals(bytesOf(entry))).toBe(true);
+});
+
+test('a part comes back, wherever it begins and however long it is', async () => {
+  const plain = bytesOf(ofSize(6 * FRAME_BYTES + 17));
+  const { key, header, body } = await sealed(entryOf(plain));
+  const read = async (at: number, length: number) => body.subarray(at, at + length);
+  const from = {
+    key,
+    segment: SEGMENT,
+    header,
+    plainBytes: plain.byteLength,
+    read,
+    damaged: () => new Error(),
+  };
+  const places = fc.tuple(fc.nat(plain.byteLength), fc.nat(plain.byteLength));
+  await fc.assert(
+    fc.asyncProperty(places, async ([one, other]) => {
+      const [start, end] = [Math.min(one, other), Math.max(one, other)];
+      const pieces: Uint8Array[] = [];
+      for await (const piece of openPart(from, start, end - start)) pieces.push(piece);
+      expect(Buffer.concat(pieces).equals(plain.subarray(start, end))).toBe(true);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('facts come back, and how much was written before them', async () => {
+  const key = testKeys().make();
+  const { header, chunks } = await key.seal(SEGMENT, encodeFacts('["accept"]', 1_234));
+  const body = Buffer.concat(chunks);
+  expect(decodeHeader(header)).toBeNull();
+  expect(decodeFactsHeader(header)).toMatchObject({ sealed: true, plainBytes: 10 });
+  expect(key.open(SEGMENT, header, body)?.toString()).toBe('["accept"]');
+});
+
+test('equal contents never look alike, and no nonce comes twice', async () => {
+  const key = testKeys().make();
+  const record = await encodeRecord(entryOf('the same'));
+  const bodies = await Promise.all(
+    Array.from({ length: 100 }, async () => Buffer.concat((await key.seal(SEGMENT, record)).chunks)),
+  );
+  expect(new Set(bodies.map((body) => body.subarray(0, 8).toString('hex'))).size).toBe(100);
+  expect(new Set(bodies.map((body) => body.subarray(8).toString('hex'))).size).toBe(100);
+});
+
+describe('nothing passes for what was encrypted but that', () => {
+  test('a flipped bit in the header or the body', async () => {
+    const { key, header, body } = await sealed(entryOf('to be kept from strangers'));
+    for (let at = 0; at < header.byteLength - 4; at++) {
+      const other = header.with(at, (header[at] ?? 0) ^ 1);
+      expect(key.open(SEGMENT, other, body), `header, byte ${at}`).toBeNull();
+    }
+    for (let at = 0; at < body.byteLength; at++) {
+      const other = body.with(at, (body[at] ?? 0) ^ 0x80);
+      expect(key.open(SEGMENT, header, other), `body, byte ${at}`).toBeNull();
+    }
+  });
+
+  test('another segment, another key, a body that was cut, frames that were exchanged', async () => {
+    const { key, header, body } = await sealed(ofSize(3 * FRAME_BYTES));
+    expect(key.open(SEGMENT + 1, header, body)).toBeNull();
+    expect(testKeys().make().open(SEGMENT, header, body)).toBeNull();
+    for (const end of [0, 7, 8, 20, 8 + FRAME_BYTES + 16, body.byteLength - 1])
+      expect(key.open(SEGMENT, header, body.subarray(0, end)), `${end} bytes`).toBeNull();
+    const frame = FRAME_BYTES + 16;
+    const [first, second] = [body.subarray(8, 8 + frame), body.subarray(8 + frame, 8 + 2 * frame)];
+    const exchanged = Buffer.concat([body.subarray(0, 8), second, first, body.subarray(8 + 2 * frame)]);
+    expect(key.open(SEGMENT, header, exchanged)).toBeNull();
+  });
+});
+
+test('a segment’s key is unwrapped by the key of the installation alone, and names it', () => {
+  const key = testKeys(true, 1).make();
+  expect(testKeys(false, 1).unwrap(key.wrapped)).not.toBeNull();
+  expect(testKeys(true, 2).unwrap(key.wrapped)).toBeNull();
+  expect(wrappedUnder(key.wrapped)).toBe(testKeys(true, 1).keyId);
+  for (let at = 0; at < key.wrapped.byteLength; at++)
+    expect(testKeys().unwrap(key.wrapped.with(at, (key.wrapped[at] ?? 0) ^ 1)), `byte ${at}`).toBeNull();
+  expect(testKeys().unwrap(key.wrapped.subarray(1))).toBeNull();
+});
