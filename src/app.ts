@@ -353,7 +353,7 @@ class Service implements App {
       resolution: () => live.loaded,
       faults: () => live.faults,
       reload: () => live.reload(),
-      faultsWith: (settings) => live.faultsWith(settings),
+      faultsWith: (stored) => live.faultsWith(stored),
       server: () => this.#server(),
     });
   }

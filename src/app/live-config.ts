@@ -102,9 +102,9 @@ export class LiveConfig {
     return reloaded;
   }
 
-  /** The faults if these settings were the stored ones, values as JSON. Changes nothing. */
-  async faultsWith(settings: ReadonlyMap<string, string>): Promise<readonly Fault[]> {
-    const stored = { ...(await this.#options.stored()), settings };
+  /** The faults if these settings and relays were the stored ones, settings' values as JSON. Changes nothing. */
+  async faultsWith(changed: Partial<StoredRows>): Promise<readonly Fault[]> {
+    const stored = { ...(await this.#options.stored()), ...changed };
     const read = loadConfig({ ...this.#options, stored });
     return read.faults.length > 0 ? read.faults : afterReload(this.#options.first, read).faults;
   }

@@ -11,11 +11,12 @@ import type { Spool } from '../spool/spool.ts';
 import type { Accounts, Keyring } from '../store/accounts.ts';
 import type { Alerts } from '../store/alerts.ts';
 import type { Cluster } from '../store/cluster.ts';
+import type { Configuring } from '../store/configuring.ts';
 import type { DmarcReports } from '../store/dmarc-reports.ts';
 import type { Journal } from '../store/journal.ts';
 import { LoggedStore } from '../store/logged/logged-store.ts';
 import { replay } from '../store/logged/replay.ts';
-import { registryBehind, viewsBehind } from '../store/logged/written-behind.ts';
+import { configuringBehind, registryBehind, viewsBehind } from '../store/logged/written-behind.ts';
 import type { Registry } from '../store/registry.ts';
 import type { RequestLog } from '../store/request-log.ts';
 import type { Store } from '../store/store.ts';
@@ -39,6 +40,7 @@ export interface Storage {
   readonly templates: Templates;
   readonly alerts: Alerts;
   readonly requests: RequestLog;
+  readonly configuring: Configuring;
   readonly dmarc: DmarcReports;
   readonly views: Views;
   readonly spool: Spool;
@@ -125,6 +127,7 @@ async function openInDirectory(
     const store = taking.asStore();
     const plain = { keyring, accounts, journal, suppressions, webhooks, templates, alerts, requests, dmarc };
     const registry = registryBehind(written, thread.registry);
+    const configuring = configuringBehind(written, thread.configuring);
     // Relays and domains themselves reveal a lost key.
     const holdSecretKey = async () => {};
     return {
@@ -132,6 +135,7 @@ async function openInDirectory(
       taking,
       ...plain,
       registry,
+      configuring,
       views: viewsBehind(written, views),
       spool,
       writer: thread,

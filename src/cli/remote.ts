@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
+import { Caller } from '../client/call.ts';
 import type { ClientError, Result } from '../client/result.ts';
-import { baseOf } from '../client/settings.ts';
+import { baseOf, settingsOf } from '../client/settings.ts';
 import { Waybill } from '../client/waybill.ts';
 import { shellWord } from '../lib/command.ts';
 import { OperationError, type OperationErrorCode } from '../operations/call.ts';
+import type { ConfiguringOperations } from '../operations/configuring.ts';
 import type { Attempts, MessageOperations, MessagesPage, StatusRecord } from '../operations/messages.ts';
-import type { RequestOf } from '../operations/table.ts';
+import type { RequestOf, ResultOf } from '../operations/table.ts';
 import { type CommonOptions, type Context, command } from './context.ts';
 import { withOperations } from './session.ts';
 import { Exit, readSecretFile } from './terminal.ts';
@@ -46,7 +48,54 @@ export async function withMessages(
 }
 
 /** The client that the options ask for; null when they mean the installation here. Throws `Exit`. */
-export async function connect({ url, keyFile, data, config }: RemoteOptions): Promise<Waybill | null> {
+export async function connect(options: RemoteOptions): Promise<Waybill | null> {
+  const access = await accessOf(options);
+  return access === null ? null : new Waybill({ ...access, maxRetries: MAX_RETRIES });
+}
+
+/** Does `use` with the operations on the configuration as a file, of the server that the options name. */
+export async function withConfiguring(
+  context: Context,
+  options: RemoteOptions,
+  use: (operations: ConfiguringOperations) => Promise<void>,
+): Promise<void> {
+  const access = await accessOf(options);
+  if (access === null) return await withOperations(context, options, {}, use);
+  const caller = new Caller(settingsOf({ ...access, maxRetries: 0 }));
+  await use({
+    exportConfiguration: (request) => administer('exportConfiguration', request, caller),
+    planConfiguration: (request) => administer('planConfiguration', request, caller),
+    applyConfiguration: (request) => administer('applyConfiguration', request, caller),
+  });
+}
+
+/** Asks for an operation over the API (docs/administering.md). */
+async function administer<K extends keyof ConfiguringOperations>(
+  operation: K,
+  request: RequestOf<K>,
+  caller: Caller,
+): Promise<ResultOf<K>> {
+  const { result } = await caller.call(
+    () => ({
+      method: 'POST',
+      path: `/admin/${operation}`,
+      body: { type: 'application/json', content: JSON.stringify(request) },
+      once: true,
+      // Sound because it is the API's own JSON.
+      read: ({ bytes }): ResultOf<K> => JSON.parse(new TextDecoder().decode(bytes)),
+    }),
+    {},
+  );
+  return taken(result);
+}
+
+/** Where a server far away is, and the key for it; null: the installation here is meant. Throws `Exit`. */
+async function accessOf({
+  url,
+  keyFile,
+  data,
+  config,
+}: RemoteOptions): Promise<{ readonly url: string; readonly key: string } | null> {
   if (url === undefined) {
     if (keyFile !== undefined) throw new Exit(2, '--key-file needs --url.');
     return null;
@@ -61,7 +110,9 @@ export async function connect({ url, keyFile, data, config }: RemoteOptions): Pr
     // Before the key: what was mistyped here is told first.
     baseOf(url);
     const key = (await readSecretFile(keyFile, 'key')).trim();
-    return new Waybill({ url, key, maxRetries: MAX_RETRIES });
+    // So is a key that can never work.
+    settingsOf({ url, key });
+    return { url, key };
   } catch (error) {
     if (error instanceof Exit) throw error;
     throw new Exit(2, error instanceof Error ? error.message : String(error));

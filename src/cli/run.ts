@@ -4,6 +4,7 @@ import { OperationError } from '../operations/call.ts';
 import { adminCommand } from './admin.ts';
 import { backupCommand } from './backup.ts';
 import { configCommand } from './config.ts';
+import { applyCommand, exportCommand, planCommand } from './configuring.ts';
 import { type Context, inheritOptions, withCommonOptions } from './context.ts';
 import { devCommand } from './dev.ts';
 import { dmarcCommand } from './dmarc.ts';
@@ -71,6 +72,9 @@ function program(context: Context, asJson: boolean): Command {
     .addCommand(routesCommand(context))
     .addCommand(domainsCommand(context))
     .addCommand(dmarcCommand(context))
+    .addCommand(planCommand(context))
+    .addCommand(applyCommand(context))
+    .addCommand(exportCommand(context))
     .addCommand(backupCommand(context))
     .addCommand(restoreCommand(context))
     .addCommand(migrateCommand(context))

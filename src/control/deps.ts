@@ -1,5 +1,6 @@
 import type { Reception } from '../accounts/reception.ts';
 import type { Fault } from '../config/fault.ts';
+import type { StoredRows } from '../config/load.ts';
 import type { Acts, Intake, QueueFigures } from '../engine/contract.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -14,6 +15,7 @@ import type { Spool } from '../spool/spool.ts';
 import type { Keyring } from '../store/accounts.ts';
 import type { Alerts } from '../store/alerts.ts';
 import type { Cluster } from '../store/cluster.ts';
+import type { Configuring } from '../store/configuring.ts';
 import type { DmarcReports } from '../store/dmarc-reports.ts';
 import type { Journal } from '../store/journal.ts';
 import type { Registry } from '../store/registry.ts';
@@ -31,6 +33,8 @@ export interface LocalDeps {
   readonly keyring: Keyring;
   readonly views: Views;
   readonly registry: Registry;
+  /** Changes many things of the configuration together. */
+  readonly configuring: Configuring;
   readonly spool: Pick<Spool, 'read'>;
   /** The users of the dashboard. */
   readonly reception: Reception;
@@ -75,8 +79,8 @@ export interface LocalDeps {
   readonly resolution: () => InForce;
   /** Faults of the sources at the last reading: if any, the previous configuration is in force. */
   readonly faults: () => readonly Fault[];
-  /** Faults of all settings together if these were stored, values as JSON. */
-  readonly faultsWith: (settings: ReadonlyMap<string, string>) => Promise<readonly Fault[]>;
+  /** Faults of the whole configuration if these settings and relays were the stored ones, settings' values as JSON. */
+  readonly faultsWith: (stored: Partial<StoredRows>) => Promise<readonly Fault[]>;
   /** The running server's own state; null while none runs, or before it is known. */
   readonly server: () => RunningServer | null;
   /** Reads all sources again and applies them. Returns the faults that prevented that. */

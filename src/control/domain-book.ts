@@ -32,12 +32,17 @@ export function changeDomain(
   change: DomainChange,
   deps: BookDeps,
 ): Promise<{ readonly before: SendingDomain | null; readonly after: SendingDomain | null }> {
-  const changed = (last.get(deps.registry) ?? Promise.resolve()).then(() => changeNow(name, change, deps));
+  return inDomainOrder(deps.registry, () => changeNow(name, change, deps));
+}
+
+/** Does something once every change of domains before it is made; those after it wait for it. */
+export function inDomainOrder<T>(registry: Registry, act: () => Promise<T>): Promise<T> {
+  const done = (last.get(registry) ?? Promise.resolve()).then(act);
   last.set(
-    deps.registry,
-    changed.catch(() => {}),
+    registry,
+    done.catch(() => {}),
   );
-  return changed;
+  return done;
 }
 
 async function changeNow(name: string, change: DomainChange, deps: BookDeps) {

@@ -29,7 +29,7 @@ import { keyName, recordsOf } from './domain-records.ts';
 /** Longest name of a key's record (RFC 1035 §2.3.4, as text). */
 const MAX_NAME = 253;
 
-const ALGORITHMS: Readonly<Record<RequestOf<'addDomain'>['algorithm'], readonly DkimAlgorithm[]>> = {
+export const ALGORITHMS: Readonly<Record<RequestOf<'addDomain'>['algorithm'], readonly DkimAlgorithm[]>> = {
   rsa: ['rsa-sha256'],
   ed25519: ['ed25519-sha256'],
   both: ['rsa-sha256', 'ed25519-sha256'],
@@ -97,7 +97,7 @@ async function updateDomain(request: RequestOf<'updateDomain'>, deps: DomainDeps
   return detailOf(made(after), deps);
 }
 
-function readReturnPath(text: string, name: string): string {
+export function readReturnPath(text: string, name: string): string {
   const read = parseDomain(text.trim());
   if (read !== null && !read.startsWith('[') && read.includes('.')) return read;
   throw new OperationError(
@@ -128,7 +128,7 @@ async function rotateDomain(request: RequestOf<'rotateDomain'>, deps: DomainDeps
 }
 
 /** A new key's record needs a valid name that no other key uses. */
-function refuseNames(name: string, selectors: readonly string[], domain: SendingDomain | null): void {
+export function refuseNames(name: string, selectors: readonly string[], domain: SendingDomain | null): void {
   for (const selector of selectors) {
     if (!SELECTOR.test(selector))
       throw new OperationError(
@@ -149,7 +149,7 @@ function selectorsOf(keys: readonly DomainKey[]): readonly string[] {
   return keys.map(({ selector }) => selector);
 }
 
-function tooManyKeys(domain: SendingDomain): OperationError {
+export function tooManyKeys(domain: SendingDomain): OperationError {
   const at = nextForgotten(domain);
   const when = at === null ? '' : ` The next one is forgotten at ${formatTimestamp(at)}.`;
   return new OperationError(
@@ -159,7 +159,7 @@ function tooManyKeys(domain: SendingDomain): OperationError {
 }
 
 /** Parses a sending domain: a name with a dot, in any script. */
-function readName(text: string): string {
+export function readName(text: string): string {
   const name = parseDomain(text.trim());
   if (name !== null && !name.startsWith('[') && name.includes('.')) return name;
   const at = text.lastIndexOf('@');
@@ -248,7 +248,7 @@ interface NewKeysOrder {
 }
 
 /** The selector of each algorithm's key. */
-function selectorsFor({ domain, algorithms, selector, now }: NewKeysOrder): readonly string[] {
+export function selectorsFor({ domain, algorithms, selector, now }: NewKeysOrder): readonly string[] {
   return algorithms.map((algorithm) => {
     if (selector === null) return newSelector(domain, algorithm, now);
     return algorithms.length > 1 ? selector + selectorLetter(algorithm) : selector;
@@ -256,7 +256,7 @@ function selectorsFor({ domain, algorithms, selector, now }: NewKeysOrder): read
 }
 
 /** Makes a waiting key for each algorithm, off the event loop. */
-async function newKeys(order: NewKeysOrder): Promise<readonly DomainKey[]> {
+export async function newKeys(order: NewKeysOrder): Promise<readonly DomainKey[]> {
   const selectors = selectorsFor(order);
   return await Promise.all(
     order.algorithms.map(async (algorithm, at): Promise<DomainKey> => {

@@ -32,7 +32,25 @@ export function keyOperations(deps: LocalDeps): KeyOperations {
 }
 
 async function createKey(request: RequestOf<'createKey'>, deps: LocalDeps): Promise<CreatedKey> {
-  const { keyring, clock, random } = deps;
+  const { key, secret, signing } = newKey(request, deps);
+  if (await deps.keyring.create(key, hashSecret(secret), signing?.stored))
+    return { key: keyView(key, signing?.access.accessKeyId), secret, signing: signing?.access ?? null };
+  throw new OperationError(
+    'refused',
+    `There is already a key named ${request.name}. Choose another name, revoke that key, or give it a new secret with: waybill keys rotate ${request.name}`,
+  );
+}
+
+/** A key with its secret, and with what its client signs with; null: it does not sign. */
+interface NewKey {
+  readonly key: ApiKey;
+  readonly secret: string;
+  readonly signing: ReturnType<typeof newSigning> | null;
+}
+
+/** A key that is not stored yet. Throws `OperationError`. */
+export function newKey(request: RequestOf<'createKey'>, deps: KeyMaking): NewKey {
+  const { clock, random } = deps;
   const mode = request.test ? 'test' : 'live';
   const now = clock.wall();
   const secret = generateSecret(random, mode);
@@ -51,17 +69,14 @@ async function createKey(request: RequestOf<'createKey'>, deps: LocalDeps): Prom
     senderDomains: request.senderDomains.map(readSenderDomain),
     contentDays: request.contentDays ?? null,
   };
-  const signing = request.ses === true ? newSigning(key.id, vaultOf(deps), random) : null;
-  if (await keyring.create(key, hashSecret(secret), signing?.stored))
-    return { key: keyView(key, signing?.access.accessKeyId), secret, signing: signing?.access ?? null };
-  throw new OperationError(
-    'refused',
-    `There is already a key named ${request.name}. Choose another name, revoke that key, or give it a new secret with: waybill keys rotate ${request.name}`,
-  );
+  return { key, secret, signing: request.ses === true ? newSigning(key.id, vaultOf(deps), random) : null };
 }
 
+/** What making a key takes. */
+type KeyMaking = Pick<LocalDeps, 'clock' | 'random' | 'resolution'>;
+
 /** What seals the secrets that clients sign with. */
-function vaultOf({ resolution }: LocalDeps): Vault {
+function vaultOf({ resolution }: Pick<LocalDeps, 'resolution'>): Vault {
   const { vault } = resolution();
   if (vault !== null) return vault;
   throw new OperationError('unavailable', 'The key that seals secrets cannot be read. See: waybill config');
@@ -92,18 +107,8 @@ async function updateKey(
   deps: LocalDeps,
 ): Promise<KeyView> {
   const key = await findKey(named, deps);
-  const { name, scopes, rateLimit, expiresAt, cidrs, senderDomains, contentDays } = changes;
-  if (name !== undefined && name !== key.name) refuseRouted(key.name, deps);
-  const changed: ApiKey = {
-    ...key,
-    name: name ?? key.name,
-    scopes: scopes ?? key.scopes,
-    rateLimit: rateLimit === undefined ? key.rateLimit : rateLimit,
-    expiresAt: changedExpiry(expiresAt, key, deps),
-    cidrs: cidrs === undefined ? key.cidrs : checkCidrs(cidrs),
-    senderDomains: senderDomains?.map(readSenderDomain) ?? key.senderDomains,
-    contentDays: contentDays === undefined ? key.contentDays : contentDays,
-  };
+  if (changes.name !== undefined && changes.name !== key.name) refuseRouted(key.name, deps);
+  const changed = changedKey(key, changes, deps);
   switch (await deps.keyring.update(changed)) {
     case 'updated':
       return keyView(changed, await signingIdOf(key, deps));
@@ -120,11 +125,30 @@ async function updateKey(
   }
 }
 
+/** A key with changes. Throws `OperationError`. */
+export function changedKey(
+  key: ApiKey,
+  changes: Omit<RequestOf<'updateKey'>, 'key'>,
+  deps: Pick<LocalDeps, 'clock'>,
+): ApiKey {
+  const { name, scopes, rateLimit, expiresAt, cidrs, senderDomains, contentDays } = changes;
+  return {
+    ...key,
+    name: name ?? key.name,
+    scopes: scopes ?? key.scopes,
+    rateLimit: rateLimit === undefined ? key.rateLimit : rateLimit,
+    expiresAt: changedExpiry(expiresAt, key, deps),
+    cidrs: cidrs === undefined ? key.cidrs : checkCidrs(cidrs),
+    senderDomains: senderDomains?.map(readSenderDomain) ?? key.senderDomains,
+    contentDays: contentDays === undefined ? key.contentDays : contentDays,
+  };
+}
+
 /** Undefined leaves it unchanged; the key's present expiry is accepted even if it is past. */
 function changedExpiry(
   text: string | null | undefined,
   { expiresAt }: ApiKey,
-  deps: LocalDeps,
+  deps: Pick<LocalDeps, 'clock'>,
 ): number | null {
   if (text === undefined || text === timeOrNull(expiresAt)) return expiresAt;
   return text === null ? null : readExpiry(text, deps.clock.wall());

@@ -4,6 +4,7 @@ import { alertChannelOperations } from './alert-channels.ts';
 import { alertOperations } from './alerts.ts';
 import { backupOperations } from './backups.ts';
 import { configOperations } from './configuration.ts';
+import { configuringOperations } from './declared/configuring.ts';
 import type { LocalDeps } from './deps.ts';
 import { dmarcOperations } from './dmarc.ts';
 import { domainOperations } from './domains.ts';
@@ -49,6 +50,7 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...alertOperations(deps),
     ...alertChannelOperations(deps),
     ...templateOperations(deps),
+    ...configuringOperations(deps),
     ...systemOperations(deps),
     ...backupOperations(deps),
     doctor: async () => {

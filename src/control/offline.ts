@@ -104,8 +104,8 @@ export async function openOffline(given: OfflineOptions): Promise<Offline> {
       running: false,
       resolution: () => loaded,
       faults: () => loaded.faults,
-      faultsWith: async (settings) =>
-        loadConfig({ ...options, stored: { ...(await storedRows(stores.registry)), settings } }).faults,
+      faultsWith: async (stored) =>
+        loadConfig({ ...options, stored: { ...(await storedRows(stores.registry)), ...stored } }).faults,
       server: () => null,
       // With no running server to protect, the valid parts of a faulty configuration apply: it can be fixed piecemeal.
       reload: async () => {

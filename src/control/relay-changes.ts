@@ -26,6 +26,33 @@ export async function updateRelay(request: RequestOf<'updateRelay'>, deps: Local
   const { registry } = deps;
   const view = await viewOf(name, deps);
   const { old, stored } = await storedRelay(view, deps);
+  const { changed, isAnother } = changedRelay(request, { view, old, stored }, deps);
+  const note = provenNote(name);
+  const proven = (await registry.settings()).get(note) ?? null;
+  const noted = (provenAt: string | null) => new Map(isAnother ? [[note, provenAt]] : []);
+  await putIntoForce(
+    deps,
+    () => registry.putRelay(changed, noted(null)),
+    () => registry.putRelay(stored, noted(proven)),
+  );
+  if (isAnother) deps.server()?.forgetHookProofs(name);
+  return await viewOf(name, deps);
+}
+
+/** A relay that is there already. */
+export interface PresentRelay {
+  readonly view: RelayView;
+  readonly old: Relay;
+  readonly stored: StoredRelay;
+}
+
+/** The changed row of a relay, and whether it is of another type. Throws `OperationError` if it may not be so. */
+export function changedRelay(
+  request: RequestOf<'updateRelay'>,
+  { view, old, stored }: PresentRelay,
+  deps: LocalDeps,
+): { readonly changed: StoredRelay; readonly isAnother: boolean } {
+  const { name } = request;
   const definition = { ...request.definition, name: request.definition['name'] ?? name };
   if (definition.name !== name)
     throw new OperationError(
@@ -60,17 +87,7 @@ export async function updateRelay(request: RequestOf<'updateRelay'>, deps: Local
     definition: JSON.stringify(definition),
     secret: keeps ? stored.secret : sealed,
   };
-  const note = provenNote(name);
-  const proven = (await registry.settings()).get(note) ?? null;
-  const isAnother = old.type !== relay.type;
-  const noted = (provenAt: string | null) => new Map(isAnother ? [[note, provenAt]] : []);
-  await putIntoForce(
-    deps,
-    () => registry.putRelay(changed, noted(null)),
-    () => registry.putRelay(stored, noted(proven)),
-  );
-  if (isAnother) deps.server()?.forgetHookProofs(name);
-  return await viewOf(name, deps);
+  return { changed, isAnother: old.type !== relay.type };
 }
 
 async function storedRelay(
@@ -126,11 +143,12 @@ function refuseOtherLanes(old: Relay, relay: Relay, { name, waiting, processing 
 /** Stands for a secret that is requested only after the rest was checked. */
 export const SECRET_TO_COME = Symbol('secret to come');
 
-/** The relay of a requested definition and its secrets, which are separate. Throws `invalid`. */
+/** The relay of a requested definition and its secrets, which are separate. Throws `invalid`, naming the fields as of `origin`. */
 export function readDefinition(
   definition: Readonly<Record<string, unknown>>,
   secret: GivenSecret | null | typeof SECRET_TO_COME,
   deps: LocalDeps,
+  origin = { key: 'relay', source: 'command line' },
 ): Relay {
   // The definition itself is stored and shown in clear.
   const inside = SECRET_FIELDS.flatMap((name) => [name, `${name}_file`]).filter((name) =>
@@ -140,8 +158,7 @@ export function readDefinition(
     throw new OperationError('invalid', `Give a secret separately from the definition: ${inside.join(', ')}`);
   const reading = readRelay({
     raw: secret === SECRET_TO_COME ? definition : { ...definition, ...secretFields(definition, secret) },
-    key: 'relay',
-    source: 'command line',
+    ...origin,
     origin: 'stored',
     secretElsewhere: secret === SECRET_TO_COME,
     privateRelays: deps.resolution().config.delivery.privateRelays,

@@ -81,23 +81,9 @@ function newRelay(
 async function addRelay(request: RequestOf<'addRelay'>, deps: LocalDeps): Promise<RelayView> {
   const { registry } = deps;
   await requireGoodSources(deps);
-  const { vault } = deps.resolution();
-  const { definition, secret, makeDefault } = request;
+  const { makeDefault } = request;
   const relay = newRelay(request, deps);
-  if (secret !== null && vault === null)
-    throw new OperationError(
-      'unavailable',
-      'The key that encrypts passwords cannot be read. See: waybill config',
-    );
-  const packed = packSecrets(definition, secret);
-  const stored = {
-    name: relay.name,
-    definition: JSON.stringify(definition),
-    // The secret always comes with this very definition: none is ever carried over to another host, endpoint, port,
-    // type or verification, where someone who may change relays could collect it.
-    secret: packed === null ? null : (vault?.seal(packed, relay.name) ?? null),
-    disabled: false,
-  };
+  const stored = newRow(relay.name, request, deps);
   const wasDefault = (await registry.settings()).get(DEFAULT_RELAY) ?? null;
   const defaultTo = (value: string | null) => new Map(makeDefault ? [[DEFAULT_RELAY, value]] : []);
   await putIntoForce(
@@ -107,6 +93,29 @@ async function addRelay(request: RequestOf<'addRelay'>, deps: LocalDeps): Promis
     () => registry.removeRelay(relay.name, defaultTo(wasDefault)),
   );
   return await viewOf(relay.name, deps);
+}
+
+/** The row of a relay whose definition has been read. Throws `OperationError`. */
+export function newRow(
+  name: string,
+  { definition, secret }: Pick<RequestOf<'addRelay'>, 'definition' | 'secret'>,
+  deps: Pick<LocalDeps, 'resolution'>,
+): StoredRelay {
+  const { vault } = deps.resolution();
+  if (secret !== null && vault === null)
+    throw new OperationError(
+      'unavailable',
+      'The key that encrypts passwords cannot be read. See: waybill config',
+    );
+  const packed = packSecrets(definition, secret);
+  return {
+    name,
+    definition: JSON.stringify(definition),
+    // The secret always comes with this very definition: none is ever carried over to another host, endpoint, port,
+    // type or verification, where someone who may change relays could collect it.
+    secret: packed === null ? null : (vault?.seal(packed, name) ?? null),
+    disabled: false,
+  };
 }
 
 /** Once there is a relay besides the inbox, an operator must have said where mail goes. */
@@ -128,24 +137,7 @@ async function removeRelay(request: RequestOf<'removeRelay'>, deps: LocalDeps): 
   const { registry } = deps;
   await requireGoodSources(deps);
   const relay = await viewOf(request.name, deps);
-  if (relay.origin !== 'stored')
-    throw new OperationError(
-      'refused',
-      relay.origin === 'file'
-        ? `The relay ${relay.name} is declared in the configuration file; remove it there.`
-        : `The relay ${relay.name} is built in and cannot be removed.`,
-    );
-  const left = relay.waiting + relay.processing;
-  if (left > 0)
-    throw new OperationError(
-      'refused',
-      `Mail still waits for the relay ${relay.name} (recipients: ${left}). Move it: waybill queue reroute --relay ${relay.name} --to-relay NAME. Or let it be delivered, and keep new mail away meanwhile: waybill queue drain ${relay.name}`,
-    );
-  if (deps.resolution().config.delivery.reportRelay === relay.name)
-    throw new OperationError(
-      'refused',
-      `Reports to senders go through ${relay.name}; change delivery.report_relay first.`,
-    );
+  refuseNeeded(relay, deps);
   refuseRouted(relay.name, deps);
   if (relay.isDefault) requireLast(relay.name, deps);
   const stored = (await registry.relays()).find(({ name }) => name === relay.name);
@@ -165,6 +157,28 @@ async function removeRelay(request: RequestOf<'removeRelay'>, deps: LocalDeps): 
   );
   deps.server()?.forgetHookProofs(relay.name);
   return relay;
+}
+
+/** Throws `refused` for a relay that is not stored, that mail still waits for, or that sends reports. */
+export function refuseNeeded(relay: RelayView, deps: Pick<LocalDeps, 'resolution'>): void {
+  if (relay.origin !== 'stored')
+    throw new OperationError(
+      'refused',
+      relay.origin === 'file'
+        ? `The relay ${relay.name} is declared in the configuration file; remove it there.`
+        : `The relay ${relay.name} is built in and cannot be removed.`,
+    );
+  const left = relay.waiting + relay.processing;
+  if (left > 0)
+    throw new OperationError(
+      'refused',
+      `Mail still waits for the relay ${relay.name} (recipients: ${left}). Move it: waybill queue reroute --relay ${relay.name} --to-relay NAME. Or let it be delivered, and keep new mail away meanwhile: waybill queue drain ${relay.name}`,
+    );
+  if (deps.resolution().config.delivery.reportRelay === relay.name)
+    throw new OperationError(
+      'refused',
+      `Reports to senders go through ${relay.name}; change delivery.report_relay first.`,
+    );
 }
 
 /** A rule that names a removed relay would ignore it: the operator must change the rule instead. */

@@ -107,7 +107,7 @@ async function refuseFaulty(
   for (const [key, value] of changes)
     if (value === null) stored.delete(key);
     else stored.set(key, value);
-  const faults = await faultsWith(stored);
+  const faults = await faultsWith({ settings: stored });
   if (faults.length > 0) throw new OperationError('invalid', faults.map(formatFault).join('\n'));
 }
 

@@ -4,6 +4,7 @@ import {
   MAX_TEMPLATES,
   type TemplateSummary,
   type TemplateTexts,
+  type TemplateValues,
 } from '../domain/template.ts';
 import { type FieldFault, Problem } from '../http/problem.ts';
 import { formatTimestamp, inSlices } from '../lib/clock.ts';
@@ -27,7 +28,8 @@ import { asRefusal, faulty } from './suppression-view.ts';
 
 type TemplateDeps = Pick<LocalDeps, 'templates' | 'clock' | 'random'>;
 
-const BOUNDS = { templates: MAX_TEMPLATES, versions: MAX_TEMPLATE_VERSIONS };
+/** Most templates, and versions of one. */
+export const TEMPLATE_BOUNDS = { templates: MAX_TEMPLATES, versions: MAX_TEMPLATE_VERSIONS };
 
 /** See {@link TemplateOperations}. */
 export function templateOperations(deps: TemplateDeps): TemplateOperations {
@@ -56,7 +58,7 @@ async function saveTemplate(
   deps: TemplateDeps,
 ): Promise<TemplateView> {
   const { alias, name, subject, html, text, sample = {}, note = '', basedOn } = request;
-  const faults = faultsOf(request);
+  const faults = templateFaults(request);
   const [first] = faults;
   if (first !== undefined) {
     const problem = new Problem(400, 'invalid_request', `${first.pointer.slice(1)}: ${first.detail}`, {
@@ -68,7 +70,7 @@ async function saveTemplate(
   if (isId(alias, 'tpl_')) throw faulty('/alias', 'template_alias', 'Must not look like an id.');
   const by = ASKING.getStore()?.name ?? '';
   const saved = { id, alias, name, subject, html, text, sample, at: deps.clock.wall(), by, note };
-  switch (await deps.templates.saveTemplate(saved, basedOn, BOUNDS)) {
+  switch (await deps.templates.saveTemplate(saved, basedOn, TEMPLATE_BOUNDS)) {
     case 'not_newest':
       throw await notNewest(alias, basedOn, deps);
     case 'too_many':
@@ -79,7 +81,12 @@ async function saveTemplate(
 }
 
 /** What is wrong with what is to be saved. */
-function faultsOf({ subject, html, text, sample = {} }: RequestOf<'saveTemplate'>): FieldFault[] {
+export function templateFaults({
+  subject,
+  html,
+  text,
+  sample = {},
+}: TemplateTexts & { readonly sample?: TemplateValues | undefined }): FieldFault[] {
   const faults: FieldFault[] = compileTemplate({ subject, html, text }).faults.map(
     ({ field, line, code, detail }) => ({ pointer: `/${field}`, code, detail: `Line ${line}: ${detail}` }),
   );

@@ -1,6 +1,7 @@
 import { ACCOUNT_OPERATIONS } from './accounts.ts';
 import { ALERT_CHANNEL_OPERATIONS } from './alert-channels.ts';
 import { ALERT_OPERATIONS } from './alerts.ts';
+import { CONFIGURING_OPERATIONS } from './configuring.ts';
 import { DMARC_OPERATIONS } from './dmarc.ts';
 import { DOMAIN_OPERATIONS } from './domains.ts';
 import { INBOX_OPERATIONS } from './inbox.ts';
@@ -43,6 +44,7 @@ export const OPERATIONS = {
   ...WEBHOOK_OPERATIONS,
   ...ALERT_OPERATIONS,
   ...ALERT_CHANNEL_OPERATIONS,
+  ...CONFIGURING_OPERATIONS,
   ...SYSTEM_OPERATIONS,
 };
 

@@ -176,6 +176,15 @@ export const STEPS: readonly Step[] = [
     environment: seeded,
   },
   {
+    name: 'round-trips',
+    holds: 'What is exported, applied to an empty installation and exported again is the same.',
+    files: ['src/control/declared/round-trip.test.ts'],
+    unit: 'files',
+    target: 2000,
+    least: 50,
+    environment: counted('round_trips'),
+  },
+  {
     name: 'failures',
     holds:
       'PostgreSQL and the nodes over it are killed under load: nothing is lost, no second copy goes unflagged.',

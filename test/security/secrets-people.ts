@@ -135,6 +135,7 @@ function requests(id: string, feedback = '', webhook = ''): Partial<Record<Opera
     previewTemplate: { subject: 'hi', html: null, text: 'hi {{name}}', variables: { name: 'Ann' } },
     getWebhook: { which: webhook },
     webhookDeliveries: { which: webhook },
+    planConfiguration: { configuration: {} },
     checkRelay: { definition: { name: 'x', type: 'mx' }, makeDefault: null },
     checkMessage: { message: { from: 'a@example.com', to: 'b@out.test', text: 'hi' } },
     submit: { message: { from: 'a@example.com', to: 'b@out.test', text: 'hi' } },

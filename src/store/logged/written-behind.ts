@@ -1,6 +1,7 @@
 import type { LogPlace } from '../../domain/log-place.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Applying } from '../applying.ts';
+import type { Configuring } from '../configuring.ts';
 import { around, VIEWS } from '../forwarding.ts';
 import type { Registry } from '../registry.ts';
 import { StoreError } from '../store.ts';
@@ -217,6 +218,16 @@ export function registryBehind(written: Written, registry: Registry): Registry {
     removeRelay: async (...args) => {
       await written();
       return await registry.removeRelay(...args);
+    },
+  };
+}
+
+/** The same, for changes that may remove relays among others. */
+export function configuringBehind(written: Written, configuring: Configuring): Configuring {
+  return {
+    configure: async (changes) => {
+      await written();
+      return await configuring.configure(changes);
     },
   };
 }

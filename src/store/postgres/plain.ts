@@ -1,11 +1,13 @@
 import type { Database, Queries } from '../../postgres/database.ts';
 import type { Accounts, Keyring } from '../accounts.ts';
 import type { Alerts } from '../alerts.ts';
+import type { Configuring } from '../configuring.ts';
 import type { DmarcReports } from '../dmarc-reports.ts';
 import { forwarding } from '../forwarding.ts';
 import type { Journal } from '../journal.ts';
 import { ACCOUNTS } from '../plain/accounts.ts';
 import { ALERTS } from '../plain/alerts.ts';
+import { CONFIGURING } from '../plain/configuring.ts';
 import { DMARC_REPORTS } from '../plain/dmarc-reports.ts';
 import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
@@ -37,6 +39,7 @@ export interface PlainStores {
   readonly templates: Templates;
   readonly alerts: Alerts;
   readonly requests: RequestLog;
+  readonly configuring: Configuring;
   readonly dmarc: DmarcReports;
 }
 
@@ -72,6 +75,7 @@ export function plainStores(database: Database): PlainStores {
     templates: over(TEMPLATES),
     alerts: over(ALERTS),
     requests: over(REQUEST_LOG),
+    configuring: over(CONFIGURING),
     dmarc: over(DMARC_REPORTS),
   };
 }

@@ -1,11 +1,13 @@
 import type { Accounts, Keyring } from '../accounts.ts';
 import type { Alerts } from '../alerts.ts';
 import type { Applying } from '../applying.ts';
+import type { Configuring } from '../configuring.ts';
 import type { DmarcReports } from '../dmarc-reports.ts';
 import { forwarding, STORE_VERBS, VIEWS } from '../forwarding.ts';
 import type { Journal } from '../journal.ts';
 import { ACCOUNTS } from '../plain/accounts.ts';
 import { ALERTS } from '../plain/alerts.ts';
+import { CONFIGURING } from '../plain/configuring.ts';
 import { DMARC_REPORTS } from '../plain/dmarc-reports.ts';
 import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
@@ -39,6 +41,7 @@ export interface WritingStores {
   readonly templates: Templates;
   readonly alerts: Alerts;
   readonly requests: RequestLog;
+  readonly configuring: Configuring;
   readonly dmarc: DmarcReports;
   /** Writes what a log holds. */
   readonly applying: Applying;
@@ -61,6 +64,7 @@ export function storesOver(call: Call<Verbs>, close: () => Promise<void>): Writi
     templates: forwarding<Templates>(TEMPLATES.verbs, call),
     alerts: forwarding<Alerts>(ALERTS.verbs, call),
     requests: forwarding<RequestLog>(REQUEST_LOG.verbs, call),
+    configuring: forwarding<Configuring>(CONFIGURING.verbs, call),
     dmarc: forwarding<DmarcReports>(DMARC_REPORTS.verbs, call),
     applying: forwarding<Applying>({ apply: true, logMark: true }, call),
   };

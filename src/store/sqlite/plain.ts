@@ -1,10 +1,12 @@
 import type { Accounts, Keyring } from '../accounts.ts';
 import type { Alerts } from '../alerts.ts';
+import type { Configuring } from '../configuring.ts';
 import type { DmarcReports } from '../dmarc-reports.ts';
 import { forwarding, type Synchronous } from '../forwarding.ts';
 import type { Journal } from '../journal.ts';
 import { ACCOUNTS } from '../plain/accounts.ts';
 import { ALERTS } from '../plain/alerts.ts';
+import { CONFIGURING } from '../plain/configuring.ts';
 import { DMARC_REPORTS } from '../plain/dmarc-reports.ts';
 import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
@@ -25,6 +27,7 @@ import { asFlag, type Driver, type SqlValue } from './driver.ts';
 /** The verbs on plain rows. */
 export type PlainVerbs = Synchronous<
   Keyring &
+    Configuring &
     Omit<Registry, 'revision'> &
     Accounts &
     Journal &
@@ -61,6 +64,7 @@ export function plainVerbs(db: Driver): PlainVerbs {
     ...verbsOf(TEMPLATES),
     ...verbsOf(ALERTS),
     ...verbsOf(REQUEST_LOG),
+    ...verbsOf(CONFIGURING),
     ...verbsOf(DMARC_REPORTS),
   };
 }

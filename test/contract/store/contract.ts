@@ -7,6 +7,7 @@ import { bouncingContract } from './bouncing.ts';
 import { cancelContract } from './cancel.ts';
 import { capturedContract } from './captured.ts';
 import { claimContract } from './claim.ts';
+import { configuringContract } from './configuring.ts';
 import { dmarcContract } from './dmarc-reports.ts';
 import { earlyContract } from './early.ts';
 import { eventContract, eventOptionContract } from './events.ts';
@@ -51,6 +52,7 @@ export function storeContract(name: string, open: OpenSubject): void {
     searchContract(open);
     eventOptionContract(open);
     registryContract(open);
+    configuringContract(open);
     journalContract(open);
     suppressionContract(open);
     webhookContract(open);

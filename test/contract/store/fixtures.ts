@@ -9,6 +9,7 @@ import { seededRandom } from '../../../src/lib/random.ts';
 import type { AcceptDelivery, AcceptRecord } from '../../../src/store/accepting.ts';
 import type { Accounts, Keyring } from '../../../src/store/accounts.ts';
 import type { Alerts } from '../../../src/store/alerts.ts';
+import type { Configuring } from '../../../src/store/configuring.ts';
 import type { DmarcReports } from '../../../src/store/dmarc-reports.ts';
 import type { Journal } from '../../../src/store/journal.ts';
 import type { BeginAnswer, UnitRef } from '../../../src/store/leased.ts';
@@ -27,6 +28,7 @@ export interface Subject {
   readonly views: Views;
   readonly keyring: Keyring;
   readonly registry: Registry;
+  readonly configuring: Configuring;
   readonly accounts: Accounts;
   readonly journal: Journal;
   readonly suppressions: SuppressionList;

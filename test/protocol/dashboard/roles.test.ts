@@ -21,6 +21,8 @@ const NOT_WRITTEN = [
   'getWebhook',
   'webhookDeliveries',
   'alertChannels',
+  'exportConfiguration',
+  'planConfiguration',
 ];
 
 test('what a viewer may call changes nothing, and what changes something is written down', () => {

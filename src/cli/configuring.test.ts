@@ -1,0 +1,208 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Installation } from '../../test/support/installation.ts';
+
+let here: Installation;
+beforeEach(() => {
+  here = new Installation();
+  mkdirSync(join(here.folder, 'secrets'));
+  writeFileSync(join(here.folder, 'secrets/main'), 'hunter2\n');
+});
+afterEach(() => here.remove());
+
+const FILE = `
+relays:
+  - { name: main, type: smtp, host: smtp.example.net, port: 587, username: shop, password_file: secrets/main }
+  - { name: spare, type: smtp, host: spare.example.net, disabled: true }
+delivery: { default_relay: main }
+routes:
+  - { name: bulk, match: { tag: [ news ] }, via: [ spare, main ] }
+suppressions: { soft_bounces: 7, scope: { complaint: global } }
+domains:
+  - { name: example.com, algorithm: ed25519, return_path: bounces.example.com }
+keys:
+  - { name: shop, scopes: [ 'messages:send' ], rate_limit: 100, sender_domains: [ example.com ] }
+webhooks:
+  - { url: 'https://shop.example.com/told', types: [ message.bounced ], keys: [ shop ] }
+templates:
+  - alias: welcome
+    subject: Hello {{name}}
+    text: |
+      Hello {{name}}.
+      Welcome.
+`;
+
+function write(text: string, name = 'mail.yaml'): string {
+  const file = join(here.folder, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+/** Plans and applies a file; what apply printed. */
+async function applied(text: string, ...more: readonly string[]): Promise<string> {
+  const file = write(text);
+  const { hash } = await here.json(['plan', file, ...more]);
+  const { status, out, err } = await here.waybill(['apply', file, ...more, '--plan', hash]);
+  expect({ status, err }).toEqual({ status: 0, err: '' });
+  return out;
+}
+
+const shown = async (...args: readonly string[]) => (await here.waybill(args)).out;
+const refused = async (...args: readonly string[]) => {
+  const { status, err } = await here.waybill(args);
+  expect(status).not.toBe(0);
+  return err;
+};
+
+test('a file is planned, applied by the hash of its plan, and makes no difference after that', async () => {
+  const file = write(FILE);
+  const plan = await shown('plan', file);
+  expect(plan).toContain(
+    '+ relays main\n    type: smtp\n    host: smtp.example.net\n    port: 587\n    username: shop\n    password: "********"',
+  );
+  expect(plan).toContain('    text:\n      + Hello {{name}}.\n      + Welcome.');
+  expect(plan).toMatch(
+    /11 to add, 0 to change, 0 to remove\. To do it: waybill apply .*mail\.yaml --plan [0-9a-f]{32}\n$/,
+  );
+  // A plan changes nothing.
+  expect(await here.json(['keys', 'list'])).toEqual([]);
+  const done = await applied(FILE);
+  expect(done).toMatch(/Key shop: wb_live_\S+\nWebhook https:\/\/shop\.example\.com\/told: whsec_\S+/);
+  expect(`${plan}${done}`).not.toContain('hunter2');
+  expect(await shown('plan', file, '--prune')).toBe('Nothing would change.\n');
+  const [main, spare] = (await here.json(['relays', 'list'])).filter(
+    ({ type }: { type: string }) => type === 'smtp',
+  );
+  expect([main, spare]).toMatchObject([
+    { name: 'main', isDefault: true, disabled: false },
+    { name: 'spare', disabled: true },
+  ]);
+  const exported = write(await shown('export'), 'exported.yaml');
+  expect(await shown('plan', exported, '--prune')).toBe('Nothing would change.\n');
+});
+
+test('what differs is shown field by field, and a file without something removes it only with --prune', async () => {
+  await applied(FILE);
+  const less = FILE.replace(/ {2}- \{ name: shop.*\n/, '  []\n')
+    .replace(/webhooks:\n.*\n/, '')
+    .replace('port: 587', 'port: 465')
+    .replace('Welcome.', 'You are welcome.');
+  const file = write(less);
+  writeFileSync(join(here.folder, 'secrets/main'), 'another\n');
+  const plan = await shown('plan', file);
+  expect(plan).toContain('~ relays main\n    port: 587 → 465\n    password: "********" → "********"');
+  expect(plan).toContain(
+    '~ templates welcome\n    text:\n        (1 line as before)\n      - Welcome.\n      + You are welcome.',
+  );
+  expect(plan).toContain('kept, as --prune is not given:\n  keys shop');
+  await applied(less);
+  expect(await here.json(['keys', 'list'])).toMatchObject([{ name: 'shop', revokedAt: null }]);
+  expect(await applied(less, '--prune')).toContain('- keys shop');
+  expect(await here.json(['keys', 'list'])).toMatchObject([{ name: 'shop', revokedAt: expect.any(String) }]);
+  // Its section is not in the file: nobody said anything about webhooks.
+  expect((await here.json(['webhooks', 'list'])).webhooks).toHaveLength(1);
+});
+
+describe('nothing slips in', () => {
+  test('a plan of another state is refused, and says what differs', async () => {
+    const file = write(FILE);
+    const planned = write(await shown('plan', file, '--json'), 'plan.json');
+    await here.json(['keys', 'create', 'shop']);
+    const told = await refused('apply', file, '--plan', planned);
+    expect(told).toContain('Nothing was changed');
+    expect(told).toContain(
+      'planned: add keys shop\nnow: change keys shop: scopes ["messages:send","messages:read"] → ["messages:send"]',
+    );
+    expect(told).not.toContain('relays');
+    const { hash } = JSON.parse(await shown('plan', write('keys: []', 'none.yaml'), '--json'));
+    expect(await refused('apply', file, '--plan', hash)).toContain('now: add relays main');
+    expect((await here.json(['domains', 'list'])).domains ?? []).toEqual([]);
+  });
+
+  test('neither does another secret', async () => {
+    const file = write(FILE);
+    const { hash } = await here.json(['plan', file]);
+    writeFileSync(join(here.folder, 'secrets/main'), 'another\n');
+    expect(await refused('apply', file, '--plan', hash)).toContain('Nothing was changed');
+  });
+
+  test('another installation has other hashes where secrets are in it', async () => {
+    const file = write(FILE);
+    const { hash } = await here.json(['plan', file]);
+    const there = new Installation();
+    const other = await there.json(['plan', file]);
+    there.remove();
+    expect(other.hash).not.toBe(hash);
+  });
+
+  test('without a plan nothing is done', async () => {
+    expect(await refused('apply', write(FILE))).toContain('--plan is needed');
+    expect(await refused('apply', write(FILE), '--plan', 'nowhere.json')).toContain(
+      'neither the hash of a plan',
+    );
+  });
+});
+
+test.each<[string, string, string]>([
+  ['a section that there is not', 'relay: []', 'relay: is no section; did you mean relays?'],
+  ['a list that is none', 'keys: {}', 'keys: must be a list of at most 2000 items'],
+  ['a member that is none', 'keys: [ shop ]', 'keys[0]: must be a map'],
+  [
+    'a field that there is not',
+    'keys: [ { name: a, scopes: [ admin ], rate_limt: 5 } ]',
+    'rate_limt: There is no field',
+  ],
+  ['a value that may not be', 'keys: [ { name: a, scopes: [ admn ] } ]', 'keys[0]: scopes.0: Must be'],
+  [
+    'a name twice',
+    'keys: [ { name: a, scopes: [ admin ] }, { name: a, scopes: [ admin ] } ]',
+    'keys[1]: a is declared twice',
+  ],
+  [
+    'a secret in clear',
+    'relays: [ { name: a, type: smtp, host: a.example, username: u, password: p } ]',
+    'password_file',
+  ],
+  [
+    'a relay without its secret',
+    'relays: [ { name: a, type: resend } ]',
+    'a.secret: must be given (declared relay)',
+  ],
+  ['no default relay', 'relays: [ { name: a, type: smtp, host: a.example } ]', 'delivery.default_relay'],
+  ['a default relay that there is not', 'delivery: { default_relay: gone }', 'delivery.default_relay'],
+  ['a route through a relay that there is not', 'routes: [ { name: r, match: {}, via: [ gone ] } ]', 'gone'],
+  ['a setting of another kind', 'suppressions: { soft_bounces: many }', 'suppressions.soft_bounces: must be'],
+  [
+    'a setting that is not declared here',
+    'delivery: { max_age_hours: 3 }',
+    'delivery.max_age_hours: is not declared here',
+  ],
+  ['a domain that is none', 'domains: [ { name: localhost } ]', 'is not a domain'],
+  [
+    'a webhook of a key that there is not',
+    "webhooks: [ { url: 'https://a.example/', key: gone } ]",
+    'there is no key gone',
+  ],
+  ['a webhook to this machine', "webhooks: [ { url: 'http://127.0.0.1/' } ]", 'webhooks[0]: '],
+  [
+    'a template that cannot be read',
+    'templates: [ { alias: a, subject: "{{#each", text: x } ]',
+    'templates[0]: subject: Line 1',
+  ],
+  [
+    'a key that would have expired',
+    "keys: [ { name: a, scopes: [ admin ], expires_at: '2020-01-01T00:00:00Z' } ]",
+    'already have expired',
+  ],
+])('%s is refused', async (_what, text, told) => {
+  expect(await refused('plan', write(text))).toContain(told);
+});
+
+test('files have bounds', async () => {
+  const many = Array.from({ length: 2001 }, (_, n) => `  - { alias: t${n}, subject: s, text: t }`);
+  expect(await refused('plan', write(`templates:\n${many.join('\n')}`))).toContain('at most 2000 items');
+  expect(await refused('plan', write(`# ${'x'.repeat(16 * 1024 * 1024)}`))).toContain(
+    'more than 16777216 bytes',
+  );
+});

@@ -1,0 +1,178 @@
+import { formatFault } from '../../config/fault.ts';
+import { provenNote } from '../../config/hook-tokens.ts';
+import { type Change, canonical } from '../../domain/declared.ts';
+import { HEALTHY } from '../../domain/webhook.ts';
+import { OperationError } from '../../operations/call.ts';
+import type {
+  AppliedView,
+  ConfiguringOperations,
+  ExportedView,
+  PlanView,
+} from '../../operations/configuring.ts';
+import type { RequestOf } from '../../operations/table.ts';
+import type { ConfigurationChanges } from '../../store/configuring.ts';
+import type { StoredTemplate } from '../../store/templates.ts';
+import type { LocalDeps } from '../deps.ts';
+import { inDomainOrder } from '../domain-book.ts';
+import { requireGoodSources } from '../in-force.ts';
+import { relayViews } from '../relay-views.ts';
+import { lastingKeys } from './keys.ts';
+import { planFile, SECTIONS } from './plan.ts';
+import { type PresentTemplate, secretFile, type World } from './section.ts';
+
+/** See {@link ConfiguringOperations}. */
+export function configuringOperations(deps: LocalDeps): ConfiguringOperations {
+  return {
+    exportConfiguration: async (request) => exportWorld(request, await readWorld(deps)),
+    planConfiguration: async (request) => (await planFile(request, await readWorld(deps))).view,
+    // What minds the domains writes them whole: it waits, and sees what this leaves.
+    applyConfiguration: (request) => inDomainOrder(deps.registry, () => applyFile(request, deps)),
+  };
+}
+
+/** Characters of an export as JSON: as much as a file may have. */
+const MAX_EXPORT = 16 * 1024 * 1024;
+
+function exportWorld({ sections = null }: RequestOf<'exportConfiguration'>, world: World): ExportedView {
+  const configuration: Record<string, unknown> = {};
+  const files: string[] = [];
+  const lasting = new Set(lastingKeys(world).map(({ name }) => name));
+  for (const section of SECTIONS) {
+    const present = sections === null || sections.includes(section.name) ? section.present(world) : null;
+    // A key that has expired could not be made again.
+    const items = present?.filter(({ name }) => section.name !== 'keys' || lasting.has(name));
+    if (items === undefined) continue;
+    configuration[section.name] = section.written(items);
+    for (const { name, secrets } of items)
+      files.push(...Object.keys(secrets).map((field) => secretFile(section.name, name, field)));
+  }
+  const size = JSON.stringify(configuration).length;
+  if (size > MAX_EXPORT)
+    throw new OperationError(
+      'refused',
+      `The export would have ${size} characters; a file may have ${MAX_EXPORT}. Export fewer sections: waybill export --only relays,routes`,
+    );
+  return { configuration, files };
+}
+
+async function applyFile(request: RequestOf<'applyConfiguration'>, deps: LocalDeps): Promise<AppliedView> {
+  const { plan: hash, planned = null, ...file } = request;
+  const plan = await planFile(file, await readWorld(deps));
+  if (plan.view.hash !== hash) throw notPlanned(hash, planned, plan.view);
+  const { changes, made } = await plan.make();
+  const moved = await deps.configuring.configure(changes);
+  if (moved.length > 0)
+    throw new OperationError('refused', `Nothing was changed: meanwhile others changed ${moved.join(', ')}.`);
+  await settle(changes, deps);
+  return { ...plan.view, made };
+}
+
+/** What the notes of a relay's hook begin with. */
+const PROVEN = provenNote('');
+
+/** Lets go of what was known of former relays and webhooks, and puts the rest into force. */
+async function settle(changes: ConfigurationChanges, deps: LocalDeps): Promise<void> {
+  for (const { key, after } of changes.settings)
+    if (after === null && key.startsWith(PROVEN)) deps.server()?.forgetHookProofs(key.slice(PROVEN.length));
+  for (const { before, after } of changes.webhooks)
+    if (before !== null && after !== null && !before.endpoint.enabled && after.endpoint.enabled)
+      await deps.webhooks.setWebhookHealth(after.endpoint.id, HEALTHY, changes.now);
+  const faults = await deps.reload();
+  if (faults.length > 0)
+    throw new OperationError(
+      'refused',
+      `All of it is stored, but not in force, because the configuration file became faulty meanwhile:\n${faults.map(formatFault).join('\n')}`,
+    );
+}
+
+/** The refusal of a plan that was made of another state, or of another file: it says what differs. */
+function notPlanned(hash: string, planned: readonly Change[] | null, now: PlanView): OperationError {
+  const lines =
+    planned === null
+      ? now.changes.map((change) => `now: ${lineOf(change)}`)
+      : differingLines(planned, now.changes);
+  const head = `Nothing was changed: this is not the plan ${hash}, which was made of another state, or of another file.`;
+  const shown = lines.slice(0, MAX_LINES);
+  const more = lines.length > MAX_LINES ? [`… and ${lines.length - MAX_LINES} more`] : [];
+  const rest = lines.length === 0 ? ['now: nothing would change.'] : [...shown, ...more];
+  return new OperationError(
+    'refused',
+    [head, ...rest, `The plan is now ${now.hash}: waybill plan shows it.`].join('\n'),
+  );
+}
+
+const MAX_LINES = 50;
+
+function differingLines(planned: readonly Change[], now: readonly Change[]): string[] {
+  const keyed = (changes: readonly Change[]) =>
+    new Map(changes.map((change) => [`${change.section} ${change.name}`, change]));
+  const [before, after] = [keyed(planned), keyed(now)];
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((key) => {
+    const [then, today] = [before.get(key), after.get(key)];
+    if (canonical(then) === canonical(today)) return [];
+    return [
+      ...(then === undefined ? [] : [`planned: ${lineOf(then)}`]),
+      ...(today === undefined ? [`now: ${key} would not change`] : [`now: ${lineOf(today)}`]),
+    ];
+  });
+}
+
+const MAX_VALUE = 60;
+
+function lineOf({ section, name, action, fields }: Change): string {
+  const shown = (value: unknown) => {
+    const text = JSON.stringify(value);
+    return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text;
+  };
+  const parts = fields.map(({ field, before, after }) => `${field} ${shown(before)} → ${shown(after)}`);
+  return `${action} ${section} ${name}${action === 'change' ? `: ${parts.join(', ')}` : ''}`;
+}
+
+/** Reads all that can be declared. Throws `OperationError` while it cannot be changed. */
+async function readWorld(deps: LocalDeps): Promise<World> {
+  await requireGoodSources(deps);
+  const { vault } = deps.resolution();
+  if (vault === null)
+    throw new OperationError(
+      'unavailable',
+      'The key that encrypts secrets cannot be read. See: waybill config',
+    );
+  const { registry, keyring, webhooks } = deps;
+  return {
+    now: deps.clock.wall(),
+    deps,
+    vault,
+    relays: await registry.relays(),
+    relayViews: await relayViews(deps),
+    settings: await registry.settings(),
+    domains: await registry.domains(),
+    keys: (await keyring.list())
+      .filter(({ revokedAt }) => revokedAt === null)
+      .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    signing: await keyring.signingIds(),
+    webhooks: (await webhooks.webhookEndpoints()).map(({ endpoint, secrets }) => ({ endpoint, secrets })),
+    templates: await readTemplates(deps),
+  };
+}
+
+async function readTemplates({ templates }: Pick<LocalDeps, 'templates'>): Promise<PresentTemplate[]> {
+  const found: PresentTemplate[] = [];
+  for (const { id, version, publishedVersion } of await templates.templates()) {
+    const newest = await templates.template(id, version);
+    const published = await publishedOf(id, version, publishedVersion, newest, templates);
+    // One that was removed meanwhile is not there.
+    if (newest !== null) found.push({ newest, published });
+  }
+  return found;
+}
+
+async function publishedOf(
+  id: string,
+  version: number,
+  publishedVersion: number | null,
+  newest: StoredTemplate | null,
+  templates: LocalDeps['templates'],
+): Promise<StoredTemplate | null> {
+  if (publishedVersion === null) return null;
+  return publishedVersion === version ? newest : await templates.template(id, publishedVersion);
+}

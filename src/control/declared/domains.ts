@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import { openDomains, sealDomain } from '../../config/domains.ts';
+import type { Item } from '../../domain/declared.ts';
+import {
+  algorithmsOf,
+  type DkimAlgorithm,
+  keysIn,
+  MAX_DOMAIN_KEYS,
+  MAX_DOMAINS,
+  type SendingDomain,
+  withNewKeys,
+  withoutOverdue,
+} from '../../domain/domain-keys.ts';
+import { OperationError } from '../../operations/call.ts';
+import { DOMAIN_OPERATIONS } from '../../operations/domains.ts';
+import {
+  ALGORITHMS,
+  newKeys,
+  readName,
+  readReturnPath,
+  refuseNames,
+  selectorsFor,
+  tooManyKeys,
+} from '../domains.ts';
+import {
+  inFile,
+  inShape,
+  type Making,
+  membersOf,
+  orFault,
+  type Section,
+  type World,
+  withoutNamesakes,
+  withoutUsual,
+} from './section.ts';
+
+/** Domains that mail is sent from: what they sign with, and their return paths. Their keys are made where they sign. */
+
+const { name: NAME, algorithm: ALGORITHM } = DOMAIN_OPERATIONS.addDomain.request.shape;
+const SHAPE = z.strictObject({
+  name: NAME,
+  algorithm: ALGORITHM.default('both'),
+  returnPath: DOMAIN_OPERATIONS.updateDomain.request.shape.returnPath.default(null),
+});
+const USUAL = { algorithm: 'both', returnPath: null };
+type Algorithm = z.output<typeof ALGORITHM>;
+
+/** See above. */
+export const DOMAINS: Section = {
+  name: 'domains',
+  present: (world) => domainsIn(world).map(presentDomain),
+  written: (items) => items.map(({ name, written }) => ({ name, ...written })),
+  read: (raw, reading) =>
+    withoutNamesakes(
+      membersOf(raw, 'domains', reading).flatMap(({ place, fields }) => {
+        const read = inShape(fields, SHAPE, place, reading);
+        const item = read === null ? null : orFault(place, reading, () => declaredDomain(read));
+        return item === null ? [] : [{ ...item, place }];
+      }),
+      reading,
+    ),
+  carryOut: async ({ present, wanted }, making) => {
+    const { world, domains } = making;
+    const name = (wanted ?? present)?.name ?? '';
+    const before = world.domains.find((row) => row.name === name) ?? null;
+    if (wanted === null) {
+      if (before !== null) domains.push({ before, after: null });
+      return;
+    }
+    const after = await domainOf(wanted, making);
+    domains.push({ before, after: sealDomain(after, world.vault, before) });
+  },
+};
+
+function domainsIn({ domains, vault }: Pick<World, 'domains' | 'vault'>): readonly SendingDomain[] {
+  return openDomains(domains, vault).domains;
+}
+
+function presentDomain(domain: SendingDomain): Item {
+  return itemOf(domain.name, algorithmOf(domain), domain.returnPath?.domain ?? null);
+}
+
+function itemOf(name: string, algorithm: Algorithm, returnPath: string | null): Item {
+  const all = { algorithm, returnPath };
+  return { name, fields: inFile(all), written: inFile(withoutUsual(all, USUAL)), secrets: {} };
+}
+
+/** What it signs with, once keys that wait for their records do. */
+function algorithmOf(domain: SendingDomain): Algorithm {
+  const waiting = keysIn(domain, 'waiting');
+  const found = waiting.length > 0 ? waiting.map(({ algorithm }) => algorithm) : algorithmsOf(domain);
+  const isRsa = found.includes('rsa-sha256');
+  if (isRsa && found.includes('ed25519-sha256')) return 'both';
+  return isRsa ? 'rsa' : 'ed25519';
+}
+
+function declaredDomain({ name: text, algorithm, returnPath }: z.output<typeof SHAPE>): Item {
+  const name = readName(text);
+  return itemOf(name, algorithm, returnPath === null ? null : readReturnPath(returnPath, name));
+}
+
+/** The domain as it will be, with new keys where it is new or signs with others. */
+async function domainOf({ name, fields }: Item, making: Making): Promise<SendingDomain> {
+  const { world, isRehearsal } = making;
+  const { now } = world;
+  const { algorithm, returnPath } = SHAPE.parse({
+    name,
+    algorithm: fields['algorithm'],
+    returnPath: fields['return_path'],
+  });
+  const all = domainsIn(world);
+  const present = all.find((domain) => domain.name === name) ?? null;
+  if (
+    returnPath !== null &&
+    [...all, ...(making.declared.get('domains') ?? [])].some((one) => one.name === returnPath)
+  )
+    throw new OperationError(
+      'invalid',
+      `${returnPath} is a domain that mail is sent from: its mailboxes would get no mail`,
+    );
+  const added = making.domains.reduce(
+    (sum, { before, after }) => sum + Number(after !== null) - Number(before !== null),
+    0,
+  );
+  if (present === null && all.length + added >= MAX_DOMAINS)
+    throw new OperationError('refused', `there may be at most ${MAX_DOMAINS} domains`);
+  const before = present ?? { name, since: now, keys: [], returnPath: null };
+  const own = returnPath === (before.returnPath?.domain ?? null) ? before.returnPath : ownPath(returnPath);
+  if (present !== null && algorithmOf(present) === algorithm) return { ...before, returnPath: own };
+  const algorithms: readonly DkimAlgorithm[] = ALGORITHMS[algorithm];
+  const order = { domain: present, algorithms, selector: null, now };
+  refuseNames(name, selectorsFor(order), present);
+  if (isRehearsal) return { ...before, returnPath: own };
+  const next = withNewKeys(withoutOverdue(before, now), await newKeys(order), now, present === null);
+  if (next.keys.length > MAX_DOMAIN_KEYS) throw tooManyKeys(before);
+  return { ...next, returnPath: own };
+}
+
+function ownPath(domain: string | null): SendingDomain['returnPath'] {
+  return domain === null ? null : { domain, seenAt: null, isGood: false };
+}

@@ -1,0 +1,190 @@
+import { createHash, createHmac } from 'node:crypto';
+import { formatFault, nearest } from '../../config/fault.ts';
+import {
+  canonical,
+  changedSecrets,
+  changeOf,
+  type Difference,
+  differencesIn,
+  type Item,
+  SECTION_NAMES,
+  type SectionName,
+} from '../../domain/declared.ts';
+import { MAX_WEBHOOKS } from '../../domain/webhook.ts';
+import { createIdSource } from '../../lib/id.ts';
+import { OperationError } from '../../operations/call.ts';
+import type { MadeSecret, PlanView } from '../../operations/configuring.ts';
+import type { RequestOf } from '../../operations/table.ts';
+import type { ConfigurationChanges } from '../../store/configuring.ts';
+import { TEMPLATE_BOUNDS } from '../templates.ts';
+import { DOMAINS } from './domains.ts';
+import { KEYS } from './keys.ts';
+import { RELAYS } from './relays.ts';
+import type { Making, Section, World } from './section.ts';
+import { DELIVERY, ROUTES, SUPPRESSIONS } from './settings.ts';
+import { TEMPLATES } from './templates.ts';
+import { WEBHOOKS } from './webhooks.ts';
+
+/** What a file would change, and what that is in rows of the store. */
+
+/** Every section, in the order in which they are read. */
+export const SECTIONS: readonly Section[] = [
+  RELAYS,
+  DELIVERY,
+  ROUTES,
+  SUPPRESSIONS,
+  DOMAINS,
+  KEYS,
+  WEBHOOKS,
+  TEMPLATES,
+];
+
+/** A plan that can be carried out. */
+export interface Plan {
+  readonly view: PlanView;
+  /** The rows that change, once more: with keys and secrets of their own. */
+  make(): Promise<{ readonly changes: ConfigurationChanges; readonly made: readonly MadeSecret[] }>;
+}
+
+/** Plans what a file changes. Throws `OperationError` with all its faults. */
+export async function planFile(request: RequestOf<'planConfiguration'>, world: World): Promise<Plan> {
+  const faults: string[] = [];
+  const fault = (place: string, text: string) => void faults.push(place === '' ? text : `${place}: ${text}`);
+  const declared = readFile(request, world, fault);
+  refuse(faults);
+  const all = SECTIONS.flatMap((section) => {
+    const wanted = declared.get(section.name);
+    return wanted === undefined ? [] : differencesIn(section.name, section.present(world) ?? [], wanted);
+  });
+  const differences = all.filter(({ wanted }) => wanted !== null || request.prune === true);
+  await rehearse(differences, declared, world, fault);
+  refuse(faults);
+  const view = {
+    hash: hashOf(differences, world),
+    changes: differences.map(changeOf),
+    left: all
+      .filter((one) => !differences.includes(one))
+      .map(({ section, present }) => ({ section, name: present?.name ?? '' })),
+  };
+  return { view, make: async () => await makeRows(differences, declared, world) };
+}
+
+/** Of more faults these are told. */
+const MAX_FAULTS = 50;
+
+function refuse(faults: readonly string[]): void {
+  if (faults.length === 0) return;
+  const more = faults.length > MAX_FAULTS ? [`… and ${faults.length - MAX_FAULTS} more`] : [];
+  throw new OperationError('invalid', [...faults.slice(0, MAX_FAULTS), ...more].join('\n'));
+}
+
+function readFile(
+  { configuration, secrets = {}, prune = false }: RequestOf<'planConfiguration'>,
+  world: World,
+  fault: (place: string, text: string) => void,
+): ReadonlyMap<SectionName, readonly Item[]> {
+  for (const name of Object.keys(configuration))
+    if (!SECTION_NAMES.some((section) => section === name)) {
+      const near = nearest(name, SECTION_NAMES);
+      fault(
+        name,
+        `is no section${near === null ? `; there are ${SECTION_NAMES.join(', ')}` : `; did you mean ${near}?`}`,
+      );
+    }
+  const declared = new Map<SectionName, readonly Item[]>();
+  const secret = (file: string) => (Object.hasOwn(secrets, file) ? secrets[file] : undefined);
+  for (const section of SECTIONS) {
+    const raw = configuration[section.name];
+    if (raw === undefined || raw === null) continue;
+    declared.set(section.name, section.read(raw, { world, declared, prune, secret, fault }));
+  }
+  return declared;
+}
+
+/** Finds what may not be, and what could not come into force. */
+async function rehearse(
+  differences: readonly Difference[],
+  declared: ReadonlyMap<SectionName, readonly Item[]>,
+  world: World,
+  fault: (place: string, text: string) => void,
+): Promise<void> {
+  const making = newMaking(declared, world, true);
+  for (const difference of differences)
+    try {
+      await sectionNamed(difference.section).carryOut(difference, making);
+    } catch (error) {
+      if (!(error instanceof OperationError)) throw error;
+      fault(`${difference.section} ${(difference.wanted ?? difference.present)?.name ?? ''}`, error.message);
+    }
+  const relays = new Map(world.relays.map((row) => [row.name, row]));
+  for (const { before, after } of making.relays)
+    if (after !== null) relays.set(after.name, after);
+    else if (before !== null) relays.delete(before.name);
+  const settings = new Map(world.settings);
+  for (const { key, after } of making.settings)
+    if (after === null) settings.delete(key);
+    else settings.set(key, after);
+  for (const one of await world.deps.faultsWith({ relays: [...relays.values()], settings }))
+    fault('', formatFault(one));
+}
+
+async function makeRows(
+  differences: readonly Difference[],
+  declared: ReadonlyMap<SectionName, readonly Item[]>,
+  world: World,
+) {
+  const making = newMaking(declared, world, false);
+  for (const difference of differences) await sectionNamed(difference.section).carryOut(difference, making);
+  const { relays, settings, domains, keys, webhooks, templates, made } = making;
+  const bounds = { webhooks: { ofKey: MAX_WEBHOOKS, all: MAX_WEBHOOKS }, templates: TEMPLATE_BOUNDS };
+  return { changes: { relays, settings, domains, keys, webhooks, templates, now: world.now, bounds }, made };
+}
+
+function newMaking(
+  declared: ReadonlyMap<SectionName, readonly Item[]>,
+  world: World,
+  isRehearsal: boolean,
+): Making {
+  const { clock, random } = world.deps;
+  const ids = { whe_: createIdSource(clock, random, 'whe_'), tpl_: createIdSource(clock, random, 'tpl_') };
+  return {
+    world,
+    isRehearsal,
+    declared,
+    relays: [],
+    settings: [],
+    domains: [],
+    keys: [],
+    webhooks: [],
+    templates: [],
+    made: [],
+    nextId: (prefix) => ids[prefix](),
+  };
+}
+
+function sectionNamed(name: SectionName): Section {
+  const found = SECTIONS.find((section) => section.name === name);
+  if (found === undefined) throw new Error(`there is no section ${name}`);
+  return found;
+}
+
+const HASH_DIGITS = 32;
+
+/**
+ * Of everything that is changed, as it is and as it will be. Secrets are in it under a key of this installation, so that
+ * nobody can guess them by it.
+ */
+function hashOf(differences: readonly Difference[], { vault }: World): string {
+  const key = vault.derive('waybill configuration plan');
+  const parts = differences.map((difference) => {
+    const { section, present, wanted } = difference;
+    const secrets = changedSecrets(difference).map((field) => [
+      field,
+      createHmac('sha256', key)
+        .update(canonical([present?.secrets[field], wanted?.secrets[field]]))
+        .digest('hex'),
+    ]);
+    return [section, (wanted ?? present)?.name, present?.fields ?? null, wanted?.fields ?? null, secrets];
+  });
+  return createHash('sha256').update(canonical(parts)).digest('hex').slice(0, HASH_DIGITS);
+}

@@ -1,0 +1,186 @@
+import { isRecord } from '../../config/kinds.ts';
+import { camelCase } from '../../config/schema.ts';
+import type { Vault } from '../../config/secrets.ts';
+import type { Difference, Fields, Item, SectionName } from '../../domain/declared.ts';
+import type { ApiKey } from '../../domain/key.ts';
+import { OperationError } from '../../operations/call.ts';
+import type { MadeSecret } from '../../operations/configuring.ts';
+import type { RelayView } from '../../operations/relays.ts';
+import { faultLines, requestFaults } from '../../operations/request-faults.ts';
+import type {
+  KeySwap,
+  SettingSwap,
+  Swap,
+  TemplateSwap,
+  WebhookRow,
+  WebhookSwap,
+} from '../../store/configuring.ts';
+import type { StoredDomain, StoredRelay } from '../../store/registry.ts';
+import type { StoredTemplate } from '../../store/templates.ts';
+import type { LocalDeps } from '../deps.ts';
+
+/** What a section of a declared configuration is made of: each file here has one, or several of a kind. */
+
+/** A section: how its items are read, and how differences become rows. */
+export interface Section {
+  readonly name: SectionName;
+  /** The items that are there, in the order in which a file has them; null: they stand where no file can change them. */
+  present(world: World): readonly Item[] | null;
+  /** The section of a file for items, by the secrets' files. */
+  written(items: readonly Item[]): unknown;
+  /** The items of a file's section. */
+  read(raw: unknown, reading: Reading): readonly Item[];
+  /** Adds what makes a difference to what is stored. Throws `OperationError` where that may not be. */
+  carryOut(difference: Difference, making: Making): void | Promise<void>;
+}
+
+/** All that is there, as the store has it at one time. */
+export interface World {
+  /** Wall ms. */
+  readonly now: number;
+  readonly deps: LocalDeps;
+  readonly vault: Vault;
+  readonly relays: readonly StoredRelay[];
+  readonly relayViews: readonly RelayView[];
+  readonly settings: ReadonlyMap<string, string>;
+  readonly domains: readonly StoredDomain[];
+  /** Those not revoked. */
+  readonly keys: readonly ApiKey[];
+  /** The access key ids of keys whose clients sign, by the keys' ids. */
+  readonly signing: ReadonlyMap<string, string>;
+  readonly webhooks: readonly WebhookRow[];
+  readonly templates: readonly PresentTemplate[];
+}
+
+/** A template with the texts of its newest version, and of the published one. */
+export interface PresentTemplate {
+  readonly newest: StoredTemplate;
+  readonly published: StoredTemplate | null;
+}
+
+/** A file while it is read. */
+export interface Reading {
+  readonly world: World;
+  /** What was read so far, by sections. */
+  readonly declared: ReadonlyMap<SectionName, readonly Item[]>;
+  /** Items that are there and not in the file are removed. */
+  readonly prune: boolean;
+  /** The secret that a file holds; undefined: it was not there. */
+  secret(file: string): string | undefined;
+  fault(place: string, text: string): void;
+}
+
+/** What is to be stored, as it grows. */
+export interface Making {
+  readonly world: World;
+  /** Only to learn whether it may be: what takes long is left out. */
+  readonly isRehearsal: boolean;
+  readonly relays: Swap<StoredRelay>[];
+  readonly settings: SettingSwap[];
+  readonly domains: Swap<StoredDomain>[];
+  readonly keys: KeySwap[];
+  readonly webhooks: WebhookSwap[];
+  readonly templates: TemplateSwap[];
+  /** Secrets that were made here, and are told once. */
+  readonly made: MadeSecret[];
+  /** The next id of a kind. */
+  nextId(prefix: 'whe_' | 'tpl_'): string;
+  /** All items of the file, by sections. */
+  readonly declared: ReadonlyMap<SectionName, readonly Item[]>;
+}
+
+/** Most items of a section. */
+const MAX_ITEMS = 2_000;
+
+/** Does something whose refusal is a fault of the file; null then. */
+export function orFault<T>(place: string, reading: Pick<Reading, 'fault'>, act: () => T): T | null {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error;
+    reading.fault(place, error.message);
+    return null;
+  }
+}
+
+/** The members of a list, each with its place; what is no map is a fault. */
+export function membersOf(
+  raw: unknown,
+  section: SectionName,
+  reading: Pick<Reading, 'fault'>,
+): { readonly place: string; readonly fields: Record<string, unknown> }[] {
+  if (!Array.isArray(raw) || raw.length > MAX_ITEMS) {
+    reading.fault(section, `must be a list of at most ${MAX_ITEMS} items`);
+    return [];
+  }
+  return raw.flatMap((member: unknown, index) => {
+    const place = `${section}[${index}]`;
+    if (isRecord(member)) return [{ place, fields: { ...member } }];
+    reading.fault(place, 'must be a map');
+    return [];
+  });
+}
+
+/** Items without those whose name another one has before them, which is a fault. */
+export function withoutNamesakes(
+  items: readonly (Item & { readonly place: string })[],
+  reading: Pick<Reading, 'fault'>,
+): Item[] {
+  const names = new Set<string>();
+  return items.flatMap(({ place, ...item }) => {
+    if (names.has(item.name)) {
+      reading.fault(place, `${item.name} is declared twice`);
+      return [];
+    }
+    names.add(item.name);
+    return [item];
+  });
+}
+
+/** A schema of zod, as far as it is used here. */
+interface Shape<T> {
+  safeParse(
+    value: unknown,
+    options: { readonly reportInput: true },
+  ):
+    | { readonly success: true; readonly data: T }
+    | { readonly success: false; readonly error: { readonly issues: Parameters<typeof requestFaults>[0] } };
+}
+
+/** Fields of a file, named `like_this`, by the shape of an operation, whose fields are named `likeThis`. */
+export function inShape<T>(
+  fields: Fields,
+  shape: Shape<T>,
+  place: string,
+  reading: Pick<Reading, 'fault'>,
+): T | null {
+  const named = Object.entries(fields).map(([name, value]) => [camelCase(name), value]);
+  const parsed = shape.safeParse(Object.fromEntries(named), { reportInput: true });
+  if (parsed.success) return parsed.data;
+  for (const line of faultLines(requestFaults(parsed.error.issues.slice(0, MAX_FAULTS))).split('\n'))
+    reading.fault(place, line.replace(/^[A-Za-z]+/, snakeCase));
+  return null;
+}
+
+/** Of one item, these are told. */
+const MAX_FAULTS = 5;
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** The same fields, named as in a file. */
+export function inFile(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [snakeCase(name), value]));
+}
+
+/** The fields that are not as they are where nothing is said. */
+export function withoutUsual(fields: Fields, usual: Fields): Fields {
+  const same = (name: string, value: unknown) => JSON.stringify(value) === JSON.stringify(usual[name]);
+  return Object.fromEntries(Object.entries(fields).filter(([name, value]) => !same(name, value)));
+}
+
+/** Where an export expects the file of a secret. */
+export function secretFile(section: SectionName, name: string, field: string): string {
+  return `secrets/${section}/${name.replace(/[^A-Za-z0-9_-]+/g, '-')}.${field}`;
+}

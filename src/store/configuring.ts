@@ -1,0 +1,71 @@
+import type { ApiKey } from '../domain/key.ts';
+import type { SigningSecret } from './accounts.ts';
+import type { StoredDomain, StoredRelay } from './registry.ts';
+import type { SavedTemplate, TemplateBounds } from './templates.ts';
+import type { EndpointLimits, StoredEndpoint } from './webhooks.ts';
+
+/** Many changes of the configuration, which are made together or not at all (docs/configuration-as-code.md). */
+export interface Configuring {
+  /**
+   * Makes all changes in one transaction, if everything they change is still as it was, `before`. Returns what is not,
+   * such as `relay main`: nothing was changed then. Errors are `StoreError`.
+   */
+  configure(changes: ConfigurationChanges): Promise<readonly string[]>;
+}
+
+/** A row as it is, and as it will be; null: it is not there. One of the two is. */
+export type Swap<Before, After = Before> =
+  | { readonly before: Before; readonly after: After | null }
+  | { readonly before: null; readonly after: After };
+
+/** A setting with its value as JSON; null: it is not set. */
+export interface SettingSwap {
+  readonly key: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** A key; without one afterwards, it is revoked. */
+export type KeySwap =
+  | { readonly before: ApiKey; readonly after: ApiKey | null }
+  | { readonly before: null; readonly after: NewKey };
+
+/** A key with the SHA-256 of its secret (hex), and with what its client signs with, if it does. */
+interface NewKey {
+  readonly key: ApiKey;
+  readonly secretHash: string;
+  readonly signing: SigningSecret | null;
+}
+
+/** An endpoint with its sealed secrets. */
+export type WebhookSwap = Swap<WebhookRow>;
+
+/** See {@link WebhookSwap}. */
+export type WebhookRow = Pick<StoredEndpoint, 'endpoint' | 'secrets'>;
+
+/** A template: its state before, and the version that is saved, whether it is published or not. */
+export type TemplateSwap = Swap<TemplateState, SavedTemplate & { readonly isPublished: boolean }>;
+
+/** What every change of a template changes. */
+export interface TemplateState {
+  readonly id: string;
+  readonly alias: string;
+  readonly version: number;
+  readonly publishedVersion: number | null;
+}
+
+/** All that changes, by kind. */
+export interface ConfigurationChanges {
+  readonly relays: readonly Swap<StoredRelay>[];
+  readonly settings: readonly SettingSwap[];
+  readonly domains: readonly Swap<StoredDomain>[];
+  readonly keys: readonly KeySwap[];
+  readonly webhooks: readonly WebhookSwap[];
+  readonly templates: readonly TemplateSwap[];
+  /** Wall ms. */
+  readonly now: number;
+  readonly bounds: {
+    readonly webhooks: EndpointLimits;
+    readonly templates: TemplateBounds;
+  };
+}

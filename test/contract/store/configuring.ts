@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ApiKey } from '../../../src/domain/key.ts';
+import type { WebhookEndpoint } from '../../../src/domain/webhook.ts';
+import type { ConfigurationChanges } from '../../../src/store/configuring.ts';
+import { type OpenSubject, type Subject, T0 } from './fixtures.ts';
+
+/** What is promised of changes of the configuration that are made together. */
+export function configuringContract(open: OpenSubject): void {
+  describe('configuring', () => {
+    let subject: Subject;
+    beforeEach(async () => {
+      subject = await open();
+    });
+    afterEach(() => subject.close());
+
+    const state = async () => ({
+      relays: await subject.registry.relays(),
+      settings: [...(await subject.registry.settings())],
+      domains: await subject.registry.domains(),
+      keys: (await subject.keyring.list()).map(({ name, revokedAt, rateLimit }) => [
+        name,
+        revokedAt,
+        rateLimit,
+      ]),
+      webhooks: (await subject.webhooks.webhookEndpoints()).map(({ endpoint, secrets }) => [
+        endpoint.url,
+        secrets,
+      ]),
+      templates: (await subject.templates.templates()).map(({ alias, version, publishedVersion }) => [
+        alias,
+        version,
+        publishedVersion,
+      ]),
+    });
+    const ALL = {
+      relays: [RELAY],
+      settings: [['delivery.default_relay', '"out"']],
+      domains: [DOMAIN],
+      keys: [['shop', null, null]],
+      webhooks: [[ENDPOINT.url, 'sealed']],
+      templates: [['welcome', 1, 1]],
+    };
+
+    it('adds all kinds together, across a restart', async () => {
+      expect(await subject.configuring.configure(additions())).toEqual([]);
+      subject = await subject.reopen();
+      expect(await state()).toEqual(ALL);
+      expect((await subject.keyring.findByHash('a'.repeat(64), T0))?.name).toBe('shop');
+    });
+
+    it('changes and removes all kinds together', async () => {
+      await subject.configuring.configure(additions());
+      const [key] = await subject.keyring.list();
+      if (key === undefined) throw new Error('they were added');
+      await subject.keyring.touch(new Map([[key.id, T0 + 5]]));
+      const endpoint = { ...ENDPOINT, enabled: false };
+      const changed: ConfigurationChanges = {
+        ...NOTHING,
+        relays: [{ before: RELAY, after: { ...RELAY, disabled: true } }],
+        settings: [{ key: 'delivery.default_relay', before: '"out"', after: '"other"' }],
+        domains: [{ before: DOMAIN, after: { ...DOMAIN, secrets: '{"s":"x"}' } }],
+        // Its last use is none of what is compared.
+        keys: [{ before: key, after: { ...key, rateLimit: 5 } }],
+        webhooks: [
+          { before: { endpoint: ENDPOINT, secrets: 'sealed' }, after: { endpoint, secrets: 'resealed' } },
+        ],
+        templates: [{ before: SAVED, after: { ...TEXTS, subject: 'Bye', isPublished: false } }],
+      };
+      expect(await subject.configuring.configure(changed)).toEqual([]);
+      expect(await state()).toEqual({
+        relays: [{ ...RELAY, disabled: true }],
+        settings: [['delivery.default_relay', '"other"']],
+        domains: [{ ...DOMAIN, secrets: '{"s":"x"}' }],
+        keys: [['shop', null, 5]],
+        webhooks: [[ENDPOINT.url, 'resealed']],
+        templates: [['welcome', 2, null]],
+      });
+      const [live] = await subject.keyring.list();
+      const removed: ConfigurationChanges = {
+        ...NOTHING,
+        relays: [{ before: { ...RELAY, disabled: true }, after: null }],
+        settings: [{ key: 'delivery.default_relay', before: '"other"', after: null }],
+        domains: [{ before: { ...DOMAIN, secrets: '{"s":"x"}' }, after: null }],
+        keys: [{ before: live ?? key, after: null }],
+        webhooks: [{ before: { endpoint, secrets: 'resealed' }, after: null }],
+        templates: [{ before: { ...SAVED, version: 2, publishedVersion: null }, after: null }],
+      };
+      expect(await subject.configuring.configure(removed)).toEqual([]);
+      const nothing = { relays: [], settings: [], domains: [], webhooks: [], templates: [] };
+      expect(await state()).toEqual({ ...nothing, keys: [['shop', T0, 5]] });
+    });
+
+    it('changes nothing where anything is not as it was, and says what', async () => {
+      await subject.configuring.configure(additions());
+      expect(await subject.configuring.configure(additions())).toEqual([
+        'relay out',
+        'setting delivery.default_relay',
+        'domain example.com',
+        'key shop',
+        `webhook ${ENDPOINT.id}`,
+        'template welcome',
+      ]);
+      // One alone keeps all others from being made.
+      const others = { ...NOTHING, domains: [{ before: DOMAIN, after: null }] };
+      const changes = { ...others, relays: [{ before: { ...RELAY, definition: '{"a":1}' }, after: null }] };
+      expect(await subject.configuring.configure(changes)).toEqual(['relay out']);
+      expect(await state()).toEqual(ALL);
+    });
+
+    it('adds no more than there may be', async () => {
+      const bounds = { webhooks: { ofKey: 0, all: 0 }, templates: { templates: 0, versions: 1 } };
+      expect(await subject.configuring.configure({ ...additions(), bounds })).toEqual([
+        'the number of webhooks',
+        'the number of templates',
+      ]);
+      expect((await state()).relays).toEqual([]);
+    });
+  });
+}
+
+const RELAY = { name: 'out', definition: '{}', secret: null, disabled: false };
+const DOMAIN = { name: 'example.com', definition: '{"keys":[]}', secrets: '{}' };
+const KEY: ApiKey = {
+  id: 'key_1',
+  name: 'shop',
+  mode: 'live',
+  prefix: 'wb_live_1',
+  scopes: ['messages:send'],
+  createdAt: T0,
+  lastUsedAt: null,
+  expiresAt: null,
+  revokedAt: null,
+  rateLimit: null,
+  cidrs: [],
+  senderDomains: [],
+  contentDays: null,
+};
+const ENDPOINT: WebhookEndpoint = {
+  id: 'whe_1',
+  keyId: 'key_1',
+  inFile: null,
+  url: 'https://shop.example.com/',
+  types: ['message.*'],
+  keys: [],
+  tags: [],
+  description: '',
+  includesSubject: false,
+  enabled: true,
+  headers: {},
+  createdAt: T0,
+  updatedAt: T0,
+};
+const TEXTS = {
+  id: 'tpl_1',
+  alias: 'welcome',
+  name: 'welcome',
+  subject: 'Hello',
+  html: null,
+  text: 'Hello.',
+  sample: {},
+  at: T0,
+  by: '',
+  note: '',
+};
+const SAVED = { id: 'tpl_1', alias: 'welcome', version: 1, publishedVersion: 1 };
+const BOUNDS = { webhooks: { ofKey: 9, all: 9 }, templates: { templates: 9, versions: 9 } };
+const NOTHING: ConfigurationChanges = {
+  relays: [],
+  settings: [],
+  domains: [],
+  keys: [],
+  webhooks: [],
+  templates: [],
+  now: T0,
+  bounds: BOUNDS,
+};
+
+function additions(): ConfigurationChanges {
+  return {
+    ...NOTHING,
+    relays: [{ before: null, after: RELAY }],
+    settings: [{ key: 'delivery.default_relay', before: null, after: '"out"' }],
+    domains: [{ before: null, after: DOMAIN }],
+    keys: [{ before: null, after: { key: KEY, secretHash: 'a'.repeat(64), signing: null } }],
+    webhooks: [{ before: null, after: { endpoint: ENDPOINT, secrets: 'sealed' } }],
+    templates: [{ before: null, after: { ...TEXTS, isPublished: true } }],
+  };
+}
