@@ -26,6 +26,7 @@ import { serveCommand } from './serve.ts';
 import { suppressionsCommand } from './suppressions.ts';
 import { templatesCommand } from './templates.ts';
 import { Exit, harmless, readSecretFile } from './terminal.ts';
+import { versionCommand } from './version.ts';
 
 const SUCCESS = 0;
 const FAILED = 1;
@@ -81,6 +82,7 @@ function program(context: Context, asJson: boolean): Command {
     .addCommand(configCommand(context))
     .addCommand(doctorCommand(context))
     .addCommand(adminCommand(context))
+    .addCommand(versionCommand(context))
     .addHelpText('after', START);
   const output = {
     writeOut: (text: string) => terminal.out(text.trimEnd()),

@@ -15,8 +15,7 @@ import { ownEnvironment, packageJson, packTree } from '../support/package.ts';
 
 const run = promisify(execFile);
 const PACKAGES = keptPackages(['package-lock.json', 'tools/node/package-lock.json']);
-const wanted = [...Object.keys(packageJson().dependencies), `node-linux-${process.arch}`];
-const canBuild = locate('dpkg-deb') !== null && wanted.every((name) => PACKAGES.has(name));
+const canBuild = locate('dpkg-deb') !== null && PACKAGES !== null;
 const OLD = packageJson().version;
 const NEW = '99.0.0';
 const PATIENCE = { timeout: 60_000, interval: 250 };
@@ -36,7 +35,7 @@ describeIf(CAN_BOOT && canBuild, 'a machine that boots systemd', 'the Debian pac
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'waybill-debian-'));
-    const registry = await serveRegistry(PACKAGES);
+    const registry = await serveRegistry(PACKAGES ?? new Map());
     const script = join(import.meta.dirname, '../../deploy/debian/build');
     // What is packed only here need not be small.
     const env = {
@@ -90,7 +89,9 @@ describeIf(CAN_BOOT && canBuild, 'a machine that boots systemd', 'the Debian pac
     expect(await shown(waiting)).toMatchObject({ status: 'queued' });
 
     await said('ln -sf /usr/bin/waybill /usr/sbin/sendmail');
-    await said(`printf 'Subject: By name\n\nIt waits, too.\n' | sendmail -f shop@example.com you@example.com`);
+    await said(
+      `printf 'Subject: By name\n\nIt waits, too.\n' | sendmail -f shop@example.com you@example.com`,
+    );
     expect(await said('waybill messages list')).toContain('By name');
   }, 120_000);
 
