@@ -66,6 +66,8 @@ describeIf(CAN_BOOT && canBuild, 'a machine that boots systemd', 'the Debian pac
   const mainPid = () => said('systemctl show --property MainPID --value waybill');
 
   test('installed, it runs as a user of its own, and takes mail', async () => {
+    // A machine without a Node.js.
+    await said('rm -f /usr/bin/node /usr/local/bin/node /usr/bin/npm');
     const { stderr } = await machine.run('dpkg -i /tmp/old.deb');
     expect(stderr).toContain('waybill admin setup-link');
     expect(await said('systemctl is-active waybill && systemctl is-enabled waybill')).toBe('active\nenabled');
