@@ -48,7 +48,7 @@ export function backupCommand(context: Context): Command {
 
 const WITHOUT_KEY = `
 Without a passphrase the backup does not have:
-  secret.key         decrypts the relay passwords and signing keys, which are in the backup but encrypted
+  secret.key         decrypts the relay passwords, signing keys and encrypted mail, which are in the backup but encrypted
   tls.key, tls.crt   the server's certificate; also tls-uploaded.pem, an uploaded one
   waybill.yaml       the configuration file
 To include them, encrypted: --passphrase-file FILE, or --with-key. Otherwise keep a copy of them elsewhere. Never in a backup:
@@ -57,7 +57,7 @@ files outside the data directory that the configuration names (--config, tls.cer
 /** What a person is told below a backup that was made without a passphrase. */
 function notInIt(file: string): string {
   const again = shellWord(file.replace(/([.]tar)?$/, '-with-key$1'));
-  return `Not included: secret.key, which decrypts the relay passwords and signing keys, and tls.key, tls.crt, tls-uploaded.pem and waybill.yaml.
+  return `Not included: secret.key, which decrypts the relay passwords, signing keys and encrypted mail, and tls.key, tls.crt, tls-uploaded.pem and waybill.yaml.
 Keep a copy of them elsewhere, or include them, encrypted: ${COMMAND} backup ${again} --with-key`;
 }
 

@@ -86,6 +86,7 @@ async function examineWithoutStore(
     running: false,
     takeBackDenied: () => {},
     hookProvenAt: async () => null,
+    spool: null,
     webhooks: null,
     keyring: null,
     clock,

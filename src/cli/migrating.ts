@@ -175,7 +175,7 @@ export function migratedText(migrated: Migrated, kind: Side['kind'], dataDir: st
 
 const TO_POSTGRES = `Next:
   1. Set database.url, and database.schema if it is not the default, on every node.
-  2. Copy secret.key to the data directory of every node: only it decrypts the relay passwords and signing keys.
+  2. Copy secret.key to the data directory of every node: only it decrypts the relay passwords, signing keys and encrypted mail.
   3. Start: waybill serve`;
 
 function toSqlite(dataDir: string): string {

@@ -65,7 +65,7 @@ function stillMissing({ secrets }: Restored, dataDir: string): readonly string[]
   const lines = secrets.includes('secret.key')
     ? []
     : [
-        `  secret.key into ${dataDir}: only it decrypts the relay passwords and signing keys. Without it, enter them again.`,
+        `  secret.key into ${dataDir}: only it decrypts the relay passwords, signing keys and encrypted mail. Without it, enter them again; such mail is lost.`,
       ];
   if (!secrets.includes('waybill.yaml'))
     lines.push(`  the configuration file, if there was one: waybill.yaml into ${dataDir}, or with --config.`);

@@ -35,7 +35,7 @@ export interface LocalDeps {
   readonly registry: Registry;
   /** Changes many things of the configuration together. */
   readonly configuring: Configuring;
-  readonly spool: Pick<Spool, 'read'>;
+  readonly spool: Pick<Spool, 'read' | 'encryption'>;
   /** The users of the dashboard. */
   readonly reception: Reception;
   /** The activity: who did what. */

@@ -44,8 +44,20 @@ export interface Spool {
   /** Room on the volume; null if it is unknown. */
   space(): Promise<{ readonly freeBytes: number; readonly totalBytes: number } | null>;
 
+  /** What is encrypted at rest. */
+  encryption(): Promise<Encryption>;
+
   /** Flushes and closes. */
   close(): Promise<void>;
+}
+
+/** What of a spool is encrypted at rest. */
+export interface Encryption {
+  /** Whether new contents are. */
+  readonly encrypting: boolean;
+  readonly segments: number;
+  /** The segments that are. */
+  readonly encrypted: number;
 }
 
 /** Contents to be stored. */

@@ -78,6 +78,7 @@ export function premises(
     },
     takeBackDenied: () => {},
     hookProvenAt: async () => null,
+    spool: null,
     webhooks: null,
     keyring: null,
     clock: new ManualClock(),

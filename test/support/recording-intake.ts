@@ -12,7 +12,7 @@ import type {
 import type { Clock } from '../../src/lib/clock.ts';
 import { createIdSource, messageIdTime } from '../../src/lib/id.ts';
 import { seededRandom } from '../../src/lib/random.ts';
-import { type Spool, type SpoolContent, SpoolError } from '../../src/spool/spool.ts';
+import { type Encryption, type Spool, type SpoolContent, SpoolError } from '../../src/spool/spool.ts';
 import type { AcceptRecord, QueueLimits } from '../../src/store/accepting.ts';
 import type { InboxMark, Reassignment } from '../../src/store/acting.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -26,7 +26,7 @@ const MAX_AGE_MS = 1000;
  * An engine that keeps what it was given and writes the facts into a real store; nothing is ever delivered. It is
  * the spool too: contents are found again by the segment, which counts submissions.
  */
-export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
+export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read' | 'encryption'> {
   /** Everything accepted, in order. */
   readonly submissions: Submission[] = [];
   /** Contents given to the store, whether or not it took them, by segment from 1 on. */
@@ -52,6 +52,10 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
     this.#store = store;
     this.#clock = clock;
     this.#nextId = createIdSource(clock, seededRandom(1));
+  }
+
+  async encryption(): Promise<Encryption> {
+    return { encrypting: false, segments: this.#contents.length, encrypted: 0 };
   }
 
   suspended(): Suspension | null {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { premises } from '../../../test/support/premises.ts';
-import { configurationCheck, secretKeyCheck } from './configuration.ts';
+import { configurationCheck, encryptionCheck, secretKeyCheck } from './configuration.ts';
 import { certificateCheck } from './identity.ts';
 import type { Machine } from './premises.ts';
 
@@ -46,4 +46,26 @@ test('a secret key or a certificate that does not exist is told as missing, with
     found: 'There is no /run/none.pem, which tls.cert_file names.',
   });
   expect(certificate?.cure).not.toContain('openssl');
+});
+
+const ELSEWHERE = 'secrets: { key_file: /run/secrets/waybill.key }';
+const BESIDE = (dataDir: string) => `secrets: { key_file: ${dataDir}/secret.key }`;
+const POSTGRES = 'database: { url: postgres://db.example/mail }';
+
+test.each([
+  ['nothing is', false, 0, '', 'ok', 'are not encrypted'],
+  ['nothing new is', false, 2, '', 'ok', '2 of 3 segments are encrypted: keep the secret key'],
+  ['the key lies beside it', true, 2, '', 'warn', 'whoever copies that directory'],
+  ['the key that was named lies beside it', true, 2, BESIDE(premises().dataDir), 'warn', 'can read it'],
+  ['the key lies elsewhere', true, 2, ELSEWHERE, 'ok', 'New mail is encrypted at rest; 2 of 3'],
+  ['it lies in a database elsewhere', true, 2, POSTGRES, 'ok', 'New mail is encrypted at rest'],
+])('what is encrypted at rest, where %s', async (_, encrypting, encrypted, file, status, found) => {
+  const spool = { encryption: async () => ({ encrypting, segments: 3, encrypted }) };
+  const findings = await encryptionCheck({ ...premises({ file }), spool }, AbortSignal.any([]));
+  expect(findings).toEqual([expect.objectContaining({ status, found: expect.stringContaining(found) })]);
+});
+
+test('contents that are not open are not judged', async () => {
+  const [found] = await encryptionCheck(premises(), AbortSignal.any([]));
+  expect(found).toMatchObject({ status: 'skipped' });
 });

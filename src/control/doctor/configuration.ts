@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { type Fault, formatFault } from '../../config/fault.ts';
 import type { Config } from '../../config/schema.ts';
 import { isLoopback } from '../../lib/network.ts';
@@ -56,6 +56,27 @@ export const secretKeyCheck: Check = async ({ loaded, dataDir, machine }) => {
   if (mode !== null && (mode & OTHERS) !== 0)
     return [warn(name, `Others than its owner can read ${path}.`, `chmod 600 ${path}`)];
   return [ok(name, `${path} decrypts all stored passwords.`)];
+};
+
+/** What of the contents is encrypted at rest, and whether their key lies beside them. */
+export const encryptionCheck: Check = async ({ spool, loaded, dataDir }) => {
+  const name = 'encryption';
+  if (spool === null) return [skipped(name, 'The contents of mail are not open.')];
+  const { encrypting, segments, encrypted } = await spool.encryption();
+  const share = `${encrypted} of ${segments} segments are encrypted`;
+  if (!encrypting && encrypted === 0) return [ok(name, 'The contents of mail are not encrypted at rest.')];
+  if (!encrypting) return [ok(name, `New mail is not encrypted at rest; ${share}: keep the secret key.`)];
+  const { secrets, database } = loaded.config;
+  const isBeside = secrets.keyFile === null || !relative(dataDir, secrets.keyFile).startsWith('..');
+  if (isBeside && database.url === '')
+    return [
+      warn(
+        name,
+        `New mail is encrypted at rest; ${share}. But the secret key lies in ${dataDir}, too: whoever copies that directory can read it.`,
+        'move secret.key to another volume, and name it in waybill.yaml: secrets: { key_file: /run/secrets/waybill.key }',
+      ),
+    ];
+  return [ok(name, `New mail is encrypted at rest; ${share}.`)];
 };
 
 /** Whether the database answers. */

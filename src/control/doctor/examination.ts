@@ -14,6 +14,7 @@ import { freshResolver } from '../mail-dns.ts';
 import {
   configurationCheck,
   databaseCheck,
+  encryptionCheck,
   limitsCheck,
   secretKeyCheck,
   sourcesCheck,
@@ -37,7 +38,7 @@ const DNS_TIMEOUT_MS = 1_200;
 interface ExaminationOptions
   extends Pick<
     Premises,
-    'dataDir' | 'views' | 'storeFault' | 'takeBackDenied' | 'hookProvenAt' | 'webhooks' | 'keyring'
+    'dataDir' | 'views' | 'storeFault' | 'takeBackDenied' | 'hookProvenAt' | 'spool' | 'webhooks' | 'keyring'
   > {
   readonly loaded: Loaded;
   /** Whether a server runs on the data directory. */
@@ -289,6 +290,7 @@ const GRACE_MS = 300;
 const CHECKS: Readonly<Record<string, Check>> = {
   configuration: configurationCheck,
   'secret key': secretKeyCheck,
+  encryption: encryptionCheck,
   database: databaseCheck,
   disk: diskCheck,
   'disk flush': flushCheck,

@@ -5,6 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { ListenErrorCode } from '../../lib/listen.ts';
 import type { Random } from '../../lib/random.ts';
 import type { Finding } from '../../operations/system.ts';
+import type { Spool } from '../../spool/spool.ts';
 import type { Keyring } from '../../store/accounts.ts';
 import type { Views } from '../../store/views.ts';
 import type { Webhooks } from '../../store/webhooks.ts';
@@ -31,6 +32,8 @@ export interface Premises {
   readonly probeProvider: (settings: ProviderSettings, signal: AbortSignal) => AsyncIterable<ProbeStep>;
   /** When the hook of a relay was last proven (wall ms, to within hours); null for never, or if that is unknown. */
   readonly hookProvenAt: (relay: string) => Promise<number | null>;
+  /** Null if it is not open. */
+  readonly spool: Pick<Spool, 'encryption'> | null;
   /** Endpoints of webhooks; null: unknown. */
   readonly webhooks: Pick<Webhooks, 'webhookEndpoints'> | null;
   /** The API keys; null: unknown. */

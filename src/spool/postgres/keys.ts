@@ -18,9 +18,20 @@ export class KeysOfSegments {
     this.#keys = keys;
   }
 
+  /** Whether new segments are encrypted. */
+  get encrypting(): boolean {
+    return this.#keys?.encrypting === true;
+  }
+
   /** A key for a new segment; null: it is not to be encrypted. */
   make(): SegmentKey | null {
-    return this.#keys?.encrypting === true ? this.#keys.make() : null;
+    return this.encrypting ? (this.#keys?.make() ?? null) : null;
+  }
+
+  /** How many segments there are, and how many of them are encrypted. Throws `SpoolError`. */
+  async count(): Promise<{ readonly segments: number; readonly encrypted: number }> {
+    const [row] = await asSpool(this.#database.rows<{ segments: number; encrypted: number }>(COUNT, []));
+    return row ?? { segments: 0, encrypted: 0 };
   }
 
   /** A new segment has this key. */
@@ -50,4 +61,6 @@ function otherKey(segment: number, wrapped: Uint8Array, keys: ContentKeys | null
   );
 }
 
+const COUNT = `SELECT count(*)::integer AS segments, count(wrapped_key)::integer AS encrypted
+  FROM spool_segments WHERE NOT emptied`;
 const WRAPPED = 'SELECT wrapped_key AS wrapped FROM spool_segments WHERE segment = $1';

@@ -13,6 +13,7 @@ import { recordsAt, type Taken, type Taking, type TakingTerms, takingApart } fro
 import { decodeHeader, decodeOwner, encodeRecord } from '../record.ts';
 import type { ContentKeys } from '../sealing.ts';
 import {
+  type Encryption,
   type Spool,
   type SpoolContent,
   type SpoolEntry,
@@ -64,12 +65,14 @@ class PostgresSpool implements SharedSpool {
   /** For contents taken together with their records. */
   readonly #taken: ActiveSegment;
   readonly #reader: ContentsReader;
+  readonly #keys: KeysOfSegments;
   #closing: Promise<void> | null = null;
 
   constructor({ database, node, clock, segmentBytes = 64 * MIB, keys = null }: PostgresSpoolOptions) {
     const segmentKeys = new KeysOfSegments(database, keys);
     const options = { database, node, clock, segmentBytes, own: this.#own, keys: segmentKeys };
     this.#database = database;
+    this.#keys = segmentKeys;
     this.#all = new AllSegments({ database, node, clock });
     this.#letters = new ContentsWriter(options);
     this.#large = new ContentsWriter(options);
@@ -142,6 +145,11 @@ class PostgresSpool implements SharedSpool {
   /** The free space on the server's disks is unknown. */
   async space(): Promise<null> {
     return null;
+  }
+
+  async encryption(): Promise<Encryption> {
+    this.#checkOpen();
+    return { encrypting: this.#keys.encrypting, ...(await this.#keys.count()) };
   }
 
   close(): Promise<void> {

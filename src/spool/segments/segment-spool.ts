@@ -4,6 +4,7 @@ import type { ContentPart, ContentRef } from '../../domain/message.ts';
 import { encodeRecord, encodeSmall, isSmall } from '../record.ts';
 import type { ContentKeys, SegmentKey } from '../sealing.ts';
 import {
+  type Encryption,
   type FactLog,
   type LoggedFacts,
   type Spool,
@@ -66,6 +67,7 @@ class SegmentSpool implements Spool, FactLog {
   readonly #reader: SegmentReader;
   /** The keys of encrypted segments. */
   readonly #segmentKeys: Map<number, SegmentKey>;
+  readonly #encrypting: boolean;
   /** Records of facts that are not applied, in the order of the log. */
   readonly #unapplied: { readonly record: ContentRef; readonly end: LogPlace }[] = [];
   /** Segments that existed when it was opened; the facts in them may not be applied. */
@@ -90,6 +92,7 @@ class SegmentSpool implements Spool, FactLog {
     this.#failure = failure;
     const pathOf = (segment: number) => segmentPath(directory, segment);
     this.#segmentKeys = segmentKeys;
+    this.#encrypting = keys !== null;
     const sizes = { segmentBytes, maxPendingBytes };
     const sealing = { keys, segmentKeys };
     this.#writer = new SegmentWriter({ files, pathOf, directoryFd, ...sizes, ledger, failure, ...sealing });
@@ -191,6 +194,11 @@ class SegmentSpool implements Spool, FactLog {
     } catch {
       return null;
     }
+  }
+
+  async encryption(): Promise<Encryption> {
+    const { size: segments } = this.#ledger;
+    return { encrypting: this.#encrypting, segments, encrypted: this.#segmentKeys.size };
   }
 
   close(): Promise<void> {

@@ -326,6 +326,11 @@ export class Ledger {
     this.#highest = found.reduce((highest, segment) => Math.max(highest, segment), 0);
   }
 
+  /** How many segments exist. */
+  get size(): number {
+    return this.#segments.size;
+  }
+
   /** The number of the next segment, which was never used before. */
   next(): number {
     return this.#highest + 1;
