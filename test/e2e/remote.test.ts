@@ -68,6 +68,23 @@ test('a kept message is read and sent once more there, as far as the key may', a
   expect([code, stdout]).toEqual([0, expect.stringMatching(/\r\n\r\nhi\r\n$/)]);
 });
 
+test('a configuration is planned, applied and exported there, by a key that may administer', async () => {
+  const [file, keyFile] = [join(folder, 'mail.yaml'), join(folder, 'admin')];
+  const made = await service.installation.run('keys', 'create', 'admin', '--scope', 'admin', '--quiet');
+  writeFileSync(keyFile, made.stdout);
+  writeFileSync(file, "keys: [ { name: declared, scopes: [ 'messages:send' ] } ]");
+  const there = (...args: string[]) => run(...args, '--url', service.server.api, '--key-file', keyFile);
+  const plan = JSON.parse((await there('plan', file, '--json')).stdout);
+  expect(plan.changes).toMatchObject([{ section: 'keys', name: 'declared', action: 'add' }]);
+  const applied = await there('apply', file, '--plan', plan.hash);
+  expect(applied.stdout).toMatch(/^Key declared: wb_live_\w+$/m);
+  const again = await there('apply', file, '--plan', plan.hash);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('now: nothing would change')]);
+  expect((await there('export', '--only', 'keys')).stdout).toContain('- name: declared\n    scopes:');
+  const refused = await waybill('plan', file);
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('admin')]);
+});
+
 test('templates are pushed there, published, rendered and pulled', async () => {
   const keyFile = join(folder, 'editor');
   const scopes = ['--scope', 'templates:read', '--scope', 'templates:write'];

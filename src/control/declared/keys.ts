@@ -5,6 +5,7 @@ import { formatTimestamp } from '../../lib/clock.ts';
 import { hashSecret } from '../../lib/id.ts';
 import { OperationError } from '../../operations/call.ts';
 import { KEY_OPERATIONS } from '../../operations/keys.ts';
+import { ASKING } from '../door.ts';
 import { changedKey, newKey } from '../keys.ts';
 import {
   inFile,
@@ -49,11 +50,19 @@ export const KEYS: Section = {
     const { world } = making;
     const before = world.keys.find(({ name }) => name === (wanted ?? present)?.name) ?? null;
     if (wanted === null) {
+      refuseOwn(before);
       if (before !== null) making.keys.push({ before, after: null });
     } else if (before === null) addKey(wanted, making);
     else making.keys.push({ before, after: changedKey(before, changesOf(wanted), world.deps) });
   },
 };
+
+/** Who asks with a key could not take back that it is revoked. */
+function refuseOwn(key: ApiKey | null): void {
+  const actor = ASKING.getStore();
+  if (actor?.kind === 'key' && actor.name === key?.name)
+    throw new OperationError('refused', 'This is asked with that key: declare it, or ask with another one.');
+}
 
 /** The keys that there will be, without those that expired: an export has no use for them. */
 export function lastingKeys({ keys, now }: Pick<World, 'keys' | 'now'>): readonly ApiKey[] {

@@ -1,0 +1,178 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Installation } from '../../../test/support/installation.ts';
+import type { Operations } from '../../operations/table.ts';
+import type { Actor } from '../door.ts';
+import { operationsOf } from '../door.ts';
+import type { Offline } from '../offline.ts';
+
+let installation: Installation;
+let offline: Offline;
+let operations: Operations;
+beforeEach(async () => {
+  installation = new Installation();
+  offline = await installation.open();
+  operations = offline.operations;
+});
+afterEach(async () => {
+  await offline.close();
+  installation.remove();
+});
+
+type Declared = Record<string, unknown>;
+
+async function apply(configuration: Declared, secrets: Record<string, string> = {}, prune = false) {
+  const request = { configuration, secrets, prune };
+  const { hash } = await operations.planConfiguration(request);
+  return await operations.applyConfiguration({ ...request, plan: hash });
+}
+
+const changes = async (configuration: Declared, secrets: Record<string, string> = {}, prune = false) =>
+  (await operations.planConfiguration({ configuration, secrets, prune })).changes;
+
+const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+const URL = 'https://shop.example.com/';
+
+test('a webhook has the secret and the headers of its files, which may change', async () => {
+  const webhooks = [{ url: URL, secret_file: 's', headers_file: 'h' }];
+  const secrets = { s: SECRET, h: '{"Authorization":"Bearer tok"}' };
+  const { made } = await apply({ webhooks }, secrets);
+  expect(made).toEqual([]);
+  expect(await operations.listWebhooks({})).toMatchObject({
+    webhooks: [{ headers: { Authorization: 'Bearer tok' } }],
+  });
+  expect(await changes({ webhooks }, secrets)).toEqual([]);
+  // Without its files it stays as it is.
+  expect(await changes({ webhooks })).toEqual([]);
+  const other = { ...secrets, h: '{"authorization":"Bearer other"}' };
+  const planned = await changes({ webhooks }, other);
+  expect(planned).toMatchObject([
+    { action: 'change', fields: [{ field: 'headers', before: '********', after: '********' }] },
+  ]);
+  await apply({ webhooks }, other);
+  expect(await operations.listWebhooks({})).toMatchObject({
+    webhooks: [{ headers: { authorization: 'Bearer other' } }],
+  });
+});
+
+test.each([
+  ['a secret that is none', { s: 'hello' }, 'whsec_'],
+  ['a missing secret of a new one', {}, 'must be there, as the webhook is new'],
+  ['headers that are none', { s: SECRET, h: '[]' }, 'a JSON object'],
+  ['a header that is ours', { s: SECRET, h: '{"host":"x"}' }, 'cannot be set'],
+])('%s is refused', async (_what, secrets: Record<string, string>, told) => {
+  const webhooks = [{ url: URL, secret_file: 's', headers_file: 'h' }];
+  await expect(changes({ webhooks }, secrets)).rejects.toThrow(told);
+});
+
+test('of several webhooks with one URL, one that goes leaves the others, with their ids, as they were', async () => {
+  const [first, second, third] = ['a', 'b', 'c'].map((tag) => ({ url: URL, tags: [tag] }));
+  await apply({ webhooks: [first, second, third] });
+  const before = (await operations.listWebhooks({})).webhooks;
+  const { changes: done } = await apply({ webhooks: [third, second] }, {}, true);
+  expect(done).toMatchObject([{ action: 'remove', name: URL }]);
+  const after = (await operations.listWebhooks({})).webhooks;
+  expect(after.map(({ id }) => id)).toEqual(before.slice(1).map(({ id }) => id));
+});
+
+test('a domain gets keys of another algorithm, which wait for their records', async () => {
+  await apply({ domains: [{ name: 'Example.com', algorithm: 'ed25519' }] });
+  const domains = [{ name: 'example.com', algorithm: 'both', return_path: 'bounces.example.com' }];
+  await apply({ domains });
+  const { keys, returnPath } = await operations.domain({ name: 'example.com' });
+  expect(keys.map(({ algorithm, state }) => [algorithm, state])).toEqual([
+    ['ed25519-sha256', 'signing'],
+    ['rsa-sha256', 'waiting'],
+    ['ed25519-sha256', 'waiting'],
+  ]);
+  expect(returnPath).toEqual({ domain: 'bounces.example.com', state: 'waiting' });
+  expect(await changes({ domains })).toEqual([]);
+});
+
+test('a template is compared with what is published: a draft that is newer stays out of it', async () => {
+  const template = { alias: 'welcome', subject: 'Hello', text: 'Hello.' };
+  await apply({ templates: [template] });
+  const draft = {
+    alias: 'welcome',
+    name: 'welcome',
+    subject: 'Draft',
+    html: null,
+    text: 'Draft.',
+    basedOn: 1,
+  };
+  await operations.saveTemplate(draft);
+  expect(await changes({ templates: [template] })).toEqual([]);
+  await apply({ templates: [{ ...template, text: 'Hello!' }] });
+  expect(await operations.template({ alias: 'welcome' })).toMatchObject({
+    version: 3,
+    publishedVersion: 3,
+    text: 'Hello!',
+  });
+});
+
+test('a relay keeps its secret only where it is sent to the same place', async () => {
+  const relay = { name: 'main', type: 'smtp', host: 'a.example', username: 'u', password_file: 'p' };
+  const delivery = { default_relay: 'main' };
+  await apply({ relays: [relay], delivery }, { p: 'hunter2' });
+  const moved = { relays: [{ ...relay, host: 'b.example' }] };
+  await expect(changes(moved)).rejects.toThrow('Give the password or secret again');
+  expect(await changes(moved, { p: 'hunter2' })).toMatchObject([
+    { fields: [{ field: 'host', after: 'b.example' }] },
+  ]);
+});
+
+test('relays go only once nothing needs them, and rules only with --prune', async () => {
+  const relays = ['a', 'b'].map((name) => ({ name, type: 'smtp', host: `${name}.example` }));
+  const routes = [{ name: 'r', match: { tag: ['x'] }, via: ['b'] }];
+  await apply({ relays, delivery: { default_relay: 'a' }, routes });
+  const less = { relays: relays.slice(0, 1) };
+  await expect(changes(less, {}, true)).rejects.toThrow('Routing rules send mail through the relay b: r.');
+  await expect(changes({ routes: [] })).rejects.toThrow(
+    'would lose the rules r; declare them, or use --prune',
+  );
+  await expect(changes({ relays: relays.slice(1) }, {}, true)).rejects.toThrow('delivery.default_relay');
+  await apply({ ...less, routes: [] }, {}, true);
+  expect((await operations.relays({})).map(({ name }) => name)).toEqual(['inbox', 'a']);
+});
+
+test('what is applied is written down by sections, without a secret', async () => {
+  await apply(
+    { keys: [{ name: 'shop', scopes: ['admin'] }], webhooks: [{ url: URL, secret_file: 's' }] },
+    { s: SECRET },
+  );
+  const { entries } = await operations.activity({
+    actor: null,
+    action: null,
+    subject: null,
+    limit: 1,
+    before: null,
+  });
+  expect(entries).toMatchObject([{ action: 'applyConfiguration', before: { keys: [], webhooks: [] } }]);
+  expect(JSON.stringify(entries)).toContain('"shop"');
+  expect(JSON.stringify(entries)).not.toContain('whsec_');
+});
+
+test('a key cannot prune itself', async () => {
+  await apply({ keys: [{ name: 'root', scopes: ['admin'] }] });
+  const actor: Actor = { kind: 'key', name: 'root', role: 'admin', sourceAddress: null, sessionId: null };
+  const asked = operationsOf(offline.door, actor).planConfiguration({
+    configuration: { keys: [] },
+    prune: true,
+  });
+  await expect(asked).rejects.toThrow('keys root: This is asked with that key');
+  expect(await changes({ keys: [] }, {}, true)).toMatchObject([{ action: 'remove', name: 'root' }]);
+});
+
+test('an export is bounded', async () => {
+  const text = 'x'.repeat(500 * 1024);
+  for (let n = 0; n < 34; n++)
+    await operations.saveTemplate({
+      alias: `t${n}`,
+      name: 't',
+      subject: 's',
+      html: null,
+      text,
+      basedOn: null,
+    });
+  await expect(operations.exportConfiguration({})).rejects.toThrow('Export fewer sections');
+  expect((await operations.exportConfiguration({ sections: ['keys'] })).configuration).toEqual({ keys: [] });
+});
