@@ -67,7 +67,8 @@ export class BootedMachine {
   static async boot(): Promise<BootedMachine> {
     const folder = mkdtempSync(join(tmpdir(), 'waybill-machine-'));
     const group = join(CGROUPS ?? '', basename(folder));
-    const enter = `mkdir "$3" && echo $$ >"$3/cgroup.procs" && exec unshare -m -p -f -i -u -n -C sh -c "$1" boot "$2"`;
+    // It does not outlive the tests.
+    const enter = `mkdir "$3" && echo $$ >"$3/cgroup.procs" && exec setpriv --pdeathsig KILL unshare --kill-child -m -p -f -i -u -n -C sh -c "$1" boot "$2"`;
     const child = spawn('sh', ['-c', enter, 'enter', BOOT, folder, group], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
