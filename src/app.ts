@@ -214,7 +214,8 @@ class Service implements App {
     const maxRequestBytes = () => live.config.api.maxMessageBytes * CONTROL_OVERHEAD;
     this.#control = await listenForControl({ dataDir, door, maxRequestBytes, log });
     writeRuntime(layout.runtime, version, ports);
-    this.#upkeep = keepUp({ storage, live, reception, clock, random, log, signal: this.#stopping.signal });
+    const kept = { storage, live, reception, clock, random, log, signal: this.#stopping.signal };
+    this.#upkeep = keepUp({ ...kept, ...work });
     this.#started = true;
     log.info('service.started', { version, ...loggedPorts(ports) });
     if (dev === undefined) say(banner(version, dataDir, live.config, ports, this.#condition(), setUpPath));

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { dmarcReport, dmarcRow } from '../../test/support/dmarc-report.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { requestLine } from '../../test/support/request-line.ts';
+import { tlsCount } from '../../test/support/tls-report.ts';
 import { silentLog } from '../lib/log.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
 import { keepJournal, keepReports, keepRequests, keepSuppressions } from './upkeep.ts';
@@ -117,18 +118,30 @@ test('lines of requests go that are too old, or too many of a key, of nobody, or
 
 test('DMARC reports that are too old, or too many, are removed at once and every ten minutes', async () => {
   const clock = new ManualClock(Date.UTC(2026, 10, 25));
-  const { dmarc, store } = openSqlite(':memory:');
+  const { dmarc, tlsReports, store } = openSqlite(':memory:');
   const rows = [dmarcRow(), dmarcRow({ spf: false })];
   const begins = Array.from({ length: 40 }, (_, day) => clock.wall() - day * DAY_MS);
   for (const [day, beginAt] of begins.entries())
     await dmarc.addDmarcReport(dmarcReport({ id: `dmr_${day}`, reportId: `${day}`, beginAt, rows }));
+  const today = clock.wall() / DAY_MS;
+  await tlsReports.countTlsSessions([tlsCount({ day: today - 20 }), tlsCount({ day: today - 21 })], 9);
   const stopping = new AbortController();
   const { signal } = stopping;
   let mostRows = 1000;
-  const done = keepReports({ dmarc, clock, log: silentLog, days: () => 20, most: () => mostRows, signal });
+  const done = keepReports({
+    dmarc,
+    tlsReports,
+    clock,
+    log: silentLog,
+    days: () => 20,
+    most: () => mostRows,
+    signal,
+  });
   const kept = async () => (await dmarc.dmarcReports({ domain: null, before: null, limit: 50 })).length;
   await clock.advance(1000);
   expect(await kept()).toBe(21);
+  const days = await tlsReports.tlsDays({ domain: null, after: null, limit: 9 });
+  expect(days.map(({ day }) => day)).toEqual([today - 20]);
   mostRows = 10;
   await clock.advance(600_000);
   expect(await kept()).toBe(5);

@@ -13,6 +13,7 @@ import type { Random } from '../lib/random.ts';
 import type { RelayQuota, RelayStatus } from '../observe/health-report.ts';
 import { createInboxTransport } from '../transport/inbox/inbox.ts';
 import { createMxTransport } from '../transport/mx/mx.ts';
+import type { TlsWatch } from '../transport/mx/sessions.ts';
 import { providerFor } from '../transport/providers/provider-for.ts';
 import { smarthostTokens } from '../transport/providers/tokens.ts';
 import { createProviderTransport } from '../transport/providers/transport.ts';
@@ -26,6 +27,8 @@ export interface TransportParts {
   readonly random: Random;
   readonly log: Log;
   readonly dns: MailDns;
+  /** Is told of sessions with the servers of domains. */
+  readonly watch: TlsWatch;
   /** Signs again a message that a hop made us convert. */
   readonly resign: Resign;
   /** Bytes of messages on their way to providers, of all relays together. */
@@ -69,13 +72,14 @@ function usable(relay: Relay, config: Config): Relay {
 }
 
 function transportFor(relay: Relay, hostname: string, parts: TransportParts): Transport {
-  const { clock, random, log, dns, resign, memory } = parts;
+  const { clock, random, log, dns, resign, memory, watch } = parts;
   if (relay.type === 'smtp') {
     const oauth = relay.smtp?.oauth;
     const tokens = oauth === undefined ? {} : { tokens: smarthostTokens(oauth, { clock }) };
     return createSmtpTransport({ relay, hostname, clock, log, resign, ...tokens });
   }
-  if (relay.type === 'mx') return createMxTransport({ relay, hostname, clock, random, log, resign, ...dns });
+  if (relay.type === 'mx')
+    return createMxTransport({ relay, hostname, clock, random, log, resign, watch, ...dns });
   if (relay.provider === null) return createInboxTransport();
   return createProviderTransport({ relay, provider: providerFor(relay.provider), clock, log, memory });
 }

@@ -23,6 +23,7 @@ import type { Store } from '../store/store.ts';
 import type { SuppressionList } from '../store/suppressions.ts';
 import type { Taking } from '../store/taking.ts';
 import type { Templates } from '../store/templates.ts';
+import type { TlsReports } from '../store/tls-reports.ts';
 import type { Views } from '../store/views.ts';
 import type { Webhooks } from '../store/webhooks.ts';
 import type { StoreWriter } from '../store/writer.ts';
@@ -42,6 +43,7 @@ export interface Storage {
   readonly requests: RequestLog;
   readonly configuring: Configuring;
   readonly dmarc: DmarcReports;
+  readonly tlsReports: TlsReports;
   readonly views: Views;
   readonly spool: Spool;
   /** Stores contents and facts together. */
@@ -122,10 +124,21 @@ async function openInDirectory(
     const taking = new LoggedStore({ ...thread, log: spool, spool, clock });
     opened.push({ close: () => taking.finish() });
     const written = () => taking.written();
-    const { keyring, accounts, journal, webhooks, templates, alerts, requests, dmarc } = thread;
+    const { keyring, accounts, journal, webhooks, templates, alerts, requests, dmarc, tlsReports } = thread;
     const suppressions = taking.listOver(thread.suppressions);
     const store = taking.asStore();
-    const plain = { keyring, accounts, journal, suppressions, webhooks, templates, alerts, requests, dmarc };
+    const plain = {
+      keyring,
+      accounts,
+      journal,
+      suppressions,
+      webhooks,
+      templates,
+      alerts,
+      requests,
+      dmarc,
+      tlsReports,
+    };
     const registry = registryBehind(written, thread.registry);
     const configuring = configuringBehind(written, thread.configuring);
     // Relays and domains themselves reveal a lost key.

@@ -12,8 +12,10 @@ import type { DmarcReports } from '../store/dmarc-reports.ts';
 import type { Journal } from '../store/journal.ts';
 import type { RequestLog } from '../store/request-log.ts';
 import type { SuppressionList } from '../store/suppressions.ts';
+import type { TlsReports } from '../store/tls-reports.ts';
 import type { LiveConfig } from './live-config.ts';
 import type { Storage } from './storage.ts';
+import type { TlsReporting } from './tls-reporting.ts';
 
 /** What the upkeep needs. */
 interface UpkeepOptions extends MindingDeps {
@@ -28,12 +30,14 @@ export async function keepUp({
   storage,
   live,
   reception,
+  tlsReporting,
   clock,
   ...options
 }: Pick<UpkeepOptions, 'random' | 'log' | 'signal'> & {
   readonly storage: Storage;
   readonly live: LiveConfig;
   readonly reception: Reception;
+  readonly tlsReporting: TlsReporting;
   readonly clock: SharedClock;
 }): Promise<void> {
   const parts = { ...storage, ...options, clock };
@@ -43,6 +47,7 @@ export async function keepUp({
     keepSuppressions(parts),
     keepRequests({ ...parts, days: () => live.config.retention.requestsDays }),
     keepReports({ ...parts, days: () => live.config.retention.reportsDays }),
+    tlsReporting.run(options.signal),
     reception.keep(options.signal),
     clock.keep(options.log, options.signal),
   ]);
@@ -145,20 +150,28 @@ const MOST_DMARC_ROWS = 500_000;
 /** Reports removed in one transaction: each may have 2,000 rows. */
 const REPORTS_BATCH = 10;
 
-/** Removes DMARC reports that are too old, or too many, at once and every ten minutes. */
+/** Removes reports that are too old, or too many, at once and every ten minutes. */
 export async function keepReports({
   dmarc,
+  tlsReports,
   days,
   most = () => MOST_DMARC_ROWS,
   ...options
 }: PruningOptions & {
   readonly dmarc: Pick<DmarcReports, 'forgetDmarcReports'>;
+  readonly tlsReports: Pick<TlsReports, 'forgetTlsReports'>;
   /** The current `retention.reports_days`. */
   readonly days: () => number;
   readonly most?: () => number;
 }): Promise<void> {
   const { clock, log } = options;
-  const prune = () => dmarc.forgetDmarcReports(clock.wall() - days() * DAY_MS, most(), REPORTS_BATCH);
+  const prune = async () => {
+    const before = clock.wall() - days() * DAY_MS;
+    let forgotten = BATCH;
+    while (forgotten === BATCH && !options.signal.aborted)
+      forgotten = await tlsReports.forgetTlsReports(Math.floor(before / DAY_MS), BATCH);
+    return await dmarc.forgetDmarcReports(before, most(), REPORTS_BATCH);
+  };
   const failed = (message: string) => log.warn('reports.not_shortened', { message });
   await keepPruning(REPORTS_EVERY_MS, options, prune, failed, REPORTS_BATCH);
 }

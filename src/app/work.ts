@@ -28,6 +28,7 @@ import { fileWebhooks } from './file-webhooks.ts';
 import type { LiveConfig } from './live-config.ts';
 import { applyRelays, relayStates, type TransportParts } from './relays.ts';
 import type { Storage } from './storage.ts';
+import { createTlsReporting, type TlsReporting } from './tls-reporting.ts';
 
 /** What the work with mail needs. */
 interface WorkParts extends OwnKnowledge {
@@ -62,6 +63,8 @@ export interface Work {
   readonly nodes: NodesSight;
   /** The figures of active lanes, on any node. */
   readonly queue: QueueFigures;
+  /** Does not run yet. */
+  readonly tlsReporting: TlsReporting;
 }
 
 /** Makes the engine with the configured relays; it does not run yet. */
@@ -97,17 +100,20 @@ export function createWork(parts: WorkParts): Work {
     }),
     self: { ...self, report: () => ownReport(engine, parts, parts.condition()) },
   });
+  const dns = createMailDns(() => live.config, bound, clock, random);
+  const tlsReporting = createTlsReporting({ storage, live, engine, dns, clock, log, version, capturesAll });
   const transports: TransportParts = {
     clock,
     random,
     log,
-    dns: createMailDns(() => live.config, bound, clock, random),
+    dns,
+    watch: tlsReporting.watch,
     resign: (original, converted) => signer.resign(original, converted),
     memory: new Budget(PROVIDER_MEMORY),
   };
   applyRelays(engine.relays, live.config, transports);
   const queue = queueOfAll(engine.queue, () => nodes.reports());
-  return { engine, self, transports, nodes, queue };
+  return { engine, self, transports, nodes, queue, tlsReporting };
 }
 
 /** A name for this process in leases and counters, new at every start. */

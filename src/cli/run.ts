@@ -26,6 +26,7 @@ import { serveCommand } from './serve.ts';
 import { suppressionsCommand } from './suppressions.ts';
 import { templatesCommand } from './templates.ts';
 import { Exit, harmless, readSecretFile } from './terminal.ts';
+import { tlsReportsCommand } from './tls-reports.ts';
 import { versionCommand } from './version.ts';
 
 const SUCCESS = 0;
@@ -76,6 +77,7 @@ function program(context: Context, asJson: boolean): Command {
     .addCommand(planCommand(context))
     .addCommand(applyCommand(context))
     .addCommand(exportCommand(context))
+    .addCommand(tlsReportsCommand(context))
     .addCommand(backupCommand(context))
     .addCommand(restoreCommand(context))
     .addCommand(migrateCommand(context))

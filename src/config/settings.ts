@@ -24,6 +24,7 @@ import { API_SETTINGS } from './settings-api.ts';
 import { DATABASE_SETTINGS } from './settings-database.ts';
 import { LISTENER_SETTINGS } from './settings-listener.ts';
 import { SUPPRESSION_SETTINGS } from './settings-suppressions.ts';
+import { TLS_REPORT_SETTINGS } from './settings-tls-reports.ts';
 import { WEBHOOK_SETTINGS } from './settings-webhooks.ts';
 
 /** More would only delay a failure. */
@@ -208,6 +209,7 @@ export const SETTINGS = {
       20,
       'Most reports to one address in an hour, on each node. Further ones are only recorded. 0 means none at all.',
     ),
+    ...TLS_REPORT_SETTINGS,
     ...SUPPRESSION_SETTINGS,
     ...DNS_SETTINGS,
   }),
@@ -323,7 +325,7 @@ export const SETTINGS = {
     'retention.reports_days': live(
       integer(1, 3650, 'days'),
       90,
-      'How long DMARC reports of receivers are kept, at most 500,000 rows of them.',
+      'How long DMARC reports of receivers are kept, at most 500,000 rows of them, and what was counted for TLS reports.',
     ),
     'retention.compact_below_percent': live(
       integer(0, 90, 'percent'),

@@ -22,6 +22,7 @@ import type { Registry } from '../store/registry.ts';
 import type { RequestLog } from '../store/request-log.ts';
 import type { SuppressionList } from '../store/suppressions.ts';
 import type { Templates } from '../store/templates.ts';
+import type { TlsReports } from '../store/tls-reports.ts';
 import type { Views } from '../store/views.ts';
 import type { Webhooks } from '../store/webhooks.ts';
 import type { Certificate } from '../tls/certificate.ts';
@@ -53,6 +54,8 @@ export interface LocalDeps {
   /** What receivers report of mail in our name, and who takes such reports in. */
   readonly dmarc: DmarcReports;
   readonly dmarcDesk: DmarcDesk;
+  /** What is counted of sessions with domains' servers, and the reports on it. */
+  readonly tlsReports: TlsReports;
   readonly intake: Intake;
   readonly acts: Acts;
   /** Reads the text of stored messages. */

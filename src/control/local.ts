@@ -23,6 +23,7 @@ import { settingsOperations } from './settings.ts';
 import { suppressionOperations } from './suppressions.ts';
 import { systemOperations } from './system.ts';
 import { templateOperations } from './templates.ts';
+import { tlsReportOperations } from './tls-reports.ts';
 import { webhookOperations } from './webhooks.ts';
 
 /** The operations, carried out here: in the server, or by a command that holds the data directory. */
@@ -44,6 +45,7 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...previewOperations(deps),
     ...rateOperations(deps),
     ...dmarcOperations(deps),
+    ...tlsReportOperations(deps),
     ...inboxOperations(deps),
     ...suppressionOperations(deps),
     ...webhookOperations(deps),

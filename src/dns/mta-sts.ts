@@ -137,6 +137,8 @@ const BYTES_PER_ENTRY = 512;
 const RETRY_AFTER_MS = 300_000;
 /** RFC 8461 §10.2 recommends a check once a day. */
 const RENEW_AFTER_MS = 86_400_000;
+/** How the reason begins why a published policy is unknown. */
+export const POLICY_UNFETCHED = 'the policy cannot be fetched';
 const NOBODY_ENDS_IT = new AbortController().signal;
 
 /**
@@ -198,7 +200,7 @@ export class MtaStsPolicies {
       });
     }
     const reason = answer.kind === 'failed' ? answer.text : (parsed?.reason ?? '');
-    const why = `the policy cannot be fetched: ${reason}`;
+    const why = `${POLICY_UNFETCHED}: ${reason}`;
     return this.#put(domain, { kept, failed: { id, until: now + RETRY_AFTER_MS, why } });
   }
 

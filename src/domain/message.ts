@@ -9,7 +9,7 @@ export const PRIORITIES = ['high', 'normal', 'bulk'] as const;
 /** See {@link PRIORITIES}. */
 export type Priority = (typeof PRIORITIES)[number];
 
-/** How a message came in; `report`: a delivery status notification of ours. */
+/** How a message came in; `report`: a delivery status notification, or a TLS report of ours. */
 export type Source = 'api' | 'smtp' | 'cli' | 'report';
 
 /** What a hop must support, determined once when the contents are made (RFC 6152, RFC 6531). */

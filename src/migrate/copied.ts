@@ -303,6 +303,32 @@ const SMALL: readonly TableShape[] = [
     keys: 1,
     columns: { id: 'text', fired: 'integer', is_open: 'integer', ended_at: 'bigint', body: 'text' },
   },
+  {
+    name: 'tls_sessions',
+    keys: 3,
+    columns: {
+      day: 'integer',
+      domain: 'text',
+      kind: 'text',
+      session: 'text',
+      is_good: 'boolean',
+      sessions: 'bigint',
+    },
+  },
+  {
+    name: 'tls_reports',
+    keys: 2,
+    columns: {
+      day: 'integer',
+      domain: 'text',
+      report_id: 'text',
+      state: 'text',
+      targets: 'text',
+      tries: 'integer',
+      next_at: 'bigint',
+      updated_at: 'bigint',
+    },
+  },
 ];
 
 /** What is copied, in this order: referenced rows come first. */

@@ -20,6 +20,7 @@ import { SETTINGS_OPERATIONS } from './settings.ts';
 import { SUPPRESSION_OPERATIONS } from './suppressions.ts';
 import { SYSTEM_OPERATIONS } from './system.ts';
 import { TEMPLATE_OPERATIONS } from './templates.ts';
+import { TLS_REPORT_OPERATIONS } from './tls-reports.ts';
 import { WEBHOOK_OPERATIONS } from './webhooks.ts';
 
 /** Every operation: all that the dashboard, the command line, and scripts can ask of an installation. */
@@ -38,6 +39,7 @@ export const OPERATIONS = {
   ...SEARCH_OPERATIONS,
   ...RATE_OPERATIONS,
   ...DMARC_OPERATIONS,
+  ...TLS_REPORT_OPERATIONS,
   ...INBOX_OPERATIONS,
   ...SUPPRESSION_OPERATIONS,
   ...TEMPLATE_OPERATIONS,

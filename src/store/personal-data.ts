@@ -74,6 +74,13 @@ export const PERSONAL_DATA: Readonly<Record<string, TableData>> = {
     nothing:
       'report place source messages disposition dkim spf header_from spf_domain dkim_domain selector',
   },
+  tls_sessions: { key: 'day domain kind', nothing: 'day domain kind session is_good sessions' },
+  // Where a domain's postmaster wants reports.
+  tls_reports: {
+    key: 'day domain',
+    text: 'targets',
+    nothing: 'day domain report_id state tries next_at updated_at',
+  },
 
   // What was asked, by whom, and what was told of it.
   idempotency: { key: 'key_id idem_key', text: 'idem_key', nothing: 'key_id hash id created_at' },

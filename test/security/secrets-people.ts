@@ -158,6 +158,7 @@ function requests(id: string, feedback = '', webhook = ''): Partial<Record<Opera
       limit: 200,
       cursor: null,
     },
+    tlsReport: { domain: 'hop.test', date: '2026-11-20' },
     dmarcSource: { source: '192.0.2.1' },
     getSuppression: { which: 'b@stopped.test' },
     checkSuppressions: { addresses: ['b@out.test'], from: null, stream: null },

@@ -152,10 +152,19 @@ export const LAWS: Readonly<Record<string, Law>> = {
     ],
     packages: /^(node:.*|zod|csv-parse)$/,
   },
-  // Aggregate reports between mail servers: DMARC's, which come in.
+  // Aggregate reports between mail servers: DMARC's, which come in, and those on TLS, which go out.
   reports: {
-    rooms: ['domain', 'lib', 'lib/organizational-domain.ts', 'mail', 'store', 'observe/events.ts'],
-    packages: /^(node:(net|util|zlib)|htmlparser2)$/,
+    rooms: [
+      'domain',
+      'lib',
+      'lib/organizational-domain.ts',
+      'mail',
+      'dns',
+      'store',
+      'engine/contract.ts',
+      'observe/events.ts',
+    ],
+    packages: /^(node:(crypto|net|util|zlib)|htmlparser2)$/,
   },
   // What can be asked for, and of whom; of those who carry it out, and show it elsewhere, it knows types.
   operations: {

@@ -14,6 +14,7 @@ import type { Store } from '../../src/store/store.ts';
 import type { SuppressionList } from '../../src/store/suppressions.ts';
 import type { TellingItem, TellRules } from '../../src/store/telling.ts';
 import type { Templates } from '../../src/store/templates.ts';
+import type { TlsReports } from '../../src/store/tls-reports.ts';
 import type { Webhooks } from '../../src/store/webhooks.ts';
 import {
   at,
@@ -36,6 +37,7 @@ import { alert, alertChannel, alertSilence } from './alerts.ts';
 import { dmarcReport } from './dmarc-report.ts';
 import { requestLine } from './request-line.ts';
 import { TELL_RULES } from './telling.ts';
+import { tlsCount, tlsReport } from './tls-report.ts';
 import { storedEndpoint, tryOf } from './webhooks.ts';
 
 const RULES: TellRules = { ...TELL_RULES, maxEntries: 100 };
@@ -52,6 +54,7 @@ export interface Populated {
   readonly templates: Templates;
   readonly dmarc: DmarcReports;
   readonly alerts: Alerts;
+  readonly tlsReports: TlsReports;
   readonly requests: RequestLog;
   readonly spool: Spool;
 }
@@ -104,6 +107,8 @@ export async function populate(into: Populated, count = 3): Promise<string[]> {
   await fillTemplates(into.templates);
   await into.dmarc.addDmarcReport(dmarcReport());
   await fillAlerts(into.alerts);
+  await into.tlsReports.countTlsSessions([tlsCount()], 9);
+  await into.tlsReports.saveTlsReport(tlsReport());
   await into.requests.writeRequests([requestLine({ at: T0 })]);
   return ids;
 }

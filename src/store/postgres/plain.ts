@@ -16,6 +16,7 @@ import { REQUEST_LOG } from '../plain/request-log.ts';
 import { Query } from '../plain/sql.ts';
 import { SUPPRESSIONS } from '../plain/suppressions.ts';
 import { TEMPLATES } from '../plain/templates.ts';
+import { TLS_REPORTS } from '../plain/tls-reports.ts';
 import { WEBHOOKS } from '../plain/webhooks.ts';
 import { type Step, type Subject, type Work, workOf } from '../plain/work.ts';
 import type { Registry } from '../registry.ts';
@@ -23,6 +24,7 @@ import type { RequestLog } from '../request-log.ts';
 import { StoreError } from '../store.ts';
 import type { SuppressionList } from '../suppressions.ts';
 import type { Templates } from '../templates.ts';
+import type { TlsReports } from '../tls-reports.ts';
 import type { Webhooks } from '../webhooks.ts';
 
 /** What the work on plain rows needs of a database. */
@@ -41,6 +43,7 @@ export interface PlainStores {
   readonly requests: RequestLog;
   readonly configuring: Configuring;
   readonly dmarc: DmarcReports;
+  readonly tlsReports: TlsReports;
 }
 
 /** The plain rows over a database. */
@@ -77,6 +80,7 @@ export function plainStores(database: Database): PlainStores {
     requests: over(REQUEST_LOG),
     configuring: over(CONFIGURING),
     dmarc: over(DMARC_REPORTS),
+    tlsReports: over(TLS_REPORTS),
   };
 }
 

@@ -15,12 +15,14 @@ import { REGISTRY } from '../plain/registry.ts';
 import { REQUEST_LOG } from '../plain/request-log.ts';
 import { SUPPRESSIONS } from '../plain/suppressions.ts';
 import { TEMPLATES } from '../plain/templates.ts';
+import { TLS_REPORTS } from '../plain/tls-reports.ts';
 import { WEBHOOKS } from '../plain/webhooks.ts';
 import type { Registry } from '../registry.ts';
 import type { RequestLog } from '../request-log.ts';
 import type { Store } from '../store.ts';
 import type { SuppressionList } from '../suppressions.ts';
 import type { Templates } from '../templates.ts';
+import type { TlsReports } from '../tls-reports.ts';
 import type { Views } from '../views.ts';
 import type { Webhooks } from '../webhooks.ts';
 import type { Verbs } from './verbs.ts';
@@ -43,6 +45,7 @@ export interface WritingStores {
   readonly requests: RequestLog;
   readonly configuring: Configuring;
   readonly dmarc: DmarcReports;
+  readonly tlsReports: TlsReports;
   /** Writes what a log holds. */
   readonly applying: Applying;
 }
@@ -66,6 +69,7 @@ export function storesOver(call: Call<Verbs>, close: () => Promise<void>): Writi
     requests: forwarding<RequestLog>(REQUEST_LOG.verbs, call),
     configuring: forwarding<Configuring>(CONFIGURING.verbs, call),
     dmarc: forwarding<DmarcReports>(DMARC_REPORTS.verbs, call),
+    tlsReports: forwarding<TlsReports>(TLS_REPORTS.verbs, call),
     applying: forwarding<Applying>({ apply: true, logMark: true }, call),
   };
 }

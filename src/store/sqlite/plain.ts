@@ -15,12 +15,14 @@ import { REQUEST_LOG } from '../plain/request-log.ts';
 import { Query, type Value } from '../plain/sql.ts';
 import { SUPPRESSIONS } from '../plain/suppressions.ts';
 import { TEMPLATES } from '../plain/templates.ts';
+import { TLS_REPORTS } from '../plain/tls-reports.ts';
 import { WEBHOOKS } from '../plain/webhooks.ts';
 import { type Step, type Subject, type Work, workOf } from '../plain/work.ts';
 import type { Registry } from '../registry.ts';
 import type { RequestLog } from '../request-log.ts';
 import type { SuppressionList } from '../suppressions.ts';
 import type { Templates } from '../templates.ts';
+import type { TlsReports } from '../tls-reports.ts';
 import type { Webhooks } from '../webhooks.ts';
 import { asFlag, type Driver, type SqlValue } from './driver.ts';
 
@@ -36,7 +38,8 @@ export type PlainVerbs = Synchronous<
     Templates &
     Alerts &
     RequestLog &
-    DmarcReports
+    DmarcReports &
+    TlsReports
 >;
 
 /** Builds what runs work on plain rows inside its caller's transaction. */
@@ -66,6 +69,7 @@ export function plainVerbs(db: Driver): PlainVerbs {
     ...verbsOf(REQUEST_LOG),
     ...verbsOf(CONFIGURING),
     ...verbsOf(DMARC_REPORTS),
+    ...verbsOf(TLS_REPORTS),
   };
 }
 

@@ -75,8 +75,13 @@ export class HostFinder {
     this.#parts = parts;
   }
 
-  /** The hosts of a domain, or why there are none. */
-  async hostsOf(domain: string, resolver: Resolver, signal: AbortSignal): Promise<DomainHosts | DnsRefusal> {
+  /** The hosts of a domain, or why there are none. `lenient`: whatever it demands of TLS. */
+  async hostsOf(
+    domain: string,
+    resolver: Resolver,
+    signal: AbortSignal,
+    lenient = false,
+  ): Promise<DomainHosts | DnsRefusal> {
     const { policies, random, ownNames } = this.#parts;
     const literal = LITERAL.exec(domain)?.[1] ?? null;
     if (literal !== null) {
@@ -87,9 +92,11 @@ export class HostFinder {
     const answer = await resolver.resolve(domain, 'MX', signal);
     const selected = selectHosts(answer, { domain, ownNames, dice: () => random.next() });
     if (selected.kind !== 'hosts') return selected;
+    const { hosts, authenticated: mxAuthenticated } = selected;
+    if (lenient)
+      return { kind: 'domain', domain, hosts, literal, mxAuthenticated, excluded: null, sts: null };
     const sts = await policies.policyFor(domain, resolver, signal);
-    const { authenticated: mxAuthenticated } = selected;
-    const named = byName(selected.hosts, { domain, mxAuthenticated, sts });
+    const named = byName(hosts, { domain, mxAuthenticated, sts });
     return { kind: 'domain', domain, ...named, literal, mxAuthenticated, sts };
   }
 

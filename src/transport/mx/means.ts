@@ -7,6 +7,7 @@ import { TIMEOUTS, type Timeouts } from '../smtp/deadline.ts';
 import { SourceAddresses } from '../smtp/dial.ts';
 import type { Way } from '../smtp/exchange.ts';
 import { HostFinder, type ReadyHost } from './hosts.ts';
+import { type TlsWatch, UNWATCHED_TLS } from './sessions.ts';
 
 /** What {@link MxMeans} are made from. */
 export interface MxParts {
@@ -19,6 +20,8 @@ export interface MxParts {
   readonly isOwn: (address: string, port: number) => boolean;
   readonly clock: Clock;
   readonly random: Random;
+  /** Is told of sessions, for TLS reports. */
+  readonly watch?: TlsWatch;
   /** Override {@link TIMEOUTS}. */
   readonly timeouts?: Partial<Timeouts>;
 }
@@ -29,6 +32,7 @@ export interface MxMeans {
   readonly finder: HostFinder;
   readonly terms: Way['terms'];
   readonly unreachable: Unreachable;
+  readonly watch: TlsWatch;
 }
 
 /** The means of a relay. */
@@ -41,7 +45,8 @@ export function mxMeans(parts: MxParts): MxMeans {
   const ownNames = [...new Set([hostname.toLowerCase(), helo.toLowerCase()])];
   const finder = new HostFinder({ ...parts, settings, sources, ownNames });
   const terms = { helo, sources, clock, timeouts: { ...TIMEOUTS, ...parts.timeouts } };
-  return { settings, finder, terms, unreachable: new Unreachable(clock) };
+  const { watch = UNWATCHED_TLS } = parts;
+  return { settings, finder, terms, unreachable: new Unreachable(clock), watch };
 }
 
 /** For this long, an unreachable address is tried after all others. */

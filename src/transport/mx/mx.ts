@@ -1,5 +1,6 @@
 import { type DnsRefusal, deferred, type Resolver } from '../../dns/resolver.ts';
 import type { Outcome, Reply } from '../../domain/outcome.ts';
+import type { TlsSession } from '../../domain/tls-report.ts';
 import type { Log } from '../../lib/log.ts';
 import { abortSignalOf, type StopSignal } from '../../lib/stop.ts';
 import { Deadline } from '../smtp/deadline.ts';
@@ -14,6 +15,7 @@ import type { Transport, TransportJob, TransportResult } from '../transport.ts';
 import { type DomainHosts, MAX_HOSTS, MAX_LOOKED_UP, recording } from './hosts.ts';
 import { type MxMeans, type MxParts, mxMeans, waysTo } from './means.ts';
 import { describeSts, stsMode } from './security.ts';
+import { refusedSession, tlsSessionOf, unfetchedPolicy } from './sessions.ts';
 
 /** The `mx` relay: hands messages to the recipients' own servers (RFC 5321 §5). */
 
@@ -91,6 +93,9 @@ class MxAttempt {
    * We are an MX ourselves: the following hosts are no nearer to the recipient, and mail would loop (RFC 5321 §5.1).
    */
   #cameToUs = false;
+  /** What the domain publishes; null where it does not apply, or before it is known. */
+  #sts: DomainHosts['sts'] = null;
+  readonly #isReport: boolean;
 
   constructor(
     means: MxMeans,
@@ -105,6 +110,7 @@ class MxAttempt {
     this.#resolver = resolver;
     this.#trace = trace;
     this.#job = job;
+    this.#isReport = means.watch.isReport(job.messageId);
     this.#signal = signal;
     this.#pending = new Pending(job);
     this.#opening = new Deadline(means.terms.clock, () => this.#giveUp.abort());
@@ -121,7 +127,7 @@ class MxAttempt {
 
   async #overHosts(): Promise<TransportResult> {
     const domain = await this.#timed(() =>
-      this.#means.finder.hostsOf(domainOf(this.#job), this.#resolver, this.#signal),
+      this.#means.finder.hostsOf(domainOf(this.#job), this.#resolver, this.#signal, this.#isReport),
     );
     if (domain.kind !== 'domain') return this.#end(domain);
     this.#noteSts(domain);
@@ -140,10 +146,14 @@ class MxAttempt {
   }
 
   /** The decision by the domain's policy, before any host is examined. */
-  #noteSts({ sts, excluded }: DomainHosts): void {
+  #noteSts({ sts, hosts, excluded }: DomainHosts): void {
+    this.#sts = sts;
     this.#trace.mtaSts = sts === null ? null : stsMode(sts);
     if (sts?.kind === 'none' && sts.why !== null) this.#trace.happened('MTA-STS', describeSts(sts));
-    if (excluded !== null) this.#skip(excluded);
+    this.#tell(unfetchedPolicy(sts));
+    if (excluded === null) return;
+    this.#skip(excluded);
+    if (hosts.length === 0) this.#tell(refusedSession(null, excluded.reply.cause, sts));
   }
 
   #skip(refusal: DnsRefusal): void {
@@ -158,6 +168,7 @@ class MxAttempt {
     );
     if (host.kind !== 'ready') {
       this.#skip(host);
+      this.#tell(refusedSession(name, host.reply.cause, this.#sts));
       this.#cameToUs = host.reply.cause === 'mx_loop';
       return null;
     }
@@ -182,16 +193,30 @@ class MxAttempt {
     this.#trace.dane = dane;
     try {
       const end = await this.#exchange.send(way, this.#pending.job, this.#trace, this.#signal);
+      this.#tellOf(way, null);
       // The rest are recipients for whom the host lacks an extension and, after a failure (421, or a connection lost
       // before the message was mentioned), those that wait.
       if (!this.#pending.take(end.outcomes, end.hopFailed)) return this.#result(null, end.hopFailed);
       return this.#goOnAfter(end, host);
     } catch (error) {
       if (!(error instanceof HopFailure)) throw error;
+      this.#tellOf(way, error);
       if (this.#isOver && !this.#stopped) return this.#end(TIME_OVER);
       if (NOT_CONNECTED.has(error.reply.cause)) this.#means.unreachable.note(way.destination.address ?? '');
       return this.#goOn(error.reply);
     }
+  }
+
+  /** Tells of a session that was opened for this message, or could not be. */
+  #tellOf({ destination }: Way, failure: HopFailure | null): void {
+    // It was told of when it was opened.
+    if (this.#trace.reused || this.#sts === null || !this.#means.watch.isOn()) return;
+    this.#tell(tlsSessionOf(destination, this.#sts, this.#trace, failure));
+  }
+
+  #tell(session: TlsSession | null): void {
+    const { watch } = this.#means;
+    if (session !== null && !this.#isReport && watch.isOn()) watch.note(domainOf(this.#job), session);
   }
 
   /** Null to continue. */

@@ -25,12 +25,13 @@ export interface WebhookPostDeps {
   readonly wholeMs?: number;
 }
 
-/** A post to an address that operators chose. */
+/** A post to an address that others chose. */
 export interface OutwardPost {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON. */
   readonly body: Uint8Array;
+  /** Default JSON. */
+  readonly contentType?: string;
   /** It may lead to private addresses, and be plain HTTP. */
   readonly allowPrivate: boolean;
   /** No text may show them. */
@@ -104,7 +105,7 @@ export function signatureHeaders(
 }
 
 async function send(
-  { url, headers, body, allowPrivate, secrets }: OutwardPost,
+  { url, headers, body, contentType = 'application/json', allowPrivate, secrets }: OutwardPost,
   { clock, version, dnsServers }: Pick<WebhookPostDeps, 'clock' | 'version' | 'dnsServers'>,
   signal: AbortSignal,
 ): Promise<Exchanged> {
@@ -123,7 +124,7 @@ async function send(
   const request = {
     method: 'POST',
     url,
-    headers: { ...headers, 'content-type': 'application/json', 'user-agent': `Waybill/${version}` },
+    headers: { ...headers, 'content-type': contentType, 'user-agent': `Waybill/${version}` },
     body: [body],
   } as const;
   try {

@@ -7,6 +7,7 @@ import type { TransportSecurity } from '../../domain/attempt.ts';
 import type { Reply } from '../../domain/outcome.ts';
 import type { TlsMode } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { errorCode } from '../../lib/error.ts';
 import { type Credentials, challengeOf, concealing, withoutSecrets } from '../../smtp/auth.ts';
 import { Opening, type OpeningAction } from '../../smtp/opening.ts';
 import type { Capabilities, SmtpReply } from '../../smtp/reply.ts';
@@ -103,6 +104,7 @@ async function openSecured(
     if (!handshakeFailed || !mayBeClear) throw error;
     trace.tls = null;
     trace.verdict = null;
+    trace.handshakeFault = errorCode(error.cause) ?? error.reply.cause;
     return await openOnce({ ...destination, tls: 'none' }, terms, trace, signal);
   }
 }
@@ -299,6 +301,8 @@ function secure(socket: Socket, peer: TlsPeer, clock: Clock, trace: Trace): Prom
       trace.tlsMs = Math.round(clock.mono() - startedAt);
       trace.tls = `${tls.getProtocol()} ${tls.getCipher().standardName}`;
       const verdict = judge(tls, trust, clock.wall());
+      // Node.js has the code there, not an error.
+      if (verdict === 'unverified') trace.certificateFault = String(tls.authorizationError ?? '');
       trace.happened('TLS', `${trace.tls}, ${WORDS[verdict]}`);
       if (trust.kind === 'dane' && verdict !== 'dane')
         return fail(new Error('its certificate matches none of its TLSA records (DANE)'));

@@ -32,6 +32,10 @@ export class Trace {
   tls: string | null = null;
   /** What the certificate proved; null while there is no session. */
   verdict: TransportSecurity['verdict'] = null;
+  /** Why the certificate was not verified, as OpenSSL or Node.js calls it; null: it was, or nobody looked. */
+  certificateFault: string | null = null;
+  /** Why the connection is in clear although the host offers TLS; null: that is not so. */
+  handshakeFault: string | null = null;
   /** See {@link TransportSecurity}. */
   mtaSts: string | null = null;
   dane: string | null = null;
@@ -69,6 +73,8 @@ export class Trace {
     this.localAddress = null;
     this.tls = null;
     this.verdict = null;
+    this.certificateFault = null;
+    this.handshakeFault = null;
     this.reused = false;
   }
 

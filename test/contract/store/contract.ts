@@ -36,6 +36,7 @@ import { stoppingContract } from './stopping.ts';
 import { suppressionContract } from './suppressions.ts';
 import { tellingContract } from './telling.ts';
 import { templateContract } from './templates.ts';
+import { tlsReportContract } from './tls-reports.ts';
 import { togetherContract } from './together.ts';
 import { unsubscribeLinkContract } from './unsubscribe-links.ts';
 import { waitingContract } from './waiting.ts';
@@ -60,6 +61,7 @@ export function storeContract(name: string, open: OpenSubject): void {
     alertContract(open);
     requestLogContract(open);
     dmarcContract(open);
+    tlsReportContract(open);
     accountContract(open);
     accountSessionContract(open);
     keyringContract(open);

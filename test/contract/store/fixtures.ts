@@ -18,6 +18,7 @@ import type { RequestLog } from '../../../src/store/request-log.ts';
 import type { SettleAnswer, Settlement, Stamp, Store, Unit } from '../../../src/store/store.ts';
 import type { SuppressionList } from '../../../src/store/suppressions.ts';
 import type { Templates } from '../../../src/store/templates.ts';
+import type { TlsReports } from '../../../src/store/tls-reports.ts';
 import type { PurgePolicy } from '../../../src/store/upkeep.ts';
 import { type ListFilter, type ListQuery, UNFILTERED, type Views } from '../../../src/store/views.ts';
 import type { Webhooks } from '../../../src/store/webhooks.ts';
@@ -37,6 +38,7 @@ export interface Subject {
   readonly alerts: Alerts;
   readonly requests: RequestLog;
   readonly dmarc: DmarcReports;
+  readonly tlsReports: TlsReports;
   /** Closes and opens again: what was committed must still be there. */
   reopen(): Promise<Subject>;
   /** Reads behind the seam's back what the store keeps by differences and no view shows. */

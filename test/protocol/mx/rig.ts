@@ -6,6 +6,7 @@ import type { MxSettings, Relay } from '../../../src/domain/relay.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
 import { createMxTransport, type MxTransportOptions } from '../../../src/transport/mx/mx.ts';
+import type { TlsWatch } from '../../../src/transport/mx/sessions.ts';
 import type { Timeouts } from '../../../src/transport/smtp/deadline.ts';
 import type { PoolLimits } from '../../../src/transport/smtp/pool.ts';
 import type { Transport, TransportResult } from '../../../src/transport/transport.ts';
@@ -27,6 +28,7 @@ export interface MxRigOptions {
   readonly timeouts?: Partial<Timeouts>;
   readonly pool?: Partial<PoolLimits>;
   readonly isOwn?: MxTransportOptions['isOwn'];
+  readonly watch?: TlsWatch;
   /** Sinks by their address; the first chooses the port for all. Default one at 127.0.0.1. */
   readonly sinks?: Readonly<Record<string, SmtpSinkOptions>>;
   /** MTA-STS policy files by domain; a domain without one publishes nothing. */
@@ -85,6 +87,7 @@ export async function startMxRig(options: MxRigOptions = {}): Promise<MxRig> {
     random: seededRandom(7),
     log: silentLog,
     isOwn: options.isOwn ?? (() => false),
+    ...(options.watch ? { watch: options.watch } : {}),
     ...(options.timeouts ? { timeouts: options.timeouts } : {}),
     ...(options.pool ? { poolLimits: options.pool } : {}),
   };

@@ -1,0 +1,94 @@
+import { serverName } from '../config/names.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { TlsCounts } from '../reports/tls-counts.ts';
+import { TlsReporter, type TlsReportTerms } from '../reports/tls-reporter.ts';
+import type { TlsWatch } from '../transport/mx/sessions.ts';
+import { postOutwards } from '../transport/providers/webhook-post.ts';
+import type { LiveConfig } from './live-config.ts';
+import type { TransportParts } from './relays.ts';
+import type { Storage } from './storage.ts';
+
+/** Counts sessions with the servers of domains, and reports on them (RFC 8460). */
+export interface TlsReporting {
+  readonly watch: TlsWatch;
+  /** Writes what was counted, and reports, until the signal aborts. Never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** What it needs. */
+interface TlsReportingParts extends Pick<TransportParts, 'clock' | 'log' | 'dns'> {
+  readonly storage: Pick<Storage, 'tlsReports'>;
+  readonly live: Pick<LiveConfig, 'config'>;
+  readonly engine: Pick<Engine, 'intake' | 'isFirst'>;
+  readonly version: string;
+  /** Everything is captured: nobody is told of anything. */
+  readonly capturesAll: boolean;
+}
+
+const WRITE_EVERY_MS = 10_000;
+/** In how many writes one round of reports comes. */
+const WRITES_OF_A_ROUND = 6;
+
+/** Makes it; nothing is counted or sent unless `tls_reports.from` is set. */
+export function createTlsReporting(parts: TlsReportingParts): TlsReporting {
+  const { storage, live, engine, dns, clock, log, capturesAll } = parts;
+  const store = storage.tlsReports;
+  const counts = new TlsCounts(store, clock);
+  const terms = (): TlsReportTerms | null => {
+    const { from, organization } = live.config.tlsReports;
+    const hostname = serverName(live.config);
+    return from === null || capturesAll ? null : { from, organization: organization ?? hostname, hostname };
+  };
+  const { intake } = engine;
+  const { resolver } = dns;
+  const reporter = new TlsReporter({ store, intake, resolver, post: postOf(parts), clock, log, terms });
+  return {
+    watch: { isOn: () => terms() !== null, note: counts.note, isReport: reporter.isReport },
+    run: async (signal) => {
+      const work = { counts, reporter, isFirst: () => engine.isFirst() };
+      await run(work, clock, log, signal);
+    },
+  };
+}
+
+interface Work {
+  readonly counts: TlsCounts;
+  readonly reporter: TlsReporter;
+  readonly isFirst: () => boolean;
+}
+
+async function run({ counts, reporter, isFirst }: Work, clock: Clock, log: Log, signal: AbortSignal) {
+  for (let turn = 0; ; turn++) {
+    try {
+      await counts.write();
+      if (turn % WRITES_OF_A_ROUND === 0 && !signal.aborted) {
+        await reporter.look();
+        if (isFirst()) await reporter.round(signal);
+      }
+    } catch (error) {
+      log.warn('tls_report.failed', { message: error instanceof Error ? error.message : String(error) });
+    }
+    // What was counted while it stopped is written, too.
+    if (signal.aborted) return;
+    await clock.sleep(WRITE_EVERY_MS, signal);
+  }
+}
+
+const TAKEN = { from: 200, to: 299 };
+
+/** Posts to whatever a stranger's record names: never to a private address, never in clear. */
+function postOf({ live, clock, version }: TlsReportingParts) {
+  return async (uri: string, gzip: Uint8Array, signal: AbortSignal): Promise<string | null> => {
+    const post = { url: uri, headers: {}, body: gzip, contentType: 'application/tlsrpt+gzip' };
+    const terms = { clock, version, dnsServers: () => live.config.dns.servers };
+    const { status, error } = await postOutwards(
+      { ...post, allowPrivate: false, secrets: [] },
+      terms,
+      signal,
+    );
+    if (status === null) return error ?? 'there was no answer';
+    return status >= TAKEN.from && status <= TAKEN.to ? null : `the answer was ${status}`;
+  };
+}
