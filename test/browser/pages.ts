@@ -71,6 +71,7 @@ export function pagesOf(things: Things): readonly LookedAt[] {
       heading: '203.0.113.77',
     },
     { name: 'reports-received', path: '/reports?tab=received', heading: 'Reports' },
+    { name: 'reports-tls', path: '/reports?tab=tls', heading: 'Reports' },
     { name: 'reports-none', path: '/reports?domain=example.org&days=7', heading: 'Reports' },
     { name: 'domains', path: '/domains', heading: 'Domains' },
     { name: 'domain', path: '/domains/example.com', heading: 'example.com' },

@@ -60,4 +60,34 @@ describeWith(NEEDED, 'reports', () => {
     await page.getByRole('tab', { name: 'Reports received' }).click();
     await page.getByRole('table', { name: 'Reports received' }).getByText('receiver.example').waitFor();
   });
+
+  test('on TLS say where they went, and how to turn them on', async () => {
+    await page.goto('/reports?tab=tls');
+    await page.getByRole('heading', { name: 'TLS reports are off' }).waitFor();
+    const target = { uri: 'mailto:tls@example.net', state: 'sent', detail: '', messageId: null };
+    const day = {
+      date: '2026-11-20',
+      sessions: 12,
+      failed: 2,
+      state: 'sent',
+      targets: [target],
+      nextAt: null,
+    };
+    await page.route('**/api/call/tlsReports', async (route) => {
+      const days = [{ ...day, domain: 'example.net' }];
+      await route.fulfill({ json: { days, next: null, isOn: true } });
+    });
+    await page.goto('/reports?tab=tls');
+    const row = page.getByRole('table', { name: 'TLS reports' }).getByRole('row').last();
+    await row.getByText('example.net', { exact: true }).waitFor();
+    expect(await row.getByRole('cell').allInnerTexts()).toEqual([
+      'example.net',
+      '2026-11-20',
+      '12',
+      '2',
+      'sent',
+      'mailto:tls@example.net',
+    ]);
+    await page.unroute('**/api/call/tlsReports');
+  });
 });

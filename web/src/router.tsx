@@ -70,7 +70,7 @@ const reason = oneOf(
 );
 const by = oneOf('relay', 'domain', 'tag');
 const days = oneOf('7', '30', '90');
-const reportsTab = oneOf('senders', 'received');
+const reportsTab = oneOf('senders', 'received', 'tls');
 const settings = { q: text, revoked: flag };
 /** Which deliveries of an endpoint are shown, and the sequence of the event whose delivery is open. */
 const deliveries = { status: oneOf('pending', 'delivered', 'failed'), event: text };

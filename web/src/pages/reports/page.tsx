@@ -7,8 +7,9 @@ import { useMay } from '../../session.tsx';
 import { ImportDialog } from './import-dialog.tsx';
 import { ReceivedTab } from './received-tab.tsx';
 import { SendersTab } from './senders-tab.tsx';
+import { TlsTab } from './tls-tab.tsx';
 
-/** What receivers report of mail in the name of our domains. */
+/** What receivers report of mail in the name of our domains, and what is reported to them. */
 export function ReportsPage() {
   const [importing, setImporting] = useState(false);
   const mayImport = useMay('operator');
@@ -20,10 +21,11 @@ export function ReportsPage() {
       actions={act}
     >
       <PageTabs
-        label="DMARC reports"
+        label="Reports"
         tabs={[
           { value: 'senders', label: 'Who sends', content: <SendersTab /> },
           { value: 'received', label: 'Reports received', content: <ReceivedTab /> },
+          { value: 'tls', label: 'TLS reports', content: <TlsTab /> },
         ]}
       />
       {importing && <ImportDialog onClose={() => setImporting(false)} />}
