@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { testKeys } from '../../test/support/content-keys.ts';
 import { bytesOf, entryOf, readAll } from '../../test/support/spool-entry.ts';
 import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
 import type { Spool, SpoolEntry } from '../spool/spool.ts';
@@ -15,7 +16,8 @@ let from: Spool;
 let to: Spool;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'waybill-contents-'));
-  from = await openSegmentSpool({ directory: join(folder, 'from'), onFailure() {} });
+  // Contents that are encrypted here need not be there.
+  from = await openSegmentSpool({ directory: join(folder, 'from'), keys: testKeys(), onFailure() {} });
   to = await openSegmentSpool({ directory: join(folder, 'to'), onFailure() {} });
 });
 afterEach(async () => {

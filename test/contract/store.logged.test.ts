@@ -2,31 +2,34 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/lib/clock.ts';
+import type { ContentKeys } from '../../src/spool/sealing.ts';
 import { openSegmentSpool } from '../../src/spool/segments/segment-spool.ts';
 import { LoggedStore } from '../../src/store/logged/logged-store.ts';
 import { replay } from '../../src/store/logged/replay.ts';
 import { type BehindTerms, registryBehind, viewsBehind } from '../../src/store/logged/written-behind.ts';
 import { openBetterSqlite3 } from '../../src/store/sqlite/driver.ts';
 import { openSqlite, type SqliteOptions } from '../../src/store/sqlite/open.ts';
+import { testKeys } from '../support/content-keys.ts';
 import { UNLESS_ASKED, withoutFlushes } from '../support/logged-rig.ts';
 import { readBooks } from '../support/sqlite-books.ts';
 import { mailContract, storeContract } from './store/contract.ts';
 import type { OpenSubject, Subject } from './store/fixtures.ts';
 
 /** SQLite behind the log, in a folder of its own. */
-function openWith(behind: BehindTerms): OpenSubject {
+function openWith(behind: BehindTerms, keys: ContentKeys | null = null): OpenSubject {
   return async (options = {}) =>
-    await openIn(mkdtempSync(join(tmpdir(), 'waybill-log-')), { ...options, behind });
+    await openIn(mkdtempSync(join(tmpdir(), 'waybill-log-')), { ...options, behind, keys });
 }
 
 async function openIn(
   folder: string,
-  options: SqliteOptions & { readonly behind: BehindTerms },
+  options: SqliteOptions & { readonly behind: BehindTerms; readonly keys: ContentKeys | null },
 ): Promise<Subject> {
   const path = join(folder, 'waybill.db');
   const stores = openSqlite(path, options);
   const { files } = withoutFlushes();
-  const spool = await openSegmentSpool({ directory: join(folder, 'spool'), files, onFailure() {} });
+  const { keys } = options;
+  const spool = await openSegmentSpool({ directory: join(folder, 'spool'), files, keys, onFailure() {} });
   const { applying } = stores;
   await replay(spool, applying);
   const logged = new LoggedStore({
@@ -66,4 +69,7 @@ async function openIn(
 
 storeContract('SQLite behind the log', openWith({}));
 mailContract('SQLite behind the log, written after every flush', openWith({ facts: 1 }));
-mailContract('SQLite behind the log, written when somebody asks', openWith(UNLESS_ASKED));
+mailContract(
+  'SQLite behind an encrypted log, written when somebody asks',
+  openWith(UNLESS_ASKED, testKeys()),
+);

@@ -1,7 +1,9 @@
 /** What next hops took, to be held against what the server says of it. */
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { contentKeysFor } from '../../src/control/content-keys.ts';
 import type { MessageRecord } from '../../src/domain/message.ts';
+import { systemRandom } from '../../src/lib/random.ts';
 import { openSegmentSpool } from '../../src/spool/segments/segment-spool.ts';
 import { replay } from '../../src/store/logged/replay.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
@@ -132,7 +134,8 @@ export async function untilAllIsFinal(server: RunningServer, key: string): Promi
 /** Reads the store of a data directory that no server works on, with what the log still holds, as a start would. */
 export async function readStore<T>(dataDir: string, read: (views: Views) => Promise<T>): Promise<T> {
   const { store, views, applying } = openSqlite(join(dataDir, 'waybill.db'));
-  const spool = await openSegmentSpool({ directory: join(dataDir, 'spool'), onFailure() {} });
+  const keys = contentKeysFor({ dataDir, environment: {}, random: systemRandom });
+  const spool = await openSegmentSpool({ directory: join(dataDir, 'spool'), keys, onFailure() {} });
   try {
     await replay(spool, applying);
     return await read(views);

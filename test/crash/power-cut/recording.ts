@@ -73,6 +73,8 @@ export async function record(context: TestContext): Promise<Recording> {
   const steps: Step[] = [];
   let customers: Customers | null = null;
   for (let round = 1; round === 1 || existsSync(firstSegment); round++) {
+    // Contents are encrypted in every other round, from the first on.
+    installation.configure(configurationFor(flaky.port, steady.port, round % 2 === 1));
     if (round > MAX_ROUNDS) throw new Error('what nobody refers to does not go');
     const log = join(logs, String(round));
     const server = await installation.start(traceCommand(TRACED_CALLS, log));
@@ -174,8 +176,9 @@ function filesIn(folder: string): Map<string, Buffer> {
 }
 
 /** What it is configured by, with its next hops at these ports. */
-export function configurationFor(flaky: number, steady: number): string {
+export function configurationFor(flaky: number, steady: number, encrypting = false): string {
   return `
+secrets: { encrypt_contents: ${encrypting} }
 api: { port: 0, rate_limit_per_key: 0, bind: ["127.0.0.1"] }
 webui: { port: 0, bind: ["127.0.0.1"] }
 listener: { ports: [0], bind: ["127.0.0.1"], allow_insecure_auth: true }

@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { loadKey } from '../../../src/config/secrets.ts';
+import { contentKeysFor } from '../../../src/control/content-keys.ts';
 import { openOffline } from '../../../src/control/offline.ts';
 import { deriveStatus } from '../../../src/domain/delivery.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
@@ -62,9 +62,9 @@ export async function expectKept(
 ): Promise<void> {
   if (dice.next() < OFFLINE_SHARE) await acceptOffline(folder, promises);
   const lock = lockDirectory(folder, process.pid);
-  loadKey(join(folder, 'secret.key'), systemRandom, true);
+  const keys = contentKeysFor({ dataDir: folder, environment: {}, random: systemRandom });
   const { store, views, applying } = openSqlite(join(folder, 'waybill.db'));
-  const spool = await openSegmentSpool({ directory: join(folder, 'spool'), onFailure() {} });
+  const spool = await openSegmentSpool({ directory: join(folder, 'spool'), keys, onFailure() {} });
   await replay(spool, applying);
   try {
     const policy = { firstMs: 1, maxMs: 1, maxAgeMs: 3_600_000, ambiguous: 'retry' } as const;
