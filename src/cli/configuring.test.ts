@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
+import { systemClock } from '../lib/clock.ts';
 
 let here: Installation;
 beforeEach(() => {
@@ -197,6 +198,13 @@ test.each<[string, string, string]>([
   ],
 ])('%s is refused', async (_what, text, told) => {
   expect(await refused('plan', write(text))).toContain(told);
+});
+
+test('a key that has expired is not exported: it could not be made again', async () => {
+  await applied("keys: [ { name: old, scopes: [ admin ], expires_at: '2090-01-01T00:00:00Z' } ]");
+  expect(await shown('export')).toContain('name: old');
+  const clock = { ...systemClock, wall: () => Date.UTC(2095, 0) };
+  expect((await here.waybill(['export'], { clock })).out).toContain('keys: []');
 });
 
 test('files have bounds', async () => {

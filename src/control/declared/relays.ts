@@ -101,10 +101,8 @@ function declaredRelay(fields: Readonly<Record<string, unknown>>, reading: Readi
   }
   const before = world.relays.find((row) => row.name === name);
   const definition = { name, ...written };
-  const relay = readDefinition(definition, given(secrets) ?? keptSecret(definition, before, world), deps, {
-    key: name,
-    source: 'declared relay',
-  });
+  const all = given({ ...keptSecrets(definition, before, world), ...secrets });
+  const relay = readDefinition(definition, all, deps, { key: name, source: 'declared relay' });
   return {
     name,
     fields: { ...openFields(relay), disabled },
@@ -118,10 +116,10 @@ function given(secrets: Readonly<Record<string, string>>) {
   return Object.keys(secrets).length === 0 ? null : secrets;
 }
 
-/** The secret that a relay has already. */
-function keptSecret(definition: Fields, before: StoredRelay | undefined, { vault }: World) {
-  if (before === undefined || before.secret === null) return null;
-  return unpackSecrets(definition, vault.open(before.secret, before.name));
+/** The secrets that a relay has already. */
+function keptSecrets(definition: Fields, before: StoredRelay | undefined, { vault }: World) {
+  if (before === undefined || before.secret === null) return {};
+  return secretsOf(definition, unpackSecrets(definition, vault.open(before.secret, before.name)));
 }
 
 function newRelay({ name, written, secrets }: Item, deps: LocalDeps): StoredRelay {

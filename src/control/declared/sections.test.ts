@@ -120,6 +120,17 @@ test('a relay keeps its secret only where it is sent to the same place', async (
   ]);
 });
 
+test('of two secrets of a provider, one alone is given anew', async () => {
+  const relay = { name: 'api', type: 'resend', secret_file: 's', webhook_secret_file: 'w' };
+  const delivery = { default_relay: 'api' };
+  await apply({ relays: [relay], delivery }, { s: 're_key', w: SECRET });
+  const other = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
+  const [change] = await changes({ relays: [relay] }, { w: other });
+  expect(change?.fields.map(({ field }) => field)).toEqual(['webhook_secret']);
+  await apply({ relays: [relay] }, { w: other });
+  expect(await changes({ relays: [relay] }, { s: 're_key', w: other })).toEqual([]);
+});
+
 test('relays go only once nothing needs them, and rules only with --prune', async () => {
   const relays = ['a', 'b'].map((name) => ({ name, type: 'smtp', host: `${name}.example` }));
   const routes = [{ name: 'r', match: { tag: ['x'] }, via: ['b'] }];

@@ -29,20 +29,21 @@ function settingsSection(name: 'delivery' | 'suppressions', keys: readonly Setti
       }),
     written: (items) => {
       const section: Record<string, unknown> = {};
-      for (const item of items) put(section, item.name.split('.').slice(1), item.fields['value']);
+      for (const item of items) put(section, item.name.split('.'), item.fields['value']);
       return section;
     },
     read: (raw, reading) => readSettings(raw, name, keys, reading),
     carryOut: ({ present, wanted }, { settings, world }) => {
-      const key = (wanted ?? present)?.name ?? '';
+      const key = `${name}.${(wanted ?? present)?.name ?? ''}`;
       const after = wanted === null ? null : JSON.stringify(wanted.fields['value']);
       settings.push({ key, before: world.settings.get(key) ?? null, after });
     },
   };
 }
 
+/** Its name is the key within the section. */
 function settingItem(key: string, value: unknown): Item {
-  return { name: key, fields: { value }, written: { value }, secrets: {} };
+  return { name: key.slice(key.indexOf('.') + 1), fields: { value }, written: { value }, secrets: {} };
 }
 
 /** Puts a value into maps within maps. */
