@@ -20,6 +20,7 @@ import { provenNote } from './config/hook-tokens.ts';
 import { earlyConfig, type Loaded, loadConfig } from './config/load.ts';
 import type { LocalDeps, RunningServer } from './control/deps.ts';
 import { createDoor } from './control/door.ts';
+import { holdKeys } from './control/erasing.ts';
 import { dmarcTerms, publishTable, sessionLimits, storedRows } from './control/in-force.ts';
 import { layoutOf } from './control/layout.ts';
 import { createLocalOperations } from './control/local.ts';
@@ -215,7 +216,7 @@ class Service implements App {
     this.#control = await listenForControl({ dataDir, door, maxRequestBytes, log });
     writeRuntime(layout.runtime, version, ports);
     const kept = { storage, live, reception, clock, random, log, signal: this.#stopping.signal };
-    this.#upkeep = keepUp({ ...kept, ...work });
+    this.#upkeep = keepUp({ ...kept, ...work, node });
     this.#started = true;
     log.info('service.started', { version, ...loggedPorts(ports) });
     if (dev === undefined) say(banner(version, dataDir, live.config, ports, this.#condition(), setUpPath));
@@ -279,7 +280,7 @@ class Service implements App {
     refuseFaults(
       this.#options.dev === undefined ? loaded.faults : [...loaded.faults, ...devFaults(loaded.config)],
     );
-    if (loaded.vault !== null) await storage.holdSecretKey(loaded.vault.keyId);
+    if (loaded.vault !== null) await holdKeys(storage, loaded.vault);
     const publish = (next: Loaded) => publishTable(next, storage.registry, clock.wall());
     const first = { ...loaded, routesVersion: await publish(loaded) };
     const destination = new Output(this.#options.dev === undefined ? STDOUT : STDERR, clock);

@@ -1,6 +1,7 @@
 import type { LoadOptions } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { contentKeysFor } from '../control/content-keys.ts';
+import type { ErasableFiles } from '../control/erasing.ts';
 import { holdDirectory, layoutOf } from '../control/layout.ts';
 import type { EventsKept } from '../domain/event.ts';
 import type { SharedClock } from '../lib/shared-clock.ts';
@@ -13,6 +14,7 @@ import type { Alerts } from '../store/alerts.ts';
 import type { Cluster } from '../store/cluster.ts';
 import type { Configuring } from '../store/configuring.ts';
 import type { DmarcReports } from '../store/dmarc-reports.ts';
+import type { Erasures } from '../store/erasing.ts';
 import type { Journal } from '../store/journal.ts';
 import { LoggedStore } from '../store/logged/logged-store.ts';
 import { replay } from '../store/logged/replay.ts';
@@ -53,8 +55,13 @@ export interface Storage {
   readonly written: () => Promise<void>;
   /** Null if only this process uses them. */
   readonly cluster: Cluster | null;
+  readonly erasures: Erasures;
+  /** What is left in files of what was erased; null where the database has no files of ours. */
+  readonly files: ErasableFiles | null;
   /** Rejects with `store_other_key` if the other nodes seal with another key than the one with this id. */
   holdSecretKey(keyId: string): Promise<void>;
+  /** From now on, people who were erased are found by their pseudonyms. */
+  holdPseudonymKey(key: Uint8Array): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -100,6 +107,7 @@ async function openInPostgres(options: StorageOptions, keys: ContentKeys | null)
   return {
     ...(await openPatiently(() => openSharedStorage({ ...options, keys }), options)),
     written: async () => {},
+    files: null,
   };
 }
 
@@ -143,10 +151,21 @@ async function openInDirectory(
     const configuring = configuringBehind(written, thread.configuring);
     // Relays and domains themselves reveal a lost key.
     const holdSecretKey = async () => {};
+    const holdPseudonymKey = async (key: Uint8Array) => {
+      taking.holdPseudonymKey(key);
+      await thread.holdPseudonymKey(key);
+    };
     return {
       store,
       taking,
       ...plain,
+      erasures: thread.erasures,
+      files: {
+        turn: () => spool.turn(),
+        containing: (texts, below) => spool.containing(texts, below),
+        rebuild: () => thread.rebuild(),
+      },
+      holdPseudonymKey,
       registry,
       configuring,
       views: viewsBehind(written, views),

@@ -1,9 +1,11 @@
 /** What is done every now and then: on sending domains (see `control/domain-book.ts`), and removing what is too old. */
 import type { Reception } from '../accounts/reception.ts';
 import { type MindingDeps, mindDomain } from '../control/domain-book.ts';
+import { keepErasing } from '../control/erasing.ts';
 import { freshResolver } from '../control/mail-dns.ts';
 import type { Resolver } from '../dns/resolver.ts';
 import { keyState } from '../domain/domain-keys.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
@@ -31,6 +33,8 @@ export async function keepUp({
   live,
   reception,
   tlsReporting,
+  engine,
+  node,
   clock,
   ...options
 }: Pick<UpkeepOptions, 'random' | 'log' | 'signal'> & {
@@ -38,6 +42,8 @@ export async function keepUp({
   readonly live: LiveConfig;
   readonly reception: Reception;
   readonly tlsReporting: TlsReporting;
+  readonly engine: Pick<Engine, 'erasing'>;
+  readonly node: string;
   readonly clock: SharedClock;
 }): Promise<void> {
   const parts = { ...storage, ...options, clock };
@@ -48,6 +54,7 @@ export async function keepUp({
     keepRequests({ ...parts, days: () => live.config.retention.requestsDays }),
     keepReports({ ...parts, days: () => live.config.retention.reportsDays }),
     tlsReporting.run(options.signal),
+    keepErasing({ ...parts, engine: engine.erasing, node, vault: () => live.loaded.vault }),
     reception.keep(options.signal),
     clock.keep(options.log, options.signal),
   ]);

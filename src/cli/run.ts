@@ -61,6 +61,13 @@ function program(context: Context, asJson: boolean): Command {
     .addCommand(eventsCommand(context))
     .addCommand(templatesCommand(context))
     .addCommand(suppressionsCommand(context))
+    .addCommand(
+      groupCommand(context, {
+        name: 'privacy',
+        title: 'the people whose mail passes through',
+        order: ['erase', 'list'],
+      }),
+    )
     .addCommand(groupCommand(context, { name: 'webhooks', title: 'applications that are told of events' }))
     .addCommand(
       groupCommand(context, {

@@ -17,6 +17,7 @@ import type { Alerts } from '../store/alerts.ts';
 import type { Cluster } from '../store/cluster.ts';
 import type { Configuring } from '../store/configuring.ts';
 import type { DmarcReports } from '../store/dmarc-reports.ts';
+import type { Erasures } from '../store/erasing.ts';
 import type { Journal } from '../store/journal.ts';
 import type { Registry } from '../store/registry.ts';
 import type { RequestLog } from '../store/request-log.ts';
@@ -43,6 +44,8 @@ export interface LocalDeps {
   readonly journal: Journal;
   /** The addresses that get no mail. */
   readonly suppressions: SuppressionList;
+  /** People to be erased. */
+  readonly erasures: Erasures;
   /** Who is told of events. */
   readonly webhooks: Webhooks;
   /** Alerts, and what is decided about them. */

@@ -12,6 +12,7 @@ import { inboxOperations } from './inbox.ts';
 import { keyOperations } from './keys.ts';
 import { messageOperations } from './messages.ts';
 import { preflightOperations } from './preflight.ts';
+import { privacyOperations } from './privacy.ts';
 import { queueOperations } from './queue.ts';
 import { rateOperations } from './rates.ts';
 import { hookProvenAt, relayHookOperations } from './relay-hooks.ts';
@@ -53,6 +54,7 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...alertChannelOperations(deps),
     ...templateOperations(deps),
     ...configuringOperations(deps),
+    ...privacyOperations(deps),
     ...systemOperations(deps),
     ...backupOperations(deps),
     doctor: async () => {

@@ -25,6 +25,7 @@ import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
 import type { Transport } from '../transport/transport.ts';
 import { contentKeysFor } from './content-keys.ts';
 import { COMMAND_LINE, createDoor, type Door, operationsOf } from './door.ts';
+import { holdKeys } from './erasing.ts';
 import {
   dmarcTerms,
   engineSettingsOf,
@@ -70,7 +71,7 @@ export async function openOffline(given: OfflineOptions): Promise<Offline> {
     const { spool } = stores;
     const load = async () => {
       const read = loadConfig({ ...options, stored: await storedRows(stores.registry) });
-      if (read.vault !== null) await stores.holdSecretKey(read.vault.keyId);
+      if (read.vault !== null) await holdKeys(stores, read.vault);
       const routesVersion = await publishTable(read, stores.registry, options.clock.wall());
       return { ...read, routesVersion };
     };
@@ -149,7 +150,7 @@ function openReaders(
   };
 }
 
-type Stores = Omit<SqliteStores, 'applying'> &
+type Stores = Omit<SqliteStores, 'applying' | 'rebuild'> &
   Pick<SharedStorage, 'holdSecretKey' | 'close'> & {
     readonly spool: Spool;
     readonly cluster: Cluster | null;

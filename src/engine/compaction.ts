@@ -66,6 +66,19 @@ export class Compaction {
     }
   }
 
+  /** Empties these segments, however much is live in them; what cannot be moved now stays. */
+  async empty(segments: readonly number[], signal: AbortSignal): Promise<void> {
+    const { store, spool } = this.#deps;
+    const idle = new Set(await spool.idle());
+    const use = await store.segmentUse(segments);
+    for (const segment of segments) {
+      if (signal.aborted) return;
+      const { live, bytes } = use.get(segment) ?? { live: 0, bytes: 0 };
+      if (!idle.has(segment) || live === 0 || !(await this.#hasRoomFor(bytes))) continue;
+      if (!(await this.#compact(segment, signal))) return;
+    }
+  }
+
   /**
    * Room for that many bytes of copies, while the originals still exist: compaction must not fill the disk that it is
    * to free.

@@ -84,6 +84,11 @@ export interface Engine {
   readonly feedback: FeedbackDesk;
   /** Holds the spool as it is while it is copied. */
   readonly collection: Pick<Collection, 'hold'>;
+  /** For erasing people: one node does it, and segments that name them are emptied and removed. */
+  readonly erasing: {
+    isFirst(): boolean;
+    empty(segments: readonly number[], signal: AbortSignal): Promise<void>;
+  };
   /**
    * Recovers what an earlier process left (`seize`: we are the store's only user) and starts working. Resolves when
    * mail can be accepted.
@@ -120,6 +125,13 @@ export function createEngine(deps: EngineDeps): Engine {
     feedback: rooms.feedback,
     relays,
     collection: rooms.collection,
+    erasing: {
+      isFirst: () => membership.isFirst,
+      empty: async (segments, signal) => {
+        await rooms.compaction.empty(segments, signal);
+        await sweep.collect();
+      },
+    },
     queue: queueFigures(rooms.lanes, relays, deps.clock),
     start: async ({ seize }) => {
       await sweep.reclaim(seize);
@@ -222,7 +234,7 @@ function roomsOf(deps: EngineDeps) {
   // biome-ignore format: names alone
   return {
     lanes, gate, room, relays, dispatch, leases, membership, news,
-    divert, redecide, quotas, collection, sweep, accept, acting, feedback, relayStory, webhooks, waysChanged,
+    divert, redecide, quotas, collection, compaction: upkeep.compaction, sweep, accept, acting, feedback, relayStory, webhooks, waysChanged,
   };
 }
 

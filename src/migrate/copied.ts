@@ -113,6 +113,18 @@ const SMALL: readonly TableShape[] = [
       evidence: 'text',
     },
   },
+  {
+    name: 'erasures',
+    keys: 1,
+    columns: {
+      id: 'text',
+      pseudonym: 'text',
+      sealed: 'text',
+      requested_at: 'bigint',
+      finished_at: 'bigint',
+      progress: 'text',
+    },
+  },
   { name: 'told_once', keys: 2, columns: { source: 'text', once: 'text', at: 'bigint' } },
   { name: 'early_feedback', keys: 1, columns: { id: 'text', at: 'bigint', body: 'text' } },
   {

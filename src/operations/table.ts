@@ -9,6 +9,7 @@ import { KEY_OPERATIONS } from './keys.ts';
 import { MESSAGE_OPERATIONS } from './messages.ts';
 import type { OperationsOf, RequestIn, ResultIn, StepIn } from './operation.ts';
 import { PREFLIGHT_OPERATIONS } from './preflight.ts';
+import { PRIVACY_OPERATIONS } from './privacy.ts';
 import { QUEUE_OPERATIONS } from './queue.ts';
 import { RATE_OPERATIONS } from './rates.ts';
 import { RELAY_HOOK_OPERATIONS } from './relay-hooks.ts';
@@ -47,6 +48,7 @@ export const OPERATIONS = {
   ...ALERT_OPERATIONS,
   ...ALERT_CHANNEL_OPERATIONS,
   ...CONFIGURING_OPERATIONS,
+  ...PRIVACY_OPERATIONS,
   ...SYSTEM_OPERATIONS,
 };
 

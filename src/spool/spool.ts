@@ -160,3 +160,14 @@ export interface LoggedFacts {
   /** The place after them. */
   readonly end: LogPlace;
 }
+
+/** A spool on files whose bytes can be looked through, for erasing people. */
+export interface SearchableSpool {
+  /** Begins a new segment. Those below the returned number will not grow. */
+  turn(): Promise<number>;
+  /**
+   * The idle segments below a number that contain one of these texts, in lower case; ASCII case is ignored. Encrypted
+   * ones count.
+   */
+  containing(texts: readonly string[], below: number): Promise<number[]>;
+}

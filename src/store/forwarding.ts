@@ -59,6 +59,7 @@ export const STORE_VERBS: Readonly<Record<Exclude<keyof Store, 'close'>, true>> 
   discard: true,
   mark: true,
   index: true,
+  erase: true,
   liveSegments: true,
   segmentUse: true,
   relocatable: true,

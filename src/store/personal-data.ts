@@ -59,6 +59,7 @@ export const PERSONAL_DATA: Readonly<Record<string, TableData>> = {
     derived: 'domain',
     nothing: 'id scope reason source created_at updated_at expires_at',
   },
+  erasures: { key: 'id', nothing: 'id pseudonym sealed requested_at finished_at progress' },
   suppression_counts: { key: 'change', nothing: 'change' },
   soft_bounces: { key: 'address', text: 'address', nothing: 'times last_at delivered_by' },
   feedback: { key: 'id', text: 'address', base64: 'evidence', nothing: 'id at source kind message content_type' },

@@ -13,6 +13,7 @@ import type {
   RescheduleAnswer,
   RescheduleRequest,
 } from './acting.ts';
+import type { EraseAnswer, EraseRequest } from './erasing.ts';
 import type { BeginAnswer, BeginRequest, ReleaseRequest, Suppressing, UnitRef } from './leased.ts';
 import type {
   OwnBounces,
@@ -191,6 +192,13 @@ export interface Store {
    * leaves it out, so that it costs nothing there.
    */
   index(limit: number): Promise<IndexAnswer>;
+
+  /**
+   * Erases a person from a slice of a table: texts that name the address get the pseudonym instead; of a message to or of
+   * the person only figures, codes and other recipients are left. What is not final is left alone. Repeating a slice
+   * changes nothing.
+   */
+  erase(request: EraseRequest, at: Stamp): Promise<EraseAnswer>;
 
   /** How many live references each of these segments has. */
   liveSegments(segments: readonly number[]): Promise<Map<number, number>>;

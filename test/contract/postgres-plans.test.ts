@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { suppressionKeys } from '../../src/domain/suppressed-address.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { Pseudonyms } from '../../src/lib/pseudonym.ts';
 import { Database } from '../../src/postgres/database.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import { Partitions } from '../../src/store/postgres/partitions.ts';
@@ -27,6 +28,8 @@ import {
   T0,
   takeLane,
 } from './store/fixtures.ts';
+
+const TERMS = { eventsKept: 'all', pseudonyms: new Pseudonyms() } as const;
 
 /** A node of a plan, as EXPLAIN tells of it. */
 interface PlanNode {
@@ -64,7 +67,7 @@ describeWith(POSTGRES_PROGRAMS, 'plans over PostgreSQL', () => {
     await maker.store.close();
     // One connection, whose prepared statements can be asked about.
     database = new Database({ url, byIndex: true, connections: 1 });
-    store = storeOver(database, new Partitions(database, null), 'all', () => database.close());
+    store = storeOver(database, new Partitions(database, null), TERMS, () => database.close());
     views = viewsOver(database, {}, systemClock);
     return () => store.close();
   });
@@ -167,7 +170,7 @@ describeWith(POSTGRES_PROGRAMS, 'plans over PostgreSQL', () => {
   });
 
   it('suppressed recipients are found, and pages of entries read, by their indexes alone', async () => {
-    const { suppressions } = plainStores(database);
+    const { suppressions } = plainStores(database, TERMS.pseudonyms);
     await suppressions.suppressionsUnder(suppressionKeys('ann@a.b.c.d.e.example.org'));
     const query = {
       address: null,

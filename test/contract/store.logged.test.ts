@@ -50,6 +50,10 @@ async function openIn(
     ...stores,
     store,
     suppressions: logged.listOver(stores.suppressions),
+    holdPseudonymKey: async (key) => {
+      logged.holdPseudonymKey(key);
+      await stores.holdPseudonymKey(key);
+    },
     views: viewsBehind(written, stores.views),
     registry: registryBehind(written, stores.registry),
     reopen: async () => {

@@ -147,6 +147,7 @@ function requests(id: string, feedback = '', webhook = ''): Partial<Record<Opera
       envid: null,
       content: Buffer.from('From: a@example.com\r\nSubject: hi\r\n\r\nhi\r\n').toString('base64'),
     },
+    listErasures: {},
     listSuppressions: {
       address: null,
       domain: null,

@@ -174,6 +174,7 @@ export function faultyStore(parts: FaultyStoreParts): Store {
     renewLanes: (leases, until, at) => call('renewLanes', () => inner.renewLanes(leases, until, at), none),
     releaseLanes: (leases, at) => call('releaseLanes', () => inner.releaseLanes(leases, at), none),
     purge: (policy, limit, at) => call('purge', () => inner.purge(policy, limit, at), none),
+    erase: (request, at) => call('erase', () => inner.erase(request, at), none),
     discard: (ids, at) => call('discard', () => inner.discard(ids, at), none),
     mark: (marks, at) => call('mark', () => inner.mark(marks, at), none),
     index: (limit) => call('index', () => inner.index(limit), none),

@@ -7,6 +7,7 @@ import type { Accounts, Keyring } from '../../src/store/accounts.ts';
 import type { Alerts } from '../../src/store/alerts.ts';
 import { dayOf } from '../../src/store/counting.ts';
 import type { DmarcReports } from '../../src/store/dmarc-reports.ts';
+import { BEGINNING, type Erasures } from '../../src/store/erasing.ts';
 import type { Journal } from '../../src/store/journal.ts';
 import type { Registry } from '../../src/store/registry.ts';
 import type { RequestLog } from '../../src/store/request-log.ts';
@@ -49,6 +50,7 @@ export interface Populated {
   readonly registry: Registry;
   readonly accounts: Accounts;
   readonly journal: Journal;
+  readonly erasures: Erasures;
   readonly suppressions: SuppressionList;
   readonly webhooks: Webhooks;
   readonly templates: Templates;
@@ -259,7 +261,15 @@ async function fillFeedback(store: Store, ids: readonly string[]): Promise<void>
   );
 }
 
-async function fillAccounts({ accounts, journal }: Populated): Promise<void> {
+async function fillAccounts({ accounts, journal, erasures }: Populated): Promise<void> {
+  await erasures.addErasure({
+    id: 'era_1',
+    pseudonym: 'erased-0@erased.invalid',
+    sealed: 'v1.sealed',
+    requestedAt: T0,
+    finishedAt: null,
+    progress: { ...BEGINNING, changed: { journal: 3 } },
+  });
   await accounts.claimFirst('ada', '$argon2id$ada', T0);
   await accounts.addUser({ name: 'bert', role: 'viewer', createdAt: T0 });
   await accounts.putLink({ hash: 'd'.repeat(64), user: 'bert', expiresAt: T0 + DAY }, T0);

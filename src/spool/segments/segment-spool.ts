@@ -1,12 +1,14 @@
 import path from 'node:path';
 import { isUpTo, type LogPlace } from '../../domain/log-place.ts';
 import type { ContentPart, ContentRef } from '../../domain/message.ts';
+import { lowerAscii } from '../../domain/suppressed-address.ts';
 import { encodeRecord, encodeSmall, isSmall } from '../record.ts';
 import type { ContentKeys, SegmentKey } from '../sealing.ts';
 import {
   type Encryption,
   type FactLog,
   type LoggedFacts,
+  type SearchableSpool,
   type Spool,
   type SpoolContent,
   type SpoolEntry,
@@ -42,13 +44,17 @@ export interface SegmentSpoolOptions {
 }
 
 const MIB = 1024 * 1024;
+/** Bytes searched in one turn of the event loop: about a millisecond. */
+const SEARCHED_BYTES = 256 * 1024;
 
 /**
  * Opens a spool of append-only segment files (this folder's README says how they work). Existing segments are sealed;
  * the first append makes a new one. Rejects with the system's error if the directory cannot be used, and with `SpoolError`
  * `spool_other_key`.
  */
-export async function openSegmentSpool(options: SegmentSpoolOptions): Promise<Spool & FactLog> {
+export async function openSegmentSpool(
+  options: SegmentSpoolOptions,
+): Promise<Spool & FactLog & SearchableSpool> {
   const { directory, files = realFiles, keys = null } = options;
   await makeDirectory(files, directory);
   const found = (await files.readdir(directory)).map(segmentOfName).filter((number) => number !== null);
@@ -56,7 +62,7 @@ export async function openSegmentSpool(options: SegmentSpoolOptions): Promise<Sp
   return new SegmentSpool(options, files, await files.openRead(directory), found, segmentKeys);
 }
 
-class SegmentSpool implements Spool, FactLog {
+class SegmentSpool implements Spool, FactLog, SearchableSpool {
   readonly #directory: string;
   readonly #files: SpoolFiles;
   readonly #directoryFd: number;
@@ -180,6 +186,39 @@ class SegmentSpool implements Spool, FactLog {
       await this.#files.fsync(this.#directoryFd);
     } catch (error) {
       throw this.#failure.trip(error);
+    }
+  }
+
+  turn(): Promise<number> {
+    return this.#writer.turn();
+  }
+
+  async containing(texts: readonly string[], below: number): Promise<number[]> {
+    const found: number[] = [];
+    for (const segment of this.#ledger.idle()) {
+      this.#checkOpen();
+      if (segment >= below) continue;
+      // What is encrypted cannot be searched: it may contain anything.
+      if (this.#segmentKeys.has(segment) || (await this.#contains(segment, texts))) found.push(segment);
+    }
+    return found;
+  }
+
+  async #contains(segment: number, texts: readonly string[]): Promise<boolean> {
+    const sought = texts.map((text) => Buffer.from(text).toString('latin1'));
+    const overlap = Math.max(...sought.map(({ length }) => length));
+    const opened = await this.#descriptors.acquire(segment).catch(() => null);
+    if (opened === null) return false;
+    try {
+      const piece = Buffer.alloc(SEARCHED_BYTES);
+      for (let position = 0; ; position += piece.byteLength - overlap) {
+        const count = await this.#files.pread(opened.fd, piece, position);
+        const text = lowerAscii(piece.toString('latin1', 0, count));
+        if (sought.some((one) => text.includes(one))) return true;
+        if (count < piece.byteLength) return false;
+      }
+    } finally {
+      opened.release();
     }
   }
 

@@ -68,6 +68,7 @@ export class SegmentWriter {
   #active: Active | null = null;
   #running: Promise<void> | null = null;
   #closed = false;
+  #mustTurn = false;
   /** Number of flushes. */
   flushes = 0;
   /** Called when what lay after the last flush of a segment was removed, and other data may replace it. */
@@ -87,6 +88,13 @@ export class SegmentWriter {
   /** Writes records and the facts about them durably. False: there were no facts, and nothing was written. */
   log(records: readonly EncodedRecord[], facts: FactsOf): Promise<boolean> {
     return this.#enter(records, facts, (refs) => refs !== null);
+  }
+
+  /** Begins a new segment, unless the present one is empty. Returns its number. */
+  async turn(): Promise<number> {
+    this.#mustTurn = true;
+    await this.#enter([], null, () => null);
+    return this.#active?.number ?? this.#options.ledger.next();
   }
 
   /** Writes what waits, then closes. */
@@ -191,8 +199,9 @@ export class SegmentWriter {
   /** The segment for the next `bytes`. */
   async #segmentFor(bytes: number): Promise<Active> {
     const active = this.#active;
-    if (active !== null && (active.end === 0 || active.end + bytes <= this.#options.segmentBytes))
-      return active;
+    const isFull = active !== null && (this.#mustTurn || active.end + bytes > this.#options.segmentBytes);
+    this.#mustTurn = false;
+    if (active !== null && (active.end === 0 || !isFull)) return active;
     await this.#seal();
     this.#active = await this.#create();
     return this.#active;

@@ -1,5 +1,7 @@
+import { isPseudonym, type Pseudonymous } from '../../domain/erasing.ts';
 import type { Recipient } from '../../domain/message.ts';
 import { suppressedOf, suppressionKeys } from '../../domain/suppressed-address.ts';
+import { Pseudonyms } from '../../lib/pseudonym.ts';
 import type { Store } from '../store.ts';
 import type { SuppressedAddress, SuppressionList } from '../suppressions.ts';
 import type { OwnBounces, ToldResult } from '../telling.ts';
@@ -22,6 +24,9 @@ export class SuppressionFilter {
   /** Loads that are under way. */
   #loading = 0;
   #hasPatterns = false;
+  /** Entries of people who were erased stand under their pseudonyms. */
+  #hasErased = false;
+  readonly #pseudonyms: Pseudonymous;
   #changes = 0;
 
   /** Rises with each entry; what was found to be clear is clear while it stands. */
@@ -30,8 +35,9 @@ export class SuppressionFilter {
   }
 
   /** `list`: all that was added before this process began; absent: nothing was. */
-  constructor(list?: ListedAddresses) {
+  constructor(list?: ListedAddresses, pseudonyms: Pseudonymous = new Pseudonyms()) {
     this.#list = list ?? null;
+    this.#pseudonyms = pseudonyms;
     void this.load();
   }
 
@@ -81,6 +87,7 @@ export class SuppressionFilter {
   add(address: string): void {
     this.#changes++;
     this.#hasPatterns ||= address.startsWith('*@');
+    this.#hasErased ||= isPseudonym(address);
     const [first, second] = hashesOf(address);
     for (let round = 0; round < ROUNDS; round++) {
       const bit = (first + Math.imul(round, second)) & (BITS - 1);
@@ -92,13 +99,21 @@ export class SuppressionFilter {
   mayStop(recipient: string): boolean {
     if (!this.#isReady()) return true;
     if (this.#changes === 0) return false;
+    if (this.#hasErased && this.#mayBeErased(suppressedOf(recipient).address)) return true;
     if (!this.#hasPatterns) return this.#mayHave(suppressedOf(recipient).address);
     return suppressionKeys(recipient).some((key) => this.#mayHave(key));
   }
 
   /** Whether the list may have an entry under this normal form. */
   mayList(address: string): boolean {
-    return !this.#isReady() || (this.#changes > 0 && this.#mayHave(address));
+    if (!this.#isReady()) return true;
+    return this.#changes > 0 && (this.#mayHave(address) || (this.#hasErased && this.#mayBeErased(address)));
+  }
+
+  /** Without the key, anybody may be. */
+  #mayBeErased(address: string): boolean {
+    const pseudonym = this.#pseudonyms.of(address);
+    return pseudonym === null || this.#mayHave(pseudonym);
   }
 
   #isReady(): boolean {

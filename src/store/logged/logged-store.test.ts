@@ -5,6 +5,7 @@ import {
   DEFERRED,
   DELIVERED,
   HOUR,
+  KEEP_ALL,
   message,
   POLICY,
   read,
@@ -293,16 +294,9 @@ test.each<[string, (store: Store) => Promise<unknown>]>([
   expect(await rig.store.accept([fresh()], at())).toEqual([{ kind: 'accepted', leased: [false] }]);
 });
 
+const ERASING = { person: { address: 'a@b.c', pseudonym: 'x' }, step: 'keys', after: null, limit: 1 };
+
 describe('a log that failed', () => {
-  const AGES = {
-    contentAgeMs: HOUR,
-    capturedAgeMs: HOUR,
-    recordAgeMs: HOUR,
-    eventAgeMs: HOUR,
-    feedbackAgeMs: HOUR,
-    maxUnsubscribeLinks: 1000,
-  };
-  const SIZES = { contentMaxBytes: 1, capturedMaxBytes: 1 };
   const VERBS: { readonly [Name in Exclude<keyof Store, 'close'>]: (store: Store) => Promise<unknown> } = {
     accept: (store) => store.accept([fresh()], at()),
     foresee: (store) => store.foresee([], at(), { maxBytes: 1, maxMessagesPerKey: 1 }),
@@ -320,8 +314,9 @@ describe('a log that failed', () => {
     expiring: (store) => store.expiring(1, at()),
     expire: (store) => store.expire([], at()),
     reassign: (store) => store.reassign([], at()),
-    purge: (store) => store.purge({ ...AGES, ...SIZES }, 1, at()),
+    purge: (store) => store.purge(KEEP_ALL, 1, at()),
     discard: (store) => store.discard([], at()),
+    erase: (store) => store.erase(ERASING, at()),
     mark: (store) => store.mark([], at()),
     index: (store) => store.index(1),
     liveSegments: (store) => store.liveSegments([]),

@@ -1,6 +1,7 @@
 import type { LogPlace } from '../../domain/log-place.ts';
 import type { ContentRef } from '../../domain/message.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { Pseudonyms } from '../../lib/pseudonym.ts';
 import { type FactLog, type Spool, type SpoolEntry, SpoolError } from '../../spool/spool.ts';
 import {
   type AcceptAnswer,
@@ -61,6 +62,7 @@ export class LoggedStore implements Taking {
   readonly #spool: LoggedStoreParts['spool'];
   readonly #hot = new HotTable();
   readonly #room = new SureRoom();
+  readonly #pseudonyms = new Pseudonyms();
   readonly #filter: SuppressionFilter;
   readonly #behind: WrittenBehind;
   /** Writes to the log that are under way. */
@@ -72,7 +74,7 @@ export class LoggedStore implements Taking {
 
   constructor({ store, applying, log, spool, clock, behind = {}, suppressions }: LoggedStoreParts) {
     this.#store = store;
-    this.#filter = new SuppressionFilter(suppressions);
+    this.#filter = new SuppressionFilter(suppressions, this.#pseudonyms);
     this.#log = log;
     this.#spool = spool;
     const applied = (end: LogPlace) => log.applied(end);
@@ -167,6 +169,11 @@ export class LoggedStore implements Taking {
     return await this.#settleThere(batch, at);
   }
 
+  /** From now on, people who were erased are found by their pseudonyms. */
+  holdPseudonymKey(key: Uint8Array): void {
+    this.#pseudonyms.hold(key);
+  }
+
   /** All verbs: those without a place in the log go to the database. */
   asStore(): Store {
     const store = this.#store;
@@ -193,6 +200,10 @@ export class LoggedStore implements Taking {
         (call) => this.#there(call),
         () => this.#logged(),
       ),
+      erase: (request, at) => {
+        this.#filter.add(request.person.pseudonym);
+        return this.#there(() => store.erase(request, at));
+      },
       suppress: async (batch, at) => {
         this.#hot.forget(batch.map(({ unit }) => unit.messageId));
         return await this.#counting(reportsOf(batch), () => store.suppress(batch, at));

@@ -28,7 +28,11 @@ export type MailStep =
       readonly at: number;
       readonly facts: EventFacts;
       readonly counted: CountedEvent | null;
-    };
+    }
+  /** Removes the contents of a final message: the segment that held them (null: none did). */
+  | { readonly mail: 'forget'; readonly id: string }
+  /** A message's texts have changed: its words are indexed anew. */
+  | { readonly mail: 'reindex'; readonly id: string };
 
 /** Work on plain rows, and on mail. */
 export type MailWork<T> = Generator<Step | MailStep, T, unknown>;

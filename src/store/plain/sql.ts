@@ -80,7 +80,8 @@ function quoted(name: string): Sql {
   };
 }
 
-function joined(pieces: readonly Sql[]): Sql {
+/** Pieces, separated by commas. */
+export function joined(pieces: readonly Sql[]): Sql {
   return (query) => {
     for (const [place, piece] of pieces.entries()) {
       if (place > 0) query.text += ', ';

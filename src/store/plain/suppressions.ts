@@ -1,4 +1,5 @@
 import { GUARD_WINDOW_MS, GUARDED_ENTRY_MS, HELD_BACK } from '../../domain/bounce.ts';
+import { ERASED_DOMAIN, type Pseudonymous } from '../../domain/erasing.ts';
 import { EVENT_TYPES, type EventFacts } from '../../domain/event.ts';
 import { domainOfSuppressed, suppressionKeys } from '../../domain/suppressed-address.ts';
 import {
@@ -95,14 +96,32 @@ export function keysOf(recipients: readonly string[]): string[] {
   return [...new Set(recipients.flatMap(suppressionKeys))];
 }
 
-/** The entries that stand under any of these normal forms (`suppressionKeys`), of all scopes and streams. */
-export function* entriesUnder(addresses: readonly string[]): Work<Suppression[]> {
+/**
+ * The entries that stand under any of these normal forms (`suppressionKeys`), of all scopes and streams. Those of people
+ * who were erased stand under their pseudonyms, which are only looked for if there are any: an entry with one comes
+ * along. They are returned under the address that was asked for.
+ */
+export function* entriesUnder(addresses: readonly string[], pseudonyms: Pseudonymous): Work<Suppression[]> {
   if (addresses.length === 0) return [];
-  return (yield* rows<SuppressionRow>`
-    SELECT ${ENTRY.selected} FROM suppressions WHERE address ${among(addresses)}`).map(entryOf);
+  const found = (yield* rows<SuppressionRow>`SELECT ${ENTRY.selected} FROM suppressions
+    WHERE address ${among(addresses)}
+      OR id = (SELECT min(id) FROM suppressions WHERE domain = ${ERASED_DOMAIN})`).map(entryOf);
+  const asked = new Set(addresses);
+  const plain = found.filter(({ address }) => asked.has(address));
+  if (plain.length === found.length) return plain;
+  const erased = new Map(addresses.map((address) => [pseudonyms.of(address), address]));
+  const named = [...erased.keys()].filter((pseudonym) => pseudonym !== null);
+  const others = yield* rows<SuppressionRow>`
+    SELECT ${ENTRY.selected} FROM suppressions WHERE address ${among(named)}`;
+  return [
+    ...plain,
+    ...others
+      .map(entryOf)
+      .map((entry) => ({ ...entry, address: erased.get(entry.address) ?? entry.address })),
+  ];
 }
 
-/** The list. */
+/** The list; its verbs find nobody who was erased, see {@link suppressionsWith}. */
 export const SUPPRESSIONS: Subject<SuppressionList> = {
   reads: {
     suppressions: 'statement',
@@ -120,7 +139,7 @@ export const SUPPRESSIONS: Subject<SuppressionList> = {
       const [row] = yield* rows<SuppressionRow>`SELECT ${ENTRY.selected} FROM suppressions WHERE id = ${id}`;
       return row === undefined ? null : entryOf(row);
     },
-    suppressionsUnder: entriesUnder,
+    suppressionsUnder: (addresses) => entriesUnder(addresses, NO_PSEUDONYMS),
     *addSuppressions(entries, rules) {
       // In one order, so that two writers never wait for each other.
       const places = [...entries.keys()].sort((a, b) => (placeOf(entries[a]) < placeOf(entries[b]) ? -1 : 1));
@@ -156,6 +175,14 @@ export const SUPPRESSIONS: Subject<SuppressionList> = {
     },
   },
 };
+
+/** The list, where people who were erased are found by their pseudonyms. */
+export function suppressionsWith(pseudonyms: Pseudonymous): Subject<SuppressionList> {
+  const suppressionsUnder = (addresses: readonly string[]) => entriesUnder(addresses, pseudonyms);
+  return { ...SUPPRESSIONS, verbs: { ...SUPPRESSIONS.verbs, suppressionsUnder } };
+}
+
+const NO_PSEUDONYMS: Pseudonymous = { of: () => null };
 
 /** Few: see `MAX_OF_ADDRESS`. */
 function* ofAddress({ address, before }: SuppressionQuery): Work<SuppressionRow[]> {

@@ -1,9 +1,9 @@
-import type { EventsKept } from '../../domain/event.ts';
+import { Pseudonyms } from '../../lib/pseudonym.ts';
 import type { Database } from '../../postgres/database.ts';
 import { storeErrorOf } from '../../postgres/errors.ts';
 import { StoreError } from '../store.ts';
 import { SegmentLost, writeContents } from './contents.ts';
-import { booksOver, type Call, lockFor, Work } from './work.ts';
+import { type BooksTerms, booksOver, type Call, lockFor, Work } from './work.ts';
 
 /** Calls, and deliveries in them, that may wait; further ones are refused with `store_busy`. */
 export const MAX_WAITING = 5_000;
@@ -26,7 +26,7 @@ interface Waiting extends Call<() => void> {
  */
 export class Gatherer {
   readonly #database: Pick<Database, 'transact'>;
-  readonly #eventsKept: EventsKept;
+  readonly #terms: BooksTerms;
   readonly #idle: (() => void)[] = [];
   #waiting: Waiting[] = [];
   #weight = 0;
@@ -34,9 +34,12 @@ export class Gatherer {
   #unflushed = 0;
   #closed = false;
 
-  constructor(database: Pick<Database, 'transact'>, eventsKept: EventsKept = 'all') {
+  constructor(
+    database: Pick<Database, 'transact'>,
+    terms: BooksTerms = { eventsKept: 'all', pseudonyms: new Pseudonyms() },
+  ) {
     this.#database = database;
-    this.#eventsKept = eventsKept;
+    this.#terms = terms;
   }
 
   /** Runs a call, together with other waiting ones; resolves when it is committed. */
@@ -116,7 +119,7 @@ export class Gatherer {
     try {
       const options = committed === undefined ? {} : { committed };
       const told = await this.#database.transact(
-        (db) => runTogether(new Work(db, first.at, booksOver(db, this.#eventsKept)), calls),
+        (db) => runTogether(new Work(db, first.at, booksOver(db, this.#terms)), calls),
         options,
       );
       for (const tell of told) tell();

@@ -1,5 +1,6 @@
 import type { EventsKept } from '../../domain/event.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { Pseudonyms } from '../../lib/pseudonym.ts';
 import { Database, type DatabaseOptions } from '../../postgres/database.ts';
 import type { Cluster } from '../cluster.ts';
 import { StoreError } from '../store.ts';
@@ -41,6 +42,8 @@ export interface PostgresStores extends PlainStores {
    * then nothing may be sealed or opened.
    */
   holdSecretKey(keyId: string): Promise<void>;
+  /** From now on, people who were erased are found by their pseudonyms (`lib/pseudonym.ts`). */
+  holdPseudonymKey(key: Uint8Array): Promise<void>;
   /** For other data in the same database. */
   readonly database: Database;
 }
@@ -59,6 +62,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   });
   const reading = new Database({ ...options, byIndex: true, connections: forReading });
   const partitions = new Partitions(database, daysAhead);
+  const pseudonyms = new Pseudonyms();
   const cluster = clusterOver(database);
   const close = async () => void (await Promise.all([database.close(), reading.close()]));
   try {
@@ -70,9 +74,10 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     throw error;
   }
   return {
-    store: storeOver(database, partitions, options.eventsKept ?? 'all', close),
+    store: storeOver(database, partitions, { eventsKept: options.eventsKept ?? 'all', pseudonyms }, close),
     views: viewsOver(reading, options, options.clock ?? systemClock),
-    ...plainStores(database),
+    ...plainStores(database, pseudonyms),
+    holdPseudonymKey: async (key) => pseudonyms.hold(key),
     cluster,
     writer: { commits: () => database.commits, waitingMs: () => database.waitingMs() },
     holdSecretKey: (keyId) => holdSecretKey(database, keyId),

@@ -1,20 +1,23 @@
+import type { Pseudonymous } from '../../domain/erasing.ts';
 import type { Database, Queries } from '../../postgres/database.ts';
 import type { Accounts, Keyring } from '../accounts.ts';
 import type { Alerts } from '../alerts.ts';
 import type { Configuring } from '../configuring.ts';
 import type { DmarcReports } from '../dmarc-reports.ts';
+import type { Erasures } from '../erasing.ts';
 import { forwarding } from '../forwarding.ts';
 import type { Journal } from '../journal.ts';
 import { ACCOUNTS } from '../plain/accounts.ts';
 import { ALERTS } from '../plain/alerts.ts';
 import { CONFIGURING } from '../plain/configuring.ts';
 import { DMARC_REPORTS } from '../plain/dmarc-reports.ts';
+import { ERASURES } from '../plain/erasures.ts';
 import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
 import { REGISTRY } from '../plain/registry.ts';
 import { REQUEST_LOG } from '../plain/request-log.ts';
 import { Query } from '../plain/sql.ts';
-import { SUPPRESSIONS } from '../plain/suppressions.ts';
+import { suppressionsWith } from '../plain/suppressions.ts';
 import { TEMPLATES } from '../plain/templates.ts';
 import { TLS_REPORTS } from '../plain/tls-reports.ts';
 import { WEBHOOKS } from '../plain/webhooks.ts';
@@ -37,6 +40,7 @@ export interface PlainStores {
   readonly accounts: Accounts;
   readonly journal: Journal;
   readonly suppressions: SuppressionList;
+  readonly erasures: Erasures;
   readonly webhooks: Webhooks;
   readonly templates: Templates;
   readonly alerts: Alerts;
@@ -47,7 +51,7 @@ export interface PlainStores {
 }
 
 /** The plain rows over a database. */
-export function plainStores(database: Database): PlainStores {
+export function plainStores(database: Database, pseudonyms: Pseudonymous): PlainStores {
   const outside = readOnly(database);
   const over = <T>(subject: Subject<T>) =>
     forwarding<T>(subject.verbs, (verb, args) => {
@@ -73,7 +77,8 @@ export function plainStores(database: Database): PlainStores {
     },
     accounts: over(ACCOUNTS),
     journal: over(JOURNAL),
-    suppressions: over(SUPPRESSIONS),
+    suppressions: over(suppressionsWith(pseudonyms)),
+    erasures: over(ERASURES),
     webhooks: over(WEBHOOKS),
     templates: over(TEMPLATES),
     alerts: over(ALERTS),

@@ -105,6 +105,18 @@ async function removeContents(work: Work, rows: readonly MessageRow[]): Promise<
 }
 
 /**
+ * Removes the contents of a final message, and their bytes: here they are rows, so that nobody need rewrite a segment.
+ * Returns the segment that held them; null: none did.
+ */
+export async function forgetContents(work: Work, id: string): Promise<number | null> {
+  const [row] = await work.db.rows<MessageRow>(OF_MESSAGE, [id]);
+  if (row === undefined || row.segment === null) return null;
+  await work.db.run(DELETE_CONTENTS, [row.segment, row.offset]);
+  await removeContents(work, [row]);
+  return row.segment;
+}
+
+/**
  * Removes records one by one: those whose contents are kept as long as they are, those of days without a partition, and
  * those of days that should have been dropped long ago but still hold something live.
  */
@@ -177,6 +189,8 @@ const REST_BEFORE = `SELECT ${MESSAGES.columns} FROM messages_gone_rest AS messa
   ORDER BY final_at, id LIMIT $2 FOR UPDATE SKIP LOCKED`;
 const OVERDUE = `SELECT ${MESSAGES.columns} FROM messages_gone AS messages WHERE final_at <= $1 AND id < $3
   ORDER BY final_at, id LIMIT $2 FOR UPDATE SKIP LOCKED`;
+const OF_MESSAGE = `SELECT ${MESSAGES.columns} FROM messages WHERE id = $1 AND kept IN ('sent', 'captured') FOR UPDATE`;
+const DELETE_CONTENTS = 'DELETE FROM contents WHERE segment = $1 AND "offset" = $2';
 // Its rows move, so it must name the table that they move within.
 const DROP_CONTENTS = `UPDATE messages SET kept = 'gone', segment = NULL, "offset" = NULL, length = NULL, copies = NULL
   WHERE id = ANY($1::text[]) AND kept IN ('sent', 'captured')`;

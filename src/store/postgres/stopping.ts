@@ -1,5 +1,6 @@
 import { suppressedOf } from '../../domain/suppressed-address.ts';
 import { type Asking, domainOfFrom, type Suppression } from '../../domain/suppression.ts';
+import type { Pseudonyms } from '../../lib/pseudonym.ts';
 import type { Queries } from '../../postgres/database.ts';
 import { type AcceptRecord, askingOf } from '../accepting.ts';
 import { entriesUnder, FoundEntries, keysOf } from '../plain/suppressions.ts';
@@ -14,18 +15,21 @@ type Placed = Pick<DeliveryRow, 'index' | 'address'>;
 /** What a transaction has found in the suppression list, and what it writes because of that. */
 export class List {
   readonly #db: Queries;
+  readonly #pseudonyms: Pseudonyms;
   readonly #found = new FoundEntries();
   readonly #stopped: { readonly message: string; readonly index: number; readonly entry: string }[] = [];
   /** The message delivered to each address; '': several. */
   readonly #delivered = new Map<string, string>();
 
-  constructor(db: Queries) {
+  constructor(db: Queries, pseudonyms: Pseudonyms) {
     this.#db = db;
+    this.#pseudonyms = pseudonyms;
   }
 
   /** Looks for entries that may stop recipients. Locks nothing: what is added later counts for later messages. */
   async look(recipients: readonly string[]): Promise<void> {
-    if (recipients.length > 0) this.#found.add(await done(entriesUnder(keysOf(recipients)), this.#db));
+    if (recipients.length > 0)
+      this.#found.add(await done(entriesUnder(keysOf(recipients), this.#pseudonyms), this.#db));
   }
 
   /** The entries that stop recipients of a message that is being accepted, by their places in the envelope. */

@@ -3,6 +3,7 @@ import { bounced } from '../columns.ts';
 import type { MailStep, MailWork, NamedDelivery, OpenMail } from '../plain/mail.ts';
 import { bounceDelivery } from './changes.ts';
 import { ask } from './plain.ts';
+import { forgetContents } from './purge.ts';
 import type { Work } from './work.ts';
 
 /** Runs what is told of mail to its end, within a transaction whose other changes are written. */
@@ -34,6 +35,12 @@ async function takeStep(step: MailStep, work: Work): Promise<unknown> {
       if (counted !== null && facts.relay !== undefined) work.tallies.count(counted, work.at, 1, facts.relay);
       return null;
     }
+    case 'forget':
+      return await forgetContents(work, step.id);
+    case 'reindex':
+      await work.db.run(FORGET_WORDS, [step.id]);
+      await work.db.run(INDEX_LATER, [step.id]);
+      return null;
   }
 }
 
@@ -67,3 +74,5 @@ const BY_MESSAGE_ID = `SELECT id FROM messages WHERE message_id = $1 AND positio
   ORDER BY id DESC LIMIT $2`;
 const BY_PROVIDER_ID = `SELECT message AS id, index FROM deliveries
   WHERE provider_message_id = $1 AND ($2::text IS NULL OR relay = $2) ORDER BY message DESC, index LIMIT 1000`;
+const FORGET_WORDS = 'DELETE FROM message_words WHERE id = $1';
+const INDEX_LATER = 'INSERT INTO pending_words (id) VALUES ($1) ON CONFLICT DO NOTHING';

@@ -1,4 +1,3 @@
-import type { EventsKept } from '../../domain/event.ts';
 import type { LaneLease } from '../../domain/lane.ts';
 import { idFloor, messageIdFloor } from '../../lib/id.ts';
 import type { Database, Queries } from '../../postgres/database.ts';
@@ -16,6 +15,7 @@ import {
 import type { InboxMark, Reassignment } from '../acting.ts';
 import { fromGroup } from '../columns.ts';
 import { BYTES_GAUGE } from '../counting.ts';
+import { erase } from '../plain/erasing.ts';
 import { forgetTold as forget, guard, retell, tell, tellRelays } from '../plain/telling.ts';
 import { forgetLinks } from '../plain/unsubscribe-links.ts';
 import { stopsOf } from '../stops.ts';
@@ -35,7 +35,7 @@ import { expire, expiring, reclaim } from './sweep.ts';
 import type { MessageRow } from './tables.ts';
 import { runMail } from './telling.ts';
 import { indexWords } from './words.ts';
-import { booksOver, type Call, Repeats, Room, Work } from './work.ts';
+import { type BooksTerms, booksOver, type Call, Repeats, Room, Work } from './work.ts';
 
 /** The store, with what only this one can do. */
 export interface PostgresStore extends Store, TakesContents {}
@@ -47,20 +47,20 @@ type Within = <T>(at: Stamp, verb: (work: Work) => Promise<T>) => Promise<T>;
 export function storeOver(
   database: Database,
   partitions: Partitions,
-  eventsKept: EventsKept,
+  terms: BooksTerms,
   close: () => Promise<void>,
 ): PostgresStore {
   const within: Within = (at, verb) =>
     database.transact(async (db) => {
-      const work = new Work(db, at, booksOver(db, eventsKept));
+      const work = new Work(db, at, booksOver(db, terms));
       const answer = await verb(work);
       await work.write();
       return answer;
     });
-  const gatherer = new Gatherer(database, eventsKept);
+  const gatherer = new Gatherer(database, terms);
   // Apart from the rest: a slot of the next hop idles until its attempt is marked as begun. That changes no figures, so
   // it need not wait for those who do.
-  const marks = new Gatherer(database, eventsKept);
+  const marks = new Gatherer(database, terms);
   return {
     accept: (batch, at, limits, together) => gatherer.ask(acceptCall(batch, at, { limits, together })),
     acceptWith: (contents, batch, at, limits, together) =>
@@ -78,6 +78,7 @@ export function storeOver(
     expire: (batch, at) => within(at, (work) => expire(work, batch)),
     suppress: (batch, at) => within(at, (work) => suppress(work, batch)),
     tell: (batch, rules, at) => within(at, (work) => runMail(tell(batch, rules, at.now), work)),
+    erase: (request, at) => within(at, (work) => runMail(erase(request), work)),
     retell: (after, limit, rules, at) =>
       within(at, (work) => runMail(retell(after, limit, rules, at.now), work)),
     tellRelays: (news, at) => within(at, (work) => runMail(tellRelays(news), work)),

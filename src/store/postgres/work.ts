@@ -1,5 +1,6 @@
 import type { EventsKept } from '../../domain/event.ts';
 import type { QuotaRefund, QuotaRequest } from '../../domain/quota.ts';
+import type { Pseudonyms } from '../../lib/pseudonym.ts';
 import type { Queries } from '../../postgres/database.ts';
 import { holdable } from '../../postgres/text.ts';
 import {
@@ -82,11 +83,18 @@ export class Work implements Books {
   }
 }
 
+/** What books need besides the transaction. */
+export interface BooksTerms {
+  readonly eventsKept: EventsKept;
+  /** By which people who were erased are found in the suppression list. */
+  readonly pseudonyms: Pseudonyms;
+}
+
 /** What a transaction works with, which is empty when it begins. */
-export function booksOver(db: Queries, eventsKept: EventsKept): Books {
+export function booksOver(db: Queries, { eventsKept, pseudonyms }: BooksTerms): Books {
   const lanes = new Lanes(db);
   const tallies = new Tallies();
-  const list = new List(db);
+  const list = new List(db, pseudonyms);
   const events = new EventLog(db, eventsKept);
   return {
     lanes,

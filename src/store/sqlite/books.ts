@@ -1,4 +1,5 @@
 import type { EventsKept } from '../../domain/event.ts';
+import { Pseudonyms } from '../../lib/pseudonym.ts';
 import { Depths } from './depths.ts';
 import type { Driver } from './driver.ts';
 import { EventLog } from './events.ts';
@@ -18,6 +19,7 @@ export class Books {
   readonly ledger: Ledger;
   readonly events: EventLog;
   readonly stopping: Stopping;
+  readonly pseudonyms = new Pseudonyms();
 
   constructor(db: Driver, eventsKept: EventsKept) {
     this.db = db;
@@ -27,7 +29,7 @@ export class Books {
     this.quotas = new Quotas(db);
     this.ledger = new Ledger(db, this.tallies, this.depths);
     this.events = new EventLog(db, eventsKept);
-    this.stopping = new Stopping(db);
+    this.stopping = new Stopping(db, this.pseudonyms);
   }
 
   /** Writes what is still in memory; the last step before a commit, and before a read that may depend on it. */

@@ -107,6 +107,24 @@ function run(db: Driver, mode: 'PASSIVE' | 'RESTART'): Result | undefined {
   }
 }
 
+/** A larger database, in bytes, is not rebuilt while the server runs: everybody would wait for too long. */
+const MAX_REBUILT_BYTES = 4 * 1024 ** 3;
+
+/**
+ * Writes the database anew, so that nothing is left in it of what was deleted or changed: neither in free pages, nor in
+ * the index of words, nor in the write-ahead log. `busy`: somebody reads an older state; try again. `large`: it is too
+ * large for that. Throws the library's error, if there is no room for a copy.
+ */
+export function rebuild(db: Driver): 'rebuilt' | 'busy' | 'large' {
+  const size = db
+    .prepare<[], [bytes: number]>('SELECT page_count * page_size FROM pragma_page_count, pragma_page_size')
+    .get()?.[0];
+  if ((size ?? 0) > MAX_REBUILT_BYTES) return 'large';
+  db.exec(`INSERT INTO search (search) VALUES ('optimize'); VACUUM;`);
+  const [busy] = db.prepare<[], Result>('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? [1];
+  return busy === 0 ? 'rebuilt' : 'busy';
+}
+
 /** Runs several reads over one state of the database. */
 export type InSnapshot = <T>(read: () => T) => T;
 

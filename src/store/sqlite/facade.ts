@@ -3,12 +3,14 @@ import type { Alerts } from '../alerts.ts';
 import type { Applying } from '../applying.ts';
 import type { Configuring } from '../configuring.ts';
 import type { DmarcReports } from '../dmarc-reports.ts';
+import type { Erasures } from '../erasing.ts';
 import { forwarding, STORE_VERBS, VIEWS } from '../forwarding.ts';
 import type { Journal } from '../journal.ts';
 import { ACCOUNTS } from '../plain/accounts.ts';
 import { ALERTS } from '../plain/alerts.ts';
 import { CONFIGURING } from '../plain/configuring.ts';
 import { DMARC_REPORTS } from '../plain/dmarc-reports.ts';
+import { ERASURES } from '../plain/erasures.ts';
 import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
 import { REGISTRY } from '../plain/registry.ts';
@@ -46,6 +48,11 @@ export interface WritingStores {
   readonly configuring: Configuring;
   readonly dmarc: DmarcReports;
   readonly tlsReports: TlsReports;
+  readonly erasures: Erasures;
+  /** From now on, people who were erased are found by their pseudonyms (`lib/pseudonym.ts`). */
+  holdPseudonymKey(key: Uint8Array): Promise<void>;
+  /** Writes the database anew, see `rebuild` in `connection.ts`. */
+  rebuild(): Promise<'rebuilt' | 'busy' | 'large'>;
   /** Writes what a log holds. */
   readonly applying: Applying;
 }
@@ -70,6 +77,10 @@ export function storesOver(call: Call<Verbs>, close: () => Promise<void>): Writi
     configuring: forwarding<Configuring>(CONFIGURING.verbs, call),
     dmarc: forwarding<DmarcReports>(DMARC_REPORTS.verbs, call),
     tlsReports: forwarding<TlsReports>(TLS_REPORTS.verbs, call),
+    erasures: forwarding<Erasures>(ERASURES.verbs, call),
+    // The verb's own type.
+    rebuild: async () => (await call('rebuild', [])) as 'rebuilt' | 'busy' | 'large',
+    holdPseudonymKey: async (key) => void (await call('holdPseudonymKey', [key])),
     applying: forwarding<Applying>({ apply: true, logMark: true }, call),
   };
 }

@@ -1,19 +1,22 @@
+import type { Pseudonymous } from '../../domain/erasing.ts';
 import type { Accounts, Keyring } from '../accounts.ts';
 import type { Alerts } from '../alerts.ts';
 import type { Configuring } from '../configuring.ts';
 import type { DmarcReports } from '../dmarc-reports.ts';
+import type { Erasures } from '../erasing.ts';
 import { forwarding, type Synchronous } from '../forwarding.ts';
 import type { Journal } from '../journal.ts';
 import { ACCOUNTS } from '../plain/accounts.ts';
 import { ALERTS } from '../plain/alerts.ts';
 import { CONFIGURING } from '../plain/configuring.ts';
 import { DMARC_REPORTS } from '../plain/dmarc-reports.ts';
+import { ERASURES } from '../plain/erasures.ts';
 import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
 import { REGISTRY } from '../plain/registry.ts';
 import { REQUEST_LOG } from '../plain/request-log.ts';
 import { Query, type Value } from '../plain/sql.ts';
-import { SUPPRESSIONS } from '../plain/suppressions.ts';
+import { suppressionsWith } from '../plain/suppressions.ts';
 import { TEMPLATES } from '../plain/templates.ts';
 import { TLS_REPORTS } from '../plain/tls-reports.ts';
 import { WEBHOOKS } from '../plain/webhooks.ts';
@@ -39,7 +42,8 @@ export type PlainVerbs = Synchronous<
     Alerts &
     RequestLog &
     DmarcReports &
-    TlsReports
+    TlsReports &
+    Erasures
 >;
 
 /** Builds what runs work on plain rows inside its caller's transaction. */
@@ -53,7 +57,7 @@ export function runnerOver(db: Driver): <T>(work: Work<T>) => T {
 }
 
 /** Builds the verbs on plain rows, each of which runs inside its caller's transaction. */
-export function plainVerbs(db: Driver): PlainVerbs {
+export function plainVerbs(db: Driver, pseudonyms: Pseudonymous): PlainVerbs {
   const run = runnerOver(db);
   const verbsOf = <T>(subject: Subject<T>) =>
     forwarding<Synchronous<T>>(subject.verbs, (verb, args) => run(workOf(subject, verb, args)));
@@ -62,7 +66,8 @@ export function plainVerbs(db: Driver): PlainVerbs {
     ...verbsOf(REGISTRY),
     ...verbsOf(ACCOUNTS),
     ...verbsOf(JOURNAL),
-    ...verbsOf(SUPPRESSIONS),
+    ...verbsOf(suppressionsWith(pseudonyms)),
+    ...verbsOf(ERASURES),
     ...verbsOf(WEBHOOKS),
     ...verbsOf(TEMPLATES),
     ...verbsOf(ALERTS),

@@ -21,7 +21,7 @@ type KeptRule = keyof typeof BYTES_GAUGE;
 /** Builds the verb `purge`. Every search starts from the index of final messages, so that it can find no other. */
 export function purgeVerb(books: Books) {
   const sql = preparePurge(books.db);
-  const contentsOf = new ContentPurge(books, sql);
+  const contentsOf = new ContentPurge(books);
   const words = new WordIndex(books.db);
   const events = new EventPurge(books.db);
   const run = runnerOver(books.db);
@@ -63,13 +63,30 @@ export function purgeVerb(books: Books) {
 }
 
 /** Removes contents, and leaves the records. */
-class ContentPurge {
+export class ContentPurge {
   readonly #books: Books;
   readonly #sql: ReturnType<typeof preparePurge>;
 
-  constructor(books: Books, sql: ReturnType<typeof preparePurge>) {
+  constructor(books: Books) {
     this.#books = books;
-    this.#sql = sql;
+    this.#sql = preparePurge(books.db);
+  }
+
+  /** Removes those of a final message, whatever keeps them. Returns the segment that held them; null: none did. */
+  forget(id: string): number | null {
+    const row = this.#sql.ofMessage.get(id);
+    if (row === undefined) return null;
+    const [kept, ...final] = row;
+    const [seq, , status, segment, length] = final;
+    if (kept === 'sent' || kept === 'captured') this.#remove(kept, final);
+    if (kept !== 'held') return segment;
+    // Nobody will decide on it any more.
+    const { tallies } = this.#books;
+    if (segment !== null && length !== null) tallies.segment(segment, -1, -length);
+    if (status === 'failed' && length !== null) tallies.gauge('failed_kept', -1);
+    tallies.gauge('restored', -this.#sql.undecided.run(seq));
+    this.#sql.dropContents.run(seq);
+    return segment;
   }
 
   /** Visits every key with kept contents once: the number of messages kept longer makes no difference. */
@@ -154,6 +171,10 @@ function preparePurge(db: Driver) {
       `SELECT ${COLUMNS} FROM messages INDEXED BY messages_by_final
        WHERE kept = (SELECT ?) AND final_at <= (SELECT ?) ORDER BY final_at LIMIT (SELECT ?)`,
     ),
+    ofMessage: db.prepare<[id: string], [kept: string, ...FinalRow]>(
+      `SELECT kept, ${COLUMNS} FROM messages WHERE id = ? AND kept IS NOT NULL`,
+    ),
+    undecided: db.prepare<[seq: number]>('DELETE FROM restored WHERE message = ?'),
     dropContents: db.prepare<[seq: number]>(
       `UPDATE messages SET kept = 'gone', segment = NULL, offset = NULL, length = NULL, copies = NULL WHERE seq = ?`,
     ),

@@ -1,6 +1,7 @@
 import { suppressedOf } from '../../domain/suppressed-address.ts';
 import type { Asking, Suppression } from '../../domain/suppression.ts';
 import { domainOfFrom } from '../../domain/suppression.ts';
+import type { Pseudonyms } from '../../lib/pseudonym.ts';
 import { type AcceptRecord, askingOf } from '../accepting.ts';
 import { entriesUnder, FoundEntries, keysOf } from '../plain/suppressions.ts';
 import { NOBODY, type Stops } from '../stops.ts';
@@ -10,10 +11,12 @@ import { runnerOver } from './plain.ts';
 /** Looks at the suppression list for the verbs that accept mail and begin attempts, in their transaction. */
 export class Stopping {
   readonly #run;
+  readonly #pseudonyms: Pseudonyms;
   readonly #sql;
 
-  constructor(db: Driver) {
+  constructor(db: Driver, pseudonyms: Pseudonyms) {
     this.#run = runnerOver(db);
+    this.#pseudonyms = pseudonyms;
     this.#sql = {
       any: db.prepare<[], [1]>('SELECT 1 FROM suppressions LIMIT 1'),
       asking: db.prepare<
@@ -75,7 +78,7 @@ export class Stopping {
     now: number,
   ): Stops {
     const found = new FoundEntries();
-    found.add(this.#run(entriesUnder(keysOf(recipients.map(([, address]) => address)))));
+    found.add(this.#run(entriesUnder(keysOf(recipients.map(([, address]) => address)), this.#pseudonyms)));
     const stopped = new Map<number, Suppression>();
     for (const [index, address] of recipients) {
       const entry = found.stopping(address, asking, now);

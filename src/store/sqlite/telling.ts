@@ -1,6 +1,8 @@
 import type { DeliveryState } from '../../domain/delivery.ts';
 import type { OutcomeName } from '../../domain/outcome.ts';
 import { bounced } from '../columns.ts';
+import type { EraseRequest } from '../erasing.ts';
+import { erase } from '../plain/erasing.ts';
 import type { MailStep, MailWork, OpenMail } from '../plain/mail.ts';
 import { guard, retell, tell, tellOwn, tellRelays } from '../plain/telling.ts';
 import type { Stamp } from '../store.ts';
@@ -9,18 +11,24 @@ import type { Books } from './books.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Driver } from './driver.ts';
 import { answerer } from './plain.ts';
+import { ContentPurge } from './purge.ts';
+import { WordIndex } from './word-index.ts';
 
 /** Runs what is told of mail, inside the caller's transaction. Leaves messages open, to be flushed. */
 export class MailTelling {
   readonly #books: Books;
   readonly #deliveries: Deliveries;
   readonly #answer;
+  readonly #contents: ContentPurge;
+  readonly #words: WordIndex;
   readonly #sql;
 
   constructor(books: Books, deliveries: Deliveries) {
     this.#books = books;
     this.#deliveries = deliveries;
     this.#answer = answerer(books.db);
+    this.#contents = new ContentPurge(books);
+    this.#words = new WordIndex(books.db);
     this.#sql = prepareMail(books.db);
   }
 
@@ -65,6 +73,11 @@ export class MailTelling {
           this.#books.tallies.count(counted, at, 1, facts.relay);
         return null;
       }
+      case 'forget':
+        return this.#contents.forget(step.id);
+      case 'reindex':
+        this.#words.renew(step.id);
+        return null;
     }
   }
 
@@ -100,6 +113,7 @@ export function tellVerbs(books: Books, telling: MailTelling) {
     retell: (after: string, limit: number, rules: TellRules, at: Stamp) =>
       flushed(retell(after, limit, rules, at.now), at),
     guard: (domain: string, firstId: string, at: Stamp) => telling.run(guard(domain, firstId, at.now), at),
+    erase: (request: EraseRequest, at: Stamp) => flushed(erase(request), at),
     tellRelays: (news: readonly RelayNews[], at: Stamp) => telling.run(tellRelays(news), at),
   };
 }

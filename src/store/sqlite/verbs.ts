@@ -18,6 +18,7 @@ import type { ContentPlace, Relocation, SegmentUse, Tally } from '../upkeep.ts';
 import { acceptVerb, foreseeVerb } from './accept.ts';
 import type { Books } from './books.ts';
 import { claimVerb } from './claim.ts';
+import { rebuild } from './connection.ts';
 import { Deliveries } from './deliveries.ts';
 import { asFlag, type Driver } from './driver.ts';
 import { applyVerbs } from './finished.ts';
@@ -30,7 +31,12 @@ import { MailTelling, tellVerbs } from './telling.ts';
 import { indexVerb } from './word-index.ts';
 
 /** Everything that runs on the writing connection. Each verb runs inside its caller's transaction. */
-export type Verbs = Synchronous<Omit<Store, 'close'> & Applying> & PlainVerbs;
+export type Verbs = Synchronous<Omit<Store, 'close'> & Applying> &
+  PlainVerbs & {
+    readonly holdPseudonymKey: (key: Uint8Array) => void;
+    /** The writer runs it between transactions. */
+    readonly rebuild: () => ReturnType<typeof rebuild>;
+  };
 
 /** Builds every verb over one connection. */
 export function createVerbs(books: Books): Verbs {
@@ -65,7 +71,9 @@ export function createVerbs(books: Books): Verbs {
     tally: (counts: readonly Tally[], at: Stamp): void => {
       for (const { event, count } of counts) books.tallies.count(event, at, count);
     },
-    ...plainVerbs(books.db),
+    ...plainVerbs(books.db, books.pseudonyms),
+    rebuild: () => rebuild(books.db),
+    holdPseudonymKey: (key: Uint8Array): void => books.pseudonyms.hold(key),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { EventsKept } from '../../domain/event.ts';
 import { StoreError } from '../store.ts';
 import { Books } from './books.ts';
-import { assertDurable } from './connection.ts';
+import { assertDurable, rebuild } from './connection.ts';
 import type { Driver } from './driver.ts';
 import { storeErrorOf } from './errors.ts';
 import { createVerbs, type Verbs } from './verbs.ts';
@@ -41,6 +41,13 @@ export class Writer {
    */
   commit(requests: readonly Request[]): Answer[] {
     if (this.#failure !== null) return rejectAll(requests, this.#failure);
+    const place = requests.findIndex(({ verb }) => verb === 'rebuild');
+    if (place >= 0)
+      return [
+        ...(place > 0 ? this.commit(requests.slice(0, place)) : []),
+        this.#rebuild(),
+        ...(place + 1 < requests.length ? this.commit(requests.slice(place + 1)) : []),
+      ];
     try {
       return this.#transact(requests).map((value) => ({ ok: true, value }));
     } catch (thrown) {
@@ -55,6 +62,15 @@ export class Writer {
   close(): void {
     this.#failure ??= new StoreError('store_closed', 'the store is closed');
     this.#db.close();
+  }
+
+  /** Outside of any transaction, as SQLite wants it. */
+  #rebuild(): Answer {
+    try {
+      return { ok: true, value: rebuild(this.#db) };
+    } catch (thrown) {
+      return { ok: false, error: this.#rollBack(thrown) };
+    }
   }
 
   #transact(requests: readonly Request[]): unknown[] {

@@ -10,6 +10,7 @@ import { claimContract } from './claim.ts';
 import { configuringContract } from './configuring.ts';
 import { dmarcContract } from './dmarc-reports.ts';
 import { earlyContract } from './early.ts';
+import { erasingContract } from './erasing.ts';
 import { eventContract, eventOptionContract } from './events.ts';
 import { expiryContract } from './expiry.ts';
 import { feedbackContract } from './feedback.ts';
@@ -56,6 +57,7 @@ export function storeContract(name: string, open: OpenSubject): void {
     configuringContract(open);
     journalContract(open);
     suppressionContract(open);
+    erasingContract(open);
     webhookContract(open);
     templateContract(open);
     alertContract(open);

@@ -11,6 +11,7 @@ import type { Accounts, Keyring } from '../../../src/store/accounts.ts';
 import type { Alerts } from '../../../src/store/alerts.ts';
 import type { Configuring } from '../../../src/store/configuring.ts';
 import type { DmarcReports } from '../../../src/store/dmarc-reports.ts';
+import type { Erasures } from '../../../src/store/erasing.ts';
 import type { Journal } from '../../../src/store/journal.ts';
 import type { BeginAnswer, UnitRef } from '../../../src/store/leased.ts';
 import type { Registry } from '../../../src/store/registry.ts';
@@ -39,6 +40,8 @@ export interface Subject {
   readonly requests: RequestLog;
   readonly dmarc: DmarcReports;
   readonly tlsReports: TlsReports;
+  readonly erasures: Erasures;
+  holdPseudonymKey(key: Uint8Array): Promise<void>;
   /** Closes and opens again: what was committed must still be there. */
   reopen(): Promise<Subject>;
   /** Reads behind the seam's back what the store keeps by differences and no view shows. */

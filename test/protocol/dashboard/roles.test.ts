@@ -23,6 +23,7 @@ const NOT_WRITTEN = [
   'alertChannels',
   'exportConfiguration',
   'planConfiguration',
+  'listErasures',
 ];
 
 test('what a viewer may call changes nothing, and what changes something is written down', () => {

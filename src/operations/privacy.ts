@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { text } from './command.ts';
+import { CONFIDENTIAL, changes, MAIL_TOPICS, type OperationsOf, operation, type Shown } from './operation.ts';
+
+const ERASURE_STATES = ['working', 'waiting', 'done'] as const;
+
+const erasureView = () =>
+  z.strictObject({
+    id: z.string(),
+    /** What stands in the person's place: a keyed hash in the form of an address. */
+    pseudonym: z.string(),
+    state: z.enum(ERASURE_STATES),
+    requestedAt: z.string(),
+    finishedAt: z.string().nullable(),
+    /** What is being looked through; null once it is done. */
+    step: z.string().nullable(),
+    /** Records that were rewritten or removed. */
+    changed: z.number(),
+    /** What it waits for, or what is left to do by hand; null: nothing. */
+    notice: z.string().nullable(),
+  });
+
+/** How far erasing a person has come. */
+export type ErasureView = Shown<typeof erasureView>;
+
+const erasureList = () => z.strictObject({ erasures: z.array(erasureView()) });
+
+/** Longer addresses are nobody's. */
+const MAX_ADDRESS = 1000;
+
+/** What can be asked for the people whose mail passes through. */
+export const PRIVACY_OPERATIONS = {
+  erasePerson: operation({
+    meaning:
+      'Erases a person: every record that names the address is rewritten to a keyed hash, or removed, with the contents of the mail to it and from it. Begins at once, and goes on by itself; `listErasures` tells how far it is.',
+    access: changes({
+      words: 'Erased a person',
+      // The activity must not name whom it was about.
+      subject: null,
+      hide: ['address'],
+      touches: [...MAIL_TOPICS, 'suppressions', 'activity'],
+    }),
+    request: z.strictObject({
+      address: z.string().min(1).max(MAX_ADDRESS).describe('A whole address.'),
+    }),
+    result: erasureView,
+    commands: [
+      {
+        words: 'privacy erase',
+        summary: 'erase everything that is kept of a person',
+        examples: ['waybill privacy erase ann@example.org'],
+        takes: { address: text('<address>', 'the whole address of the person') },
+        prints: ({ pseudonym }) =>
+          `Erasing; ${pseudonym} takes the address’s place. See: waybill privacy list`,
+      },
+    ],
+  }),
+  listErasures: operation({
+    meaning: 'People who were erased, or are being erased, the newest first; at most 100.',
+    access: CONFIDENTIAL,
+    request: z.strictObject({}),
+    result: erasureList,
+    commands: [
+      {
+        words: 'privacy list',
+        summary: 'tell how far erasing people has come',
+        examples: ['waybill privacy list'],
+        takes: {},
+        prints: ({ erasures }) => erasures.map(erasureText).join('\n\n') || 'Nobody was erased.',
+      },
+    ],
+  }),
+};
+
+function erasureText({
+  pseudonym,
+  state,
+  requestedAt,
+  finishedAt,
+  step,
+  changed,
+  notice,
+}: ErasureView): string {
+  const how = state === 'done' ? `done ${finishedAt ?? ''}` : `${state}, at ${step ?? ''}`;
+  const lines = [`${pseudonym}: ${how}`, `  asked for ${requestedAt}; records changed: ${changed}`];
+  return [...lines, ...(notice === null ? [] : [`  ${notice}`])].join('\n');
+}
+
+/** Those who carry them out. */
+export type PrivacyOperations = OperationsOf<typeof PRIVACY_OPERATIONS>;

@@ -1,0 +1,68 @@
+import { fromJson } from '../columns.ts';
+import {
+  type Erasure,
+  type ErasureProgress,
+  type Erasures,
+  MAX_ERASURES,
+  MAX_UNFINISHED,
+} from '../erasing.ts';
+import { Columns, sql } from './sql.ts';
+import { alone, rows, type Subject, send } from './work.ts';
+
+/** People to be erased, as rows; the work on everything else is in `erasing.ts`. */
+
+interface ErasureRow extends Omit<Erasure, 'progress'> {
+  readonly progress: string;
+}
+
+const ERASURE = new Columns<ErasureRow>({
+  id: sql`id`,
+  pseudonym: sql`pseudonym`,
+  sealed: sql`sealed`,
+  requestedAt: sql`requested_at`,
+  finishedAt: sql`finished_at`,
+  progress: sql`progress`,
+});
+
+function erasureOf(row: ErasureRow): Erasure {
+  return { ...row, progress: fromJson<ErasureProgress>(row.progress) };
+}
+
+/** The erasures. */
+export const ERASURES: Subject<Erasures> = {
+  reads: { erasures: 'statement', erasure: 'statement', nextErasure: 'statement' },
+  verbs: {
+    *erasures(limit) {
+      const found = yield* rows<ErasureRow>`
+        SELECT ${ERASURE.selected} FROM erasures ORDER BY id DESC LIMIT ${limit}`;
+      return found.map(erasureOf);
+    },
+    *erasure(id) {
+      const [row] = yield* rows<ErasureRow>`SELECT ${ERASURE.selected} FROM erasures WHERE id = ${id}`;
+      return row === undefined ? null : erasureOf(row);
+    },
+    *nextErasure() {
+      const found = yield* rows<ErasureRow>`
+        SELECT ${ERASURE.selected} FROM erasures WHERE finished_at IS NULL ORDER BY id`;
+      // Those that wait for something let others pass.
+      const ready = found.map(erasureOf).sort((a, b) => a.progress.notBefore - b.progress.notBefore);
+      return ready[0] ?? null;
+    },
+    *addErasure(erasure) {
+      yield* alone(sql`erasures`);
+      const unfinished = yield* rows<Pick<ErasureRow, 'pseudonym'>>`
+        SELECT pseudonym FROM erasures WHERE finished_at IS NULL`;
+      if (unfinished.some(({ pseudonym }) => pseudonym === erasure.pseudonym)) return 'under_way';
+      if (unfinished.length >= MAX_UNFINISHED) return 'full';
+      const row = { ...erasure, progress: JSON.stringify(erasure.progress) };
+      yield* send`INSERT INTO erasures (${ERASURE.names}) VALUES (${ERASURE.values(row)})`;
+      yield* send`DELETE FROM erasures WHERE finished_at IS NOT NULL AND id NOT IN
+        (SELECT id FROM erasures ORDER BY id DESC LIMIT ${MAX_ERASURES})`;
+      return 'added';
+    },
+    *advanceErasure({ id, sealed, finishedAt, progress }) {
+      yield* send`UPDATE erasures SET sealed = ${sealed}, finished_at = ${finishedAt},
+        progress = ${JSON.stringify(progress)} WHERE id = ${id}`;
+    },
+  },
+};

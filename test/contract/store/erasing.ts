@@ -1,0 +1,253 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { names, type Person } from '../../../src/domain/erasing.ts';
+import type { Outcome } from '../../../src/domain/outcome.ts';
+import { parseQuery } from '../../../src/domain/query.ts';
+import { suppressionKeys } from '../../../src/domain/suppressed-address.ts';
+import type { Suppression } from '../../../src/domain/suppression.ts';
+import { Pseudonyms } from '../../../src/lib/pseudonym.ts';
+import { BEGINNING, ERASING_STEPS, type EraseAnswer, MAX_UNFINISHED } from '../../../src/store/erasing.ts';
+import { EVERY_EVENT } from '../../../src/store/events.ts';
+import {
+  at,
+  attempt,
+  claim,
+  DELIVERED,
+  message,
+  type OpenSubject,
+  REJECTED,
+  read,
+  recipient,
+  refOf,
+  type Subject,
+  T0,
+  takeLane,
+} from './fixtures.ts';
+
+const KEY = new Uint8Array(32).fill(7);
+const ANN = 'ann@example.org';
+const BOB = 'bob@example.org';
+
+/** What erasing a person promises. */
+export function erasingContract(open: OpenSubject): void {
+  describe('erasing a person', () => {
+    let subject: Subject;
+    let ann: Person;
+    beforeEach(async () => {
+      subject = await open();
+      await subject.holdPseudonymKey(KEY);
+      const pseudonyms = new Pseudonyms();
+      pseudonyms.hold(KEY);
+      ann = { address: ANN, pseudonym: pseudonyms.of(ANN) ?? '' };
+      return () => subject.close();
+    });
+
+    /** Every slice of every step. */
+    const eraseAll = async (limit = 2): Promise<EraseAnswer[]> => {
+      const answers: EraseAnswer[] = [];
+      for (const step of ERASING_STEPS) {
+        let after: string | null = null;
+        do {
+          const answer: EraseAnswer = await subject.store.erase({ person: ann, step, after, limit }, at());
+          answers.push(answer);
+          ({ after } = answer);
+        } while (after !== null);
+      }
+      return answers;
+    };
+    const accept = async (addresses: readonly string[], change: Parameters<typeof message>[0] = {}) => {
+      const record = message({
+        deliveries: addresses.map((address) =>
+          recipient({ recipient: { address, kind: 'to', notify: null, orcpt: null } }),
+        ),
+        ...change,
+      });
+      expect((await subject.store.accept([record], at())).map(({ kind }) => kind)).toEqual(['accepted']);
+      return record.id;
+    };
+    const deliver = async (outcome: Outcome = DELIVERED) => {
+      const lease = await takeLane(subject.store);
+      for (;;) {
+        const [unit] = await claim(subject.store, lease, 1);
+        if (unit === undefined) break;
+        await attempt(
+          subject.store,
+          refOf(unit),
+          refOf(unit).indexes.map(() => outcome),
+        );
+      }
+      await subject.store.releaseLanes([lease], at());
+    };
+    const entry = (address: string, change: Partial<Suppression> = {}): Suppression => ({
+      id: 'sup_1',
+      address,
+      scope: 'global',
+      stream: null,
+      reason: 'complaint',
+      source: 'arf',
+      evidence: { messageId: null, at: T0, code: null, enhancedCode: null, text: `From ${address}` },
+      note: 'Ann rang up',
+      createdAt: T0,
+      updatedAt: T0,
+      expiresAt: null,
+      ...change,
+    });
+    const rules = { max: 10, by: 'hand', now: T0 } as const;
+
+    it('leaves figures of her messages, and other people’s mail as it was', async () => {
+      const hers = await accept(['Ann@example.org'], {
+        tags: [`user:${ANN}`],
+        metadata: { name: 'Ann' },
+        header: { from: 'Shop <shop@example.com>', subject: 'Dear Ann', messageId: `<${ANN}>` },
+      });
+      const both = await accept([BOB, ANN]);
+      const his = await accept(['joann@example.org', BOB]);
+      await deliver(REJECTED);
+      const before = await read(subject.views, his);
+      const answers = await eraseAll();
+      expect(answers.reduce((sum, { changed }) => sum + changed, 0)).toBeGreaterThanOrEqual(2);
+      for (const id of [hers, both]) {
+        const detail = await read(subject.views, id);
+        expect(names(JSON.stringify(detail), ann)).toBe(false);
+        expect(detail.message.status).toBe('failed');
+        expect(JSON.stringify(detail)).not.toContain('Dear Ann');
+        expect(JSON.stringify(detail)).not.toContain(JSON.stringify({ name: 'Ann' }));
+      }
+      const addresses = (await read(subject.views, both)).recipients.map(({ address }) => address);
+      expect(addresses).toEqual([BOB, ann.pseudonym]);
+      expect(await read(subject.views, his)).toEqual(before);
+      const { events } = await subject.views.events({ ...EVENTS });
+      expect(events.length).toBeGreaterThan(3);
+      expect(names(JSON.stringify(events), ann)).toBe(false);
+    });
+
+    it('gives up the contents of her messages, and of nobody else’s', async () => {
+      await accept([ANN], { content: { segment: 3, offset: 0, length: 700 } });
+      await accept([BOB], { content: { segment: 4, offset: 0, length: 300 } });
+      await deliver();
+      expect((await subject.books()).sentBytes).toBe(1000);
+      const answers = await eraseAll();
+      expect(answers.flatMap(({ segments }) => segments)).toEqual([3]);
+      expect((await subject.books()).sentBytes).toBe(300);
+      expect([...(await subject.store.liveSegments([3, 4])).values()]).toEqual([0, 1]);
+    });
+
+    it('leaves messages alone that are not final, and tells of them', async () => {
+      const alone = await accept([ANN]);
+      const both = await accept([BOB, ANN]);
+      const open = (await eraseAll()).flatMap((answer) => answer.open);
+      expect(open.sort((a, b) => (a.id < b.id ? -1 : 1))).toEqual([
+        { id: alone, alone: true },
+        { id: both, alone: false },
+      ]);
+      expect(names(JSON.stringify(await read(subject.views, both)), ann)).toBe(true);
+      await deliver();
+      await eraseAll();
+      expect(names(JSON.stringify(await read(subject.views, both)), ann)).toBe(false);
+    });
+
+    it('changes nothing when it is done again', async () => {
+      await accept([ANN, BOB]);
+      await deliver();
+      await eraseAll();
+      expect((await eraseAll()).filter(({ changed }) => changed > 0)).toEqual([]);
+    });
+
+    it('keeps her suppressed, under a keyed hash', async () => {
+      await subject.suppressions.addSuppressions([entry(ANN)], rules);
+      await eraseAll();
+      const page = await subject.suppressions.suppressions({ ...LIST });
+      expect(page.entries.map(({ address, reason, note }) => ({ address, reason, note }))).toEqual([
+        { address: ann.pseudonym, reason: 'complaint', note: '' },
+      ]);
+      expect(JSON.stringify(page)).not.toContain(ANN);
+      const record = message({
+        deliveries: [
+          recipient({ recipient: { address: 'ANN@example.org', kind: 'to', notify: null, orcpt: null } }),
+        ],
+      });
+      expect(await subject.store.accept([record], at())).toMatchObject([
+        { suppressed: [{ index: 0, reason: 'complaint' }] },
+      ]);
+      const found = await subject.suppressions.suppressionsUnder(suppressionKeys(ANN));
+      expect(found.map(({ address }) => address)).toEqual([ANN]);
+      expect(await subject.suppressions.suppressionsUnder(suppressionKeys(BOB))).toEqual([]);
+    });
+
+    it('merges what suppressed her before she was erased, and since', async () => {
+      await subject.suppressions.addSuppressions([entry(ANN)], rules);
+      await eraseAll();
+      await subject.suppressions.addSuppressions([entry(ANN, { id: 'sup_2' })], rules);
+      await eraseAll();
+      const { entries } = await subject.suppressions.suppressions({ ...LIST });
+      expect(entries.map(({ id, address }) => [id, address])).toEqual([['sup_2', ann.pseudonym]]);
+    });
+
+    it('rewrites the activity, and what her mail was found by', async () => {
+      const record = { at: T0, actorKind: 'command', actor: '', sourceAddress: null } as const;
+      await subject.journal.record([
+        {
+          ...record,
+          action: 'addSuppression',
+          subject: ANN,
+          before: null,
+          after: JSON.stringify({ address: ANN }),
+        },
+        { ...record, action: 'addSuppression', subject: `x${ANN}`, before: null, after: null },
+      ]);
+      await accept([ANN], { tags: [ANN] });
+      await deliver();
+      await subject.store.index(10);
+      const find = async () => (await subject.views.search({ ...SEARCH })).messages.length;
+      expect(await find()).toBe(1);
+      await eraseAll();
+      await subject.store.index(10);
+      expect(await find()).toBe(0);
+      const { entries } = await subject.journal.entries({
+        actor: null,
+        action: null,
+        subject: null,
+        limit: 9,
+        before: null,
+      });
+      expect(entries.map(({ subject: about }) => about)).toEqual([`x${ANN}`, ann.pseudonym]);
+      expect(entries[1]?.after).toBe(null);
+    });
+
+    it('is kept until it is finished, once for each person, and not without a limit', async () => {
+      const erasure = {
+        id: 'era_1',
+        pseudonym: ann.pseudonym,
+        sealed: 'v1',
+        requestedAt: T0,
+        finishedAt: null,
+        progress: BEGINNING,
+      };
+      expect(await subject.erasures.addErasure(erasure)).toBe('added');
+      expect(await subject.erasures.addErasure({ ...erasure, id: 'era_2' })).toBe('under_way');
+      const progress = { ...BEGINNING, step: 'journal', after: '[1]' };
+      await subject.erasures.advanceErasure({ ...erasure, progress });
+      subject = await subject.reopen();
+      expect(await subject.erasures.nextErasure()).toEqual({ ...erasure, progress });
+      await subject.erasures.advanceErasure({ ...erasure, sealed: null, finishedAt: T0 + 1 });
+      expect(await subject.erasures.nextErasure()).toBe(null);
+      for (let number = 0; number < MAX_UNFINISHED; number++)
+        await subject.erasures.addErasure({ ...erasure, id: `era_x${number}`, pseudonym: `p${number}` });
+      expect(await subject.erasures.addErasure({ ...erasure, id: 'era_y' })).toBe('full');
+    });
+  });
+}
+
+const EVENTS = { ...EVERY_EVENT, from: { after: 0 }, limit: 200 };
+const LIST = {
+  address: null,
+  domain: null,
+  reason: null,
+  scopes: null,
+  stream: null,
+  since: null,
+  until: null,
+  limit: 200,
+  before: null,
+  now: T0,
+};
+const SEARCH = { query: parseQuery(`to:${ANN}`).query, after: null, before: null, limit: 10 };
