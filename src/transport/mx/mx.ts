@@ -209,14 +209,14 @@ class MxAttempt {
 
   /** Tells of a session that was opened for this message, or could not be. */
   #tellOf({ destination }: Way, failure: HopFailure | null): void {
-    // It was told of when it was opened.
+    // It was told of when it was opened; and nobody asks for a policy where none is held to, as for a report on TLS.
     if (this.#trace.reused || this.#sts === null || !this.#means.watch.isOn()) return;
     this.#tell(tlsSessionOf(destination, this.#sts, this.#trace, failure));
   }
 
   #tell(session: TlsSession | null): void {
     const { watch } = this.#means;
-    if (session !== null && !this.#isReport && watch.isOn()) watch.note(domainOf(this.#job), session);
+    if (session !== null && watch.isOn()) watch.note(domainOf(this.#job), session);
   }
 
   /** Null to continue. */
