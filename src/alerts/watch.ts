@@ -72,6 +72,11 @@ export class AlertWatch {
     this.#deps = deps;
   }
 
+  /** Looks at once: operators decided something. */
+  wake(): void {
+    this.#wakeUp.wake();
+  }
+
   /** Watches until `stopping` aborts. Never rejects; resolves once nobody is being told, and all is written. */
   async run(stopping: AbortSignal): Promise<void> {
     const { clock, lookMs, fault } = this.#deps;

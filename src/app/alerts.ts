@@ -5,6 +5,7 @@ import { channelTell } from '../control/alert-telling.ts';
 import { relaysOfAll } from '../control/nodes/figures.ts';
 import { INBOX } from '../domain/relay.ts';
 import { createIdSource } from '../lib/id.ts';
+import { OPERATIONS, operationNamed } from '../operations/table.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import type { ListenerParts } from './listener-parts.ts';
 import type { Observation } from './observation.ts';
@@ -61,6 +62,12 @@ export function watchAlerts(
     keepDays: () => live.config.retention.activityDays,
     fault: (code, error) =>
       events.emit({ type: 'fault', code, message: error instanceof Error ? error.message : String(error) }),
+  });
+  events.on((event) => {
+    if (event.type !== 'operated') return;
+    const operation = operationNamed(event.operation);
+    const touched = operation === null ? [] : (OPERATIONS[operation].access.audit?.touches ?? []);
+    if (touched.includes('alerts')) watch.wake();
   });
   return watch.run(signal);
 }

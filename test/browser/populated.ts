@@ -1,6 +1,7 @@
 /** A dashboard over an installation that is in use: mail of every fate, relays, rules, a domain, users. */
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
+import type { ResultOf } from '../../src/operations/table.ts';
 import { STARTERS, type Starter } from '../../web/src/pages/templates/starters.ts';
 import type { Client } from '../e2e/service.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
@@ -55,7 +56,7 @@ delivery: { default_relay: out }
 server: { hostname: mail.example.com }
 relays:
   - { name: out, type: smtp, host: 127.0.0.1, port: ${port}, tls: none }
-  - { name: spare, type: smtp, host: 127.0.0.1, port: ${port}, tls: none, max_per_day: 5000 }
+  - { name: spare, type: smtp, host: 127.0.0.1, port: ${port}, tls: none, max_per_day: 400 }
 `;
 }
 
@@ -104,6 +105,7 @@ async function use(dashboard: Dashboard): Promise<Things> {
   ]);
   await reportOnMail(dashboard);
   const fates = await becomeKnown(dashboard, shop);
+  await alarm(dashboard);
   // Refused at the door: somebody without a key.
   await fetch(shop.messages, { headers: { authorization: 'Bearer wb_live_nobody' } });
   return {
@@ -123,6 +125,31 @@ async function tell({ installation }: Dashboard): Promise<string> {
   const { id }: { readonly id: string } = JSON.parse(added.stdout).webhook;
   await installation.run('webhooks', 'replay', id, '--since', '2026-01-01T00:00:00Z', '--only', 'all');
   return id;
+}
+
+/** Lets an alert fire that one of two channels is told of, which nobody answers at. */
+async function alarm(dashboard: Dashboard): Promise<void> {
+  const { installation } = dashboard;
+  await installation.run('alerts', 'add', 'ops', 'mail', '--to', 'ops@example.com', '--relay', 'spare');
+  const chat = ['--url', 'https://chat.invalid/alerts', '--severity', 'info'];
+  await installation.run('alerts', 'add', 'chat', 'webhook', ...chat);
+  await installation.run(
+    'alerts',
+    'silence',
+    'disk',
+    '--minutes',
+    '600',
+    '--note',
+    'A larger one comes on Monday',
+  );
+  await installation.run('alerts', 'set', 'refusals', '--off');
+  await installation.run('alerts', 'set', 'quota', '--threshold', '1');
+  for (let looks = 0; looks < 30; looks++) {
+    const { stdout } = await installation.run('alerts', 'list', '--json');
+    const { alerts }: ResultOf<'listAlerts'> = JSON.parse(stdout);
+    if (alerts.some(({ notices }) => notices.some(({ tries }) => tries > 0))) return;
+  }
+  throw new Error('no alert was told');
 }
 
 /** Lets receivers report what they saw of mail from our domain. */

@@ -71,6 +71,7 @@ const reason = oneOf(
 const by = oneOf('relay', 'domain', 'tag');
 const days = oneOf('7', '30', '90');
 const reportsTab = oneOf('senders', 'received', 'tls');
+const alertsTab = oneOf('alerts', 'rules', 'channels');
 const settings = { q: text, revoked: flag };
 /** Which deliveries of an endpoint are shown, and the sequence of the event whose delivery is open. */
 const deliveries = { status: oneOf('pending', 'delivered', 'failed'), event: text };
@@ -132,6 +133,11 @@ const pages = [
   page('/users', { tab: usersTab }, async () => (await import('./pages/users/page.tsx')).UsersPage),
   page('/account', {}, async () => (await import('./pages/account/page.tsx')).AccountPage),
   page('/first-steps', {}, async () => (await import('./pages/first-steps/page.tsx')).FirstStepsPage),
+  page(
+    '/alerts',
+    { tab: alertsTab, id: text },
+    async () => (await import('./pages/alerts/page.tsx')).AlertsPage,
+  ),
   page('/activity', activity, async () => (await import('./pages/activity/page.tsx')).ActivityPage),
   page(
     '/system',

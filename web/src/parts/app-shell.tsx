@@ -3,6 +3,7 @@ import { Link, useRouter, useRouterState } from '@tanstack/react-router';
 import {
   Activity,
   Ban,
+  BellRing,
   ChevronsUpDown,
   CircleHelp,
   FileClock,
@@ -52,7 +53,7 @@ const GROUPS: readonly (readonly [label: string | null, ...places: Place[]])[] =
   ['Mail', ['m', Mails], ['q', ListOrdered], ['i', Inbox]],
   ['Delivery', ['r', Send], ['t', Route], ['d', Globe], ['l', Ban], ['p', Gauge], ['v', MailCheck]],
   ['Applications', ['f', LayoutTemplate], ['w', Webhook], ['e', FileClock]],
-  ['Installation', ['s', Settings], ['u', Users], ['a', Activity], ['y', ServerCog]],
+  ['Installation', ['s', Settings], ['u', Users], ['a', Activity], ['n', BellRing], ['y', ServerCog]],
 ];
 const FROM: Readonly<Partial<Record<keyof typeof JUMPS, Role>>> = { w: 'admin', u: 'admin', a: 'admin' };
 
