@@ -35,7 +35,7 @@ beforeEach(() => {
   operations = inShape({ ...alertOperations(deps), ...alertChannelOperations(deps) });
 });
 afterEach(async () => {
-  stores.store.close();
+  await stores.store.close();
   await endReceivers();
 });
 
