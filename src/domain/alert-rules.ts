@@ -296,11 +296,6 @@ export function alertRule(name: AlertRuleName): AlertRuleDeclaration {
   return ALERT_RULES[name];
 }
 
-/** The rule of that name; null: there is none, or another version's. */
-export function alertRuleNamed(name: string): AlertRuleName | null {
-  return ALERT_RULE_NAMES.find((known) => known === name) ?? null;
-}
-
 /** What operators changed of a rule; what is absent is as declared. */
 export interface AlertRuleChange {
   readonly enabled?: boolean;
