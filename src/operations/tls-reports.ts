@@ -90,9 +90,7 @@ export const TLS_REPORT_OPERATIONS = {
           date: text('<date>', 'a day in UTC, such as 2026-11-20'),
         },
         prints: ({ report }, { request: { domain, date } }) =>
-          report === null
-            ? `Nothing was counted of ${domain} on ${date}.`
-            : JSON.stringify(report, null, 2),
+          report === null ? `Nothing was counted of ${domain} on ${date}.` : JSON.stringify(report, null, 2),
         isBad: ({ report }) => report === null,
       },
     ],
