@@ -118,7 +118,7 @@ describeWith(NEEDED, 'what pages say', () => {
     await wide.getByText('on recipients a day').waitFor();
     expect(await wide.getByText('no limit', { exact: true }).count()).toBe(3);
     await wide.goto('/relays/spare');
-    await wide.getByText('of 5,000 recipients').waitFor();
+    await wide.getByText('of 400 recipients').waitFor();
   });
 
   test('a setting without a value shows what holds', async () => {
