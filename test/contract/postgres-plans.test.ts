@@ -192,7 +192,9 @@ describeWith(POSTGRES_PROGRAMS, 'plans over PostgreSQL', () => {
         const { 'Index Name': index, 'Node Type': type } = node;
         return type === 'Seq Scan' ? [type] : (index ?? []);
       });
-    expect(await used('address = ANY', [`'{a@b.c,*@b.c}'`])).toEqual(['suppressions_by_address']);
+    // Besides, by their domain, whether there are entries of people who were erased.
+    const under = await used('address = ANY', [`'{a@b.c,*@b.c}'`, `'erased.invalid'`]);
+    expect(under).toEqual(['suppressions_by_domain', 'suppressions_by_address', 'suppressions_pkey']);
     expect(await used('address = $1', [`'a@b.c'`])).toEqual(['suppressions_by_address']);
     expect(await used('domain = $1', [`'b.c'`, `'~'`, '5'])).toEqual(['suppressions_by_domain']);
     expect(await used('scope = $1', [`'key:key_1'`, `'~'`, '5'])).toEqual(['suppressions_by_scope']);
