@@ -2,7 +2,7 @@
 import type { Alert } from '../domain/alert.ts';
 import type { AlertChannel } from '../domain/alert-channel.ts';
 import { parseMailbox } from '../domain/mailbox.ts';
-import type { Content, Submission } from '../domain/message.ts';
+import { ownSubmission } from '../domain/message.ts';
 import { INBOX } from '../domain/relay.ts';
 import type { Intake } from '../engine/contract.ts';
 import { inSlices } from '../lib/clock.ts';
@@ -54,7 +54,18 @@ export async function mailAlert(
   const content = await inSlices(compose(draft, { date: telling.now, messageId, random }));
   const addresses = recipients.map(({ address }) => address);
   const header = { from: from.value.address, subject: draft.subject, messageId };
-  const [answer] = await intake.accept([submissionOf(id, addresses, content, header, via)]);
+  const [answer] = await intake.accept([
+    ownSubmission({
+      id,
+      recipients: addresses,
+      notify: 'NEVER',
+      header,
+      content,
+      priority: 'high',
+      tags: ['alert'],
+      via,
+    }),
+  ]);
   if (answer?.kind === 'suspended') return answer.suspension.detail;
   if (answer?.kind !== 'accepted') return 'It was not accepted.';
   if ((answer.suppressed?.length ?? 0) < addresses.length) return null;
@@ -76,41 +87,4 @@ export function relayFor(
   const others = relays.filter(({ name }) => name !== chosen && name !== INBOX);
   const fit = [...first, ...others].filter(({ name }) => name !== ill);
   return (fit.find(({ isWell }) => isWell) ?? fit[0])?.name ?? null;
-}
-
-/** It belongs to the server, as reports do: with the null reverse-path, so that nobody is notified about it. */
-function submissionOf(
-  id: string,
-  to: readonly string[],
-  content: Content,
-  header: Submission['header'],
-  via: string,
-): Submission {
-  return {
-    id,
-    envelope: {
-      reversePath: '',
-      recipients: to.map((address) => ({ address, kind: 'to', notify: 'NEVER', orcpt: null })),
-      ret: null,
-      envid: null,
-    },
-    content,
-    header,
-    tags: ['alert'],
-    metadata: {},
-    sendAt: null,
-    priority: 'high',
-    source: 'report',
-    sourceAddress: null,
-    requestId: null,
-    keyId: null,
-    keyName: null,
-    reportable: false,
-    stream: null,
-    ignoresSuppression: false,
-    signing: 'any',
-    test: false,
-    idempotency: null,
-    via,
-  };
 }

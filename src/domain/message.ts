@@ -109,6 +109,56 @@ export interface Submission {
   readonly via?: string;
 }
 
+/** What a message of the server's own says for itself. */
+export interface OwnMessage {
+  /** See {@link Submission.id}. */
+  readonly id: string;
+  readonly recipients: readonly string[];
+  /** Whether a notification may be asked of later hops (RFC 3461 §4.1); null: nothing is said. */
+  readonly notify: Recipient['notify'];
+  readonly header: HeaderSummary;
+  readonly content: Content;
+  readonly priority: Priority;
+  readonly tags?: readonly string[];
+  /** The only relay that it goes by; absent: the rules choose. */
+  readonly via?: string;
+}
+
+/**
+ * A message of the server's own: a report or an alert. It has the null reverse-path, so that no report is ever sent about
+ * one (RFC 3461 §5.2), and belongs to no key: no key lists it or is charged for it.
+ */
+export function ownSubmission(own: OwnMessage): Submission {
+  const { id, recipients, notify, header, content, priority, tags = [], via } = own;
+  return {
+    id,
+    envelope: {
+      reversePath: '',
+      recipients: recipients.map((address) => ({ address, kind: 'to', notify, orcpt: null })),
+      ret: null,
+      envid: null,
+    },
+    content,
+    header,
+    tags,
+    metadata: {},
+    sendAt: null,
+    priority,
+    source: 'report',
+    sourceAddress: null,
+    requestId: null,
+    keyId: null,
+    keyName: null,
+    reportable: false,
+    stream: null,
+    ignoresSuppression: false,
+    signing: 'any',
+    test: false,
+    idempotency: null,
+    ...(via === undefined ? {} : { via }),
+  };
+}
+
 /** An accepted message as read back, without details of its recipients. Times are wall ms. */
 export interface MessageRecord {
   readonly id: string;

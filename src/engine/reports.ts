@@ -1,9 +1,9 @@
 import { laneOf } from '../domain/lane.ts';
-import type { ContentRef, Submission } from '../domain/message.ts';
+import { type ContentRef, ownSubmission, type Submission } from '../domain/message.ts';
 import { type Clock, inSlices } from '../lib/clock.ts';
 import { messageIdTime } from '../lib/id.ts';
 import type { Random } from '../lib/random.ts';
-import { type ComposedReport, composeReport } from '../mail/report.ts';
+import { composeReport } from '../mail/report.ts';
 import { type Beginning, MAX_RETURNED_BYTES, NOTHING_RETURNED, returnedOf } from '../mail/report-parts.ts';
 import type { Events } from '../observe/events.ts';
 import { type Spool, SpoolError } from '../spool/spool.ts';
@@ -147,9 +147,16 @@ export class Reports {
     const messageId = `<${id}@${hostname}>`;
     const told = { hostname, to: subject.reversePath, messageId, date: clock.wall(), message, returned };
     const plain = await inSlices(composeReport({ ...told, recipients: owed.recipients }, random));
-    const composed = { ...plain, content: await this.#deps.signer.sign(plain.content, 'any') };
-    const submission = submissionOf(id, subject.reversePath, composed, messageId);
-    const [ref] = await spool.append([{ messageId: id, content: composed.content }]);
+    const content = await this.#deps.signer.sign(plain.content, 'any');
+    const submission = ownSubmission({
+      id,
+      recipients: [subject.reversePath],
+      notify: 'NEVER',
+      header: { from: plain.from, subject: plain.subject, messageId },
+      content,
+      priority: 'normal',
+    });
+    const [ref] = await spool.append([{ messageId: id, content }]);
     if (ref === undefined) throw new Error('the spool gave no reference');
     return {
       record: this.#recordOf(submission, id, ref),
@@ -208,42 +215,6 @@ function isPassing(error: unknown): boolean {
 
 function isAway(error: unknown): boolean {
   return error instanceof SpoolError && error.code === 'spool_unavailable';
-}
-
-/** A report belongs to the server: no key lists it or is charged for it. */
-function submissionOf(
-  id: string,
-  to: string,
-  { content, from, subject }: ComposedReport,
-  messageId: string,
-): Submission {
-  return {
-    id,
-    // RFC 3461 §5.2: reports have the null reverse-path, so no report is ever sent about one.
-    envelope: {
-      reversePath: '',
-      recipients: [{ address: to, kind: 'to', notify: 'NEVER', orcpt: null }],
-      ret: null,
-      envid: null,
-    },
-    content,
-    header: { from, subject, messageId },
-    tags: [],
-    metadata: {},
-    sendAt: null,
-    priority: 'normal',
-    source: 'report',
-    sourceAddress: null,
-    requestId: null,
-    keyId: null,
-    keyName: null,
-    reportable: false,
-    stream: null,
-    ignoresSuppression: false,
-    signing: 'any',
-    test: false,
-    idempotency: null,
-  };
 }
 
 const HOUR_MS = 3_600_000;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Resolver } from '../dns/resolver.ts';
-import type { Submission } from '../domain/message.ts';
+import { ownSubmission } from '../domain/message.ts';
 import type { TlsReport, TlsReportTarget } from '../domain/tls-report.ts';
 import type { Intake } from '../engine/contract.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -175,43 +175,14 @@ export class TlsReporter {
       fileName: tlsReportFile(head, hostname),
       gzip: file,
     });
-    const submission = reportSubmission(id, to, { from, subject, messageId }, content);
-    const [answer] = await intake.accept([submission]);
+    const header = { from, subject, messageId };
+    const [answer] = await intake.accept([
+      ownSubmission({ id, recipients: [to], notify: null, header, content, priority: 'bulk' }),
+    ]);
     if (answer?.kind === 'accepted') return { uri, state: 'sent', detail: '', messageId: answer.id };
     const detail = answer?.kind === 'suspended' ? answer.suspension.detail : 'it was not accepted';
     return { uri, state: 'waiting', detail, messageId: null };
   }
-}
-
-/** A message of ours, from the null reverse-path: nobody is told what becomes of it. */
-function reportSubmission(
-  id: string,
-  to: string,
-  header: Submission['header'],
-  content: Submission['content'],
-): Submission {
-  const recipient = { address: to, kind: 'to', notify: null, orcpt: null } as const;
-  return {
-    id,
-    envelope: { reversePath: '', recipients: [recipient], ret: null, envid: null },
-    content,
-    header,
-    tags: [],
-    metadata: {},
-    sendAt: null,
-    priority: 'bulk',
-    source: 'report',
-    sourceAddress: null,
-    requestId: null,
-    keyId: null,
-    keyName: null,
-    reportable: false,
-    stream: null,
-    ignoresSuppression: false,
-    signing: 'any',
-    test: false,
-    idempotency: null,
-  };
 }
 
 function dateOf(day: number): string {
