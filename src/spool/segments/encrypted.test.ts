@@ -7,12 +7,12 @@ import { FaultyFiles } from '../../../test/support/faulty-files.ts';
 import { bytesOf, entryOf, readAll } from '../../../test/support/spool-entry.ts';
 import type { ContentRef } from '../../domain/message.ts';
 import type { ContentKeys } from '../sealing.ts';
-import type { FactLog, Spool } from '../spool.ts';
+import type { FactLog, SearchableSpool, Spool } from '../spool.ts';
 import { openSegmentSpool } from './segment-spool.ts';
 
 const SECRET = 'for nobody else to read';
 
-type Log = Spool & FactLog;
+type Log = Spool & FactLog & SearchableSpool;
 
 let parent: string;
 let disk: FaultyFiles;
@@ -75,6 +75,32 @@ test('neither contents nor facts can be read on the disk', async () => {
   await log.append([entryOf(`${SECRET} 2`)]);
   expect((await bytesOnDisk()).includes(SECRET)).toBe(false);
   expect(await factsOf(await openLog())).toEqual([JSON.stringify([SECRET])]);
+});
+
+describe('a flush that writes nothing leaves the key to the next one', () => {
+  test('a new segment that nothing was written to yet', async () => {
+    const log = await openLog();
+    await log.log([entryOf('x')], () => 'before');
+    expect(await log.turn()).toBe(2);
+    const ref = await appended(log, SECRET);
+    await log.log([], () => 'after');
+    expect(await textAt(await openLog(), ref)).toBe(SECRET);
+    expect(await factsOf(await openLog())).toEqual(['before', 'after']);
+  });
+
+  test('a first batch whose facts were all withdrawn, or refused', async () => {
+    const log = await openLog();
+    expect(await log.log([entryOf('y')], () => null)).toBe(false);
+    const refused = log.log([entryOf('z')], () => {
+      throw new RangeError('refused');
+    });
+    await expect(refused).rejects.toThrow('refused');
+    await log.append([]);
+    const ref = await appended(log, SECRET);
+    await log.log([], () => 'after');
+    expect(await textAt(await openLog(), ref)).toBe(SECRET);
+    expect(await factsOf(await openLog())).toEqual(['after']);
+  });
 });
 
 test('turned on and off, old segments are read as before', async () => {

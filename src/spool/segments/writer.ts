@@ -145,8 +145,11 @@ export class SegmentWriter {
       const bytes = waiting.reduce((sum, one) => sum + one.bytes, 0);
       const active = await this.#segmentFor(bytes);
       batch = place(waiting, active);
-      if (batch.records.length > 0) await this.#write(active, await partsOf(batch, active));
-      this.#keep(active, batch);
+      // A batch that writes nothing moves nothing: the segment's key is yet to be written.
+      if (batch.records.length > 0) {
+        await this.#write(active, await partsOf(batch, active));
+        this.#keep(active, batch);
+      }
       for (const { waiting: one, refs } of batch.placed) one.resolve(refs);
     } catch (error) {
       for (const one of batch?.placed ?? waiting.map((one) => ({ waiting: one }))) one.waiting.reject(error);
