@@ -75,6 +75,7 @@ function newKey(secret: string, now: number, random: Random): ApiKey {
     cidrs: [],
     senderDomains: [],
     contentDays: null,
+    recordDays: null,
   };
 }
 

@@ -25,6 +25,7 @@ test('a key is changed by what is given, and keeps the rest', async () => {
   expect(await update('--name', 'till', '--content-days', '0')).toMatchObject({
     name: 'till',
     contentDays: 0,
+    recordDays: null,
     rateLimit: 5,
     cidrs: ['192.0.2.0/24'],
     senderDomains: ['a.example'],
@@ -39,6 +40,7 @@ test('words take back what options gave', async () => {
     rateLimit: null,
     expiresAt: null,
     contentDays: null,
+    recordDays: null,
     cidrs: [],
     senderDomains: [],
   });

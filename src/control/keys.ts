@@ -68,6 +68,7 @@ export function newKey(request: RequestOf<'createKey'>, deps: KeyMaking): NewKey
     cidrs: checkCidrs(request.cidrs),
     senderDomains: request.senderDomains.map(readSenderDomain),
     contentDays: request.contentDays ?? null,
+    recordDays: request.recordDays ?? null,
   };
   return { key, secret, signing: request.ses === true ? newSigning(key.id, vaultOf(deps), random) : null };
 }
@@ -131,7 +132,7 @@ export function changedKey(
   changes: Omit<RequestOf<'updateKey'>, 'key'>,
   deps: Pick<LocalDeps, 'clock'>,
 ): ApiKey {
-  const { name, scopes, rateLimit, expiresAt, cidrs, senderDomains, contentDays } = changes;
+  const { name, scopes, rateLimit, expiresAt, cidrs, senderDomains, contentDays, recordDays } = changes;
   return {
     ...key,
     name: name ?? key.name,
@@ -141,6 +142,7 @@ export function changedKey(
     cidrs: cidrs === undefined ? key.cidrs : checkCidrs(cidrs),
     senderDomains: senderDomains?.map(readSenderDomain) ?? key.senderDomains,
     contentDays: contentDays === undefined ? key.contentDays : contentDays,
+    recordDays: recordDays === undefined ? key.recordDays : recordDays,
   };
 }
 

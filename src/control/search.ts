@@ -169,10 +169,11 @@ function keptUntil(
   key: ApiKey | null,
   { resolution }: Pick<LocalDeps, 'resolution'>,
 ): string | null {
-  const { contentDays, capturedDays } = resolution().config.retention;
+  const { contentDays, capturedDays, recordsDays } = resolution().config.retention;
   if (message.content === null || message.finalAt === null) return null;
   const usual = isInInbox(message) ? capturedDays : contentDays;
-  return formatTimestamp(message.finalAt + (key?.contentDays ?? usual) * DAY_MS);
+  const days = Math.min(key?.contentDays ?? usual, key?.recordDays ?? recordsDays, recordsDays);
+  return formatTimestamp(message.finalAt + days * DAY_MS);
 }
 
 /** The acts that the API would allow, judged by the record. */

@@ -136,6 +136,7 @@ const CONTEXT_OWNER: ApiKey = {
   cidrs: [],
   senderDomains: [],
   contentDays: null,
+  recordDays: null,
 };
 
 /** The origin of an operator's submission. */

@@ -40,6 +40,11 @@ export interface ApiKey {
    * all.
    */
   readonly contentDays: number | null;
+  /**
+   * How many days records of its mail are kept after the final status, never longer than those of others; null: as
+   * configured. Contents go with their records.
+   */
+  readonly recordDays: number | null;
 }
 
 /** Why a known key is refused at `now`; null if it is valid. */

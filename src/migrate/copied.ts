@@ -38,6 +38,7 @@ const SMALL: readonly TableShape[] = [
       cidrs: 'text',
       sender_domains: 'text',
       content_days: 'integer',
+      record_days: 'integer',
     },
   },
   { name: 'key_secrets', keys: 1, columns: { hash: 'text', key_id: 'text', until: 'bigint' } },

@@ -15,10 +15,13 @@ const MAX_RATE = 10_000_000;
 /** The most source ranges, and the most sender domains, that one key may be bound to. */
 const MAX_RESTRICTIONS = 100;
 
-const MAX_CONTENT_DAYS = 3650;
+const MAX_KEPT_DAYS = 3650;
 
 /** Days that contents are kept after the final status; null means `retention.content_days`, 0 not at all. */
-const contentDays = z.int().min(0).max(MAX_CONTENT_DAYS).nullable();
+const contentDays = z.int().min(0).max(MAX_KEPT_DAYS).nullable();
+
+/** Days that records are kept after the final status, at most `retention.records_days`, which null means. */
+const recordDays = z.int().min(0).max(MAX_KEPT_DAYS).nullable();
 
 const keyView = () =>
   z.strictObject({
@@ -40,6 +43,8 @@ const keyView = () =>
     senderDomains: z.array(z.string()),
     /** Days that contents are kept after the final status; null means as configured, 0 not at all. */
     contentDays: z.number().nullable(),
+    /** Days that records are kept after the final status; null means as configured. */
+    recordDays: z.number().nullable(),
     /** With which clients of SES sign as this key; null: it was made without. */
     accessKeyId: z.string().nullable(),
   });
@@ -105,6 +110,10 @@ const WHICH = text('<key>', 'name or id');
 const KEPT = { absent: undefined };
 const USUAL_SCOPES: Scope[] = ['messages:send', 'messages:read'];
 
+function daysText(days: number | null): string {
+  return days === null ? 'default' : `${days} day${days === 1 ? '' : 's'}`;
+}
+
 /** Keys under each other. */
 const KEY_TABLE: TableForm<KeyView> = {
   columns: {
@@ -113,7 +122,8 @@ const KEY_TABLE: TableForm<KeyView> = {
     STATE: ({ revokedAt, mode }) => (revokedAt === null ? mode : 'revoked'),
     SCOPES: ({ scopes }) => scopes.join(' '),
     RATE: ({ rateLimit }) => (rateLimit === null ? 'default' : String(rateLimit)),
-    KEEPS: ({ contentDays: days }) => (days === null ? 'default' : `${days} day${days === 1 ? '' : 's'}`),
+    KEEPS: ({ contentDays }) => daysText(contentDays),
+    RECORDS: ({ recordDays: days }) => daysText(days),
     CREATED: ({ createdAt }) => createdAt,
     'LAST USED': ({ lastUsedAt }) => lastUsedAt ?? 'never',
     EXPIRES: ({ expiresAt }) => expiresAt ?? 'never',
@@ -161,6 +171,7 @@ export const KEY_OPERATIONS = {
         .max(MAX_RESTRICTIONS)
         .describe('Domains it may send from; empty means any.'),
       contentDays: contentDays.default(null),
+      recordDays: recordDays.default(null),
       ses: z
         .boolean()
         .default(false)
@@ -210,7 +221,13 @@ export const KEY_OPERATIONS = {
           contentDays: integer(
             '--content-days <n>',
             'days to keep contents after a message is final, 0 for none (default: retention.content_days)',
-            [0, MAX_CONTENT_DAYS],
+            [0, MAX_KEPT_DAYS],
+            { absent: null },
+          ),
+          recordDays: integer(
+            '--record-days <n>',
+            'days to keep records after a message is final, at most retention.records_days (default)',
+            [0, MAX_KEPT_DAYS],
             { absent: null },
           ),
           ses: flag('--ses', 'also make an access key id and a secret access key, for clients of Amazon SES'),
@@ -247,6 +264,7 @@ export const KEY_OPERATIONS = {
       cidrs: z.array(z.string()).max(MAX_RESTRICTIONS).optional(),
       senderDomains: z.array(z.string()).max(MAX_RESTRICTIONS).optional(),
       contentDays: contentDays.optional(),
+      recordDays: recordDays.optional(),
     }),
     result: keyView,
     commands: [
@@ -302,7 +320,17 @@ export const KEY_OPERATIONS = {
             integer(
               '--content-days <n>',
               'days to keep contents after a message is final, default for the setting',
-              [0, MAX_CONTENT_DAYS],
+              [0, MAX_KEPT_DAYS],
+              KEPT,
+            ),
+            'default',
+            null,
+          ),
+          recordDays: orWord(
+            integer(
+              '--record-days <n>',
+              'days to keep records after a message is final, default for the setting',
+              [0, MAX_KEPT_DAYS],
               KEPT,
             ),
             'default',

@@ -190,7 +190,7 @@ interface SessionEnds {
 /** The fields of a key that may change. */
 export type ChangeableKey = Pick<
   ApiKey,
-  'name' | 'scopes' | 'rateLimit' | 'expiresAt' | 'cidrs' | 'senderDomains' | 'contentDays'
+  'name' | 'scopes' | 'rateLimit' | 'expiresAt' | 'cidrs' | 'senderDomains' | 'contentDays' | 'recordDays'
 >;
 
 /** What a client signs its requests with. */

@@ -105,7 +105,8 @@ export const PERSONAL_DATA: Readonly<Record<string, TableData>> = {
     key: 'id',
     configuration: 'name',
     nothing:
-      'id mode prefix scopes created_at last_used_at expires_at revoked_at rate_limit cidrs sender_domains content_days',
+      'id mode prefix scopes created_at last_used_at expires_at revoked_at rate_limit cidrs sender_domains content_days ' +
+      'record_days',
   },
   key_secrets: { key: 'hash', nothing: 'hash key_id until' },
   signing_secrets: { key: 'id', nothing: 'id key_id sealed until' },

@@ -135,6 +135,7 @@ export abstract class IngestWorld {
       cidrs: [],
       senderDomains: [],
       contentDays: null,
+      recordDays: null,
       ...facts,
       id,
     };

@@ -167,6 +167,7 @@ async function fillRegistry({ registry, keyring, store }: Populated): Promise<vo
         cidrs: ['192.0.2.0/24'],
         senderDomains: ['example.com'],
         contentDays: null,
+        recordDays: 30,
       },
       name.padEnd(64, '0'),
     );

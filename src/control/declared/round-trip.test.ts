@@ -54,6 +54,7 @@ const key = fc.record(
     sender_domains: fc.uniqueArray(domain, { maxLength: 2 }),
     cidrs: fc.constantFrom([], ['192.0.2.0/24', '2001:db8::/32']),
     content_days: fc.integer({ min: 0, max: 3650 }),
+    record_days: fc.integer({ min: 0, max: 3650 }),
     expires_at: fc.constant('2099-01-31T12:00:00.000Z'),
     ses: fc.boolean(),
   },

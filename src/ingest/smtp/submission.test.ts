@@ -44,6 +44,7 @@ const KEY: ApiKey = {
   cidrs: [],
   senderDomains: [],
   contentDays: null,
+  recordDays: null,
 };
 const KEYED: Origin = { ...STRANGER, key: KEY };
 const NAMED: Origin = { ...STRANGER, source: SOURCE };

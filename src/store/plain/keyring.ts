@@ -23,6 +23,7 @@ const KEY = new Columns<KeyRow>({
   cidrs: sql`cidrs`,
   senderDomains: sql`sender_domains`,
   contentDays: sql`content_days`,
+  recordDays: sql`record_days`,
 });
 
 /** The keyring. */
@@ -61,7 +62,7 @@ export const KEYRING: Subject<Keyring> = {
       return (yield* run`UPDATE keys SET revoked_at = ${now} WHERE id = ${id} AND revoked_at IS NULL`) === 1;
     },
     *update(key) {
-      const { id, name, rateLimit, expiresAt, contentDays } = key;
+      const { id, name, rateLimit, expiresAt, contentDays, recordDays } = key;
       const { scopes, cidrs, senderDomains } = listsOf(key);
       // Keeps others from taking the name meanwhile.
       yield* alone(sql`keys`);
@@ -70,7 +71,7 @@ export const KEYRING: Subject<Keyring> = {
       if (others.length > 0) return 'taken';
       const changed = yield* run`UPDATE keys SET name = ${name}, scopes = ${scopes}, cidrs = ${cidrs},
         sender_domains = ${senderDomains}, rate_limit = ${rateLimit}, expires_at = ${expiresAt},
-        content_days = ${contentDays} WHERE id = ${id} AND revoked_at IS NULL`;
+        content_days = ${contentDays}, record_days = ${recordDays} WHERE id = ${id} AND revoked_at IS NULL`;
       return changed === 1 ? 'updated' : 'gone';
     },
     *rotate(id, secretHash, prefix, overlapUntil, signing = null) {

@@ -128,6 +128,7 @@ async function purgeRecords(work: Work, finalBefore: number, limit: number): Pro
   rows.push(...(await db.rows<MessageRow>(REST_BEFORE, [finalBefore, limit - rows.length])));
   const overdue = messageIdFloor(finalBefore - OVERDUE_MS);
   rows.push(...(await db.rows<MessageRow>(OVERDUE, [finalBefore, limit - rows.length, overdue])));
+  rows.push(...(await ofKeysBefore(work, limit - rows.length)));
   // One of the remaining may be overdue as well.
   const found = new Map(rows.map((row) => [row.id, row]));
   await keepLinks(work, rows);
@@ -137,6 +138,26 @@ async function purgeRecords(work: Work, finalBefore: number, limit: number): Pro
   await deleteTags(work, [...found.values()]);
   for (const sql of DELETE_RECORDS) await work.db.run(sql, spanned(ids));
   return ids.length;
+}
+
+/** Records of keys whose own days are over. */
+async function ofKeysBefore({ db, at: { now } }: Work, limit: number): Promise<MessageRow[]> {
+  const found: MessageRow[] = [];
+  for (const { keyId, days } of await db.rows<{ keyId: string; days: number }>(RECORD_DAYS)) {
+    const finalBefore = now - days * DAY_MS;
+    const below = messageIdFloor(finalBefore + 1);
+    for (const status of ['delivered', 'failed'])
+      found.push(
+        ...(await db.rows<MessageRow>(OF_KEY_BEFORE, [
+          keyId,
+          status,
+          below,
+          finalBefore,
+          limit - found.length,
+        ])),
+      );
+  }
+  return found;
 }
 
 async function deleteTags({ db }: Work, rows: readonly MessageRow[]): Promise<void> {
@@ -189,6 +210,10 @@ const REST_BEFORE = `SELECT ${MESSAGES.columns} FROM messages_gone_rest AS messa
   ORDER BY final_at, id LIMIT $2 FOR UPDATE SKIP LOCKED`;
 const OVERDUE = `SELECT ${MESSAGES.columns} FROM messages_gone AS messages WHERE final_at <= $1 AND id < $3
   ORDER BY final_at, id LIMIT $2 FOR UPDATE SKIP LOCKED`;
+const RECORD_DAYS = 'SELECT id AS "keyId", record_days AS days FROM keys WHERE record_days IS NOT NULL';
+// In order of acceptance: what is passed over took longer than others until it was final.
+const OF_KEY_BEFORE = `SELECT ${MESSAGES.columns} FROM messages WHERE key_id = $1 AND status = $2 AND id < $3
+  AND final_at <= $4 AND kept IN ('sent', 'captured', 'gone') ORDER BY id LIMIT $5 FOR UPDATE SKIP LOCKED`;
 const OF_MESSAGE = `SELECT ${MESSAGES.columns} FROM messages WHERE id = $1 AND kept IN ('sent', 'captured') FOR UPDATE`;
 const DELETE_CONTENTS = 'DELETE FROM contents WHERE segment = $1 AND "offset" = $2';
 // Its rows move, so it must name the table that they move within.

@@ -1,5 +1,5 @@
 import type { MessageStatus } from '../../domain/delivery.ts';
-import { idFloor } from '../../lib/id.ts';
+import { idFloor, messageIdFloor } from '../../lib/id.ts';
 import { IDEMPOTENCY_MS } from '../accepting.ts';
 import { fromJson } from '../columns.ts';
 import { BYTES_GAUGE, dayOf, KEEP_QUOTA_DAYS } from '../counting.ts';
@@ -14,6 +14,8 @@ import { runnerOver } from './plain.ts';
 import { WordIndex } from './word-index.ts';
 
 const DAY_MS = 86_400_000;
+/** What a message is that has come to its end. */
+const FINAL_STATUSES: readonly MessageStatus[] = ['delivered', 'failed'];
 
 /** The retention rule that keeps contents. */
 type KeptRule = keyof typeof BYTES_GAUGE;
@@ -31,7 +33,8 @@ export function purgeVerb(books: Books) {
     contents += contentsOf.byAge('captured', policy.capturedAgeMs, limit - contents, at);
     contents += contentsOf.bySize('sent', policy.contentMaxBytes, limit - contents);
     contents += contentsOf.bySize('captured', policy.capturedMaxBytes, limit - contents);
-    const records = purgeRecords(at.now - policy.recordAgeMs, limit - contents);
+    let records = purgeRecords(at.now - policy.recordAgeMs, limit - contents);
+    records += purgeOfKeys(at.now, limit - contents - records);
     const forgotten = events.byAge(at.now - policy.eventAgeMs, limit);
     const told = run(forgetTold(idFloor('fbk_', at.now - policy.feedbackAgeMs), limit, at.now));
     const links = run(forgetLinks(policy.maxUnsubscribeLinks, limit));
@@ -48,17 +51,43 @@ export function purgeVerb(books: Books) {
     let removed = 0;
     for (const rule of ['gone', 'sent', 'captured'] as const)
       for (const row of sql.finalBefore.all(rule, finalBefore, limit - removed)) {
-        const [seq, id, , , , keyId, tags] = row;
-        if (rule !== 'gone') contentsOf.giveUp(rule, row);
-        for (const tag of fromJson<string[]>(tags)) sql.deleteTag.run(keyId ?? '', tag, id);
-        words.remove(seq);
-        events.ofMessage(seq);
-        for (const table of sql.deleteRecords) table.run(seq);
-        sql.deleteAftermath.run(id);
+        removeRecord(rule, row);
         removed++;
       }
     if (removed > 0) words.recede();
     return removed;
+  }
+
+  /** Removes the records of keys whose own days are over. */
+  function purgeOfKeys(now: number, limit: number): number {
+    let removed = 0;
+    for (const [keyId, days] of sql.recordDays.all()) {
+      const finalBefore = now - days * DAY_MS;
+      const below = messageIdFloor(finalBefore + 1);
+      for (const status of FINAL_STATUSES)
+        for (const [kept, ...row] of sql.ofKeyBefore.all(
+          keyId,
+          status,
+          below,
+          finalBefore,
+          limit - removed,
+        )) {
+          removeRecord(kept, row);
+          removed++;
+        }
+    }
+    if (removed > 0) words.recede();
+    return removed;
+  }
+
+  function removeRecord(kept: KeptRule | 'gone', row: FinalRow): void {
+    const [seq, id, , , , keyId, tags] = row;
+    if (kept !== 'gone') contentsOf.giveUp(kept, row);
+    for (const tag of fromJson<string[]>(tags)) sql.deleteTag.run(keyId ?? '', tag, id);
+    words.remove(seq);
+    events.ofMessage(seq);
+    for (const table of sql.deleteRecords) table.run(seq);
+    sql.deleteAftermath.run(id);
   }
 }
 
@@ -170,6 +199,18 @@ function preparePurge(db: Driver) {
     finalBefore: db.prepare<[rule: string, finalBefore: number, limit: number], FinalRow>(
       `SELECT ${COLUMNS} FROM messages INDEXED BY messages_by_final
        WHERE kept = (SELECT ?) AND final_at <= (SELECT ?) ORDER BY final_at LIMIT (SELECT ?)`,
+    ),
+    recordDays: db.prepare<[], [keyId: string, days: number]>(
+      'SELECT id, record_days FROM keys WHERE record_days IS NOT NULL',
+    ),
+    // In order of acceptance: what is passed over took longer than others until it was final.
+    ofKeyBefore: db.prepare<
+      [keyId: string, status: MessageStatus, below: string, finalBefore: number, limit: number],
+      [kept: KeptRule | 'gone', ...FinalRow]
+    >(
+      `SELECT kept, ${COLUMNS} FROM messages INDEXED BY messages_by_key
+       WHERE key_id = ? AND status = ? AND id < ? AND final_at <= ? AND kept IN ('sent', 'captured', 'gone')
+       ORDER BY id LIMIT ?`,
     ),
     ofMessage: db.prepare<[id: string], [kept: string, ...FinalRow]>(
       `SELECT kept, ${COLUMNS} FROM messages WHERE id = ? AND kept IS NOT NULL`,

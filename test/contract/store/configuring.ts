@@ -134,6 +134,7 @@ const KEY: ApiKey = {
   cidrs: [],
   senderDomains: [],
   contentDays: null,
+  recordDays: null,
 };
 const ENDPOINT: WebhookEndpoint = {
   id: 'whe_1',

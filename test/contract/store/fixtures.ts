@@ -327,6 +327,7 @@ export function apiKey(id: string, rest: Partial<ApiKey> = {}): ApiKey {
     cidrs: [],
     senderDomains: [],
     contentDays: null,
+    recordDays: null,
     ...rest,
   };
 }

@@ -22,6 +22,7 @@ export function keyringContract(open: OpenSubject): void {
         cidrs: ['192.0.2.0/24'],
         senderDomains: ['shop.example'],
         contentDays: 3,
+        recordDays: 30,
       } satisfies ChangeableKey;
       expect(await subject.keyring.update({ id: 'shop', ...changed })).toBe('updated');
       subject = await subject.reopen();

@@ -10,6 +10,7 @@ import {
   CAPTURED,
   DAY,
   DELIVERED,
+  MINUTE,
   message,
   type OpenSubject,
   REJECTED,
@@ -150,6 +151,39 @@ export function purgeContract(open: OpenSubject): void {
       expect(await subject.views.message(id)).toBeNull();
       expect(await attemptsOf(subject.views, id)).toEqual([]);
       expect(await subject.store.liveSegments([1])).toEqual(new Map([[1, 0]]));
+    });
+
+    it('removes records by the days of their key, with their contents, and of no other', async () => {
+      const days = [null, 0, 1, 90];
+      for (const [place, recordDays] of days.entries())
+        await subject.keyring.create(apiKey(`key_${place}`, { recordDays }), `hash ${place}`);
+      const ids: string[] = [];
+      for (const outcome of [DELIVERED, CAPTURED, REJECTED])
+        for (const keyId of [null, 'key_0', 'key_1', 'key_2', 'key_3'])
+          ids.push(await ended(outcome, MINUTE, { keyId, tags: ['news'] }));
+      const waiting = message({ keyId: 'key_1' });
+      await subject.store.accept([waiting], at());
+      const known = async () => {
+        const found = await Promise.all(ids.map((id) => subject.views.message(id)));
+        return [0, 5, 10].map((from) => found.slice(from, from + 5).map((record) => record !== null));
+      };
+      const [yes, no] = [true, false];
+      const purge = (limit: number, ms: number) => subject.store.purge(KEEP, limit, at(MINUTE + ms));
+      expect(await purge(2, 0)).toMatchObject({ records: 2, more: true });
+      expect(await purge(2, 0)).toMatchObject({ records: 1, more: false });
+      expect(await known()).toEqual(Array(3).fill([yes, yes, no, yes, yes]));
+      // Those whose contents are gone as well as those whose are not.
+      expect(await purge(99, DAY - 1)).toMatchObject({ records: 0 });
+      expect(await purge(99, DAY)).toMatchObject({ records: 3 });
+      expect(await known()).toEqual(Array(3).fill([yes, yes, no, no, yes]));
+      await purge(99, 8 * DAY);
+      await subject.keyring.update(apiKey('key_0', { recordDays: 8 }));
+      expect(await purge(99, 8 * DAY)).toMatchObject({ contents: 0, records: 3 });
+      expect(await known()).toEqual(Array(3).fill([yes, no, no, no, yes]));
+      expect(await subject.views.message(waiting.id)).not.toBeNull();
+      // A key cannot keep its records longer than others.
+      await purge(99, 90 * DAY);
+      expect(await known()).toEqual(Array(3).fill([no, no, no, no, no]));
     });
 
     it('forgets no more idempotency keys at once than it is told to', async () => {

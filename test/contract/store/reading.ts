@@ -136,6 +136,7 @@ export function readingContract(open: OpenSubject): void {
       cidrs: ['10.0.0.0/8'],
       senderDomains: ['example.com'],
       contentDays: null,
+      recordDays: null,
       ...change,
     });
 

@@ -27,6 +27,7 @@ export const POSTMARK_TESTER: Caller = {
     cidrs: [],
     senderDomains: [],
     contentDays: null,
+    recordDays: null,
   },
   sources: null,
 };

@@ -201,7 +201,7 @@ function KeyFields({
 }
 
 function isBound(form: KeyForm): boolean {
-  const bounds = ['rateLimit', 'lastDay', 'cidrs', 'senderDomains', 'contentDays'] as const;
+  const bounds = ['rateLimit', 'lastDay', 'cidrs', 'senderDomains', 'contentDays', 'recordDays'] as const;
   return bounds.some((bound) => !sameValue(form[bound], NEW_KEY[bound]));
 }
 
@@ -265,6 +265,12 @@ function BoundFields({ form }: Props) {
         hint="After a message is final. Empty for the general setting; 0 keeps nothing."
         unit="days"
         {...field('contentDays')}
+      />
+      <NumberField
+        label="Keep records"
+        hint="After a message is final, and never longer than the general setting. Empty for that."
+        unit="days"
+        {...field('recordDays')}
       />
     </>
   );

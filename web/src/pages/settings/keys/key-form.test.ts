@@ -15,6 +15,7 @@ const KEY: Key = {
   cidrs: ['10.0.0.0/8'],
   senderDomains: [],
   contentDays: null,
+  recordDays: null,
   accessKeyId: null,
 };
 
@@ -28,6 +29,7 @@ test('a new key is asked for with its last day as a whole', () => {
     cidrs: [],
     senderDomains: [],
     contentDays: null,
+    recordDays: null,
     ses: false,
   });
 });

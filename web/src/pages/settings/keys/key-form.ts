@@ -72,6 +72,8 @@ export interface KeyForm {
   readonly senderDomains: readonly string[];
   /** Days that contents are kept; null means the configured default. */
   readonly contentDays: number | null;
+  /** Days that records are kept; null means the configured default. */
+  readonly recordDays: number | null;
   /** Clients of SES sign with it, too: only when it is made. */
   readonly ses: boolean;
 }
@@ -86,6 +88,7 @@ export const NEW_KEY: KeyForm = {
   cidrs: [],
   senderDomains: [],
   contentDays: null,
+  recordDays: null,
   ses: false,
 };
 
@@ -100,20 +103,22 @@ export function formOf(key: Key): KeyForm {
     cidrs: key.cidrs,
     senderDomains: key.senderDomains,
     contentDays: key.contentDays,
+    recordDays: key.recordDays,
     ses: key.accessKeyId !== null,
   };
 }
 
 /** The request for a new key. */
 export function createRequest(form: KeyForm): RequestOf<'createKey'> {
-  const { test, rateLimit, contentDays, ses } = form;
-  return { ...textsOf(form), test, rateLimit, contentDays, ses, expiresAt: endOf(form.lastDay) };
+  const { test, rateLimit, contentDays, recordDays, ses } = form;
+  return { ...textsOf(form), test, rateLimit, contentDays, recordDays, ses, expiresAt: endOf(form.lastDay) };
 }
 
 /** The request that changes a key into what the form says; what is the same is left out. */
 export function updateRequest(key: Key, form: KeyForm): RequestOf<'updateKey'> {
   const before = formOf(key);
-  const next = { ...textsOf(form), rateLimit: form.rateLimit, contentDays: form.contentDays };
+  const { rateLimit, contentDays, recordDays } = form;
+  const next = { ...textsOf(form), rateLimit, contentDays, recordDays };
   const changed = Object.entries(next).filter(
     ([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field as keyof KeyForm]),
   );
