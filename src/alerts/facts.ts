@@ -110,12 +110,13 @@ export class FactBook {
     };
     // The count of refusals begins anew each day.
     const denied = since(TEN_MINUTES, (note) => note.denied);
+    // Within the first hour, since the start of the watch: some are some, and none may only be none so far.
+    const duplicates = since(Math.min(SIXTY_MINUTES, this.#notes.length - 1), (note) => note.duplicates);
     return {
       waiting: newest?.waiting ?? 0,
       grown: since(HALF_HOUR, (note) => note.waiting),
-      // Within the first hour, since the start of the watch.
-      duplicates: since(Math.min(SIXTY_MINUTES, this.#notes.length - 1), (note) => note.duplicates),
-      refusals: denied === null ? null : Math.max(0, denied) / (TEN_MINUTES * 60),
+      duplicates: duplicates === 0 && this.#notes.length < NOTES ? null : duplicates,
+      refusals: denied === null || denied < 0 ? null : denied / (TEN_MINUTES * 60),
     };
   }
 }

@@ -40,7 +40,8 @@ const PAGERDUTY_URL = 'https://events.pagerduty.com/v2/enqueue';
 /** By kind; mail is no post. */
 export const SHAPES: Readonly<Record<Exclude<AlertChannel['kind'], 'mail'>, Shape>> = {
   webhook: (telling, { url }) => ({ url: url ?? '', headers: {}, body: webhookBody(telling) }),
-  // Incoming webhooks: `text` is what notifications show, blocks are the message.
+  // https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks/: `text` is what notifications show, blocks
+  // are the message. Plain text has no mentions, links or marks, and is at most 3,000 characters long.
   slack: (telling, _channel, secret) => ({
     url: secret,
     headers: {},
@@ -48,8 +49,8 @@ export const SHAPES: Readonly<Record<Exclude<AlertChannel['kind'], 'mail'>, Shap
       text: slackText(headline(telling)),
       blocks: [
         { type: 'header', text: { type: 'plain_text', text: headline(telling), emoji: false } },
-        { type: 'section', text: { type: 'mrkdwn', text: slackText(lines(telling).join('\n')) } },
-        { type: 'context', elements: [{ type: 'mrkdwn', text: slackText(footer(telling)) }] },
+        { type: 'section', text: { type: 'plain_text', text: lines(telling).join('\n'), emoji: false } },
+        { type: 'context', elements: [{ type: 'plain_text', text: footer(telling), emoji: false }] },
       ],
     },
   }),
@@ -216,9 +217,9 @@ function slackText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Without Markdown, and without mentions. */
+/** Without Markdown, and without mentions, links (`https://`) and emoji (`:`). */
 function discordText(text: string): string {
-  return text.replace(/[\\*_~|>[\]()#@<-]/g, '\\$&');
+  return text.replace(/[\\*_~|>[\]()#@<:`-]/g, '\\$&');
 }
 
 /** A text block reads Markdown links and lists. */

@@ -86,9 +86,18 @@ test('Slack gets blocks whose text neither links, nor mentions anybody', async (
   expect(request?.headers['content-type']).toBe('application/json');
   expect(json.text).toBe('Alert: A relay fails (mail.example.com)');
   expect(json.blocks.map((block: { type: string }) => block.type)).toEqual(['header', 'section', 'context']);
-  expect(json.blocks[1].text).toMatchObject({ type: 'mrkdwn' });
-  expect(json.blocks[1].text.text).toContain('535 &lt;!channel&gt;');
-  expect(json.blocks[1].text.text).not.toMatch(/<|\r|\u202e/);
+  // In plain text, `<!channel>` is those ten characters.
+  for (const text of [json.blocks[1].text, json.blocks[2].elements[0]])
+    expect(text).toMatchObject({ type: 'plain_text', emoji: false });
+  expect(json.blocks[1].text.text).not.toMatch(/\r|\u202e/);
+});
+
+test('no text is too long for Slack, whatever a next hop says', async () => {
+  const said = telling({ alert: { ...telling().alert, text: '<&>'.repeat(10_000) } });
+  expect(await tell('slack', await provider(200, 'ok'), {}, said)).toBeNull();
+  const { blocks } = got[0]?.json ?? { blocks: [] };
+  expect(blocks[0].text.text.length).toBeLessThanOrEqual(150);
+  expect(blocks[1].text.text.length).toBeLessThanOrEqual(3_000);
 });
 
 test('Discord gets an embed that mentions nobody, and answers 204', async () => {
@@ -102,7 +111,7 @@ test('Discord gets an embed that mentions nobody, and answers 204', async () => 
     color: 0x16a34a,
     timestamp: '2026-11-28T05:00:00.000Z',
   });
-  expect(json.embeds[0].description).toContain('\\[x\\]\\(http://evil.example\\)');
+  expect(json.embeds[0].description).toContain('\\[x\\]\\(http\\://evil.example\\)');
 });
 
 test('Teams gets an Adaptive Card in the envelope of workflows, and answers 202', async () => {

@@ -132,6 +132,19 @@ test('what a channel did not take is tried again by the next process, too', asyn
   ]);
 });
 
+test('the most urgent is told first, whatever else has waited longer for the same channel', async () => {
+  await stores.alerts.setAlertRule('node_gone', { forSeconds: 0 });
+  const one = watch();
+  error = 'It answered 500.';
+  facts = { ...facts, relays: [RESTING] };
+  await pass(one, 15);
+  error = null;
+  facts = { ...facts, missingNodes: ['b'] };
+  await clock.advance(30_000);
+  await pass(one, 15);
+  expect(told).toEqual(['ops fired relay:out', 'ops fired node:b', 'ops fired relay:out']);
+});
+
 test('only one node at a time looks', async () => {
   isFirst = false;
   facts = { ...facts, relays: [RESTING] };

@@ -5,6 +5,7 @@ import {
   afterLook,
   afterTry,
   dueNotices,
+  moreUrgent,
   REMEMBERED_MS,
   withoutChannels,
 } from '../domain/alert.ts';
@@ -154,10 +155,10 @@ export class AlertWatch {
     this.#book = { alerts: [...others, ...own], written, isRead: true };
   }
 
-  /** Begins to tell what is due: one thing at a time to each channel. */
+  /** Begins to tell what is due: one thing at a time to each channel, the most urgent first. */
   #tellDue({ channels }: AlertSettings, stopping: AbortSignal): void {
     const now = this.#deps.clock.wall();
-    for (const alert of this.#book?.alerts ?? [])
+    for (const alert of (this.#book?.alerts ?? []).toSorted(moreUrgent))
       for (const notice of dueNotices(alert, now)) {
         const stored = channels.find(({ channel }) => channel.id === notice.channel);
         if (stored === undefined || this.#underWay.has(notice.channel)) continue;

@@ -108,6 +108,14 @@ test('without its database a node knows of that alone', () => {
   expect([...measures.known]).toEqual(['database']);
 });
 
+test('of a trend that is not known yet, nothing is said: neither that it is so nor that it is not', () => {
+  const trend = { waiting: 0, grown: null, duplicates: null, refusals: null };
+  const { known } = measureAlerts({ ...WELL, trend }, RULES);
+  const trends = ['queue_grows', 'duplicates', 'refusals'];
+  expect(ALERT_RULE_NAMES.filter((name) => !known.has(name))).toEqual(trends);
+  expect(measureAlerts({ ...WELL, trend: ILL.trend }, RULES).known.size).toBe(ALERT_RULE_NAMES.length);
+});
+
 test('of one rule the worst fifty are told', () => {
   const rates = Array.from({ length: 500 }, (_, index) =>
     rate({ about: 'domain', name: `${index}.example`, recent: { delivered: 0, failed: 100 + index } }),

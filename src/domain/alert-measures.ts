@@ -198,9 +198,22 @@ const MEASURES: Readonly<Record<AlertRuleName, Measure>> = {
       : [],
 };
 
-/** Measures all rules in force. Without its database, a node knows of nothing else. */
+/** What rules of trends go by, which is not known at first: null then. */
+const TRENDS: Readonly<Partial<Record<AlertRuleName, (trend: TrendFacts) => number | null>>> = {
+  queue_grows: ({ grown }) => grown,
+  duplicates: ({ duplicates }) => duplicates,
+  refusals: ({ refusals }) => refusals,
+};
+
+/** The rules that can be measured. Without its database, a node knows of nothing else. */
+function measurable({ databaseWell, trend }: AlertFacts): readonly AlertRuleName[] {
+  if (!databaseWell) return ['database'];
+  return ALERT_RULE_NAMES.filter((name) => TRENDS[name]?.(trend) !== null);
+}
+
+/** Measures all rules in force that can be measured. */
 export function measureAlerts(facts: AlertFacts, rules: Rules): AlertMeasures {
-  const known = facts.databaseWell ? ALERT_RULE_NAMES : (['database'] as const);
+  const known = measurable(facts);
   const findings = known.flatMap((name): AlertFinding[] => {
     const rule = rules.get(name);
     if (rule === undefined || !rule.enabled) return [];

@@ -72,6 +72,27 @@ test('a condition fires once it has held for long enough, is told, and told agai
   expect(watch.tell(12)).toEqual(['fired sent', 'resolved sent']);
 });
 
+test('who hears of worse alone is told once it is worse, and that it is over; others are not told again', () => {
+  const boss = alertChannel({ id: 'alc_boss', severity: 'critical' });
+  const watch = watching(policy({ relay_resting: { forSeconds: 0 } }, { listeners: [OPS, boss] }));
+  watch.look(0, [OUT]);
+  expect(watch.tell(0)).toEqual(['fired sent']);
+  const [alert] = watch.look(5, [{ ...OUT, severity: 'critical' }]);
+  expect(alert?.toldAt).toBe(T0);
+  expect(alert?.notices).toMatchObject([{ channel: OPS.id }, { channel: boss.id, state: 'pending' }]);
+  watch.tell(5);
+  for (const minute of [6, 7]) watch.look(minute, []);
+  expect(watch.tell(7)).toEqual(['fired sent', 'fired sent', 'resolved sent', 'resolved sent']);
+});
+
+test('a channel that is added while an alert fires hears of it', () => {
+  const watch = watching(policy({ relay_resting: { forSeconds: 0 } }));
+  watch.look(0, [OUT]);
+  const more = policy({}, { listeners: [OPS, alertChannel({ id: 'alc_new' })] });
+  const [alert] = watch.look(1, [OUT], more);
+  expect(alert?.notices.map(({ channel }) => channel)).toEqual([OPS.id, 'alc_new']);
+});
+
 test('what was over before it fired leaves nothing', () => {
   const watch = watching();
   watch.look(0, [OUT]);

@@ -121,7 +121,7 @@ export function afterLook(
   const room = MAX_OPEN_ALERTS - kept.filter(({ state }) => state !== 'resolved').length;
   const fresh = [...found.values()]
     .filter(({ rule }) => policy.rules.get(rule)?.enabled === true)
-    .sort((a, b) => rankOf(b.severity) - rankOf(a.severity))
+    .sort(moreUrgent)
     .slice(0, Math.max(0, room));
   const begun = fresh.flatMap((finding): Alert[] => {
     const rule = policy.rules.get(finding.rule);
@@ -189,10 +189,9 @@ function ended(alert: Alert, now: number): Alert[] {
   return [{ ...alert, state: 'resolved', resolvedAt: now, notices: [...notices, ...over] }];
 }
 
-/** With what is to be told of it now, if nobody was told yet. */
+/** With what is to be told of it now: to whom nobody told it yet. Who only hears of worse hears once it is worse. */
 function withNotices(alert: Alert, all: readonly Alert[], policy: AlertPolicy, now: number): Alert {
-  if (alert.state !== 'firing' || alert.toldAt !== null || isSilenced(alert, policy.silences, now))
-    return alert;
+  if (alert.state !== 'firing' || isSilenced(alert, policy.silences, now)) return alert;
   const coolDownMs = (policy.rules.get(alert.rule)?.coolDownSeconds ?? 0) * SECOND_MS;
   const isCooling = all.some(
     (other) =>
@@ -202,13 +201,18 @@ function withNotices(alert: Alert, all: readonly Alert[], policy: AlertPolicy, n
       now - other.toldAt < coolDownMs,
   );
   if (isCooling) return alert;
-  const listeners = policy.listeners.filter((one) => hearsOf(one, alert));
+  const listeners = policy.listeners.filter((one) => hearsOf(one, alert) && !isTold(alert, one));
   if (listeners.length === 0) return alert;
-  return { ...alert, toldAt: now, notices: listeners.map(({ id }) => pending(id, 'fired', now)) };
+  const notices = [...alert.notices, ...listeners.map(({ id }) => pending(id, 'fired', now))];
+  return { ...alert, toldAt: alert.toldAt ?? now, notices };
 }
 
 function pending(channel: string, kind: AlertNotice['kind'], at: number): AlertNotice {
   return { channel, kind, state: 'pending', tries: 0, at, error: null };
+}
+
+function isTold({ notices }: Alert, { id }: AlertListener): boolean {
+  return notices.some(({ channel, kind }) => channel === id && kind === 'fired');
 }
 
 /** Whether a channel is told of an alert. */
@@ -278,6 +282,11 @@ export function withoutChannels(alert: Alert, isThere: (channel: string) => bool
 /** What alerts of one rule about one thing have in common. */
 function nameOf({ rule, subject }: Pick<Alert, 'rule' | 'subject'>): string {
   return `${rule} ${subject}`;
+}
+
+/** Orders alerts by how urgent they are, the most urgent first. */
+export function moreUrgent(a: Pick<Alert, 'severity'>, b: Pick<Alert, 'severity'>): number {
+  return rankOf(b.severity) - rankOf(a.severity);
 }
 
 function rankOf(severity: AlertSeverity): number {
