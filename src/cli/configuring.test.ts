@@ -191,20 +191,21 @@ test.each<[string, string, string]>([
     'templates: [ { alias: a, subject: "{{#each", text: x } ]',
     'templates[0]: subject: Line 1',
   ],
-  [
-    'a key that would have expired',
-    "keys: [ { name: a, scopes: [ admin ], expires_at: '2020-01-01T00:00:00Z' } ]",
-    'already have expired',
-  ],
 ])('%s is refused', async (_what, text, told) => {
   expect(await refused('plan', write(text))).toContain(told);
 });
 
-test('a key that has expired is not exported: it could not be made again', async () => {
-  await applied("keys: [ { name: old, scopes: [ admin ], expires_at: '2090-01-01T00:00:00Z' } ]");
-  expect(await shown('export')).toContain('name: old');
+test('a key that has expired by then is made as it is, and the plan says so', async () => {
+  const text = "keys: [ { name: old, scopes: [ admin ], expires_at: '2090-01-01T00:00:00Z' } ]";
+  await applied(text);
+  const there = new Installation();
   const clock = { ...systemClock, wall: () => Date.UTC(2095, 0) };
-  expect((await here.waybill(['export'], { clock })).out).toContain('keys: []');
+  const exported = write((await here.waybill(['export'], { clock })).out, 'exported.yaml');
+  const { out } = await there.waybill(['plan', exported], { clock });
+  there.remove();
+  expect(out).toContain('+ keys old');
+  expect(out).toContain('Expired by now, so that they will not work:\n  keys old');
+  expect(await shown('plan', write(text))).toBe('Nothing would change.\n');
 });
 
 test('files have bounds', async () => {

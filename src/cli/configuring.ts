@@ -34,7 +34,7 @@ export function planCommand(context: Context): Command {
       const request = await readRequest(file, options);
       await withConfiguring(context, options, async ({ planConfiguration }) => {
         const plan = await planConfiguration(request);
-        print(context, options, plan, () => planText(plan, file, options));
+        print(context, options, plan, () => planText(plan, file, options, context.clock.wall()));
       });
     });
 }
@@ -60,6 +60,11 @@ export function applyCommand(context: Context): Command {
       await withConfiguring(context, options, async ({ applyConfiguration }) => {
         const applied = await applyConfiguration(request);
         print(context, options, applied, () => appliedText(applied));
+        if (applied.faults.length > 0)
+          throw new Exit(
+            1,
+            `All of it is stored, but not in force, because the configuration is faulty now:\n${applied.faults.join('\n')}`,
+          );
       });
     });
 }
@@ -143,7 +148,7 @@ async function readSecrets(
 }
 
 /** The plan that is to be carried out. */
-type Planned = Pick<RequestOf<'applyConfiguration'>, 'plan' | 'planned'>;
+type Planned = Pick<RequestOf<'applyConfiguration'>, 'plan' | 'planned' | 'basis'>;
 
 /** The hash of a plan, alone or in the file of a plan. Throws `Exit`. */
 async function readPlan(plan: string): Promise<Planned> {
@@ -155,18 +160,40 @@ async function readPlan(plan: string): Promise<Planned> {
   if (!isRecord(read) || typeof read['hash'] !== 'string' || !Array.isArray(read['changes']))
     throw new Exit(2, `${plan} holds no plan; make one: waybill plan FILE --json > ${plan}`);
   // Sound because the operation holds them to their shape.
-  return { plan: read['hash'], planned: read['changes'] as Planned['planned'] };
+  return {
+    plan: read['hash'],
+    planned: read['changes'] as Planned['planned'],
+    basis: read['basis'] as Planned['basis'],
+  };
 }
 
 // Texts.
 
-function planText({ hash, changes, left }: PlanView, file: string, { prune }: FileOptions): string {
+function planText(
+  { hash, changes, left }: PlanView,
+  file: string,
+  { prune }: FileOptions,
+  now: number,
+): string {
   const stays = left.map(({ section, name }) => `  ${section} ${name}`);
   const kept =
     stays.length === 0 ? [] : [`Not in the file, and kept, as --prune is not given:\n${stays.join('\n')}`];
   if (changes.length === 0) return ['Nothing would change.', ...kept].join('\n\n');
+  const over = changes.filter((change) => isExpired(change, now)).map(({ name }) => `  keys ${name}`);
+  const expired =
+    over.length === 0 ? [] : [`Expired by now, so that they will not work:\n${over.join('\n')}`];
   const command = `waybill apply ${file}${prune ? ' --prune' : ''} --plan ${hash}`;
-  return [...changes.map(changeText), ...kept, `${countText(changes)}. To do it: ${command}`].join('\n\n');
+  return [
+    ...changes.map(changeText),
+    ...expired,
+    ...kept,
+    `${countText(changes)}. To do it: ${command}`,
+  ].join('\n\n');
+}
+
+function isExpired({ section, action, fields }: Change, now: number): boolean {
+  if (section !== 'keys' || action !== 'add') return false;
+  return fields.some(({ field, after }) => field === 'expires_at' && Date.parse(String(after)) <= now);
 }
 
 function appliedText({ changes, made }: AppliedView): string {

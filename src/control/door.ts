@@ -71,18 +71,26 @@ async function callAndRecord(call: () => Promise<unknown>, act: Act, deps: DoorD
   const before = await seen(act.audit.look, act, deps);
   try {
     const result = await call();
-    const after = await seen(act.audit.look, act, deps);
-    await record(
-      act,
-      act.audit.look === undefined ? [undefined, act.asked] : differences(before, after),
-      deps,
-    );
+    await record(act, await keptOf(result, before, act, deps), deps);
     return result;
   } catch (error) {
     const code = error instanceof OperationError ? error.code : 'failed';
     await record(act, [undefined, { error: code }], deps);
     throw error;
   }
+}
+
+/** What is kept of what was done. */
+async function keptOf(
+  result: unknown,
+  before: unknown,
+  act: Act,
+  deps: DoorDeps,
+): Promise<readonly [before: unknown, after: unknown]> {
+  const { look, told } = act.audit;
+  if (told !== undefined) return told(result);
+  if (look === undefined) return [undefined, act.asked];
+  return differences(before, await seen(look, act, deps));
 }
 
 /** The current state of an operation's object; undefined if it does not exist, or is not visible. */

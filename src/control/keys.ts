@@ -48,8 +48,15 @@ interface NewKey {
   readonly signing: ReturnType<typeof newSigning> | null;
 }
 
+/** Whether a time that is past may be when a key expires. */
+type PastExpiry = 'refused' | 'taken';
+
 /** A key that is not stored yet. Throws `OperationError`. */
-export function newKey(request: RequestOf<'createKey'>, deps: KeyMaking): NewKey {
+export function newKey(
+  request: RequestOf<'createKey'>,
+  deps: KeyMaking,
+  past: PastExpiry = 'refused',
+): NewKey {
   const { clock, random } = deps;
   const mode = request.test ? 'test' : 'live';
   const now = clock.wall();
@@ -62,7 +69,7 @@ export function newKey(request: RequestOf<'createKey'>, deps: KeyMaking): NewKey
     scopes: request.scopes,
     createdAt: now,
     lastUsedAt: null,
-    expiresAt: request.expiresAt === null ? null : readExpiry(request.expiresAt, now),
+    expiresAt: request.expiresAt === null ? null : readExpiry(request.expiresAt, now, past),
     revokedAt: null,
     rateLimit: request.rateLimit,
     cidrs: checkCidrs(request.cidrs),
@@ -83,11 +90,12 @@ function vaultOf({ resolution }: Pick<LocalDeps, 'resolution'>): Vault {
   throw new OperationError('unavailable', 'The key that seals secrets cannot be read. See: waybill config');
 }
 
-function readExpiry(text: string, now: number): number {
+function readExpiry(text: string, now: number, past: PastExpiry): number {
   const expiresAt = parseTimestamp(text);
   if (expiresAt === null)
     throw new OperationError('invalid', `${text} is not a time in RFC 3339, such as 2027-01-31T12:00:00Z.`);
-  if (expiresAt <= now) throw new OperationError('invalid', `The key would already have expired: ${text}.`);
+  if (expiresAt <= now && past === 'refused')
+    throw new OperationError('invalid', `The key would already have expired: ${text}.`);
   return expiresAt;
 }
 
@@ -131,6 +139,7 @@ export function changedKey(
   key: ApiKey,
   changes: Omit<RequestOf<'updateKey'>, 'key'>,
   deps: Pick<LocalDeps, 'clock'>,
+  past: PastExpiry = 'refused',
 ): ApiKey {
   const { name, scopes, rateLimit, expiresAt, cidrs, senderDomains, contentDays, recordDays } = changes;
   return {
@@ -138,7 +147,7 @@ export function changedKey(
     name: name ?? key.name,
     scopes: scopes ?? key.scopes,
     rateLimit: rateLimit === undefined ? key.rateLimit : rateLimit,
-    expiresAt: changedExpiry(expiresAt, key, deps),
+    expiresAt: changedExpiry(expiresAt, key, deps, past),
     cidrs: cidrs === undefined ? key.cidrs : checkCidrs(cidrs),
     senderDomains: senderDomains?.map(readSenderDomain) ?? key.senderDomains,
     contentDays: contentDays === undefined ? key.contentDays : contentDays,
@@ -151,9 +160,10 @@ function changedExpiry(
   text: string | null | undefined,
   { expiresAt }: ApiKey,
   deps: Pick<LocalDeps, 'clock'>,
+  past: PastExpiry,
 ): number | null {
   if (text === undefined || text === timeOrNull(expiresAt)) return expiresAt;
-  return text === null ? null : readExpiry(text, deps.clock.wall());
+  return text === null ? null : readExpiry(text, deps.clock.wall(), past);
 }
 
 /** A rule with a key's former name would route its mail elsewhere. */

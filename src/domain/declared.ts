@@ -28,6 +28,8 @@ export interface Item {
   readonly written: Fields;
   /** Secrets by their fields: of a file those that it gives, of what is there those that are known. */
   readonly secrets: Readonly<Record<string, string>>;
+  /** What else there is of it, and no file says: a plan is of this state, too. */
+  readonly state?: unknown;
 }
 
 /** Values of JSON, by names as in the file. */

@@ -3,10 +3,10 @@ import { SECTION_NAMES } from '../domain/declared.ts';
 import {
   CONFIDENTIAL,
   changes,
-  look,
   type OperationsOf,
   operation,
   type Shown,
+  told,
   unrecorded,
 } from './operation.ts';
 
@@ -19,6 +19,8 @@ const configuration = z
 /** Most secrets of a file, and the characters of one. */
 const MAX_SECRETS = 2_000;
 const MAX_SECRET = 64 * 1024;
+/** Characters of a hash, and of the name of a section. */
+const MAX_NAME = 100;
 
 const DECLARED = {
   configuration,
@@ -45,6 +47,8 @@ const plan = () =>
   z.strictObject({
     /** Of all that would change, as it is and as it would be. */
     hash: z.string(),
+    /** Digests of the sections that the changes were judged by: a refusal then says which have changed. */
+    basis: z.record(z.string(), z.string()),
     changes: z.array(change()),
     /** What the sections of the file do not have, and stays because nothing is pruned. */
     left: z.array(z.strictObject({ section: z.enum(SECTION_NAMES), name: z.string() })),
@@ -65,7 +69,12 @@ const madeSecret = () =>
 /** A secret that was made: shown this once. */
 export type MadeSecret = Shown<typeof madeSecret>;
 
-const applied = () => plan().extend({ made: z.array(madeSecret()) });
+const applied = () =>
+  plan().extend({
+    made: z.array(madeSecret()),
+    /** Why all of it is stored but not in force: faults of the configuration file, made meanwhile. */
+    faults: z.array(z.string()),
+  });
 
 /** What a file has changed. */
 export type AppliedView = Shown<typeof applied>;
@@ -80,12 +89,44 @@ const exported = () =>
 /** What is there, as a file. */
 export type ExportedView = Shown<typeof exported>;
 
-/** All of the file. */
-const CONFIGURATION = look<ExportedView>(
-  'exportConfiguration',
-  () => ({}),
-  (answer) => answer.configuration,
-);
+/** Characters of one value that the activity keeps, and of all; what is more is told by names alone. */
+const MAX_KEPT_VALUE = 300;
+const MAX_KEPT = 12_000;
+/** Characters of a name, and names of a kind, where that is so. */
+const MAX_KEPT_NAME = 60;
+const MAX_KEPT_NAMES = 40;
+
+/** What was changed, item by item; secrets are masked. */
+const CHANGED = told<AppliedView>(({ changes: all }) => {
+  const side = (which: 'before' | 'after', without: 'add' | 'remove') =>
+    Object.fromEntries(
+      all
+        .filter(({ action }) => action !== without)
+        .map(({ section, name, fields }) => [
+          `${section} ${name}`,
+          Object.fromEntries(fields.map((field) => [field.field, shortValue(field[which])])),
+        ]),
+    );
+  const both = [side('before', 'add'), side('after', 'remove')] as const;
+  if (Object.keys({ ...both[0], ...both[1] }).length <= MAX_KEPT_NAMES && both.every(isShort)) return both;
+  const namesOf = (action: 'add' | 'change' | 'remove') => {
+    const names = all
+      .filter((one) => one.action === action)
+      .map(({ section, name }) => `${section} ${name}`.slice(0, MAX_KEPT_NAME));
+    const more = names.length - MAX_KEPT_NAMES;
+    return more > 0 ? [...names.slice(0, MAX_KEPT_NAMES), `… and ${more} more`] : names;
+  };
+  return [undefined, { added: namesOf('add'), changed: namesOf('change'), removed: namesOf('remove') }];
+});
+
+function shortValue(value: unknown): unknown {
+  const text = JSON.stringify(value) ?? '';
+  return text.length > MAX_KEPT_VALUE ? `${text.slice(0, MAX_KEPT_VALUE)}…` : value;
+}
+
+function isShort(value: unknown): boolean {
+  return JSON.stringify(value).length <= MAX_KEPT;
+}
 
 /** What can be asked of the configuration as a file, and done by it. */
 export const CONFIGURING_OPERATIONS = {
@@ -110,7 +151,7 @@ export const CONFIGURING_OPERATIONS = {
     access: changes({
       words: 'Applied a configuration file',
       subject: 'plan',
-      look: CONFIGURATION,
+      told: CHANGED,
       hide: ['secrets'],
       touches: [
         'relays',
@@ -129,13 +170,18 @@ export const CONFIGURING_OPERATIONS = {
       plan: z
         .string()
         .min(1)
-        .max(100)
+        .max(MAX_NAME)
         .describe('The hash of the plan: refused if anything else would change.'),
       planned: z
         .array(change())
         .nullable()
         .default(null)
         .describe('The changes of the plan: a refusal then says which differ. Null: it tells all.'),
+      basis: z
+        .record(z.string().max(MAX_NAME), z.string().max(MAX_NAME))
+        .nullable()
+        .default(null)
+        .describe('The `basis` of the plan: a refusal then says which sections changed meanwhile.'),
     }),
     takesMessage: true,
     result: applied,

@@ -126,8 +126,10 @@ export interface Audit {
   readonly words: string;
   /** The field of the request that says what it is done to, such as `definition.name`; null where the operation's name says it all. */
   readonly subject: string | null;
-  /** How that thing is seen: kept as it was before and after. Without, the request is kept. */
+  /** How that thing is seen: kept as it was before and after. Without, and without `told`, the request is kept. */
   readonly look?: Look;
+  /** What of the result is kept, as it was before and after, where no look shows it. See {@link told}. */
+  readonly told?: (result: unknown) => Told;
   /** Fields of the request that are never kept. */
   readonly hide?: readonly string[];
   /** What may look different afterwards; the activity does in every case. */
@@ -165,6 +167,15 @@ export interface Look {
   readonly request: (asked: Asked) => unknown;
   /** What of the answer is kept; undefined where the thing is not there. */
   readonly show: (answer: unknown, asked: Asked) => unknown;
+}
+
+/** What is kept of something, as it was before and after. */
+type Told = readonly [before: unknown, after: unknown];
+
+/** What is kept of a result of the type `Result`. */
+export function told<Result>(of: (result: Result) => Told): NonNullable<Audit['told']> {
+  // Sound because the result is always that of the operation whose audit this is.
+  return of as NonNullable<Audit['told']>;
 }
 
 /** A look by the operation of that name, whose result is of the type `Result`. */

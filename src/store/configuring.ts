@@ -6,24 +6,43 @@ import type { EndpointLimits, StoredEndpoint } from './webhooks.ts';
 
 /** Many changes of the configuration, which are made together or not at all (docs/configuration-as-code.md). */
 export interface Configuring {
+  /** All that changes are judged by, as it is at one time. */
+  configured(): Promise<Configured>;
   /**
-   * Makes all changes in one transaction, if everything they change is still as it was, `before`. Returns what is not,
-   * such as `relay main`: nothing was changed then. Errors are `StoreError`.
+   * Makes all changes in one transaction, if all that they were judged by is still as it was, `seen`. Returns what is
+   * not: nothing was changed then. Errors are `StoreError`.
    */
-  configure(changes: ConfigurationChanges): Promise<readonly string[]>;
+  configure(changes: ConfigurationChanges, seen: Configured): Promise<readonly Meanwhile[]>;
+}
+
+/** See {@link Configuring.configured}; each list is in a fixed order. */
+export interface Configured {
+  readonly relays: readonly StoredRelay[];
+  /** By key, values as JSON; notes are among them. */
+  readonly settings: ReadonlyMap<string, string>;
+  readonly domains: readonly StoredDomain[];
+  /** Those not revoked; when they were last used, which changes by itself, is left out. */
+  readonly keys: readonly ApiKey[];
+  /** The access key ids of keys whose clients sign, by the keys' ids. */
+  readonly signing: ReadonlyMap<string, string>;
+  readonly webhooks: readonly WebhookRow[];
+  readonly templates: readonly TemplateState[];
+  /** Names of the users who can sign in and administer. */
+  readonly administrators: readonly string[];
+}
+
+/** Something that others changed meanwhile. */
+export interface Meanwhile {
+  readonly kind: 'relay' | 'setting' | 'domain' | 'key' | 'webhook' | 'template' | 'administrator';
+  /** A webhook's is its URL. */
+  readonly name: string;
+  readonly how: 'added' | 'changed' | 'removed';
 }
 
 /** A row as it is, and as it will be; null: it is not there. One of the two is. */
 export type Swap<Before, After = Before> =
   | { readonly before: Before; readonly after: After | null }
   | { readonly before: null; readonly after: After };
-
-/** A setting with its value as JSON; null: it is not set. */
-export interface SettingSwap {
-  readonly key: string;
-  readonly before: string | null;
-  readonly after: string | null;
-}
 
 /** A key; without one afterwards, it is revoked. */
 export type KeySwap =
@@ -57,7 +76,8 @@ export interface TemplateState {
 /** All that changes, by kind. */
 export interface ConfigurationChanges {
   readonly relays: readonly Swap<StoredRelay>[];
-  readonly settings: readonly SettingSwap[];
+  /** See `Registry.putSettings`. */
+  readonly settings: ReadonlyMap<string, string | null>;
   readonly domains: readonly Swap<StoredDomain>[];
   readonly keys: readonly KeySwap[];
   readonly webhooks: readonly WebhookSwap[];

@@ -1,4 +1,4 @@
-import { formatFault } from '../../config/fault.ts';
+import { type Fault, formatFault } from '../../config/fault.ts';
 import { provenNote } from '../../config/hook-tokens.ts';
 import { type Change, canonical } from '../../domain/declared.ts';
 import { HEALTHY } from '../../domain/webhook.ts';
@@ -10,13 +10,12 @@ import type {
   PlanView,
 } from '../../operations/configuring.ts';
 import type { RequestOf } from '../../operations/table.ts';
-import type { ConfigurationChanges } from '../../store/configuring.ts';
+import type { ConfigurationChanges, Configured, Meanwhile } from '../../store/configuring.ts';
 import type { StoredTemplate } from '../../store/templates.ts';
 import type { LocalDeps } from '../deps.ts';
 import { inDomainOrder } from '../domain-book.ts';
 import { requireGoodSources } from '../in-force.ts';
 import { relayViews } from '../relay-views.ts';
-import { lastingKeys } from './keys.ts';
 import { planFile, SECTIONS } from './plan.ts';
 import { type PresentTemplate, secretFile, type World } from './section.ts';
 
@@ -36,12 +35,9 @@ const MAX_EXPORT = 16 * 1024 * 1024;
 function exportWorld({ sections = null }: RequestOf<'exportConfiguration'>, world: World): ExportedView {
   const configuration: Record<string, unknown> = {};
   const files: string[] = [];
-  const lasting = new Set(lastingKeys(world).map(({ name }) => name));
   for (const section of SECTIONS) {
-    const present = sections === null || sections.includes(section.name) ? section.present(world) : null;
-    // A key that has expired could not be made again.
-    const items = present?.filter(({ name }) => section.name !== 'keys' || lasting.has(name));
-    if (items === undefined) continue;
+    const items = sections === null || sections.includes(section.name) ? section.present(world) : null;
+    if (items === null) continue;
     configuration[section.name] = section.written(items);
     for (const { name, secrets } of items)
       files.push(...Object.keys(secrets).map((field) => secretFile(section.name, name, field)));
@@ -56,48 +52,72 @@ function exportWorld({ sections = null }: RequestOf<'exportConfiguration'>, worl
 }
 
 async function applyFile(request: RequestOf<'applyConfiguration'>, deps: LocalDeps): Promise<AppliedView> {
-  const { plan: hash, planned = null, ...file } = request;
-  const plan = await planFile(file, await readWorld(deps));
-  if (plan.view.hash !== hash) throw notPlanned(hash, planned, plan.view);
+  const { plan: hash, planned = null, basis = null, ...file } = request;
+  const world = await readWorld(deps);
+  const plan = await planFile(file, world);
+  if (plan.view.hash !== hash) throw notPlanned(hash, { planned, basis }, plan.view);
   const { changes, made } = await plan.make();
-  const moved = await deps.configuring.configure(changes);
-  if (moved.length > 0)
-    throw new OperationError('refused', `Nothing was changed: meanwhile others changed ${moved.join(', ')}.`);
-  await settle(changes, deps);
-  return { ...plan.view, made };
+  const others = await deps.configuring.configure(changes, world.seen);
+  if (others.length > 0) throw changedMeanwhile(others);
+  const faults = await settle(changes, deps);
+  return { ...plan.view, made, faults: faults.map(formatFault) };
+}
+
+/** The refusal where somebody else was faster. */
+function changedMeanwhile(others: readonly Meanwhile[]): OperationError {
+  const lines = others.map(({ kind, name, how }) => `${kind} ${name}: ${how}`);
+  return new OperationError(
+    'refused',
+    [
+      'Nothing was changed, because somebody else changed something meanwhile. Plan again.',
+      ...atMost(MAX_LINES, lines),
+    ].join('\n'),
+  );
+}
+
+/** The first of some lines, and how many there are besides. */
+function atMost(most: number, lines: readonly string[]): string[] {
+  return lines.length > most ? [...lines.slice(0, most), `… and ${lines.length - most} more`] : [...lines];
 }
 
 /** What the notes of a relay's hook begin with. */
 const PROVEN = provenNote('');
 
-/** Lets go of what was known of former relays and webhooks, and puts the rest into force. */
-async function settle(changes: ConfigurationChanges, deps: LocalDeps): Promise<void> {
-  for (const { key, after } of changes.settings)
+/**
+ * Lets go of what was known of former relays and webhooks, and puts the rest into force. Returns the faults that keep it
+ * out: of the configuration file, which became faulty meanwhile.
+ */
+async function settle(changes: ConfigurationChanges, deps: LocalDeps): Promise<readonly Fault[]> {
+  for (const [key, after] of changes.settings)
     if (after === null && key.startsWith(PROVEN)) deps.server()?.forgetHookProofs(key.slice(PROVEN.length));
   for (const { before, after } of changes.webhooks)
     if (before !== null && after !== null && !before.endpoint.enabled && after.endpoint.enabled)
       await deps.webhooks.setWebhookHealth(after.endpoint.id, HEALTHY, changes.now);
-  const faults = await deps.reload();
-  if (faults.length > 0)
-    throw new OperationError(
-      'refused',
-      `All of it is stored, but not in force, because the configuration file became faulty meanwhile:\n${faults.map(formatFault).join('\n')}`,
-    );
+  return await deps.reload();
 }
 
 /** The refusal of a plan that was made of another state, or of another file: it says what differs. */
-function notPlanned(hash: string, planned: readonly Change[] | null, now: PlanView): OperationError {
+function notPlanned(
+  hash: string,
+  {
+    planned,
+    basis,
+  }: { readonly planned: readonly Change[] | null; readonly basis: PlanView['basis'] | null },
+  now: PlanView,
+): OperationError {
   const lines =
     planned === null
       ? now.changes.map((change) => `now: ${lineOf(change)}`)
       : differingLines(planned, now.changes);
+  const moved = Object.keys({ ...basis, ...now.basis }).filter(
+    (section) => basis !== null && basis[section] !== now.basis[section],
+  );
+  const judged = moved.map((section) => `not as it was planned: the section ${section}`);
   const head = `Nothing was changed: this is not the plan ${hash}, which was made of another state, or of another file.`;
-  const shown = lines.slice(0, MAX_LINES);
-  const more = lines.length > MAX_LINES ? [`… and ${lines.length - MAX_LINES} more`] : [];
-  const rest = lines.length === 0 ? ['now: nothing would change.'] : [...shown, ...more];
+  const rest = now.changes.length === 0 ? ['now: nothing would change.'] : atMost(MAX_LINES, lines);
   return new OperationError(
     'refused',
-    [head, ...rest, `The plan is now ${now.hash}: waybill plan shows it.`].join('\n'),
+    [head, ...rest, ...judged, `The plan is now ${now.hash}: waybill plan shows it.`].join('\n'),
   );
 }
 
@@ -130,6 +150,8 @@ function lineOf({ section, name, action, fields }: Change): string {
 
 /** Reads all that can be declared. Throws `OperationError` while it cannot be changed. */
 async function readWorld(deps: LocalDeps): Promise<World> {
+  // Before the configuration in force is: whatever that knows besides keeps all of it from being stored.
+  const seen = await deps.configuring.configured();
   await requireGoodSources(deps);
   const { vault } = deps.resolution();
   if (vault === null)
@@ -137,27 +159,32 @@ async function readWorld(deps: LocalDeps): Promise<World> {
       'unavailable',
       'The key that encrypts secrets cannot be read. See: waybill config',
     );
-  const { registry, keyring, webhooks } = deps;
   return {
+    ...seen,
+    seen,
     now: deps.clock.wall(),
     deps,
     vault,
-    relays: await registry.relays(),
     relayViews: await relayViews(deps),
-    settings: await registry.settings(),
-    domains: await registry.domains(),
-    keys: (await keyring.list())
-      .filter(({ revokedAt }) => revokedAt === null)
-      .sort((a, b) => (a.name < b.name ? -1 : 1)),
-    signing: await keyring.signingIds(),
-    webhooks: (await webhooks.webhookEndpoints()).map(({ endpoint, secrets }) => ({ endpoint, secrets })),
-    templates: await readTemplates(deps),
+    relays: inOrder(seen.relays, ({ name }) => name),
+    domains: inOrder(seen.domains, ({ name }) => name),
+    keys: inOrder(seen.keys, ({ name }) => name),
+    webhooks: inOrder(seen.webhooks, ({ endpoint }) => endpoint.id),
+    templates: inOrder(await readTemplates(seen, deps), ({ newest }) => newest.alias),
   };
 }
 
-async function readTemplates({ templates }: Pick<LocalDeps, 'templates'>): Promise<PresentTemplate[]> {
+/** Rows in the order of their names' characters: each database has an order of its own. */
+function inOrder<Row>(rows: readonly Row[], nameOf: (row: Row) => string): readonly Row[] {
+  return [...rows].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+}
+
+async function readTemplates(
+  { templates: states }: Configured,
+  { templates }: Pick<LocalDeps, 'templates'>,
+): Promise<PresentTemplate[]> {
   const found: PresentTemplate[] = [];
-  for (const { id, version, publishedVersion } of await templates.templates()) {
+  for (const { id, version, publishedVersion } of states) {
     const newest = await templates.template(id, version);
     const published = await publishedOf(id, version, publishedVersion, newest, templates);
     // One that was removed meanwhile is not there.

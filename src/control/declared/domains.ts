@@ -4,6 +4,7 @@ import type { Item } from '../../domain/declared.ts';
 import {
   algorithmsOf,
   type DkimAlgorithm,
+  keyState,
   keysIn,
   MAX_DOMAIN_KEYS,
   MAX_DOMAINS,
@@ -77,12 +78,16 @@ function domainsIn({ domains, vault }: Pick<World, 'domains' | 'vault'>): readon
 }
 
 function presentDomain(domain: SendingDomain): Item {
-  return itemOf(domain.name, algorithmOf(domain), domain.returnPath?.domain ?? null);
+  const state = domain.keys
+    .map((key) => [key.selector, keyState(key)])
+    // They go by themselves.
+    .filter(([, one]) => one !== 'retired');
+  return itemOf(domain.name, algorithmOf(domain), domain.returnPath?.domain ?? null, state);
 }
 
-function itemOf(name: string, algorithm: Algorithm, returnPath: string | null): Item {
+function itemOf(name: string, algorithm: Algorithm, returnPath: string | null, state?: unknown): Item {
   const all = { algorithm, returnPath };
-  return { name, fields: inFile(all), written: inFile(withoutUsual(all, USUAL)), secrets: {} };
+  return { name, fields: inFile(all), written: inFile(withoutUsual(all, USUAL)), secrets: {}, state };
 }
 
 /** What it signs with, once keys that wait for their records do. */

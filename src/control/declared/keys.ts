@@ -3,6 +3,7 @@ import type { ApiKey } from '../../domain/key.ts';
 import { keyRefusal } from '../../domain/key.ts';
 import { formatTimestamp } from '../../lib/clock.ts';
 import { hashSecret } from '../../lib/id.ts';
+import { parseCidrs } from '../../lib/network.ts';
 import { OperationError } from '../../operations/call.ts';
 import { KEY_OPERATIONS } from '../../operations/keys.ts';
 import { ASKING } from '../door.ts';
@@ -50,27 +51,47 @@ export const KEYS: Section = {
     const { world } = making;
     const before = world.keys.find(({ name }) => name === (wanted ?? present)?.name) ?? null;
     if (wanted === null) {
-      refuseOwn(before);
       if (before !== null) making.keys.push({ before, after: null });
     } else if (before === null) addKey(wanted, making);
-    else making.keys.push({ before, after: changedKey(before, changesOf(wanted), world.deps) });
+    else making.keys.push({ before, after: changedKey(before, changesOf(wanted), world.deps, 'taken') });
   },
 };
 
-/** Who asks with a key could not take back that it is revoked. */
-function refuseOwn(key: ApiKey | null): void {
+/**
+ * Why keys may not change so: whoever asks with a key could not take back that it may administer no more, and neither
+ * could anybody once there is no administrator. Null: they may.
+ */
+export function lockedOut({ world, keys: swaps }: Pick<Making, 'world' | 'keys'>): string | null {
+  const { keys, now, administrators } = world;
+  const after = new Map(keys.map((key): [string, ApiKey | null] => [key.id, key]));
+  for (const swap of swaps)
+    if (swap.before === null) after.set(swap.after.key.id, swap.after.key);
+    else after.set(swap.before.id, swap.after);
   const actor = ASKING.getStore();
-  if (actor?.kind === 'key' && actor.name === key?.name)
-    throw new OperationError('refused', 'This is asked with that key: declare it, or ask with another one.');
+  const own = actor?.kind === 'key' ? keys.find(({ name }) => name === actor.name) : undefined;
+  if (own !== undefined) {
+    const lost = lossOf(after.get(own.id) ?? null, actor?.sourceAddress ?? null, now);
+    if (lost !== null)
+      return `${own.name} is the key that asks for this, and it ${lost}: ask with another key, or declare it as it is`;
+  }
+  const administer = (all: Iterable<ApiKey | null>) =>
+    [...all].filter((key) => key?.mode === 'live' && lossOf(key, null, now) === null).length;
+  if (administrators.length > 0 || administer(keys) === 0 || administer(after.values()) > 0) return null;
+  return 'nobody could administer this server over the network any more: declare a key with the scope admin, or set up the dashboard first (waybill admin setup-link)';
 }
 
-/** The keys that there will be, without those that expired: an export has no use for them. */
-export function lastingKeys({ keys, now }: Pick<World, 'keys' | 'now'>): readonly ApiKey[] {
-  return keys.filter((key) => keyRefusal(key, now) === null);
+/** Why a key would not let its holder administer from an address; null: it would. */
+function lossOf(key: ApiKey | null, address: string | null, now: number): string | null {
+  if (key === null) return 'would be revoked';
+  if (!key.scopes.includes('admin')) return 'would lose the scope admin';
+  if (keyRefusal(key, now) !== null) return 'would have expired';
+  const ranges = parseCidrs(key.cidrs);
+  const isOutside = ranges.ok && key.cidrs.length > 0 && address !== null && !ranges.cidrs.contains(address);
+  return isOutside ? `could not be used from ${address} any more` : null;
 }
 
-function itemOf(name: string, all: Fields): Item {
-  return { name, fields: inFile(all), written: inFile(withoutUsual(all, ALL_USUAL)), secrets: {} };
+function itemOf(name: string, all: Fields, state?: unknown): Item {
+  return { name, fields: inFile(all), written: inFile(withoutUsual(all, ALL_USUAL)), secrets: {}, state };
 }
 
 function presentKey(key: ApiKey, { signing }: World): Item {
@@ -81,16 +102,16 @@ function presentKey(key: ApiKey, { signing }: World): Item {
     ses: signing.has(key.id),
   };
   const all = Object.entries(view).filter(([field]) => field === 'scopes' || Object.hasOwn(ALL_USUAL, field));
-  return itemOf(key.name, Object.fromEntries(all));
+  return itemOf(key.name, Object.fromEntries(all), [key.id, key.prefix]);
 }
 
 /** A key as it is declared, its values as the key that it becomes has them. */
 function declaredKey(read: NewKey, reading: Reading): Item {
-  const { deps, keys, signing } = reading.world;
+  const { deps, keys, signing, now } = reading.world;
   const before = keys.find(({ name }) => name === read.name);
   const { name, ...all } = read;
   if (before === undefined) {
-    const { expiresAt, cidrs, senderDomains } = newKey({ ...read, ses: false }, deps).key;
+    const { expiresAt, cidrs, senderDomains } = newKey({ ...read, ses: false }, deps, 'taken').key;
     return itemOf(name, { ...all, ...timesOf(expiresAt), cidrs, senderDomains });
   }
   if (read.test !== (before.mode === 'test'))
@@ -100,7 +121,13 @@ function declaredKey(read: NewKey, reading: Reading): Item {
       'refused',
       `${name}: a key signs from the start or never does (ses); declare another one`,
     );
-  const { expiresAt, cidrs, senderDomains } = changedKey(before, changesOf(itemOf(name, all)), deps);
+  const changed = changedKey(before, changesOf(itemOf(name, all)), deps, 'taken');
+  if (keyRefusal(changed, now) !== null && keyRefusal(before, now) === null)
+    throw new OperationError(
+      'refused',
+      `${name}: expires_at is past, which would end a key that works; to end it, leave it out and use --prune`,
+    );
+  const { expiresAt, cidrs, senderDomains } = changed;
   return itemOf(name, { ...all, ...timesOf(expiresAt), cidrs, senderDomains });
 }
 
@@ -129,10 +156,12 @@ function changesOf(item: Item): Omit<NewKey, 'name' | 'test' | 'ses'> {
 }
 
 function addKey(wanted: Item, { world, keys, made }: Making): void {
-  const { key, secret, signing } = newKey(requestOf(wanted), world.deps);
+  const { key, secret, signing } = newKey(requestOf(wanted), world.deps, 'taken');
   keys.push({
     before: null,
     after: { key, secretHash: hashSecret(secret), signing: signing?.stored ?? null },
   });
-  made.push({ section: 'keys', name: key.name, secret, signing: signing?.access ?? null });
+  // The secret of a key that has expired is of no use to anybody.
+  if (keyRefusal(key, world.now) === null)
+    made.push({ section: 'keys', name: key.name, secret, signing: signing?.access ?? null });
 }

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { formatFault, nearest } from '../../config/fault.ts';
 import {
   canonical,
@@ -15,10 +15,10 @@ import { createIdSource } from '../../lib/id.ts';
 import { OperationError } from '../../operations/call.ts';
 import type { MadeSecret, PlanView } from '../../operations/configuring.ts';
 import type { RequestOf } from '../../operations/table.ts';
-import type { ConfigurationChanges } from '../../store/configuring.ts';
+import type { ConfigurationChanges, Swap } from '../../store/configuring.ts';
 import { TEMPLATE_BOUNDS } from '../templates.ts';
 import { DOMAINS } from './domains.ts';
-import { KEYS } from './keys.ts';
+import { KEYS, lockedOut } from './keys.ts';
 import { RELAYS } from './relays.ts';
 import type { Making, Section, World } from './section.ts';
 import { DELIVERY, ROUTES, SUPPRESSIONS } from './settings.ts';
@@ -46,6 +46,18 @@ export interface Plan {
   make(): Promise<{ readonly changes: ConfigurationChanges; readonly made: readonly MadeSecret[] }>;
 }
 
+/** By what else the differences of a section are judged: what names its items, and what they name. */
+const JUDGED_BY: Readonly<Record<SectionName, readonly SectionName[]>> = {
+  relays: ['delivery', 'routes'],
+  delivery: ['relays'],
+  routes: ['relays', 'keys'],
+  suppressions: [],
+  domains: [],
+  keys: ['routes', 'webhooks'],
+  webhooks: ['keys'],
+  templates: [],
+};
+
 /** Plans what a file changes. Throws `OperationError` with all its faults. */
 export async function planFile(request: RequestOf<'planConfiguration'>, world: World): Promise<Plan> {
   const faults: string[] = [];
@@ -59,8 +71,10 @@ export async function planFile(request: RequestOf<'planConfiguration'>, world: W
   const differences = all.filter(({ wanted }) => wanted !== null || request.prune === true);
   await rehearse(differences, declared, world, fault);
   refuse(faults);
+  const basis = basisOf(differences, world);
   const view = {
-    hash: hashOf(differences, world),
+    hash: hashOf(differences, basis, world),
+    basis,
     changes: differences.map(changeOf),
     left: all
       .filter((one) => !differences.includes(one))
@@ -120,12 +134,28 @@ async function rehearse(
   for (const { before, after } of making.relays)
     if (after !== null) relays.set(after.name, after);
     else if (before !== null) relays.delete(before.name);
+  const locked = lockedOut(making);
+  if (locked !== null) fault('keys', locked);
+  for (const text of tooMany(making)) fault('', text);
   const settings = new Map(world.settings);
-  for (const { key, after } of making.settings)
+  for (const [key, after] of making.settings)
     if (after === null) settings.delete(key);
     else settings.set(key, after);
   for (const one of await world.deps.faultsWith({ relays: [...relays.values()], settings }))
     fault('', formatFault(one));
+}
+
+/** What would be more than there may be. */
+function tooMany({ world, webhooks, templates }: Making): string[] {
+  const count = (swaps: readonly Swap<unknown>[], present: number) =>
+    swaps.reduce((sum, { before, after }) => sum + Number(after !== null) - Number(before !== null), present);
+  const rows = [
+    ['webhooks', count(webhooks, world.webhooks.length), MAX_WEBHOOKS],
+    ['templates', count(templates, world.templates.length), TEMPLATE_BOUNDS.templates],
+  ] as const;
+  return rows
+    .filter(([, number, most]) => number > most)
+    .map(([what, number, most]) => `${what}: there would be ${number}, and there may be ${most}`);
 }
 
 async function makeRows(
@@ -152,7 +182,7 @@ function newMaking(
     isRehearsal,
     declared,
     relays: [],
-    settings: [],
+    settings: new Map(),
     domains: [],
     keys: [],
     webhooks: [],
@@ -171,20 +201,42 @@ function sectionNamed(name: SectionName): Section {
 const HASH_DIGITS = 32;
 
 /**
- * Of everything that is changed, as it is and as it will be. Secrets are in it under a key of this installation, so that
- * nobody can guess them by it.
+ * Of everything that is changed, as it is and as it will be, and of all that this was judged by. Secrets are in it under
+ * a key of this installation, so that nobody can guess them by it.
  */
-function hashOf(differences: readonly Difference[], { vault }: World): string {
-  const key = vault.derive('waybill configuration plan');
+function hashOf(
+  differences: readonly Difference[],
+  basis: Readonly<Record<string, string>>,
+  world: World,
+): string {
   const parts = differences.map((difference) => {
     const { section, present, wanted } = difference;
     const secrets = changedSecrets(difference).map((field) => [
-      field,
-      createHmac('sha256', key)
-        .update(canonical([present?.secrets[field], wanted?.secrets[field]]))
-        .digest('hex'),
+      present?.secrets[field],
+      wanted?.secrets[field],
     ]);
     return [section, (wanted ?? present)?.name, present?.fields ?? null, wanted?.fields ?? null, secrets];
   });
-  return createHash('sha256').update(canonical(parts)).digest('hex').slice(0, HASH_DIGITS);
+  return digestOf([parts, basis], world);
+}
+
+/** A digest of all that there is of each section that the differences are judged by, their own among them. */
+function basisOf(differences: readonly Difference[], world: World): Record<string, string> {
+  const own = new Set(differences.map(({ section }) => section));
+  const all = SECTIONS.filter(
+    ({ name }) => own.has(name) || [...own].some((other) => JUDGED_BY[other].includes(name)),
+  );
+  return Object.fromEntries(
+    all.map((section) => {
+      const items = section
+        .present(world)
+        ?.map(({ name, fields, secrets, state }) => ({ name, fields, secrets, state }));
+      return [section.name, digestOf(items ?? 'in the configuration file', world)];
+    }),
+  );
+}
+
+function digestOf(value: unknown, { vault }: World): string {
+  const key = vault.derive('waybill configuration plan');
+  return createHmac('sha256', key).update(canonical(value)).digest('hex').slice(0, HASH_DIGITS);
 }

@@ -132,7 +132,7 @@ function newRelay({ name, written, secrets }: Item, deps: LocalDeps): StoredRela
 }
 
 function changeRelay(before: StoredRelay, { name, written, secrets }: Item, making: Making): void {
-  const { deps, relayViews, settings } = making.world;
+  const { deps, relayViews } = making.world;
   const view = relayViews.find((one) => one.name === name);
   const old = deps.resolution().config.relays.find((one) => one.name === name);
   if (view === undefined || old === undefined)
@@ -144,9 +144,7 @@ function changeRelay(before: StoredRelay, { name, written, secrets }: Item, maki
   const request = { name, definition, secret: given(secrets) };
   const { changed, isAnother } = changedRelay(request, { view, old, stored: before }, deps);
   making.relays.push({ before, after: { ...changed, disabled: disabled === true } });
-  const proven = settings.get(provenNote(name));
-  if (isAnother && proven !== undefined)
-    making.settings.push({ key: provenNote(name), before: proven, after: null });
+  if (isAnother) making.settings.set(provenNote(name), null);
 }
 
 function removeRelay(before: StoredRelay, { world, declared, relays, settings }: Making): void {
@@ -164,6 +162,5 @@ function removeRelay(before: StoredRelay, { world, declared, relays, settings }:
       `Routing rules send mail through the relay ${name}: ${rules.map((rule) => rule.name).join(', ')}. Declare the section routes without it.`,
     );
   relays.push({ before, after: null });
-  const proven = world.settings.get(provenNote(name));
-  if (proven !== undefined) settings.push({ key: provenNote(name), before: proven, after: null });
+  settings.set(provenNote(name), null);
 }

@@ -55,7 +55,7 @@ const key = fc.record(
     cidrs: fc.constantFrom([], ['192.0.2.0/24', '2001:db8::/32']),
     content_days: fc.integer({ min: 0, max: 3650 }),
     record_days: fc.integer({ min: 0, max: 3650 }),
-    expires_at: fc.constant('2099-01-31T12:00:00.000Z'),
+    expires_at: fc.constantFrom('2099-01-31T12:00:00.000Z', '2020-01-31T12:00:00.000Z'),
     ses: fc.boolean(),
   },
   { requiredKeys: ['name', 'scopes'] },
@@ -124,7 +124,10 @@ let there: [Installation, Offline];
 beforeAll(async () => {
   const opened = async (): Promise<[Installation, Offline]> => {
     const one = new Installation();
-    return [one, await one.open()];
+    const offline = await one.open();
+    // Who may remove every key.
+    await offline.operations.resetPassword({ name: 'ada', password: 'correct horse battery staple' });
+    return [one, offline];
   };
   [here, there] = [await opened(), await opened()];
 });

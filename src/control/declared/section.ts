@@ -1,20 +1,13 @@
+import { createHash } from 'node:crypto';
 import { isRecord } from '../../config/kinds.ts';
 import { camelCase } from '../../config/schema.ts';
 import type { Vault } from '../../config/secrets.ts';
 import type { Difference, Fields, Item, SectionName } from '../../domain/declared.ts';
-import type { ApiKey } from '../../domain/key.ts';
 import { OperationError } from '../../operations/call.ts';
 import type { MadeSecret } from '../../operations/configuring.ts';
 import type { RelayView } from '../../operations/relays.ts';
 import { faultLines, requestFaults } from '../../operations/request-faults.ts';
-import type {
-  KeySwap,
-  SettingSwap,
-  Swap,
-  TemplateSwap,
-  WebhookRow,
-  WebhookSwap,
-} from '../../store/configuring.ts';
+import type { Configured, KeySwap, Swap, TemplateSwap, WebhookSwap } from '../../store/configuring.ts';
 import type { StoredDomain, StoredRelay } from '../../store/registry.ts';
 import type { StoredTemplate } from '../../store/templates.ts';
 import type { LocalDeps } from '../deps.ts';
@@ -35,20 +28,15 @@ export interface Section {
 }
 
 /** All that is there, as the store has it at one time. */
-export interface World {
+export interface World extends Omit<Configured, 'templates'> {
+  /** The same, as the store gave it: what is stored is stored only if nothing of it has changed. */
+  readonly seen: Configured;
   /** Wall ms. */
   readonly now: number;
+  /** Its resolution is of the same rows, or of newer ones: then nothing is stored. */
   readonly deps: LocalDeps;
   readonly vault: Vault;
-  readonly relays: readonly StoredRelay[];
   readonly relayViews: readonly RelayView[];
-  readonly settings: ReadonlyMap<string, string>;
-  readonly domains: readonly StoredDomain[];
-  /** Those not revoked. */
-  readonly keys: readonly ApiKey[];
-  /** The access key ids of keys whose clients sign, by the keys' ids. */
-  readonly signing: ReadonlyMap<string, string>;
-  readonly webhooks: readonly WebhookRow[];
   readonly templates: readonly PresentTemplate[];
 }
 
@@ -76,7 +64,8 @@ export interface Making {
   /** Only to learn whether it may be: what takes long is left out. */
   readonly isRehearsal: boolean;
   readonly relays: Swap<StoredRelay>[];
-  readonly settings: SettingSwap[];
+  /** Values as JSON; null: it goes. */
+  readonly settings: Map<string, string | null>;
   readonly domains: Swap<StoredDomain>[];
   readonly keys: KeySwap[];
   readonly webhooks: WebhookSwap[];
@@ -180,7 +169,18 @@ export function withoutUsual(fields: Fields, usual: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([name, value]) => !same(name, value)));
 }
 
-/** Where an export expects the file of a secret. */
+/** Names that file systems take as they are, and tell apart whatever they think of capitals. */
+const FILE_NAME = /^[a-z0-9_-]{1,64}$/;
+/** Characters of other names that are left legible, and digits that tell them apart. */
+const LEGIBLE = 64;
+const TELLING = 12;
+
+/** Where an export expects the file of a secret: of two names, never the same one. */
 export function secretFile(section: SectionName, name: string, field: string): string {
-  return `secrets/${section}/${name.replace(/[^A-Za-z0-9_-]+/g, '-')}.${field}`;
+  const legible = name
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]+/g, '-')
+    .slice(0, LEGIBLE);
+  const digits = createHash('sha256').update(name).digest('hex').slice(0, TELLING);
+  return `secrets/${section}/${FILE_NAME.test(name) ? name : `${legible}-${digits}`}.${field}`;
 }

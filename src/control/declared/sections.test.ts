@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Installation } from '../../../test/support/installation.ts';
 import type { Operations } from '../../operations/table.ts';
-import type { Actor } from '../door.ts';
-import { operationsOf } from '../door.ts';
 import type { Offline } from '../offline.ts';
 
 let installation: Installation;
@@ -143,34 +141,6 @@ test('relays go only once nothing needs them, and rules only with --prune', asyn
   await expect(changes({ relays: relays.slice(1) }, {}, true)).rejects.toThrow('delivery.default_relay');
   await apply({ ...less, routes: [] }, {}, true);
   expect((await operations.relays({})).map(({ name }) => name)).toEqual(['inbox', 'a']);
-});
-
-test('what is applied is written down by sections, without a secret', async () => {
-  await apply(
-    { keys: [{ name: 'shop', scopes: ['admin'] }], webhooks: [{ url: URL, secret_file: 's' }] },
-    { s: SECRET },
-  );
-  const { entries } = await operations.activity({
-    actor: null,
-    action: null,
-    subject: null,
-    limit: 1,
-    before: null,
-  });
-  expect(entries).toMatchObject([{ action: 'applyConfiguration', before: { keys: [], webhooks: [] } }]);
-  expect(JSON.stringify(entries)).toContain('"shop"');
-  expect(JSON.stringify(entries)).not.toContain('whsec_');
-});
-
-test('a key cannot prune itself', async () => {
-  await apply({ keys: [{ name: 'root', scopes: ['admin'] }] });
-  const actor: Actor = { kind: 'key', name: 'root', role: 'admin', sourceAddress: null, sessionId: null };
-  const asked = operationsOf(offline.door, actor).planConfiguration({
-    configuration: { keys: [] },
-    prune: true,
-  });
-  await expect(asked).rejects.toThrow('keys root: This is asked with that key');
-  expect(await changes({ keys: [] }, {}, true)).toMatchObject([{ action: 'remove', name: 'root' }]);
 });
 
 test('an export is bounded', async () => {

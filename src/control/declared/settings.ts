@@ -33,10 +33,9 @@ function settingsSection(name: 'delivery' | 'suppressions', keys: readonly Setti
       return section;
     },
     read: (raw, reading) => readSettings(raw, name, keys, reading),
-    carryOut: ({ present, wanted }, { settings, world }) => {
+    carryOut: ({ present, wanted }, { settings }) => {
       const key = `${name}.${(wanted ?? present)?.name ?? ''}`;
-      const after = wanted === null ? null : JSON.stringify(wanted.fields['value']);
-      settings.push({ key, before: world.settings.get(key) ?? null, after });
+      settings.set(key, wanted === null ? null : JSON.stringify(wanted.fields['value']));
     },
   };
 }
@@ -114,13 +113,7 @@ export const ROUTES: Section = {
   written: (items) => rulesIn(items),
   read: (raw, reading) => readRules(raw, reading),
   carryOut: (_, making) => {
-    if (making.settings.some(({ key }) => key === STORED_ROUTES)) return;
-    const after = JSON.stringify(rulesIn(making.declared.get('routes') ?? []));
-    making.settings.push({
-      key: STORED_ROUTES,
-      before: making.world.settings.get(STORED_ROUTES) ?? null,
-      after,
-    });
+    making.settings.set(STORED_ROUTES, JSON.stringify(rulesIn(making.declared.get('routes') ?? [])));
   },
 };
 

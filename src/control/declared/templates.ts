@@ -69,13 +69,13 @@ function stateOf({ newest: { id, alias, version, publishedVersion } }: PresentTe
 
 function presentTemplate({ newest, published }: PresentTemplate): Item {
   const { subject, html, text, sample } = published ?? newest;
-  const { alias, name } = newest;
-  return itemOf(alias, { name, subject, html, text, sample, published: published !== null });
+  const { alias, name, version } = newest;
+  return itemOf(alias, { name, subject, html, text, sample, published: published !== null }, version);
 }
 
-function itemOf(alias: string, all: Fields): Item {
+function itemOf(alias: string, all: Fields, state?: unknown): Item {
   const written = inFile(withoutUsual(all, { ...USUAL, name: alias }));
-  return { name: alias, fields: inFile(all), written, secrets: {} };
+  return { name: alias, fields: inFile(all), written, secrets: {}, state };
 }
 
 function declaredTemplate({ alias, ...all }: z.output<typeof SHAPE>): Item {

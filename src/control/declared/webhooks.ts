@@ -13,7 +13,6 @@ import { OperationError } from '../../operations/call.ts';
 import { NEW_WEBHOOK } from '../../operations/webhooks.ts';
 import type { WebhookRow } from '../../store/configuring.ts';
 import { headersIn, typesIn, urlIn } from '../webhook-view.ts';
-import { lastingKeys } from './keys.ts';
 import {
   inFile,
   inShape,
@@ -68,10 +67,10 @@ export const WEBHOOKS: Section = {
   },
 };
 
-/** Endpoints that are not of the file, and whose keys are there. */
+/** Endpoints that are not of the file, and whose keys are not revoked. */
 function rowsByName(world: World): { readonly name: string; readonly row: WebhookRow }[] {
   const seen = new Map<string, number>();
-  const live = new Set(lastingKeys(world).map(({ id }) => id));
+  const live = new Set(world.keys.map(({ id }) => id));
   return world.webhooks.flatMap((row) => {
     const { inFile: isOfFile, keyId, keys } = row.endpoint;
     const isTold =
@@ -96,12 +95,17 @@ function nameOf(keyId: string | null, { keys }: World): string | null {
   return keyId === null ? null : (keys.find(({ id }) => id === keyId)?.name ?? null);
 }
 
+/** Names of the keys that an endpoint is told of, without those that are revoked. */
+function namesOf({ keys }: Pick<WebhookEndpoint, 'keys'>, world: World): string[] {
+  return keys.flatMap((key) => nameOf(key, world) ?? []);
+}
+
 function presentWebhook(name: string, { endpoint, secrets: sealed }: WebhookRow, world: World): Item {
   const { id, url, types, tags, description, includesSubject, enabled, headers } = endpoint;
   const fields = {
     url,
     types,
-    keys: endpoint.keys.flatMap((key) => nameOf(key, world) ?? []),
+    keys: namesOf(endpoint, world),
     tags,
     description,
     include: includesSubject ? ['subject'] : [],
@@ -113,7 +117,7 @@ function presentWebhook(name: string, { endpoint, secrets: sealed }: WebhookRow,
     ...(secret !== undefined && { secret }),
     ...(Object.keys(headers).length > 0 && { headers: canonical(headers) }),
   };
-  return { name, ...bothForms(fields), secrets };
+  return { name, ...bothForms(fields), secrets, state: id };
 }
 
 function bothForms(all: Fields): Pick<Item, 'fields' | 'written'> {
@@ -162,7 +166,7 @@ function declaredWebhook(raw: Fields, place: string, reading: Reading): Omit<Ite
 /** Names of the keys that there are afterwards. */
 function keyNames({ world, declared, prune }: Reading): string[] {
   const wanted = (declared.get('keys') ?? []).map(({ name }) => name);
-  return prune && declared.has('keys') ? wanted : [...wanted, ...lastingKeys(world).map(({ name }) => name)];
+  return prune && declared.has('keys') ? wanted : [...wanted, ...world.keys.map(({ name }) => name)];
 }
 
 function readHeaders(text: string): Readonly<Record<string, string>> {
@@ -204,7 +208,7 @@ function newWebhook(item: Item, making: Making): WebhookRow {
   const { secret } = item.secrets;
   const own = secret ?? newWebhookSecret(world.deps.random);
   if (secret === undefined) made.push({ section: 'webhooks', name: item.name, secret: own, signing: null });
-  const endpoint = endpointOf(item, { id, createdAt: world.now, headers: {} }, making);
+  const endpoint = endpointOf(item, { id, createdAt: world.now, headers: {}, keys: [] }, making);
   return { endpoint, secrets: sealedSecrets(own, id, world.vault) };
 }
 
@@ -221,7 +225,7 @@ function changedWebhook({ endpoint, secrets }: WebhookRow, item: Item, making: M
 
 function endpointOf(
   { fields, secrets }: Item,
-  former: Pick<WebhookEndpoint, 'id' | 'createdAt' | 'headers'>,
+  former: Pick<WebhookEndpoint, 'id' | 'createdAt' | 'headers' | 'keys'>,
   { world, keys: swaps }: Making,
 ): WebhookEndpoint {
   const { key, keys, include, ...told } = SHAPE.parse(fields);
@@ -233,7 +237,8 @@ function endpointOf(
     inFile: null,
     url: told.url,
     types: told.types,
-    keys: keys.map(idOf),
+    // Mail that a revoked key left behind is told of as long as nobody says otherwise.
+    keys: canonical(keys) === canonical(namesOf(former, world)) ? former.keys : keys.map(idOf),
     tags: told.tags,
     description: told.description,
     includesSubject: include.length > 0,

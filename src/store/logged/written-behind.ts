@@ -225,9 +225,10 @@ export function registryBehind(written: Written, registry: Registry): Registry {
 /** The same, for changes that may remove relays among others. */
 export function configuringBehind(written: Written, configuring: Configuring): Configuring {
   return {
-    configure: async (changes) => {
+    ...configuring,
+    configure: async (...args) => {
       await written();
-      return await configuring.configure(changes);
+      return await configuring.configure(...args);
     },
   };
 }

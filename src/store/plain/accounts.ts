@@ -286,9 +286,15 @@ function setPassword(name: string, hash: string): Work<void> {
 
 /** Whether a user is the only one who can sign in and manage users. */
 function* isLastAdmin(name: string): Work<boolean> {
-  const admins = yield* rows<{ name: string }>`SELECT name FROM users
-    WHERE role = 'admin' AND NOT disabled AND password IS NOT NULL LIMIT 2`;
-  return admins.length === 1 && admins[0]?.name === name;
+  const [first, ...others] = yield* administrators();
+  return others.length === 0 && first === name;
+}
+
+/** Names of the users who can sign in and administer, in order. */
+export function* administrators(): Work<string[]> {
+  const found = yield* rows<{ name: string }>`SELECT name FROM users
+    WHERE role = 'admin' AND NOT disabled AND password IS NOT NULL ORDER BY name`;
+  return found.map(({ name }) => name);
 }
 
 function* claimFirst(name: string, passwordHash: string, now: number): Work<boolean> {

@@ -1,18 +1,19 @@
-import type { ApiKey } from '../../domain/key.ts';
 import { HEALTHY } from '../../domain/webhook.ts';
 import type {
   ConfigurationChanges,
+  Configured,
   Configuring,
   KeySwap,
+  Meanwhile,
   Swap,
-  TemplateState,
   TemplateSwap,
-  WebhookRow,
   WebhookSwap,
 } from '../configuring.ts';
+import { NOTE_PREFIX } from '../registry.ts';
 import { StoreError } from '../store.ts';
 import type { TemplateBounds } from '../templates.ts';
 import type { EndpointLimits } from '../webhooks.ts';
+import { administrators } from './accounts.ts';
 import { KEYRING } from './keyring.ts';
 import { REGISTRY } from './registry.ts';
 import { sql } from './sql.ts';
@@ -22,100 +23,96 @@ import { alone, type Subject, type Work } from './work.ts';
 
 /** Many changes of the configuration in one transaction, by the verbs that make them one by one. */
 export const CONFIGURING: Subject<Configuring> = {
-  reads: {},
+  reads: { configured: 'snapshot' },
   verbs: {
-    *configure(changes) {
+    configured,
+    *configure(changes, seen) {
       // What is looked at stays as it is until the end.
-      yield* alone(sql`settings, relays, domains, keys, webhook_endpoints, templates`);
-      const others = yield* changedMeanwhile(changes);
+      yield* alone(
+        sql`settings, relays, domains, keys, signing_secrets, webhook_endpoints, templates, users`,
+      );
+      const others = differing(seen, yield* configured());
       if (others.length === 0) yield* makeAll(changes);
       return others;
     },
   },
 };
 
-/** What is not as it was when the changes were planned. */
-function* changedMeanwhile(changes: ConfigurationChanges): Work<string[]> {
-  const { webhooks, templates, bounds } = changes;
-  const settings = yield* REGISTRY.verbs.settings();
-  const keys = (yield* KEYRING.verbs.list()).filter(({ revokedAt }) => revokedAt === null).map(lasting);
-  const endpoints = yield* WEBHOOKS.verbs.webhookEndpoints();
-  const saved = (yield* TEMPLATES.verbs.templates()).map(stateOf);
-  const pairs = endpoints.map(({ endpoint, secrets }) => ({ endpoint, secrets }));
-  const tooMany = [
-    ...(pairs.length + growthBy(webhooks) > bounds.webhooks.all ? ['the number of webhooks'] : []),
-    ...(saved.length + growthBy(templates) > bounds.templates.templates ? ['the number of templates'] : []),
-  ];
-  const ofKeys = changes.keys.map(({ before, after }) =>
-    before === null ? { name: after.key.name, before } : { name: before.name, before: lasting(before) },
-  );
-  const ofTemplates = templates.map(({ before, after }) =>
-    before === null ? { name: after.alias, before } : { name: before.alias, before },
-  );
+function* configured(): Work<Configured> {
+  return {
+    relays: yield* REGISTRY.verbs.relays(),
+    settings: yield* REGISTRY.verbs.settings(),
+    domains: yield* REGISTRY.verbs.domains(),
+    keys: (yield* KEYRING.verbs.list())
+      .filter(({ revokedAt }) => revokedAt === null)
+      .map((key) => ({ ...key, lastUsedAt: null })),
+    signing: yield* KEYRING.verbs.signingIds(),
+    webhooks: (yield* WEBHOOKS.verbs.webhookEndpoints()).map(({ endpoint, secrets }) => ({
+      endpoint,
+      secrets,
+    })),
+    templates: (yield* TEMPLATES.verbs.templates()).map(({ id, alias, version, publishedVersion }) => ({
+      id,
+      alias,
+      version,
+      publishedVersion,
+    })),
+    administrators: yield* administrators(),
+  };
+}
+
+/** What is not as it was when the changes were judged. */
+function differing(seen: Configured, now: Configured): Meanwhile[] {
+  const settings = ({ settings: all }: Configured) =>
+    [...all].filter(([key]) => !key.startsWith(NOTE_PREFIX)).map(([name, value]) => ({ name, value }));
+  const keys = ({ keys: all, signing }: Configured) =>
+    all.map((key) => ({ ...key, signing: signing.get(key.id) ?? null }));
+  const users = (all: Configured) => all.administrators.map((name) => ({ name }));
   return [
-    ...others('relay', byName(changes.relays, nameOf), yield* REGISTRY.verbs.relays(), nameOf),
-    ...changes.settings
-      .filter(({ key, before }) => (settings.get(key) ?? null) !== before)
-      .map(({ key }) => `setting ${key}`),
-    ...others('domain', byName(changes.domains, nameOf), yield* REGISTRY.verbs.domains(), nameOf),
-    ...others('key', ofKeys, keys, nameOf),
-    ...others('webhook', byName(webhooks, idOf), pairs, idOf),
-    ...others('template', ofTemplates, saved, ({ alias }) => alias),
-    ...tooMany,
+    ...changed('relay', seen.relays, now.relays, nameOf),
+    ...changed('setting', settings(seen), settings(now), nameOf),
+    ...changed('domain', seen.domains, now.domains, nameOf),
+    ...changed('key', keys(seen), keys(now), ({ id }) => id, nameOf),
+    ...changed(
+      'webhook',
+      seen.webhooks,
+      now.webhooks,
+      ({ endpoint }) => endpoint.id,
+      ({ endpoint }) => endpoint.url,
+    ),
+    ...changed('template', seen.templates, now.templates, ({ alias }) => alias),
+    ...changed('administrator', users(seen), users(now), nameOf),
   ];
 }
 
-/** Rows that are not as they were before; what is new must not be there under its name. */
-function others<Row>(
-  kind: string,
-  swaps: readonly Named<Row>[],
-  rows: readonly Row[],
-  named: (row: Row) => string,
-): string[] {
-  const present = new Map(rows.map((row) => [named(row), JSON.stringify(row)]));
-  return swaps.flatMap(({ name, before }) => {
-    const expected = before === null ? undefined : JSON.stringify(before);
-    return present.get(name) === expected ? [] : [`${kind} ${name}`];
-  });
-}
-
-/** What a row is called, and how it was. */
-interface Named<Row> {
-  readonly name: string;
-  readonly before: Row | null;
-}
-
-/** Rows that keep their names. */
-function byName<Row>(swaps: readonly Swap<Row>[], named: (row: Row) => string): Named<Row>[] {
-  return swaps.flatMap(({ before, after }) => {
-    const row = before ?? after;
-    return row === null ? [] : [{ name: named(row), before }];
-  });
+/** Rows that are not as they were: known by `idOf`, told as `told`. */
+function changed<Row>(
+  kind: Meanwhile['kind'],
+  before: readonly Row[],
+  after: readonly Row[],
+  idOf: (row: Row) => string,
+  told: (row: Row) => string = idOf,
+): Meanwhile[] {
+  const now = new Map(after.map((row) => [idOf(row), row]));
+  const former = new Set(before.map(idOf));
+  return [
+    ...before.flatMap((row): Meanwhile[] => {
+      const other = now.get(idOf(row));
+      if (JSON.stringify(other) === JSON.stringify(row)) return [];
+      return [{ kind, name: told(row), how: other === undefined ? 'removed' : 'changed' }];
+    }),
+    ...after
+      .filter((row) => !former.has(idOf(row)))
+      .map((row): Meanwhile => ({ kind, name: told(row), how: 'added' })),
+  ];
 }
 
 function nameOf({ name }: { readonly name: string }): string {
   return name;
 }
 
-function idOf({ endpoint }: WebhookRow): string {
-  return endpoint.id;
-}
-
-/** When a key was last used changes by itself. */
-function lasting(key: ApiKey): ApiKey {
-  return { ...key, lastUsedAt: null };
-}
-
-function stateOf({ id, alias, version, publishedVersion }: TemplateState): TemplateState {
-  return { id, alias, version, publishedVersion };
-}
-
-function growthBy(swaps: readonly Swap<unknown>[]): number {
-  return swaps.reduce((sum, { before, after }) => sum + Number(after !== null) - Number(before !== null), 0);
-}
-
 function* makeAll({ now, bounds, ...changes }: ConfigurationChanges): Work<void> {
-  yield* REGISTRY.verbs.putSettings(new Map(changes.settings.map(({ key, after }) => [key, after])));
+  yield* REGISTRY.verbs.putSettings(changes.settings);
   for (const { before, after } of changes.relays)
     if (after !== null) yield* REGISTRY.verbs.putRelay(after);
     else if (before !== null) yield* REGISTRY.verbs.removeRelay(before.name);

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ApiKey } from '../../../src/domain/key.ts';
 import type { WebhookEndpoint } from '../../../src/domain/webhook.ts';
 import type { ConfigurationChanges } from '../../../src/store/configuring.ts';
+import { NOTE_PREFIX } from '../../../src/store/registry.ts';
 import { type OpenSubject, type Subject, T0 } from './fixtures.ts';
 
 /** What is promised of changes of the configuration that are made together. */
@@ -13,6 +14,8 @@ export function configuringContract(open: OpenSubject): void {
     });
     afterEach(() => subject.close());
 
+    const configure = async (changes: ConfigurationChanges) =>
+      await subject.configuring.configure(changes, await subject.configuring.configured());
     const state = async () => ({
       relays: await subject.registry.relays(),
       settings: [...(await subject.registry.settings())],
@@ -42,14 +45,14 @@ export function configuringContract(open: OpenSubject): void {
     };
 
     it('adds all kinds together, across a restart', async () => {
-      expect(await subject.configuring.configure(additions())).toEqual([]);
+      expect(await configure(additions())).toEqual([]);
       subject = await subject.reopen();
       expect(await state()).toEqual(ALL);
       expect((await subject.keyring.findByHash('a'.repeat(64), T0))?.name).toBe('shop');
     });
 
     it('changes and removes all kinds together', async () => {
-      await subject.configuring.configure(additions());
+      await configure(additions());
       const [key] = await subject.keyring.list();
       if (key === undefined) throw new Error('they were added');
       await subject.keyring.touch(new Map([[key.id, T0 + 5]]));
@@ -57,7 +60,7 @@ export function configuringContract(open: OpenSubject): void {
       const changed: ConfigurationChanges = {
         ...NOTHING,
         relays: [{ before: RELAY, after: { ...RELAY, disabled: true } }],
-        settings: [{ key: 'delivery.default_relay', before: '"out"', after: '"other"' }],
+        settings: new Map([['delivery.default_relay', '"other"']]),
         domains: [{ before: DOMAIN, after: { ...DOMAIN, secrets: '{"s":"x"}' } }],
         // Its last use is none of what is compared.
         keys: [{ before: key, after: { ...key, rateLimit: 5 } }],
@@ -66,7 +69,7 @@ export function configuringContract(open: OpenSubject): void {
         ],
         templates: [{ before: SAVED, after: { ...TEXTS, subject: 'Bye', isPublished: false } }],
       };
-      expect(await subject.configuring.configure(changed)).toEqual([]);
+      expect(await configure(changed)).toEqual([]);
       expect(await state()).toEqual({
         relays: [{ ...RELAY, disabled: true }],
         settings: [['delivery.default_relay', '"other"']],
@@ -79,40 +82,54 @@ export function configuringContract(open: OpenSubject): void {
       const removed: ConfigurationChanges = {
         ...NOTHING,
         relays: [{ before: { ...RELAY, disabled: true }, after: null }],
-        settings: [{ key: 'delivery.default_relay', before: '"other"', after: null }],
+        settings: new Map([['delivery.default_relay', null]]),
         domains: [{ before: { ...DOMAIN, secrets: '{"s":"x"}' }, after: null }],
         keys: [{ before: live ?? key, after: null }],
         webhooks: [{ before: { endpoint, secrets: 'resealed' }, after: null }],
         templates: [{ before: { ...SAVED, version: 2, publishedVersion: null }, after: null }],
       };
-      expect(await subject.configuring.configure(removed)).toEqual([]);
+      expect(await configure(removed)).toEqual([]);
       const nothing = { relays: [], settings: [], domains: [], webhooks: [], templates: [] };
       expect(await state()).toEqual({ ...nothing, keys: [['shop', T0, 5]] });
     });
 
-    it('changes nothing where anything is not as it was, and says what', async () => {
-      await subject.configuring.configure(additions());
-      expect(await subject.configuring.configure(additions())).toEqual([
-        'relay out',
-        'setting delivery.default_relay',
-        'domain example.com',
-        'key shop',
-        `webhook ${ENDPOINT.id}`,
-        'template welcome',
+    it('changes nothing where anything is not as it was, whether it would be changed or not, and says what', async () => {
+      await configure(additions());
+      const seen = await subject.configuring.configured();
+      await subject.registry.putRelay({ ...RELAY, name: 'new' });
+      await subject.registry.putRelay({ ...RELAY, disabled: true });
+      await subject.registry.putSetting('routes', '[]');
+      await subject.registry.removeDomain(DOMAIN.name);
+      await subject.keyring.rotate(KEY.id, 'b'.repeat(64), 'wb_live_2', T0 + 1);
+      await subject.webhooks.removeWebhookEndpoint(ENDPOINT.id);
+      await subject.templates.publishTemplate('welcome', null, T0);
+      await subject.accounts.claimFirst('ada', 'verifier', T0);
+      const changes = { ...NOTHING, settings: new Map([['suppressions.soft_bounces', '3']]) };
+      expect(await subject.configuring.configure(changes, seen)).toEqual([
+        { kind: 'relay', name: 'out', how: 'changed' },
+        { kind: 'relay', name: 'new', how: 'added' },
+        { kind: 'setting', name: 'routes', how: 'added' },
+        { kind: 'domain', name: 'example.com', how: 'removed' },
+        { kind: 'key', name: 'shop', how: 'changed' },
+        { kind: 'webhook', name: ENDPOINT.url, how: 'removed' },
+        { kind: 'template', name: 'welcome', how: 'changed' },
+        { kind: 'administrator', name: 'ada', how: 'added' },
       ]);
-      // One alone keeps all others from being made.
-      const others = { ...NOTHING, domains: [{ before: DOMAIN, after: null }] };
-      const changes = { ...others, relays: [{ before: { ...RELAY, definition: '{"a":1}' }, after: null }] };
-      expect(await subject.configuring.configure(changes)).toEqual(['relay out']);
-      expect(await state()).toEqual(ALL);
+      expect((await state()).settings.map(([key]) => key)).toEqual(['delivery.default_relay', 'routes']);
     });
 
-    it('adds no more than there may be', async () => {
+    it('takes no notice of what changes by itself: the last use of a key, and notes', async () => {
+      await configure(additions());
+      const seen = await subject.configuring.configured();
+      await subject.keyring.touch(new Map([[KEY.id, T0 + 5]]));
+      await subject.registry.putSetting(`${NOTE_PREFIX}hook_proven.out`, '1');
+      const changes = { ...NOTHING, settings: new Map([['suppressions.soft_bounces', '3']]) };
+      expect(await subject.configuring.configure(changes, seen)).toEqual([]);
+    });
+
+    it('adds no more than there may be, and then nothing of all', async () => {
       const bounds = { webhooks: { ofKey: 0, all: 0 }, templates: { templates: 0, versions: 1 } };
-      expect(await subject.configuring.configure({ ...additions(), bounds })).toEqual([
-        'the number of webhooks',
-        'the number of templates',
-      ]);
+      await expect(configure({ ...additions(), bounds })).rejects.toMatchObject({ code: 'store_busy' });
       expect((await state()).relays).toEqual([]);
     });
   });
@@ -167,7 +184,7 @@ const SAVED = { id: 'tpl_1', alias: 'welcome', version: 1, publishedVersion: 1 }
 const BOUNDS = { webhooks: { ofKey: 9, all: 9 }, templates: { templates: 9, versions: 9 } };
 const NOTHING: ConfigurationChanges = {
   relays: [],
-  settings: [],
+  settings: new Map(),
   domains: [],
   keys: [],
   webhooks: [],
@@ -180,7 +197,7 @@ function additions(): ConfigurationChanges {
   return {
     ...NOTHING,
     relays: [{ before: null, after: RELAY }],
-    settings: [{ key: 'delivery.default_relay', before: null, after: '"out"' }],
+    settings: new Map([['delivery.default_relay', '"out"']]),
     domains: [{ before: null, after: DOMAIN }],
     keys: [{ before: null, after: { key: KEY, secretHash: 'a'.repeat(64), signing: null } }],
     webhooks: [{ before: null, after: { endpoint: ENDPOINT, secrets: 'sealed' } }],
