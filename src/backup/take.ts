@@ -6,6 +6,7 @@ import { formatTimestamp } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import { decodeHeader, decodeOwner, HEADER_BYTES } from '../spool/record.ts';
 import { segmentPath } from '../spool/segments/files.ts';
+import { KEY_RECORD_BYTES, wrappedIn } from '../spool/segments/keys.ts';
 import { type CopiedFacts, copyDatabase, openCopy } from '../store/sqlite/copy.ts';
 import { ArchiveWriter, type PlacedEntry, readArchive } from './archive.ts';
 import { DATABASE, MANIFEST, manifestText, SECRETS, segmentEntry } from './contents.ts';
@@ -221,6 +222,7 @@ async function checkReferences(
   steps: Steps,
 ): Promise<References> {
   const byName = new Map(entries.map((entry) => [entry.name, entry]));
+  const keys = new KeyRecords(archive);
   let checked = 0;
   let damaged = 0;
   let after = -1;
@@ -228,7 +230,7 @@ async function checkReferences(
     const page = facts.contents(after, PAGE);
     for (const { messageId, content } of page) {
       const entry = byName.get(segmentEntry(segmentPath('', content.segment)));
-      if (entry === undefined || !(await isWhole(archive, entry, messageId, content))) damaged++;
+      if (entry === undefined || !(await isWhole(archive, entry, messageId, content, keys))) damaged++;
       checked++;
       await steps.done(content.length);
     }
@@ -243,18 +245,38 @@ async function isWhole(
   entry: PlacedEntry,
   messageId: string,
   { offset, length }: ContentRef,
+  keys: KeyRecords,
 ): Promise<boolean> {
   const start = entry.offset + offset;
   const bytes = await readAt(archive, start, HEADER_BYTES);
   const header = decodeHeader(bytes);
   if (header === null || header.plainBytes !== length) return false;
   if (decodeOwner(bytes)?.messageId !== messageId) return false;
+  if (header.sealed && !(await keys.isWholeIn(entry))) return false;
   const { bodyBytes } = header;
   if (offset + HEADER_BYTES + bodyBytes > entry.size) return false;
   let sum = header.seed;
   for (let at = 0; at < bodyBytes; at += PIECE_BYTES)
     sum = crc32(await readAt(archive, start + HEADER_BYTES + at, Math.min(PIECE_BYTES, bodyBytes - at)), sum);
   return sum === header.checksum;
+}
+
+/** The records of wrapped keys that encrypted segments begin with; without its own, nobody can read a segment. */
+class KeyRecords {
+  readonly #archive: FileHandle;
+  readonly #known = new Map<string, boolean>();
+
+  constructor(archive: FileHandle) {
+    this.#archive = archive;
+  }
+
+  async isWholeIn({ name, offset }: PlacedEntry): Promise<boolean> {
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    const isWhole = wrappedIn(await readAt(this.#archive, offset, KEY_RECORD_BYTES)) !== null;
+    this.#known.set(name, isWhole);
+    return isWhole;
+  }
 }
 
 /** The archive's bytes from there, up to `length`. */

@@ -67,6 +67,23 @@ test('a backup of encrypted mail is verified without the key, shows none of it, 
   expect(await contentIn(keyless, id)).toContain(SECRET);
 });
 
+test('a backup of a segment whose key is damaged says how many messages nobody can read', async () => {
+  const dataDir = join(folder, 'data');
+  mkdirSync(dataDir);
+  await submitIn(dataDir);
+  const { database, spool } = layoutOf(dataDir);
+  const [segment = ''] = readdirSync(spool);
+  const bytes = readFileSync(join(spool, segment));
+  const task = { database, spool, version: '1.0.0', createdAt: Date.UTC(2026, 10, 28), secrets: null };
+  const damagedIn = async (name: string) =>
+    (await takeBackup({ ...task, file: join(folder, name) }, PACE, systemRandom)).damaged;
+  expect(await damagedIn('whole.tar')).toBe(0);
+  for (const at of [0, 40, 103]) {
+    writeFileSync(join(spool, segment), bytes.with(at, (bytes[at] ?? 0) ^ 1));
+    expect(await damagedIn(`damaged-${at}.tar`), `byte ${at}`).toBe(1);
+  }
+});
+
 test('with a key that cannot be read nothing is opened that is to be encrypted', async () => {
   writeFileSync(join(folder, 'secret.key'), 'no key\n');
   const options = { dataDir: folder, random: systemRandom };

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ContentRef } from '../domain/message.ts';
 import type { Random } from '../lib/random.ts';
 import {
   bodyBytesOf,
@@ -15,8 +16,8 @@ import {
 
 /**
  * Contents encrypted at rest (decision 0016). Each segment has a random key of its own, which is stored wrapped by the
- * key of the installation. AES-256-GCM encrypts a body in frames of `FRAME_BYTES`; each is bound to the segment and to
- * the record's header, so that none can be moved, cut or exchanged.
+ * key of the installation. AES-256-GCM encrypts a body in frames of `FRAME_BYTES`; each is bound to the record's
+ * place and header, so that none can be moved, cut or exchanged.
  *
  * A nonce is the number of the record under its key (8 bytes) and the number of the frame (4 bytes). A key is used by
  * the one process that made it, and that process never uses a number twice, even for a record that it takes back. So no
@@ -32,6 +33,9 @@ export const WRAPPED_BYTES = KEY_ID_BYTES + NONCE_BYTES + KEY_BYTES + TAG_BYTES;
 const PURPOSE = 'waybill segment key 1';
 /** Bytes encrypted in one turn of the event loop. */
 const TURN_BYTES = 1024 * 1024;
+
+/** Where a record lies. */
+export type RecordPlace = Pick<ContentRef, 'segment' | 'offset'>;
 
 /** The keys of encrypted contents. */
 export interface ContentKeys {
@@ -59,7 +63,7 @@ export function contentKeys(
   encrypting: boolean,
   random: Random,
 ): ContentKeys {
-  const wrapping = createSecretKey(derive('waybill contents'));
+  const wrapping = secretKey(derive('waybill contents'));
   const name = Buffer.from(keyId, 'hex');
   return {
     keyId,
@@ -69,16 +73,23 @@ export function contentKeys(
       const nonce = random.fill(new Uint8Array(NONCE_BYTES));
       const cipher = createCipheriv(CIPHER, wrapping, nonce).setAAD(Buffer.from(PURPOSE));
       const wrapped = Buffer.concat([name, nonce, cipher.update(key), cipher.final(), cipher.getAuthTag()]);
-      return new SegmentKey(createSecretKey(key), wrapped);
+      return new SegmentKey(secretKey(key), wrapped);
     },
     unwrap: (wrapped) => {
       if (wrapped.byteLength !== WRAPPED_BYTES || wrappedUnder(wrapped) !== keyId) return null;
       const sealed = wrapped.subarray(KEY_ID_BYTES + NONCE_BYTES);
       const nonce = wrapped.subarray(KEY_ID_BYTES, KEY_ID_BYTES + NONCE_BYTES);
       const key = decrypt(wrapping, nonce, Buffer.from(PURPOSE), sealed);
-      return key === null ? null : new SegmentKey(createSecretKey(key), wrapped);
+      return key === null ? null : new SegmentKey(secretKey(key), wrapped);
     },
   };
+}
+
+/** A key whose bytes are then nowhere else. */
+function secretKey(bytes: Uint8Array): KeyObject {
+  const key = createSecretKey(bytes);
+  bytes.fill(0);
+  return key;
 }
 
 /** The id of the key under which a segment's key was wrapped. */
@@ -99,42 +110,61 @@ export class SegmentKey {
     this.wrapped = wrapped;
   }
 
-  /** Encrypts a record's body. Waits a turn of the event loop after each MiB. */
-  async seal(segment: number, record: EncodedRecord): Promise<EncodedRecord> {
-    const header = sealedHeader(record.header, record.bodyBytes);
-    const counter = Buffer.alloc(FRAMES_AT);
-    counter.writeBigUInt64BE(BigInt(this.#next));
-    this.#next++;
-    const bound = boundTo(segment, header);
-    const sealed: Uint8Array[] = [counter];
-    let frame = 0;
-    for (const parts of framesIn(record.chunks)) {
-      if (frame > 0 && (frame * FRAME_BYTES) % TURN_BYTES === 0) await nextTurn();
-      const cipher = createCipheriv(CIPHER, this.#key, nonceOf(counter, frame)).setAAD(bound);
-      for (const part of parts) sealed.push(cipher.update(part));
-      cipher.final();
-      sealed.push(cipher.getAuthTag());
-      frame++;
+  /**
+   * Encrypts the bodies of records for their places, which are as many. Waits a turn of the event loop after each MiB.
+   */
+  async seal(records: readonly EncodedRecord[], places: readonly RecordPlace[]): Promise<EncodedRecord[]> {
+    const all: EncodedRecord[] = [];
+    let sinceTurn = 0;
+    for (const [nth, record] of records.entries()) {
+      const place = places[nth];
+      if (place === undefined) throw new RangeError('a record has no place');
+      const header = sealedHeader(record.header, record.bodyBytes);
+      const bound = boundTo(place, header);
+      const counter = Buffer.alloc(FRAMES_AT);
+      counter.writeBigUInt64BE(BigInt(this.#next));
+      this.#next++;
+      const sealed: Uint8Array[] = [counter];
+      let frame = 0;
+      for (const parts of framesIn(record.chunks)) {
+        if (sinceTurn >= TURN_BYTES) {
+          await nextTurn();
+          sinceTurn = 0;
+        }
+        const cipher = createCipheriv(CIPHER, this.#key, nonceOf(counter, frame)).setAAD(bound);
+        for (const part of parts) {
+          sealed.push(cipher.update(part));
+          sinceTurn += part.byteLength;
+        }
+        cipher.final();
+        sealed.push(cipher.getAuthTag());
+        frame++;
+      }
+      all.push({
+        header: withSum(header, sealed),
+        chunks: sealed,
+        bodyBytes: sealedBytes(record.bodyBytes),
+      });
     }
-    return { header: withSum(header, sealed), chunks: sealed, bodyBytes: sealedBytes(record.bodyBytes) };
+    return all;
   }
 
   /** Decrypts a whole body; null if it is not what was encrypted. */
-  open(segment: number, header: Uint8Array, body: Uint8Array): Buffer | null {
+  open(place: RecordPlace, header: Uint8Array, body: Uint8Array): Buffer | null {
     if (body.byteLength !== bodyBytesOf(header)) return null;
-    const opened = this.openFrames(segment, header, body.subarray(0, FRAMES_AT), body.subarray(FRAMES_AT), 0);
+    const opened = this.openFrames(place, header, body.subarray(0, FRAMES_AT), body.subarray(FRAMES_AT), 0);
     return opened === null ? null : joined(opened);
   }
 
   /** Decrypts consecutive frames, from that number on; null if they are not what was encrypted. */
   openFrames(
-    segment: number,
+    place: RecordPlace,
     header: Uint8Array,
     counter: Uint8Array,
     frames: Uint8Array,
     first: number,
   ): Buffer[] | null {
-    const bound = boundTo(segment, header);
+    const bound = boundTo(place, header);
     const opened: Buffer[] = [];
     for (let at = 0, frame = first; at === 0 || at < frames.byteLength; at += SEALED_FRAME_BYTES, frame++) {
       const sealed = frames.subarray(at, at + SEALED_FRAME_BYTES);
@@ -152,7 +182,7 @@ const FRAMES_AT_ONCE = 4;
 /** What reading a part of an encrypted body takes. */
 export interface SealedBody {
   readonly key: SegmentKey;
-  readonly segment: number;
+  readonly place: RecordPlace;
   readonly header: Uint8Array;
   readonly plainBytes: number;
   /** Reads bytes of the body as stored. */
@@ -163,8 +193,11 @@ export interface SealedBody {
 
 /** Reads a part of an encrypted body, piece by piece, each checked before it is given. Throws `damaged`. */
 export async function* openPart(body: SealedBody, start: number, length: number): AsyncIterable<Uint8Array> {
-  const { key, segment, header, plainBytes, read, damaged } = body;
+  const { key, place, header, plainBytes, read, damaged } = body;
   const end = start + length;
+  if (end > plainBytes) throw damaged();
+  // The frames that a part without bytes begins in may not exist.
+  if (length === 0 && start > 0) return;
   const counter = await read(0, FRAMES_AT);
   const bodyEnd = sealedBytes(plainBytes);
   let frame = Math.floor(start / FRAME_BYTES);
@@ -172,7 +205,7 @@ export async function* openPart(body: SealedBody, start: number, length: number)
     const at = FRAMES_AT + frame * SEALED_FRAME_BYTES;
     const frames = Math.min(FRAMES_AT_ONCE, Math.max(1, Math.ceil(end / FRAME_BYTES) - frame));
     const sealed = await read(at, Math.min(frames * SEALED_FRAME_BYTES, bodyEnd - at));
-    const opened = key.openFrames(segment, header, counter, sealed, frame);
+    const opened = key.openFrames(place, header, counter, sealed, frame);
     if (opened === null) throw damaged();
     const from = frame * FRAME_BYTES;
     yield joined(opened).subarray(Math.max(0, start - from), end - from);
@@ -185,11 +218,13 @@ function joined(parts: readonly Buffer[]): Buffer {
   return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
 }
 
-/** The segment and all that a header says, which a frame is encrypted for. */
-function boundTo(segment: number, header: Uint8Array): Uint8Array {
-  const bound = Buffer.alloc(boundPart(header).byteLength + 8);
-  bound.set(boundPart(header));
-  bound.writeBigUInt64BE(BigInt(segment), bound.byteLength - 8);
+/** The place, and all that a header says, which a frame is encrypted for. */
+function boundTo({ segment, offset }: RecordPlace, header: Uint8Array): Uint8Array {
+  const part = boundPart(header);
+  const bound = Buffer.alloc(part.byteLength + 16);
+  bound.set(part);
+  bound.writeBigUInt64BE(BigInt(segment), part.byteLength);
+  bound.writeBigUInt64BE(BigInt(offset), part.byteLength + 8);
   return bound;
 }
 

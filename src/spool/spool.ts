@@ -167,7 +167,7 @@ export interface SearchableSpool {
   turn(): Promise<number>;
   /**
    * The idle segments below a number that contain one of these texts, in lower case; ASCII case is ignored. Encrypted
-   * ones count.
+   * ones are decrypted for that; one that cannot be counts.
    */
   containing(texts: readonly string[], below: number): Promise<number[]>;
 }

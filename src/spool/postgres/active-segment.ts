@@ -68,14 +68,16 @@ export class ActiveSegment {
       active.offset++;
     }
     active.bytes += bytes;
-    this.#options.own.hold(refsOf(placed));
+    const refs = refsOf(placed);
+    this.#options.own.hold(refs);
     if (key === null) return placed;
-    const sealed: Placed[] = [];
-    for (const [place, { ref }] of placed.entries()) {
-      const record = records[place];
-      if (record !== undefined) sealed.push({ record: await key.seal(segment, record), ref });
+    try {
+      return together(await key.seal(records, refs), refs);
+    } catch (error) {
+      this.#options.own.decided(refs);
+      active.writing--;
+      throw error;
     }
-    return sealed;
   }
 
   /** A batch was committed, or never will be. */
@@ -146,6 +148,14 @@ export class ActiveSegment {
 /** The places of the records. */
 export function refsOf(placed: readonly Placed[]): ContentRef[] {
   return placed.map(({ ref }) => ref);
+}
+
+function together(records: readonly EncodedRecord[], refs: readonly ContentRef[]): Placed[] {
+  return refs.map((ref, nth) => {
+    const record = records[nth];
+    if (record === undefined) throw new Error('a place has no record');
+    return { record, ref };
+  });
 }
 
 function sizeOf({ bodyBytes }: EncodedRecord): number {

@@ -39,25 +39,35 @@ export class KeysOfSegments {
     this.#known.set(segment, key);
   }
 
-  /** The key of a segment; null: it is not encrypted. Throws `SpoolError`, also `spool_other_key`. */
+  /** The key of a segment; null: it is not encrypted. Throws `SpoolError`, also `spool_other_key` and `content_damaged`. */
   async of(segment: number): Promise<SegmentKey | null> {
     const known = this.#known.get(segment);
     if (known !== undefined) return known;
     const [row] = await asSpool(this.#database.rows<{ wrapped: Buffer | null }>(WRAPPED, [segment]));
     const wrapped = row?.wrapped ?? null;
-    const key = wrapped === null ? null : (this.#keys?.unwrap(wrapped) ?? null);
-    if (wrapped !== null && key === null) throw otherKey(segment, wrapped, this.#keys);
+    const key = wrapped === null ? null : this.#unwrap(segment, wrapped);
     // A segment that is gone may be one that is yet to be seen.
     if (row !== undefined) this.#known.set(segment, key);
     return key;
   }
+
+  #unwrap(segment: number, wrapped: Uint8Array): SegmentKey {
+    if (wrappedUnder(wrapped) !== this.#keys?.keyId) throw otherKey(segment, wrapped, this.#keys);
+    const key = this.#keys.unwrap(wrapped);
+    if (key === null) throw damagedKey(segment);
+    return key;
+  }
+}
+
+function damagedKey(segment: number): SpoolError {
+  return new SpoolError('content_damaged', `the key of segment ${segment} is not what was written`);
 }
 
 function otherKey(segment: number, wrapped: Uint8Array, keys: ContentKeys | null): SpoolError {
   const ours = keys === null ? 'there is no key' : `the present one is ${keys.keyId}`;
   return new SpoolError(
     'spool_other_key',
-    `The contents in segment ${segment} are encrypted under another secret.key: ${ours}, theirs is ${wrappedUnder(wrapped)}. Put back the secret.key that was there before.`,
+    `The contents in segment ${segment} are encrypted under another secret.key: ${ours}, theirs is ${wrappedUnder(wrapped)}. Put back the secret.key that was there before: docs/encryption.md.`,
   );
 }
 

@@ -73,7 +73,7 @@ export class ContentsReader {
       return Buffer.concat(pieces);
     };
     const damage = () => damaged(ref);
-    return { key, segment: ref.segment, header, plainBytes: ref.length, read, damaged: damage };
+    return { key, place: ref, header, plainBytes: ref.length, read, damaged: damage };
   }
 
   /** Opens a part of contents; it is read piece by piece if it is large, and has a checksum of its own. */
@@ -187,7 +187,7 @@ export class ContentsReader {
     }
     const key = await this.#keys.of(ref.segment);
     const opened =
-      first.header === null ? null : (key?.open(ref.segment, first.header, Buffer.concat(chunks)) ?? null);
+      first.header === null ? null : (key?.open(ref, first.header, Buffer.concat(chunks)) ?? null);
     if (opened === null) throw damaged(ref);
     return { sizeBytes: ref.length, chunks: () => [opened] };
   }

@@ -1,4 +1,15 @@
-import { copyFile, mkdtemp, open, readdir, readFile, rm, stat, truncate } from 'node:fs/promises';
+import {
+  appendFile,
+  copyFile,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -6,6 +17,7 @@ import { testKeys } from '../../../test/support/content-keys.ts';
 import { FaultyFiles } from '../../../test/support/faulty-files.ts';
 import { bytesOf, entryOf, readAll } from '../../../test/support/spool-entry.ts';
 import type { ContentRef } from '../../domain/message.ts';
+import { encodeFacts, encodeKey } from '../record.ts';
 import type { ContentKeys } from '../sealing.ts';
 import type { FactLog, SearchableSpool, Spool } from '../spool.ts';
 import { openSegmentSpool } from './segment-spool.ts';
@@ -185,6 +197,83 @@ test('contents are bound to their segment and their place: none passes for anoth
   await expect(next.read({ ...one, segment: 2 })).rejects.toMatchObject({ code: 'content_damaged' });
 });
 
+describe('in an encrypted segment nothing counts but what was encrypted for that place', () => {
+  const at = { segment: 1, offset: 0 };
+
+  test('facts that were added in the clear', async () => {
+    const log = await openLog();
+    await log.log([], () => 'ours');
+    await closeAll();
+    const { header, chunks } = encodeFacts('of a stranger', 0);
+    await appendFile(fileOf(1), Buffer.concat([header, ...chunks]));
+    expect(await factsOf(await openLog())).toEqual(['ours']);
+  });
+
+  test('facts whose records were exchanged, or repeated', async () => {
+    const log = await openLog();
+    for (const fact of ['1', '2', '3']) await log.log([], () => fact);
+    const ends: number[] = [];
+    for await (const { end } of (await openLog()).factsAfter(at)) ends.push(end.offset);
+    await closeAll();
+    const bytes = await readFile(fileOf(1));
+    const records = [0, 1, 2].map((place) => bytes.subarray(ends[place - 1] ?? 104, ends[place]));
+    const [one, two, three] = records;
+    if (one === undefined || two === undefined || three === undefined) throw new Error('no records');
+    const start = bytes.subarray(0, 104);
+    await writeFile(fileOf(1), Buffer.concat([start, two, one, three]));
+    await expect(factsOf(await openLog())).rejects.toMatchObject({ code: 'log_damaged' });
+    await writeFile(fileOf(1), Buffer.concat([start, one, two, three, two]));
+    expect(await factsOf(await openLog())).toEqual(['1', '2', '3']);
+  });
+
+  test('contents of the same message that were at another place', async () => {
+    const log = await openLog();
+    const entry = entryOf('first');
+    const [one, two] = await log.append([entry, { ...entry, content: entryOf('later').content }]);
+    if (one === undefined || two === undefined) throw new Error('no places');
+    await closeAll();
+    const bytes = await readFile(fileOf(1));
+    const size = two.offset - one.offset;
+    bytes.copy(bytes, two.offset, one.offset, one.offset + size);
+    await writeFile(fileOf(1), bytes);
+    const next = await openLog();
+    expect(await textAt(next, one)).toBe('first');
+    await expect(next.read(two)).rejects.toMatchObject({ code: 'content_damaged' });
+  });
+});
+
+describe('people are looked for in what is encrypted, too', () => {
+  const NAME = 'jane.doe@example.net';
+  const named = async (log: Log) => (await log.containing([NAME], await log.turn())).toSorted();
+
+  test('in contents, in facts, across the pieces that are read, and in both forms', async () => {
+    let log = await openLog(testKeys(false));
+    await appended(log, 'To: Jane.Doe@Example.net');
+    log = await openLog();
+    await appended(log, 'To: somebody.else@example.net');
+    log = await openLog();
+    await appended(log, `To: Jane.Doe@Example.net`);
+    log = await openLog();
+    await log.log([], () => JSON.stringify([NAME]));
+    log = await openLog();
+    // The end of the first pieces that are decrypted falls into the name.
+    await appended(log, `${'x'.repeat(256 * 1024 - 8)}${NAME}${'x'.repeat(300_000)}`);
+    log = await openLog();
+    await appended(log, 'x'.repeat(600_000));
+    log = await openLog();
+    expect(await named(log)).toEqual([1, 3, 4, 5]);
+  });
+
+  test('what can no longer be decrypted may contain anything', async () => {
+    let log = await openLog();
+    const { offset } = await appended(log, 'To: somebody.else@example.net');
+    await closeAll();
+    await flip(1, offset + 50);
+    log = await openLog();
+    expect(await named(log)).toEqual([1]);
+  });
+});
+
 test('a large message is given piece by piece, each checked before it is given', async () => {
   const log = await openLog();
   const large = entryOf(Buffer.alloc(3_000_000, 'large'));
@@ -203,6 +292,15 @@ test('a large message is given piece by piece, each checked before it is given',
 });
 
 describe('where the key of a segment is damaged', () => {
+  test('on purpose, with a sum that is right, it is damaged all the same, and not another key', async () => {
+    const ref = await appended(await openLog(), SECRET);
+    await closeAll();
+    const bytes = await readFile(fileOf(1));
+    const wrapped = bytes.subarray(36, 104);
+    await writeFile(fileOf(1), Buffer.concat([encodeKey(wrapped.with(60, 0)), bytes.subarray(104)]));
+    await expect((await openLog()).read(ref)).rejects.toMatchObject({ code: 'content_damaged' });
+  });
+
   test('the only flush counts as torn, and contents as damaged', async () => {
     const log = await openLog();
     await log.log([], () => 'fact');

@@ -9,7 +9,7 @@ import {
   isIntact,
   type RecordHeader,
 } from '../record.ts';
-import type { SegmentKey } from '../sealing.ts';
+import type { RecordPlace, SegmentKey } from '../sealing.ts';
 import { type LoggedFacts, SpoolError, type SpoolRecord } from '../spool.ts';
 import type { Descriptors } from './descriptors.ts';
 import { readFully, type SpoolFiles } from './files.ts';
@@ -55,6 +55,7 @@ export class FactsReader {
     for (const segment of segments) {
       if (segment < place.segment) continue;
       const from = segment === place.segment ? place.offset : 0;
+      const key = this.#keys.get(segment);
       const { fd, release } = await this.#descriptors.acquire(segment);
       const files = readAhead(this.#files);
       try {
@@ -68,11 +69,7 @@ export class FactsReader {
           const flushedFrom = kind === 'torn' ? offset : offset - contentBytesOf(bytes);
           const stored = kind === 'torn' ? null : await bodyOf(files, fd, { offset, header });
           if (stored !== null && torn !== null) throw damaged(torn);
-          // Without the segment's key, which goes before its first flush, that one is torn.
-          const body =
-            stored === null || !header.sealed
-              ? stored
-              : (this.#keys.get(segment)?.open(segment, bytes, stored) ?? null);
+          const body = stored === null ? null : factsIn(stored, bytes, header, { segment, offset }, key);
           if (body === null) {
             torn ??= { segment, offset };
             continue;
@@ -101,6 +98,21 @@ export class FactsReader {
       release();
     }
   }
+}
+
+/**
+ * Facts as they were written; null if these are others. Without its key, which goes before the first flush of a segment,
+ * that flush is torn. In a segment that has one, nothing in the clear is ours.
+ */
+function factsIn(
+  stored: Buffer,
+  bytes: Buffer,
+  header: RecordHeader,
+  place: RecordPlace,
+  key: SegmentKey | undefined,
+): Buffer | null {
+  if (header.sealed) return key?.open(place, bytes, stored) ?? null;
+  return key === undefined ? stored : null;
 }
 
 function damaged({ segment, offset }: LogPlace): SpoolError {
@@ -170,7 +182,7 @@ export async function* scanSegment(
 }
 
 /** The records of an open segment from `offset` on, which must be the start of one. */
-async function* framesOf(files: Files, fd: number, offset: number): AsyncIterable<Frame> {
+export async function* framesOf(files: Files, fd: number, offset: number): AsyncIterable<Frame> {
   const end = await files.size(fd);
   const bytes = Buffer.alloc(HEADER_BYTES);
   for (let at = offset; at < end; ) {

@@ -4,6 +4,8 @@ import { type ContentKeys, type SegmentKey, WRAPPED_BYTES, wrappedUnder } from '
 import { SpoolError } from '../spool.ts';
 import { errorCode, readFully, type SpoolFiles, segmentPath } from './files.ts';
 
+/** Size of the record with its wrapped key that an encrypted segment begins with. */
+export const KEY_RECORD_BYTES = HEADER_BYTES + WRAPPED_BYTES;
 /** Files read at once. */
 const AT_ONCE = 8;
 /** Segments that the refusal names. */
@@ -26,9 +28,10 @@ export async function readKeys(
   const readOne = async (segment: number) => {
     const wrapped = await readWrapped(files, segmentPath(directory, segment));
     if (wrapped === null) return;
-    const key = keys?.unwrap(wrapped) ?? null;
-    if (key === null) foreign.set(segment, wrappedUnder(wrapped));
-    else found.set(segment, key);
+    const under = wrappedUnder(wrapped);
+    if (under !== keys?.keyId) return void foreign.set(segment, under);
+    const key = keys.unwrap(wrapped);
+    if (key !== null) found.set(segment, key);
   };
   await Promise.all(segments.map((segment) => few.run(() => readOne(segment))));
   if (foreign.size > 0) throw otherKey(directory, foreign, keys);
@@ -40,7 +43,7 @@ async function readWrapped(
   files: Pick<SpoolFiles, 'openRead' | 'pread' | 'close'>,
   path: string,
 ): Promise<Buffer | null> {
-  const bytes = Buffer.alloc(HEADER_BYTES + WRAPPED_BYTES);
+  const bytes = Buffer.alloc(KEY_RECORD_BYTES);
   let fd: number | null = null;
   try {
     fd = await files.openRead(path);
@@ -52,6 +55,11 @@ async function readWrapped(
   } finally {
     if (fd !== null) await files.close(fd);
   }
+  return wrappedIn(bytes);
+}
+
+/** The wrapped key in the first `KEY_RECORD_BYTES` of a segment; null if there is none, or it is damaged. */
+export function wrappedIn(bytes: Buffer): Buffer | null {
   const header = decodeKeyHeader(bytes);
   const wrapped = bytes.subarray(HEADER_BYTES);
   if (header === null || header.bodyBytes !== WRAPPED_BYTES || !isIntact(header, wrapped)) return null;

@@ -131,7 +131,7 @@ export class SegmentReader {
       headerOf(ref, header, true);
       const read = (at: number, bytes: number) =>
         this.#pieces.run(() => this.#bytes(fd, ref, HEADER_BYTES + at, bytes));
-      const body = { key, segment: ref.segment, header, plainBytes: ref.length, read };
+      const body = { key, place: ref, header, plainBytes: ref.length, read };
       yield* openPart({ ...body, damaged: () => damaged(ref) }, start, length);
     } finally {
       release();
@@ -193,7 +193,7 @@ function bodyIn(record: Buffer, ref: ContentRef, key: SegmentKey | undefined): B
   if (header === null || header.plainBytes !== ref.length || header.sealed !== (key !== undefined))
     return null;
   const body = record.subarray(HEADER_BYTES);
-  if (key !== undefined) return key.open(ref.segment, record.subarray(0, HEADER_BYTES), body);
+  if (key !== undefined) return key.open(ref, record.subarray(0, HEADER_BYTES), body);
   return crc32(body, header.seed) === header.checksum ? body : null;
 }
 

@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { isUpTo, type LogPlace } from '../../domain/log-place.ts';
 import type { ContentPart, ContentRef } from '../../domain/message.ts';
-import { lowerAscii } from '../../domain/suppressed-address.ts';
 import { encodeRecord, encodeSmall, isSmall } from '../record.ts';
 import type { ContentKeys, SegmentKey } from '../sealing.ts';
 import {
@@ -20,6 +19,7 @@ import { FactsReader, scanSegment } from './facts-reader.ts';
 import { errorCode, realFiles, type SpoolFiles, segmentOfName, segmentPath } from './files.ts';
 import { readKeys } from './keys.ts';
 import { readError, SegmentReader } from './reader.ts';
+import { containsAny } from './searching.ts';
 import { type FactsOf, Failure, Ledger, SegmentWriter } from './writer.ts';
 
 /** Options of a spool on segments. Sizes are bytes. */
@@ -44,8 +44,6 @@ export interface SegmentSpoolOptions {
 }
 
 const MIB = 1024 * 1024;
-/** Bytes searched in one turn of the event loop: about a millisecond. */
-const SEARCHED_BYTES = 256 * 1024;
 
 /**
  * Opens a spool of append-only segment files (this folder's README says how they work). Existing segments are sealed;
@@ -198,28 +196,10 @@ class SegmentSpool implements Spool, FactLog, SearchableSpool {
     for (const segment of this.#ledger.idle()) {
       this.#checkOpen();
       if (segment >= below) continue;
-      // What is encrypted cannot be searched: it may contain anything.
-      if (this.#segmentKeys.has(segment) || (await this.#contains(segment, texts))) found.push(segment);
+      const searched = { segment, key: this.#segmentKeys.get(segment) };
+      if (await containsAny(this.#files, this.#descriptors, searched, texts)) found.push(segment);
     }
     return found;
-  }
-
-  async #contains(segment: number, texts: readonly string[]): Promise<boolean> {
-    const sought = texts.map((text) => Buffer.from(text).toString('latin1'));
-    const overlap = Math.max(...sought.map(({ length }) => length));
-    const opened = await this.#descriptors.acquire(segment).catch(() => null);
-    if (opened === null) return false;
-    try {
-      const piece = Buffer.alloc(SEARCHED_BYTES);
-      for (let position = 0; ; position += piece.byteLength - overlap) {
-        const count = await this.#files.pread(opened.fd, piece, position);
-        const text = lowerAscii(piece.toString('latin1', 0, count));
-        if (sought.some((one) => text.includes(one))) return true;
-        if (count < piece.byteLength) return false;
-      }
-    } finally {
-      opened.release();
-    }
   }
 
   flushes(): number {
