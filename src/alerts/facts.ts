@@ -2,6 +2,7 @@
 import type { AlertFacts, NodeCheck, RateFacts, TrendFacts } from '../domain/alert-measures.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { HealthReport, NodeStatus, RelayStatus } from '../observe/health-report.ts';
+import type { Finding } from '../operations/system.ts';
 import type { Figures } from '../store/views.ts';
 import type { Webhooks } from '../store/webhooks.ts';
 import { type RateSources, recentRates } from './rates.ts';
@@ -19,6 +20,9 @@ export interface FactSources extends RateSources {
   readonly nodes: () => readonly NodeStatus[];
   /** Checks that are not well, as other nodes report them. */
   readonly othersChecks: () => readonly NodeCheck[];
+  /** What the doctor finds; takes a few seconds. */
+  readonly examine: () => Promise<readonly Pick<Finding, 'name' | 'status' | 'found'>[]>;
+  readonly fault: (code: string, error: unknown) => void;
   /** When the certificates of nodes end, this one's included. */
   readonly certificates: () => AlertFacts['certificates'];
 }
@@ -31,6 +35,11 @@ const NOTES = 61;
 const HALF_HOUR = 30;
 const TEN_MINUTES = 10;
 const SIXTY_MINUTES = 60;
+
+/** When the doctor comes first, and how often: it talks to next hops, and measures the disk. */
+const DOCTOR_FIRST_MS = 600_000;
+const DOCTOR_MS = 6 * 3_600_000;
+const DOCTOR_AGAIN_MS = 1_800_000;
 
 interface Note {
   readonly waiting: number;
@@ -47,13 +56,21 @@ export class FactBook {
   #notes: readonly Note[] = [];
   #notedAt = Number.NEGATIVE_INFINITY;
 
+  #faults: AlertFacts['faults'] = null;
+  /** When the doctor comes next (monotonic ms); null: nobody wants it. */
+  #examineAt: number | null = null;
+
   constructor(sources: FactSources) {
     this.#sources = sources;
   }
 
-  /** The facts now. Rejects with `StoreError`; not while the database is known not to answer. */
-  async gather(): Promise<AlertFacts> {
+  /**
+   * The facts now; the doctor's follow once it was there. Rejects with `StoreError`; not while the database is known not
+   * to answer.
+   */
+  async gather(wantsDoctor: boolean): Promise<AlertFacts> {
     const { clock, node, webhooks } = this.#sources;
+    this.#callDoctor(wantsDoctor);
     const report = this.#sources.health();
     const checks = report.checks.filter(({ status }) => status !== 'healthy');
     const databaseWell = !checks.some(({ name }) => name === 'database');
@@ -81,8 +98,29 @@ export class FactBook {
         })),
       missingNodes: this.#sources.nodes().flatMap(({ name, missing }) => (missing ? [name] : [])),
       rates: this.#rates,
+      faults: this.#faults,
       trend: this.#trend(),
     };
+  }
+
+  #callDoctor(isWanted: boolean): void {
+    const { clock, examine, fault } = this.#sources;
+    if (!isWanted) {
+      this.#examineAt = null;
+      this.#faults = null;
+      return;
+    }
+    this.#examineAt ??= clock.mono() + DOCTOR_FIRST_MS;
+    if (clock.mono() < this.#examineAt) return;
+    this.#examineAt = clock.mono() + DOCTOR_MS;
+    examine().then(
+      (findings) => {
+        if (this.#examineAt === null) return;
+        this.#faults = findings.filter(({ status }) => status === 'fail');
+        if (this.#faults.length > 0) this.#examineAt = clock.mono() + DOCTOR_AGAIN_MS;
+      },
+      (error) => fault('doctor_failed', error),
+    );
   }
 
   async #count(): Promise<void> {

@@ -39,6 +39,7 @@ beforeEach(async () => {
     disabledWebhooks: [],
     missingNodes: [],
     rates: [],
+    faults: null,
     trend: { waiting: 0, grown: null, duplicates: null, refusals: null },
   };
   await stores.alerts.setAlertRule('relay_resting', { forSeconds: 0 });

@@ -23,8 +23,8 @@ export interface AlertWatchDeps {
   readonly alerts: Alerts;
   readonly clock: Clock;
   readonly events: Events;
-  /** Gathers what is measured. */
-  readonly gather: () => Promise<AlertFacts>;
+  /** Gathers what is measured, and calls the doctor now and then if it is wanted. */
+  readonly gather: (wantsDoctor: boolean) => Promise<AlertFacts>;
   readonly tell: Tell;
   /** The server's name, as messages have it. */
   readonly server: () => string;
@@ -100,10 +100,10 @@ export class AlertWatch {
   /** Looks once: measures, decides, begins to tell, and writes. */
   async look(stopping: AbortSignal): Promise<void> {
     const { gather, isFirst, clock, newId } = this.#deps;
-    const facts = await this.#within(gather());
+    const hasDuty = isFirst();
+    const facts = await this.#within(gather(hasDuty && this.#wantsDoctor()));
     if (facts === null) throw new Error('nothing could be measured in time');
     const own = `node:${facts.node}`;
-    const hasDuty = isFirst();
     // What it told while it was cut off from the others, it ends by itself.
     if (!hasDuty && !this.#owes(own)) return this.#leave();
     if (facts.databaseWell) await this.#read();
@@ -135,6 +135,10 @@ export class AlertWatch {
         alert.subject === subject &&
         (alert.state !== 'resolved' || alert.notices.some(({ state }) => state === 'pending')),
     );
+  }
+
+  #wantsDoctor(): boolean {
+    return this.#settings !== null && ruleInForce('doctor', this.#settings.rules.get('doctor') ?? {}).enabled;
   }
 
   #leave(): void {

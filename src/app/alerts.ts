@@ -17,7 +17,9 @@ export function watchAlerts(
   { health }: Pick<Observation, 'health'>,
   certificate: Certificate | null,
 ): Promise<void> {
-  const { storage, live, engine, nodes, events, clock, random, version, node, signal } = parts;
+  const { storage, live, engine, nodes, events, clock, random, version, node, signal, operations } = parts;
+  const fault = (code: string, error: unknown) =>
+    events.emit({ type: 'fault', code, message: error instanceof Error ? error.message : String(error) });
   const allRelays = () => relaysOfAll(relayStates(engine.relays, clock), nodes.reports());
   const nameOf = (id: string) => nodes.nodes().find((one) => one.id === id)?.name ?? id;
   const facts = new FactBook({
@@ -31,6 +33,8 @@ export function watchAlerts(
     relays: () => live.config.relays.flatMap(({ name }) => (name === INBOX ? [] : [name])),
     knowsDelivered: () => live.config.events.keep === 'all',
     nodes: () => nodes.nodes(),
+    examine: () => operations.doctor({}),
+    fault,
     othersChecks: () =>
       nodes.reports().flatMap(({ node: id, checks }) =>
         // What concerns all of them is known here, too.
@@ -54,14 +58,13 @@ export function watchAlerts(
     alerts: storage.alerts,
     clock,
     events,
-    gather: () => facts.gather(),
+    gather: (wantsDoctor) => facts.gather(wantsDoctor),
     tell,
     server: () => serverName(live.config),
     newId: createIdSource(clock, random, 'alr_'),
     isFirst: () => engine.isFirst(),
     keepDays: () => live.config.retention.activityDays,
-    fault: (code, error) =>
-      events.emit({ type: 'fault', code, message: error instanceof Error ? error.message : String(error) }),
+    fault,
   });
   events.on((event) => {
     if (event.type !== 'operated') return;

@@ -20,6 +20,7 @@ const WELL: AlertFacts = {
   disabledWebhooks: [],
   missingNodes: [],
   rates: [rate({}), rate({ about: 'domain', name: 'example.net' })],
+  faults: [],
   trend: { waiting: 1_000_000, grown: null, duplicates: 0, refusals: 10 },
 };
 
@@ -46,6 +47,11 @@ const ILL: AlertFacts = {
   rates: [
     rate({ recent: { delivered: 94, failed: 6 } }),
     rate({ about: 'domain', name: 'example.net', day: { delivered: 1_000, bounced: 51, complained: 4 } }),
+  ],
+  faults: [
+    { name: 'disk', found: 'It is full.' },
+    { name: 'relay out', found: 'The password is wrong.' },
+    { name: 'open relay', found: 'Anybody can send.' },
   ],
   trend: { waiting: 1_001, grown: 376, duplicates: 1, refusals: 10.5 },
 };
@@ -87,6 +93,8 @@ test('each rule says what is so', () => {
     'webhook_disabled webhook:whe_1 warning: The webhook whe_1 at shop.example.com is disabled: It answered 410.',
     'health check:ports warning: Port 25 is not bound.',
     'health check:ports@b warning: Port 25 is not bound.',
+    'doctor relay:out warning: relay out: The password is wrong.',
+    'doctor check:open relay warning: open relay: Anybody can send.',
     'duplicates  info: 1 message of the last hour may have arrived twice.',
     'refusals  info: 10.5 requests a second are refused.',
   ]);
@@ -108,11 +116,11 @@ test('without its database a node knows of that alone', () => {
   expect([...measures.known]).toEqual(['database']);
 });
 
-test('of a trend that is not known yet, nothing is said: neither that it is so nor that it is not', () => {
+test('of what is not known yet, nothing is said: neither that it is so nor that it is not', () => {
   const trend = { waiting: 0, grown: null, duplicates: null, refusals: null };
-  const { known } = measureAlerts({ ...WELL, trend }, RULES);
-  const trends = ['queue_grows', 'duplicates', 'refusals'];
-  expect(ALERT_RULE_NAMES.filter((name) => !known.has(name))).toEqual(trends);
+  const { known } = measureAlerts({ ...WELL, trend, faults: null }, RULES);
+  const late = ['queue_grows', 'doctor', 'duplicates', 'refusals'];
+  expect(ALERT_RULE_NAMES.filter((name) => !known.has(name))).toEqual(late);
   expect(measureAlerts({ ...WELL, trend: ILL.trend }, RULES).known.size).toBe(ALERT_RULE_NAMES.length);
 });
 

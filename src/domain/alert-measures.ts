@@ -35,6 +35,8 @@ export interface AlertFacts {
   /** Names of nodes that are gone. */
   readonly missingNodes: readonly string[];
   readonly rates: readonly RateFacts[];
+  /** What the doctor last called a fault; null: it has not examined anything yet. */
+  readonly faults: readonly { readonly name: string; readonly found: string }[] | null;
   readonly trend: TrendFacts;
 }
 
@@ -77,6 +79,8 @@ export interface TrendFacts {
 
 /** Checks that other rules watch. */
 const WATCHED = ['database', 'disk', 'relays', 'queue', 'quotas', 'node_missing', 'certificate'];
+/** What the doctor examines that other rules watch, too. */
+const WATCHED_WELL = ['database', 'disk', 'ports', 'certificate'];
 const SECOND_MS = 1_000;
 const DAY_MS = 86_400_000;
 /** Four hours are so many half hours. */
@@ -183,6 +187,14 @@ const MEASURES: Readonly<Record<AlertRuleName, Measure>> = {
         text: detail,
         ...(status === 'critical' && { severity: 'critical' }),
       })),
+  doctor: ({ faults }) =>
+    (faults ?? [])
+      .filter(({ name }) => !WATCHED_WELL.includes(name))
+      .map(({ name, found }) => ({
+        // Mail about a relay goes by another one.
+        subject: name.startsWith('relay ') ? name.replace(' ', ':') : `check:${name}`,
+        text: `${name}: ${found}`,
+      })),
   duplicates: ({ trend: { duplicates } }, threshold) =>
     duplicates !== null && duplicates > threshold
       ? [
@@ -198,17 +210,18 @@ const MEASURES: Readonly<Record<AlertRuleName, Measure>> = {
       : [],
 };
 
-/** What rules of trends go by, which is not known at first: null then. */
-const TRENDS: Readonly<Partial<Record<AlertRuleName, (trend: TrendFacts) => number | null>>> = {
-  queue_grows: ({ grown }) => grown,
-  duplicates: ({ duplicates }) => duplicates,
-  refusals: ({ refusals }) => refusals,
+/** What rules go by that is not known at first: null then. */
+const LATE: Readonly<Partial<Record<AlertRuleName, (facts: AlertFacts) => unknown>>> = {
+  doctor: ({ faults }) => faults,
+  queue_grows: ({ trend }) => trend.grown,
+  duplicates: ({ trend }) => trend.duplicates,
+  refusals: ({ trend }) => trend.refusals,
 };
 
 /** The rules that can be measured. Without its database, a node knows of nothing else. */
-function measurable({ databaseWell, trend }: AlertFacts): readonly AlertRuleName[] {
-  if (!databaseWell) return ['database'];
-  return ALERT_RULE_NAMES.filter((name) => TRENDS[name]?.(trend) !== null);
+function measurable(facts: AlertFacts): readonly AlertRuleName[] {
+  if (!facts.databaseWell) return ['database'];
+  return ALERT_RULE_NAMES.filter((name) => LATE[name]?.(facts) !== null);
 }
 
 /** Measures all rules in force that can be measured. */

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { ManualClock } from '../../test/support/manual-clock.ts';
+import { openSqlite } from '../store/sqlite/open.ts';
+import { FactBook } from './facts.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** A book whose doctor finds what the test says. */
+function book() {
+  const { views, webhooks } = openSqlite(':memory:');
+  const clock = new ManualClock();
+  const doctor = { calls: 0, finds: ['fail', 'warn', 'ok'] as ('fail' | 'warn' | 'ok')[], fails: false };
+  const faults: string[] = [];
+  const figures = { waiting: 0, duplicates: 0, denied: 0 };
+  const facts = new FactBook({
+    clock,
+    views,
+    webhooks,
+    node: 'a',
+    health: () => ({ checks: [], spool: { oldestSeconds: 0 } }) as never,
+    figures: () =>
+      ({
+        spool: { incoming: figures.waiting },
+        possibleDuplicates: figures.duplicates,
+        today: { denied: figures.denied },
+      }) as never,
+    allRelays: () => [],
+    relays: () => [],
+    knowsDelivered: () => false,
+    nodes: () => [],
+    othersChecks: () => [],
+    certificates: () => [],
+    examine: async () => {
+      doctor.calls++;
+      if (doctor.fails) throw new Error('no');
+      return doctor.finds.map((status) => ({ name: status, status, found: 'so' }));
+    },
+    fault: (code) => faults.push(code),
+  });
+  const pass = async (ms: number, wants = true) => {
+    for (let passed = 0; passed < ms; passed += MINUTE) {
+      await facts.gather(wants);
+      await clock.advance(MINUTE);
+    }
+    return await facts.gather(wants);
+  };
+  return { pass, doctor, faults, figures };
+}
+
+test('the doctor comes after ten minutes, then every six hours, and sooner while there is a fault', async () => {
+  const { pass, doctor } = book();
+  expect((await pass(9 * MINUTE)).faults).toBeNull();
+  expect(doctor.calls).toBe(0);
+  await pass(2 * MINUTE);
+  expect((await pass(MINUTE)).faults).toEqual([{ name: 'fail', status: 'fail', found: 'so' }]);
+  expect(doctor.calls).toBe(1);
+  doctor.finds = ['ok'];
+  await pass(31 * MINUTE);
+  expect((await pass(MINUTE)).faults).toEqual([]);
+  expect(doctor.calls).toBe(2);
+  await pass(5 * HOUR);
+  expect(doctor.calls).toBe(2);
+  await pass(HOUR);
+  expect(doctor.calls).toBe(3);
+});
+
+test('a doctor whom nobody wants does not come, and what it found is no longer known', async () => {
+  const { pass, doctor } = book();
+  await pass(HOUR, false);
+  expect(doctor.calls).toBe(0);
+  await pass(12 * MINUTE);
+  expect((await pass(0)).faults).toHaveLength(1);
+  expect((await pass(0, false)).faults).toBeNull();
+});
+
+test('that the doctor fails is a fault, and what it last found stays', async () => {
+  const { pass, doctor, faults } = book();
+  await pass(12 * MINUTE);
+  doctor.fails = true;
+  await pass(31 * MINUTE);
+  expect(faults).toEqual(['doctor_failed']);
+  expect((await pass(0)).faults).toHaveLength(1);
+});
+
+test('what a trend is made of must have been seen: no figure of another day or process counts', async () => {
+  const { pass, figures } = book();
+  figures.denied = 5_000;
+  expect((await pass(9 * MINUTE)).trend).toMatchObject({ grown: null, duplicates: null, refusals: null });
+  expect((await pass(2 * MINUTE)).trend).toMatchObject({ refusals: 0 });
+  // Midnight: the count of the day begins anew.
+  figures.denied = 60;
+  expect((await pass(MINUTE)).trend.refusals).toBeNull();
+  expect((await pass(11 * MINUTE)).trend.refusals).toBe(0);
+  figures.duplicates = 2;
+  expect((await pass(MINUTE)).trend.duplicates).toBe(2);
+  expect((await pass(61 * MINUTE)).trend).toMatchObject({ duplicates: 0, grown: 0 });
+});
