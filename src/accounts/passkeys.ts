@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import type {
   AuthenticationResponseJSON,
@@ -10,7 +9,7 @@ import { z } from 'zod';
 import type { Passkey, User } from '../domain/account.ts';
 import { decodeJson } from '../lib/decode.ts';
 import { hashSecret } from '../lib/id.ts';
-import { MAX_PASSKEYS } from '../store/accounts.ts';
+import { type Challenge, MAX_PASSKEYS } from '../store/accounts.ts';
 import { AccountRefusal, attempt, type Reception, signedOut } from './reception.ts';
 import { newToken } from './secrets.ts';
 import type { Found, Opened, Visit } from './sessions.ts';
@@ -51,7 +50,14 @@ const ANSWER_MS = 5 * 60_000;
 const ALGORITHMS = [-8, -7, -257];
 const TO_SIGN_IN = 'sign-in with a passkey';
 
-const beginning = z.strictObject({ challenge: z.string(), origin: z.string(), at: z.number() });
+const beginning = z.strictObject({
+  challenge: z.string(),
+  origin: z.string(),
+  at: z.number(),
+  /** Of a new passkey. */
+  handle: z.string().nullable(),
+});
+type Beginning = z.infer<typeof beginning>;
 
 /** Begins a sign-in with any of the passkeys that the browser has for this host. Rejects with `AccountRefusal`. */
 export async function beginPasskeySignIn(
@@ -89,12 +95,13 @@ export async function passkeySignIn(
     { guess: 'passkey', account: name ?? '', user: name, visit },
     async () => {
       const started = passkey === null ? null : resume(reception, place, begun, TO_SIGN_IN);
-      if (started === null || passkey === null || response.response.userHandle !== handleOf(passkey.user))
-        return false;
+      if (started === null || passkey === null) return false;
+      const { handle } = passkey;
+      if (handle !== null && response.response.userHandle !== handle) return false;
       const counter = await verifiedCount(passkey, place, started.challenge, response);
       if (counter === null) return false;
-      const challenge = { hash: hashSecret(started.challenge), expiresAt: started.at + ANSWER_MS };
-      return await accounts.recordPasskeyUse(passkey.id, { counter, now: clock.wall(), challenge });
+      const use = { counter, now: clock.wall(), challenge: challengeOf(started) };
+      return await accounts.recordPasskeyUse(passkey.id, use);
     },
     { code: 'passkey_refused', message: REFUSED },
   );
@@ -138,14 +145,16 @@ export async function beginPasskey(
 ): Promise<Begun<PublicKeyCredentialCreationOptionsJSON>> {
   const known = await reception.accounts.passkeys(user.name);
   if (known.length >= MAX_PASSKEYS) throw tooMany();
-  const { challenge, begun } = begin(reception, place, forSession(session.id));
+  // The same for all passkeys of a user, and nothing about them: not even a hash of the name (WebAuthn §14.6.1).
+  const handle = known.find((passkey) => passkey.handle !== null)?.handle ?? newToken(reception.random);
+  const { challenge, begun } = begin(reception, place, forSession(session.id), handle);
   const { generateRegistrationOptions } = await library();
   const options = await generateRegistrationOptions({
     rpName: 'Waybill',
     rpID: place.host,
     userName: user.name,
     userDisplayName: user.name,
-    userID: bytesOf(handleOf(user.name)),
+    userID: bytesOf(handle),
     challenge: Buffer.from(challenge, 'base64url'),
     attestationType: 'none',
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
@@ -181,18 +190,21 @@ export async function addPasskey(
     () => null,
   );
   if (credential === null) throw unfit('what the authenticator answered cannot be verified');
-  const answer = await accounts.addPasskey({
+  const passkey: Passkey = {
     id: credential.id,
     user: user.name,
+    handle: started.handle,
     host: place.host,
     publicKey: Buffer.from(credential.publicKey).toString('base64url'),
     counter: credential.counter,
     label,
     createdAt: clock.wall(),
     lastUsedAt: null,
-  });
+  };
+  const answer = await accounts.addPasskey(passkey, challengeOf(started));
   if (answer === 'full') throw tooMany();
   if (answer === 'gone') throw signedOut();
+  if (answer === 'spent') throw unfit('its answer was used before. Begin anew');
   if (answer === 'taken') throw unfit('it is in use here already');
   reception.sessions.refresh();
   await reception.note({ action: 'addPasskey', user: user.name, detail: { label, host: place.host } }, visit);
@@ -227,6 +239,7 @@ function begin(
   reception: Reception,
   { host, origin }: Place,
   purpose: string,
+  handle: string | null = null,
 ): { readonly challenge: string; readonly begun: string } {
   if (!canHavePasskeys(host))
     throw unfit(`browsers have passkeys for host names only. Open this page by a name instead of ${host}`);
@@ -237,17 +250,12 @@ function begin(
       'Passkeys cannot be used: the key for secrets (secrets.key_file) cannot be read.',
     );
   const challenge = newToken(reception.random);
-  const begun = JSON.stringify({ challenge, origin, at: reception.clock.wall() });
-  return { challenge, begun: box.seal(begun, purpose) };
+  const begun: Beginning = { challenge, origin, at: reception.clock.wall(), handle };
+  return { challenge, begun: box.seal(JSON.stringify(begun), purpose) };
 }
 
 /** What was begun here, for this purpose and page, and may still be answered; null otherwise. */
-function resume(
-  reception: Reception,
-  { origin }: Place,
-  begun: string,
-  purpose: string,
-): z.infer<typeof beginning> | null {
+function resume(reception: Reception, { origin }: Place, begun: string, purpose: string): Beginning | null {
   const opened = reception.box()?.open(begun, purpose) ?? null;
   const read = beginning.safeParse(opened === null ? null : decodeJson(opened));
   if (!read.success || read.data.origin !== origin) return null;
@@ -259,9 +267,9 @@ function forSession(id: string): string {
   return `new passkey in ${id}`;
 }
 
-/** The user handle: the same for all passkeys of a user, and without the name in it (WebAuthn §14.6.1). */
-function handleOf(name: string): string {
-  return createHash('sha256').update('user of passkeys ').update(name).digest('base64url');
+/** The challenge of what was begun, as it is spent. */
+function challengeOf({ challenge, at }: Beginning): Challenge {
+  return { hash: hashSecret(challenge), expiresAt: at + ANSWER_MS };
 }
 
 function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {

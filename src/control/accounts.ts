@@ -44,8 +44,10 @@ export function accountOperations(deps: Deps): AccountOperations {
     },
     removePasskeys: async ({ name }) => {
       await findUser(name, reception);
-      await accounts.removePasskeys(name);
+      // Whoever has the lost device may be signed in on it.
+      const ended = await accounts.removePasskeys(name);
       sessions.refresh();
+      sessions.forget(ended);
       return userView(await findUser(name, reception));
     },
     sessions: async ({ name }) => {

@@ -60,6 +60,8 @@ export interface Passkey {
   /** The credential's id, base64url. */
   readonly id: string;
   readonly user: string;
+  /** What the authenticator knows the user by: random, base64url. Null for passkeys of earlier versions. */
+  readonly handle: string | null;
   /** The host name that it signs in to: browsers offer it nowhere else. */
   readonly host: string;
   /** The public key (COSE), base64url. */

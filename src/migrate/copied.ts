@@ -187,6 +187,7 @@ const SMALL: readonly TableShape[] = [
       label: 'text',
       created_at: 'bigint',
       last_used_at: 'bigint',
+      handle: 'text',
     },
     sqlite: { columns: { user_name: 'user' } },
   },

@@ -168,7 +168,8 @@ export const ACCOUNT_OPERATIONS = {
     result: userView,
   }),
   removePasskeys: operation({
-    meaning: "Removes a user's passkeys, such as those on a device that was lost.",
+    meaning:
+      "Removes a user's passkeys, such as those on a device that was lost, and ends the user's sessions, which may be open there.",
     access: changes({
       words: 'Removed the passkeys of a user',
       subject: 'name',
@@ -180,10 +181,11 @@ export const ACCOUNT_OPERATIONS = {
     commands: [
       {
         words: 'admin remove-passkeys',
-        summary: "remove a user's passkeys, such as those on a device that was lost",
+        summary: "remove a user's passkeys, such as those on a device that was lost, and end their sessions",
         examples: ['waybill admin remove-passkeys ann'],
         takes: { name: text('<name>', 'user') },
-        prints: ({ name }) => `${name} has no passkeys any more, and signs in by password.`,
+        prints: ({ name }) =>
+          `${name} has no passkeys any more, is signed out everywhere, and signs in by password.`,
       },
     ],
   }),

@@ -51,13 +51,19 @@ export interface Accounts {
   passkey(id: string): Promise<Passkey | null>;
   /** Whether anybody has a passkey for this host name. */
   hasPasskey(host: string): Promise<boolean>;
-  /** Adds a passkey. `taken`: it is somebody's already; `full`: the user has {@link MAX_PASSKEYS}; `gone`: no such user. */
-  addPasskey(passkey: Passkey): Promise<'added' | 'taken' | 'full' | 'gone'>;
+  /**
+   * Adds a passkey and spends its challenge. `taken`: it is somebody's already; `full`: the user has {@link
+   * MAX_PASSKEYS}; `gone`: no such user; `spent`: the challenge was spent before.
+   */
+  addPasskey(passkey: Passkey, challenge: Challenge): Promise<'added' | 'taken' | 'full' | 'gone' | 'spent'>;
   /** Removes one of a user's passkeys. Returns it as it was; null if the user has no such passkey. */
   removePasskey(name: string, id: string): Promise<Passkey | null>;
-  /** Removes a user's passkeys. Returns how many. */
-  removePasskeys(name: string): Promise<number>;
-  /** Records a use of a passkey and spends its challenge. False: the challenge was spent before, or the passkey is gone. */
+  /** Removes a user's passkeys, and ends the user's sessions. Returns the ids of those. */
+  removePasskeys(name: string): Promise<string[]>;
+  /**
+   * Records a use of a passkey and spends its challenge. False: the challenge was spent before, the passkey is gone, or
+   * another use has counted as far meanwhile.
+   */
   recordPasskeyUse(id: string, use: PasskeyUse): Promise<boolean>;
 
   /**

@@ -129,7 +129,7 @@ export const PERSONAL_DATA: Readonly<Record<string, TableData>> = {
   passkeys: {
     key: 'id',
     configuration: 'user_name host label',
-    nothing: 'id public_key counter created_at last_used_at',
+    nothing: 'id handle public_key counter created_at last_used_at',
   },
   spent_challenges: { key: 'hash', nothing: 'hash expires_at' },
   recovery_codes: { key: 'user_name hash', configuration: 'user_name', nothing: 'hash' },

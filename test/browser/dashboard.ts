@@ -29,11 +29,19 @@ export interface Look {
   readonly colorScheme?: 'light' | 'dark';
 }
 
+/** A host name that the browser takes for this machine, though not for a secure place as it does `localhost`. */
+export const HOST_NAME = 'mail.waybill.test';
+
 /** Starts a browser. */
 export async function launchBrowser(): Promise<Browser> {
   return await chromium.launch({
     executablePath: locate('chromium') ?? 'chromium',
-    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+    args: [
+      '--no-sandbox',
+      '--disable-dev-shm-usage',
+      '--disable-gpu',
+      `--host-resolver-rules=MAP ${HOST_NAME} 127.0.0.1`,
+    ],
   });
 }
 
@@ -70,6 +78,11 @@ export class Dashboard {
   /** The same by a name: an address has no passkeys. */
   get namedUrl(): string {
     return `https://localhost:${this.server.runtime.webui}`;
+  }
+
+  /** The same by a name whose certificate the browser does not trust; `webui.allowed_hosts` must have the name. */
+  get untrustedUrl(): string {
+    return `https://${HOST_NAME}:${this.server.runtime.webui}`;
   }
 
   get url(): string {
@@ -148,7 +161,7 @@ export class Dashboard {
   async #watch(context: BrowserContext): Promise<void> {
     context.on('request', (request) => {
       const url = request.url();
-      const isOurs = [this.url, this.namedUrl].some((own) => url.startsWith(`${own}/`));
+      const isOurs = [this.url, this.namedUrl, this.untrustedUrl].some((own) => url.startsWith(`${own}/`));
       if (!isOurs && !/^(data|blob|about):/.test(url)) this.strays.add(url);
     });
     context.on('requestfailed', (request) => {

@@ -275,16 +275,18 @@ async function fillAccounts({ accounts, journal, erasures }: Populated): Promise
   await accounts.addUser({ name: 'bert', role: 'viewer', createdAt: T0 });
   await accounts.putLink({ hash: 'd'.repeat(64), user: 'bert', expiresAt: T0 + DAY }, T0);
   await accounts.putSecondFactor('ada', { sealed: 'sealed', step: 5, recoveryHashes: ['a'.repeat(64)] });
-  await accounts.addPasskey({
+  const passkey = {
     id: 'AAAA',
     user: 'ada',
+    handle: 'BBBB',
     host: 'mail.example.com',
     publicKey: 'AAAA',
     counter: 3,
     label: 'Laptop',
     createdAt: T0,
     lastUsedAt: null,
-  });
+  };
+  await accounts.addPasskey(passkey, { hash: 'f'.repeat(64), expiresAt: T0 + DAY });
   const challenge = { hash: 'e'.repeat(64), expiresAt: T0 + DAY };
   await accounts.recordPasskeyUse('AAAA', { counter: 4, now: T0, challenge });
   await accounts.addSession(

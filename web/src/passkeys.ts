@@ -44,11 +44,17 @@ async function asked<Answer>(answer: Promise<Answer>): Promise<Answer> {
   }
 }
 
+const NO_PASSKEYS_HERE =
+  'The browser has no passkeys for this address. Open the page by its host name, with a certificate that the browser trusts.';
+
 function reasonOf(error: unknown): string {
   const code = error instanceof WebAuthnError ? error.code : null;
   if (code === 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED')
     return 'This device has a passkey for you already.';
-  if (code === 'ERROR_INVALID_DOMAIN' || code === 'ERROR_INVALID_RP_ID')
-    return 'The browser has no passkeys for this address. Open the page by its host name, with a certificate that the browser trusts.';
+  if (code === 'ERROR_INVALID_DOMAIN' || code === 'ERROR_INVALID_RP_ID') return NO_PASSKEYS_HERE;
+  if (code?.startsWith('ERROR_AUTHENTICATOR_MISSING_') === true)
+    return 'This device cannot keep a passkey, or cannot check who uses it by fingerprint, face or PIN.';
+  // Chromium's words for a certificate that the user has waved through: it has no code of its own.
+  if (error instanceof Error && /certificate/i.test(error.message)) return NO_PASSKEYS_HERE;
   return 'No passkey was given: it was cancelled, took too long, or this browser has none for this page.';
 }

@@ -36,6 +36,7 @@ const SESSION = new Columns<Session>({
 const PASSKEY = new Columns<Passkey>({
   id: sql`id`,
   user: OF_USER,
+  handle: sql`handle`,
   host: sql`host`,
   publicKey: sql`public_key`,
   counter: sql`counter`,
@@ -157,12 +158,13 @@ export const ACCOUNTS: Subject<Accounts> = {
     *hasPasskey(host) {
       return (yield* rows`SELECT id FROM passkeys WHERE host = ${host} LIMIT 1`).length > 0;
     },
-    *addPasskey(passkey) {
+    *addPasskey(passkey, challenge) {
       // So that nobody has more than the limit, and nobody who is gone has any.
       if ((yield* lockUser(passkey.user)) === undefined) return 'gone';
       const [row] = yield* rows<{ count: number }>`
         SELECT count(*) AS count FROM passkeys WHERE ${OF_USER} = ${passkey.user}`;
       if ((row?.count ?? 0) >= MAX_PASSKEYS) return 'full';
+      if (!(yield* spend(challenge, passkey.createdAt))) return 'spent';
       const added = yield* run`INSERT INTO passkeys (${PASSKEY.names}) VALUES (${PASSKEY.values(passkey)})
         ON CONFLICT (id) DO NOTHING`;
       return added === 1 ? 'added' : 'taken';
@@ -172,11 +174,16 @@ export const ACCOUNTS: Subject<Accounts> = {
         WHERE ${OF_USER} = ${name} AND id = ${id} RETURNING ${PASSKEY.selected}`;
       return removed ?? null;
     },
-    removePasskeys: (name) => removePasskeysOf(name),
+    *removePasskeys(name) {
+      // As for `endSessions`.
+      yield* lockUser(name);
+      yield* removePasskeysOf(name);
+      return yield* endSessionsOf(name, null);
+    },
     *recordPasskeyUse(id, { counter, now, challenge }) {
       if (!(yield* spend(challenge, now))) return false;
-      const used =
-        yield* run`UPDATE passkeys SET counter = ${counter}, last_used_at = ${now} WHERE id = ${id}`;
+      const used = yield* run`UPDATE passkeys SET counter = ${counter}, last_used_at = ${now}
+        WHERE id = ${id} AND (counter < ${counter} OR (counter = 0 AND ${counter} = 0))`;
       return used === 1;
     },
 

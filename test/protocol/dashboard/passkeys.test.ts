@@ -1,7 +1,7 @@
 /** Passkeys: an honest authenticator signs in, and no other answer does. */
 import { expect, test } from 'vitest';
 import type { Role } from '../../../src/domain/account.ts';
-import { MAX_PASSKEYS } from '../../../src/store/accounts.ts';
+import { type Accounts, MAX_PASSKEYS } from '../../../src/store/accounts.ts';
 import { answerWith, type Lies, makePasskey, type Passkey } from '../../peers/authenticator.ts';
 import { type Browser, MINUTE, PASSWORD, startAccess } from './access-world.ts';
 
@@ -112,6 +112,31 @@ test('an answer counts once, on no other page, and for five minutes', async () =
   expect(late.status).toBe(401);
 });
 
+test('a device knows a user by the same random handle at all times, which another user of the name does not get', async () => {
+  const { browser, origin, signedIn } = await startByName();
+  const root = await signedIn('root');
+  const handles = async (one: Browser) =>
+    (await one.call('passkey_add_begin', { password: PASSWORD })).body.options.user.id;
+  const bob = await signedIn('bob', 'viewer');
+  const { passkey } = await addPasskey(bob, origin);
+  expect(passkey.userHandle).toMatch(/^[A-Za-z0-9_-]{43}$/);
+  expect(await handles(bob)).toBe(passkey.userHandle);
+  expect(await handles(root)).not.toBe(passkey.userHandle);
+  await root.operation('removeUser', { name: 'bob' });
+  expect(await handles(await signedIn('bob', 'viewer'))).not.toBe(passkey.userHandle);
+  expect((await signIn(browser(), passkey, origin)).status).toBe(401);
+});
+
+test('a passkey of a version that kept no handle still signs in', async () => {
+  const { accounts, browser, origin, signedIn } = await startByName();
+  const { passkey } = await addPasskey(await signedIn('ann'), origin);
+  const kept = await accounts.passkey(passkey.id);
+  await accounts.removePasskeys('ann');
+  await accounts.addPasskey(...passkeyOf(passkey.id, kept?.publicKey));
+  const lies = { userHandle: 'from-a-hash-of-the-name' };
+  expect((await signIn(browser(), passkey, origin, lies)).body).toMatchObject({ state: 'signed_in' });
+});
+
 test('an authenticator that counts is not copied: its count must rise', async () => {
   const { browser, origin, signedIn } = await startByName();
   const { passkey } = await addPasskey(await signedIn('ann'), origin, { counter: 5 });
@@ -129,7 +154,10 @@ test('whoever is disabled, removed, or has lost the passkey is not let in', asyn
   await accounts.changeUser('bob', { role: null, disabled: true });
   expect((await signIn(browser(), passkey, origin)).body.code).toBe('user_disabled');
   await accounts.changeUser('bob', { role: null, disabled: false });
+  await bob.logIn('bob');
   expect((await root.operation('removePasskeys', { name: 'bob' })).body).toMatchObject({ passkeys: 0 });
+  // Whoever has the lost device is signed out on it.
+  expect((await bob.session()).body.state).toBe('anonymous');
   expect((await signIn(browser(), passkey, origin)).status).toBe(401);
   await bob.logIn('bob');
   const second = await addPasskey(bob, origin);
@@ -152,12 +180,21 @@ test('a passkey is added and removed only with the password, and only by its own
   expect([foreign.status, foreign.body.code]).toEqual([409, 'passkey_unfit']);
   expect((await ann.call('passkey_add', { begun, label: 'x', response })).status).toBe(200);
   expect((await ann.call('passkey_add', { begun, label: 'x', response })).body.code).toBe('passkey_unfit');
+  // One check of the password allows one passkey.
+  const another = makePasskey(options, origin).response;
+  const second = await ann.call('passkey_add', { begun, label: 'y', response: another });
+  expect(second.body).toMatchObject({
+    code: 'passkey_unfit',
+    detail: expect.stringContaining('used before'),
+  });
   const id = passkey.id;
   expect((await bob.call('passkey_remove', { id, password: PASSWORD })).body.code).toBe('passkey_missing');
   expect((await ann.call('passkey_remove', { id, ...wrong })).body.code).toBe('password_refused');
   expect((await ann.call('passkey_remove', { id, password: PASSWORD })).body).toMatchObject({
     user: { passkeys: 0 },
   });
+  // Nor is a removed one put back by what added it.
+  expect((await ann.call('passkey_add', { begun, label: 'x', response })).body.code).toBe('passkey_unfit');
   expect((await journal())[0]).toMatchObject({ action: 'removePasskey', actor: 'ann' });
   expect((await signIn(browser(), passkey, origin)).status).toBe(401);
 });
@@ -178,17 +215,7 @@ test.each<[string, Lies]>([
 test('there is a limit, and no passkey for an address or without the key for secrets', async () => {
   const { accounts, browser, dashboard, origin, signedIn, state } = await startByName();
   const ann = await signedIn('ann');
-  for (let place = 0; place < MAX_PASSKEYS; place++)
-    await accounts.addPasskey({
-      id: `id${place}`,
-      user: 'ann',
-      host: 'localhost',
-      publicKey: 'AAAA',
-      counter: 0,
-      label: 'x',
-      createdAt: 0,
-      lastUsedAt: null,
-    });
+  for (let place = 0; place < MAX_PASSKEYS; place++) await accounts.addPasskey(...passkeyOf(`id${place}`));
   expect((await ann.call('passkey_add_begin', { password: PASSWORD })).body.code).toBe('passkey_unfit');
   // Its key is no key: the answer is refused all the same.
   const none = {
@@ -236,6 +263,15 @@ test('hostile answers end in a refusal', async () => {
     expect(status, attestationObject.slice(0, 4)).toBe(409);
   }
 });
+
+/** A passkey of ann as a version before handles stored it, with a challenge. */
+function passkeyOf(id: string, publicKey = 'AAAA'): Parameters<Accounts['addPasskey']> {
+  const rest = { host: 'localhost', publicKey, counter: 0, label: 'x', createdAt: 0, lastUsedAt: null };
+  return [
+    { id, user: 'ann', handle: null, ...rest },
+    { hash: id, expiresAt: 1 },
+  ];
+}
 
 /** A passkey that no server knows. */
 async function addedElsewhere(origin: string): Promise<Passkey> {

@@ -18,6 +18,9 @@ import { agentWords } from './sessions-table.tsx';
 
 type PasskeyRow = SessionCalls['passkeys']['answer'][number];
 
+const NOT_HERE =
+  'Passkeys work only where this page is opened by a host name, in a browser that has them. To add one, open it by its name.';
+
 /** One's own passkeys: which there are, how to add one and how to remove it. */
 export function PasskeysCard() {
   const [adding, setAdding] = useState(false);
@@ -40,19 +43,24 @@ export function PasskeysCard() {
     >
       <Fetched query={passkeys} lines={2}>
         {(rows) => (
-          <DataTable
-            label="Passkeys"
-            columns={columnsOf(setRemoved)}
-            rows={rows}
-            rowId={({ id }) => id}
-            empty={
-              <EmptyState icon={Fingerprint} title="You have no passkey">
-                {isPossible
-                  ? 'With a passkey you sign in by fingerprint, face or PIN, without password and code. Nothing can be stolen from the server or typed into a wrong page.'
-                  : 'Passkeys work only where this page is opened by a host name, in a browser that has them.'}
-              </EmptyState>
-            }
-          />
+          <>
+            <DataTable
+              label="Passkeys"
+              columns={columnsOf(setRemoved)}
+              rows={rows}
+              rowId={({ id }) => id}
+              empty={
+                <EmptyState icon={Fingerprint} title="You have no passkey">
+                  {isPossible
+                    ? 'With a passkey you sign in by fingerprint, face or PIN, without password and code. Nothing can be stolen from the server or typed into a wrong page.'
+                    : NOT_HERE}
+                </EmptyState>
+              }
+            />
+            {!isPossible && rows.length > 0 && (
+              <p className="border-t border-line px-4 py-3 text-sm text-soft">{NOT_HERE}</p>
+            )}
+          </>
         )}
       </Fetched>
       {adding && <AddPasskey onClose={() => setAdding(false)} />}
@@ -152,7 +160,8 @@ function RemovePasskey({
       request={({ password }) => ({ id, password })}
       onClose={onClose}
     >
-      It no longer signs you in. Your device may still offer it; delete it there, too.
+      It no longer signs you in. Your device may still offer it; delete it there, too. Where it has signed you
+      in already, you stay signed in: end those sessions below.
     </PasswordDialog>
   );
 }

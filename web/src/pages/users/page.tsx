@@ -202,7 +202,7 @@ function askToRemovePasskeys({ name, passkeys }: User): void {
     request: { name },
     done: `The passkeys of ${name} are removed`,
     title: `Remove the passkeys of ${name}?`,
-    text: `${plural(passkeys, 'passkey')} no longer sign them in. Their password does, and their second factor, if they have one.`,
+    text: `${plural(passkeys, 'passkey')} no longer sign them in, and all their sessions end. Their password still signs them in, with their second factor, if they have one.`,
     confirm: 'Remove passkeys',
     danger: true,
   });
