@@ -28,6 +28,7 @@ import {
   useTemplates,
   useWebhooks,
 } from './secrets-acts.ts';
+import { useAlerts } from './secrets-alerts.ts';
 import { claim, inviteUser, listen, lookAround } from './secrets-people.ts';
 import { repeatAloud, runCommand, type SecretsWorld, startSecretsWorld } from './secrets-world.ts';
 import { spyOnPrograms } from './spied-programs.ts';
@@ -40,6 +41,7 @@ api: { port: 0, bind: ["127.0.0.1"] }
 webui: { port: 0, bind: ["127.0.0.1"] }
 listener: { ports: [0], bind: ["127.0.0.1"], allowed_cidrs: ["192.0.2.0/24"] }
 delivery: { default_relay: out, private_relays: ${JSON.stringify(PRIVATE_RELAYS)}, report_relay: inbox }
+webhooks: { private_urls: ["*"] }
 health: { disk_critical_bytes: 0, disk_low_bytes: 0 }
 relays:
   - { name: out, type: smtp, host: 127.0.0.1, port: ${hop.port}, verify: false, username: relay-user, password_file: ${password} }
@@ -68,6 +70,7 @@ const PLACES = [
   'api: on a failing disk',
   'commands: serve',
   'commands: doctor',
+  'commands: alerts test chat',
   'commands: relays test graph',
   'commands: revoke by the secret',
 ];
@@ -190,6 +193,7 @@ describeWith(['strace'], 'secrets', () => {
     const feedback = await useHooks(world);
     await useTemplates(world);
     const webhook = await useWebhooks(world);
+    await useAlerts(world);
     await refuseOperations(world, keys);
     await inviteUser(world, admin);
     await administer(world);
