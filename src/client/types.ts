@@ -93,6 +93,11 @@ export interface Submission {
    * by box. 1 to 64 characters of `a-z 0-9 . _ -`; never in the mail. The header `X-Waybill-Box` says the same.
    */
   readonly box?: string | null | undefined;
+  /**
+   * REQUIRETLS (RFC 8689): the message goes only to servers that prove who they are, encrypt, and promise the same for
+   * the rest of the way; else it fails. The header `TLS-Required: No` asks for the opposite.
+   */
+  readonly requireTls?: boolean | null | undefined;
   /** Check everything, store and send nothing; the answer is 200 with the verdict. */
   readonly dryRun?: boolean | null | undefined;
 }
@@ -269,6 +274,11 @@ export interface MessageRecord {
   readonly door?: 'resend' | 'postmark' | 'sendgrid' | 'mailgun' | 'ses';
   /** The box in which a captured message lies; null without one. */
   readonly box: string | null;
+  /**
+   * What it demands of the way (RFC 8689): `required` by REQUIRETLS, `optional` by the header `TLS-Required: No`.
+   * Absent: nothing.
+   */
+  readonly tls?: 'required' | 'optional';
   readonly priority: Priority;
   /** The relay of the first delivered recipient, otherwise of the first recipient. */
   readonly relay?: string;

@@ -65,7 +65,7 @@ export async function submitRaw(request: RequestOf<'submitRaw'>, deps: LocalDeps
 
 function envelopeOf({ from, to, notify, ret, envid }: RequestOf<'submitRaw'>): TakenEnvelope {
   const mailbox = from === '' ? null : mailboxOf('from', from);
-  const plain = { sizeBytes: null, body: null, auth: null };
+  const plain = { sizeBytes: null, body: null, auth: null, requireTls: false };
   return {
     reversePath: { mailbox, ...plain, utf8: true, ret, envid },
     forwardPaths: to.map((address, place) => ({

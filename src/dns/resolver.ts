@@ -62,6 +62,8 @@ export interface DnsRefusal {
   readonly kind: 'rejected' | 'deferred';
   /** Enhanced code and cause give the reason: see {@link selectHosts} and {@link lookUpAddresses}. */
   readonly reply: Reply;
+  /** Of a permanent one: another relay may accept the message. */
+  readonly hopBound?: true;
 }
 
 /** The permanent refusal with this reply. */

@@ -12,6 +12,13 @@ export type Priority = (typeof PRIORITIES)[number];
 /** How a message came in; `report`: a delivery status notification, or a TLS report of ours. */
 export type Source = 'api' | 'smtp' | 'cli' | 'report';
 
+/**
+ * What a sender demands of the way (RFC 8689).
+ * - `required`: REQUIRETLS. Only a hop that is authenticated, and promises the same for the rest of the way, gets it.
+ * - `optional`: `TLS-Required: No`. It goes even where the recipient's domain (DANE, MTA-STS) would keep it back.
+ */
+export type TlsDemand = 'required' | 'optional';
+
 /** What a hop must support, determined once when the contents are made (RFC 6152, RFC 6531). */
 export interface BodyFlags {
   /** Some byte is above 127: needs 8BITMIME or a conversion. */
@@ -105,6 +112,8 @@ export interface Submission {
   /** A test key's mail: always captured by the local inbox, whatever the routes say, and never sent. */
   readonly test: boolean;
   readonly idempotency: Idempotency | null;
+  /** Absent: none. */
+  readonly tls?: TlsDemand;
   /** An operator's choice of relay, whatever the rules say; a test key's mail is captured all the same. */
   readonly via?: string;
 }
@@ -188,6 +197,8 @@ export interface MessageRecord {
   /** Of all copies together. */
   readonly sizeBytes: number;
   readonly flags: BodyFlags;
+  /** Null: none. */
+  readonly tls: TlsDemand | null;
   readonly priority: Priority;
   readonly source: Source;
   /** The provider whose API it came through. */

@@ -161,8 +161,9 @@ class Fuse extends Stop {
   }
 }
 
-/** Why our own limits keep the relay from being asked at all; null if they do not. */
+/** Why the relay is not asked at all, by our own limits or what is known of it; null if it is. */
 function obstacleTo(unit: Unit, { relay }: RelayAtWork, { shortfall }: QuotaTaken): Outcome | null {
+  if (unit.tls === 'required' && relay.provider !== null && unit.reversePath !== '') return NOT_BY_PROVIDERS;
   const { maxMessageBytes } = relay.limits;
   if (maxMessageBytes > 0 && unit.sizeBytes > maxMessageBytes) {
     const reply = localReply(
@@ -174,6 +175,17 @@ function obstacleTo(unit: Unit, { relay }: RelayAtWork, { shortfall }: QuotaTake
   }
   return shortfall === null ? null : { kind: 'deferred', reply: shortfall };
 }
+
+/** No provider's API can be asked to demand TLS of the servers behind it (RFC 8689). */
+const NOT_BY_PROVIDERS: Outcome = {
+  kind: 'rejected',
+  reply: localReply(
+    'no_requiretls',
+    '5.7.30',
+    'The message demands TLS on the whole way (REQUIRETLS), which the API of a provider cannot promise',
+  ),
+  hopBound: true,
+};
 
 async function converse(
   deps: AttemptDeps,
@@ -191,6 +203,7 @@ async function converse(
         messageId: unit.messageId,
         envelope: envelopeOf(unit, reversePath),
         content: transportContent(unit, content),
+        tls: unit.tls,
         ...permission,
       },
       signal,

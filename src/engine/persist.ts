@@ -45,7 +45,7 @@ type RecordFacts = Omit<
 
 /** What the store is told of a submission, besides what accepting decides. */
 export function recordFactsOf(submission: Submission): RecordFacts {
-  const { envelope, content, source, door, box, sourceAddress, keyId, test, reportable } = submission;
+  const { envelope, content, source, door, box, tls, sourceAddress, keyId, test, reportable } = submission;
   const { stream, ignoresSuppression, header, tags, metadata, priority, sendAt, idempotency } = submission;
   const { reversePath, ret, envid } = envelope;
   const { sizeBytes, flags } = content;
@@ -55,6 +55,7 @@ export function recordFactsOf(submission: Submission): RecordFacts {
     ...origin,
     ...(door !== undefined && { door }),
     ...(box !== undefined && { box }),
+    ...(tls !== undefined && { tls }),
     ...listed,
     reversePath,
     ret,

@@ -38,7 +38,7 @@ export interface ReportsDeps {
 /** The message that a report is about. */
 export type Subject = Pick<
   Unit,
-  'messageId' | 'reversePath' | 'ret' | 'envid' | 'content' | 'part' | 'createdAt'
+  'messageId' | 'reversePath' | 'ret' | 'envid' | 'tls' | 'content' | 'part' | 'createdAt'
 >;
 
 /** A report whose contents are in the spool, to be accepted in the transaction of the event it reports. */
@@ -140,7 +140,8 @@ export class Reports {
     const { spool, newId, settings, clock, random } = this.#deps;
     const id = newId();
     const { hostname } = settings().reports;
-    const full = subject.ret === 'FULL' && owed.kind === 'failed';
+    // What was to be kept from prying eyes comes back as a header alone, whatever RET says (RFC 8689 §5).
+    const full = subject.ret === 'FULL' && subject.tls !== 'required' && owed.kind === 'failed';
     const beginning = await this.#beginningOf(subject);
     const returned = beginning === null ? NOTHING_RETURNED : await inSlices(returnedOf(beginning, full));
     const message = { id: subject.messageId, envid: subject.envid, arrivedAt: subject.createdAt };
@@ -148,7 +149,7 @@ export class Reports {
     const told = { hostname, to: subject.reversePath, messageId, date: clock.wall(), message, returned };
     const plain = await inSlices(composeReport({ ...told, recipients: owed.recipients }, random));
     const content = await this.#deps.signer.sign(plain.content, 'any');
-    const submission = ownSubmission({
+    const own = ownSubmission({
       id,
       recipients: [subject.reversePath],
       notify: 'NEVER',
@@ -156,6 +157,8 @@ export class Reports {
       content,
       priority: 'normal',
     });
+    // A report says what its message was: it needs the same way (RFC 8689 §5).
+    const submission: Submission = subject.tls === 'required' ? { ...own, tls: 'required' } : own;
     const [ref] = await spool.append([{ messageId: id, content }]);
     if (ref === undefined) throw new Error('the spool gave no reference');
     return {

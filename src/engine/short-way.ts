@@ -43,12 +43,13 @@ function slices<T>(items: readonly T[], most: number): T[][] {
 }
 
 function unitOf(record: AcceptRecord, lane: Lane, deliveries: readonly UnitDelivery[]): Unit {
-  const { id, reversePath, ret, envid, content, flags, priority, test, reportable } = record;
+  const { id, reversePath, ret, envid, content, flags, tls, priority, test, reportable } = record;
   const facts = { reversePath, ret, envid, content, flags, priority, test, reportable };
   const part = record.copies?.[deliveries[0]?.index ?? 0] ?? null;
   const createdAt = Math.max(record.createdAt, record.sendAt ?? 0);
   return {
     ...facts,
+    ...(tls !== undefined && { tls }),
     part,
     sizeBytes: part?.length ?? record.sizeBytes,
     messageId: id,

@@ -71,6 +71,7 @@ export const MESSAGES: TableShape = {
     source: 'text',
     door: 'text',
     box: 'text',
+    tls: 'text',
     source_address: 'text',
     reverse_path: 'text',
     ret: 'text',

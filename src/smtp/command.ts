@@ -28,6 +28,8 @@ export interface MailParameters {
   readonly eightBit?: boolean;
   /** RFC 6531. */
   readonly utf8?: boolean;
+  /** RFC 8689. */
+  readonly requireTls?: boolean;
   /** RFC 3461. */
   readonly ret?: 'FULL' | 'HDRS';
   /** RFC 3461, xtext. */
@@ -46,9 +48,10 @@ export function mailCommand(reversePath: string, parameters: MailParameters): st
   const size = parameters.sizeBytes === undefined ? '' : ` SIZE=${parameters.sizeBytes}`;
   const body = parameters.eightBit ? ' BODY=8BITMIME' : '';
   const utf8 = parameters.utf8 ? ' SMTPUTF8' : '';
+  const requireTls = parameters.requireTls ? ' REQUIRETLS' : '';
   const ret = parameters.ret === undefined ? '' : ` RET=${parameters.ret}`;
   const envid = checkedParameter('ENVID', parameters.envid, isEnvid);
-  return `MAIL FROM:<${checkedPath(reversePath)}>${size}${body}${utf8}${ret}${envid}\r\n`;
+  return `MAIL FROM:<${checkedPath(reversePath)}>${size}${body}${utf8}${requireTls}${ret}${envid}\r\n`;
 }
 
 /** RCPT TO. Throws RangeError for an unsafe value. */
@@ -168,7 +171,14 @@ export class EnvelopeLines {
   readonly #parameters: MailParameters;
   readonly #capabilities: Capabilities;
 
-  constructor(envelope: Envelope, sizeBytes: number, flags: BodyFlags, capabilities: Capabilities) {
+  /** `requireTls`: the message demands it. */
+  constructor(
+    envelope: Envelope,
+    sizeBytes: number,
+    flags: BodyFlags,
+    capabilities: Capabilities,
+    requireTls = false,
+  ) {
     this.needsUtf8 = flags.utf8 || hasUtf8Address(envelope);
     this.#envelope = envelope;
     this.#capabilities = capabilities;
@@ -177,6 +187,7 @@ export class EnvelopeLines {
       ...(capabilities.size ? { sizeBytes } : {}),
       eightBit: flags.eightBit,
       utf8: this.needsUtf8,
+      requireTls: requireTls && capabilities.requireTls,
       ...(capabilities.dsn && ret !== null ? { ret } : {}),
       ...(capabilities.dsn && envid !== null && isEnvid(envid) ? { envid } : {}),
     };

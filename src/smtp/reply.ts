@@ -157,6 +157,8 @@ export interface Capabilities {
   readonly dsn: boolean;
   /** RFC 3207. */
   readonly startTls: boolean;
+  /** RFC 8689. */
+  readonly requireTls: boolean;
   /** RFC 4954: mechanisms, upper case. */
   readonly authMechanisms: ReadonlySet<string>;
 }
@@ -171,6 +173,7 @@ export const NO_CAPABILITIES: Capabilities = {
   chunking: false,
   dsn: false,
   startTls: false,
+  requireTls: false,
   authMechanisms: new Set(),
 };
 
@@ -194,6 +197,7 @@ export function parseCapabilities(reply: SmtpReply): Capabilities {
     chunking: keywords.has('CHUNKING'),
     dsn: keywords.has('DSN'),
     startTls: keywords.has('STARTTLS'),
+    requireTls: keywords.has('REQUIRETLS'),
     authMechanisms: mechanisms,
   };
 }

@@ -14,6 +14,7 @@ import {
   isPositive,
   isUnknownBdat,
   NO_EIGHT_BIT,
+  NO_REQUIRETLS,
   NO_UTF8,
   notForThisHop,
   outcomeOfRcpt,
@@ -29,6 +30,8 @@ export interface MailPlan {
   readonly envelope: Envelope;
   readonly sizeBytes: number;
   readonly flags: BodyFlags;
+  /** The message demands TLS on the whole way (RFC 8689), which this session has. */
+  readonly requireTls: boolean;
   /** DATA waits for {@link Sender.permitted}: for contents too large to begin in vain. */
   readonly holdsData: boolean;
   /** The content is sent by BDAT, never by DATA. */
@@ -93,7 +96,8 @@ export class Sender {
   constructor(plan: MailPlan, capabilities: Capabilities) {
     this.#plan = plan;
     this.#capabilities = capabilities;
-    this.#lines = new EnvelopeLines(plan.envelope, plan.sizeBytes, plan.flags, capabilities);
+    const { envelope, sizeBytes, flags, requireTls } = plan;
+    this.#lines = new EnvelopeLines(envelope, sizeBytes, flags, capabilities, requireTls);
     this.#outcomes = plan.envelope.recipients.map(() => null);
   }
 
@@ -196,7 +200,7 @@ export class Sender {
 
   /** Why the peer cannot accept this message at all. */
   #refusal(): Outcome | null {
-    const { envelope, sizeBytes, flags } = this.#plan;
+    const { envelope, sizeBytes, flags, requireTls } = this.#plan;
     const { maxSizeBytes, eightBitMime, smtpUtf8 } = this.#capabilities;
     if (!isSafePath(envelope.reversePath)) return { kind: 'rejected', reply: UNSAFE_SENDER };
     if (maxSizeBytes !== null && sizeBytes > maxSizeBytes)
@@ -205,6 +209,9 @@ export class Sender {
       );
     if (this.#lines.needsUtf8 && !smtpUtf8) return notForThisHop(NO_UTF8);
     if (flags.eightBit && !eightBitMime) return notForThisHop(NO_EIGHT_BIT);
+    // A report is sent nevertheless: it would be lost (RFC 8689 §5).
+    if (requireTls && !this.#capabilities.requireTls && envelope.reversePath !== '')
+      return notForThisHop(NO_REQUIRETLS);
     return null;
   }
 

@@ -8,6 +8,7 @@ import type {
   Priority,
   Recipient,
   Source,
+  TlsDemand,
 } from '../domain/message.ts';
 import { type Asking, domainOfFrom } from '../domain/suppression.ts';
 import type { Stopped } from './telling.ts';
@@ -29,6 +30,8 @@ export interface AcceptRecord {
   readonly door?: ProviderName;
   /** As of the submission; absent: none. */
   readonly box?: string;
+  /** As of the submission; absent: none. */
+  readonly tls?: TlsDemand;
   readonly sourceAddress: string | null;
   readonly reversePath: string;
   readonly ret: 'FULL' | 'HDRS' | null;

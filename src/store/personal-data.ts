@@ -31,7 +31,7 @@ export const PERSONAL_DATA: Readonly<Record<string, TableData>> = {
     nothing:
       'seq id key_id status queued processing retrying delivered failed attempts kept possible_duplicate created_at ' +
       'updated_at status_at delivered_at final_at not_before expires_at priority test reportable ignores_suppression ' +
-      'copies source door ret size_bytes eight_bit utf8 dot_stuffing segment offset length route_table inbox_read',
+      'copies source door tls ret size_bytes eight_bit utf8 dot_stuffing segment offset length route_table inbox_read',
   },
   deliveries: {
     key: 'message index',

@@ -311,7 +311,7 @@ export interface ClaimAnswer {
 }
 
 /** Leased work: what one attempt needs. */
-export interface Unit {
+export interface Unit extends Pick<AcceptRecord, 'tls'> {
   readonly messageId: string;
   readonly lane: string;
   readonly fence: number;

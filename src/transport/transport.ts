@@ -1,5 +1,5 @@
 import type { Evidence } from '../domain/attempt.ts';
-import type { BodyFlags, Envelope } from '../domain/message.ts';
+import type { BodyFlags, Envelope, TlsDemand } from '../domain/message.ts';
 import type { Outcome, Reply } from '../domain/outcome.ts';
 import type { StopSignal } from '../lib/stop.ts';
 
@@ -39,6 +39,8 @@ export interface TransportJob {
   /** Only the recipients of this attempt. */
   readonly envelope: Envelope;
   readonly content: TransportContent;
+  /** What the message demands of the way; absent: nothing. */
+  readonly tls?: TlsDemand | undefined;
   /**
    * True once the attempt is durably marked as begun, synchronously if it already is; false when it must not be sent.
    * With `content` it lets a large content begin, and is asked again before the end: until then the attempt can still

@@ -92,7 +92,14 @@ test('the sender ends after at most one reply a command, with one outcome a reci
         const recipients = to.map((address) => ({ address, kind: 'to', notify: null, orcpt: null }) as const);
         const flags = { eightBit: false, utf8: false, dotStuffing: false };
         const envelope = { reversePath: '', recipients, ret: null, envid: null };
-        const plan = { envelope, sizeBytes: 1, flags, chunking, holdsData: held !== 'not held' };
+        const plan = {
+          envelope,
+          sizeBytes: 1,
+          flags,
+          requireTls: false,
+          chunking,
+          holdsData: held !== 'not held',
+        };
         const sender = new Sender(plan, { ...NO_CAPABILITIES, pipelining });
         let action = sender.begin();
         let taken = false;

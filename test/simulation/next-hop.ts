@@ -122,7 +122,7 @@ export class NextHop {
     const token = await tokenOf(job);
     const holdsData = this.#dice.next() < HELD_SHARE;
     const { sizeBytes, flags } = job.content;
-    const plan = { envelope: job.envelope, sizeBytes, flags, chunking: false, holdsData };
+    const plan = { envelope: job.envelope, sizeBytes, flags, requireTls: false, chunking: false, holdsData };
     return await client.send(job, new Sender(plan, capabilities));
   }
 

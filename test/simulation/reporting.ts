@@ -34,6 +34,7 @@ export interface Sent {
   readonly from: string;
   readonly to: readonly Recipient[];
   readonly text: string;
+  readonly tls: TransportJob['tls'];
 }
 
 /** A node whose hop answers by the recipient's name, and takes all that is for the sender. */
@@ -48,7 +49,7 @@ function startReporting(answers: Readonly<Record<string, Outcome>>, more: Partia
       const { reversePath, recipients } = job.envelope;
       const outcomes = recipients.map(({ address }) => answers[address.split('@')[0] ?? ''] ?? TAKEN);
       if (outcomes.some(({ kind }) => kind === 'delivered') && (await job.gate()))
-        hop.push({ from: reversePath, to: recipients, text: await textOf(job) });
+        hop.push({ from: reversePath, to: recipients, text: await textOf(job), tls: job.tls });
       return { outcomes, evidence: NO_EVIDENCE, hopFailed: false, restMs: null };
     },
     connections: () => 0,

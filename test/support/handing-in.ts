@@ -41,6 +41,14 @@ export function mailboxOf(address: string) {
 
 /** A reverse-path without parameters. */
 export function reversePathOf(address: string): ReversePath {
-  const parameters = { sizeBytes: null, body: null, utf8: false, ret: null, envid: null, auth: null };
+  const parameters = {
+    sizeBytes: null,
+    body: null,
+    utf8: false,
+    ret: null,
+    envid: null,
+    auth: null,
+    requireTls: false,
+  };
   return { mailbox: mailboxOf(address), ...parameters };
 }

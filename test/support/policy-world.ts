@@ -15,7 +15,15 @@ import { NO_LINKS } from './unsubscribe-terms.ts';
 /** What the policy says no with: `reason code text`, the reason `-` where nobody was denied; null for yes. */
 export type Said = string | null;
 
-const NO_MAIL_PARAMETERS = { sizeBytes: null, body: null, utf8: false, ret: null, envid: null, auth: null };
+const NO_MAIL_PARAMETERS = {
+  sizeBytes: null,
+  body: null,
+  utf8: false,
+  ret: null,
+  envid: null,
+  auth: null,
+  requireTls: false,
+};
 
 /** The policy of the SMTP listener over a real keyring, without sockets. */
 export class PolicyWorld extends IngestWorld {

@@ -95,6 +95,7 @@ export async function populate(into: Populated, count = 3): Promise<string[]> {
     priority: 'bulk',
     door: 'ses',
     box: 'b.1',
+    tls: 'required',
     stream: 'news',
     ignoresSuppression: true,
     copies,

@@ -164,6 +164,7 @@ export const messageRecordSchema = z.object({
   source: z.enum(SOURCES).describe('How it was submitted; `report`: written by the server to notify a sender.'),
   door: z.enum(PROVIDER_NAMES).optional().describe('The provider whose API it came through; absent for any other.'),
   box: z.string().nullable().describe('The box in which a captured message lies; null without one.'),
+  tls: z.enum(['required', 'optional']).optional().describe('What it demands of the way (RFC 8689): `required` by REQUIRETLS, `optional` by the header `TLS-Required: No`. Absent: nothing.'),
   priority: prioritySchema,
   relay: z.string().optional().describe('The relay of the first delivered recipient, otherwise of the first recipient.'),
   attempts: count.describe('Number of delivery attempts.'),

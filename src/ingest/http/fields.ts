@@ -30,6 +30,8 @@ export interface Fields {
   readonly unsubscribe: string | null;
   /** The box that it is captured in. */
   readonly box: string | null;
+  /** REQUIRETLS (RFC 8689). */
+  readonly requireTls: boolean;
   readonly dryRun: boolean;
   /** Mailgun's `o:testmode=yes`: capture, as for a test key. */
   readonly capture: boolean;
@@ -87,6 +89,7 @@ export const NO_FIELDS: Fields = {
   suppression: null,
   unsubscribe: null,
   box: null,
+  requireTls: false,
   dryRun: false,
   capture: false,
   dkim: null,

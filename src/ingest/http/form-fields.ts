@@ -46,6 +46,7 @@ const FLAGS: Readonly<Record<string, FlagName>> = {
   'o:dry-run': 'dryRun',
   'o:testmode': 'capture',
   'o:dkim': 'dkim',
+  requireTls: 'requireTls',
 };
 const ADDRESSES: Readonly<Record<string, 'to' | 'cc' | 'bcc'>> = { to: 'to', cc: 'cc', bcc: 'bcc' };
 const FILES: Readonly<Record<string, 'attachment' | 'inline'>> = {
@@ -101,7 +102,7 @@ type SingleName =
   | 'suppression'
   | 'unsubscribe'
   | 'box';
-type FlagName = 'dryRun' | 'capture' | 'dkim';
+type FlagName = 'dryRun' | 'capture' | 'dkim' | 'requireTls';
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Gathers the entries of one form. */
@@ -118,6 +119,7 @@ class FormReader {
     suppression: null,
     unsubscribe: null,
     box: null,
+    requireTls: false,
     dryRun: false,
     capture: false,
     dkim: null,

@@ -17,6 +17,7 @@ import {
   readFinished,
 } from '../../mail/finished.ts';
 import { changeHeader, fieldValue, readLooseHeader } from '../../mail/header-block.ts';
+import { tlsDemandOf } from '../../mail/tls-required.ts';
 import { boxFault, SUPPRESSION_VALUES, streamOf, TWO_BOXES } from '../message-rules.ts';
 import type { Call } from './call.ts';
 import {
@@ -70,6 +71,7 @@ export const RAW_PARAMETERS = {
   unsubscribe: { schema: z.string().optional(), code: 'stream', rule: 'a stream of 1 to 64 characters', meaning: 'The stream from which recipients can unsubscribe with one click: each gets a copy of its own.', example: 'news' },
   suppression: { schema: z.enum(SUPPRESSION_VALUES).optional(), code: 'suppression', rule: 'ignore', meaning: 'Only complaints stop it. Needs the scope `suppressions:write`.', example: 'ignore' },
   box: { schema: z.string().optional(), code: 'box', rule: BOX_RULE, meaning: 'The box in which a captured message lies; the message’s header `X-Waybill-Box` says the same, and is removed.', example: 'worker-1' },
+  requireTls: { schema: z.boolean().default(false), fromText: asBoolean, code: 'type', rule: 'true or false', meaning: 'REQUIRETLS (RFC 8689): only servers that prove who they are, encrypt, and promise the same for the rest of the way get it. The message’s header `TLS-Required: No` asks for the opposite.', example: 'true' },
   dryRun: { schema: z.boolean().default(false), fromText: asBoolean, code: 'type', rule: 'true or false', meaning: 'Check everything and store nothing.', example: 'true' },
 };
 
@@ -152,6 +154,7 @@ function* buildRaw(
     stream: streamOf(stream, fieldValue(message.header.fields, 'list-id')),
     ignoresSuppression: checked.ignoresSuppression,
     ...(checked.box !== null && { box: checked.box }),
+    ...tlsDemandOf(envelope.fields.requireTls, message.header.fields),
   };
   return yield* individually(submission, unsubscribe, context, limits.maxMessageBytes, {
     unsubscribe: envelope.pointTo('unsubscribe'),
@@ -174,7 +177,7 @@ interface Checked {
   readonly ignoresSuppression: boolean;
   readonly box: string | null;
   /** As given, for comparing repeats. */
-  readonly given: Pick<Fields, 'sendAt' | 'capture' | 'box'>;
+  readonly given: Pick<Fields, 'sendAt' | 'capture' | 'box' | 'requireTls'>;
 }
 
 function* check(envelope: RawEnvelope, body: Buffer, now: number, limits: IngestLimits): Sliced<Checked> {
@@ -274,6 +277,7 @@ function* hashOf(checked: Checked, body: Buffer): Sliced<string> {
     ...(named.length === 0 ? [] : [{ metadata: named }]),
     ...(given.capture ? [{ capture: true }] : []),
     ...(given.box === null ? [] : [{ box: given.box }]),
+    ...(given.requireTls ? [{ requireTls: true }] : []),
   ]);
 }
 
@@ -303,6 +307,7 @@ const IN_QUERY = [
   'suppression',
   'unsubscribe',
   'box',
+  'requireTls',
   'dryRun',
 ] as const;
 
@@ -349,6 +354,7 @@ const NO_VALUES: ParameterValues<typeof RAW_PARAMETERS> = {
   suppression: undefined,
   unsubscribe: undefined,
   box: undefined,
+  requireTls: false,
   dryRun: false,
 };
 
@@ -362,7 +368,7 @@ function readQuery(exchange: Exchange): ParameterValues<typeof RAW_PARAMETERS> |
 }
 
 function optionsOf(values: ParameterValues<typeof RAW_PARAMETERS>) {
-  const { tag, sendAt, priority, stream, suppression, unsubscribe, box, dryRun } = values;
+  const { tag, sendAt, priority, stream, suppression, unsubscribe, box, requireTls, dryRun } = values;
   return {
     tags: tag.filter((text) => text !== ''),
     sendAt: sendAt || null,
@@ -372,6 +378,7 @@ function optionsOf(values: ParameterValues<typeof RAW_PARAMETERS>) {
     // An empty stream is a fault, as in JSON.
     unsubscribe: unsubscribe ?? null,
     box: box || null,
+    requireTls,
     dryRun,
   };
 }

@@ -74,6 +74,7 @@ export function messageJson(message: MessageRecord, lanes: LanesSeen): MessageJs
     source: message.source,
     door: message.door ?? undefined,
     box: message.box,
+    tls: message.tls ?? undefined,
     priority: message.priority,
     relay: message.relay ?? undefined,
     attempts: message.attempts,

@@ -110,6 +110,7 @@ export function* resubmission(
     priority: message.priority,
     stream: kept.origin.stream,
     ignoresSuppression: false,
+    ...(message.tls !== null && { tls: message.tls }),
   };
   const unsubscribe = message.copies === null ? null : kept.origin.stream;
   const nowhere = { unsubscribe: '', header: () => '' };

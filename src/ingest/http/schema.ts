@@ -105,6 +105,7 @@ function toFields(json: PartialJson): Fields {
     // An empty stream is a fault: without one, mail would go out that nobody can unsubscribe from.
     unsubscribe: json.unsubscribe ? (json.unsubscribe.stream ?? '') : null,
     box: json.box || null,
+    requireTls: json.requireTls ?? false,
     dryRun: json.dryRun ?? false,
     capture: false,
     dkim: null,

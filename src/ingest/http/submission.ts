@@ -8,6 +8,7 @@ import { addressWords } from '../../mail/field.ts';
 import { withDecodedName } from '../../mail/field-values.ts';
 import { effectiveMessageId, findHeader } from '../../mail/headers.ts';
 import { type Attachment, checkAttachment, UNKNOWN_TYPE } from '../../mail/part.ts';
+import { tlsDemandOf } from '../../mail/tls-required.ts';
 import { streamOf, tooMany } from '../message-rules.ts';
 import type { Call } from './call.ts';
 import {
@@ -130,6 +131,7 @@ export function* buildSubmission(
     stream: streamOf(stream, findHeader(fields.headers, 'list-id')),
     ignoresSuppression: checked.ignoresSuppression,
     ...(box !== null && { box }),
+    ...tlsDemandOf(fields.requireTls, lowerNamed(fields)),
   };
   return yield* individually(submission, unsubscribe, context, limits.maxMessageBytes, {
     unsubscribe: read.pointTo('unsubscribe'),
@@ -175,6 +177,10 @@ function check(
   };
 }
 
+function lowerNamed({ headers }: Pick<Fields, 'headers'>) {
+  return headers.map(([name, value]) => ({ lowerName: name.toLowerCase(), value }));
+}
+
 /** From and Sender as written in the message. */
 function writtenAuthors({ from, fields }: Checked) {
   const sender = parseMailbox(findHeader(fields.headers, 'sender') ?? '');
@@ -214,6 +220,7 @@ function* hashOf(checked: Checked, { relativeSendAt, givenSubject, asked }: Read
     ...(checked.stream === null ? [] : [[checked.stream, checked.unsubscribe]]),
     ...(checked.ignoresSuppression ? [true] : []),
     ...(checked.box === null ? [] : [{ box: checked.box }]),
+    ...(fields.requireTls ? [{ requireTls: true }] : []),
   ]);
 }
 

@@ -252,6 +252,7 @@ test('a recipient that asks to be suppressed is refused where the list is told o
       ret: null,
       envid: null,
       auth: null,
+      requireTls: false,
     };
     return (await world.policy.suppressed(origin, path, reverse))?.denied ?? null;
   };

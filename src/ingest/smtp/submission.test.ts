@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { reversePathOf } from '../../../test/support/handing-in.ts';
 import type { ApiKey, NamedSource } from '../../domain/key.ts';
 import { type Mailbox, parseAddress } from '../../domain/mailbox.ts';
 import type { Submission } from '../../domain/message.ts';
@@ -68,11 +69,7 @@ function envelope(
   paths: readonly ForwardPath[],
   more: Partial<ReversePath> = {},
 ): TakenEnvelope {
-  const none = { sizeBytes: null, body: null, utf8: false, ret: null, envid: null, auth: null };
-  return {
-    reversePath: { mailbox: from === null ? null : mailbox(from), ...none, ...more },
-    forwardPaths: paths,
-  };
+  return { reversePath: { ...reversePathOf(from ?? ''), ...more }, forwardPaths: paths };
 }
 
 const USUAL = envelope('a@x.test', [to('b@y.test')]);

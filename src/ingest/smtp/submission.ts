@@ -11,6 +11,7 @@ import {
   recipientKinds,
 } from '../../mail/handed-in.ts';
 import { fieldValue } from '../../mail/header-block.ts';
+import { tlsDemandOf } from '../../mail/tls-required.ts';
 import { receivedHeader, type Trace } from '../../mail/trace.ts';
 import type { TakenEnvelope } from '../../smtp/receiver/effect.ts';
 import { SUPPRESSION_SCOPE, streamOf } from '../message-rules.ts';
@@ -193,6 +194,7 @@ function submissionOf(
     ignoresSuppression: instructions.ignoresSuppression,
     source: 'smtp',
     ...(box !== null && { box }),
+    ...tlsDemandOf(envelope.reversePath.requireTls, message.header.fields),
     sourceAddress: origin.address,
     requestId: context.requestId,
     keyId: ownerIdOf(origin),

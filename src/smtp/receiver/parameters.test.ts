@@ -2,9 +2,17 @@ import { expect, test } from 'vitest';
 import { readMailParameters, readRcptParameters } from './parameters.ts';
 
 test('parameters are read by name, typed, whatever their order and case', () => {
-  expect(readMailParameters('  smtputf8 Size=12 BODY=8bitmime ')).toEqual({
+  expect(readMailParameters('  smtputf8 Size=12 RequireTLS BODY=8bitmime ')).toEqual({
     ok: true,
-    value: { sizeBytes: 12, body: '8BITMIME', utf8: true, ret: null, envid: null, auth: null },
+    value: {
+      sizeBytes: 12,
+      body: '8BITMIME',
+      utf8: true,
+      ret: null,
+      envid: null,
+      auth: null,
+      requireTls: true,
+    },
   });
   expect(readRcptParameters('')).toEqual({ ok: true, value: { notify: null, orcpt: null } });
 });

@@ -1,4 +1,4 @@
-/** Parameters of MAIL and RCPT (RFC 5321 §4.1.2; RFC 1870, 3461, 4954, 6152, 6531). */
+/** Parameters of MAIL and RCPT (RFC 5321 §4.1.2; RFC 1870, 3461, 4954, 6152, 6531, 8689). */
 import { isEnvid, isNotify, isOrcpt, MAX_ENVID, MAX_ORCPT } from '../command.ts';
 import type { OrReply } from './path.ts';
 import { sessionReply } from './session-reply.ts';
@@ -15,6 +15,8 @@ export interface MailParameters {
   readonly envid: string | null;
   /** AUTH= as given, in xtext; `<>` when the client does not know or vouch. */
   readonly auth: string | null;
+  /** REQUIRETLS was given (RFC 8689). */
+  readonly requireTls: boolean;
 }
 
 /** The parameters of RCPT. */
@@ -36,6 +38,7 @@ const VALID: Readonly<Record<string, string>> = {
   SIZE: 'a number of bytes, such as SIZE=1000',
   BODY: '7BIT or 8BITMIME',
   SMTPUTF8: 'given without a value',
+  REQUIRETLS: 'given without a value',
   RET: 'FULL or HDRS',
   ENVID: `xtext of ${MAX_ENVID} characters at most (RFC 3461)`,
   AUTH: `<>, or xtext of ${MAX_AUTH} characters at most (RFC 4954)`,
@@ -49,6 +52,7 @@ const NO_MAIL_PARAMETERS: MailParameters = {
   ret: null,
   envid: null,
   auth: null,
+  requireTls: false,
 };
 const NO_RCPT_PARAMETERS: RcptParameters = { notify: null, orcpt: null };
 
@@ -75,6 +79,8 @@ function mailParameter(keyword: string, value: string | null): Partial<MailParam
     }
     case 'SMTPUTF8':
       return value === null ? { utf8: true } : null;
+    case 'REQUIRETLS':
+      return value === null ? { requireTls: true } : null;
     case 'RET': {
       const ret = value?.toUpperCase();
       return ret === 'FULL' || ret === 'HDRS' ? { ret } : null;

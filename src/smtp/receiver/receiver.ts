@@ -269,7 +269,7 @@ export class Receiver {
   #mail(argument: string): replies.SessionReply | null {
     if (this.#hello === null) return replies.HELLO_FIRST;
     if (this.#options.requireTls && !this.#secure) return replies.TLS_FIRST;
-    return this.#authentication.missing(this.#secure) ?? this.#transactions.mail(argument);
+    return this.#authentication.missing(this.#secure) ?? this.#transactions.mail(argument, this.#secure);
   }
 
   #startTls(argument: string): replies.SessionReply | null {

@@ -87,6 +87,11 @@ export const EHLO_FIRST = sessionReply(503, '5.5.1', 'Say EHLO first');
 export const MAIL_FIRST = sessionReply(503, '5.5.1', 'Say MAIL first');
 export const RCPT_FIRST = sessionReply(503, '5.5.1', 'Say RCPT first');
 export const NO_VALID_RECIPIENTS = sessionReply(554, '5.5.1', 'No valid recipients');
+export const REQUIRETLS_IN_CLEAR = sessionReply(
+  530,
+  '5.7.10',
+  'REQUIRETLS is only for connections with TLS: say STARTTLS first, or connect with TLS (RFC 8689)',
+);
 export const NESTED_MAIL = sessionReply(503, '5.5.1', 'A transaction is open; RSET ends it');
 export const TLS_FIRST = sessionReply(530, '5.7.0', 'Say STARTTLS first');
 export const AUTH_FIRST = sessionReply(
@@ -105,6 +110,7 @@ export const NEEDS_TLS = sessionReply(538, '5.7.11', 'AUTH is accepted only over
 /** Replies that withhold a command until TLS or AUTH, and what each requires. */
 export const WITHHELD: ReadonlyMap<SessionReply, 'tls_required' | 'auth_required'> = new Map([
   [TLS_FIRST, 'tls_required'],
+  [REQUIRETLS_IN_CLEAR, 'tls_required'],
   [NEEDS_TLS, 'tls_required'],
   [AUTH_FIRST, 'auth_required'],
   [TLS_AND_AUTH_FIRST, 'auth_required'],

@@ -73,9 +73,11 @@ export function ehloReply(options: ReceiverOptions, { secure, authenticated }: E
   const { hostname, maxMessageBytes, maxRecipients, maxTransactions } = options;
   const mayAuthenticate = secure || options.auth === 'always';
   const startTls = options.startTls && !secure ? '250-STARTTLS\r\n' : '';
+  // RFC 8689 §2: only a session that is encrypted may be asked for it.
+  const requireTls = secure ? '250-REQUIRETLS\r\n' : '';
   const auth = mayAuthenticate && !authenticated ? `250-AUTH ${MECHANISMS}\r\n` : '';
   return (
-    `250-${hostname}\r\n250-PIPELINING\r\n250-SIZE ${maxMessageBytes}\r\n${startTls}${auth}` +
+    `250-${hostname}\r\n250-PIPELINING\r\n250-SIZE ${maxMessageBytes}\r\n${startTls}${requireTls}${auth}` +
     '250-ENHANCEDSTATUSCODES\r\n250-8BITMIME\r\n250-SMTPUTF8\r\n250-CHUNKING\r\n250-DSN\r\n' +
     // RFC 9422.
     `250-LIMITS RCPTMAX=${maxRecipients} MAILMAX=${maxTransactions}\r\n250 HELP\r\n`

@@ -16,6 +16,7 @@ import {
   NO_VALID_RECIPIENTS,
   RCPT_FIRST,
   RCPT_OK,
+  REQUIRETLS_IN_CLEAR,
   type SessionReply,
   sessionReply,
 } from './session-reply.ts';
@@ -80,11 +81,13 @@ export class Transactions {
     this.#clear();
   }
 
-  mail(argument: string): SessionReply | null {
+  /** `secure`: over TLS. */
+  mail(argument: string, secure: boolean): SessionReply | null {
     if (this.isOpen) return NESTED_MAIL;
     if (!FROM.test(argument)) return MAIL_SYNTAX;
     const read = this.#readReversePath(argument.slice('FROM:'.length));
     if (!read.ok) return read.reply;
+    if (read.value.requireTls && !secure) return REQUIRETLS_IN_CLEAR;
     const { maxMessageBytes, maxTransactions } = this.#options;
     if ((read.value.sizeBytes ?? 0) > maxMessageBytes) return this.#refuseSize(maxMessageBytes);
     if (this.#accepted >= maxTransactions)

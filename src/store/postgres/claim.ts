@@ -142,6 +142,7 @@ export function unitHeadOf(
     messageId: row.id,
     content: { segment, offset, length },
     flags: { eightBit, utf8, dotStuffing },
+    ...(row.tls !== null && { tls: row.tls }),
     priority: priorityOf(row.priority),
     createdAt: Math.max(row.createdAt, row.notBefore ?? 0),
   };

@@ -154,6 +154,7 @@ function messageRow(
     source,
     door: record.door ?? null,
     box: record.box ?? null,
+    tls: record.tls ?? null,
     sourceAddress,
     reversePath,
     ret,

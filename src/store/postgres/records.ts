@@ -51,8 +51,19 @@ function recipientOf(row: DeliveryRow): RecipientRecord {
 
 function messageOf(row: ShownRow, recipients: readonly RecipientRecord[]): MessageRecord {
   const { id, keyId, status, createdAt, updatedAt, statusAt, finalAt, deliveredAt, expiresAt } = row;
-  const { sizeBytes, eightBit, utf8, dotStuffing, source, door, box, test, attempts, possibleDuplicate } =
-    row;
+  const {
+    sizeBytes,
+    eightBit,
+    utf8,
+    dotStuffing,
+    source,
+    door,
+    box,
+    tls,
+    test,
+    attempts,
+    possibleDuplicate,
+  } = row;
   const { segment, offset, length } = row;
   return {
     id,
@@ -67,6 +78,7 @@ function messageOf(row: ShownRow, recipients: readonly RecipientRecord[]): Messa
     sizeBytes,
     source,
     door,
+    tls,
     box,
     test,
     attempts,

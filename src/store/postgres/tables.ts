@@ -1,6 +1,6 @@
 import type { DeliveryState, MessageStatus } from '../../domain/delivery.ts';
 import type { ProviderName } from '../../domain/drop-in.ts';
-import type { RecipientKind, Source } from '../../domain/message.ts';
+import type { RecipientKind, Source, TlsDemand } from '../../domain/message.ts';
 import type { OutcomeName } from '../../domain/outcome.ts';
 import type { Queries, SqlValue } from '../../postgres/database.ts';
 import type { Kept } from '../counting.ts';
@@ -112,6 +112,7 @@ export interface MessageRow {
   readonly source: Source;
   readonly door: ProviderName | null;
   readonly box: string | null;
+  readonly tls: TlsDemand | null;
   readonly sourceAddress: string | null;
   readonly reversePath: string;
   readonly ret: 'FULL' | 'HDRS' | null;
@@ -160,6 +161,7 @@ export const MESSAGES = new Table<MessageRow>('messages', {
   source: 'text',
   door: 'text',
   box: 'text',
+  tls: 'text',
   sourceAddress: 'text',
   reversePath: 'text',
   ret: 'text',

@@ -1,5 +1,5 @@
 import type { DeliveryState } from '../../domain/delivery.ts';
-import type { RecipientKind } from '../../domain/message.ts';
+import type { RecipientKind, TlsDemand } from '../../domain/message.ts';
 import { copiesOf, groupOf, priorityOf, ranksOf } from '../columns.ts';
 import { stopsOf } from '../stops.ts';
 import type { ClaimAnswer, ClaimRequest, Stamp, Unit, UnitDelivery } from '../store.ts';
@@ -110,15 +110,16 @@ export type UnitHeadRow = [
   reportable: number,
   createdAt: number,
   copies: string | null,
+  tls: TlsDemand | null,
 ];
 
 export const UNIT_HEAD_COLUMNS = `id, reverse_path, header_from, ret, envid, segment, offset, length, size_bytes, eight_bit,
-  utf8, dot_stuffing, priority, test, reportable, max(created_at, coalesce(not_before, 0)), copies`;
+  utf8, dot_stuffing, priority, test, reportable, max(created_at, coalesce(not_before, 0)), copies, tls`;
 
 /** Reads the message of a unit whose first delivery has this place in the envelope. */
 export function unitHeadOf(row: UnitHeadRow, index: number): UnitHead {
   const [messageId, reversePath, headerFrom, ret, envid, segment, offset, length, sizeBytes, ...rest] = row;
-  const [eightBit, utf8, dotStuffing, rank, test, reportable, createdAt, copies] = rest;
+  const [eightBit, utf8, dotStuffing, rank, test, reportable, createdAt, copies, tls] = rest;
   const part = copiesOf(copies)?.[index] ?? null;
   return {
     messageId,
@@ -130,6 +131,7 @@ export function unitHeadOf(row: UnitHeadRow, index: number): UnitHead {
     part,
     sizeBytes: part?.length ?? sizeBytes,
     flags: { eightBit: eightBit === 1, utf8: utf8 === 1, dotStuffing: dotStuffing === 1 },
+    ...(tls !== null && { tls }),
     priority: priorityOf(rank),
     test: test === 1,
     reportable: reportable === 1,

@@ -198,6 +198,7 @@ function insertMessage(sql: Sql, seq: number, record: AcceptRecord, standing: St
     fromCopies(record.copies),
     record.door ?? null,
     record.box ?? null,
+    record.tls ?? null,
   );
 }
 
@@ -372,14 +373,15 @@ function prepareMessage(db: Driver) {
       copies: string | null,
       door: string | null,
       box: string | null,
+      tls: string | null,
     ]
   >(
     `INSERT INTO messages (seq, id, key_id, status, queued, processing, retrying, delivered, failed, attempts, kept,
        last_error, created_at, updated_at, status_at, delivered_at, final_at, not_before, expires_at, priority, test,
        source, source_address, reverse_path, ret, envid, header_from, subject, message_id, tags, metadata, size_bytes,
        eight_bit, utf8, dot_stuffing, segment, offset, length, route_table, reportable, stream,
-       ignores_suppression, copies, door, box)
+       ignores_suppression, copies, door, box, tls)
      VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-       ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
 }

@@ -1,6 +1,6 @@
 import type { DeliveryState, MessageStatus } from '../../domain/delivery.ts';
 import type { ProviderName } from '../../domain/drop-in.ts';
-import type { LastError, MessageRecord, RecipientKind, Source } from '../../domain/message.ts';
+import type { LastError, MessageRecord, RecipientKind, Source, TlsDemand } from '../../domain/message.ts';
 import type { OutcomeName } from '../../domain/outcome.ts';
 import { summarizeRecipients } from '../../domain/summary.ts';
 import { copiesOf, fromJson, groupOf, priorityOf } from '../columns.ts';
@@ -89,6 +89,7 @@ export type MessageRow = [
   copies: string | null,
   door: ProviderName | null,
   box: string | null,
+  tls: TlsDemand | null,
   inboxRead: number,
   inboxTags: string | null,
 ];
@@ -96,7 +97,7 @@ export type MessageRow = [
 export const MESSAGE_COLUMNS = `seq, id, key_id, status, attempts, possible_duplicate, last_error, created_at, updated_at,
   status_at, delivered_at, final_at, not_before, expires_at, priority, test, source, reverse_path, header_from, subject,
   message_id, tags, metadata, size_bytes, eight_bit, utf8, dot_stuffing, segment, offset, length,
-  copies, door, box, inbox_read, inbox_tags`;
+  copies, door, box, tls, inbox_read, inbox_tags`;
 
 /** Reads a message, given its recipients. */
 export function messageOf(row: MessageRow, recipients: readonly RecipientRecord[]): MessageRecord {
@@ -104,7 +105,7 @@ export function messageOf(row: MessageRow, recipients: readonly RecipientRecord[
   const [statusAt, deliveredAt, finalAt, notBefore, expiresAt, rank, test, source, reversePath, ...rest] =
     later;
   const [from, subject, messageId, tags, metadata, sizeBytes, eightBit, utf8, dotStuffing, ...content] = rest;
-  const [segment, offset, length, copies, door, box, inboxRead, inboxTags] = content;
+  const [segment, offset, length, copies, door, box, tls, inboxRead, inboxTags] = content;
   return {
     id,
     keyId,
@@ -123,6 +124,7 @@ export function messageOf(row: MessageRow, recipients: readonly RecipientRecord[
     metadata: fromJson<Record<string, string>>(metadata),
     sizeBytes,
     flags: { eightBit: eightBit === 1, utf8: utf8 === 1, dotStuffing: dotStuffing === 1 },
+    tls,
     priority: priorityOf(rank),
     source,
     door,

@@ -17,6 +17,7 @@ import {
   type Resolver,
   rejected,
 } from '../../dns/resolver.ts';
+import type { TlsDemand } from '../../domain/message.ts';
 import type { MxSettings } from '../../domain/relay.ts';
 import { isPublicAddress } from '../../lib/network.ts';
 import type { Random } from '../../lib/random.ts';
@@ -48,6 +49,8 @@ export interface DomainHosts {
   readonly mxAuthenticated: boolean;
   /** Null where it does not apply. */
   readonly sts: MtaStsVerdict | null;
+  /** The message demands TLS on the whole way (RFC 8689). */
+  readonly requireTls: boolean;
 }
 
 /** A host that may be connected to, and how. */
@@ -75,29 +78,30 @@ export class HostFinder {
     this.#parts = parts;
   }
 
-  /** The hosts of a domain, or why there are none. `lenient`: whatever it demands of TLS. */
+  /** The hosts of a domain for a message that demands this, or why there are none. `optional`: whatever the domain says. */
   async hostsOf(
     domain: string,
     resolver: Resolver,
     signal: AbortSignal,
-    lenient = false,
+    demand: TlsDemand | null = null,
   ): Promise<DomainHosts | DnsRefusal> {
     const { policies, random, ownNames } = this.#parts;
     const literal = LITERAL.exec(domain)?.[1] ?? null;
+    const requireTls = demand === 'required';
     if (literal !== null) {
       const hosts = [{ name: domain, preference: 0 }];
-      const none = { excluded: null, sts: null };
+      const none = { excluded: null, sts: null, requireTls };
       return { kind: 'domain', domain, hosts, literal, mxAuthenticated: false, ...none };
     }
     const answer = await resolver.resolve(domain, 'MX', signal);
     const selected = selectHosts(answer, { domain, ownNames, dice: () => random.next() });
     if (selected.kind !== 'hosts') return selected;
     const { hosts, authenticated: mxAuthenticated } = selected;
-    if (lenient)
-      return { kind: 'domain', domain, hosts, literal, mxAuthenticated, excluded: null, sts: null };
+    const found = { kind: 'domain', domain, hosts, literal, mxAuthenticated, requireTls } as const;
+    if (demand === 'optional') return { ...found, excluded: null, sts: null };
     const sts = await policies.policyFor(domain, resolver, signal);
     const named = byName(hosts, { domain, mxAuthenticated, sts });
-    return { kind: 'domain', domain, ...named, literal, mxAuthenticated, sts };
+    return { ...found, ...named, sts };
   }
 
   /** A host's addresses and required security, or why it may not be used. */
@@ -118,11 +122,12 @@ export class HostFinder {
     const addresses = allowed.slice(0, MAX_ADDRESSES);
     const { port, tls } = settings;
     if (domain.sts === null) {
-      const way = domain.literal === null ? plain(tls) : { ...plain(tls), serverName: domain.literal };
+      const own = domain.requireTls ? VERIFIED : plain(tls);
+      const way = domain.literal === null ? own : { ...own, serverName: domain.literal };
       return { kind: 'ready', name: host, addresses, security: { kind: 'secured', way, dane: null } };
     }
-    const { domain: name, mxAuthenticated, sts } = domain;
-    const question = { domain: name, host, port, addresses: found, mxAuthenticated, sts, tls };
+    const { domain: name, mxAuthenticated, sts, requireTls } = domain;
+    const question = { domain: name, host, port, addresses: found, mxAuthenticated, sts, tls, requireTls };
     const security = await decideSecurity(question, resolver, signal);
     return security.kind === 'secured' ? { kind: 'ready', name: host, addresses, security } : security;
   }
@@ -139,6 +144,8 @@ export class HostFinder {
     return literal ? rejected('private_address', '5.4.4', text) : deferred('private_address', '4.4.4', text);
   }
 }
+
+const VERIFIED: HostSecurity['way'] = { tls: 'required', trust: { kind: 'name' } };
 
 function plain(tls: 'opportunistic' | 'required'): HostSecurity['way'] {
   return { tls, trust: { kind: 'any' } };

@@ -1,11 +1,12 @@
 import { type DnsRefusal, deferred, type Resolver } from '../../dns/resolver.ts';
+import type { TlsDemand } from '../../domain/message.ts';
 import type { Outcome, Reply } from '../../domain/outcome.ts';
 import type { TlsSession } from '../../domain/tls-report.ts';
 import type { Log } from '../../lib/log.ts';
 import { abortSignalOf, type StopSignal } from '../../lib/stop.ts';
 import { Deadline } from '../smtp/deadline.ts';
 import { Exchange, type Way } from '../smtp/exchange.ts';
-import { ABORTED, HopFailure } from '../smtp/failure.ts';
+import { ABORTED, HopFailure, refusalForLackOfTls } from '../smtp/failure.ts';
 import type { Resign } from '../smtp/hop-forms.ts';
 import { ConnectionPool, type PoolLimits } from '../smtp/pool.ts';
 import { MAX_TRANSACTIONS } from '../smtp/smtp.ts';
@@ -95,7 +96,7 @@ class MxAttempt {
   #cameToUs = false;
   /** What the domain publishes; null where it does not apply, or before it is known. */
   #sts: DomainHosts['sts'] = null;
-  readonly #isReport: boolean;
+  readonly #demand: TlsDemand | null;
 
   constructor(
     means: MxMeans,
@@ -110,7 +111,7 @@ class MxAttempt {
     this.#resolver = resolver;
     this.#trace = trace;
     this.#job = job;
-    this.#isReport = means.watch.isReport(job.messageId);
+    this.#demand = means.watch.isReport(job.messageId) ? 'optional' : (job.tls ?? null);
     this.#signal = signal;
     this.#pending = new Pending(job);
     this.#opening = new Deadline(means.terms.clock, () => this.#giveUp.abort());
@@ -127,7 +128,7 @@ class MxAttempt {
 
   async #overHosts(): Promise<TransportResult> {
     const domain = await this.#timed(() =>
-      this.#means.finder.hostsOf(domainOf(this.#job), this.#resolver, this.#signal, this.#isReport),
+      this.#means.finder.hostsOf(domainOf(this.#job), this.#resolver, this.#signal, this.#demand),
     );
     if (domain.kind !== 'domain') return this.#end(domain);
     this.#noteSts(domain);
@@ -202,9 +203,18 @@ class MxAttempt {
       if (!(error instanceof HopFailure)) throw error;
       this.#tellOf(way, error);
       if (this.#isOver && !this.#stopped) return this.#end(TIME_OVER);
+      const refusal = this.#demand === 'required' ? refusalForLackOfTls(error) : null;
+      if (refusal !== null) return this.#skipUnsafe(refusal, host);
       if (NOT_CONNECTED.has(error.reply.cause)) this.#means.unreachable.note(way.destination.address ?? '');
       return this.#goOn(error.reply);
     }
+  }
+
+  /** The host is not safe enough for the message. Null to continue. */
+  #skipUnsafe(refusal: Outcome, host: string): TransportResult | null {
+    const outcomes = this.#pending.job.envelope.recipients.map(() => refusal);
+    this.#pending.take(outcomes, false);
+    return this.#goOnAfter({ outcomes, hopFailed: false }, host);
   }
 
   /** Tells of a session that was opened for this message, or could not be. */
@@ -220,7 +230,10 @@ class MxAttempt {
   }
 
   /** Null to continue. */
-  #goOnAfter({ outcomes, hopFailed }: TransactionEnd, host: string): TransportResult | null {
+  #goOnAfter(
+    { outcomes, hopFailed }: Pick<TransactionEnd, 'outcomes' | 'hopFailed'>,
+    host: string,
+  ): TransportResult | null {
     const lacking = outcomes.find(isHopBound);
     if (lacking !== undefined) {
       this.#lacking.add(host);

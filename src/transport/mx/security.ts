@@ -5,7 +5,7 @@ import type { HostAddresses } from '../../dns/hosts.ts';
 import type { MtaStsVerdict } from '../../dns/mta-sts.ts';
 import { matchesPolicy } from '../../dns/mta-sts.ts';
 import type { Resolver } from '../../dns/resolver.ts';
-import { type DnsRefusal, deferred } from '../../dns/resolver.ts';
+import { type DnsRefusal, deferred, rejected } from '../../dns/resolver.ts';
 import type { Destination } from '../smtp/open.ts';
 
 /** Most hosts named in one text. */
@@ -24,6 +24,8 @@ export interface SecurityQuestion {
   readonly sts: MtaStsVerdict;
   /** The relay's own setting. */
   readonly tls: 'opportunistic' | 'required';
+  /** The message demands TLS on the whole way (RFC 8689). */
+  readonly requireTls: boolean;
 }
 
 /** The decision, and its basis. */
@@ -36,7 +38,8 @@ export interface HostSecurity {
 
 /**
  * Decides. A host whose TLSA look-up failed, or that an enforced MTA-STS policy does not name, is refused for now.
- * Usable TLSA records take precedence over MTA-STS (RFC 8461 §2); if all are unusable, MTA-STS applies as well.
+ * Usable TLSA records take precedence over MTA-STS (RFC 8461 §2); if all are unusable, MTA-STS applies as well. With
+ * `requireTls`, the host's name must be vouched for, and its certificate verified.
  */
 export async function decideSecurity(
   question: SecurityQuestion,
@@ -62,14 +65,34 @@ export async function decideSecurity(
 }
 
 function byPolicy(
-  { domain, host, sts }: SecurityQuestion,
+  question: SecurityQuestion,
   tls: 'opportunistic' | 'required',
   dane: string | null,
 ): HostSecurity | DnsRefusal {
+  const { domain, host, sts, requireTls } = question;
+  if (requireTls && !isVouchedFor(question)) return notVouchedFor(question);
+  if (requireTls) return { kind: 'secured', way: { tls: 'required', trust: { kind: 'name' } }, dane };
   if (sts.kind === 'none' || sts.policy.mode !== 'enforce')
     return { kind: 'secured', way: { tls, trust: { kind: 'any' } }, dane };
   if (!matchesPolicy(sts.policy, host)) return notNamed([host], domain);
   return { kind: 'secured', way: { tls: 'required', trust: { kind: 'name' } }, dane };
+}
+
+/**
+ * Whether it is certain that the domain's mail goes to a host of this name (RFC 8689 §2): by a validated MX record, by
+ * its MTA-STS policy, even one that is only tested, or because the domain itself is the host.
+ */
+function isVouchedFor({ domain, host, mxAuthenticated, sts }: SecurityQuestion): boolean {
+  if (mxAuthenticated || host.toLowerCase() === domain.toLowerCase()) return true;
+  return sts.kind === 'policy' && sts.policy.mode !== 'none' && matchesPolicy(sts.policy, host);
+}
+
+/** For good, unless the domain has a policy that could not be fetched. */
+function notVouchedFor({ domain, host, sts }: SecurityQuestion): DnsRefusal {
+  const text = `The message demands TLS on the whole way (REQUIRETLS), but neither DNSSEC nor an MTA-STS policy proves that ${host} is a server of ${domain}`;
+  if (sts.kind === 'none' && sts.why !== null)
+    return deferred('requiretls_host', '4.7.10', `${text}: ${sts.why}`);
+  return { ...rejected('requiretls_host', '5.7.10', text), hopBound: true };
 }
 
 /**

@@ -1,9 +1,10 @@
 /** What went wrong with a hop, in an operator's terms. */
-import { localReply, type Reply } from '../../domain/outcome.ts';
+import { localReply, type Outcome, type Reply } from '../../domain/outcome.ts';
 import { errorCode } from '../../lib/error.ts';
 import { withCure } from '../../smtp/auth.ts';
 import type { OpeningAction } from '../../smtp/opening.ts';
 import { describeReply, type ReplyFault } from '../../smtp/reply.ts';
+import { notForThisHop } from '../../smtp/verdict.ts';
 import { noTlsText } from '../tls-words.ts';
 import type { TimedVerb } from './deadline.ts';
 
@@ -51,6 +52,18 @@ export function connectFailure(error: unknown, host: string, port: number): HopF
 /** The handshake failed, or the certificate is not valid. */
 export function tlsFailure(error: unknown, host: string): HopFailure {
   return failure('tls_failed', '4.7.5', noTlsText(host, error), error);
+}
+
+/** The connection was cut during the handshake: the next one may not be. */
+const CUT: ReadonlySet<string | null> = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
+
+/**
+ * The outcome of a message that demands TLS on the whole way, where the server has none, or not one that is
+ * authenticated: it is not for this hop (RFC 8689 §4.2.1). Null for a failure that may pass.
+ */
+export function refusalForLackOfTls({ reply, cause }: HopFailure): Outcome | null {
+  if (reply.cause !== 'tls_failed' || (reply.code !== null && reply.code < 500)) return null;
+  return CUT.has(errorCode(cause)) ? null : notForThisHop({ ...reply, enhanced: '5.7.10' });
 }
 
 /** The session machine gave up. */

@@ -294,7 +294,7 @@ function secure(socket: Socket, peer: TlsPeer, clock: Clock, trace: Trace): Prom
       tls.destroy();
       reject(tlsFailure(error, host));
     };
-    const onClose = () => fail(new Error('the connection was closed'));
+    const onClose = () => fail(Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }));
     tls.once('error', fail);
     tls.once('close', onClose);
     tls.once('secureConnect', () => {

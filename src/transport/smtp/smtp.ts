@@ -7,7 +7,7 @@ import type { ProbeResult, TokenDesk, Transport, TransportJob, TransportResult }
 import { TIMEOUTS, type Timeouts } from './deadline.ts';
 import { SourceAddresses } from './dial.ts';
 import { Exchange, failedResult, resultOf, type Way } from './exchange.ts';
-import { HopFailure } from './failure.ts';
+import { HopFailure, refusalForLackOfTls } from './failure.ts';
 import type { Resign } from './hop-forms.ts';
 import type { Destination } from './open.ts';
 import { ConnectionPool, type PoolLimits } from './pool.ts';
@@ -82,8 +82,22 @@ interface SmtpTransportParts {
   readonly tokens: TokenDesk | undefined;
 }
 
+/**
+ * The same way for a message that demands TLS: encrypted, and with a certificate that is verified (RFC 8689 §4.2.1),
+ * whatever the settings say. Where they say the same, connections are shared.
+ */
+function strictly(way: Way): Way {
+  const { tls, trust } = way.destination;
+  const strict = tls === 'implicit' ? tls : 'required';
+  if (strict === tls && trust.kind === 'name') return way;
+  const destination: Destination = { ...way.destination, tls: strict, trust: { kind: 'name' } };
+  return { ...way, key: 'strict', destination };
+}
+
 class SmtpTransport implements Transport {
   readonly #way: Way;
+  /** For messages that demand TLS. */
+  readonly #strictWay: Way;
   readonly #pool: ConnectionPool;
   readonly #exchange: Exchange;
   readonly #clock: Clock;
@@ -91,6 +105,7 @@ class SmtpTransport implements Transport {
 
   constructor({ way, pool, exchange, clock, tokens }: SmtpTransportParts) {
     this.#way = way;
+    this.#strictWay = strictly(way);
     this.#pool = pool;
     this.#exchange = exchange;
     this.#clock = clock;
@@ -99,11 +114,16 @@ class SmtpTransport implements Transport {
 
   async deliver(job: TransportJob, signal: StopSignal): Promise<TransportResult> {
     const trace = new Trace(this.#way.destination.host, this.#clock);
+    const demands = job.tls === 'required';
     try {
-      return resultOf(await this.#exchange.send(this.#way, job, trace, signal), trace);
+      const way = demands ? this.#strictWay : this.#way;
+      return resultOf(await this.#exchange.send(way, job, trace, signal), trace);
     } catch (error) {
       if (!(error instanceof HopFailure)) throw error;
-      return failedResult(error, job, trace, signal);
+      const refusal = demands ? refusalForLackOfTls(error) : null;
+      if (refusal === null) return failedResult(error, job, trace, signal);
+      const outcomes = job.envelope.recipients.map(() => refusal);
+      return { outcomes, evidence: trace.evidence(), hopFailed: false, restMs: null };
     }
   }
 

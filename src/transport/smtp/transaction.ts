@@ -1,5 +1,4 @@
 /** One mail transaction over an open session. */
-import type { Envelope } from '../../domain/message.ts';
 import type { Outcome, Reply } from '../../domain/outcome.ts';
 import type { Release } from '../../lib/budget.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -128,7 +127,7 @@ class Transaction implements Follower, ContentSender {
     this.#signal = signal;
     this.#told = told;
     this.#chunking = connection.capabilities.chunking && !settings.forms.refusesChunks(connection.host);
-    this.#sender = new Sender(planOf(job.envelope, content, this.#chunking), connection.capabilities);
+    this.#sender = new Sender(planOf(job, content, this.#chunking), connection.capabilities);
   }
 
   get ended(): boolean {
@@ -354,7 +353,8 @@ class Transaction implements Follower, ContentSender {
 
 const STEP_NAME = { mail: 'MAIL', rcpt: 'RCPT', data: 'DATA', content: 'CONTENT', dot: 'DOT' } as const;
 
-function planOf(envelope: Envelope, content: TransportContent, chunking: boolean) {
+function planOf({ envelope, tls }: TransportJob, content: TransportContent, chunking: boolean) {
   const { sizeBytes, flags } = content;
-  return { envelope, sizeBytes, flags, chunking, holdsData: sizeBytes > WHOLE_WRITE_BYTES };
+  const requireTls = tls === 'required';
+  return { envelope, sizeBytes, flags, requireTls, chunking, holdsData: sizeBytes > WHOLE_WRITE_BYTES };
 }

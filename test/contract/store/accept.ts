@@ -39,6 +39,7 @@ export function acceptContract(open: OpenSubject): void {
         stream: 'news.example.com',
         door: 'postmark',
         box: 'worker-1',
+        tls: 'optional',
       });
       await subject.store.accept([record], at());
       const { message: kept, recipients, origin } = await read(subject.views, record.id);
@@ -49,6 +50,7 @@ export function acceptContract(open: OpenSubject): void {
         source: 'api',
         door: 'postmark',
         box: 'worker-1',
+        tls: 'optional',
         status: 'queued',
         outcome: null,
         createdAt: T0,

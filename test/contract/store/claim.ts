@@ -30,7 +30,14 @@ export function claimContract(open: OpenSubject): void {
 
     it('gives what an attempt needs', async () => {
       const deliveries = [recipient({ group: ['out', 'spare'], rule: 'r1' })];
-      const record = message({ ret: 'HDRS', envid: 'e1', test: true, reportable: true, deliveries });
+      const record = message({
+        ret: 'HDRS',
+        envid: 'e1',
+        test: true,
+        reportable: true,
+        tls: 'required',
+        deliveries,
+      });
       await subject.store.accept([record], at());
       const lease = await takeLane(subject.store);
       expect(await claim(subject.store, lease)).toEqual([
@@ -47,6 +54,7 @@ export function claimContract(open: OpenSubject): void {
           part: null,
           sizeBytes: 1000,
           flags: record.flags,
+          tls: 'required',
           priority: 'normal',
           test: true,
           reportable: true,

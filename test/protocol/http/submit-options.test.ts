@@ -174,3 +174,59 @@ describe('suppression', () => {
   test('takes no other value', async () =>
     expect(await refuse({ suppression: 'none' })).toEqual(['/suppression suppression']));
 });
+
+describe('requireTls', () => {
+  const NO = { headers: { 'TLS-Required': 'No' } };
+
+  test('asks for TLS on the whole way, the header for the opposite, and nothing asks for nothing', async () => {
+    expect((await accept({ requireTls: true })).tls).toBe('required');
+    expect((await accept({ requireTls: true, ...NO })).tls).toBe('required');
+    expect((await accept(NO)).tls).toBe('optional');
+    expect(world.lastText).toContain('\r\nTLS-Required: No\r\n');
+    for (const fields of [{}, { requireTls: false }, { requireTls: null }])
+      expect((await accept(fields)).tls).toBeUndefined();
+  });
+  test('is shown in the record, and a message that is sent again asks for the same', async () => {
+    const answer = await post({ requireTls: true });
+    const path = String(answer.headers.location);
+    expect((await world.ask({ key, path })).json).toMatchObject({ tls: 'required' });
+    expect((await world.ask({ key, method: 'POST', path: `${path}/resend` })).status).toBe(202);
+    expect(world.last.tls).toBe('required');
+  });
+  test('of a form is yes or no', async () => {
+    const form = (value: string) =>
+      world.postForm(key, formOf(Object.entries({ ...MAIL, to: 'b@example.org', requireTls: value })));
+    expect([(await form('yes')).status, world.last.tls]).toEqual([202, 'required']);
+    expect([(await form('no')).status, world.last.tls]).toEqual([202, undefined]);
+    expect((await form('perhaps')).json).toMatchObject({
+      errors: [{ pointer: '/requireTls', code: 'type' }],
+    });
+  });
+  test('of a finished message is a parameter; its header may ask for the opposite', async () => {
+    const raw = (query: string, header = '') =>
+      world.ask({
+        key,
+        method: 'POST',
+        path: `/api/v1/messages/raw?from=a@example.com&to=b@example.org${query}`,
+        headers: { 'Content-Type': 'message/rfc822' },
+        body: `From: a@example.com\r\n${header}\r\nHi.\r\n`,
+      });
+    expect([(await raw('&requireTls=true')).status, world.last.tls]).toEqual([202, 'required']);
+    expect([(await raw('', 'TLS-Required: No\r\n')).status, world.last.tls]).toEqual([202, 'optional']);
+    expect((await raw('&requireTls=1')).status).toBe(400);
+  });
+  test('makes another message of it: a repeat under the same key without it is refused', async () => {
+    const under = (fields: object) =>
+      world.ask({
+        key,
+        method: 'POST',
+        path: '/api/v1/messages',
+        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': 'require-tls' },
+        body: JSON.stringify({ ...MAIL, ...fields }),
+      });
+    expect((await under({ requireTls: true })).status).toBe(202);
+    expect((await under({})).status).toBe(409);
+  });
+  test('that is no boolean is refused', async () =>
+    expect(await refuse({ requireTls: 'yes' })).toEqual(['/requireTls type']));
+});

@@ -20,7 +20,7 @@ dialogue('STARTTLS drops what is pipelined behind it and begins anew', [
   'C: MAIL FROM:<a@x.test>',
   'S: 503 5.5.1',
   'C: EHLO again.test',
-  'S: 250-mx.test|250-PIPELINING|250-SIZE 5000|250-AUTH PLAIN LOGIN|250-ENH',
+  'S: 250-mx.test|250-PIPELINING|250-SIZE 5000|250-REQUIRETLS|250-AUTH PLAIN LOGIN|250-ENH',
   'C: STARTTLS',
   'S: 503 5.5.1',
 ]);
@@ -36,7 +36,7 @@ dialogue(
     'E: start_tls',
     '! secured',
     'C: EHLO again.test',
-    'S: 250-mx.test|250-PIPELINING|250-SIZE 5000|250-AUTH PLAIN LOGIN|250-ENH',
+    'S: 250-mx.test|250-PIPELINING|250-SIZE 5000|250-REQUIRETLS|250-AUTH PLAIN LOGIN|250-ENH',
     'C: MAIL FROM:<a@x.test>',
     'S: 530 5.7.0',
     'E: denied auth_required',
@@ -209,7 +209,7 @@ auth(
   `C: AUTH PLAIN ${GOOD}`,
   'C: EHLO c',
   'S: 235',
-  'S: 250-mx.test|250-PIPELINING|250-SIZE 5000|250-ENHANCED',
+  'S: 250-mx.test|250-PIPELINING|250-SIZE 5000|250-REQUIRETLS|250-ENHANCED',
   'E: auth PLAIN ["","me","secret"]',
 );
 auth('AUTH in a transaction gets 503', 'C: MAIL FROM:<>', 'S: 250', `C: AUTH PLAIN ${GOOD}`, 'S: 503 5.5.1');
@@ -294,4 +294,30 @@ auth(
   'S: 500 5.5.6',
   'C: NOOP',
   'S: 250',
+);
+
+dialogue('REQUIRETLS is not for connections in clear', [
+  'S: 220 mx.test ESMTP',
+  'C: EHLO client.test',
+  'S: 250-mx.test|250-PIPELINING|250-SIZE 5000|250-STARTTLS|250-ENH',
+  'C: MAIL FROM:<a@x.test> REQUIRETLS',
+  'S: 530 5.7.10',
+  'E: denied tls_required',
+  'C: MAIL FROM:<a@x.test>',
+  'S: 250 2.1.0',
+]);
+dialogue(
+  'REQUIRETLS is offered and taken over TLS, once and without a value',
+  [
+    'S: 220 mx.test ESMTP',
+    'C: EHLO client.test',
+    'S: 250-mx.test|250-PIPELINING|250-SIZE 5000|250-REQUIRETLS|250-AUTH',
+    'C: MAIL FROM:<a@x.test> REQUIRETLS=yes',
+    'S: 501 5.5.4 REQUIRETLS must be given without a value',
+    'C: MAIL FROM:<a@x.test> REQUIRETLS requiretls',
+    'S: 501 5.5.4 REQUIRETLS may be given only once',
+    'C: MAIL FROM:<a@x.test> RequireTLS SIZE=10',
+    'S: 250 2.1.0',
+  ],
+  { secure: true },
 );

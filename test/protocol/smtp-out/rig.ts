@@ -43,6 +43,7 @@ export interface Mail {
   /** Of every recipient. */
   readonly dsn?: { readonly notify: string | null; readonly orcpt: string | null };
   readonly flags?: Partial<TransportJob['content']['flags']>;
+  readonly tls?: TransportJob['tls'];
   readonly sizeBytes?: number;
   readonly gate?: TransportJob['gate'];
   readonly refused?: AbortSignal;
@@ -140,6 +141,7 @@ export function deliver(transport: Transport, mail: Mail = {}): Promise<Transpor
       flags: { eightBit: false, utf8: false, dotStuffing: false, ...mail.flags },
       chunks: () => chunks,
     },
+    tls: mail.tls,
     gate: mail.gate ?? (async () => true),
     refused: mail.refused ?? new AbortController().signal,
     ...(mail.sent && { sent: mail.sent }),

@@ -34,6 +34,7 @@ const RECORD: MessageRecord = {
   source: 'api',
   door: null,
   box: null,
+  tls: null,
   test: true,
   relay: 'inbox',
   providerMessageId: null,

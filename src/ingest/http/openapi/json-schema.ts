@@ -74,6 +74,7 @@ const FIELDS = {
   'o:box': text('See `box` of `Submission`.'),
   'o:dry-run': yesNo.describe('See `dryRun` of `Submission`.'),
   box: text('`o:box` by its name in JSON.'),
+  requireTls: yesNo.describe('See `requireTls` of `Submission`.'),
   'o:deliverytime': text('`o:send-at` in Mailgun’s words: RFC 2822 or RFC 3339.'),
   'o:testmode': yesNo.describe('`yes`: the mail is only captured locally, as with a test key.'),
   'o:tracking': onlyNo,

@@ -8,10 +8,16 @@ import { BOUNCE_WORDS, type Bounce, sourceWords } from './aftermath.ts';
 import { type Recipient, replyText, type Story } from './story.ts';
 import { counted, waitingWords, wayIn } from './timeline.ts';
 
+/** What a message demands of the way. */
+const TLS_WORDS = {
+  required: 'Required on the whole way',
+  optional: 'Not required, whatever the domain says',
+};
+
 /** What is known of a message, by name: narrow, names over values. */
 export function Facts({ story }: { readonly story: Story }) {
   const { record, key, sourceAddress, content } = story;
-  const { id, from, to, cc, bcc, createdAt, sendAt, durationMs, sizeBytes, priority, tags } = record;
+  const { id, from, to, cc, bcc, createdAt, sendAt, durationMs, sizeBytes, priority, tags, tls } = record;
   const { messageId, providerMessageId } = record;
   const rows = [
     ...entriesOf({
@@ -27,6 +33,7 @@ export function Facts({ story }: { readonly story: Story }) {
       Came: came(record, sourceAddress),
       'API key': key && long('API key', key.name),
       Priority: priority === 'normal' ? undefined : priority,
+      TLS: tls && TLS_WORDS[tls],
       Tags: tags.length === 0 ? undefined : long('Tags', tags.join(', ')),
     }),
     ...Object.entries(record.metadata)

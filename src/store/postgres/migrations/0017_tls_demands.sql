@@ -1,0 +1,3 @@
+-- compatible-with: 3
+-- What the sender demands of TLS on the way (RFC 8689): required, optional; null: nothing.
+ALTER TABLE messages ADD COLUMN tls text;
