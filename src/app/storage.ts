@@ -8,7 +8,7 @@ import type { SharedClock } from '../lib/shared-clock.ts';
 import { refuseMoved } from '../migrate/derived.ts';
 import type { ContentKeys } from '../spool/sealing.ts';
 import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
-import type { Spool } from '../spool/spool.ts';
+import type { SearchableSpool, Spool } from '../spool/spool.ts';
 import type { Accounts, Keyring } from '../store/accounts.ts';
 import type { Alerts } from '../store/alerts.ts';
 import type { Cluster } from '../store/cluster.ts';
@@ -111,6 +111,15 @@ async function openInPostgres(options: StorageOptions, keys: ContentKeys | null)
   };
 }
 
+function erasableFiles(spool: SearchableSpool, thread: Pick<ErasableFiles, 'rebuild'>): ErasableFiles {
+  return {
+    turn: () => spool.turn(),
+    existing: (below) => spool.existing(below),
+    containing: (texts, segments) => spool.containing(texts, segments),
+    rebuild: () => thread.rebuild(),
+  };
+}
+
 async function openInDirectory(
   { dataDir, eventsKept, clock, onFailure }: StorageOptions,
   keys: ContentKeys | null,
@@ -160,11 +169,7 @@ async function openInDirectory(
       taking,
       ...plain,
       erasures: thread.erasures,
-      files: {
-        turn: () => spool.turn(),
-        containing: (texts, below) => spool.containing(texts, below),
-        rebuild: () => thread.rebuild(),
-      },
+      files: erasableFiles(spool, thread),
       holdPseudonymKey,
       registry,
       configuring,

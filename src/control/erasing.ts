@@ -1,5 +1,6 @@
+import { domainToUnicode } from 'node:url';
 import type { Vault } from '../config/secrets.ts';
-import { formsOf, type Person } from '../domain/erasing.ts';
+import { formsOf, type Person } from '../domain/naming.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -40,10 +41,8 @@ const EVERY_MS = 1_000;
 const SLICE = 1_000;
 /** The pause after a slice: others come first. */
 const PAUSE_MS = 20;
-/** When messages that were still being sent are looked for again. */
-const OPEN_AGAIN_MS = 60_000;
-/** When files that could not be cleared are tried again. */
-const FILES_AGAIN_MS = 30_000;
+/** When what could not be done is tried again. */
+const AGAIN_MS = 30_000;
 
 /** Names the secret key to the stores, and gives them the key of pseudonyms. */
 export async function holdKeys(
@@ -62,158 +61,147 @@ export function erasureOwner(id: string): string {
   return `erasure ${id}`;
 }
 
+/** The person behind a normal form. */
+export function personOf(address: string, pseudonym: string): Person {
+  const domain = address.slice(address.lastIndexOf('@') + 1);
+  // Empty for what is no domain name, such as an address in brackets.
+  return { address, unicodeDomain: domainToUnicode(domain) || domain, pseudonym };
+}
+
 /** Works until the signal aborts. Never rejects. */
 export async function keepErasing(deps: ErasingDeps): Promise<void> {
-  const { erasures, engine, clock, log, signal } = deps;
+  const { erasures, engine, clock, signal } = deps;
   while (!signal.aborted) {
     try {
       let next = engine.isFirst() ? await erasures.nextErasure() : null;
       while (next !== null && next.progress.notBefore <= clock.wall() && !signal.aborted) {
-        await advance(next, deps);
+        await attempt(next, deps);
         await clock.sleep(PAUSE_MS, signal);
-        next = await erasures.nextErasure();
+        next = engine.isFirst() ? await erasures.nextErasure() : null;
       }
     } catch (error) {
-      if (!(error instanceof StoreError && error.code === 'store_closed'))
-        log.warn('erasure.failed', { message: error instanceof Error ? error.message : String(error) });
+      tellOf(error, deps);
     }
     await clock.sleep(EVERY_MS, signal);
   }
 }
 
+/** One that fails lets the others pass, and is tried again later. */
+async function attempt(erasure: Erasure, deps: ErasingDeps): Promise<void> {
+  const { erasures, clock } = deps;
+  try {
+    await advance(erasure, deps);
+  } catch (error) {
+    tellOf(error, deps);
+    const now = await erasures.erasure(erasure.id);
+    if (now === null || now.finishedAt !== null) return;
+    const notBefore = clock.wall() + AGAIN_MS;
+    await erasures.advanceErasure(erasure.id, now.progress, { ...now.progress, notBefore, trouble: FAILED });
+  }
+}
+
+function tellOf(error: unknown, { log }: ErasingDeps): void {
+  if (error instanceof StoreError && error.code === 'store_closed') return;
+  log.warn('erasure.failed', { message: error instanceof Error ? error.message : String(error) });
+}
+
+const FAILED = 'A step failed, and is tried again; the server’s log says why, as erasure.failed.';
+const UNREADABLE = 'The address cannot be read: it was sealed under another secret key. Ask for it again.';
+
 /** Does a slice of an erasure, and writes how far it has come. */
 async function advance(erasure: Erasure, deps: ErasingDeps): Promise<void> {
   const { erasures, clock, vault, log } = deps;
-  const { id, sealed, pseudonym } = erasure;
+  const { id, sealed, pseudonym, progress } = erasure;
   const address = sealed === null ? null : (vault()?.open(sealed, erasureOwner(id)) ?? null);
   if (address === null) {
-    const trouble = 'The address cannot be read: it was sealed under another secret key. Ask for it again.';
-    const progress = { ...erasure.progress, trouble };
-    await erasures.advanceErasure({ ...erasure, sealed: null, finishedAt: clock.wall(), progress });
+    await erasures.advanceErasure(id, progress, { ...progress, trouble: UNREADABLE }, clock.wall());
     return;
   }
-  const progress = await slice({ address, pseudonym }, erasure.progress, deps);
-  const isDone = progress.step === 'done';
-  const ended = isDone ? { sealed: null, finishedAt: clock.wall() } : { sealed, finishedAt: null };
-  await erasures.advanceErasure({ id, progress, ...ended });
-  if (isDone) log.info('erasure.finished', { erasure: id, person: pseudonym });
+  const person = personOf(address, pseudonym);
+  if (ERASING_STEPS.includes(progress.step)) return await eraseRows(id, person, deps);
+  const next = await clearFiles(person, progress, deps);
+  const end = next.step === 'done' ? clock.wall() : undefined;
+  const isWritten = await erasures.advanceErasure(id, progress, next, end);
+  if (isWritten && end !== undefined) log.info('erasure.finished', { erasure: id, person: pseudonym });
 }
 
-async function slice(person: Person, progress: ErasureProgress, deps: ErasingDeps): Promise<ErasureProgress> {
-  switch (progress.step) {
-    case 'spool':
-      return await clearSpool(person, progress, deps);
-    case 'database':
-      return await clearDatabase(progress, deps);
-    default:
-      return await eraseRows(person, progress, deps);
-  }
-}
-
-async function eraseRows(
-  person: Person,
-  progress: ErasureProgress,
-  { store, clock, node }: ErasingDeps,
-): Promise<ErasureProgress> {
-  const { step, after } = progress;
+/** The store writes how far it has come, in the transaction of the slice. */
+async function eraseRows(id: string, person: Person, { store, clock, node }: ErasingDeps): Promise<void> {
   const at = () => ({ node, now: clock.wall() });
-  const request = { person, step, after, limit: SLICE };
-  let answer = await store.erase(request, at());
-  let { changed } = answer;
-  const hers = answer.open.filter(({ alone }) => alone).map(({ id }) => id);
-  if (hers.length > 0) {
-    // Mail to nobody else is not sent any more.
-    await store.cancel(hers, at());
-    answer = await store.erase(request, at());
-    changed += answer.changed;
-  }
-  const grown: ErasureProgress = {
-    ...progress,
-    changed:
-      changed === 0
-        ? progress.changed
-        : { ...progress.changed, [step]: (progress.changed[step] ?? 0) + changed },
-    segments: [...new Set([...progress.segments, ...answer.segments])],
-    waiting: progress.waiting + answer.open.length,
-    after: answer.after,
-    trouble: null,
-  };
-  return answer.after === null ? afterTable(grown, clock) : grown;
+  const request = { id, person, limit: SLICE };
+  const { waiting } = await store.erase({ ...request, holds: true }, at());
+  if (waiting.length === 0) return;
+  // Mail to nobody else is not sent any more.
+  await store.cancel(waiting, at());
+  await store.erase({ ...request, holds: false }, at());
 }
 
-/** The next step. Messages that are not final are waited for before anything else is looked at. */
-function afterTable(progress: ErasureProgress, clock: Clock): ErasureProgress {
-  const { step, waiting } = progress;
-  if (step === 'messages' && waiting > 0)
-    return {
-      ...progress,
-      // From the first message on, and counted anew.
-      waiting: 0,
-      after: null,
-      notBefore: clock.wall() + OPEN_AGAIN_MS,
-      trouble: waitingWords(waiting),
-    };
-  const next = ERASING_STEPS[ERASING_STEPS.indexOf(step) + 1];
-  return { ...progress, step: next ?? 'spool', after: null };
-}
-
-function waitingWords(count: number): string {
-  return count === 1
-    ? 'A message to several recipients is still being sent.'
-    : `${count} messages to several recipients are still being sent.`;
-}
-
-/** Empties the segments that still hold what was erased, and waits until they are gone. */
-async function clearSpool(
+async function clearFiles(
   person: Person,
   progress: ErasureProgress,
-  { files, store, engine, clock, signal }: ErasingDeps,
+  deps: ErasingDeps,
 ): Promise<ErasureProgress> {
-  if (files === null) return { ...progress, step: 'done', after: null };
-  // What is written from here on no longer names the person, except where others do.
-  const below = progress.after === null ? await files.turn() : Number(progress.after);
-  const left = await segmentsLeft(person, progress, below, files, store);
-  if (left.length === 0) return { ...progress, step: 'database', after: null, trouble: null };
-  await engine.empty(left, signal);
-  const still = await segmentsLeft(person, progress, below, files, store);
-  const trouble = still.length === 0 ? null : 'Files of the spool are being rewritten.';
-  const notBefore = still.length === 0 ? 0 : clock.wall() + FILES_AGAIN_MS;
-  return { ...progress, after: String(below), notBefore, trouble };
+  if (deps.files === null) return { ...progress, step: 'done', after: null, trouble: null };
+  const parts = { ...deps, files: deps.files };
+  if (progress.step === 'database') return await clearDatabase(progress, parts);
+  return progress.after === null
+    ? await searchSpool(person, progress, parts)
+    : await clearSpool(progress, parts);
 }
 
-async function segmentsLeft(
+type FileDeps = ErasingDeps & { readonly files: ErasableFiles };
+
+/** Notes which segments may hold what was erased. What is written from here on does not, except where others name her. */
+async function searchSpool(
   person: Person,
-  { segments }: ErasureProgress,
-  below: number,
-  files: ErasableFiles,
-  store: Pick<Store, 'segmentUse'>,
-): Promise<number[]> {
-  const named = await files.containing(formsOf(person), below);
-  // A segment that is gone has no use recorded.
-  const use = await store.segmentUse(segments);
-  const held = segments.filter((segment) => segment < below && (use.get(segment)?.live ?? 0) > 0);
-  return [...new Set([...named, ...held])];
+  progress: ErasureProgress,
+  { files, store, engine, clock }: FileDeps,
+): Promise<ErasureProgress> {
+  let below = 0;
+  // Not while contents are copied: what was read before it was erased would be written after.
+  const isTurned = await engine.undisturbed(async () => {
+    below = await files.turn();
+  });
+  if (!isTurned) return { ...progress, notBefore: clock.wall() + AGAIN_MS, trouble: HELD };
+  const existing = await files.existing(below);
+  const use = await store.segmentUse(existing);
+  const held = new Set([...progress.segments, ...(await files.containing(formsOf(person), existing))]);
+  // Nothing refers to the others, which may hold copies of anything, and will be removed anyway.
+  const segments = existing.filter((segment) => held.has(segment) || (use.get(segment)?.live ?? 0) === 0);
+  return { ...progress, after: String(below), segments, trouble: null };
 }
+
+/** Empties the segments that were noted, and waits until their files are gone. */
+async function clearSpool(
+  progress: ErasureProgress,
+  { files, engine, clock, signal }: FileDeps,
+): Promise<ErasureProgress> {
+  const left = async () => {
+    const existing = new Set(await files.existing(Number(progress.after)));
+    return progress.segments.filter((segment) => existing.has(segment));
+  };
+  const before = await left();
+  if (before.length > 0) await engine.empty(before, signal);
+  const segments = before.length > 0 ? await left() : before;
+  if (segments.length === 0) return { ...progress, step: 'database', after: null, segments, trouble: null };
+  return { ...progress, segments, notBefore: clock.wall() + AGAIN_MS, trouble: REWRITTEN };
+}
+
+const HELD = 'The spool is being copied for a backup: it is searched afterwards.';
+const REWRITTEN = 'Files of the spool are being rewritten.';
+const LARGE = 'The database is larger than 4 GiB: stop the server and run VACUUM on it.';
+const READ = 'The database is being read: its file is rewritten later.';
 
 async function clearDatabase(
   progress: ErasureProgress,
-  { files, clock }: ErasingDeps,
+  { files, clock }: FileDeps,
 ): Promise<ErasureProgress> {
-  const result = (await files?.rebuild()) ?? 'rebuilt';
-  switch (result) {
+  switch (await files.rebuild()) {
     case 'rebuilt':
       return { ...progress, step: 'done', trouble: null };
     case 'large':
-      return {
-        ...progress,
-        step: 'done',
-        trouble: 'The database is larger than 4 GiB: stop the server and run VACUUM on it.',
-      };
+      return { ...progress, step: 'done', trouble: LARGE };
     case 'busy':
-      return {
-        ...progress,
-        notBefore: clock.wall() + FILES_AGAIN_MS,
-        trouble: 'The database is being read: its file is rewritten later.',
-      };
+      return { ...progress, notBefore: clock.wall() + AGAIN_MS, trouble: READ };
   }
 }

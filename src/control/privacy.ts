@@ -1,4 +1,3 @@
-import type { Person } from '../domain/erasing.ts';
 import { parseSuppressed } from '../domain/suppressed-address.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { createIdSource } from '../lib/id.ts';
@@ -7,7 +6,7 @@ import { OperationError } from '../operations/call.ts';
 import type { ErasureView, PrivacyOperations } from '../operations/privacy.ts';
 import { BEGINNING, type Erasure } from '../store/erasing.ts';
 import type { LocalDeps } from './deps.ts';
-import { erasureOwner } from './erasing.ts';
+import { erasureOwner, personOf } from './erasing.ts';
 
 /** Erasures that are shown. */
 const MOST_SHOWN = 100;
@@ -47,7 +46,7 @@ export function privacyOperations(deps: PrivacyDeps): PrivacyOperations {
   };
 }
 
-function personIn(address: string, key: Uint8Array): Person {
+function personIn(address: string, key: Uint8Array) {
   const parsed = parseSuppressed(address.trim());
   if (!parsed.ok) throw new OperationError('invalid', parsed.detail);
   if (parsed.value.kind !== 'mailbox')
@@ -55,7 +54,7 @@ function personIn(address: string, key: Uint8Array): Person {
   const pseudonyms = new Pseudonyms();
   pseudonyms.hold(key);
   const { address: normal } = parsed.value;
-  return { address: normal, pseudonym: pseudonyms.of(normal) ?? '' };
+  return personOf(normal, pseudonyms.of(normal) ?? '');
 }
 
 function viewOf({ id, pseudonym, requestedAt, finishedAt, progress }: Erasure): ErasureView {

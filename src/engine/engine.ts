@@ -88,6 +88,8 @@ export interface Engine {
   readonly erasing: {
     isFirst(): boolean;
     empty(segments: readonly number[], signal: AbortSignal): Promise<void>;
+    /** Runs a step while nothing in the spool is moved or removed. False: not run, because the spool is held. */
+    undisturbed(step: () => Promise<void>): Promise<boolean>;
   };
   /**
    * Recovers what an earlier process left (`seize`: we are the store's only user) and starts working. Resolves when
@@ -127,6 +129,7 @@ export function createEngine(deps: EngineDeps): Engine {
     collection: rooms.collection,
     erasing: {
       isFirst: () => membership.isFirst,
+      undisturbed: (step) => rooms.collection.run(step),
       empty: async (segments, signal) => {
         await rooms.compaction.empty(segments, signal);
         await sweep.collect();

@@ -165,9 +165,12 @@ export interface LoggedFacts {
 export interface SearchableSpool {
   /** Begins a new segment. Those below the returned number will not grow. */
   turn(): Promise<number>;
+  /** The segments below a number whose files are there, in ascending order. */
+  existing(below: number): Promise<number[]>;
   /**
-   * The idle segments below a number that contain one of these texts, in lower case; ASCII case is ignored. Encrypted
-   * ones are decrypted for that; one that cannot be counts.
+   * Which of these segments contain one of these texts, in lower case; ASCII case is ignored. Encrypted ones are
+   * decrypted for that; one that cannot be counts. Those that were removed meanwhile do not. Rejects with `SpoolError` as
+   * `read` does, if one cannot be read: nobody knows what is in it.
    */
-  containing(texts: readonly string[], below: number): Promise<number[]>;
+  containing(texts: readonly string[], segments: readonly number[]): Promise<number[]>;
 }

@@ -1,4 +1,4 @@
-import type { Person } from '../domain/erasing.ts';
+import type { Person } from '../domain/naming.ts';
 import { PERSONAL_DATA } from './personal-data.ts';
 
 /** Erasing people: who is to be erased, how far that has come, and the slices of the work. Errors are `StoreError`. */
@@ -14,8 +14,16 @@ export interface Erasures {
    * ones beyond {@link MAX_ERASURES}, the oldest first.
    */
   addErasure(erasure: Erasure): Promise<'added' | 'under_way' | 'full'>;
-  /** Writes how far one has come, and that it is finished. */
-  advanceErasure(erasure: Pick<Erasure, 'id' | 'sealed' | 'finishedAt' | 'progress'>): Promise<void>;
+  /**
+   * Writes how far one has come, and with `finishedAt` that it is finished, which removes the address. False: it is no
+   * longer where `before` says, and nothing was written.
+   */
+  advanceErasure(
+    id: string,
+    before: ErasureProgress,
+    progress: ErasureProgress,
+    finishedAt?: number,
+  ): Promise<boolean>;
 }
 
 /** Most erasures that are under way or wait, and most that are kept in all. */
@@ -66,29 +74,21 @@ export const BEGINNING: ErasureProgress = {
 /** The tables to walk, in this order: a message is found by what the others still say of it. */
 export const ERASING_STEPS: readonly string[] = [
   'messages',
-  ...Object.entries(PERSONAL_DATA).flatMap(([table, { text, base64 }]) =>
-    table !== 'messages' && (text !== undefined || base64 !== undefined) ? [table] : [],
+  ...Object.entries(PERSONAL_DATA).flatMap(([table, { address, text, base64 }]) =>
+    table !== 'messages' && (address ?? text ?? base64) !== undefined ? [table] : [],
   ),
 ];
 
-/** See `Store.erase`. */
-export interface EraseRequest {
-  readonly person: Person;
-  /** A table of `PERSONAL_DATA`. */
-  readonly step: string;
-  /** Where the last slice of the step ended; null: the first. */
-  readonly after: string | null;
-  /** Rows to look at. */
-  readonly limit: number;
-}
+/** When messages that were still being sent are looked for again, in ms. */
+const OPEN_AGAIN_MS = 60_000;
 
-/** See `Store.erase`. */
-export interface EraseAnswer {
+/** What a slice found and did. */
+export interface ErasedSlice {
   /** Where the next slice begins; null: the step is done. */
   readonly after: string | null;
   /** Rows that were rewritten or removed. */
   readonly changed: number;
-  /** Messages to, or of, the person that are not final: they are left alone. */
+  /** Messages that say something of the person and are not final: they are left alone. */
   readonly open: readonly OpenMessage[];
   /** Segments that hold contents of messages erased now. */
   readonly segments: readonly number[];
@@ -97,6 +97,56 @@ export interface EraseAnswer {
 /** A message that is not final. */
 export interface OpenMessage {
   readonly id: string;
-  /** It goes to nobody else. */
+  /** It goes to the person, and to nobody else. */
   readonly alone: boolean;
+}
+
+/** How far it has come after a slice that will be done again. */
+export function changedBy(progress: ErasureProgress, { changed, segments }: ErasedSlice): ErasureProgress {
+  const { step } = progress;
+  return {
+    ...progress,
+    changed:
+      changed === 0
+        ? progress.changed
+        : { ...progress.changed, [step]: (progress.changed[step] ?? 0) + changed },
+    segments: [...new Set([...progress.segments, ...segments])],
+    trouble: null,
+  };
+}
+
+/** How far it has come after a slice. Messages that are not final are waited for before anything else is looked at. */
+export function advancedBy(before: ErasureProgress, slice: ErasedSlice, now: number): ErasureProgress {
+  const waiting = before.waiting + slice.open.length;
+  const progress = { ...changedBy(before, slice), after: slice.after, waiting };
+  if (slice.after !== null) return progress;
+  if (waiting === 0)
+    return { ...progress, step: ERASING_STEPS[ERASING_STEPS.indexOf(before.step) + 1] ?? 'spool' };
+  // From the first message on, and counted anew.
+  return { ...progress, waiting: 0, notBefore: now + OPEN_AGAIN_MS, trouble: waitingWords(waiting) };
+}
+
+function waitingWords(count: number): string {
+  return count === 1
+    ? 'A message that also concerns others is still being sent.'
+    : `${count} messages that also concern others are still being sent.`;
+}
+
+/** See `Store.erase`. */
+export interface EraseRequest {
+  /** The erasure's id. */
+  readonly id: string;
+  readonly person: Person;
+  /** Rows to look at. */
+  readonly limit: number;
+  /** Does not go on beyond a slice with waiting messages that go to the person alone: cancel them first. */
+  readonly holds: boolean;
+}
+
+/** See `Store.erase`. */
+export interface EraseAnswer {
+  /** How far it is now; null: it is finished, or no table is left to walk. */
+  readonly progress: ErasureProgress | null;
+  /** The ids of the messages that `holds` held it for. */
+  readonly waiting: readonly string[];
 }

@@ -5,6 +5,8 @@
 
 /** Columns by what they hold, separated by blanks, with their names in PostgreSQL. */
 export interface TableData {
+  /** One address, as it was accepted, or none. */
+  readonly address?: string;
   /** Text, or JSON, that may name a person by address: written by senders, peers, applications or programs of ours. */
   readonly text?: string;
   /** Base64 of bytes from outside. */
@@ -27,7 +29,8 @@ export interface TableData {
 export const PERSONAL_DATA: Readonly<Record<string, TableData>> = {
   messages: {
     key: 'id',
-    text: 'last_error source_address reverse_path envid header_from subject message_id tags metadata stream box inbox_tags',
+    address: 'reverse_path',
+    text: 'last_error source_address envid header_from subject message_id tags metadata stream box inbox_tags',
     nothing:
       'seq id key_id status queued processing retrying delivered failed attempts kept possible_duplicate created_at ' +
       'updated_at status_at delivered_at final_at not_before expires_at priority test reportable ignores_suppression ' +
@@ -35,7 +38,8 @@ export const PERSONAL_DATA: Readonly<Record<string, TableData>> = {
   },
   deliveries: {
     key: 'message index',
-    text: 'address orcpt provider_message_id last_reply',
+    address: 'address',
+    text: 'orcpt provider_message_id last_reply',
     nothing:
       'message index state lane relay priority due_at expires_at fence begun_at cancel_requested attempts ' +
       'attempts_before delay_reported outcome kind notify route_rule route_group last_code last_enhanced',
@@ -48,21 +52,22 @@ export const PERSONAL_DATA: Readonly<Record<string, TableData>> = {
     nothing: 'message idx confirmed_at complained_at unsubscribed_at suppression',
   },
   message_tags: { key: 'key_id tag id', text: 'tag', nothing: 'key_id id' },
-  unsubscribe_links: { key: 'seq', text: 'address header_from stream', nothing: 'seq message idx key_id' },
+  unsubscribe_links: { key: 'seq', address: 'address', text: 'header_from stream', nothing: 'seq message idx key_id' },
   restored: { key: 'message idx', nothing: 'message idx' },
 
   // What others told, and the suppression list.
   suppressions: {
     key: 'id',
-    text: 'address evidence note stream',
+    address: 'address',
+    text: 'evidence note stream',
     // A domain, or that of the address.
     derived: 'domain',
     nothing: 'id scope reason source created_at updated_at expires_at',
   },
   erasures: { key: 'id', nothing: 'id pseudonym sealed requested_at finished_at progress' },
   suppression_counts: { key: 'change', nothing: 'change' },
-  soft_bounces: { key: 'address', text: 'address', nothing: 'times last_at delivered_by' },
-  feedback: { key: 'id', text: 'address', base64: 'evidence', nothing: 'id at source kind message content_type' },
+  soft_bounces: { key: 'address', address: 'address', nothing: 'times last_at delivered_by' },
+  feedback: { key: 'id', address: 'address', base64: 'evidence', nothing: 'id at source kind message content_type' },
   told_once: { key: 'source once', text: 'once', nothing: 'source at' },
   early_feedback: { key: 'id', text: 'body', nothing: 'id at' },
   dmarc_reports: {
@@ -180,6 +185,6 @@ export const SQLITE_COLUMNS: Readonly<Record<string, string>> = { index: 'idx', 
 
 /** All columns of a table by what they hold. */
 export function columnsOf(table: TableData): string[] {
-  const { text, base64, configuration, derived, nothing } = table;
-  return [text, base64, configuration, derived, nothing].flatMap((names) => names?.split(' ') ?? []);
+  const { address, text, base64, configuration, derived, nothing } = table;
+  return [address, text, base64, configuration, derived, nothing].flatMap((names) => names?.split(' ') ?? []);
 }

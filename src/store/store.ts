@@ -194,9 +194,9 @@ export interface Store {
   index(limit: number): Promise<IndexAnswer>;
 
   /**
-   * Erases a person from a slice of a table: texts that name the address get the pseudonym instead; of a message to or of
-   * the person only figures, codes and other recipients are left. What is not final is left alone. Repeating a slice
-   * changes nothing.
+   * Erases a person from the next slice of an erasure, and writes how far that has come, in one transaction: texts that
+   * name the address get the pseudonym instead; of a message to or from the person only figures, codes and other
+   * recipients are left. What is not final is left alone.
    */
   erase(request: EraseRequest, at: Stamp): Promise<EraseAnswer>;
 

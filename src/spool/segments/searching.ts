@@ -17,7 +17,7 @@ interface Searched {
 
 /**
  * Whether a segment contains one of these texts, in lower case; ASCII case is ignored. What is encrypted is decrypted;
- * what cannot be decrypted may contain anything. A segment that is gone contains nothing. Throws the system's error.
+ * what cannot be decrypted may contain anything. Throws the system's error.
  */
 export async function containsAny(
   files: Pick<SpoolFiles, 'pread' | 'size'>,
@@ -25,8 +25,7 @@ export async function containsAny(
   { segment, key }: Searched,
   texts: readonly string[],
 ): Promise<boolean> {
-  const opened = await descriptors.acquire(segment).catch(() => null);
-  if (opened === null) return false;
+  const opened = await descriptors.acquire(segment);
   try {
     const search = new Search(texts);
     if (key === undefined) return await search.finds(stored(files, opened.fd));

@@ -191,15 +191,28 @@ class SegmentSpool implements Spool, FactLog, SearchableSpool {
     return this.#writer.turn();
   }
 
-  async containing(texts: readonly string[], below: number): Promise<number[]> {
+  async existing(below: number): Promise<number[]> {
+    return this.#ledger.existing().filter((segment) => segment < below);
+  }
+
+  async containing(texts: readonly string[], segments: readonly number[]): Promise<number[]> {
     const found: number[] = [];
-    for (const segment of this.#ledger.idle()) {
+    for (const segment of segments) {
       this.#checkOpen();
-      if (segment >= below) continue;
-      const searched = { segment, key: this.#segmentKeys.get(segment) };
-      if (await containsAny(this.#files, this.#descriptors, searched, texts)) found.push(segment);
+      if (await this.#contains(segment, texts)) found.push(segment);
     }
     return found;
+  }
+
+  async #contains(segment: number, texts: readonly string[]): Promise<boolean> {
+    const key = this.#segmentKeys.get(segment);
+    try {
+      return await containsAny(this.#files, this.#descriptors, { segment, key }, texts);
+    } catch (error) {
+      // Only what was removed meanwhile holds nothing. Anything else may hold what cannot be read now.
+      if (errorCode(error) === 'ENOENT' && !this.#ledger.has(segment)) return false;
+      throw readError({ segment, offset: 0, length: 0 }, error);
+    }
   }
 
   flushes(): number {

@@ -370,12 +370,22 @@ export class Ledger {
     if (offsets?.delete(ref.offset) && offsets.size === 0) this.#undecided.delete(ref.segment);
   }
 
+  /** All of them, in ascending order. */
+  existing(): number[] {
+    return [...this.#segments].sort((a, b) => a - b);
+  }
+
+  /** Whether a segment exists. */
+  has(segment: number): boolean {
+    return this.#segments.has(segment);
+  }
+
   /**
    * Segments that will not change and await no decision, in ascending order. Never the highest: it may be being
    * written, and while it exists its number cannot be reused.
    */
   idle(): number[] {
-    return [...this.#segments].filter((segment) => this.isIdle(segment)).sort((a, b) => a - b);
+    return this.existing().filter((segment) => this.isIdle(segment));
   }
 
   /** Whether `segment` is idle as in {@link idle}. */

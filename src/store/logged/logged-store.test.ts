@@ -294,7 +294,12 @@ test.each<[string, (store: Store) => Promise<unknown>]>([
   expect(await rig.store.accept([fresh()], at())).toEqual([{ kind: 'accepted', leased: [false] }]);
 });
 
-const ERASING = { person: { address: 'a@b.c', pseudonym: 'x' }, step: 'keys', after: null, limit: 1 };
+const ERASING = {
+  id: 'era_1',
+  person: { address: 'ann@example.org', unicodeDomain: 'example.org', pseudonym: 'erased-0@erased.invalid' },
+  limit: 1,
+  holds: false,
+};
 
 describe('a log that failed', () => {
   const VERBS: { readonly [Name in Exclude<keyof Store, 'close'>]: (store: Store) => Promise<unknown> } = {

@@ -1,24 +1,45 @@
-import { formsOf, names, type Person, renamed, withoutTexts } from '../../domain/erasing.ts';
+import { namesIn, renamedIn, withoutTexts } from '../../domain/erasing.ts';
+import { formsOf, isAddressOf, isMailboxOf, names, type Person } from '../../domain/naming.ts';
 import { domainOfSuppressed } from '../../domain/suppressed-address.ts';
-import type { EraseAnswer, EraseRequest, OpenMessage } from '../erasing.ts';
+import {
+  advancedBy,
+  changedBy,
+  ERASING_STEPS,
+  type EraseAnswer,
+  type ErasedSlice,
+  type EraseRequest,
+  type ErasureProgress,
+  type OpenMessage,
+} from '../erasing.ts';
 import { PERSONAL_DATA, SQLITE_COLUMNS, type TableData } from '../personal-data.ts';
+import { progressOf } from './erasures.ts';
 import type { MailWork } from './mail.ts';
 import { among, joined, onPostgres, onSqlite, type Sql, sql, type Value } from './sql.ts';
 import { rows, run, send, type Work } from './work.ts';
 
 /**
- * Erases a person from the tables (`personal-data.ts`), a slice of one table in each transaction. A slice is a number
- * of rows in the order of the key, whether or not they name anybody, so that none takes long; doing one twice changes
- * nothing. Written once for both databases, except for what contents and words are.
+ * Erases a person from the tables (`personal-data.ts`), a slice of one table in each transaction, which also writes how
+ * far it has come. A slice is a number of rows in the order of the key, whether or not they name anybody, so that none
+ * takes long. Written once for both databases, except for what contents and words are.
  */
 
 /** The verb `erase`. */
-export function* erase({ person, step, after, limit }: EraseRequest): MailWork<EraseAnswer> {
+export function* erase({ id, person, limit, holds }: EraseRequest, now: number): MailWork<EraseAnswer> {
+  const before = yield* progressOf(id);
+  if (before === null || !ERASING_STEPS.includes(before.step)) return { progress: null, waiting: [] };
+  const slice = yield* eraseSlice(before, person, limit);
+  const waiting = holds ? slice.open.filter(({ alone }) => alone).map((open) => open.id) : [];
+  const progress = waiting.length > 0 ? changedBy(before, slice) : advancedBy(before, slice, now);
+  yield* send`UPDATE erasures SET progress = ${JSON.stringify(progress)} WHERE id = ${id}`;
+  return { progress, waiting };
+}
+
+function* eraseSlice({ step, after }: ErasureProgress, person: Person, limit: number): MailWork<ErasedSlice> {
   const data = PERSONAL_DATA[step];
   if (data === undefined) throw new RangeError(`no table ${step} is known`);
   const walk = { table: step, data, person };
   const from = after === null ? null : (JSON.parse(after) as Value[]);
-  const keys = step === 'messages' ? [MESSAGE_KEY] : namesIn(data.key).map(column);
+  const keys = step === 'messages' ? [MESSAGE_KEY] : columnNames(data.key).map(column);
   const to = yield* endOfSlice(step, keys, from, limit);
   const slice = inSlice(keys, from, to);
   const done =
@@ -39,7 +60,7 @@ const NO_MAIL = { open: [], segments: [] } as const;
 /** Messages are numbered in SQLite; other tables there refer to them by that number. */
 const MESSAGE_KEY = sql`${onSqlite(sql`seq`)}${onPostgres(sql`id`)}`;
 
-function namesIn(columns: string | undefined): string[] {
+function columnNames(columns: string | undefined): string[] {
   return columns?.split(' ') ?? [];
 }
 
@@ -99,25 +120,33 @@ function keyOf(row: Readonly<Record<string, Value>>, count: number): Value[] {
 
 /** A condition that holds for every row with a form of the address in one of these columns, and for some others. */
 function mayName(columns: readonly string[], person: Person): Sql {
-  const forms = formsOf(person);
+  const all = columns
+    .map((name) => sql`coalesce(${column(name)}, '')`)
+    .reduce((one, other) => sql`${one} || ' ' || ${other}`);
   // Letters beyond ASCII are compared as they are.
-  const lower = (name: string) =>
-    sql`${onSqlite(sql`lower(${column(name)})`)}${onPostgres(sql`lower(${column(name)} COLLATE "C")`)}`;
-  const conditions = columns.flatMap((name) =>
-    forms.map(
-      (form) =>
-        sql`${onSqlite(sql`instr(${lower(name)}, ${form})`)}${onPostgres(sql`strpos(${lower(name)}, ${form})`)} > 0`,
-    ),
+  const text = sql`${onSqlite(sql`lower(${all})`)}${onPostgres(sql`lower((${all}) COLLATE "C")`)}`;
+  const conditions = formsOf(person).map(
+    (form) => sql`${onSqlite(sql`instr(${text}, ${form})`)}${onPostgres(sql`strpos(${text}, ${form})`)} > 0`,
   );
-  return sql`(${conditions.reduce((all, one) => sql`${all} OR ${one}`, sql`1 = 0`)})`;
+  return sql`(${conditions.reduce((one, other) => sql`${one} OR ${other}`)})`;
 }
 
-function renamedValue(value: Value, person: Person): Value {
-  return typeof value === 'string' ? renamed(value, person) : value;
+function namesPerson(value: Value | undefined, person: Person): boolean {
+  return typeof value === 'string' && namesIn(value, person);
 }
 
-function namesPerson(value: Value, person: Person): boolean {
-  return typeof value === 'string' && names(value, person);
+/** The columns of a row that name the person, with what is left in them. */
+function renamedColumns(row: Texts, { data, person }: Walk): Record<string, Value> {
+  const left: Record<string, Value> = {};
+  for (const name of columnNames(data.address)) {
+    const value = row[name];
+    if (typeof value === 'string' && isAddressOf(value, person)) left[name] = person.pseudonym;
+  }
+  for (const name of columnNames(data.text)) {
+    const value = row[name];
+    if (typeof value === 'string' && namesIn(value, person)) left[name] = renamedIn(value, person);
+  }
+  return left;
 }
 
 // Messages.
@@ -129,16 +158,13 @@ interface MessageRef {
 /** The texts of a message, by column. */
 type Texts = Readonly<Record<string, Value>>;
 
-function* eraseMessages(
-  { data, person }: Walk,
-  slice: Sql,
-  ofDeliveries: Sql,
-): MailWork<Omit<EraseAnswer, 'after'>> {
-  const texts = namesIn(data.text);
+function* eraseMessages(walk: Walk, slice: Sql, ofDeliveries: Sql): MailWork<Omit<ErasedSlice, 'after'>> {
+  const { data, person } = walk;
+  const texts = [...columnNames(data.address), ...columnNames(data.text)];
   const own = yield* rows<MessageRef>`SELECT ${MESSAGE_KEY} AS ref FROM messages
     WHERE ${slice} AND ${mayName(texts, person)}`;
   const named = yield* rows<MessageRef>`SELECT DISTINCT message AS ref FROM deliveries
-    WHERE ${ofDeliveries} AND ${mayName(['address', 'orcpt'], person)}`;
+    WHERE ${ofDeliveries} AND ${mayName(['address', ...TOLD], person)}`;
   const refs = [...new Set([...own, ...named].map(({ ref }) => ref))];
   if (refs.length === 0) return { changed: 0, ...NO_MAIL };
   const found = yield* rows<Texts & { ref: string | number; id: string; kept: string | null }>`
@@ -148,73 +174,102 @@ function* eraseMessages(
   const segments = new Set<number>();
   let changed = 0;
   for (const { ref, id, kept, ...row } of found) {
-    const recipients = yield* rows<{ place: number; address: string; orcpt: string | null }>`
-      SELECT ${column('index')} AS place, address, orcpt FROM deliveries WHERE message = ${ref}`;
-    const own = recipients.filter(
-      ({ address, orcpt }) => namesPerson(address, person) || namesPerson(orcpt, person),
-    );
-    if (own.length === 0 && !texts.some((name) => namesPerson(row[name] ?? null, person))) continue;
+    const recipients =
+      yield* rows<Recipient>`SELECT ${column('index')} AS place, address, ${joined(TOLD.map(readAs))}
+      FROM deliveries WHERE message = ${ref}`;
+    const own = recipients.filter(({ address }) => isAddressOf(address, person));
+    const isAuthor = isFrom(row, person);
+    const left = renamedColumns(row, walk);
+    const isTold = recipients.some((recipient) => TOLD.some((name) => namesPerson(recipient[name], person)));
+    if (own.length === 0 && !isAuthor && !isTold && Object.keys(left).length === 0) continue;
     if (kept === null) {
-      open.push({ id, alone: own.length === recipients.length });
+      open.push({ id, alone: own.length > 0 && own.length === recipients.length });
       continue;
     }
-    // The answer is what the step's type says.
-    const segment = (yield { mail: 'forget', id }) as number | null;
-    if (segment !== null) segments.add(segment);
-    yield* eraseMessage(ref, id, row, new Set(own.map(({ place }) => place)), person);
+    if (own.length > 0 || isAuthor) {
+      // The answer is what the step's type says.
+      const segment = (yield { mail: 'forget', id }) as number | null;
+      if (segment !== null) segments.add(segment);
+      yield* eraseMessage({ ref, id, row, left, isAuthor, places: own.map(({ place }) => place) }, person);
+    } else if (Object.keys(left).length > 0) {
+      // Mail between others: what names her in its record is rewritten, and it stays as it was otherwise.
+      yield* update('messages', left, sql`id = ${id}`);
+    } else continue;
     yield { mail: 'reindex', id };
     changed++;
   }
   return { changed, open, segments: [...segments] };
 }
 
+/** Texts of a delivery. Those of a message that is not final are looked for with the message. */
+const TOLD = ['orcpt', 'last_reply', 'provider_message_id'] as const;
+
+type Recipient = { readonly place: number; readonly address: string } & Readonly<
+  Record<(typeof TOLD)[number], string | null>
+>;
+
+/** Whether a message is from the person. */
+function isFrom({ reverse_path: path, header_from: from }: Texts, person: Person): boolean {
+  return (
+    (typeof path === 'string' && isAddressOf(path, person)) ||
+    (typeof from === 'string' && isMailboxOf(from, person))
+  );
+}
+
+interface OwnMessage extends MessageRef {
+  readonly id: string;
+  readonly row: Texts;
+  /** The columns that name the person. */
+  readonly left: Texts;
+  readonly isAuthor: boolean;
+  /** The person's places among the recipients. */
+  readonly places: readonly number[];
+}
+
 /** What is left of a message to or of the person: who else got it, when, and by which relay. */
-function* eraseMessage(
-  ref: string | number,
-  id: string,
-  texts: Texts,
-  own: ReadonlySet<number>,
-  person: Person,
-): Work<void> {
-  const isAuthor = namesPerson(texts['header_from'] ?? null, person);
-  const lastError = renamedValue(texts['last_error'] ?? null, person);
-  const left: Record<string, Value> = {
-    ...Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, renamedValue(value, person)])),
+function* eraseMessage({ ref, id, row, left, isAuthor, places }: OwnMessage, person: Person): Work<void> {
+  const lastError = left['last_error'] ?? row['last_error'];
+  const path = row['reverse_path'];
+  const after: Record<string, Value> = {
+    ...left,
     subject: '',
     metadata: '{}',
     last_error: typeof lastError === 'string' ? withoutTexts(lastError) : null,
+    // Some senders write the recipient into it.
+    ...(typeof path === 'string' && names(path, person) && { reverse_path: renamedIn(path, person) }),
     // With a name before it.
     ...(isAuthor && { header_from: person.pseudonym, source_address: null }),
   };
-  yield* update('messages', left, sql`id = ${id}`);
+  yield* update('messages', after, sql`id = ${id}`);
   const ofMessage = sql`message = ${ref}`;
-  for (const place of own)
-    yield* send`UPDATE deliveries SET address = ${person.pseudonym}, orcpt = NULL,
-      last_reply = CASE WHEN last_reply IS NULL THEN NULL ELSE '' END
+  yield* send`UPDATE deliveries SET last_reply = '' WHERE ${ofMessage} AND last_reply IS NOT NULL`;
+  for (const place of places)
+    yield* send`UPDATE deliveries SET address = ${person.pseudonym}, orcpt = NULL
       WHERE ${ofMessage} AND ${column('index')} = ${place}`;
   const attempts = yield* rows<{ number: number; evidence: string; results: string }>`
     SELECT number, evidence, results FROM attempts WHERE ${ofMessage}`;
   for (const { number, evidence, results } of attempts)
-    yield* send`UPDATE attempts SET evidence = ${withoutTexts(evidence)},
-      results = ${withoutTexts(renamed(results, person))} WHERE ${ofMessage} AND number = ${number}`;
+    yield* send`UPDATE attempts SET evidence = ${withoutTexts(renamedIn(evidence, person))},
+      results = ${withoutTexts(renamedIn(results, person))} WHERE ${ofMessage} AND number = ${number}`;
   const events = yield* rows<{ seq: number; facts: string }>`
     SELECT seq, facts FROM events WHERE ${ofMessage} AND facts IS NOT NULL`;
   for (const { seq, facts } of events)
-    yield* send`UPDATE events SET facts = ${withoutTexts(renamed(facts, person))} WHERE seq = ${seq}`;
+    yield* send`UPDATE events SET facts = ${withoutTexts(renamedIn(facts, person))} WHERE seq = ${seq}`;
   const bounces = yield* rows<{ idx: number; bounce: string }>`
     SELECT idx, bounce FROM aftermath WHERE message = ${id} AND bounce IS NOT NULL`;
   for (const { idx, bounce } of bounces)
-    yield* send`UPDATE aftermath SET bounce = ${withoutTexts(renamed(bounce, person))}
+    yield* send`UPDATE aftermath SET bounce = ${withoutTexts(renamedIn(bounce, person))}
       WHERE message = ${id} AND idx = ${idx}`;
   yield* send`UPDATE feedback SET evidence = '' WHERE message = ${id}`;
 }
 
 // Other tables.
 
-function* eraseRows({ table, data, person }: Walk, slice: Sql): Work<{ changed: number }> {
-  const keys = namesIn(data.key);
-  const texts = namesIn(data.text);
-  const encoded = namesIn(data.base64);
+function* eraseRows(walk: Walk, slice: Sql): Work<{ changed: number }> {
+  const { table, data, person } = walk;
+  const keys = columnNames(data.key);
+  const texts = [...columnNames(data.address), ...columnNames(data.text)];
+  const encoded = columnNames(data.base64);
   // What is encoded cannot be searched by the database.
   const may = encoded.length > 0 ? sql`1 = 1` : mayName(texts, person);
   const found = yield* rows<Record<string, Value>>`
@@ -222,10 +277,10 @@ function* eraseRows({ table, data, person }: Walk, slice: Sql): Work<{ changed: 
     FROM ${plainly(table)} WHERE ${slice} AND ${may} ${table === 'deliveries' ? OF_FINAL_MESSAGE : sql``}`;
   let changed = 0;
   for (const row of found) {
-    const left: Record<string, Value> = {};
-    for (const name of texts)
-      if (namesPerson(row[name] ?? null, person)) left[name] = renamedValue(row[name] ?? null, person);
-    for (const name of encoded) if (namesPerson(decoded(row[name] ?? null), person)) left[name] = '';
+    const left = renamedColumns(row, walk);
+    const isAbout = 'address' in left;
+    for (const name of encoded)
+      if (row[name] !== '' && (isAbout || names(decoded(row[name] ?? null), person))) left[name] = '';
     if (Object.keys(left).length === 0) continue;
     changed++;
     const isRow = compared(keys.map(column), '=', keyOf(row, keys.length));
@@ -256,7 +311,7 @@ function withoutTheRest(
   left: Record<string, Value>,
   { pseudonym }: Person,
 ): Record<string, Value> {
-  if (table === 'journal') return { ...left, before: null, after: null };
+  if (table === 'journal' && 'subject' in left) return { ...left, before: null, after: null };
   return 'header_from' in left ? { ...left, header_from: pseudonym } : left;
 }
 
@@ -278,7 +333,7 @@ function* eraseEntry(row: Texts, left: Record<string, Value>, isRow: Sql, person
     address: pseudonym,
     domain: domainOfSuppressed(pseudonym),
     note: '',
-    evidence: typeof evidence === 'string' ? withoutTexts(renamed(evidence, person)) : null,
+    evidence: typeof evidence === 'string' ? withoutTexts(renamedIn(evidence, person)) : null,
   };
   yield* update('suppressions', entry, isRow);
 }

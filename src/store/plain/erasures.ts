@@ -6,8 +6,8 @@ import {
   MAX_ERASURES,
   MAX_UNFINISHED,
 } from '../erasing.ts';
-import { Columns, sql } from './sql.ts';
-import { alone, rows, type Subject, send } from './work.ts';
+import { Columns, onPostgres, sql } from './sql.ts';
+import { alone, rows, run, type Subject, send, type Work } from './work.ts';
 
 /** People to be erased, as rows; the work on everything else is in `erasing.ts`. */
 
@@ -26,6 +26,13 @@ const ERASURE = new Columns<ErasureRow>({
 
 function erasureOf(row: ErasureRow): Erasure {
   return { ...row, progress: fromJson<ErasureProgress>(row.progress) };
+}
+
+/** How far an erasure has come, which nobody else changes until the transaction ends; null: it is finished. */
+export function* progressOf(id: string): Work<ErasureProgress | null> {
+  const [row] = yield* rows<Pick<ErasureRow, 'progress'>>`SELECT progress FROM erasures
+    WHERE id = ${id} AND finished_at IS NULL ${onPostgres(sql`FOR UPDATE`)}`;
+  return row === undefined ? null : fromJson<ErasureProgress>(row.progress);
 }
 
 /** The erasures. */
@@ -60,9 +67,11 @@ export const ERASURES: Subject<Erasures> = {
         (SELECT id FROM erasures ORDER BY id DESC LIMIT ${MAX_ERASURES})`;
       return 'added';
     },
-    *advanceErasure({ id, sealed, finishedAt, progress }) {
-      yield* send`UPDATE erasures SET sealed = ${sealed}, finished_at = ${finishedAt},
-        progress = ${JSON.stringify(progress)} WHERE id = ${id}`;
+    *advanceErasure(id, before, progress, finishedAt) {
+      const end = finishedAt === undefined ? sql`` : sql`, sealed = NULL, finished_at = ${finishedAt}`;
+      const changed = yield* run`UPDATE erasures SET progress = ${JSON.stringify(progress)} ${end}
+        WHERE id = ${id} AND finished_at IS NULL AND progress = ${JSON.stringify(before)}`;
+      return changed > 0;
     },
   },
 };

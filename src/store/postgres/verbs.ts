@@ -78,7 +78,7 @@ export function storeOver(
     expire: (batch, at) => within(at, (work) => expire(work, batch)),
     suppress: (batch, at) => within(at, (work) => suppress(work, batch)),
     tell: (batch, rules, at) => within(at, (work) => runMail(tell(batch, rules, at.now), work)),
-    erase: (request, at) => within(at, (work) => runMail(erase(request), work)),
+    erase: (request, at) => within(at, (work) => runMail(erase(request, at.now), work)),
     retell: (after, limit, rules, at) =>
       within(at, (work) => runMail(retell(after, limit, rules, at.now), work)),
     tellRelays: (news, at) => within(at, (work) => runMail(tellRelays(news), work)),

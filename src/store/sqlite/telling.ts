@@ -113,7 +113,7 @@ export function tellVerbs(books: Books, telling: MailTelling) {
     retell: (after: string, limit: number, rules: TellRules, at: Stamp) =>
       flushed(retell(after, limit, rules, at.now), at),
     guard: (domain: string, firstId: string, at: Stamp) => telling.run(guard(domain, firstId, at.now), at),
-    erase: (request: EraseRequest, at: Stamp) => flushed(erase(request), at),
+    erase: (request: EraseRequest, at: Stamp) => flushed(erase(request, at.now), at),
     tellRelays: (news: readonly RelayNews[], at: Stamp) => telling.run(tellRelays(news), at),
   };
 }
