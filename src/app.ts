@@ -62,6 +62,8 @@ export interface AppOptions {
   readonly say: (text: string) => void;
   /** How log lines are written to the standard output: for machines or for people. */
   readonly logFormat: 'json' | 'text';
+  /** Told to stop while it starts: then it no longer waits for its database, and rejects with `store_closed`. */
+  readonly signal?: AbortSignal;
   /** For one developer's machine: the log goes to the standard error. Absent: for production. */
   readonly dev?: DevMode;
 }

@@ -42,6 +42,27 @@ test('one that does not come ends the start with a sentence', async () => {
   expect(tries).toBe(PATIENCE_MS / 1000 + 1);
 });
 
+/** A database that does not answer, until it is told to stop. */
+async function stopped(open: () => Promise<never>, stopBefore = false) {
+  const stopping = new AbortController();
+  if (stopBefore) stopping.abort();
+  const clock = new ManualClock();
+  const ended = openPatiently(open, { clock, say() {}, signal: stopping.signal }).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  await clock.advance(1_500);
+  stopping.abort();
+  return await ended;
+}
+
+test('told to stop, it waits no longer, whether the database refuses or says nothing', async () => {
+  const end = { code: 'store_closed', message: 'The server was told to stop before its database answered.' };
+  expect(await stopped(() => Promise.reject(REFUSED))).toMatchObject(end);
+  expect(await stopped(() => new Promise(() => {}))).toMatchObject(end);
+  expect(await stopped(() => new Promise(() => {}), true)).toMatchObject(end);
+});
+
 test.each([
   new StoreError('store_unsuitable', 'too old'),
   new StoreError('store_unavailable', 'no such user'),

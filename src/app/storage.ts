@@ -75,6 +75,8 @@ export interface StorageOptions extends Omit<LoadOptions, 'stored'> {
   readonly clock: SharedClock;
   /** Tells a person what it waits for. */
   readonly say: (text: string) => void;
+  /** Told to stop: it waits no longer. */
+  readonly signal?: AbortSignal;
   /** Called once on a failure after which nothing may be written. */
   readonly onFailure: (error: Error & { readonly code: string }) => void;
 }

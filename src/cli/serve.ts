@@ -18,7 +18,9 @@ export function serveCommand(context: Context): Command {
     'waybill serve --json  # log lines are JSON on a terminal too',
   ]).action(async (options: CommonOptions) => {
     const told = toldToStop();
-    const starting = start(options, context);
+    const stopping = new AbortController();
+    void told.then(() => stopping.abort());
+    const starting = start(options, context, stopping.signal);
     const managing = managerOf(context);
     const both = Promise.all([starting, managing]);
     // From the first moment on: unheard, the signal would end the process.
@@ -27,7 +29,11 @@ export function serveCommand(context: Context): Command {
         .then(([app, manager]) => reload(app, manager))
         .catch((error: unknown) => context.terminal.err(String(error)));
     });
-    const [app, manager] = await both;
+    const [app, manager] = await both.catch((error: unknown) => {
+      if (stopping.signal.aborted && isClosed(error)) return [];
+      throw error;
+    });
+    if (app === undefined) return;
     manager?.ready(app.status());
     const status = await Promise.race([told, app.failed]);
     const toldManager = manager?.stopping();
@@ -53,12 +59,17 @@ async function reload(app: App, manager: ServiceManager | null): Promise<void> {
   }
 }
 
-async function start(given: CommonOptions, context: Context): Promise<App> {
+/** Whether a start ended because it was told to. */
+function isClosed(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'store_closed';
+}
+
+async function start(given: CommonOptions, context: Context, signal: AbortSignal): Promise<App> {
   const { environment } = context.terminal;
   const dataDir = dataDirectory(given.data, environment);
   makeDataDirectory(dataDir);
   const logFormat: AppOptions['logFormat'] = process.stdout.isTTY && !given.json ? 'text' : 'json';
-  return await startServer({ dataDir, configFile: given.config, logFormat, environment }, context);
+  return await startServer({ dataDir, configFile: given.config, logFormat, environment, signal }, context);
 }
 
 /** Starts the server. Throws `Exit` where its configuration, the machine or the disk prevents that. */

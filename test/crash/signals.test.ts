@@ -156,6 +156,27 @@ test.concurrent('SIGTERM: when the delay is over, it ends with 0, and not before
   expect(existsSync(join(installation.dataDir, 'runtime.json'))).toBe(false);
 });
 
+for (const how of ['refuses', 'says nothing'])
+  test.concurrent(`SIGTERM ends a start that waits for a PostgreSQL which ${how}`, async (context) => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await vi.waitUntil(() => silent.listening, 60_000);
+    const { port } = silent.address() as { readonly port: number };
+    const asked = new Promise((resolve) => silent.once('connection', resolve));
+    if (how === 'refuses') silent.close();
+    else context.onTestFinished(() => void silent.close());
+    const more = `database: { url: "postgres://waybill@127.0.0.1:${port}/waybill" }`;
+    const server = installed(context, configuration({ more })).launch();
+    await (how === 'refuses' ? server.printed(/cannot be reached: .* Trying again/) : asked);
+    const signalledAt = performance.now();
+    // A start that waits to the end of its patience ends with 1, after half a minute.
+    const code = await server.end('SIGTERM');
+    expect({ code, output: server.output }).toEqual({
+      code: 0,
+      output: expect.not.stringContaining('Nothing'),
+    });
+    expect(performance.now() - signalledAt).toBeLessThan(20_000);
+  });
+
 test.concurrent('a start that fails does not wait for the delay', async (context) => {
   const taken = createServer().listen(0, '127.0.0.1');
   context.onTestFinished(() => void taken.close());
