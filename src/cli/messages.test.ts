@@ -74,6 +74,16 @@ withAndWithoutServer(
       }
     });
 
+    test('a message is shown without its people, for people and for programs', async () => {
+      const id = await send('ann.lee@example.net', 'Results for Ann');
+      for (const form of [[], ['--json'], ['--steps']]) {
+        const { status, out } = await here.waybill(['messages', 'show', id, '--redact', ...form]);
+        expect(status).toBe(0);
+        expect(out).toContain('*@example.net');
+        expect(out).not.toMatch(/ann|Results/i);
+      }
+    });
+
     test('messages are found by words and tokens, and what a query says wrong is noted', async () => {
       const first = await send('ann@example.net', 'Your invoice 7');
       const second = await send('bob@example.net', 'Invoice 8');

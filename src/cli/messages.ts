@@ -10,6 +10,7 @@ import { type CommonOptions, type Context, print } from './context.ts';
 import { attemptsText, messageText, pageText, timelineText, waysText } from './message-text.ts';
 import { groupCommand } from './operation-command.ts';
 import { preflightText } from './preflight-text.ts';
+import { redactor } from './redacting.ts';
 import { connect, type RemoteOptions, remoteCommand, sentBy, withMessages } from './remote.ts';
 import { needsUrl } from './send.ts';
 import { withOperations } from './session.ts';
@@ -43,26 +44,34 @@ export function messagesCommand(context: Context): Command {
 
 interface ShowOptions extends RemoteOptions {
   readonly steps?: true;
+  readonly redact?: true;
 }
 
 function showCommand(context: Context): Command {
   return remoteCommand('show', 'show one message, the state of each recipient, and every attempt', [
     'waybill messages show msg_01k…',
     'waybill messages show msg_01k… --steps',
+    'waybill messages show msg_01k… --redact   # for a ticket: without names, subject and metadata',
   ])
     .argument('<id>', "the message's id, also as a UUID, or its Message-ID: '<…@…>'")
     .option('--steps', 'show the conversation of every attempt, not only of the last')
+    .option(
+      '--redact',
+      'hide who it is from and to, except for their domains, its subject, tags and metadata',
+    )
     .action(async (given: string, options: ShowOptions) => {
       await withMessages(context, options, async (operations) => {
         const id = given.trim();
-        const record = await operations.message({ id });
+        const whole = await operations.message({ id });
+        const hide = options.redact === true ? redactor(whole) : <T>(told: T) => told;
+        const record = hide(whole);
         const columns = context.terminal.columns();
         const attempts = options.json ? null : await allAttempts(operations.attempts, id);
         const story =
           attempts === null
             ? ''
-            : timelineText(attempts, options.steps ? 'all' : 'last', columns ?? DEFAULT_COLUMNS);
-        const ways = options.json ? '' : waysText(await operations.ways({ id }), columns);
+            : timelineText(hide(attempts), options.steps ? 'all' : 'last', columns ?? DEFAULT_COLUMNS);
+        const ways = options.json ? '' : waysText(hide(await operations.ways({ id })), columns);
         print(context, options, record, () =>
           [messageText(record, columns), ways, story].filter(Boolean).join('\n\n'),
         );
