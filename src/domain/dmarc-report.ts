@@ -54,6 +54,9 @@ export interface DmarcReport {
 /** Most rows that are kept of one report. The rest is summed up, and loses its sources. */
 export const MAX_DMARC_ROWS = 2_000;
 
+/** Most messages of one report. So many are in no day's report, and sums of all reports that are kept stay exact. */
+export const MAX_DMARC_MESSAGES = 10_000_000_000;
+
 /** The domain of ours that a report's domain is, or is below; null if it is none. Names are in lower case. */
 export function reportedDomain(domain: string, ours: readonly string[]): string | null {
   return ours.find((own) => domain === own || domain.endsWith(`.${own}`)) ?? null;

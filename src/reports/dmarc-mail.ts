@@ -1,4 +1,5 @@
 import { inSlices } from '../lib/clock.ts';
+import { Few } from '../lib/few.ts';
 import { readReportParts } from '../mail/report-reading.ts';
 import { type DmarcReading, readDmarcReport } from './dmarc.ts';
 import { packingOf, unpack } from './unpack.ts';
@@ -7,6 +8,9 @@ import { packingOf, unpack } from './unpack.ts';
 
 /** Files of one message that are tried: a report has one. */
 const MAX_FILES = 3;
+
+/** Unpacked, a small archive may fill `MAX_UNPACKED_BYTES`: those that come at once are read one after another. */
+const READING = new Few(1);
 
 /** Reads a file: zip, gzip or XML; or a message with such a file. Never rejects; the reason of a failure is for people. */
 export async function readDmarcFile(bytes: Uint8Array): Promise<DmarcReading> {
@@ -26,7 +30,9 @@ export async function readDmarcMail(message: Uint8Array): Promise<DmarcReading> 
   return reading;
 }
 
-async function readPacked(bytes: Uint8Array): Promise<DmarcReading> {
-  const unpacked = await unpack(bytes);
-  return unpacked.ok ? await inSlices(readDmarcReport(unpacked.text)) : unpacked;
+function readPacked(bytes: Uint8Array): Promise<DmarcReading> {
+  return READING.run(async () => {
+    const unpacked = await unpack(bytes);
+    return unpacked.ok ? await inSlices(readDmarcReport(unpacked.text)) : unpacked;
+  });
 }

@@ -94,14 +94,49 @@ test('a million elements in one another end in a limit', () => {
   expect(process.cpuUsage(started).user).toBeLessThan(2_000_000);
 });
 
+test('names of elements without end cost no more than their length', () => {
+  const started = process.cpuUsage();
+  const name = 'a'.repeat(200_000);
+  expect(read(`<feedback><${name}>${'<b></b>'.repeat(50_000)}</${name}></feedback>`).ok).toBe(false);
+  expect(process.cpuUsage(started).user).toBeLessThan(2_000_000);
+});
+
+test.each([
+  ['a comment', `<!--${'x'.repeat(8_000_000)}-->`],
+  ['an attribute', `<a b="${'x'.repeat(8_000_000)}"></a>`],
+  ['many attributes', `<a ${'b="c" '.repeat(1_000_000)}></a>`],
+  ['entities', `<a>${'&amp;'.repeat(1_500_000)}</a>`],
+])('%s of megabytes is read in time linear in it', (_, part) => {
+  const started = process.cpuUsage();
+  expect(read(dmarcXml().replace('<version>', `${part}<version>`)).ok).toBe(true);
+  expect(process.cpuUsage(started).user).toBeLessThan(8_000_000);
+});
+
+test.each([
+  ['between records', /<record>/],
+  ['in a record that could be read', /<\/record>/],
+  ['before its end', /<\/feedback>/],
+])('a report that is cut off %s is refused: the whole one may still come', (_, end) => {
+  const xml = dmarcXml({ records: [1, 2].map((count) => ({ source: '192.0.2.1', count })) });
+  const last = [...xml.matchAll(new RegExp(end, 'g'))].at(-1)?.index ?? 0;
+  expect(read(xml.slice(0, last))).toMatchObject({ ok: false, reason: expect.stringContaining('cut off') });
+});
+
+test('a report that counts more mail than there is ends in a limit: sums of all reports stay exact', () => {
+  const records = Array.from({ length: 11 }, (_, n) => ({ source: `192.0.2.${n}`, count: 1_000_000_000 }));
+  expect(reportIn(dmarcXml({ records: records.slice(1) })).rows).toHaveLength(10);
+  expect(read(dmarcXml({ records })).ok).toBe(false);
+});
+
 test('a value without end is cut', () => {
   expect(reportIn(dmarcXml({ org: 'x'.repeat(1_000_000) })).reporter).toHaveLength(255);
 });
 
-test('entities of its own mean nothing', () => {
+test('a document type is refused: a report has none, and its entities would be code', () => {
   const doctype = '<!DOCTYPE f [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>';
   const xml = dmarcXml({ org: '&b;' }).replace('<feedback>', `${doctype}<feedback>`);
-  expect(reportIn(xml).reporter).toBe('&b;');
+  expect(read(xml)).toMatchObject({ ok: false, reason: expect.stringContaining('document type') });
+  expect(reportIn(dmarcXml({ org: '&b;' })).reporter).toBe('&b;');
 });
 
 test('any text ends in a report or a reason', () => {

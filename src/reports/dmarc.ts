@@ -5,6 +5,7 @@ import {
   type Disposition,
   type DmarcReport,
   type DmarcRow,
+  MAX_DMARC_MESSAGES,
   MAX_DMARC_ROWS,
   type PublishedPolicy,
 } from '../domain/dmarc-report.ts';
@@ -24,6 +25,8 @@ const PIECE = 4096;
 const PIECES_OF_A_SLICE = 32;
 /** Characters to keep of one value. */
 const MAX_VALUE = 255;
+/** Characters of an element's name, which is looked at with each element inside. */
+const MAX_NAME = 64;
 /** Elements inside one another; the format has five. */
 const MAX_DEPTH = 16;
 /** Records of one report to read. */
@@ -42,7 +45,8 @@ export function* readDmarcReport(xml: string): Sliced<DmarcReading> {
     {
       onopentagname: (name) => reader.open(name),
       ontext: (text) => reader.text(text),
-      onclosetag: (name) => reader.close(name),
+      onclosetag: (name, isImplied) => reader.close(name, isImplied),
+      onprocessinginstruction: (_, text) => reader.instruct(text),
     },
     { xmlMode: true, decodeEntities: true },
   );
@@ -74,10 +78,12 @@ class Reader {
   #signatures: AuthResult[] = [];
   #spf: AuthResult | null = null;
   #records = 0;
+  #messages = 0;
   readonly #rows = new Map<string, DmarcRow & { count: number }>();
 
   open(name: string): void {
     if (this.#path.length === MAX_DEPTH) this.fault ??= 'its elements are nested too deeply';
+    if (name.length > MAX_NAME) this.fault ??= 'it has an element with a long name';
     if (this.fault !== null) return;
     this.#path.push(localName(name));
     this.#text = '';
@@ -95,7 +101,14 @@ class Reader {
     if (this.#text.length < MAX_VALUE) this.#text += text.slice(0, MAX_VALUE);
   }
 
-  close(name: string): void {
+  /** What is neither an element nor text: a declaration of XML, or of a type with entities of its own. */
+  instruct(text: string): void {
+    if (/^!doctype/i.test(text)) this.fault ??= 'it has a document type, as no report has';
+  }
+
+  /** `isImplied`: its end is not there, as in a report that was cut off, the whole of which may still come. */
+  close(name: string, isImplied: boolean): void {
+    if (isImplied) this.fault ??= 'it is cut off, or its elements are not closed';
     if (this.fault !== null || this.#path.at(-1) !== localName(name)) return;
     this.#take(this.#where(), cleaned(this.#text));
     this.#path.pop();
@@ -132,6 +145,11 @@ class Reader {
     const count = wholeNumber(record.get('row/count'), MAX_COUNT);
     if (isIP(source) === 0 || count === null) {
       this.fault = 'a record of it has no source_ip or no count';
+      return;
+    }
+    this.#messages += count;
+    if (this.#messages > MAX_DMARC_MESSAGES) {
+      this.fault = `it counts more than ${MAX_DMARC_MESSAGES} messages`;
       return;
     }
     const signature = this.#signatures.find(({ result }) => isPass(result)) ?? this.#signatures[0];

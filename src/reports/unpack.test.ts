@@ -23,6 +23,52 @@ test.each([
   expect(await unpack(bytes)).toEqual({ ok: true, text: XML });
 });
 
+const UMLAUT = '<feedback>ü</feedback>';
+const utf16 = (text: string) => Buffer.from(text, 'utf16le');
+
+test.each([
+  ['UTF-16 with a byte order mark', utf16(`\ufeff${UMLAUT}`)],
+  ['UTF-16 without one', utf16(UMLAUT)],
+  ['UTF-16, the high byte first', utf16(`\ufeff${UMLAUT}`).swap16()],
+  ['UTF-16 in gzip', gzipSync(utf16(`\ufeff${UMLAUT}`))],
+  ['UTF-16 in zip', zipOf([['report.xml', utf16(`\ufeff${UMLAUT}`)]])],
+  ['UTF-8', Buffer.from(UMLAUT)],
+])('%s is read as text', async (_, bytes) => {
+  expect(await unpack(bytes)).toEqual({ ok: true, text: UMLAUT });
+});
+
+test.each([
+  ['iso-8859-1', Buffer.from([0xfc]), 'ü'],
+  ['windows-1252', Buffer.from([0x80]), '€'],
+  ['utf-8', Buffer.from('ü'), 'ü'],
+  // It says so in UTF-8, so it is none.
+  ['utf-16', Buffer.from('ü'), 'ü'],
+])('text in %s is read as it says', async (encoding, bytes, text) => {
+  const begin = `<?xml version="1.0" encoding="${encoding}"?><feedback>`;
+  const xml = Buffer.concat([Buffer.from(begin), bytes, Buffer.from('</feedback>')]);
+  expect(await unpack(gzipSync(xml))).toEqual({ ok: true, text: `${begin}${text}</feedback>` });
+});
+
+test('text in an encoding that is not known is refused', async () => {
+  const xml = '<?xml version="1.0" encoding="ebcdic-it"?><feedback/>';
+  expect(await unpack(Buffer.from(xml))).toMatchObject({
+    ok: false,
+    reason: expect.stringContaining('encoding'),
+  });
+});
+
+test('an archive in an archive is not unpacked', async () => {
+  const inner = zipOf([['report.xml', XML]]);
+  for (const bytes of [zipOf([['report.zip', inner]]), gzipSync(gzipSync(XML))])
+    expect(await unpack(bytes)).toMatchObject({ ok: false, reason: expect.stringContaining('not XML') });
+});
+
+test('a zip archive whose contents are not those that were packed is refused', async () => {
+  const zip = zipOf([['report.xml', XML]], 'stored');
+  zip.write('?', zip.indexOf('<feedback/>'));
+  expect(await unpack(zip)).toMatchObject({ ok: false, reason: expect.stringContaining('damaged') });
+});
+
 const BOMB = Buffer.alloc(MAX_UNPACKED_BYTES + 1, ' ');
 
 test.each([

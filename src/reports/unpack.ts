@@ -1,5 +1,5 @@
 import { promisify } from 'node:util';
-import { gunzip, inflateRaw } from 'node:zlib';
+import { crc32, gunzip, inflateRaw } from 'node:zlib';
 
 /**
  * Unpacks attached reports: zip, gzip, or XML as it is, told apart by their first bytes because senders label them as
@@ -21,8 +21,7 @@ const inflated = promisify(inflateRaw);
 export function packingOf(bytes: Uint8Array): 'zip' | 'gzip' | 'xml' | null {
   if (bytes[0] === 0x50 && bytes[1] === 0x4b && bytes[2] === 3 && bytes[3] === 4) return 'zip';
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'gzip';
-  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 256)).toString('utf8');
-  return /^\ufeff?\s*<(?:\?xml|feedback|!--)/i.test(start) ? 'xml' : null;
+  return isXml(beginningOf(bytes)) ? 'xml' : null;
 }
 
 /** Unpacks a report off the event loop. Never rejects. */
@@ -30,24 +29,58 @@ export async function unpack(bytes: Uint8Array, maxBytes = MAX_UNPACKED_BYTES): 
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const packing = packingOf(buffer);
   if (packing === null) return failure('it is neither zip, nor gzip, nor XML');
-  if (packing === 'xml')
-    return buffer.length > maxBytes ? tooLarge(maxBytes) : { ok: true, text: textOf(buffer) };
+  if (packing === 'xml') return buffer.length > maxBytes ? tooLarge(maxBytes) : textOf(buffer);
   const entry = packing === 'zip' ? entryOf(buffer) : null;
   if (typeof entry === 'string') return failure(entry);
-  if (entry?.method === 'stored')
-    return entry.data.length > maxBytes ? tooLarge(maxBytes) : { ok: true, text: textOf(entry.data) };
+  if (entry?.method === 'stored' && entry.data.length > maxBytes) return tooLarge(maxBytes);
   try {
-    const limit = { maxOutputLength: maxBytes };
-    const plain = entry === null ? await gunzipped(buffer, limit) : await inflated(entry.data, limit);
-    return { ok: true, text: textOf(plain) };
+    const plain = await plainOf(entry, buffer, maxBytes);
+    if (entry !== null && crc32(plain) !== entry.checksum) return failure('its zip data are damaged');
+    return textOf(plain);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : '';
     return code === 'ERR_BUFFER_TOO_LARGE' ? tooLarge(maxBytes) : failure(`its ${packing} data are damaged`);
   }
 }
 
-function textOf(bytes: Buffer): string {
-  return bytes.toString('utf8').replace(/^\ufeff/, '');
+async function plainOf(entry: ZipEntry | null, gzip: Buffer, maxOutputLength: number): Promise<Buffer> {
+  if (entry === null) return await gunzipped(gzip, { maxOutputLength });
+  return entry.method === 'stored' ? entry.data : await inflated(entry.data, { maxOutputLength });
+}
+
+/** Bytes in which an encoding is told, or seen. */
+const BEGINNING = 256;
+const DECLARED = /^\ufeff?\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]{1,40})["']/i;
+
+/** The first characters. */
+function beginningOf(bytes: Uint8Array): string {
+  const first = bytes.subarray(0, BEGINNING);
+  return new TextDecoder(wideEncodingOf(first) ?? 'utf-8').decode(first);
+}
+
+function isXml(beginning: string): boolean {
+  return /^\s*<(?:\?xml|(?:[\w.-]+:)?feedback|!--)/i.test(beginning);
+}
+
+/** UTF-16, by its mark or the zero beside the first character; null for encodings that have ASCII in them. */
+function wideEncodingOf([first, second]: Uint8Array): 'utf-16le' | 'utf-16be' | null {
+  if ((first === 0xff && second === 0xfe) || (first === 0x3c && second === 0)) return 'utf-16le';
+  return (first === 0xfe && second === 0xff) || (first === 0 && second === 0x3c) ? 'utf-16be' : null;
+}
+
+/** The text in its own encoding (XML 1.0, appendix F). */
+function textOf(bytes: Buffer): Unpacked {
+  const beginning = beginningOf(bytes);
+  if (!isXml(beginning)) return failure('its contents are not XML');
+  const wide = wideEncodingOf(bytes);
+  const declared = DECLARED.exec(beginning)?.[1] ?? 'utf-8';
+  // Whatever can be read up to here is not UTF-16, even if it says so.
+  const encoding = wide ?? (/^utf-?16/i.test(declared) ? 'utf-8' : declared);
+  try {
+    return { ok: true, text: new TextDecoder(encoding).decode(bytes) };
+  } catch {
+    return failure('its encoding is not known here');
+  }
 }
 
 function tooLarge(maxBytes: number): Unpacked {
@@ -73,6 +106,8 @@ const MAX_FILES = 20;
 interface ZipEntry {
   readonly method: 'stored' | 'deflated';
   readonly data: Buffer;
+  /** CRC-32 of what was packed. */
+  readonly checksum: number;
 }
 
 /** The first file whose name ends in `.xml`, else the first one; or what is wrong. */
@@ -101,6 +136,7 @@ function entryOf(zip: Buffer): ZipEntry | string {
 function dataOf(zip: Buffer, entry: number): ZipEntry | string {
   const isEncrypted = (zip.readUInt16LE(entry + 8) & 1) === 1;
   const method = zip.readUInt16LE(entry + 10);
+  const checksum = zip.readUInt32LE(entry + 16);
   const size = zip.readUInt32LE(entry + 20);
   const header = zip.readUInt32LE(entry + 42);
   if (isEncrypted) return 'its zip archive is encrypted';
@@ -109,5 +145,5 @@ function dataOf(zip: Buffer, entry: number): ZipEntry | string {
     return 'its zip archive is damaged';
   const start = header + LOCAL_HEADER_BYTES + zip.readUInt16LE(header + 26) + zip.readUInt16LE(header + 28);
   if (start + size > zip.length) return 'its zip archive is cut off';
-  return { method: method === 0 ? 'stored' : 'deflated', data: zip.subarray(start, start + size) };
+  return { method: method === 0 ? 'stored' : 'deflated', data: zip.subarray(start, start + size), checksum };
 }

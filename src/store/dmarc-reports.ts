@@ -16,8 +16,8 @@ export interface DmarcReports {
   /** What reports say of one address, the most mail first. */
   dmarcRowsOf(source: string, query: DmarcQuery, limit: number): Promise<ReportedRow[]>;
   /**
-   * Removes reports whose time began before `before`, and the oldest beyond `maxRows` rows of all reports. At most
-   * `limit` reports; returns how many.
+   * Removes reports whose time began before `before`, and the oldest beyond `maxRows` rows of all reports, each
+   * of which counts as a row itself. At most `limit` reports; returns how many.
    */
   forgetDmarcReports(before: number, maxRows: number, limit: number): Promise<number>;
 }

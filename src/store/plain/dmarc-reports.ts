@@ -152,7 +152,8 @@ export const DMARC_REPORTS: Subject<DmarcReports> = {
       const old = yield* rows<{ id: string }>`SELECT id FROM dmarc_reports WHERE begin_at < ${before}
         ORDER BY begin_at, id LIMIT ${limit}`;
       const ids = old.map(({ id }) => id);
-      const [all] = yield* rows<{ count: number | null }>`SELECT CAST(sum(row_count) AS bigint) AS count
+      // A report counts as a row of its own: one without rows has its place, too.
+      const [all] = yield* rows<{ count: number | null }>`SELECT CAST(sum(row_count + 1) AS bigint) AS count
         FROM dmarc_reports`;
       let above = (all?.count ?? 0) - maxRows;
       if (above > 0 && ids.length < limit) {
@@ -161,7 +162,7 @@ export const DMARC_REPORTS: Subject<DmarcReports> = {
         for (const { id, rowCount } of oldest) {
           if (above <= 0) break;
           ids.push(id);
-          above -= rowCount;
+          above -= rowCount + 1;
         }
       }
       yield* send`DELETE FROM dmarc_rows WHERE report ${among(ids)}`;

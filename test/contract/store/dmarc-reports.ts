@@ -122,5 +122,11 @@ export function dmarcContract(open: OpenSubject): void {
         9, 3,
       ]);
     });
+
+    it('forgets reports without rows, too, when there are too many', async () => {
+      await add(...[0, 1, 2, 3].map((day) => ({ beginAt: BEGIN + day * DAY, rows: [] })));
+      expect(await subject.dmarc.forgetDmarcReports(0, 2, 10)).toBe(2);
+      expect(await ids(null, null, 9)).toEqual(['dmr_3', 'dmr_2']);
+    });
   });
 }
