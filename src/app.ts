@@ -366,11 +366,12 @@ class Service implements App {
   #server(): RunningServer | null {
     if (this.#listeners === null || this.#work === null) return null;
     const { nodes, self } = this.#work;
-    const { health, certificate, ports } = this.#listeners;
+    const { health, certificate, keeper, ports } = this.#listeners;
     return {
       version: this.#options.version,
       node: { id: self.id, name: self.name },
       certificate,
+      keeper,
       webuiPort: ports.webui,
       capturesAll: this.#options.dev !== undefined,
       health: () => health.report(),

@@ -6,7 +6,6 @@ import { relaysOfAll } from '../control/nodes/figures.ts';
 import { INBOX } from '../domain/relay.ts';
 import { createIdSource } from '../lib/id.ts';
 import { OPERATIONS, operationNamed } from '../operations/table.ts';
-import type { Certificate } from '../tls/certificate.ts';
 import type { ListenerParts } from './listener-parts.ts';
 import type { Observation } from './observation.ts';
 import { relayStates } from './relays.ts';
@@ -15,7 +14,7 @@ import { relayStates } from './relays.ts';
 export function watchAlerts(
   parts: ListenerParts,
   { health }: Pick<Observation, 'health'>,
-  certificate: Certificate | null,
+  certificateEnd: () => number | null,
 ): Promise<void> {
   const { storage, live, engine, nodes, events, clock, random, version, node, signal, operations } = parts;
   const fault = (code: string, error: unknown) =>
@@ -42,7 +41,7 @@ export function watchAlerts(
       ),
     certificates: () =>
       [
-        { node: nameOf(node), endsAt: certificate?.expiresAt ?? null },
+        { node: nameOf(node), endsAt: certificateEnd() },
         ...nodes.reports().map((told) => ({ node: nameOf(told.node), endsAt: told.certificateEndsAt })),
       ].flatMap(({ endsAt, ...of }) => (endsAt === null ? [] : [{ ...of, endsAt }])),
   });

@@ -14,6 +14,7 @@ import { createDashboard, type Dashboard } from '../dashboard/server.ts';
 import type { FirstStepsBook, Pointers } from '../dashboard/session-calls.ts';
 import { createVisitors, type Visitors } from '../dashboard/visitors.ts';
 import { INBOX } from '../domain/relay.ts';
+import type { Challenges } from '../http/server.ts';
 import type { StreamedBody } from '../http/stream.ts';
 import { openContent } from '../ingest/http/find-message.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -48,6 +49,7 @@ export function dashboard(
   certificate: Certificate,
   { health, metrics }: Observation,
   bound: BoundPorts,
+  challenges: Challenges,
 ): Dashboard {
   const { live, clock, random, log, events, ready, door, words, storage, dataDir } = parts;
   const feed = new HintFeed({ events, clock, random });
@@ -63,6 +65,7 @@ export function dashboard(
   const server = createDashboard({
     port,
     certificate,
+    challenges,
     health,
     metrics,
     clock,

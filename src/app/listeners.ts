@@ -1,4 +1,4 @@
-import { serverName } from '../config/names.ts';
+import type { CertificateKeeper } from '../acme/keeper.ts';
 import { type NodePorts, portsOf } from '../config/roles.ts';
 import type { Actor, Door } from '../control/door.ts';
 import type { NodeReport } from '../control/nodes/report.ts';
@@ -14,8 +14,9 @@ import type { Health } from '../observe/health.ts';
 import { OperationError, type OperationErrorCode } from '../operations/call.ts';
 import { PreviewError } from '../preview/parsed.ts';
 import { startIngestThreads } from '../threads/ingest/threads.ts';
-import { type Certificate, loadCertificate } from '../tls/certificate.ts';
+import type { Certificate } from '../tls/certificate.ts';
 import { watchAlerts } from './alerts.ts';
+import { certificateKeeper } from './certificates.ts';
 import { dashboard } from './dashboard.ts';
 import type { ListenerParts } from './listener-parts.ts';
 import { createMailListeners, smtpPortPlan } from './mail-listeners.ts';
@@ -35,6 +36,8 @@ export interface Listeners {
   condition(): Pick<NodeReport, 'checks' | 'certificateEndsAt'>;
   /** Null if no port uses TLS. */
   readonly certificate: Certificate | null;
+  /** Orders certificates by ACME; null with it. */
+  readonly keeper: CertificateKeeper | null;
   /** The ports bound so far. */
   readonly ports: BoundPorts;
   /** Stops accepting at once. Work in progress ends, at the latest when the signal aborts. */
@@ -49,19 +52,21 @@ export async function createListeners(parts: ListenerParts): Promise<Listeners> 
   const wanted = portsOf(live.config);
   const preferred = parts.dev?.preferredPorts;
   const bound: Bound = { api: null, apiTls: null, webui: null, smtp: [], smtpTls: [], faults: [] };
-  const certificate = needsCertificate(wanted) ? await loadCertificate(certificateOptions(parts)) : null;
+  const kept = needsCertificate(wanted) ? await certificateKeeper(parts) : null;
+  const certificate = kept?.certificate ?? null;
   const offered = offersTls(parts, wanted) ? certificate : null;
   const mail = takesMail(wanted) ? mailListeners(parts, offered, bound) : null;
   offered?.onChange((pair) => mail?.setSecureContext(pair));
-  const observation = observe(parts, bound, certificate, {
+  kept?.desk.onChange((answers) => mail?.setChallenges(answers));
+  const observation = observe(parts, bound, kept, {
     smtpConnections: () => mail?.connections ?? 0,
     bytesInFlight: () => mail?.bytesInFlight ?? 0,
   });
   await observation.health.start();
   const webui =
-    wanted.webui === null || certificate === null
+    wanted.webui === null || kept === null
       ? null
-      : dashboard(parts, wanted.webui, certificate, observation, bound);
+      : dashboard(parts, wanted.webui, kept.certificate, observation, bound, kept.desk);
   let alerts: Promise<void> = Promise.resolve();
   const api = (port: number | null, isTls: boolean) =>
     port === null || mail === null ? null : { listen: (another = port) => mail.listenApi(another, isTls) };
@@ -76,20 +81,25 @@ export async function createListeners(parts: ListenerParts): Promise<Listeners> 
         const plan = { ...smtpPortPlan(live), isPreferred: preferred?.has('listener.ports') === true };
         Object.assign(bound, await bindSmtpPorts(binder, plan, log));
       }
-      alerts = watchAlerts(parts, observation, certificate);
+      await kept?.listen();
+      alerts = watchAlerts(parts, observation, () => kept?.warnedEnd() ?? null);
       return bound;
     },
     reloadCertificate: async () => certificate?.reload(),
-    configured: async () => mail?.configured(),
+    configured: async () => {
+      kept?.keeper.wake();
+      await mail?.configured();
+    },
     health: observation.health,
     condition: () => ({
       checks: observation.health.report().checks.filter(({ status }) => status !== 'healthy'),
-      certificateEndsAt: certificate?.expiresAt ?? null,
+      certificateEndsAt: kept?.warnedEnd() ?? null,
     }),
     certificate,
+    keeper: kept?.keeper ?? null,
     ports: bound,
     close: async (deadline) => {
-      await Promise.all([mail?.close(deadline), webui?.close(deadline)]);
+      await Promise.all([mail?.close(deadline), webui?.close(deadline), kept?.close(deadline)]);
       await alerts;
       certificate?.stop();
       observation.stop();
@@ -161,12 +171,6 @@ function needsCertificate(ports: NodePorts): boolean {
  */
 function offersTls({ dev, live }: ListenerParts, { apiTls, smtpTls }: NodePorts): boolean {
   return dev === null || live.config.tls.certFile !== null || apiTls !== null || smtpTls.length > 0;
-}
-
-function certificateOptions({ live, dataDir, clock, random, log }: ListenerParts) {
-  const { certFile, keyFile } = live.config.tls;
-  const files = certFile !== null && keyFile !== null ? { certFile, keyFile } : null;
-  return { files, directory: dataDir, hostname: serverName(live.config), clock, random, log };
 }
 
 /** What the API and SMTP need from the rest of the service. */

@@ -9,6 +9,7 @@ import {
 import { relayHook } from '../config/hook-tokens.ts';
 import { localPostmaster, serverName } from '../config/names.ts';
 import type { Config } from '../config/schema.ts';
+import type { ChallengeAnswer } from '../domain/certificate.ts';
 import type { NamedSource } from '../domain/key.ts';
 import { createHttpServer, type Handler, type HttpLimits, type HttpServer } from '../http/server.ts';
 import { Hooks } from '../ingest/hooks/hooks.ts';
@@ -17,6 +18,7 @@ import { createIngestApi, onDashboardOnly } from '../ingest/http/api.ts';
 import { REQUEST_LINES_A_SECOND, RequestRecorder } from '../ingest/http/request-log.ts';
 import { createSmtpListener, type SmtpListener } from '../ingest/smtp/listener.ts';
 import type { SmtpOptions } from '../ingest/smtp/options.ts';
+import { ChallengeDesk } from '../tls/challenge-desk.ts';
 import { cidrs, type LiveConfig } from './live-config.ts';
 import { type MailListeners, type MailParts, partOf } from './mail-parts.ts';
 import type { SmtpPortPlan } from './ports.ts';
@@ -33,11 +35,13 @@ class OwnListeners implements MailListeners {
   readonly #smtp: SmtpListener;
   readonly #handler: Handler;
   readonly #recorder: RequestRecorder;
+  readonly #challenges: ChallengeDesk;
   #tls: SecureContextOptions | null;
 
   constructor(parts: MailParts, tls: SecureContextOptions | null) {
     this.#parts = parts;
     this.#tls = tls;
+    this.#challenges = new ChallengeDesk(parts.clock, parts.random);
     this.#smtp = smtpListener(parts, tls);
     this.#recorder = requestRecorder(parts);
     this.#handler = apiHandler(parts, this.#recorder);
@@ -52,7 +56,7 @@ class OwnListeners implements MailListeners {
   }
 
   async listenApi(port: number, isTls: boolean): Promise<number> {
-    const server = apiServer(this.#parts, port, isTls ? this.#tls : null, this.#handler);
+    const server = apiServer(this.#parts, port, isTls ? this.#tls : null, this.#handler, this.#challenges);
     const bound = await server.listen();
     (isTls ? this.#secure : this.#plain).push(server);
     return bound;
@@ -66,6 +70,10 @@ class OwnListeners implements MailListeners {
     this.#tls = tls;
     this.#smtp.setSecureContext(tls);
     for (const server of this.#secure) server.setSecureContext(tls);
+  }
+
+  setChallenges(answers: readonly ChallengeAnswer[]): void {
+    this.#challenges.set(answers);
   }
 
   /** Nothing to do: the configuration is read with every message. */
@@ -118,6 +126,7 @@ function apiServer(
   port: number,
   tls: SecureContextOptions | null,
   handler: Handler,
+  challenges: ChallengeDesk,
 ): HttpServer {
   const { live, crowd, clock, random, log, webuiPort } = parts;
   const { bind: hosts, ...api } = live.config.api;
@@ -143,6 +152,7 @@ function apiServer(
     random,
     log,
     handler,
+    challenges,
     sharesPort: crowd !== null,
     plainOnTls: (path) => onDashboardOnly(path, webuiPort()),
   });

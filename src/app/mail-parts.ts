@@ -1,5 +1,6 @@
 import type { SecureContextOptions } from 'node:tls';
 import type { Config } from '../config/schema.ts';
+import type { ChallengeAnswer } from '../domain/certificate.ts';
 import type { ApiKey } from '../domain/key.ts';
 import type { SigningKeys } from '../ingest/authenticator.ts';
 import type { IngestDeps } from '../ingest/http/options.ts';
@@ -23,6 +24,8 @@ export interface MailListeners {
   listenSmtp(hosts: readonly string[], port: number, implicitTls: boolean): Promise<number>;
   /** Uses another key and certificate for handshakes from now on. */
   setSecureContext(tls: SecureContextOptions): void;
+  /** What authorities that ask whether names are ours are answered from now on. */
+  setChallenges(answers: readonly ChallengeAnswer[]): void;
   /** Resolves when every mail thread uses the configuration in force. */
   configured(): Promise<void>;
   /** Stops accepting at once. Work in progress ends, at the latest when the signal aborts. */

@@ -14,7 +14,7 @@ import {
   type Metrics,
 } from '../observe/metrics.ts';
 import { OPERATIONS, operationNamed } from '../operations/table.ts';
-import type { Certificate } from '../tls/certificate.ts';
+import type { KeptCertificate } from './certificates.ts';
 import type { ListenerParts } from './listener-parts.ts';
 import { type BoundPorts, portsStatus } from './ports.ts';
 import { relayStates } from './relays.ts';
@@ -44,7 +44,7 @@ const TROUBLE: Readonly<Record<IntakeTrouble, HealthCheck>> = {
 export function observe(
   parts: ListenerParts,
   bound: BoundPorts,
-  certificate: Certificate | null,
+  kept: KeptCertificate | null,
   incoming: Pick<MetricSources, 'smtpConnections' | 'bytesInFlight'>,
 ): Observation {
   const { storage, live, engine, events, clock, version, nodes, failed } = parts;
@@ -52,7 +52,6 @@ export function observe(
   counters.listen(events);
   const meter = createProcessMeter(clock);
   const relays = () => relaysOfAll(relayStates(engine.relays, clock), nodes.reports());
-  const certificateExpiresAt = () => certificate?.expiresAt ?? null;
   const { views, writer, cluster } = storage;
   // With a shared database, only this node's own files are on its disk.
   const spool = cluster === null ? storage.spool : { space: () => volumeOf(parts.dataDir) };
@@ -62,7 +61,7 @@ export function observe(
       views,
       spool,
       relays,
-      certificateExpiresAt,
+      certificateExpiresAt: () => kept?.warnedEnd() ?? null,
       store: () => ({ failed: failed(), waitingMs: writer.waitingMs() }),
       ports: () => portsStatus(live.config, bound),
       nodes: () => nodes.nodes(),
@@ -82,7 +81,8 @@ export function observe(
     version,
     counters,
     relays,
-    certificateExpiresAt,
+    certificateExpiresAt: () => kept?.certificate.expiresAt ?? null,
+    certificateOrderFailures: () => kept?.keeper.view.renewal.failures ?? 0,
     ...incoming,
     startedAt: clock.wall(),
     now: () => clock.wall(),

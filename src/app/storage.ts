@@ -15,6 +15,7 @@ import type { Cluster } from '../store/cluster.ts';
 import type { Configuring } from '../store/configuring.ts';
 import type { DmarcReports } from '../store/dmarc-reports.ts';
 import type { Erasures } from '../store/erasing.ts';
+import type { Issuing } from '../store/issuing.ts';
 import type { Journal } from '../store/journal.ts';
 import { LoggedStore } from '../store/logged/logged-store.ts';
 import { replay } from '../store/logged/replay.ts';
@@ -46,6 +47,7 @@ export interface Storage {
   readonly configuring: Configuring;
   readonly dmarc: DmarcReports;
   readonly tlsReports: TlsReports;
+  readonly issuing: Issuing;
   readonly views: Views;
   readonly spool: Spool;
   /** Stores contents and facts together. */
@@ -144,6 +146,7 @@ async function openInDirectory(
     opened.push({ close: () => taking.finish() });
     const written = () => taking.written();
     const { keyring, accounts, journal, webhooks, templates, alerts, requests, dmarc, tlsReports } = thread;
+    const { erasures, issuing } = thread;
     const suppressions = taking.listOver(thread.suppressions);
     const store = taking.asStore();
     const plain = {
@@ -170,7 +173,8 @@ async function openInDirectory(
       store,
       taking,
       ...plain,
-      erasures: thread.erasures,
+      erasures,
+      issuing,
       files: erasableFiles(spool, thread),
       holdPseudonymKey,
       registry,

@@ -3,6 +3,7 @@ import { version } from '../lib/command.ts';
 import { OperationError } from '../operations/call.ts';
 import { adminCommand } from './admin.ts';
 import { backupCommand } from './backup.ts';
+import { certificatesCommand } from './certificates.ts';
 import { configCommand } from './config.ts';
 import { applyCommand, exportCommand, planCommand } from './configuring.ts';
 import { type Context, inheritOptions, withCommonOptions } from './context.ts';
@@ -84,6 +85,7 @@ function program(context: Context, asJson: boolean): Command {
     .addCommand(planCommand(context))
     .addCommand(applyCommand(context))
     .addCommand(exportCommand(context))
+    .addCommand(certificatesCommand(context))
     .addCommand(tlsReportsCommand(context))
     .addCommand(backupCommand(context))
     .addCommand(restoreCommand(context))

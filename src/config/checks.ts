@@ -35,6 +35,13 @@ export function checkTogether(
       tls.certFile === null ? 'tls.cert_file' : 'tls.key_file',
       'tls.cert_file and tls.key_file must be set together',
     );
+  if (tls.acme.domains.length > 0 && !tls.acme.agreeTerms)
+    refuse('tls.acme.domains', 'needs tls.acme.agree_terms: true, once you have read the authority’s terms');
+  if ((tls.acme.eabKeyId === null) !== (tls.acme.eabHmac === null))
+    refuse(
+      tls.acme.eabKeyId === null ? 'tls.acme.eab_hmac' : 'tls.acme.eab_key_id',
+      'tls.acme.eab_key_id and tls.acme.eab_hmac must be set together',
+    );
   if (listener.hardErrors < listener.softErrors)
     refuse('listener.hard_errors', 'must not be under listener.soft_errors');
   if (listener.busyTimeoutSeconds > listener.commandTimeoutSeconds)

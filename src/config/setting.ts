@@ -71,6 +71,8 @@ function labelOf(key: string): string {
   const words = (NAMED_SECTIONS.test(key) ? key : key.slice(key.indexOf('.') + 1))
     .replaceAll(/[._]/g, ' ')
     .replaceAll(/\bcidrs?\b/g, (word) => (word === 'cidr' ? 'range' : 'ranges'))
-    .replaceAll(/\b(tls|json|cors|smtp|url|dns|http|ip|ad)\b/g, (word) => word.toUpperCase());
+    .replaceAll(/\b(acme|ad|ca|cors|dns|eab|hmac|http|id|ip|json|smtp|tls|url)\b/g, (word) =>
+      word.toUpperCase(),
+    );
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

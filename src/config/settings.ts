@@ -21,6 +21,7 @@ import {
 } from './kinds.ts';
 import { inGroup, live, restart } from './setting.ts';
 import { API_SETTINGS } from './settings-api.ts';
+import { CERTIFICATE_SETTINGS } from './settings-certificate.ts';
 import { DATABASE_SETTINGS } from './settings-database.ts';
 import { LISTENER_SETTINGS } from './settings-listener.ts';
 import { SUPPRESSION_SETTINGS } from './settings-suppressions.ts';
@@ -359,24 +360,7 @@ export const SETTINGS = {
       'How long outgoing and incoming messages may wait for their answers once the server stops listening. Outgoing mail whose end has not been sent is not waited for.',
     ),
   }),
-  ...inGroup('certificate', {
-    'tls.cert_file': {
-      ...restart(
-        orNull(path, 'an uploaded certificate, else a self-signed one'),
-        null,
-        'PEM file with the certificate and its chain. null means the uploaded one, else a self-signed one that renews itself.',
-      ),
-      notStored: true,
-    },
-    'tls.key_file': {
-      ...restart(
-        orNull(path, 'the key of that certificate'),
-        null,
-        'PEM file with the private key of `tls.cert_file`.',
-      ),
-      notStored: true,
-    },
-  }),
+  ...inGroup('certificate', CERTIFICATE_SETTINGS),
   ...inGroup('security', {
     'secrets.key_file': {
       ...live(

@@ -1,4 +1,5 @@
 import type { Reception } from '../accounts/reception.ts';
+import type { CertificateKeeper } from '../acme/keeper.ts';
 import type { Fault } from '../config/fault.ts';
 import type { StoredRows } from '../config/load.ts';
 import type { Acts, Intake, QueueFigures } from '../engine/contract.ts';
@@ -101,6 +102,8 @@ export interface RunningServer {
   health(): HealthReport;
   /** Null if no port uses TLS. */
   readonly certificate: Certificate | null;
+  /** Orders certificates by ACME; null if no port uses TLS. */
+  readonly keeper: CertificateKeeper | null;
   /** Port of the dashboard; null if it is off. */
   readonly webuiPort: number | null;
   /** All mail is captured, whatever the routes say. */

@@ -3,6 +3,7 @@ import { accountOperations } from './accounts.ts';
 import { alertChannelOperations } from './alert-channels.ts';
 import { alertOperations } from './alerts.ts';
 import { backupOperations } from './backups.ts';
+import { certificateOperations } from './certificates.ts';
 import { configOperations } from './configuration.ts';
 import { configuringOperations } from './declared/configuring.ts';
 import type { LocalDeps } from './deps.ts';
@@ -42,6 +43,7 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...domainOperations(deps),
     ...accountOperations(deps),
     ...settingsOperations(deps),
+    ...certificateOperations(deps),
     ...searchOperations(deps),
     ...previewOperations(deps),
     ...rateOperations(deps),

@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import { formatFault, unknownRule } from '../config/fault.ts';
 import type { Loaded } from '../config/load.ts';
 import { serverName } from '../config/names.ts';
@@ -10,16 +9,8 @@ import { formatTimestamp } from '../lib/clock.ts';
 import { isOwnHost, parseCidrs } from '../lib/network.ts';
 import type { DeniedTally } from '../observe/remembered.ts';
 import { OperationError } from '../operations/call.ts';
-import type {
-  ALLOW_LISTS,
-  CertificateView,
-  DeniedSource,
-  SettingRow,
-  SettingsOperations,
-} from '../operations/settings.ts';
+import type { ALLOW_LISTS, DeniedSource, SettingRow, SettingsOperations } from '../operations/settings.ts';
 import type { RequestOf } from '../operations/table.ts';
-import type { Certificate } from '../tls/certificate.ts';
-import { namesIn, uploadFault } from '../tls/pair.ts';
 import type { LocalDeps } from './deps.ts';
 import { type Actor, ASKING } from './door.ts';
 import { putIntoForce, requireGoodSources } from './in-force.ts';
@@ -27,7 +18,7 @@ import { putIntoForce, requireGoodSources } from './in-force.ts';
 /** Runs tasks one after another. */
 type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** The operations on settings, the certificate and refused sources. */
+/** The operations on settings and refused sources. */
 export function settingsOperations(deps: LocalDeps): SettingsOperations {
   const inTurn = turns();
   return {
@@ -35,7 +26,6 @@ export function settingsOperations(deps: LocalDeps): SettingsOperations {
     putSettings: (request) => inTurn(() => putSettings(request, deps)),
     denials: async () => deniedSources(deps.server()?.denied() ?? []),
     allowSource: (request) => inTurn(() => allowSource(request, deps)),
-    ...certificateOperations(deps),
   };
 }
 
@@ -228,72 +218,4 @@ function shutOut(key: string, missing: string): OperationError {
 
 function wordsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : [String(value)];
-}
-
-const DAY_MS = 86_400_000;
-
-type CertificateOperation = 'certificate' | 'putCertificate' | 'renewCertificate';
-type CertificateDeps = Pick<LocalDeps, 'server' | 'clock' | 'resolution'>;
-
-/** The operations on the certificate. */
-function certificateOperations(deps: CertificateDeps): Pick<SettingsOperations, CertificateOperation> {
-  return {
-    certificate: async () => viewOf(inUse(deps), deps),
-    putCertificate: (request) => putCertificate(request, deps),
-    renewCertificate: async () => {
-      const certificate = ours(deps);
-      await certificate.renew();
-      return viewOf(certificate, deps);
-    },
-  };
-}
-
-async function putCertificate(
-  { certificate: cert, key }: RequestOf<'putCertificate'>,
-  deps: CertificateDeps,
-): Promise<CertificateView> {
-  const certificate = ours(deps);
-  const fault = uploadFault({ cert, key }, deps.clock.wall());
-  if (fault !== null) throw new OperationError('invalid', fault);
-  await certificate.upload({ cert, key });
-  return viewOf(certificate, deps);
-}
-
-function inUse({ server }: CertificateDeps): Certificate {
-  const found = server()?.certificate ?? null;
-  if (found !== null) return found;
-  throw new OperationError(
-    'unavailable',
-    'There is no certificate: no server is running, or none of its ports uses TLS.',
-  );
-}
-
-/** The certificate, unless it comes from files. */
-function ours(deps: CertificateDeps): Certificate {
-  const certificate = inUse(deps);
-  if (certificate.origin !== 'file') return certificate;
-  const source = deps.resolution().effective.find(({ key }) => key === 'tls.cert_file')?.source;
-  throw new OperationError(
-    'refused',
-    `The certificate comes from tls.cert_file, set by the ${source}. Replace that file and the one of tls.key_file: they are read again when they change.`,
-  );
-}
-
-function viewOf({ current, origin }: Certificate, { clock }: CertificateDeps): CertificateView {
-  const read = new X509Certificate(current.cert);
-  const { subject, issuer, validFromDate, validToDate, fingerprint256 } = read;
-  return {
-    origin,
-    subject: onOneLine(subject),
-    issuer: onOneLine(issuer),
-    names: namesIn(read),
-    validFrom: formatTimestamp(validFromDate.getTime()),
-    validUntil: formatTimestamp(validToDate.getTime()),
-    daysLeft: Math.floor((validToDate.getTime() - clock.wall()) / DAY_MS),
-    fingerprint: fingerprint256,
-  };
-}
-
-function onOneLine(name: string): string {
-  return name.split('\n').join(', ');
 }

@@ -1,7 +1,7 @@
 import type { Exchange } from '../http/exchange.ts';
 import { clientAddress } from '../http/exchange.ts';
 import { Problem } from '../http/problem.ts';
-import type { HttpLimits } from '../http/server.ts';
+import type { Challenges, HttpLimits } from '../http/server.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import { Budget } from '../lib/budget.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -22,6 +22,8 @@ export interface DashboardOptions extends Omit<DashboardContent, 'site' | 'strea
   readonly hosts: readonly string[];
   readonly port: number;
   readonly certificate: Pick<Certificate, 'current' | 'onChange'>;
+  /** See `HttpServerOptions`. */
+  readonly challenges?: Challenges;
   /** Read for every request, so that changes apply live. */
   readonly settings: () => GuardSettings;
   /** Default: {@link DASHBOARD_LIMITS}. */
@@ -77,6 +79,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     port,
     tls: certificate.current,
     plainOnTls: 'serve',
+    ...(options.challenges === undefined ? {} : { challenges: options.challenges }),
     limits: options.limits ?? DASHBOARD_LIMITS,
     clock,
     random,

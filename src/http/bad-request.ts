@@ -202,7 +202,11 @@ export function plainOnTlsPort(): Problem {
  * byte decides; a connection that sends none for `patienceMs` is ended. Must be called before anything else listens for
  * connections.
  */
-export function takePlainToo(server: TlsServer, patienceMs: number): void {
+export function takePlainToo(
+  server: TlsServer,
+  patienceMs: number,
+  challenges: { readonly looksAtTls: boolean; receive(socket: Socket, other: () => void): void } | null,
+): void {
   const startTls = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
@@ -217,10 +221,15 @@ export function takePlainToo(server: TlsServer, patienceMs: number): void {
         return;
       }
       socket.unshift(first);
-      socket.setTimeout(0, giveUp);
-      if (first[0] === HANDSHAKE_RECORD) for (const start of startTls) start.call(server, socket);
-      // From here on it is treated like a decrypted connection.
-      else server.emit('secureConnection', socket);
+      const isTls = first[0] === HANDSHAKE_RECORD;
+      const handOver = () => {
+        socket.setTimeout(0, giveUp);
+        if (isTls) for (const start of startTls) start.call(server, socket);
+        // From here on it is treated like a decrypted connection.
+        else server.emit('secureConnection', socket);
+      };
+      if (isTls && challenges?.looksAtTls) challenges.receive(socket, handOver);
+      else handOver();
     });
   });
 }

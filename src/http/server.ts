@@ -45,11 +45,23 @@ export interface HttpServerOptions {
    * otherwise it is answered 400 in plain HTTP, or with the function's refusal of the path.
    */
   readonly plainOnTls?: 'serve' | ((path: string) => Problem | null);
+  /** Answers authorities that ask whether names are ours, before anything else. Default: nothing does. */
+  readonly challenges?: Challenges;
   readonly limits: HttpLimits;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly handler: Handler;
+}
+
+/** What authorities are answered; see `tls/challenge-desk.ts`. */
+export interface Challenges {
+  /** What a GET of this path is answered; null: nothing. */
+  textFor(path: string): string | null;
+  /** Whether connections over TLS may be an authority's. */
+  readonly looksAtTls: boolean;
+  /** Takes an authority's connection; `other` gets any other one. */
+  receive(socket: Socket, other: () => void): void;
 }
 
 /** A server of HTTP/1.1. */
@@ -155,7 +167,8 @@ class NodeHttpServer implements HttpServer {
             ...TLS_RULES,
             handshakeTimeout: limits.headerTimeoutMs,
           });
-    if (server instanceof TlsServer) takePlainToo(server, limits.headerTimeoutMs);
+    if (server instanceof TlsServer)
+      takePlainToo(server, limits.headerTimeoutMs, this.#options.challenges ?? null);
     // Node would silently drop fields beyond its own limit; `checkHead` counts them all, and refuses.
     server.maxHeadersCount = 0;
     server.on('connection', (socket: Socket) => {
@@ -193,6 +206,11 @@ class NodeHttpServer implements HttpServer {
       const problem = tooManyConnections(limits.maxConnections);
       this.#logRefusal(problem, requestId, connection);
       exchange.cutOff(problem);
+      return;
+    }
+    const proof = this.#options.challenges?.textFor(exchange.path) ?? null;
+    if (proof !== null && request.method === 'GET') {
+      exchange.send(200, 'application/octet-stream', proof);
       return;
     }
     const isPlain = this.#tls !== null && !exchange.secure;

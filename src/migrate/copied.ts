@@ -343,6 +343,21 @@ const SMALL: readonly TableShape[] = [
       updated_at: 'bigint',
     },
   },
+  { name: 'acme_accounts', keys: 1, columns: { directory: 'text', sealed: 'text' } },
+  {
+    name: 'acme_certificate',
+    keys: 1,
+    columns: {
+      id: 'integer',
+      certificate: 'text',
+      sealed: 'text',
+      directory: 'text',
+      renewal: 'text',
+      holder: 'text',
+      held_until: 'bigint',
+    },
+  },
+  { name: 'acme_challenges', keys: 1, columns: { token: 'text', answer: 'text' } },
 ];
 
 /** What is copied, in this order: referenced rows come first. */

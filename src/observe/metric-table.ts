@@ -104,6 +104,9 @@ export const METRICS = {
   svc_certificate_expiry_timestamp_seconds: gauge(
     'When the TLS certificate expires, in seconds since 1970; 0 without one.',
   ),
+  svc_certificate_order_failures: gauge(
+    'Orders of a certificate by ACME that failed since the last one that did not.',
+  ),
 
   svc_build_info: gauge('Always 1; the label has the version.', { version: 'version of the program' }),
   svc_process_start_time_seconds: gauge('When the process started, in seconds since 1970.'),

@@ -15,6 +15,7 @@ test('a label with quotes, backslashes or line ends is escaped', () => {
     bytesInFlight: () => 0,
     flushes: () => ({ storeCommits: 0, spoolFlushes: 0 }),
     certificateExpiresAt: () => null,
+    certificateOrderFailures: () => 0,
     process: () => ({
       cpuSeconds: 0,
       residentBytes: 0,

@@ -26,6 +26,7 @@ export interface MetricSources {
   readonly flushes: () => FlushCounts;
   /** Wall ms; null without a certificate. */
   readonly certificateExpiresAt: () => number | null;
+  readonly certificateOrderFailures: () => number;
   readonly process: () => ProcessFigures;
 }
 
@@ -95,6 +96,7 @@ function stateValues(sources: MetricSources, snapshot: HealthSnapshot, { oldestD
     svc_database_latency_seconds: single(snapshot.databaseLatencyMs / 1000),
     svc_disk_free_bytes: single(snapshot.disk?.freeBytes ?? -1),
     svc_certificate_expiry_timestamp_seconds: single((sources.certificateExpiresAt() ?? 0) / 1000),
+    svc_certificate_order_failures: single(sources.certificateOrderFailures()),
   } satisfies Partial<MetricValues>;
 }
 

@@ -53,24 +53,6 @@ const settingRow = () =>
 /** A setting of the table, as it is shown. */
 export type SettingRow = Shown<typeof settingRow>;
 
-const certificateView = () =>
-  z.strictObject({
-    /** `self-signed`: ours; `uploaded`: by `putCertificate`; `file`: `tls.cert_file`. */
-    origin: z.enum(['self-signed', 'uploaded', 'file']),
-    subject: z.string(),
-    issuer: z.string(),
-    names: z.array(z.string()),
-    validFrom: z.string(),
-    validUntil: z.string(),
-    /** Whole days until then; negative when it has expired. */
-    daysLeft: z.number(),
-    /** SHA-256, as browsers show it. */
-    fingerprint: z.string(),
-  });
-
-/** A certificate as shown. Times are RFC 3339. */
-export type CertificateView = Shown<typeof certificateView>;
-
 const deniedSource = () =>
   z.strictObject({
     sourceAddress: z.string(),
@@ -98,20 +80,7 @@ const SETTINGS_GIVEN = look<readonly SettingRow[]>(
   },
 );
 
-/** The certificate in use. */
-const CERTIFICATE = look<CertificateView>(
-  'certificate',
-  () => ({}),
-  ({ origin, subject, names, validUntil, fingerprint }) => ({
-    origin,
-    subject,
-    names,
-    validUntil,
-    fingerprint,
-  }),
-);
-
-/** What operators can ask of settings, the certificate and refused sources, and do to them. */
+/** What operators can ask of settings and refused sources, and do to them. */
 export const SETTINGS_OPERATIONS = {
   settings: operation({
     meaning: 'Every setting, with its value and source.',
@@ -137,45 +106,6 @@ export const SETTINGS_OPERATIONS = {
       unset: z.array(key).max(MAX_UNSET).optional().describe('Keys whose stored values are removed.'),
     }),
     result: () => z.array(settingRow()),
-  }),
-  certificate: operation({
-    meaning: 'The certificate that clients see.',
-    access: READ,
-    request: z.strictObject({}),
-    result: certificateView,
-  }),
-  putCertificate: operation({
-    meaning:
-      'Replaces the present certificate by an uploaded one and its key. Refused if a file is configured.',
-    access: changes({
-      words: 'Uploaded a certificate',
-      subject: null,
-      look: CERTIFICATE,
-      hide: ['key', 'certificate'],
-      touches: ['settings', 'health'],
-    }),
-    request: z.strictObject({
-      certificate: z
-        .string()
-        .max(256 * 1024)
-        .describe('PEM: the certificate and its intermediates.'),
-      key: z
-        .string()
-        .max(64 * 1024)
-        .describe('PEM; not encrypted.'),
-    }),
-    result: certificateView,
-  }),
-  renewCertificate: operation({
-    meaning: 'Makes a new self-signed certificate; it also replaces an uploaded one.',
-    access: changes({
-      words: 'Renewed the certificate',
-      subject: null,
-      look: CERTIFICATE,
-      touches: ['settings', 'health'],
-    }),
-    request: z.strictObject({}),
-    result: certificateView,
   }),
   denials: operation({
     meaning: 'Sources refused recently on this node, newest first.',

@@ -1,6 +1,7 @@
 import { ACCOUNT_OPERATIONS } from './accounts.ts';
 import { ALERT_CHANNEL_OPERATIONS } from './alert-channels.ts';
 import { ALERT_OPERATIONS } from './alerts.ts';
+import { CERTIFICATE_OPERATIONS } from './certificates.ts';
 import { CONFIGURING_OPERATIONS } from './configuring.ts';
 import { DMARC_OPERATIONS } from './dmarc.ts';
 import { DOMAIN_OPERATIONS } from './domains.ts';
@@ -37,6 +38,7 @@ export const OPERATIONS = {
   ...DOMAIN_OPERATIONS,
   ...ACCOUNT_OPERATIONS,
   ...SETTINGS_OPERATIONS,
+  ...CERTIFICATE_OPERATIONS,
   ...SEARCH_OPERATIONS,
   ...RATE_OPERATIONS,
   ...DMARC_OPERATIONS,

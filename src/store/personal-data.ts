@@ -105,6 +105,11 @@ export const PERSONAL_DATA: Readonly<Record<string, TableData>> = {
   alert_silences: { key: 'id', configuration: 'definition', nothing: 'id ends_at' },
   alert_rules: { key: 'name', nothing: 'name change' },
 
+  // Of names of servers, all of it is public but what is sealed.
+  acme_accounts: { key: 'directory', nothing: 'directory sealed' },
+  acme_certificate: { key: 'id', nothing: 'id certificate sealed directory renewal holder held_until' },
+  acme_challenges: { key: 'token', nothing: 'token answer' },
+
   // What was configured.
   keys: {
     key: 'id',

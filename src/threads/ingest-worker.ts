@@ -150,6 +150,9 @@ class IngestThread implements IngestVerbs {
       case 'tls':
         this.#listeners.setSecureContext(note.tls);
         break;
+      case 'challenges':
+        this.#listeners.setChallenges(note.answers);
+        break;
       case 'state':
         this.#state = note.state;
         break;

@@ -3,12 +3,13 @@ import { rm } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import type { CertificateLife } from '../domain/certificate.ts';
 import { type Clock, formatTimestamp } from '../lib/clock.ts';
 import { errorCode } from '../lib/error.ts';
 import { replaceFile } from '../lib/files.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
-import { expiryOf, namesOfFiles, type PairReader, pairReader } from './pair.ts';
+import { lifeOf, namesOfFiles, type PairReader, pairReader } from './pair.ts';
 import { createSelfSigned, type KeyAndCertificate } from './self-signed.ts';
 
 /** How often the files, and the self-signed certificate's age, are checked. */
@@ -42,7 +43,7 @@ export class Certificate {
   readonly #stop = new AbortController();
   readonly #certFile: string | null;
   #current: LoadedPair;
-  #expiresAt: number;
+  #life: CertificateLife;
   #complaint = '';
 
   constructor(source: PairSource, first: LoadedPair, options: CertificateOptions) {
@@ -50,7 +51,7 @@ export class Certificate {
     this.#log = options.log;
     this.#certFile = options.files?.certFile ?? null;
     this.#current = first;
-    this.#expiresAt = expiryOf(first.pair);
+    this.#life = lifeOf(first.pair);
     this.#clock = options.clock;
     this.#warnIfExpired();
     void this.#watch();
@@ -67,7 +68,11 @@ export class Certificate {
 
   /** Wall ms. */
   get expiresAt(): number {
-    return this.#expiresAt;
+    return this.#life.notAfter;
+  }
+
+  get life(): CertificateLife {
+    return this.#life;
   }
 
   /** Calls the listener with every new pair, until the returned function is called. */
@@ -88,6 +93,7 @@ export class Certificate {
       this.#complaint = '';
       const { cert, key } = this.current;
       if (loaded.pair.cert !== cert || loaded.pair.key !== key) this.#use(loaded);
+      else this.#current = loaded;
     } catch (error) {
       this.#complain(error instanceof Error ? error.message : String(error));
     }
@@ -116,17 +122,17 @@ export class Certificate {
 
   #use(loaded: LoadedPair): void {
     this.#current = loaded;
-    this.#expiresAt = expiryOf(loaded.pair);
-    this.#log.info('certificate.changed', { expiresAt: formatTimestamp(this.#expiresAt) });
+    this.#life = lifeOf(loaded.pair);
+    this.#log.info('certificate.changed', { expiresAt: formatTimestamp(this.expiresAt) });
     this.#warnIfExpired();
     for (const listener of this.#listeners) listener(loaded.pair);
   }
 
   /** It is used all the same: some clients do not check, and having no certificate helps nobody. */
   #warnIfExpired(): void {
-    if (this.#expiresAt > this.#clock.wall()) return;
+    if (this.expiresAt > this.#clock.wall()) return;
     const name = this.#certFile === null ? 'tls.cert_file' : `tls.cert_file (${this.#certFile})`;
-    const message = `${name}: the certificate expired at ${formatTimestamp(this.#expiresAt)}; clients will refuse it`;
+    const message = `${name}: the certificate expired at ${formatTimestamp(this.expiresAt)}; clients will refuse it`;
     this.#log.warn('certificate.expired', { message });
   }
 
@@ -145,13 +151,15 @@ export interface CertificateOptions {
   readonly directory: string;
   /** `server.hostname`. */
   readonly hostname: string;
+  /** The certificate that an authority issued, used where none was uploaded; null: there is none. Absent: never. */
+  readonly issued?: () => KeyAndCertificate | null;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
 }
 
 /** Where a certificate came from. */
-export type CertificateOrigin = 'self-signed' | 'uploaded' | 'file';
+export type CertificateOrigin = 'self-signed' | 'acme' | 'uploaded' | 'file';
 
 /** A pair and where it came from. */
 export interface LoadedPair {
@@ -185,7 +193,8 @@ const DNS_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a
 type OwnOptions = Omit<CertificateOptions, 'files'>;
 
 /**
- * The certificate in the data directory: an uploaded one, else a self-signed one, which is renewed before it expires.
+ * The certificate in the data directory: an uploaded one, else one that an authority issued, else a self-signed one,
+ * which is renewed before it expires.
  * An uploaded pair is one file, so that it is replaced in one step.
  */
 class OwnCertificate implements PairSource {
@@ -213,6 +222,8 @@ class OwnCertificate implements PairSource {
       return null;
     });
     if (uploaded !== null) return { pair: uploaded, origin: 'uploaded' };
+    const issued = this.#options.issued?.() ?? null;
+    if (issued !== null) return { pair: issued, origin: 'acme' };
     const hosts = ownHosts(this.#options.hostname);
     const stored = await this.#readSelfSigned().catch(() => null);
     if (stored !== null && isGoodFor(stored, hosts[0], this.#options.clock.wall()))

@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
+import type { CertificateLife } from '../domain/certificate.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { ownUser, userText } from '../lib/command.ts';
 import { errorCode, readError } from '../lib/error.ts';
@@ -89,9 +90,10 @@ export function faultOf(pair: KeyAndCertificate, names: PairNames = SETTINGS): s
   }
 }
 
-/** When the pair's own certificate expires, in wall ms. */
-export function expiryOf(pair: KeyAndCertificate): number {
-  return new X509Certificate(pair.cert).validToDate.getTime();
+/** From when to when the pair's own certificate is valid. */
+export function lifeOf(pair: KeyAndCertificate): CertificateLife {
+  const { validFromDate, validToDate } = new X509Certificate(pair.cert);
+  return { notBefore: validFromDate.getTime(), notAfter: validToDate.getTime() };
 }
 
 function parseCertificate(pem: string): X509Certificate | null {

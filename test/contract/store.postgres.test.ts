@@ -83,4 +83,4 @@ const EMPTY = `TRUNCATE messages, deliveries, attempts, message_tags, message_wo
   users, recovery_codes, passkeys, spent_challenges, sessions, setup_links, events, suppressions, suppression_counts, aftermath,
   soft_bounces, feedback, told_once, early_feedback, unsubscribe_links, webhook_endpoints, webhook_deliveries, webhook_cursor,
   templates, template_versions, alert_rules, alert_channels, alert_silences, alerts, request_log, dmarc_reports, dmarc_rows,
-  tls_sessions, tls_reports, erasures`;
+  tls_sessions, tls_reports, erasures, acme_accounts, acme_certificate, acme_challenges`;

@@ -95,6 +95,8 @@ export const LAWS: Readonly<Record<string, Law>> = {
     ],
     packages: /^(node:.*|zod)$/,
   },
+  // Orders certificates of authorities.
+  acme: { rooms: ['domain', 'lib', 'store', 'tls'], packages: /^(node:.*|jose)$/ },
   // Watches the server, and tells operators.
   alerts: {
     rooms: [
@@ -112,6 +114,7 @@ export const LAWS: Readonly<Record<string, Law>> = {
   control: {
     rooms: [
       'accounts',
+      'acme',
       'alerts',
       'backup',
       'config',

@@ -1,4 +1,5 @@
 /** Fills a store and its spool by their verbs: messages in every state, with whatever else an installation has. */
+import { FRESH_STATE } from '../../src/domain/certificate.ts';
 import { NO_FACTS, NO_MESSAGE } from '../../src/domain/feedback.ts';
 import type { Suppression } from '../../src/domain/suppression.ts';
 import type { Spool } from '../../src/spool/spool.ts';
@@ -8,6 +9,7 @@ import type { Alerts } from '../../src/store/alerts.ts';
 import { dayOf } from '../../src/store/counting.ts';
 import type { DmarcReports } from '../../src/store/dmarc-reports.ts';
 import { BEGINNING, type Erasures } from '../../src/store/erasing.ts';
+import type { Issuing } from '../../src/store/issuing.ts';
 import type { Journal } from '../../src/store/journal.ts';
 import type { Registry } from '../../src/store/registry.ts';
 import type { RequestLog } from '../../src/store/request-log.ts';
@@ -36,6 +38,7 @@ import {
 } from '../contract/store/fixtures.ts';
 import { alert, alertChannel, alertSilence } from './alerts.ts';
 import { dmarcReport } from './dmarc-report.ts';
+import { challengeAnswer, issuedCertificate } from './issuing.ts';
 import { requestLine } from './request-line.ts';
 import { TELL_RULES } from './telling.ts';
 import { tlsCount, tlsReport } from './tls-report.ts';
@@ -57,6 +60,7 @@ export interface Populated {
   readonly dmarc: DmarcReports;
   readonly alerts: Alerts;
   readonly tlsReports: TlsReports;
+  readonly issuing: Issuing;
   readonly requests: RequestLog;
   readonly spool: Spool;
 }
@@ -112,6 +116,7 @@ export async function populate(into: Populated, count = 3): Promise<string[]> {
   await fillAlerts(into.alerts);
   await into.tlsReports.countTlsSessions([tlsCount()], 9);
   await into.tlsReports.saveTlsReport(tlsReport());
+  await fillIssuing(into.issuing);
   await into.requests.writeRequests([requestLine({ at: T0 })]);
   return ids;
 }
@@ -202,6 +207,13 @@ async function fillTemplates(templates: Templates): Promise<void> {
   await templates.saveTemplate({ ...saved, at: T0, by: 'ann', note: 'The first.' }, null, bounds);
   await templates.publishTemplate('welcome', 1, T0);
   await templates.saveTemplate({ ...saved, text: 'Hello', at: T0, by: '', note: '' }, 1, bounds);
+}
+
+async function fillIssuing(issuing: Issuing): Promise<void> {
+  await issuing.leaseIssuing('n1', T0, T0 + DAY);
+  await issuing.putAcmeAccount('n1', 'https://acme.example/directory', 'sealed');
+  await issuing.putIssued('n1', issuedCertificate({ certificate: AWKWARD }), FRESH_STATE);
+  await issuing.putChallenges('n1', [challengeAnswer()]);
 }
 
 async function fillAlerts(alerts: Alerts): Promise<void> {

@@ -6,12 +6,14 @@ import type { Configuring } from '../configuring.ts';
 import type { DmarcReports } from '../dmarc-reports.ts';
 import type { Erasures } from '../erasing.ts';
 import { forwarding } from '../forwarding.ts';
+import type { Issuing } from '../issuing.ts';
 import type { Journal } from '../journal.ts';
 import { ACCOUNTS } from '../plain/accounts.ts';
 import { ALERTS } from '../plain/alerts.ts';
 import { CONFIGURING } from '../plain/configuring.ts';
 import { DMARC_REPORTS } from '../plain/dmarc-reports.ts';
 import { ERASURES } from '../plain/erasures.ts';
+import { ISSUING } from '../plain/issuing.ts';
 import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
 import { REGISTRY } from '../plain/registry.ts';
@@ -48,6 +50,7 @@ export interface PlainStores {
   readonly configuring: Configuring;
   readonly dmarc: DmarcReports;
   readonly tlsReports: TlsReports;
+  readonly issuing: Issuing;
 }
 
 /** The plain rows over a database. */
@@ -86,6 +89,7 @@ export function plainStores(database: Database, pseudonyms: Pseudonymous): Plain
     configuring: over(CONFIGURING),
     dmarc: over(DMARC_REPORTS),
     tlsReports: over(TLS_REPORTS),
+    issuing: over(ISSUING),
   };
 }
 

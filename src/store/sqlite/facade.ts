@@ -5,12 +5,14 @@ import type { Configuring } from '../configuring.ts';
 import type { DmarcReports } from '../dmarc-reports.ts';
 import type { Erasures } from '../erasing.ts';
 import { forwarding, STORE_VERBS, VIEWS } from '../forwarding.ts';
+import type { Issuing } from '../issuing.ts';
 import type { Journal } from '../journal.ts';
 import { ACCOUNTS } from '../plain/accounts.ts';
 import { ALERTS } from '../plain/alerts.ts';
 import { CONFIGURING } from '../plain/configuring.ts';
 import { DMARC_REPORTS } from '../plain/dmarc-reports.ts';
 import { ERASURES } from '../plain/erasures.ts';
+import { ISSUING } from '../plain/issuing.ts';
 import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
 import { REGISTRY } from '../plain/registry.ts';
@@ -49,6 +51,7 @@ export interface WritingStores {
   readonly dmarc: DmarcReports;
   readonly tlsReports: TlsReports;
   readonly erasures: Erasures;
+  readonly issuing: Issuing;
   /** From now on, people who were erased are found by their pseudonyms (`lib/pseudonym.ts`). */
   holdPseudonymKey(key: Uint8Array): Promise<void>;
   /** Writes the database anew, see `rebuild` in `connection.ts`. */
@@ -78,6 +81,7 @@ export function storesOver(call: Call<Verbs>, close: () => Promise<void>): Writi
     dmarc: forwarding<DmarcReports>(DMARC_REPORTS.verbs, call),
     tlsReports: forwarding<TlsReports>(TLS_REPORTS.verbs, call),
     erasures: forwarding<Erasures>(ERASURES.verbs, call),
+    issuing: forwarding<Issuing>(ISSUING.verbs, call),
     // The verb's own type.
     rebuild: async () => (await call('rebuild', [])) as 'rebuilt' | 'busy' | 'large',
     holdPseudonymKey: async (key) => void (await call('holdPseudonymKey', [key])),

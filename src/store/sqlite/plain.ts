@@ -5,12 +5,14 @@ import type { Configuring } from '../configuring.ts';
 import type { DmarcReports } from '../dmarc-reports.ts';
 import type { Erasures } from '../erasing.ts';
 import { forwarding, type Synchronous } from '../forwarding.ts';
+import type { Issuing } from '../issuing.ts';
 import type { Journal } from '../journal.ts';
 import { ACCOUNTS } from '../plain/accounts.ts';
 import { ALERTS } from '../plain/alerts.ts';
 import { CONFIGURING } from '../plain/configuring.ts';
 import { DMARC_REPORTS } from '../plain/dmarc-reports.ts';
 import { ERASURES } from '../plain/erasures.ts';
+import { ISSUING } from '../plain/issuing.ts';
 import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
 import { REGISTRY } from '../plain/registry.ts';
@@ -43,7 +45,8 @@ export type PlainVerbs = Synchronous<
     RequestLog &
     DmarcReports &
     TlsReports &
-    Erasures
+    Erasures &
+    Issuing
 >;
 
 /** Builds what runs work on plain rows inside its caller's transaction. */
@@ -75,6 +78,7 @@ export function plainVerbs(db: Driver, pseudonyms: Pseudonymous): PlainVerbs {
     ...verbsOf(CONFIGURING),
     ...verbsOf(DMARC_REPORTS),
     ...verbsOf(TLS_REPORTS),
+    ...verbsOf(ISSUING),
   };
 }
 

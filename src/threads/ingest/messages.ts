@@ -1,4 +1,5 @@
 import type { Config } from '../../config/schema.ts';
+import type { ChallengeAnswer } from '../../domain/certificate.ts';
 import type { Content, Submission } from '../../domain/message.ts';
 import type { Suspension } from '../../engine/contract.ts';
 import type { LogFields } from '../../lib/log.ts';
@@ -43,6 +44,7 @@ export type ToIngest =
   | SourceNote
   | { readonly kind: 'config'; readonly config: Config }
   | { readonly kind: 'tls'; readonly tls: KeyAndCertificate }
+  | { readonly kind: 'challenges'; readonly answers: readonly ChallengeAnswer[] }
   | { readonly kind: 'state'; readonly state: IngestState }
   | { readonly kind: 'event'; readonly event: Event }
   /** A progress step of a long operation. */

@@ -3,6 +3,7 @@ import type { SecureContextOptions } from 'node:tls';
 import type { Worker } from 'node:worker_threads';
 import { bytesInThreads, type IngestRooms, type MailListeners } from '../../app/mail-parts.ts';
 import type { Config } from '../../config/schema.ts';
+import type { ChallengeAnswer } from '../../domain/certificate.ts';
 import type { RateMember } from '../../ingest/shared.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { bindAll } from '../../lib/listen.ts';
@@ -113,6 +114,10 @@ class IngestThreads implements MailListeners {
 
   setSecureContext({ key, cert }: SecureContextOptions): void {
     this.#tellAll({ kind: 'tls', tls: { key: String(key), cert: String(cert) } });
+  }
+
+  setChallenges(answers: readonly ChallengeAnswer[]): void {
+    this.#tellAll({ kind: 'challenges', answers });
   }
 
   async configured(): Promise<void> {

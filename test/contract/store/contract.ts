@@ -17,6 +17,7 @@ import { feedbackContract } from './feedback.ts';
 import type { OpenSubject } from './fixtures.ts';
 import { foreseeContract } from './foresee.ts';
 import { hostileTextContract } from './hostile-text.ts';
+import { issuingContract } from './issuing.ts';
 import { journalContract } from './journal.ts';
 import { keyringContract } from './keyring.ts';
 import { laneContract } from './lanes.ts';
@@ -61,6 +62,7 @@ export function storeContract(name: string, open: OpenSubject): void {
     webhookContract(open);
     templateContract(open);
     alertContract(open);
+    issuingContract(open);
     requestLogContract(open);
     dmarcContract(open);
     tlsReportContract(open);

@@ -12,6 +12,7 @@ import type { Alerts } from '../../../src/store/alerts.ts';
 import type { Configuring } from '../../../src/store/configuring.ts';
 import type { DmarcReports } from '../../../src/store/dmarc-reports.ts';
 import type { Erasures } from '../../../src/store/erasing.ts';
+import type { Issuing } from '../../../src/store/issuing.ts';
 import type { Journal } from '../../../src/store/journal.ts';
 import type { BeginAnswer, UnitRef } from '../../../src/store/leased.ts';
 import type { Registry } from '../../../src/store/registry.ts';
@@ -41,6 +42,7 @@ export interface Subject {
   readonly dmarc: DmarcReports;
   readonly tlsReports: TlsReports;
   readonly erasures: Erasures;
+  readonly issuing: Issuing;
   holdPseudonymKey(key: Uint8Array): Promise<void>;
   /** Closes and opens again: what was committed must still be there. */
   reopen(): Promise<Subject>;

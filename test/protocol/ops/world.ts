@@ -101,6 +101,7 @@ function metricSources(sources: HealthSources, health: Health, counters: Counter
     bytesInFlight: () => 75,
     flushes: () => ({ storeCommits: 71, spoolFlushes: 73 }),
     certificateExpiresAt: sources.certificateExpiresAt,
+    certificateOrderFailures: () => 0,
     process: () => ({
       cpuSeconds: 1.5,
       residentBytes: 81,

@@ -21,6 +21,7 @@ const SOON_DAYS = 14;
 
 const ORIGINS: Readonly<Record<Certificate['origin'], string>> = {
   'self-signed': 'Self-signed by this server, which renews it by itself',
+  acme: 'Ordered by ACME, and renewed by itself',
   uploaded: 'Uploaded here',
   file: 'From the file in tls.cert_file, read again when it changes',
 };
@@ -31,6 +32,7 @@ export default function CertificateCard() {
   const mayChange = useMay('admin');
   const [uploading, setUploading] = useState(false);
   const origin = certificate.data?.origin;
+  const ordered = certificate.data?.acme?.names ?? [];
   return (
     <Card
       title="Certificate"
@@ -42,8 +44,8 @@ export default function CertificateCard() {
             <Button
               small
               icon={RefreshCw}
-              label={origin === 'uploaded' ? 'Back to self-signed' : 'Renew'}
-              onClick={askToRenew}
+              label={labelOf(origin, ordered)}
+              onClick={() => askToRenew(origin, ordered)}
             />
             <Button small icon={FileUp} label="Upload" onClick={() => setUploading(true)} />
           </>
@@ -56,7 +58,27 @@ export default function CertificateCard() {
   );
 }
 
-function askToRenew(): void {
+function labelOf(origin: Certificate['origin'], ordered: readonly string[]): string {
+  if (ordered.length > 0) return origin === 'uploaded' ? 'Replace by ACME' : 'Order now';
+  return origin === 'uploaded' ? 'Back to self-signed' : 'Renew';
+}
+
+function askToRenew(origin: Certificate['origin'], ordered: readonly string[]): void {
+  if (ordered.length > 0)
+    ask('renewCertificate', {
+      request: {},
+      done: 'The new certificate is in use',
+      title: 'Order a new certificate now?',
+      text:
+        origin === 'uploaded'
+          ? `For ${ordered.join(', ')}. Once it is there, the uploaded one is removed. If the order fails, nothing changes.`
+          : `For ${ordered.join(', ')}. It may take a minute. If the order fails, the present one stays. Authorities limit how many they issue in a week.`,
+      confirm: 'Order it',
+    });
+  else askForSelfSigned();
+}
+
+function askForSelfSigned(): void {
   ask('renewCertificate', {
     request: {},
     done: 'A new self-signed certificate is in use',
@@ -67,9 +89,10 @@ function askToRenew(): void {
 }
 
 function Facts({ certificate }: { readonly certificate: Certificate }) {
-  const { origin, subject, issuer, names, validFrom, validUntil, daysLeft, fingerprint } = certificate;
+  const { origin, subject, issuer, names, validFrom, validUntil, daysLeft, fingerprint, acme } = certificate;
   return (
     <>
+      {acme === null ? origin === 'self-signed' && <OrderHint /> : <Order acme={acme} />}
       {daysLeft < SOON_DAYS && (
         <div className="mb-4">
           <Banner
@@ -92,13 +115,84 @@ function Facts({ certificate }: { readonly certificate: Certificate }) {
               ))}
             </span>
           ),
-          Subject: subject,
+          Subject: subject === '' ? undefined : subject,
           'Issued by': issuer,
           'Valid from': <Time at={validFrom} exact />,
           'Valid until': <Time at={validUntil} exact />,
           'SHA-256': <Copyable text={fingerprint} />,
         }}
       />
+    </>
+  );
+}
+
+/** Nobody vouches for it yet. */
+function OrderHint() {
+  return (
+    <p className="mb-4 text-sm text-soft">
+      Clients that check certificates refuse a self-signed one. To order one that they accept, free of charge,
+      set <b>ACME domains</b> and <b>ACME agree terms</b> below: it is renewed by itself.
+    </p>
+  );
+}
+
+type Ordering = NonNullable<Certificate['acme']>;
+
+/** How the order of a certificate stands. */
+function Order({ acme }: { readonly acme: Ordering }) {
+  const { fault, failures, ordering, nextAt, explanation, names, directory, challenge, advised } = acme;
+  return (
+    <>
+      {fault !== null && (
+        <div className="mb-4">
+          <Banner
+            level="warning"
+            title={failures === 1 ? 'The last order failed' : `The last ${failures} orders failed`}
+          >
+            <p className="break-words">{fault.message}</p>
+            <p className="mt-1">{fault.cure}</p>
+          </Banner>
+        </div>
+      )}
+      <div className="mb-4">
+        <KeyValue
+          rows={{
+            'Ordered for': (
+              <span className="flex flex-wrap gap-1">
+                {names.map((name) => (
+                  <Badge key={name}>{name}</Badge>
+                ))}
+              </span>
+            ),
+            Authority: <span className="break-all">{new URL(directory).host}</span>,
+            Challenge: challenge,
+            'Next order': ordering ? (
+              'Being ordered now'
+            ) : nextAt === null ? (
+              'Not while the certificate in use is your own'
+            ) : (
+              <>
+                <Time at={nextAt} exact />
+                {advised && (
+                  <>
+                    , as the authority advises
+                    {explanation !== null && (
+                      <>
+                        {' '}
+                        (
+                        <a className="link" href={explanation} target="_blank" rel="noreferrer">
+                          why
+                        </a>
+                        )
+                      </>
+                    )}
+                  </>
+                )}
+              </>
+            ),
+          }}
+        />
+      </div>
     </>
   );
 }
