@@ -60,6 +60,7 @@ export function observe(
       clock,
       views,
       spool,
+      encryption: () => storage.spool.encryption(),
       relays,
       certificateExpiresAt: () => kept?.warnedEnd() ?? null,
       store: () => ({ failed: failed(), waitingMs: writer.waitingMs() }),

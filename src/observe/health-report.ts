@@ -57,6 +57,15 @@ export interface HealthReport {
     readonly failed: number;
     readonly oldestSeconds: number;
   };
+  /** What of the contents of mail is encrypted at rest; null while that is unknown. */
+  readonly encryption: {
+    /** Whether new contents are. */
+    readonly contents: boolean;
+    /** Names the key; reveals nothing of it. Null: nothing is encrypted. */
+    readonly key: string | null;
+    readonly segments: number;
+    readonly encryptedSegments: number;
+  } | null;
   readonly smtp: {
     readonly listening: boolean;
     readonly configuredPorts: readonly number[];

@@ -10,19 +10,21 @@ import {
 import type { MissingRelay } from '../domain/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { formatTimestamp } from '../lib/clock.ts';
-import type { Spool } from '../spool/spool.ts';
+import type { Encryption, Spool } from '../spool/spool.ts';
 import type { Figures, LaneDepth, Views } from '../store/views.ts';
 import type { HealthReport, NodeStatus, RelayStatus } from './health-report.ts';
 import { dueBesides, spentRelays } from './health-report.ts';
 import { Poll } from './poll.ts';
 
 /**
- * The sources of health. Functions answer at once from memory; only `views` and `spool` are polled in the background.
+ * The sources of health. Functions answer at once from memory; only `views`, `spool` and `encryption` are polled in the
+ * background.
  */
 export interface HealthSources {
   readonly clock: Clock;
   readonly views: Pick<Views, 'figures' | 'waiting' | 'lanes'>;
   readonly spool: Pick<Spool, 'space'>;
+  readonly encryption: Spool['encryption'];
   /** The write side of the store. */
   readonly store: () => StoreCondition;
   readonly ports: () => PortsStatus;
@@ -85,6 +87,8 @@ export interface HealthSnapshot {
 const POLL_MS = 1000;
 /** How often the lanes are polled while a relay is spent: they are many, and change little. */
 const LANES_POLL_MS = 10_000;
+/** How often the encrypted segments are counted: over PostgreSQL that reads all their rows. */
+const ENCRYPTION_POLL_MS = 60_000;
 /** Most lanes to examine. */
 const MAX_LANES = 10_000;
 /** A store that has not answered for this long is unreachable. */
@@ -101,10 +105,11 @@ export class Health {
   readonly #unrouted: Poll<boolean>;
   /** Lanes with mail; null while no relay is spent, or if there are too many. */
   readonly #lanes: Poll<readonly LaneDepth[] | null>;
+  readonly #encryption: Poll<Encryption>;
   readonly #space: Poll<{ readonly freeBytes: number; readonly totalBytes: number } | null>;
 
   constructor(sources: HealthSources, identity: HealthIdentity) {
-    const { clock, views, spool } = sources;
+    const { clock, views, spool, encryption } = sources;
     this.#sources = sources;
     this.#identity = identity;
     this.#startedAt = clock.wall();
@@ -112,12 +117,13 @@ export class Health {
     this.#figures = new Poll(() => views.figures(clock.wall()), POLL_MS, clock);
     this.#unrouted = new Poll(() => anyUnrouted(views), POLL_MS, clock);
     this.#lanes = new Poll(() => lanesOnceSpent(sources), LANES_POLL_MS, clock);
+    this.#encryption = new Poll(encryption, ENCRYPTION_POLL_MS, clock);
     this.#space = new Poll(() => spool.space(), POLL_MS, clock);
   }
 
   /** Begins to poll. Resolves with a first answer, or when none arrives in time. */
   async start(): Promise<void> {
-    const polls = [this.#figures, this.#unrouted, this.#lanes, this.#space];
+    const polls = [this.#figures, this.#unrouted, this.#lanes, this.#space, this.#encryption];
     await Promise.all(polls.map((poll) => poll.start(SILENT_MS)));
   }
 
@@ -126,6 +132,7 @@ export class Health {
     this.#unrouted.stop();
     this.#lanes.stop();
     this.#space.stop();
+    this.#encryption.stop();
   }
 
   /** The figures behind `report`, for metrics. Never waits. */
@@ -170,6 +177,7 @@ export class Health {
         failed: figures?.spool.failed ?? 0,
         oldestSeconds: Math.floor(lateness(snapshot, now) / 1000),
       },
+      encryption: encryptionOf(this.#encryption.latest),
       ...listeners(ports()),
       // Quotas are shown by a check and by metrics.
       relays: relays().map(({ quota: _, refusal: _refusal, ...shown }) => shown),
@@ -229,6 +237,13 @@ async function lanesOnceSpent({
 function lateness({ figures }: HealthSnapshot, now: number): number {
   const oldest = figures?.oldestDueAt ?? null;
   return oldest === null ? 0 : Math.max(0, now - oldest);
+}
+
+function encryptionOf(known: Encryption | null): HealthReport['encryption'] {
+  if (known === null) return null;
+  const { encrypting, keyId, segments, encrypted } = known;
+  const key = encrypting || encrypted > 0 ? keyId : null;
+  return { contents: encrypting, key, segments, encryptedSegments: encrypted };
 }
 
 function listeners({ smtp, smtpTls, api }: PortsStatus): Pick<HealthReport, 'smtp' | 'api'> {

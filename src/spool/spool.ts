@@ -55,6 +55,8 @@ export interface Spool {
 export interface Encryption {
   /** Whether new contents are. */
   readonly encrypting: boolean;
+  /** Names the key of the installation, which wraps the keys of segments; null if there is none. */
+  readonly keyId: string | null;
   readonly segments: number;
   /** The segments that are. */
   readonly encrypted: number;

@@ -41,7 +41,7 @@ export function createMemorySpool(): MemorySpool {
     flushes: () => 0,
     written: () => written,
     space: async () => ({ freeBytes: 1e12, totalBytes: 2e12 }),
-    encryption: async () => ({ encrypting: false, segments: contents.size, encrypted: 0 }),
+    encryption: async () => ({ encrypting: false, keyId: null, segments: contents.size, encrypted: 0 }),
     close: async () => {},
   };
 }

@@ -55,7 +55,7 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read' | 'encr
   }
 
   async encryption(): Promise<Encryption> {
-    return { encrypting: false, segments: this.#contents.length, encrypted: 0 };
+    return { encrypting: false, keyId: null, segments: this.#contents.length, encrypted: 0 };
   }
 
   suspended(): Suspension | null {

@@ -54,13 +54,29 @@ const POSTGRES = 'database: { url: postgres://db.example/mail }';
 
 test.each([
   ['nothing is', false, 0, '', 'ok', 'are not encrypted'],
-  ['nothing new is', false, 2, '', 'ok', '2 of 3 segments are encrypted: keep the secret key'],
+  [
+    'nothing new is',
+    false,
+    2,
+    '',
+    'ok',
+    '2 of 3 segments are encrypted under the key 00000000000000ab: keep it',
+  ],
   ['the key lies beside it', true, 2, '', 'warn', 'whoever copies that directory'],
   ['the key that was named lies beside it', true, 2, BESIDE(premises().dataDir), 'warn', 'can read it'],
-  ['the key lies elsewhere', true, 2, ELSEWHERE, 'ok', 'New mail is encrypted at rest; 2 of 3'],
+  [
+    'the key lies elsewhere',
+    true,
+    2,
+    ELSEWHERE,
+    'ok',
+    'New mail is encrypted at rest; 2 of 3 segments are encrypted under the key 00000000000000ab',
+  ],
   ['it lies in a database elsewhere', true, 2, POSTGRES, 'ok', 'New mail is encrypted at rest'],
 ])('what is encrypted at rest, where %s', async (_, encrypting, encrypted, file, status, found) => {
-  const spool = { encryption: async () => ({ encrypting, segments: 3, encrypted }) };
+  const spool = {
+    encryption: async () => ({ encrypting, keyId: '00000000000000ab', segments: 3, encrypted }),
+  };
   const findings = await encryptionCheck({ ...premises({ file }), spool }, AbortSignal.any([]));
   expect(findings).toEqual([expect.objectContaining({ status, found: expect.stringContaining(found) })]);
 });

@@ -62,10 +62,10 @@ export const secretKeyCheck: Check = async ({ loaded, dataDir, machine }) => {
 export const encryptionCheck: Check = async ({ spool, loaded, dataDir }) => {
   const name = 'encryption';
   if (spool === null) return [skipped(name, 'The contents of mail are not open.')];
-  const { encrypting, segments, encrypted } = await spool.encryption();
-  const share = `${encrypted} of ${segments} segments are encrypted`;
+  const { encrypting, keyId, segments, encrypted } = await spool.encryption();
+  const share = `${encrypted} of ${segments} segments are encrypted under the key ${keyId}`;
   if (!encrypting && encrypted === 0) return [ok(name, 'The contents of mail are not encrypted at rest.')];
-  if (!encrypting) return [ok(name, `New mail is not encrypted at rest; ${share}: keep the secret key.`)];
+  if (!encrypting) return [ok(name, `New mail is not encrypted at rest; ${share}: keep it.`)];
   const { secrets, database } = loaded.config;
   const isBeside = secrets.keyFile === null || !relative(dataDir, secrets.keyFile).startsWith('..');
   if (isBeside && database.url === '')

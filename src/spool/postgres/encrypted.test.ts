@@ -61,7 +61,12 @@ describeWith(POSTGRES_PROGRAMS, 'encrypted contents in PostgreSQL', () => {
       url,
     );
     expect(stored.map((row) => Number(Object.values(row)[0]))).toEqual([0, 1]);
-    expect(await one.encryption()).toMatchObject({ encrypting: true, segments: 2, encrypted: 1 });
+    expect(await one.encryption()).toEqual({
+      encrypting: true,
+      keyId: '0000000000000001',
+      segments: 2,
+      encrypted: 1,
+    });
   });
 
   it('ask for the key that they are under, and say which that is', async () => {

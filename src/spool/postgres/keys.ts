@@ -23,6 +23,11 @@ export class KeysOfSegments {
     return this.#keys?.encrypting === true;
   }
 
+  /** Names the key that wraps; null if there is none. */
+  get keyId(): string | null {
+    return this.#keys?.keyId ?? null;
+  }
+
   /** A key for a new segment; null: it is not to be encrypted. */
   make(): SegmentKey | null {
     return this.encrypting ? (this.#keys?.make() ?? null) : null;

@@ -149,7 +149,8 @@ class PostgresSpool implements SharedSpool {
 
   async encryption(): Promise<Encryption> {
     this.#checkOpen();
-    return { encrypting: this.#keys.encrypting, ...(await this.#keys.count()) };
+    const { encrypting, keyId } = this.#keys;
+    return { encrypting, keyId, ...(await this.#keys.count()) };
   }
 
   close(): Promise<void> {

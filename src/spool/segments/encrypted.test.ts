@@ -124,7 +124,12 @@ test('turned on and off, old segments are read as before', async () => {
     for (const [nth, ref] of refs.entries()) expect(await textAt(log, ref)).toBe(`${SECRET} ${nth}`);
   }
   expect(await factsOf(await openLog(testKeys(false)))).toEqual(['fact 0', 'fact 1', 'fact 2', 'fact 3']);
-  expect(await (await openLog()).encryption()).toEqual({ encrypting: true, segments: 4, encrypted: 2 });
+  expect(await (await openLog()).encryption()).toEqual({
+    encrypting: true,
+    keyId: '0000000000000001',
+    segments: 4,
+    encrypted: 2,
+  });
   const bytes = await bytesOnDisk();
   expect([0, 1, 2, 3].map((turn) => bytes.includes(`${SECRET} ${turn}`))).toEqual([true, false, true, false]);
 });

@@ -72,6 +72,7 @@ class SegmentSpool implements Spool, FactLog, SearchableSpool {
   /** The keys of encrypted segments. */
   readonly #segmentKeys: Map<number, SegmentKey>;
   readonly #encrypting: boolean;
+  readonly #keyId: string | null;
   /** Records of facts that are not applied, in the order of the log. */
   readonly #unapplied: { readonly record: ContentRef; readonly end: LogPlace }[] = [];
   /** Segments that existed when it was opened; the facts in them may not be applied. */
@@ -97,6 +98,7 @@ class SegmentSpool implements Spool, FactLog, SearchableSpool {
     const pathOf = (segment: number) => segmentPath(directory, segment);
     this.#segmentKeys = segmentKeys;
     this.#encrypting = keys !== null;
+    this.#keyId = options.keys?.keyId ?? null;
     const sizes = { segmentBytes, maxPendingBytes };
     const sealing = { keys, segmentKeys };
     this.#writer = new SegmentWriter({ files, pathOf, directoryFd, ...sizes, ledger, failure, ...sealing });
@@ -230,7 +232,12 @@ class SegmentSpool implements Spool, FactLog, SearchableSpool {
 
   async encryption(): Promise<Encryption> {
     const { size: segments } = this.#ledger;
-    return { encrypting: this.#encrypting, segments, encrypted: this.#segmentKeys.size };
+    return {
+      encrypting: this.#encrypting,
+      keyId: this.#keyId,
+      segments,
+      encrypted: this.#segmentKeys.size,
+    };
   }
 
   close(): Promise<void> {

@@ -24,6 +24,7 @@ test('the report has exactly the shape of the contract', async () => {
     database: { reachable: true, engine: 'sqlite', sizeBytes: 61, latencyMs: 0 },
     disk: { freeBytes: 5 * GIB, totalBytes: 10 * GIB, status: 'ok' },
     spool: { incoming: 31, processing: 32, failed: 33, oldestSeconds: 92 },
+    encryption: { contents: true, key: '00000000000000ab', segments: 5, encryptedSegments: 3 },
     smtp: {
       listening: true,
       configuredPorts: [25, 587],
@@ -53,6 +54,26 @@ test('the report has exactly the shape of the contract', async () => {
 
 const OFF = { configured: [], listening: [] };
 const API = { port: 8025, tlsPort: null };
+
+const NOTHING_ENCRYPTED = { encrypting: false, keyId: '00000000000000ab', segments: 5, encrypted: 0 };
+
+test.each<[string, SourceChanges, unknown]>([
+  [
+    'nothing is, and no key is named',
+    { encryption: async () => NOTHING_ENCRYPTED },
+    { contents: false, key: null, segments: 5, encryptedSegments: 0 },
+  ],
+  [
+    'only what was stored before is',
+    { encryption: async () => ({ ...NOTHING_ENCRYPTED, encrypted: 2 }) },
+    { contents: false, key: '00000000000000ab', segments: 5, encryptedSegments: 2 },
+  ],
+  ['the database does not say', { encryption: () => Promise.reject(new Error('gone')) }, null],
+])('what is encrypted at rest: %s', async (_, sources, encryption) => {
+  const { ask } = await startDashboard({ sources });
+  const { body } = await ask({ path: '/health' });
+  expect(JSON.parse(body).encryption).toEqual(encryption);
+});
 
 test('an SMTP listener that is switched off is healthy', async () => {
   const ports = () => ({ smtp: OFF, smtpTls: OFF, api: API, faults: [] });

@@ -57,6 +57,7 @@ export async function createWorld(changes: SourceChanges = {}) {
     clock,
     views: viewsWith(async () => FIGURES),
     spool: { space: async () => ({ freeBytes: 5 * GIB, totalBytes: 10 * GIB }) },
+    encryption: async () => ({ encrypting: true, keyId: '00000000000000ab', segments: 5, encrypted: 3 }),
     store: () => ({ failed: false, waitingMs: 0 }),
     ports: () => ({
       smtp: { configured: [25, 587], listening: [2525, 587] },

@@ -62,7 +62,7 @@ export function HealthTab() {
 }
 
 function Summary({ report }: { readonly report: Health }) {
-  const { status, message, database, disk, startedAt } = report;
+  const { status, message, database, disk, encryption, startedAt } = report;
   return (
     <Card>
       <div className="mb-3 flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -83,9 +83,23 @@ function Summary({ report }: { readonly report: Health }) {
             <span className="text-failed">{database.engine} does not answer</span>
           ),
           Disk: disk.freeBytes === null ? null : `${formatBytes(disk.freeBytes)} free`,
+          Encryption: <Encrypted encryption={encryption} />,
         }}
       />
     </Card>
+  );
+}
+
+/** What of the contents of mail is encrypted at rest, and which key that takes. */
+function Encrypted({ encryption }: Pick<Health, 'encryption'>) {
+  if (encryption === null) return 'not known yet';
+  const { contents, key, segments, encryptedSegments } = encryption;
+  if (key === null) return 'contents of mail are not encrypted at rest';
+  return (
+    <>
+      {contents ? 'new mail is encrypted at rest' : 'new mail is not encrypted at rest'}; {encryptedSegments}{' '}
+      of {segments} segments are, under the key <code className="font-mono break-all select-all">{key}</code>
+    </>
   );
 }
 
