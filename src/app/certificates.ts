@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { CertificateKeeper, type IssuingTerms } from '../acme/keeper.ts';
 import { serverName } from '../config/names.ts';
+import { SHORT_LIFE_MS } from '../domain/certificate.ts';
 import { Problem } from '../http/problem.ts';
 import { createHttpServer, type HttpLimits, type HttpServer } from '../http/server.ts';
 import { type Certificate, loadCertificate } from '../tls/certificate.ts';
@@ -73,15 +74,11 @@ export async function certificateKeeper(parts: ListenerParts): Promise<KeptCerti
   };
 }
 
-const DAY_MS = 86_400_000;
-/** Of a certificate with a shorter life, one cannot be warned two weeks before its end. */
-const SHORT_MS = 28 * DAY_MS;
-
 function isShortAndWell(
   { origin, life: { notBefore, notAfter } }: Certificate,
   keeper: CertificateKeeper,
 ): boolean {
-  return origin === 'acme' && notAfter - notBefore < SHORT_MS && keeper.view.renewal.failures === 0;
+  return origin === 'acme' && notAfter - notBefore < SHORT_LIFE_MS && keeper.view.renewal.failures === 0;
 }
 
 /** What the settings ask for; null: nothing. */

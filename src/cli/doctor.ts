@@ -88,6 +88,7 @@ async function examineWithoutStore(
     hookProvenAt: async () => null,
     spool: null,
     webhooks: null,
+    issuing: null,
     keyring: null,
     clock,
     random,

@@ -19,6 +19,7 @@ import type { Cluster } from '../store/cluster.ts';
 import type { Configuring } from '../store/configuring.ts';
 import type { DmarcReports } from '../store/dmarc-reports.ts';
 import type { Erasures } from '../store/erasing.ts';
+import type { Issuing } from '../store/issuing.ts';
 import type { Journal } from '../store/journal.ts';
 import type { Registry } from '../store/registry.ts';
 import type { RequestLog } from '../store/request-log.ts';
@@ -58,6 +59,8 @@ export interface LocalDeps {
   /** What receivers report of mail in our name, and who takes such reports in. */
   readonly dmarc: DmarcReports;
   readonly dmarcDesk: DmarcDesk;
+  /** The certificate that is ordered by ACME. */
+  readonly issuing: Issuing;
   /** What is counted of sessions with domains' servers, and the reports on it. */
   readonly tlsReports: TlsReports;
   readonly intake: Intake;

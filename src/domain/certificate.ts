@@ -89,6 +89,8 @@ const JITTER = 0.1;
 const ASK_MS = 6 * HOUR_MS;
 const SHORTEST_ASK_MS = MINUTE_MS;
 const LONGEST_ASK_MS = DAY_MS;
+/** A certificate with a shorter life is renewed so often that two weeks before its end are no warning. */
+export const SHORT_LIFE_MS = 28 * DAY_MS;
 /** Whatever the authority suggests, this share of the life is left for retries. */
 const SPARE_SHARE = 1 / 20;
 

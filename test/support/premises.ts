@@ -80,6 +80,7 @@ export function premises(
     hookProvenAt: async () => null,
     spool: null,
     webhooks: null,
+    issuing: null,
     keyring: null,
     clock: new ManualClock(),
     random: systemRandom,

@@ -1,7 +1,9 @@
 /** What each check makes of what it finds. */
 import { basename } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { issuedCertificate } from '../../../test/support/issuing.ts';
 import { BOUND, premises, scriptedResolver } from '../../../test/support/premises.ts';
+import { FRESH_STATE, type OrderFaultCode } from '../../domain/certificate.ts';
 import { systemRandom } from '../../lib/random.ts';
 import { createSelfSigned } from '../../tls/self-signed.ts';
 import {
@@ -60,6 +62,19 @@ function certificates(days: Readonly<Record<string, number | null>>): Row[2] {
     return `${pair.key}\n${pair.cert}`;
   };
   return { file: 'server: { hostname: mail.example.com }', machine: { readFile } };
+}
+
+/** The certificate by ACME with so many days of 90 left, and how its last order failed. */
+function ordered(left: number, life = 90, code?: OrderFaultCode): Row[2] {
+  const [notBefore, notAfter] = [T + (left - life) * DAY, T + left * DAY];
+  const pair = createSelfSigned({ hosts: ['mail.example.com'], notBefore, notAfter, random: systemRandom });
+  const fault = code === undefined ? null : { at: T, code, message: 'no route' };
+  const issued = issuedCertificate({ certificate: pair.cert });
+  const renewal = { ...FRESH_STATE, fault, failures: fault === null ? 0 : 2 };
+  return {
+    file: 'server: { hostname: mail.example.com }\ntls: { acme: { domains: [mail.example.com], agree_terms: true } }',
+    issuing: { issuing: async () => ({ issued, renewal, challenges: [] }) },
+  };
 }
 
 const POSTGRES = 'database: { url: postgres://db.example/mail }';
@@ -153,6 +168,21 @@ const ROWS: readonly Row[] = [
     limitsCheck,
     { machine: { maxOpenFiles: () => null, availableMemory: () => null } },
     ['ok open files', 'ok memory'],
+  ],
+  ['an ordered certificate', certificateCheck, ordered(60), ['ok certificate']],
+  ['an ordered one that ends soon', certificateCheck, ordered(13), ['warn certificate']],
+  ['one that is meant to be as short', certificateCheck, ordered(3, 6), ['ok certificate']],
+  [
+    'a short one whose order failed',
+    certificateCheck,
+    ordered(3, 6, 'not_reached'),
+    ['warn certificate', 'warn certificate order'],
+  ],
+  [
+    'an order that failed early',
+    certificateCheck,
+    ordered(60, 90, 'not_reached'),
+    ['ok certificate', 'warn certificate order'],
   ],
   ['an own certificate not made yet', certificateCheck, {}, ['skipped certificate']],
   [

@@ -38,7 +38,15 @@ const DNS_TIMEOUT_MS = 1_200;
 interface ExaminationOptions
   extends Pick<
     Premises,
-    'dataDir' | 'views' | 'storeFault' | 'takeBackDenied' | 'hookProvenAt' | 'spool' | 'webhooks' | 'keyring'
+    | 'dataDir'
+    | 'views'
+    | 'storeFault'
+    | 'takeBackDenied'
+    | 'hookProvenAt'
+    | 'spool'
+    | 'webhooks'
+    | 'issuing'
+    | 'keyring'
   > {
   readonly loaded: Loaded;
   /** Whether a server runs on the data directory. */

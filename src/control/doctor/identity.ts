@@ -2,8 +2,10 @@ import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import { bounceDomainsOf, newProbe } from '../../config/bounces.ts';
 import { serverName } from '../../config/names.ts';
+import { ORDER_FAULTS, SHORT_LIFE_MS } from '../../domain/certificate.ts';
 import { keysIn, type SendingDomain } from '../../domain/domain-keys.ts';
 import type { Finding } from '../../operations/system.ts';
+import type { IssuingState } from '../../store/issuing.ts';
 import { SELF_SIGNED_FILE, UPLOADED_FILE } from '../../tls/certificate.ts';
 import { lookForKey } from '../domain-book.ts';
 import { checkBounceDomain } from '../domain-checks/bounce-domain.ts';
@@ -15,6 +17,7 @@ const DAY_MS = 86_400_000;
 /** As in health. */
 const SOON_DAYS = 14;
 const NAME = 'certificate';
+const ORDER = 'certificate order';
 const BOUNCE = 'bounce';
 
 /** The certificate that the server uses. */
@@ -25,13 +28,31 @@ interface InUse {
   readonly renew: string;
   /** Made by the server itself, whenever it is missing. */
   readonly isMade?: true;
+  /** It is meant to last so briefly, and its renewal goes well. */
+  readonly isBrief?: true;
   readonly found: X509Certificate | Error;
 }
 
-/** Whether clients would accept the certificate, and for how long. */
+/** Whether clients would accept the certificate, for how long, and whether the next one can be ordered. */
 export const certificateCheck: Check = async (premises) => {
+  const { domains } = premises.loaded.config.tls.acme;
+  const ordered = domains.length === 0 ? null : ((await premises.issuing?.issuing()) ?? null);
+  return [...shownCertificate(premises, ordered), ...lastOrder(ordered)];
+};
+
+/** Whether the last order failed. */
+function lastOrder(ordered: IssuingState | null): Finding[] {
+  const { fault = null, failures = 0 } = ordered?.renewal ?? {};
+  if (fault === null) return [];
+  const times = failures === 1 ? 'The last order' : `The last ${failures} orders`;
+  return [
+    warn(ORDER, `${times} of a certificate by ACME failed: ${fault.message}`, ORDER_FAULTS[fault.code]),
+  ];
+}
+
+function shownCertificate(premises: Premises, ordered: IssuingState | null): Finding[] {
   const { loaded, clock } = premises;
-  const { path, said, renew, isMade, found } = inUse(premises);
+  const { path, said, renew, isMade, isBrief, found } = inUse(premises, ordered);
   if (found instanceof Error) {
     if (isMade) return [skipped(NAME, 'A self-signed one is made at the first start that needs it.')];
     if (isMissing(found))
@@ -48,11 +69,11 @@ export const certificateCheck: Check = async (premises) => {
     const cure = isMade ? renew : `get one for ${host}, or: server: { hostname: … }`;
     return [warn(NAME, `${path} is not for ${host}: clients that check it refuse it.`, cure)];
   }
-  if (days < SOON_DAYS) return [warn(NAME, `${path} expires in ${days} days.`, renew)];
+  if (days < SOON_DAYS && isBrief !== true) return [warn(NAME, `${path} expires in ${days} days.`, renew)];
   return [ok(NAME, `${said}, for ${host}, valid for another ${days} days.`)];
-};
+}
 
-function inUse({ loaded, dataDir, machine }: Premises): InUse {
+function inUse({ loaded, dataDir, machine }: Premises, ordered: IssuingState | null): InUse {
   const { certFile } = loaded.config.tls;
   if (certFile !== null) {
     const renew = `renew it (certbot renew), in place: ${certFile}`;
@@ -64,6 +85,18 @@ function inUse({ loaded, dataDir, machine }: Premises): InUse {
     const renew = 'upload another one in the dashboard, under Settings, Certificate';
     return { path: uploaded, said: 'Uploaded', renew, found };
   }
+  if (ordered?.issued) {
+    const { certificate } = ordered.issued;
+    const issued = parsed(() => certificate);
+    const life = issued instanceof Error ? 0 : Date.parse(issued.validTo) - Date.parse(issued.validFrom);
+    return {
+      path: 'The certificate by ACME',
+      said: 'Ordered by ACME',
+      renew: 'waybill certificates renew',
+      found: issued,
+      ...(life < SHORT_LIFE_MS && ordered.renewal.fault === null ? { isBrief: true } : {}),
+    };
+  }
   const path = join(dataDir, SELF_SIGNED_FILE);
   const renew = `rm ${path} and start the server again`;
   return { path, said: 'Self-signed', renew, isMade: true, found: read(path, machine) };
@@ -74,8 +107,12 @@ function isMissing(found: X509Certificate | Error): boolean {
 }
 
 function read(path: string, machine: Premises['machine']): X509Certificate | Error {
+  return parsed(() => machine.readFile(path));
+}
+
+function parsed(pem: () => string): X509Certificate | Error {
   try {
-    return new X509Certificate(machine.readFile(path));
+    return new X509Certificate(pem());
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }

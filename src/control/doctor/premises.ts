@@ -7,6 +7,7 @@ import type { Random } from '../../lib/random.ts';
 import type { Finding } from '../../operations/system.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { Keyring } from '../../store/accounts.ts';
+import type { Issuing } from '../../store/issuing.ts';
 import type { Views } from '../../store/views.ts';
 import type { Webhooks } from '../../store/webhooks.ts';
 import type { ProbeStep } from '../../transport/transport.ts';
@@ -36,6 +37,8 @@ export interface Premises {
   readonly spool: Pick<Spool, 'encryption'> | null;
   /** Endpoints of webhooks; null: unknown. */
   readonly webhooks: Pick<Webhooks, 'webhookEndpoints'> | null;
+  /** The certificate that is ordered by ACME; null: unknown. */
+  readonly issuing: Pick<Issuing, 'issuing'> | null;
   /** The API keys; null: unknown. */
   readonly keyring: Pick<Keyring, 'list' | 'signingIds' | 'findSigning'> | null;
   /** Undoes the counted refusal of one of our addresses for this reason: it was a test. */
