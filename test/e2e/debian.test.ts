@@ -65,6 +65,25 @@ describeIf(CAN_BOOT && canBuild, 'a machine that boots systemd', 'the Debian pac
   const shown = async (id: string) => JSON.parse(await said(`waybill messages show ${id} --json`));
   const mainPid = () => said('systemctl show --property MainPID --value waybill');
 
+  test('it asks for the libraries that its programs were built with', async () => {
+    const depends = await said('dpkg-deb -f /tmp/old.deb Depends');
+    await said('dpkg-deb -x /tmp/old.deb /tmp/files');
+    const programs = await said("find /tmp/files -name '*.node' -o -path '*/bin/node'");
+    const newest = (path: string, symbol: RegExp) =>
+      Math.max(...Array.from(readFileSync(path, 'latin1').matchAll(symbol), ([, minor]) => Number(minor)));
+    expect(programs.split('\n').length).toBeGreaterThan(1);
+    for (const program of programs.split('\n')) {
+      const path = machine.path(program);
+      expect(newest(path, /GLIBC_2\.(\d+)/g)).toBeLessThanOrEqual(
+        Number(/libc6 \(>= 2\.(\d+)\)/.exec(depends)?.[1]),
+      );
+      // GCC 11 brought GLIBCXX_3.4.29.
+      expect(depends).toContain('libstdc++6 (>= 11)');
+      expect(newest(path, /GLIBCXX_3\.4\.(\d+)/g)).toBeLessThanOrEqual(29);
+    }
+    await said('rm -r /tmp/files');
+  }, 240_000);
+
   test('installed, it runs as a user of its own, and takes mail', async () => {
     // A machine without a Node.js.
     await said('rm -f /usr/bin/node /usr/local/bin/node /usr/bin/npm');
@@ -85,6 +104,10 @@ describeIf(CAN_BOOT && canBuild, 'a machine that boots systemd', 'the Debian pac
     writeFileSync(machine.path('/etc/waybill/waybill.yaml'), CONFIGURATION);
     await said('systemctl reload waybill');
     await vi.waitFor(async () => expect(await said('waybill relays list')).toContain('2599'), PATIENCE);
+    expect(await said('waybill relays list --data /var/lib/waybill/')).toContain('2599');
+    // Another directory has settings of its own.
+    await said('mkdir /tmp/mine && waybill keys create mine --data /tmp/mine');
+    expect(await said('waybill relays list --data /tmp/mine')).not.toContain('2599');
     await said('waybill queue pause out');
     const letter = '--from shop@example.com --to you@example.com --subject Hello --text "It waits."';
     waiting = JSON.parse(await said(`waybill send ${letter} --json`)).id;
@@ -95,7 +118,7 @@ describeIf(CAN_BOOT && canBuild, 'a machine that boots systemd', 'the Debian pac
       `printf 'Subject: By name\n\nIt waits, too.\n' | sendmail -f shop@example.com you@example.com`,
     );
     expect(await said('waybill messages list')).toContain('By name');
-  }, 120_000);
+  }, 240_000);
 
   test('upgraded while mail waits, it runs anew and still has the mail and its settings', async () => {
     const before = await mainPid();
@@ -106,7 +129,24 @@ describeIf(CAN_BOOT && canBuild, 'a machine that boots systemd', 'the Debian pac
     expect(readFileSync(machine.path('/etc/waybill/waybill.yaml'), 'utf8')).toBe(CONFIGURATION);
     expect(await said('stat -c "%U %G %a" /etc/waybill/waybill.yaml')).toBe('root waybill 640');
     expect(await shown(waiting)).toMatchObject({ status: 'queued' });
-  }, 120_000);
+  }, 240_000);
+
+  test('upgraded while it is about to start, or has failed, it is started', async () => {
+    const unit = '/etc/systemd/system/waybill.service.d';
+    await said(`mkdir ${unit} && printf '[Service]\nExecStartPre=/bin/sleep 600\n' >${unit}/slow.conf`);
+    await said('systemctl daemon-reload && systemctl restart --no-block waybill');
+    const state = () => said('systemctl show --property ActiveState --value waybill');
+    await vi.waitFor(async () => expect(await state()).toBe('activating'), PATIENCE);
+    await said(`rm -r ${unit} && systemctl daemon-reload && dpkg -i /tmp/old.deb`);
+    expect(await state()).toBe('active');
+
+    await said(`mkdir ${unit} && printf '[Service]\nRestart=no\n' >${unit}/once.conf`);
+    await said('systemctl daemon-reload && systemctl kill --signal KILL waybill');
+    await vi.waitFor(async () => expect(await state()).toBe('failed'), PATIENCE);
+    await said(`rm -r ${unit} && systemctl daemon-reload && dpkg -i /tmp/new.deb`);
+    expect(await state()).toBe('active');
+    expect(await shown(waiting)).toMatchObject({ status: 'queued' });
+  }, 240_000);
 
   test('stopped by its administrator, it stays so through an upgrade', async () => {
     await said('systemctl stop waybill && dpkg -i /tmp/old.deb');
@@ -115,7 +155,7 @@ describeIf(CAN_BOOT && canBuild, 'a machine that boots systemd', 'the Debian pac
     expect(await shown(waiting)).toMatchObject({ status: 'queued' });
     expect(await said('find /var/lib/waybill ! -user waybill')).toBe('');
     await said('systemctl start waybill');
-  }, 120_000);
+  }, 240_000);
 
   test('removed, it leaves mail and settings; installed again, it sends that mail', async () => {
     await said('dpkg -r waybill');
@@ -126,7 +166,7 @@ describeIf(CAN_BOOT && canBuild, 'a machine that boots systemd', 'the Debian pac
     await said('python3 -m aiosmtpd -n -l 127.0.0.1:2599 -c aiosmtpd.handlers.Sink >/dev/null 2>&1 &');
     await said('dpkg -i /tmp/new.deb && systemctl is-active waybill && waybill queue resume out');
     await vi.waitFor(async () => expect((await shown(waiting)).status).toBe('delivered'), PATIENCE);
-  }, 120_000);
+  }, 240_000);
 
   test('purged, it keeps mail unless it is told to remove it', async () => {
     const kept = await machine.run('dpkg -P waybill');
@@ -138,11 +178,16 @@ describeIf(CAN_BOOT && canBuild, 'a machine that boots systemd', 'the Debian pac
     ).toBe('/var/lib/waybill\nwaybill');
     await said('dpkg -i /tmp/new.deb');
     expect(await shown(waiting)).toMatchObject({ status: 'delivered' });
+    // The data directory may be a file system of its own.
+    await said('systemctl stop waybill && mkdir /tmp/volume && cp -a /var/lib/waybill/. /tmp/volume');
+    await said('mount --bind /tmp/volume /var/lib/waybill && chown waybill: /var/lib/waybill');
+    await said('systemctl start waybill');
     await said('echo waybill waybill/purge-data boolean true | debconf-set-selections && dpkg -P waybill');
-    const left = 'ls -d /etc/waybill /var/lib/waybill /usr/lib/waybill /etc/systemd/system/*/waybill.service';
+    const left = 'ls -d /etc/waybill /usr/lib/waybill /etc/systemd/system/*/waybill.service';
     expect((await machine.run(left)).stdout).toBe('');
+    expect(await said('ls -A /var/lib/waybill && umount /var/lib/waybill')).toBe('');
     expect((await machine.run('id waybill')).code).not.toBe(0);
-  }, 120_000);
+  }, 240_000);
 
   /** The same package as the next version of it. */
   async function makeNewer(old: string, made: string): Promise<void> {
