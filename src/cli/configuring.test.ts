@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
@@ -80,7 +80,7 @@ test('a file is planned, applied by the hash of its plan, and makes no differenc
     { name: 'spare', disabled: true },
   ]);
   const exported = write(await shown('export'), 'exported.yaml');
-  expect(await shown('plan', exported, '--prune')).toBe('Nothing would change.\n');
+  expect(await shown('plan', exported, '--prune')).toMatch(/^Nothing would change\.\n\nNot there, so that/);
 });
 
 test('what differs is shown field by field, and a file without something removes it only with --prune', async () => {
@@ -206,6 +206,94 @@ test('a key that has expired by then is made as it is, and the plan says so', as
   expect(out).toContain('+ keys old');
   expect(out).toContain('Expired by now, so that they will not work:\n  keys old');
   expect(await shown('plan', write(text))).toBe('Nothing would change.\n');
+});
+
+describe('a file is read strictly', () => {
+  test('its faults have their lines', async () => {
+    const file = write(
+      'keys:\n  - name: a\n    scopes: [ admin ]\n    rate_limt: 5\n  - { name: b }\nrelay: []\nwebhooks:\n',
+    );
+    const told = await refused('plan', file);
+    expect(told).toContain('line 4: keys[0]: rate_limt: There is no field "rate_limt"');
+    expect(told).toContain('line 5: keys[1]: scopes: ');
+    expect(told).toContain('line 6: relay: is no section');
+    expect(told).toContain('line 7: webhooks: has no value; write [] for none');
+    const locked = write('keys:\n  - { name: a, scopes: [ admin ] }\ndelivery:\n  default_relay: gone\n');
+    expect(await refused('plan', locked)).toContain('line 4: delivery.default_relay');
+  });
+
+  test.each([
+    ['bytes that are no text', Buffer.from([0x6b, 0xff, 0xfe]), 'it is not text in UTF-8'],
+    ['a map that is its own name twice', 'keys: []\nkeys: []\n', 'Map keys must be unique at line 2'],
+    ['an alias within itself', 'keys: &a [ *a ]\n', 'has an alias within its own value'],
+    ['nesting without end', `keys: ${'['.repeat(100_000)}`, 'is nested too deeply'],
+    [
+      'a file of a secret that is none',
+      'webhooks: [ { url: "https://a.example/", secret_file: 5 } ]',
+      'name of a file',
+    ],
+    [
+      'what objects have anyway',
+      'keys: [ { name: a, scopes: [ admin ], __proto__: { test: true } } ]',
+      'The name __proto__ is not allowed',
+    ],
+    ['a section that is none', '__proto__: []', 'The name __proto__ is not allowed'],
+  ])('%s is refused', async (_what, bytes, told) => {
+    const file = join(here.folder, 'mail.yaml');
+    writeFileSync(file, bytes);
+    expect(await refused('plan', file)).toContain(told);
+  });
+
+  test('aliases may stand for what several have', async () => {
+    const file = write('keys:\n  - { name: a, scopes: &s [ admin ] }\n  - { name: b, scopes: *s }\n');
+    expect((await here.json(['plan', file])).changes).toHaveLength(2);
+  });
+});
+
+test('a file of a secret that is missing is told, and what is there stays', async () => {
+  await applied(FILE);
+  rmSync(join(here.folder, 'secrets/main'));
+  expect(await shown('plan', write(FILE))).toBe(
+    'Nothing would change.\n\nNot there, so that the secrets stay as they are:\n  secrets/main\n',
+  );
+  // One that cannot be read is not missing.
+  mkdirSync(join(here.folder, 'secrets/main'));
+  expect(await refused('plan', write(FILE))).toContain('The secret cannot be read from');
+});
+
+test('the status says whether something would change, and the command where', async () => {
+  const file = write('keys: [ { name: a, scopes: [ admin ] } ]', 'my mail.yaml');
+  const { status, out } = await here.waybill(['plan', file, '--exit-code', '--data', here.dataDir]);
+  expect(status).toBe(3);
+  expect(out).toMatch(/To do it: waybill apply '.*my mail\.yaml' --plan [0-9a-f]{32} --data \S+\n$/);
+  await applied('keys: [ { name: a, scopes: [ admin ] } ]');
+  expect((await here.waybill(['plan', file, '--exit-code'])).status).toBe(0);
+});
+
+test('text that a terminal must not be sent makes its way round', async () => {
+  const text = 'tab\there\nright \u200f to left\nred \u001b[31m\r\nend\u0085';
+  await applied(JSON.stringify({ templates: [{ alias: 'odd', subject: '\u202eodd', text }] }));
+  const exported = await shown('export', '--only', 'templates');
+  expect(exported).not.toMatch(/[\u200f\u202e\u001b\u0085]/);
+  expect(await shown('plan', write(exported, 'exported.yaml'))).toBe('Nothing would change.\n');
+});
+
+test('an export of as much as there may be can be read', async () => {
+  const keys = Array.from({ length: 2000 }, (_, n) => ({
+    name: `key${n}`,
+    scopes: ['messages:send'],
+    rate_limit: 5,
+    content_days: 1,
+    sender_domains: ['example.com'],
+    cidrs: ['192.0.2.0/24'],
+    expires_at: '2099-01-01T00:00:00Z',
+    test: true,
+    ses: true,
+    record_days: 9,
+    extra: true,
+  }));
+  // More keys than a configuration file may have; that each has a field too many is all that is wrong with it.
+  expect(await refused('plan', write(JSON.stringify({ keys })))).toContain('extra: There is no field');
 });
 
 test('files have bounds', async () => {

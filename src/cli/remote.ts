@@ -69,6 +69,9 @@ export async function withConfiguring(
   });
 }
 
+/** Milliseconds that a server may take to apply a file: it makes keys for each domain that is new. */
+const PATIENCE_MS = 10 * 60_000;
+
 /** Asks for an operation over the API (docs/administering.md). */
 async function administer<K extends keyof ConfiguringOperations>(
   operation: K,
@@ -81,12 +84,25 @@ async function administer<K extends keyof ConfiguringOperations>(
       path: `/admin/${operation}`,
       body: { type: 'application/json', content: JSON.stringify(request) },
       once: true,
+      patienceMs: PATIENCE_MS,
       // Sound because it is the API's own JSON.
       read: ({ bytes }): ResultOf<K> => JSON.parse(new TextDecoder().decode(bytes)),
     }),
-    {},
+    { timeoutMs: PATIENCE_MS },
   );
-  return taken(result);
+  if (result.ok) return result.value;
+  const { error } = result;
+  if (error.kind === 'problem' && error.status === 404)
+    throw new OperationError(
+      'unavailable',
+      `The server does not know ${operation}: it is older than this program. See: waybill version --check`,
+    );
+  if (operation === 'applyConfiguration' && (error.kind === 'network' || error.kind === 'timeout'))
+    throw new OperationError(
+      'unavailable',
+      `${error.message}\nWhether it was applied is not known: plan again. If it was, secrets that it made are lost; make others with: waybill keys rotate`,
+    );
+  throw operationErrorOf(error);
 }
 
 /** Where a server far away is, and the key for it; null: the installation here is meant. Throws `Exit`. */

@@ -87,6 +87,11 @@ export async function readInput({ input }: Terminal, maxBytes: number): Promise<
 /** Control characters, and marks that turn the direction of text: both can make a terminal lie. */
 const UNSAFE = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
+/** Whether text has characters, besides the ends of lines, that {@link harmless} escapes, or that UTF-8 cannot write. */
+export function isUnsafe(text: string): boolean {
+  return text.replaceAll('\n', '').search(UNSAFE) >= 0 || /\p{Cs}/u.test(text);
+}
+
 /** Text from outside (subjects, replies) as one harmless line, with `\u202e` where a mark turned its direction. */
 export function oneLine(text: string): string {
   return escaped(text);

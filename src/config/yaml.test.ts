@@ -4,9 +4,10 @@ import { readYaml } from './yaml.ts';
 test('a text is read as it is meant', () => {
   expect(readYaml('a: &x { b: 1 }\nc: [*x, 0x1F, ~]\n"1": yes')).toEqual({
     ok: true,
+    lineOf: expect.any(Function),
     root: { a: { b: 1 }, c: [{ b: 1 }, 31, null], '1': 'yes' },
   });
-  expect(readYaml('# nothing')).toEqual({ ok: true, root: null });
+  expect(readYaml('# nothing')).toEqual({ ok: true, root: null, lineOf: expect.any(Function) });
 });
 
 test.each([
@@ -68,7 +69,11 @@ test.each([
 
 test('the same name may be anchored again: an alias stands for the last before it', () => {
   expect(readYaml('a: &x 1\nb: *x\nc: &x [*x]\nd: *x')).toMatchObject({ ok: false });
-  expect(readYaml('a: &x 1\nb: *x\nc: &x 2\nd: *x')).toEqual({ ok: true, root: { a: 1, b: 1, c: 2, d: 2 } });
+  expect(readYaml('a: &x 1\nb: *x\nc: &x 2\nd: *x')).toEqual({
+    ok: true,
+    root: { a: 1, b: 1, c: 2, d: 2 },
+    lineOf: expect.any(Function),
+  });
 });
 
 test('aliases have a limit', () => {
@@ -90,7 +95,11 @@ test('all maps together have a limit of keys', () => {
 });
 
 test('a carriage return belongs to the end of a line', () => {
-  expect(readYaml('a: 1\r\n\r\nb: 2\r\n')).toEqual({ ok: true, root: { a: 1, b: 2 } });
+  expect(readYaml('a: 1\r\n\r\nb: 2\r\n')).toEqual({
+    ok: true,
+    root: { a: 1, b: 2 },
+    lineOf: expect.any(Function),
+  });
   const rules = ['has a carriage return without a line feed after it at line 2'];
   for (const text of ['a: 1\r\nb:\r 2\n', 'a: 1\nb: 2\r', `a: 1\n]b${'\r'.repeat(100_000)}c:\n`])
     expect(readYaml(text)).toEqual({ ok: false, rules });

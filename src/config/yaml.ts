@@ -1,5 +1,7 @@
 import {
   type Document,
+  isMap,
+  isNode,
   isScalar,
   Lexer,
   LineCounter,
@@ -13,16 +15,20 @@ import { readError } from '../lib/error.ts';
 
 /** The value of a text, null if it is empty; or all faults found in it, as rules. */
 export type ReadYaml =
-  | { readonly ok: true; readonly root: unknown }
+  | {
+      readonly ok: true;
+      readonly root: unknown;
+      /** The line of what is nearest to a path of names and places in lists; null: there is nothing. */
+      lineOf(path: readonly (string | number)[]): number | null;
+    }
   | { readonly ok: false; readonly rules: readonly string[] };
 
 /** Resolving each one searches all anchors: this many are more than anybody writes, and still fast. */
 const MAX_ALIASES = 100;
 /** Levels of nesting, counting pairs of maps: far more than any setting has. */
 const MAX_DEPTH = 64;
-/** Keys of all maps together: far more than there are settings, relays and rules. */
+/** Keys of all maps together, unless more are expected: far more than there are settings, relays and rules. */
 const MAX_KEYS = 20_000;
-const TOO_MANY_KEYS = `has more than ${MAX_KEYS} keys; remove some`;
 const TOO_DEEP = 'is nested too deeply';
 /** The engine's message for calls nested too deeply. */
 const OUT_OF_STACK = /call stack|stack overflow/i;
@@ -30,23 +36,23 @@ const OUT_OF_STACK = /call stack|stack overflow/i;
 const LONE_CR = /\r(?!\n)/;
 
 /** Reads YAML in linear time: checks that the library makes by comparing everything with everything are made here. */
-export function readYaml(text: string): ReadYaml {
+export function readYaml(text: string, maxKeys = MAX_KEYS): ReadYaml {
   try {
-    return readDocument(text);
+    return readDocument(text, maxKeys);
   } catch (error) {
     if (error instanceof RangeError) return { ok: false, rules: [TOO_DEEP] };
     throw error;
   }
 }
 
-function readDocument(text: string): ReadYaml {
+function readDocument(text: string, maxKeys: number): ReadYaml {
   // The library scans each run of them once from each of its positions.
   const lone = LONE_CR.exec(text);
   if (lone !== null) {
     const line = text.slice(0, lone.index).split('\n').length;
     return { ok: false, rules: [`has a carriage return without a line feed after it at line ${line}`] };
   }
-  if (hasTooManyColons(text)) return { ok: false, rules: [TOO_MANY_KEYS] };
+  if (hasTooManyColons(text, maxKeys)) return { ok: false, rules: [tooManyKeys(maxKeys)] };
   const lines = new LineCounter();
   const document = parseDocument(text, { logLevel: 'error', uniqueKeys: false, lineCounter: lines });
   const rules = document.errors.map(({ message }) => message);
@@ -55,22 +61,42 @@ function readDocument(text: string): ReadYaml {
   const [first] = document.errors;
   // Further faults mostly follow from the first.
   if (first !== undefined) return { ok: false, rules: [inPlainWords(first, document.errors, text)] };
-  rules.push(...faultsOfNodes(document, lines));
+  rules.push(...faultsOfNodes(document, lines, maxKeys));
   if (rules.length > 0) return { ok: false, rules };
   try {
     // Throws for an alias without an anchor, and for aliases of aliases that expand too far.
-    return { ok: true, root: document.toJS() };
+    return { ok: true, root: document.toJS(), lineOf: (path) => lineOf(document, path, lines) };
   } catch (error) {
     return { ok: false, rules: [`cannot be read: ${readError(error)}`] };
   }
 }
 
+function tooManyKeys(maxKeys: number): string {
+  return `has more than ${maxKeys} keys; remove some`;
+}
+
+function lineOf(
+  document: Document.Parsed,
+  path: readonly (string | number)[],
+  lines: LineCounter,
+): number | null {
+  for (let length = path.length; length > 0; length--) {
+    const within = document.getIn(path.slice(0, length - 1), true);
+    const last = path[length - 1];
+    const node = isMap(within)
+      ? within.items.find(({ key }) => isScalar(key) && key.value === last)?.key
+      : document.getIn(path.slice(0, length), true);
+    if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
+  }
+  return null;
+}
+
 /** Whether there are more values after colons than keys allowed: ten times as fast as parsing everything. */
-function hasTooManyColons(text: string): boolean {
+function hasTooManyColons(text: string, maxKeys: number): boolean {
   let colons = 0;
   for (const token of new Lexer().lex(text)) {
     if (token === ':') colons++;
-    if (colons > MAX_KEYS) return true;
+    if (colons > maxKeys) return true;
   }
   return false;
 }
@@ -78,7 +104,7 @@ function hasTooManyColons(text: string): boolean {
 /**
  * Faults of nodes: repeated keys, too many keys, too deep nesting, too many aliases, aliases inside their own anchors.
  */
-function faultsOfNodes(document: Document.Parsed, lines: LineCounter): string[] {
+function faultsOfNodes(document: Document.Parsed, lines: LineCounter, maxKeys: number): string[] {
   const found: string[] = [];
   const anchored = new Map<string, Node>();
   let aliases = 0;
@@ -92,8 +118,11 @@ function faultsOfNodes(document: Document.Parsed, lines: LineCounter): string[] 
     },
     Map: (_, map) => {
       keys += map.items.length;
-      if (keys > MAX_KEYS) return visit.BREAK;
+      if (keys > maxKeys) return visit.BREAK;
       if (map.anchor !== undefined) anchored.set(map.anchor, map);
+      const own = map.items.flatMap(({ key }) => (isScalar(key) && key.value === '__proto__' ? [key] : []));
+      for (const { range } of own)
+        found.push(`The name __proto__ is not allowed at line ${lines.linePos(range?.[0] ?? 0).line}`);
       for (const offset of repeatedKeys(map)) {
         const { line, col } = lines.linePos(offset);
         found.push(`Map keys must be unique at line ${line}, column ${col}`);
@@ -106,7 +135,7 @@ function faultsOfNodes(document: Document.Parsed, lines: LineCounter): string[] 
       isEndless ||= meant !== undefined && around.includes(meant);
     },
   });
-  if (keys > MAX_KEYS) return [TOO_MANY_KEYS];
+  if (keys > maxKeys) return [tooManyKeys(maxKeys)];
   if (aliases > MAX_ALIASES) found.push(`has ${aliases} aliases; at most ${MAX_ALIASES} are allowed`);
   else if (isDeep) found.push(TOO_DEEP);
   else if (isEndless) found.push('has an alias within its own value');

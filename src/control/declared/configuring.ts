@@ -46,7 +46,7 @@ function exportWorld({ sections = null }: RequestOf<'exportConfiguration'>, worl
   if (size > MAX_EXPORT)
     throw new OperationError(
       'refused',
-      `The export would have ${size} characters; a file may have ${MAX_EXPORT}. Export fewer sections: waybill export --only relays,routes`,
+      `The export would have ${size} characters; a file may have ${MAX_EXPORT}. Export fewer sections: waybill export --only relays --only routes`,
     );
   return { configuration, files };
 }

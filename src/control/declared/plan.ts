@@ -109,7 +109,12 @@ function readFile(
   const secret = (file: string) => (Object.hasOwn(secrets, file) ? secrets[file] : undefined);
   for (const section of SECTIONS) {
     const raw = configuration[section.name];
-    if (raw === undefined || raw === null) continue;
+    if (raw === undefined) continue;
+    if (raw === null) {
+      const none = section.name === 'delivery' || section.name === 'suppressions' ? '{}' : '[]';
+      fault(section.name, `has no value; write ${none} for none, or leave it out to keep what is there`);
+      continue;
+    }
     declared.set(section.name, section.read(raw, { world, declared, prune, secret, fault }));
   }
   return declared;

@@ -18,6 +18,7 @@ import {
   type Reading,
   type Section,
   secretFile,
+  secretOf,
   type World,
   withoutNamesakes,
 } from './section.ts';
@@ -82,7 +83,7 @@ function declaredRelay(fields: Readonly<Record<string, unknown>>, reading: Readi
   const { world } = reading;
   const { deps } = world;
   const { name, disabled = false, ...others } = fields;
-  if (typeof name !== 'string') throw new OperationError('invalid', 'name: must be given');
+  if (typeof name !== 'string') throw new OperationError('invalid', 'name: must be given, as text');
   if (typeof disabled !== 'boolean') throw new OperationError('invalid', 'disabled: must be true or false');
   const inClear = SECRET_FIELDS.filter((field) => Object.hasOwn(others, field));
   if (inClear.length > 0)
@@ -96,7 +97,7 @@ function declaredRelay(fields: Readonly<Record<string, unknown>>, reading: Readi
   const written = Object.fromEntries(Object.entries(others).filter(([field]) => !isFile(field)));
   const secrets: Record<string, string> = {};
   for (const [field, file] of Object.entries(others).filter(([one]) => isFile(one))) {
-    const secret = reading.secret(String(file));
+    const secret = secretOf(field, file, reading);
     if (secret !== undefined) secrets[field.replace(/_file$/, '')] = secret;
   }
   const before = world.relays.find((row) => row.name === name);

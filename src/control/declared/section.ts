@@ -81,13 +81,19 @@ export interface Making {
 /** Most items of a section. */
 const MAX_ITEMS = 2_000;
 
+/** The secret of the file that a field names. Throws `OperationError` if it names none. */
+export function secretOf(field: string, file: unknown, reading: Pick<Reading, 'secret'>): string | undefined {
+  if (typeof file === 'string' && file !== '') return reading.secret(file);
+  throw new OperationError('invalid', `${field}: must be the name of a file`);
+}
+
 /** Does something whose refusal is a fault of the file; null then. */
 export function orFault<T>(place: string, reading: Pick<Reading, 'fault'>, act: () => T): T | null {
   try {
     return act();
   } catch (error) {
     if (!(error instanceof OperationError)) throw error;
-    reading.fault(place, error.message);
+    for (const line of error.message.split('\n')) reading.fault(place, line);
     return null;
   }
 }
@@ -147,7 +153,7 @@ export function inShape<T>(
   const parsed = shape.safeParse(Object.fromEntries(named), { reportInput: true });
   if (parsed.success) return parsed.data;
   for (const line of faultLines(requestFaults(parsed.error.issues.slice(0, MAX_FAULTS))).split('\n'))
-    reading.fault(place, line.replace(/^[A-Za-z]+/, snakeCase));
+    reading.fault(place, line.replace(/^[A-Za-z]+/, snakeCase).replace(/"([A-Za-z]+)"/g, snakeCase));
   return null;
 }
 

@@ -22,6 +22,7 @@ import {
   type Reading,
   type Section,
   secretFile,
+  secretOf,
   type World,
   withoutUsual,
 } from './section.ts';
@@ -144,10 +145,10 @@ function declaredWebhook(raw: Fields, place: string, reading: Reading): Omit<Ite
     types: typesIn(read.types),
     description: feedbackText(read.description),
   };
-  const secret = secretFrom === undefined ? undefined : reading.secret(String(secretFrom));
+  const secret = secretFrom === undefined ? undefined : secretOf('secret_file', secretFrom, reading);
   if (secret !== undefined && !SECRET.test(secret))
     throw new OperationError('invalid', 'secret_file must hold whsec_ and the base64 of 24 to 64 bytes');
-  const headers = headersFrom === undefined ? undefined : reading.secret(String(headersFrom));
+  const headers = headersFrom === undefined ? undefined : secretOf('headers_file', headersFrom, reading);
   const secrets = {
     ...(secret !== undefined && { secret }),
     ...(headers !== undefined && { headers: canonical(readHeaders(headers)) }),
@@ -159,7 +160,10 @@ function declaredWebhook(raw: Fields, place: string, reading: Reading): Omit<Ite
     ...(headersFrom !== undefined && headers === undefined ? [headersFrom] : []),
   ];
   if (!isThere && missing.length > 0)
-    throw new OperationError('invalid', `${missing.join(', ')} must be there, as the webhook is new`);
+    throw new OperationError(
+      'invalid',
+      `${missing.join(', ')} must be there, as the webhook is new; without the field it gets a secret of its own`,
+    );
   return { ...bothForms(fields), secrets };
 }
 

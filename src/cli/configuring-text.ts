@@ -1,0 +1,146 @@
+import { Document, visit } from 'yaml';
+import type { Change } from '../domain/declared.ts';
+import { shellWord } from '../lib/command.ts';
+import type { AppliedView, ExportedView, PlanView } from '../operations/configuring.ts';
+import type { RemoteOptions } from './remote.ts';
+import { counted, isUnsafe } from './terminal.ts';
+
+/** Plans, what was applied, and exports, as text. */
+
+/** What a plan was made of. */
+interface Planned {
+  readonly file: string;
+  readonly options: RemoteOptions & { readonly prune?: true };
+  /** Files of secrets that are not there. */
+  readonly missing: readonly string[];
+  /** Wall ms. */
+  readonly now: number;
+}
+
+/** What a file would change, and the command that does it. */
+export function planText({ hash, changes, left }: PlanView, planned: Planned): string {
+  const { missing, now } = planned;
+  const stays = left.map(({ section, name }) => `  ${section} ${name}`);
+  const kept = [
+    ...(stays.length === 0
+      ? []
+      : [`Not in the file, and kept, as --prune is not given:\n${stays.join('\n')}`]),
+    ...(missing.length === 0
+      ? []
+      : [
+          `Not there, so that the secrets stay as they are:\n${missing.map((name) => `  ${name}`).join('\n')}`,
+        ]),
+  ];
+  if (changes.length === 0) return ['Nothing would change.', ...kept].join('\n\n');
+  const over = changes.filter((change) => isExpired(change, now)).map(({ name }) => `  keys ${name}`);
+  const expired =
+    over.length === 0 ? [] : [`Expired by now, so that they will not work:\n${over.join('\n')}`];
+  const summary = `${countText(changes, ['to add', 'to change', 'to remove'])}. To do it: ${commandOf(hash, planned)}`;
+  return [...changes.map(changeText), ...expired, ...kept, summary].join('\n\n');
+}
+
+/** The command that carries a plan out, on the same server. */
+function commandOf(hash: string, { file, options }: Planned): string {
+  const { prune, url, keyFile, data, config } = options;
+  const given = Object.entries({ url, 'key-file': keyFile, data, config }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, shellWord(value)],
+  );
+  const all = ['waybill apply', shellWord(file), ...(prune ? ['--prune'] : []), '--plan', hash, ...given];
+  return all.join(' ');
+}
+
+function isExpired({ section, action, fields }: Change, now: number): boolean {
+  if (section !== 'keys' || action !== 'add') return false;
+  return fields.some(({ field, after }) => field === 'expires_at' && Date.parse(String(after)) <= now);
+}
+
+/** What was changed, and the secrets that were made. */
+export function appliedText({ changes, made }: AppliedView): string {
+  const secrets = made.flatMap(({ section, name, secret, signing }) => [
+    `${section === 'keys' ? 'Key' : 'Webhook'} ${name}: ${secret}`,
+    ...(signing === null
+      ? []
+      : [`  AWS_ACCESS_KEY_ID=${signing.accessKeyId}`, `  AWS_SECRET_ACCESS_KEY=${signing.secretAccessKey}`]),
+  ]);
+  const told =
+    secrets.length === 0 ? [] : [`Their secrets, which are not shown again:\n${secrets.join('\n')}`];
+  const done =
+    changes.length === 0
+      ? 'Nothing had to change.'
+      : `Done: ${countText(changes, ['added', 'changed', 'removed'])}.`;
+  return [...changes.map(changeText), done, ...told].join('\n\n');
+}
+
+const MARKS: Readonly<Record<Change['action'], string>> = { add: '+', change: '~', remove: '-' };
+
+function countText(changes: readonly Change[], words: readonly [string, string, string]): string {
+  const count = (action: Change['action']) => changes.filter((one) => one.action === action).length;
+  const [added, changed, removed] = words;
+  return `${count('add')} ${added}, ${count('change')} ${changed}, ${count('remove')} ${removed}`;
+}
+
+function changeText({ section, name, action, fields }: Change): string {
+  const lines = action === 'remove' ? [] : fields.flatMap((field) => fieldLines(field, action));
+  return [`${MARKS[action]} ${section} ${name}`, ...lines.map((line) => `    ${line}`)].join('\n');
+}
+
+function fieldLines({ field, before, after }: Change['fields'][number], action: Change['action']): string[] {
+  if (action === 'add' && !isLong(after)) return [`${field}: ${valueText(after)}`];
+  if (!isLong(before) && !isLong(after)) return [`${field}: ${valueText(before)} → ${valueText(after)}`];
+  return [`${field}:`, ...lineDifference(linesOf(before), linesOf(after)).map((line) => `  ${line}`)];
+}
+
+function isLong(value: unknown): boolean {
+  return typeof value === 'string' && value.includes('\n');
+}
+
+function linesOf(value: unknown): readonly string[] {
+  if (value === null) return [];
+  return (typeof value === 'string' ? value : JSON.stringify(value)).split('\n');
+}
+
+function valueText(value: unknown): string {
+  return typeof value === 'string' && /^[\w.@:/ +-]+$/.test(value) ? value : JSON.stringify(value);
+}
+
+/** Lines shown of a long text. */
+const MAX_LINES = 40;
+
+/** What differs between texts, from the first line that does to the last. */
+function lineDifference(before: readonly string[], after: readonly string[]): string[] {
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before[start] === after[start]) start++;
+  let end = 0;
+  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end++;
+  const lines = [
+    ...(start > 0 ? [`  (${counted(start, 'line')} as before)`] : []),
+    ...before.slice(start, before.length - end).map((line) => `- ${line}`),
+    ...after.slice(start, after.length - end).map((line) => `+ ${line}`),
+    ...(end > 0 ? [`  (${counted(end, 'line')} as before)`] : []),
+  ];
+  const more = lines.length - MAX_LINES;
+  return more > 0 ? [...lines.slice(0, MAX_LINES), `  (${counted(more, 'more line')})`] : lines;
+}
+
+/** What is there, as a file: YAML that reads the same after it was made harmless to terminals. */
+export function exportText({ configuration, files }: ExportedView): string {
+  const document = new Document(configuration);
+  visit(document, {
+    Scalar: (_, scalar) => {
+      // Within double quotes, what is unsafe is escaped.
+      if (typeof scalar.value === 'string' && isUnsafe(scalar.value)) scalar.type = 'QUOTE_DOUBLE';
+    },
+  });
+  const text = document
+    .toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER })
+    .trimEnd();
+  const secrets =
+    files.length === 0
+      ? []
+      : [
+          '# Secrets are not in here. To give this to another server, write them into the files that _file fields name;',
+          '# where such a file is missing, what is there already stays.',
+        ];
+  return ['# The configuration, for: waybill plan FILE', ...secrets, text].join('\n');
+}
