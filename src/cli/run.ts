@@ -66,7 +66,7 @@ function program(context: Context, asJson: boolean): Command {
       groupCommand(context, {
         name: 'privacy',
         title: 'the people whose mail passes through',
-        order: ['erase', 'list'],
+        order: ['preview', 'erase', 'list'],
       }),
     )
     .addCommand(groupCommand(context, { name: 'webhooks', title: 'applications that are told of events' }))

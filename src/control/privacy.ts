@@ -1,31 +1,37 @@
+import type { Vault } from '../config/secrets.ts';
+import type { MessageStatus } from '../domain/delivery.ts';
+import type { Person } from '../domain/naming.ts';
+import { parseQuery } from '../domain/query.ts';
 import { parseSuppressed } from '../domain/suppressed-address.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { createIdSource } from '../lib/id.ts';
 import { PSEUDONYM_INFO, Pseudonyms } from '../lib/pseudonym.ts';
 import { OperationError } from '../operations/call.ts';
-import type { ErasureView, PrivacyOperations } from '../operations/privacy.ts';
-import { BEGINNING, type Erasure } from '../store/erasing.ts';
+import {
+  type ErasurePreview,
+  type ErasureView,
+  MAX_PREVIEWED,
+  type PrivacyOperations,
+} from '../operations/privacy.ts';
+import { BEGINNING, ERASING_STEPS, type Erasure } from '../store/erasing.ts';
 import type { LocalDeps } from './deps.ts';
 import { erasureOwner, personOf } from './erasing.ts';
 
+const STEPS: readonly string[] = [...ERASING_STEPS, 'spool', 'database'];
 /** Erasures that are shown. */
 const MOST_SHOWN = 100;
 
-type PrivacyDeps = Pick<LocalDeps, 'erasures' | 'clock' | 'random' | 'resolution'>;
+type PrivacyDeps = Pick<LocalDeps, 'erasures' | 'clock' | 'random' | 'resolution' | 'views' | 'suppressions'>;
 
 /** The operations for the people whose mail passes through. `erasing.ts` does the work. */
 export function privacyOperations(deps: PrivacyDeps): PrivacyOperations {
   const { erasures, clock, random } = deps;
   const nextId = createIdSource(clock, random, 'era_');
   return {
+    previewErasure: async ({ address }) => await preview(personIn(address, keyedBy(deps)), deps),
     erasePerson: async ({ address }) => {
-      const { vault } = deps.resolution();
-      if (vault === null)
-        throw new OperationError(
-          'refused',
-          'Without secret.key nobody can be erased: the hash is keyed by it.',
-        );
-      const { address: normal, pseudonym } = personIn(address, vault.derive(PSEUDONYM_INFO));
+      const vault = keyedBy(deps);
+      const { address: normal, pseudonym } = personIn(address, vault);
       const id = nextId();
       const erasure: Erasure = {
         id,
@@ -46,13 +52,49 @@ export function privacyOperations(deps: PrivacyDeps): PrivacyOperations {
   };
 }
 
-function personIn(address: string, key: Uint8Array) {
+function keyedBy({ resolution }: PrivacyDeps): Vault {
+  const { vault } = resolution();
+  if (vault === null)
+    throw new OperationError('refused', 'Without secret.key nobody can be erased: the hash is keyed by it.');
+  return vault;
+}
+
+async function preview(
+  { address, pseudonym }: Person,
+  { views, suppressions }: PrivacyDeps,
+): Promise<ErasurePreview> {
+  const count = async (field: 'to' | 'from', statuses: readonly MessageStatus[] | null = null) => {
+    const term = { kind: 'address', field, address, not: false } as const;
+    const query = { ...EVERY_MESSAGE, terms: [term], statuses };
+    return await views.countFound({ query, after: null, before: null, limit: MAX_PREVIEWED });
+  };
+  const [to, from, waiting, entries] = await Promise.all([
+    count('to'),
+    count('from'),
+    count('to', OPEN),
+    suppressions.suppressionsUnder([address]),
+  ]);
+  return {
+    address,
+    pseudonym,
+    to: to.count,
+    from: from.count,
+    waiting: waiting.count,
+    more: to.more || from.more,
+    suppressions: entries.length,
+  };
+}
+
+const EVERY_MESSAGE = parseQuery('').query;
+const OPEN: readonly MessageStatus[] = ['queued', 'processing', 'retrying'];
+
+function personIn(address: string, vault: Vault): Person {
   const parsed = parseSuppressed(address.trim());
   if (!parsed.ok) throw new OperationError('invalid', parsed.detail);
   if (parsed.value.kind !== 'mailbox')
     throw new OperationError('invalid', 'One person is erased at a time: give a whole address.');
   const pseudonyms = new Pseudonyms();
-  pseudonyms.hold(key);
+  pseudonyms.hold(vault.derive(PSEUDONYM_INFO));
   const { address: normal } = parsed.value;
   return personOf(normal, pseudonyms.of(normal) ?? '');
 }
@@ -66,6 +108,8 @@ function viewOf({ id, pseudonym, requestedAt, finishedAt, progress }: Erasure): 
     requestedAt: formatTimestamp(requestedAt),
     finishedAt: finishedAt === null ? null : formatTimestamp(finishedAt),
     step: finishedAt === null ? step : null,
+    stepsDone: finishedAt === null ? Math.max(0, STEPS.indexOf(step)) : STEPS.length,
+    steps: STEPS.length,
     changed: Object.values(changed).reduce((sum, count) => sum + count, 0),
     notice: trouble,
   };

@@ -14,6 +14,9 @@ const erasureView = () =>
     finishedAt: z.string().nullable(),
     /** What is being looked through; null once it is done. */
     step: z.string().nullable(),
+    /** How many steps are behind it, and of how many. */
+    stepsDone: z.number(),
+    steps: z.number(),
     /** Records that were rewritten or removed. */
     changed: z.number(),
     /** What it waits for, or what is left to do by hand; null: nothing. */
@@ -28,6 +31,30 @@ const erasureList = () => z.strictObject({ erasures: z.array(erasureView()) });
 /** Longer addresses are nobody's. */
 const MAX_ADDRESS = 1000;
 
+const wholeAddress = () => z.string().min(1).max(MAX_ADDRESS).describe('A whole address.');
+
+/** Most messages that are counted for a preview. */
+export const MAX_PREVIEWED = 10_000;
+
+const erasurePreview = () =>
+  z.strictObject({
+    /** As it is looked for: lower case, its domain in A-labels. */
+    address: z.string(),
+    pseudonym: z.string(),
+    /** Messages to the address, and from it: at most {@link MAX_PREVIEWED} each. */
+    to: z.number(),
+    from: z.number(),
+    /** Of those to it, those that are not final: they are cancelled, or waited for if they go to others, too. */
+    waiting: z.number(),
+    /** There may be more messages than were counted. */
+    more: z.boolean(),
+    /** Entries of the suppression list, which stay under the pseudonym. */
+    suppressions: z.number(),
+  });
+
+/** What erasing a person would touch. */
+export type ErasurePreview = Shown<typeof erasurePreview>;
+
 /** What can be asked for the people whose mail passes through. */
 export const PRIVACY_OPERATIONS = {
   erasePerson: operation({
@@ -41,7 +68,7 @@ export const PRIVACY_OPERATIONS = {
       touches: [...MAIL_TOPICS, 'suppressions', 'activity'],
     }),
     request: z.strictObject({
-      address: z.string().min(1).max(MAX_ADDRESS).describe('A whole address.'),
+      address: wholeAddress(),
     }),
     result: erasureView,
     commands: [
@@ -52,6 +79,22 @@ export const PRIVACY_OPERATIONS = {
         takes: { address: text('<address>', 'the whole address of the person') },
         prints: ({ pseudonym }) =>
           `Erasing; ${pseudonym} takes the address’s place. See: waybill privacy list`,
+      },
+    ],
+  }),
+  previewErasure: operation({
+    meaning:
+      'What erasing a person would touch, as far as it is found at once: messages to and from the address, and entries of the suppression list.',
+    access: CONFIDENTIAL,
+    request: z.strictObject({ address: wholeAddress() }),
+    result: erasurePreview,
+    commands: [
+      {
+        words: 'privacy preview',
+        summary: 'tell what erasing a person would touch',
+        examples: ['waybill privacy preview ann@example.org'],
+        takes: { address: text('<address>', 'the whole address of the person') },
+        prints: previewText,
       },
     ],
   }),
@@ -71,6 +114,17 @@ export const PRIVACY_OPERATIONS = {
     ],
   }),
 };
+
+function previewText({ address, pseudonym, to, from, waiting, more, suppressions }: ErasurePreview): string {
+  const many = more ? ', or more' : '';
+  return [
+    `${address} would become ${pseudonym}.`,
+    `  messages to it:       ${to}${many}${waiting > 0 ? `; ${waiting} of them not final` : ''}`,
+    `  messages from it:     ${from}${many}`,
+    `  suppression entries:  ${suppressions}, which go on stopping mail to it`,
+    'What names it elsewhere is found when it is erased.',
+  ].join('\n');
+}
 
 function erasureText({
   pseudonym,

@@ -96,6 +96,7 @@ export function pagesOf(things: Things): readonly LookedAt[] {
     { name: 'users', path: '/users', heading: 'Users' },
     { name: 'account', path: '/account', heading: /account|admin/i },
     { name: 'first-steps', path: '/first-steps', heading: 'First steps' },
+    { name: 'privacy', path: '/privacy', heading: 'Privacy' },
     { name: 'activity', path: '/activity', heading: 'Activity' },
     { name: 'system', path: '/system', heading: 'System' },
     { name: 'not-found', path: '/nowhere', heading: /not|no/i },

@@ -148,6 +148,7 @@ function requests(id: string, feedback = '', webhook = ''): Partial<Record<Opera
       content: Buffer.from('From: a@example.com\r\nSubject: hi\r\n\r\nhi\r\n').toString('base64'),
     },
     listErasures: {},
+    previewErasure: { address: 'ann@example.org' },
     listSuppressions: {
       address: null,
       domain: null,

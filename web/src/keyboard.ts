@@ -23,6 +23,7 @@ export const JUMPS = {
   s: { to: '/settings', label: 'Settings' },
   u: { to: '/users', label: 'Users' },
   a: { to: '/activity', label: 'Activity' },
+  x: { to: '/privacy', label: 'Privacy' },
   n: { to: '/alerts', label: 'Alerts' },
   y: { to: '/system', label: 'System' },
 } as const;

@@ -138,6 +138,7 @@ const pages = [
     { tab: alertsTab, id: text },
     async () => (await import('./pages/alerts/page.tsx')).AlertsPage,
   ),
+  page('/privacy', {}, async () => (await import('./pages/privacy/page.tsx')).PrivacyPage),
   page('/activity', activity, async () => (await import('./pages/activity/page.tsx')).ActivityPage),
   page(
     '/system',

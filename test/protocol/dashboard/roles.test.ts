@@ -24,6 +24,7 @@ const NOT_WRITTEN = [
   'exportConfiguration',
   'planConfiguration',
   'listErasures',
+  'previewErasure',
 ];
 
 test('what a viewer may call changes nothing, and what changes something is written down', () => {

@@ -28,6 +28,7 @@ import {
   Sun,
   UserRound,
   Users,
+  UserX,
   Webhook,
   X,
 } from 'lucide-react';
@@ -53,9 +54,22 @@ const GROUPS: readonly (readonly [label: string | null, ...places: Place[]])[] =
   ['Mail', ['m', Mails], ['q', ListOrdered], ['i', Inbox]],
   ['Delivery', ['r', Send], ['t', Route], ['d', Globe], ['l', Ban], ['p', Gauge], ['v', MailCheck]],
   ['Applications', ['f', LayoutTemplate], ['w', Webhook], ['e', FileClock]],
-  ['Installation', ['s', Settings], ['u', Users], ['a', Activity], ['n', BellRing], ['y', ServerCog]],
+  [
+    'Installation',
+    ['s', Settings],
+    ['u', Users],
+    ['a', Activity],
+    ['x', UserX],
+    ['n', BellRing],
+    ['y', ServerCog],
+  ],
 ];
-const FROM: Readonly<Partial<Record<keyof typeof JUMPS, Role>>> = { w: 'admin', u: 'admin', a: 'admin' };
+const FROM: Readonly<Partial<Record<keyof typeof JUMPS, Role>>> = {
+  w: 'admin',
+  u: 'admin',
+  a: 'admin',
+  x: 'admin',
+};
 
 /** What is around every page: the sidebar, or on phones a bar with a drawer; keys and help. */
 export function AppShell({ children }: { readonly children: ReactNode }) {
