@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { createCertificate } from '../../peers/certificate.ts';
 import type { SmtpClient } from '../../peers/smtp-client.ts';
 import { HOSTNAME } from '../../support/smtp-options.ts';
-import { CERTIFICATE, ENVELOPE, MESSAGE, QUEUED, SmtpWorld, sendMessage } from './world.ts';
+import { beginData, CERTIFICATE, ENVELOPE, MESSAGE, QUEUED, SmtpWorld, sendMessage } from './world.ts';
 
 /** STARTTLS (RFC 3207) and implicit TLS (RFC 8314) over real TLS. */
 
@@ -39,6 +39,20 @@ test('STARTTLS is offered in clear, and not again under TLS', async () => {
   expect(await client.ask('EHLO client.test')).toMatch(/\|250[- ]STARTTLS(\||$)/);
   await client.startTls();
   expect(await client.ask('EHLO client.test')).not.toContain('STARTTLS');
+});
+
+test('REQUIRETLS is offered under TLS alone, and goes along with its message', async () => {
+  world = await SmtpWorld.start();
+  const client = await world.greeted();
+  expect(await client.ask('EHLO client.test')).not.toContain('REQUIRETLS');
+  expect(await client.ask('MAIL FROM:<a@example.com> REQUIRETLS')).toMatch(/^530 5\.7\.10 /);
+  await client.startTls();
+  expect(await client.ask('EHLO client.test')).toMatch(/\|250-REQUIRETLS\|/);
+  await beginData(client, ' REQUIRETLS');
+  client.say(...MESSAGE);
+  expect(await client.reply()).toMatch(QUEUED);
+  expect(await sendMessage(client)).toMatch(QUEUED);
+  expect(world.intake.submissions.map(({ tls }) => tls)).toEqual(['required', undefined]);
 });
 
 test('a listener without a certificate offers no STARTTLS', async () => {
