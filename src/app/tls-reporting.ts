@@ -1,4 +1,5 @@
 import { serverName } from '../config/names.ts';
+import { signerOf } from '../domain/domain-keys.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -39,7 +40,9 @@ export function createTlsReporting(parts: TlsReportingParts): TlsReporting {
   const terms = (): TlsReportTerms | null => {
     const { from, organization } = live.config.tlsReports;
     const hostname = serverName(live.config);
-    return from === null || capturesAll ? null : { from, organization: organization ?? hostname, hostname };
+    if (from === null || capturesAll) return null;
+    const isSigned = signerOf(from.slice(from.lastIndexOf('@') + 1), live.config.domains) !== null;
+    return { from, organization: organization ?? hostname, hostname, isSigned };
   };
   const { intake } = engine;
   const { resolver } = dns;

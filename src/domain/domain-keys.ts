@@ -23,6 +23,15 @@ export function keysIn(domain: SendingDomain, state: KeyState): readonly DomainK
   return domain.keys.filter((key) => keyState(key) === state);
 }
 
+/** The domain whose keys sign mail from a name: the name itself, or a parent of it; null if none signs. */
+export function signerOf(name: string, domains: readonly SendingDomain[]): SendingDomain | null {
+  const lower = name.toLowerCase();
+  const isAbove = (domain: SendingDomain) => lower === domain.name || lower.endsWith(`.${domain.name}`);
+  const signs = (domain: SendingDomain) =>
+    keysIn(domain, 'signing').some(({ privateKey }) => privateKey !== null);
+  return domains.find((domain) => isAbove(domain) && signs(domain)) ?? null;
+}
+
 /** Until when the record of a retired key must stay in the DNS (wall ms); null if it is not retired. */
 export function recordUntil({ retiredAt }: DomainKey): number | null {
   return retiredAt === null ? null : retiredAt + OVERLAP_MS;

@@ -206,6 +206,9 @@ const WHERE_PRESENT = new Set([
   'list-subscribe',
   'list-unsubscribe',
   'list-unsubscribe-post',
+  // Whom a TLS report is about, and who vouches for it (RFC 8460 §5.3).
+  'tls-report-domain',
+  'tls-report-submitter',
 ]);
 /** All of these are signed too. */
 const FAMILIES = /^(?:content|list)-[!-9;-~]+$/;

@@ -11,10 +11,11 @@ import { seededRandom } from '../lib/random.ts';
 import { fieldValue } from '../mail/header-block.ts';
 import { parameterOf, readReportParts } from '../mail/report-reading.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
-import { TlsReporter } from './tls-reporter.ts';
+import { TlsReporter, type TlsReportTerms } from './tls-reporter.ts';
 
 const DAY_MS = 86_400_000;
 const FROM = 'tls@example.com';
+const TERMS = { from: FROM, organization: 'Example', hostname: 'mail.example.com', isSigned: true };
 
 function world() {
   // In the morning after the day that is reported on: every domain has had its turn.
@@ -26,12 +27,9 @@ function world() {
   const state = {
     suspended: false,
     postFails: null as string | null,
+    posting: Promise.resolve(),
     dnsFails: false,
-    terms: { from: FROM, organization: 'Example', hostname: 'mail.example.com' } as {
-      from: string;
-      organization: string;
-      hostname: string;
-    } | null,
+    terms: TERMS as TlsReportTerms | null,
   };
   const resolver: Resolver = {
     async resolve(name, _type) {
@@ -55,6 +53,7 @@ function world() {
       resolver,
       post: async (uri, gzip) => {
         posted.push({ uri, gzip });
+        await state.posting;
         return state.postFails;
       },
       clock,
@@ -154,7 +153,9 @@ test('what is not taken within two days is given up', async () => {
   await here.reporter.round(quiet);
   await here.clock.advance(2 * DAY_MS);
   await here.reporter.round(quiet);
-  expect(await here.days()).toMatchObject([{ state: 'failed' }]);
+  expect(await here.days()).toMatchObject([
+    { state: 'failed', targets: [{ state: 'failed', detail: 'refused' }] },
+  ]);
 });
 
 test('while mail is not accepted, or the DNS does not answer, a report waits', async () => {
@@ -194,9 +195,36 @@ test('a day is reported on when it is over, spread over hours; and not at all wi
   here.state.terms = null;
   await here.reporter.round(quiet);
   expect(await here.days()).toEqual([null]);
-  here.state.terms = { from: FROM, organization: 'Example', hostname: 'mail.example.com' };
+  here.state.terms = TERMS;
   await here.reporter.round(quiet);
   const [report] = await here.days();
   const delay = 600_000 * 2 ** 0;
   expect(report?.nextAt).toBe(here.clock.wall() + delay);
+});
+
+test('a report that nothing signs waits, and goes over HTTPS all the same', async () => {
+  rua('mailto:tls@example.net', 'https://tls.example.net/v1');
+  here.state.terms = { ...TERMS, isSigned: false };
+  await here.reporter.round(quiet);
+  expect(here.sent).toEqual([]);
+  expect(await here.days()).toMatchObject([
+    { state: 'waiting', targets: [{ detail: `nothing signs mail from ${FROM}` }, { state: 'sent' }] },
+  ]);
+  here.state.terms = TERMS;
+  await here.clock.advance(600_000);
+  await here.reporter.round(quiet);
+  expect([here.sent.length, here.posted.length]).toEqual([1, 1]);
+  expect(await here.days()).toMatchObject([{ state: 'sent' }]);
+});
+
+test('a server that is silent holds up no other domain', async () => {
+  rua('https://tls.example.net/v1');
+  here.zone.set('_smtp._tls.zzz.example', ['v=TLSRPTv1; rua=mailto:tls@zzz.example']);
+  await here.store.countTlsSessions([tlsCount({ domain: 'zzz.example' })], 9);
+  const silence = Promise.withResolvers<void>();
+  here.state.posting = silence.promise;
+  const round = here.reporter.round(quiet);
+  await expect.poll(() => [here.posted.length, here.sent.length]).toEqual([1, 1]);
+  silence.resolve();
+  await round;
 });

@@ -6,10 +6,17 @@ import { ownSubmission } from '../domain/message.ts';
 import type { TlsReport, TlsReportTarget } from '../domain/tls-report.ts';
 import type { Intake } from '../engine/contract.ts';
 import type { Clock } from '../lib/clock.ts';
+import { Few } from '../lib/few.ts';
 import type { Log } from '../lib/log.ts';
 import { composeTlsReport } from '../mail/tls-report.ts';
 import type { TlsReports } from '../store/tls-reports.ts';
-import { type TlsReportHead, tlsReportFile, tlsReportJson, tlsReportTargets } from './tls-rpt.ts';
+import {
+  mailAddressIn,
+  type TlsReportHead,
+  tlsReportFile,
+  tlsReportJson,
+  tlsReportTargets,
+} from './tls-rpt.ts';
 
 /** Sends the reports on each day's sessions to whom a domain wants told of them (RFC 8460). */
 
@@ -33,6 +40,8 @@ export interface TlsReportTerms {
   readonly organization: string;
   /** This server's name. */
   readonly hostname: string;
+  /** A key signs mail from `from`: receivers ignore other reports that come by mail (RFC 8460 §3). */
+  readonly isSigned: boolean;
 }
 
 /** Posts bytes; null if they were taken, otherwise why not. */
@@ -51,6 +60,8 @@ const REMEMBERED_DAYS = 5;
 const MAX_MESSAGES = 20_000;
 /** Domains worked on in one round. */
 const BATCH = 50;
+/** Domains worked on at once: servers of one that are silent hold up no others. */
+const TOGETHER = 8;
 /** How long one domain may take: its servers may be silent. */
 const DOMAIN_MS = 60_000;
 
@@ -59,6 +70,7 @@ const zipped = promisify(gzip);
 /** The work of one node on the reports of all. */
 export class TlsReporter {
   readonly #deps: TlsReporterDeps;
+  readonly #few = new Few(TOGETHER);
   /** The messages that carry reports, as far as they may still be under way. */
   readonly #messages = new Set<string>();
 
@@ -91,10 +103,15 @@ export class TlsReporter {
       const report = { day, domain, reportId, state: 'waiting', targets: [], tries: 0 } as const;
       await store.saveTlsReport({ ...report, nextAt, updatedAt: now });
     }
-    for (const report of await store.dueTlsReports(now, BATCH)) {
-      if (signal.aborted) return;
-      await store.saveTlsReport(await this.#within(report, terms, signal));
-    }
+    const due = await store.dueTlsReports(now, BATCH);
+    const tries = due.map((report) =>
+      this.#few.run(async () => {
+        if (!signal.aborted) await store.saveTlsReport(await this.#within(report, terms, signal));
+      }),
+    );
+    // All of them, so that no try is under way when the next round begins.
+    const failed = (await Promise.allSettled(tries)).find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
   }
 
   async #within(report: TlsReport, terms: TlsReportTerms, stopping: AbortSignal): Promise<TlsReport> {
@@ -136,7 +153,7 @@ export class TlsReporter {
     const sent = targets.some(({ state }) => state === 'sent');
     const state = waits && !isLate ? 'waiting' : sent ? 'sent' : 'failed';
     this.#deps.log.info('tls_report.tried', { domain, code: state, tries: report.tries + 1 });
-    return settled(state, targets);
+    return settled(state, state === 'waiting' ? targets : targets.map(givenUp));
   }
 
   async #sendTo(
@@ -146,7 +163,10 @@ export class TlsReporter {
     file: Buffer,
     signal: AbortSignal,
   ): Promise<TlsReportTarget> {
-    if (/^mailto:/i.test(uri)) return await this.#mail(uri, head, terms, file);
+    const address = mailAddressIn(uri);
+    if (address !== null && !terms.isSigned)
+      return { uri, state: 'waiting', detail: `nothing signs mail from ${terms.from}`, messageId: null };
+    if (address !== null) return await this.#mail(uri, address, head, terms, file);
     const why = await this.#deps.post(uri, file, signal);
     if (why === null) return { uri, state: 'sent', detail: 'taken over HTTPS', messageId: null };
     return { uri, state: 'waiting', detail: why, messageId: null };
@@ -154,12 +174,12 @@ export class TlsReporter {
 
   async #mail(
     uri: string,
+    to: string,
     head: TlsReportHead,
     { from, hostname }: TlsReportTerms,
     file: Buffer,
   ): Promise<TlsReportTarget> {
     const { intake, clock } = this.#deps;
-    const to = uri.slice('mailto:'.length);
     const id = intake.newId();
     // Before it is accepted: it may be sent at once.
     this.#messages.add(id);
@@ -183,6 +203,11 @@ export class TlsReporter {
     const detail = answer?.kind === 'suspended' ? answer.suspension.detail : 'it was not accepted';
     return { uri, state: 'waiting', detail, messageId: null };
   }
+}
+
+/** A destination once no further try is made. */
+function givenUp(target: TlsReportTarget): TlsReportTarget {
+  return target.state === 'waiting' ? { ...target, state: 'failed' } : target;
 }
 
 function dateOf(day: number): string {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { REPORTED_DAY, tlsSession } from '../../test/support/tls-report.ts';
-import { tlsReportFile, tlsReportJson, tlsReportTargets } from './tls-rpt.ts';
+import { mailAddressIn, tlsReportFile, tlsReportJson, tlsReportTargets } from './tls-rpt.ts';
 
 test.each([
   ['v=TLSRPTv1; rua=mailto:tls@example.net', ['mailto:tls@example.net']],
@@ -27,10 +27,19 @@ test.each([
   [['v=TLSRPTv1; rua=http://x.test/']],
   [['v=TLSRPTv1; rua=https://user:secret@x.test/']],
   [['v=TLSRPTv1; rua=mailto:a@x.test?cc=b@x.test']],
+  [['v=TLSRPTv1; rua=mailto:a@x.test!10m']],
+  [['v=TLSRPTv1; rua=mailto:%@x.test']],
   [['v=TLSRPTv1; rua=mailto:a@x.test%0d%0aBcc: b@x.test']],
   [[`v=TLSRPTv1; rua=https://x.test/${'a'.repeat(1000)}`]],
 ])('the records %j name none', (records) => {
   expect(tlsReportTargets(records)).toBeNull();
+});
+
+test('an address is what its URI encodes', () => {
+  const uri = 'mailto:tls%21rpt%2Bx@x.test';
+  expect(tlsReportTargets([`v=TLSRPTv1; rua=${uri}`])).toEqual([uri]);
+  expect(mailAddressIn(uri)).toBe('tls!rpt+x@x.test');
+  expect(mailAddressIn('https://x.test/')).toBeNull();
 });
 
 const HEAD = {

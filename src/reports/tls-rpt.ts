@@ -6,7 +6,8 @@ import type { TlsPolicy, TlsSession } from '../domain/tls-report.ts';
 const MAX_TARGETS = 3;
 const MAX_URI = 500;
 const RECORD = /^v=TLSRPTv1[ \t]*(?:;|$)/;
-const MAILTO = /^mailto:[^\s@,;?<>"'()\\]{1,64}@[^\s@,;?<>"'()\\]{1,255}$/i;
+const MAILTO = /^mailto:(.*)$/i;
+const ADDRESS = /^[\w.!#$%&'*+/=^`{|}~-]{1,64}@[a-z0-9](?:[a-z0-9.-]{0,252}[a-z0-9])?$/i;
 const HTTPS = /^https:\/\/[^\s/?#@]+(?:[/?][^\s]*)?$/i;
 const DAY_MS = 86_400_000;
 
@@ -20,9 +21,21 @@ export function tlsReportTargets(records: readonly string[]): readonly string[] 
     .replace(/^rua[ \t]*=/, '')
     .split(',')
     .map((uri) => uri.trim())
-    .filter((uri) => uri.length <= MAX_URI && (MAILTO.test(uri) || HTTPS.test(uri)));
+    .filter((uri) => uri.length <= MAX_URI && (mailAddressIn(uri) !== null || HTTPS.test(uri)));
   const unique = [...new Set(uris)].slice(0, MAX_TARGETS);
   return unique.length === 0 ? null : unique;
+}
+
+/** The address of a `mailto:` URI, in which some characters are encoded (RFC 6068); null if it is none. */
+export function mailAddressIn(uri: string): string | null {
+  const encoded = MAILTO.exec(uri)?.[1];
+  if (encoded === undefined || encoded.includes('?')) return null;
+  try {
+    const address = decodeURIComponent(encoded);
+    return ADDRESS.test(address) ? address : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Sessions alike, and how many there were. */

@@ -21,7 +21,7 @@ import {
 } from './configuration.ts';
 import { fail, ok, skipped, warn } from './finding.ts';
 import { hooksCheck } from './hooks.ts';
-import { bouncesCheck, certificateCheck, domainsCheck } from './identity.ts';
+import { bouncesCheck, certificateCheck, domainsCheck, tlsReportsCheck } from './identity.ts';
 import { signingCheck } from './keys.ts';
 import { readRuntime, realMachine } from './machine.ts';
 import { namesCheck, sourceAddressesCheck } from './names.ts';
@@ -315,6 +315,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   quotas: quotasCheck,
   domains: domainsCheck,
   bounces: bouncesCheck,
+  'tls reports': tlsReportsCheck,
   hooks: hooksCheck,
   webhooks: webhooksCheck,
   signing: signingCheck,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { premises, scriptedResolver } from '../../../test/support/premises.ts';
 import type { DomainKey } from '../../domain/domain-keys.ts';
-import { domainsCheck } from './identity.ts';
+import { domainsCheck, tlsReportsCheck } from './identity.ts';
 
 const KEY: DomainKey = {
   selector: 's1',
@@ -54,4 +54,30 @@ test.each<[string, Promise<string[]>, string[]]>([
   ],
 ])('%s', async (_, findings, expected) => {
   expect(await findings).toEqual(expected);
+});
+
+test.each<[string, string | null, readonly DomainKey[] | null, string]>([
+  ['are off', null, [KEY], 'skipped tls reports'],
+  ['are signed', 'tls@example.com', [KEY], 'ok tls reports'],
+  ['are signed by the domain above', 'tls@mail.Example.com', [KEY], 'ok tls reports'],
+  ['have no domain', 'tls@example.com', null, 'fail tls reports: waybill domains add example.com'],
+  [
+    'are of another domain',
+    'tls@notexample.com',
+    [KEY],
+    'fail tls reports: waybill domains add notexample.com',
+  ],
+  [
+    'have a key that does not sign',
+    'tls@example.com',
+    [{ ...KEY, retiredAt: 3 }],
+    'fail tls reports: waybill domains rotate example.com --now',
+  ],
+])('TLS reports that %s', async (_, from, keys, expected) => {
+  const usual = premises({});
+  const domains = keys === null ? [] : [{ name: 'example.com', since: 1, keys, returnPath: null }];
+  const config = { ...usual.loaded.config, domains, tlsReports: { from, organization: null } };
+  const [finding] = await tlsReportsCheck({ ...usual, loaded: { ...usual.loaded, config } }, forever);
+  const cure = finding?.cure ?? null;
+  expect(`${finding?.status} ${finding?.name}${cure === null ? '' : `: ${cure}`}`).toBe(expected);
 });

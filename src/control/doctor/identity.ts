@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { bounceDomainsOf, newProbe } from '../../config/bounces.ts';
 import { serverName } from '../../config/names.ts';
 import { ORDER_FAULTS, SHORT_LIFE_MS } from '../../domain/certificate.ts';
-import { keysIn, type SendingDomain } from '../../domain/domain-keys.ts';
+import { keysIn, type SendingDomain, signerOf } from '../../domain/domain-keys.ts';
 import type { Finding } from '../../operations/system.ts';
 import type { IssuingState } from '../../store/issuing.ts';
 import { SELF_SIGNED_FILE, UPLOADED_FILE } from '../../tls/certificate.ts';
@@ -169,6 +169,24 @@ export const bouncesCheck: Check = async ({ loaded: { config }, ...premises }, s
     ];
   const facts = { ...premises, domain, config, probe: newProbe(config, premises) };
   return [...(await checkBounceDomain(BOUNCE, facts, signal)).findings, ...unused];
+};
+
+/** Whether reports on TLS can be sent by mail: they must be signed (RFC 8460 §3). */
+export const tlsReportsCheck: Check = async ({ loaded: { config } }) => {
+  const name = 'tls reports';
+  const { from } = config.tlsReports;
+  if (from === null) return [skipped(name, 'tls_reports.from is not set: none are sent.')];
+  const domain = from.slice(from.lastIndexOf('@') + 1).toLowerCase();
+  const signer = signerOf(domain, config.domains);
+  if (signer !== null) return [ok(name, `They come from ${from}, signed by ${signer.name}.`)];
+  const isRegistered = config.domains.some((known) => known.name === domain);
+  return [
+    fail(
+      name,
+      `Nothing signs mail from ${from}, and receivers ignore reports that are not signed: none are sent by mail.`,
+      isRegistered ? `waybill domains rotate ${domain} --now` : `waybill domains add ${domain}`,
+    ),
+  ];
 };
 
 /** At most one finding per domain, with every key whose record is wrong. */
