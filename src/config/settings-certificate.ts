@@ -31,7 +31,7 @@ function outside<T>(row: SettingRow<T>): SettingRow<T> & { readonly notStored: t
 export const CERTIFICATE_SETTINGS = {
   'tls.cert_file': {
     ...restart(
-      orNull(path, 'an uploaded certificate, else one by ACME or a self-signed one'),
+      orNull(path, 'an uploaded one, else one by ACME or a self-signed one'),
       null,
       'PEM file with the certificate and its chain. null means the uploaded one, else the one ordered by ACME, else a self-signed one that renews itself.',
     ),

@@ -93,7 +93,7 @@ function Section({
       {name === 'all' ? (
         <AllSettings rows={rows} hand={hand} />
       ) : (
-        <Folded rows={rows} hand={hand} title={name === 'certificate' ? 'From files' : 'Settings'} />
+        <Folded rows={rows} hand={hand} title={name === 'certificate' ? 'Files and ACME' : 'Settings'} />
       )}
       {denied && <DenialsCard of={denied} />}
       <ChangesBar hand={hand} />
