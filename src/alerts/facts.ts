@@ -2,10 +2,16 @@
 import type { AlertFacts, NodeCheck, RateFacts, TrendFacts } from '../domain/alert-measures.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { HealthReport, NodeStatus, RelayStatus } from '../observe/health-report.ts';
-import type { Finding } from '../operations/system.ts';
 import type { Figures } from '../store/views.ts';
 import type { Webhooks } from '../store/webhooks.ts';
 import { type RateSources, recentRates } from './rates.ts';
+
+/** What the doctor found in one place. */
+interface ExaminedPlace {
+  readonly name: string;
+  readonly status: 'ok' | 'warn' | 'fail' | 'skipped';
+  readonly found: string;
+}
 
 /** Where facts come from. Functions answer at once from memory, unless they return a promise. */
 export interface FactSources extends RateSources {
@@ -21,7 +27,7 @@ export interface FactSources extends RateSources {
   /** Checks that are not well, as other nodes report them. */
   readonly othersChecks: () => readonly NodeCheck[];
   /** What the doctor finds; takes a few seconds. */
-  readonly examine: () => Promise<readonly Pick<Finding, 'name' | 'status' | 'found'>[]>;
+  readonly examine: () => Promise<readonly ExaminedPlace[]>;
   readonly fault: (code: string, error: unknown) => void;
   /** When the certificates of nodes end, this one's included. */
   readonly certificates: () => AlertFacts['certificates'];
