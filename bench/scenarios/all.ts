@@ -5,6 +5,7 @@ import { deepDrain, deepThroughput } from './deep-queue.ts';
 import { deepReads } from './deep-reads.ts';
 import { dkimEd25519, dkimRsa } from './dkim.ts';
 import { drain, drainAfterOutage } from './drain.ts';
+import { encrypted } from './encrypted.ts';
 import { events } from './events.ts';
 import { httpAccept, httpAcceptForm, httpAcceptForm1m, httpAcceptTls } from './http-accept.ts';
 import { httpToSmtp } from './http-to-smtp.ts';
@@ -65,6 +66,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...ingestThreads,
   ...events,
   ...suppressions,
+  ...encrypted,
   providerShapes,
   requestsHttp,
   dashboards,

@@ -46,13 +46,16 @@ export function startWaybill(
     readonly eventsKept?: EventsKept;
     /** Days that the log of requests is kept. */
     readonly requestsDays?: number;
+    /** Contents are encrypted at rest. */
+    readonly encryptContents?: boolean;
   },
 ): Promise<Waybill> {
   const { relayPort, databaseUrl, threads = 1, eventsKept = 'all', requestsDays = 3 } = options;
+  const secrets = `secrets: { encrypt_contents: ${options.encryptContents ?? false} }\n`;
   const database = databaseUrl === undefined ? '' : `database: { url: '${databaseUrl}' }\n`;
   const taking = threads === 1 ? '' : `threads: { ingest: ${threads} }\n`;
   const events = `events: { keep: ${eventsKept} }\nretention: { requests_days: ${requestsDays} }\n`;
-  return startConfigured(options, `${configuration(relayPort)}${database}${taking}${events}`, ['out']);
+  return startConfigured(options, `${configuration(relayPort)}${database}${taking}${events}${secrets}`, ['out']);
 }
 
 /**
