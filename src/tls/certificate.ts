@@ -93,7 +93,7 @@ export class Certificate {
       this.#complaint = '';
       const { cert, key } = this.current;
       if (loaded.pair.cert !== cert || loaded.pair.key !== key) this.#use(loaded);
-      else this.#current = loaded;
+      else if (loaded.origin !== this.#current.origin) this.#current = loaded;
     } catch (error) {
       this.#complain(error instanceof Error ? error.message : String(error));
     }
