@@ -53,13 +53,17 @@ waybill alerts test ops
    the alert *fires* and its channels are told.
 2. A channel is told once: when the alert fires, when it becomes as urgent as the channel wants, or when the channel is
    added. The most urgent comes first.
-3. Once it has not been so for a minute, the alert is over (*resolved*), and whoever was told hears that, too. What cannot
-   be measured, as the trend of an hour just after a start, is taken to be as it was.
+3. Once it has not been so for a minute, the alert is over (*resolved*), and whoever was told hears that, too.
 4. If the same comes back within an hour of being told (the rule's cool-down), it is told again only when that hour has
    passed and it still is so.
 
-Alerts survive restarts, and another node goes on with them. If the database does not answer, the node says so from memory. The history is kept as
-long as the activity (\`retention.activity_days\`).
+What cannot be measured neither fires nor ends: a trend just after a start, a relay that has had no mail since the start or
+is just being tried, the disk of a node that is gone, what the doctor could not look at. After a day of that it is given
+up. So a node that is gone is missed until a node of its name is back, or for a day.
+
+Alerts survive restarts, and another node goes on with them: a channel is told at least once, and hardly ever twice. If the
+database does not answer, the node says so from memory, though not by mail, which is stored there. A clock that is set makes
+nothing fire early or late. The history is kept as long as the activity (\`retention.activity_days\`).
 
 During maintenance, silence what you expect; it is watched all the same, and told afterwards if it still fires:
 

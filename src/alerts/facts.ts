@@ -1,17 +1,10 @@
 /** Gathers what alerts are measured by: from memory where it is there, and from the store every few minutes. */
-import type { AlertFacts, NodeCheck, RateFacts, TrendFacts } from '../domain/alert-measures.ts';
+import type { AlertFacts, Examined, NodeCheck, RateFacts, TrendFacts } from '../domain/alert-measures.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { HealthReport, NodeStatus, RelayStatus } from '../observe/health-report.ts';
 import type { Figures } from '../store/views.ts';
 import type { Webhooks } from '../store/webhooks.ts';
 import { type RateSources, recentRates } from './rates.ts';
-
-/** What the doctor found in one place. */
-interface ExaminedPlace {
-  readonly name: string;
-  readonly status: 'ok' | 'warn' | 'fail' | 'skipped';
-  readonly found: string;
-}
 
 /** Where facts come from. Functions answer at once from memory, unless they return a promise. */
 export interface FactSources extends RateSources {
@@ -24,10 +17,12 @@ export interface FactSources extends RateSources {
   /** Each with the figures of all nodes. */
   readonly allRelays: () => readonly RelayStatus[];
   readonly nodes: () => readonly NodeStatus[];
+  /** Whether the next hop of a relay answered or failed since the start, on any node. */
+  readonly wasTried: (relay: string) => boolean;
   /** Checks that are not well, as other nodes report them. */
   readonly othersChecks: () => readonly NodeCheck[];
   /** What the doctor finds; takes a few seconds. */
-  readonly examine: () => Promise<readonly ExaminedPlace[]>;
+  readonly examine: () => Promise<readonly Examined[]>;
   readonly fault: (code: string, error: unknown) => void;
   /** When the certificates of nodes end, this one's included. */
   readonly certificates: () => AlertFacts['certificates'];
@@ -61,8 +56,7 @@ export class FactBook {
   /** One a minute, the newest first. */
   #notes: readonly Note[] = [];
   #notedAt = Number.NEGATIVE_INFINITY;
-
-  #faults: AlertFacts['faults'] = null;
+  #examined: readonly Examined[] | null = null;
   /** When the doctor comes next (monotonic ms); null: nobody wants it. */
   #examineAt: number | null = null;
 
@@ -82,15 +76,19 @@ export class FactBook {
     const databaseWell = !checks.some(({ name }) => name === 'database');
     if (databaseWell) await this.#count();
     const stored = databaseWell ? await webhooks.webhookEndpoints() : [];
+    const nodes = this.#sources.nodes();
+    // A node that came back has a new id, and its name.
+    const there = nodes.flatMap(({ name, missing }) => (missing ? [] : [name]));
     return {
       now: clock.wall(),
       node,
       databaseWell,
       checks: [...checks.map((check) => ({ node, check })), ...this.#sources.othersChecks()],
       oldestDueSeconds: report.spool.oldestSeconds,
-      relays: this.#sources.allRelays().map(({ name, state, refusal, quota }) => ({
+      relays: this.#sources.allRelays().map(({ name, state, disabled, refusal, quota }) => ({
         name,
         rests: state === 'open',
+        isTried: disabled || (state !== 'half_open' && this.#sources.wasTried(name)),
         cause: refusal,
         quota: quota === null ? null : { used: quota.used, allowance: quota.allowance },
       })),
@@ -102,9 +100,10 @@ export class FactBook {
           host: new URL(url).host,
           reason: reason ?? '',
         })),
-      missingNodes: this.#sources.nodes().flatMap(({ name, missing }) => (missing ? [name] : [])),
+      nodes: there,
+      missingNodes: nodes.flatMap(({ name, missing }) => (missing && !there.includes(name) ? [name] : [])),
+      examined: this.#examined,
       rates: this.#rates,
-      faults: this.#faults,
       trend: this.#trend(),
     };
   }
@@ -113,7 +112,7 @@ export class FactBook {
     const { clock, examine, fault } = this.#sources;
     if (!isWanted) {
       this.#examineAt = null;
-      this.#faults = null;
+      this.#examined = null;
       return;
     }
     this.#examineAt ??= clock.mono() + DOCTOR_FIRST_MS;
@@ -122,8 +121,9 @@ export class FactBook {
     examine().then(
       (findings) => {
         if (this.#examineAt === null) return;
-        this.#faults = findings.filter(({ status }) => status === 'fail');
-        if (this.#faults.length > 0) this.#examineAt = clock.mono() + DOCTOR_AGAIN_MS;
+        this.#examined = findings;
+        if (findings.some(({ status }) => status === 'fail'))
+          this.#examineAt = clock.mono() + DOCTOR_AGAIN_MS;
       },
       (error) => fault('doctor_failed', error),
     );

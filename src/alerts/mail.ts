@@ -15,6 +15,8 @@ export interface MailRelay {
   readonly name: string;
   /** It is neither disabled, nor does it rest. */
   readonly isWell: boolean;
+  /** It sends nothing, however well its next hop is. */
+  readonly isDisabled: boolean;
 }
 
 /** What mail needs. */
@@ -34,7 +36,7 @@ export async function mailAlert(
   { intake, random, relays, postmaster }: AlertMailDeps,
 ): Promise<string | null> {
   const via = relayFor(channel.relay, illRelay(telling.alert), relays());
-  if (via === null) return 'There is no relay besides the one that fails.';
+  if (via === null) return 'There is no relay besides the one that fails that could send it.';
   const from = parseMailbox(channel.from ?? postmaster());
   if (!from.ok) return `The sender ${channel.from ?? postmaster()} is no address.`;
   const recipients = channel.to.map(parseMailbox).flatMap((one) => (one.ok ? [one.value] : []));
@@ -77,7 +79,10 @@ function illRelay({ subject }: Alert): string | null {
   return subject.startsWith('relay:') ? subject.slice('relay:'.length) : null;
 }
 
-/** The chosen relay if it is well and not the ill one, else the first that is; null: there is none but the ill one. */
+/**
+ * The chosen relay if it is well and not the ill one, else the first that is; else one that rests, which will send it
+ * later. Null: there is none but the ill one.
+ */
 export function relayFor(
   chosen: string | null,
   ill: string | null,
@@ -85,6 +90,6 @@ export function relayFor(
 ): string | null {
   const first = relays.filter(({ name }) => name === chosen);
   const others = relays.filter(({ name }) => name !== chosen && name !== INBOX);
-  const fit = [...first, ...others].filter(({ name }) => name !== ill);
+  const fit = [...first, ...others].filter(({ name, isDisabled }) => name !== ill && !isDisabled);
   return (fit.find(({ isWell }) => isWell) ?? fit[0])?.name ?? null;
 }

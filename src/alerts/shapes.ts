@@ -32,7 +32,7 @@ const COLOURS: Readonly<Record<AlertSeverity | 'resolved', number>> = {
   critical: 0xdc2626,
   resolved: 0x16a34a,
 };
-/** Characters of a text that every provider takes. */
+/** Bytes of a text, in UTF-8, that every provider takes: ntfy, which takes fewest, has 4,096 for the whole message. */
 const MAX_TEXT = 1_000;
 const MAX_TITLE = 150;
 const PAGERDUTY_URL = 'https://events.pagerduty.com/v2/enqueue';
@@ -40,13 +40,15 @@ const PAGERDUTY_URL = 'https://events.pagerduty.com/v2/enqueue';
 /** By kind; mail is no post. */
 export const SHAPES: Readonly<Record<Exclude<AlertChannel['kind'], 'mail'>, Shape>> = {
   webhook: (telling, { url }) => ({ url: url ?? '', headers: {}, body: webhookBody(telling) }),
-  // https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks/: `text` is what notifications show, blocks
-  // are the message. Plain text has no mentions, links or marks, and is at most 3,000 characters long.
+  // https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks/: blocks are the message. `text` is what
+  // notifications show; Mattermost, which knows no blocks, shows that alone, so that all is in it, and finds mentions and
+  // Markdown there (https://docs.mattermost.com/developers/integrate/slash-commands/slack). Plain text has neither. https://docs.slack.dev/reference/block-kit/blocks/header-block: at most 150 characters;
+  // https://docs.slack.dev/reference/block-kit/blocks/section-block: 3,000.
   slack: (telling, _channel, secret) => ({
     url: secret,
     headers: {},
     body: {
-      text: slackText(headline(telling)),
+      text: slackText([headline(telling), ...lines(telling), footer(telling)].join('\n')),
       blocks: [
         { type: 'header', text: { type: 'plain_text', text: headline(telling), emoji: false } },
         { type: 'section', text: { type: 'plain_text', text: lines(telling).join('\n'), emoji: false } },
@@ -54,6 +56,9 @@ export const SHAPES: Readonly<Record<Exclude<AlertChannel['kind'], 'mail'>, Shap
       ],
     },
   }),
+  // https://docs.discord.com/developers/resources/webhook#execute-webhook, and of lengths
+  // https://docs.discord.com/developers/resources/message#embed-object-embed-limits: a title 256 characters, a description
+  // 4,096, a footer 2,048, all together 6,000.
   discord: (telling, _channel, secret) => ({
     url: secret,
     headers: {},
@@ -71,7 +76,9 @@ export const SHAPES: Readonly<Record<Exclude<AlertChannel['kind'], 'mail'>, Shap
       ],
     },
   }),
-  // Workflows take an Adaptive Card in the envelope that connectors took.
+  // Workflows (“When a Teams webhook request is received”) take an Adaptive Card in the envelope that the connectors, which
+  // are retired, took: https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using.
+  // At most 28 KB. A text run has no Markdown: https://learn.microsoft.com/adaptive-cards/schema-explorer/text-run.
   teams: (telling, _channel, secret) => ({
     url: secret,
     headers: {},
@@ -85,29 +92,23 @@ export const SHAPES: Readonly<Record<Exclude<AlertChannel['kind'], 'mail'>, Shap
             $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
             type: 'AdaptiveCard',
             version: '1.4',
+            fallbackText: headline(telling),
             body: [
-              {
-                type: 'TextBlock',
-                text: cardText(headline(telling)),
+              cardLine(headline(telling), {
                 weight: 'Bolder',
                 size: 'Medium',
-                wrap: true,
                 color: CARD_COLOURS[colourOf(telling)],
-              },
-              ...lines(telling).map((text) => ({ type: 'TextBlock', text: cardText(text), wrap: true })),
-              {
-                type: 'TextBlock',
-                text: cardText(footer(telling)),
-                isSubtle: true,
-                size: 'Small',
-                wrap: true,
-              },
+              }),
+              ...lines(telling).map((text) => cardLine(text, {})),
+              cardLine(footer(telling), { isSubtle: true, size: 'Small' }),
             ],
           },
         },
       ],
     },
   }),
+  // https://docs.ntfy.sh/publish/#publish-as-json: posted to the root of the server. Priorities are 1 to 5, and tags that
+  // name an emoji are shown as it.
   ntfy: (telling, { url }, secret) => {
     const topic = new URL(url ?? '');
     const [name = '', ...before] = topic.pathname.split('/').filter(Boolean).reverse();
@@ -124,6 +125,8 @@ export const SHAPES: Readonly<Record<Exclude<AlertChannel['kind'], 'mail'>, Shap
       },
     };
   },
+  // https://developer.pagerduty.com/docs/events-api-v2/trigger-events/: the summary has at most 1,024 characters, the
+  // dedup_key 255; severities are critical, error, warning and info. What has the dedup_key of a trigger resolves it.
   pagerduty: (telling, { url }, secret) => ({
     url: url ?? PAGERDUTY_URL,
     headers: {},
@@ -133,7 +136,7 @@ export const SHAPES: Readonly<Record<Exclude<AlertChannel['kind'], 'mail'>, Shap
       dedup_key: telling.alert.id,
       client: 'Waybill',
       payload: {
-        summary: `${telling.server}: ${telling.alert.text}`.slice(0, MAX_TEXT),
+        summary: clipped(oneLine(`${telling.server}: ${telling.alert.text}`), MAX_TEXT),
         source: telling.server,
         severity: telling.alert.severity,
         timestamp: formatTimestamp(telling.alert.since),
@@ -159,17 +162,18 @@ function colourOf({ kind, alert }: Telling): AlertSeverity | 'resolved' {
   return kind === 'resolved' ? 'resolved' : alert.severity;
 }
 
-const BEGINNINGS = { fired: 'Alert', resolved: 'Resolved', test: 'Test' } as const;
+const BEGINNINGS = { fired: 'Alert', resolved: 'Resolved' } as const;
 
 /** A line that says what this is, such as `Alert: A relay fails (mail.example.com)`. */
 export function headline({ kind, alert, server }: Telling): string {
+  if (kind === 'test') return clipped(oneLine(`Test of alerts (${server})`), MAX_TITLE);
   const text = `${BEGINNINGS[kind]}: ${alertRule(alert.rule).title} (${server})`;
-  return oneLine(text).slice(0, MAX_TITLE);
+  return clipped(oneLine(text), MAX_TITLE);
 }
 
 /** What is so, and what to do. */
 export function lines({ kind, alert }: Telling): readonly string[] {
-  const said = oneLine(alert.text).slice(0, MAX_TEXT);
+  const said = clipped(oneLine(alert.text), MAX_TEXT);
   if (kind === 'resolved') return [`It is over: ${said}`];
   if (kind === 'test') return ['This is a test: alerts reach this channel. Nothing is wrong.'];
   return [said, alertRule(alert.rule).advice];
@@ -212,9 +216,26 @@ function oneLine(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }
 
-/** Of three characters Slack makes links, mentions and entities. */
+/** The beginning of a text, in so many bytes of UTF-8; no character is cut. */
+function clipped(text: string, bytes: number): string {
+  if (Buffer.byteLength(text) <= bytes) return text;
+  const cut = Buffer.from(text)
+    .subarray(0, bytes - 3)
+    .toString();
+  return `${cut.replace(/\ufffd+$/, '')}…`;
+}
+
+/**
+ * Of three characters Slack makes links, mentions and entities
+ * (https://docs.slack.dev/messaging/formatting-message-text#escaping). Where others read it, an `@` with a character of no
+ * width behind it mentions nobody, and Markdown makes no links.
+ */
 function slackText(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replace(/[@\]]/g, '$&\u200b');
 }
 
 /** Without Markdown, and without mentions, links (`https://`) and emoji (`:`). */
@@ -222,7 +243,7 @@ function discordText(text: string): string {
   return text.replace(/[\\*_~|>[\]()#@<:`-]/g, '\\$&');
 }
 
-/** A text block reads Markdown links and lists. */
-function cardText(text: string): string {
-  return text.replace(/[\\*_[\]()`#-]/g, '\\$&');
+/** A paragraph of a card, of one run. */
+function cardLine(text: string, style: object) {
+  return { type: 'RichTextBlock', inlines: [{ type: 'TextRun', text, ...style }] };
 }

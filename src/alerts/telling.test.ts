@@ -29,9 +29,9 @@ beforeEach(() => {
   accepted = [];
   answer = { kind: 'accepted', id: 'msg_1', captured: false };
   relays = [
-    { name: 'out', isWell: true },
-    { name: 'backup', isWell: true },
-    { name: 'inbox', isWell: true },
+    { name: 'out', isWell: true, isDisabled: false },
+    { name: 'backup', isWell: true, isDisabled: false },
+    { name: 'inbox', isWell: true, isDisabled: false },
   ];
 });
 afterEach(() => endReceivers());
@@ -84,7 +84,11 @@ test('Slack gets blocks whose text neither links, nor mentions anybody', async (
   expect(await tell('slack', url)).toBeNull();
   const [{ json, request } = { json: null, request: null }] = got;
   expect(request?.headers['content-type']).toBe('application/json');
-  expect(json.text).toBe('Alert: A relay fails (mail.example.com)');
+  // Mattermost shows it alone, mentions by `@` and reads Markdown.
+  expect(json.text).toContain(
+    'Alert: A relay fails (mail.example.com)\nThe relay out rests: 535 &lt;!channel&gt;',
+  );
+  expect(json.text).not.toMatch(/@everyone|\]\(/);
   expect(json.blocks.map((block: { type: string }) => block.type)).toEqual(['header', 'section', 'context']);
   // In plain text, `<!channel>` is those ten characters.
   for (const text of [json.blocks[1].text, json.blocks[2].elements[0]])
@@ -93,11 +97,32 @@ test('Slack gets blocks whose text neither links, nor mentions anybody', async (
 });
 
 test('no text is too long for Slack, whatever a next hop says', async () => {
-  const said = telling({ alert: { ...telling().alert, text: '<&>'.repeat(10_000) } });
+  const said = telling({ alert: { ...telling().alert, text: '<&>😀'.repeat(10_000) } });
   expect(await tell('slack', await provider(200, 'ok'), {}, said)).toBeNull();
   const { blocks } = got[0]?.json ?? { blocks: [] };
   expect(blocks[0].text.text.length).toBeLessThanOrEqual(150);
   expect(blocks[1].text.text.length).toBeLessThanOrEqual(3_000);
+});
+
+test('no text is too long for the others, either, and none ends within a character', async () => {
+  const url = (await provider(200)).replace('/hook?a=b', '/topic');
+  for (const letter of ['😀', '*', 'ü']) {
+    const said = telling({
+      alert: { ...telling().alert, text: letter.repeat(10_000) },
+      server: letter.repeat(300),
+    });
+    for (const kind of ['discord', 'teams', 'pagerduty'] as const)
+      expect(await tell(kind, url, kind === 'pagerduty' ? { url } : {}, said)).toBeNull();
+    expect(await tell('ntfy', null, { url }, said)).toBeNull();
+    const [discord, teams, pagerduty, ntfy] = got.splice(0);
+    const [embed] = discord?.json.embeds ?? [];
+    expect(embed.title.length).toBeLessThanOrEqual(256);
+    expect(embed.description.length).toBeLessThanOrEqual(4_096);
+    expect(Buffer.byteLength(teams?.body ?? '')).toBeLessThan(28_000);
+    expect(pagerduty?.json.payload.summary.length).toBeLessThanOrEqual(1_024);
+    expect(Buffer.byteLength(ntfy?.json.message)).toBeLessThanOrEqual(4_096);
+    for (const one of [discord, teams, pagerduty, ntfy]) expect(one?.body).not.toMatch(/\\ud[89ab]|\ufffd/i);
+  }
 });
 
 test('Discord gets an embed that mentions nobody, and answers 204', async () => {
@@ -123,12 +148,10 @@ test('Teams gets an Adaptive Card in the envelope of workflows, and answers 202'
   expect(json.attachments[0].contentType).toBe('application/vnd.microsoft.card.adaptive');
   const { content } = json.attachments[0];
   expect(content).toMatchObject({ type: 'AdaptiveCard', version: '1.4' });
-  expect(
-    content.body.every(
-      (block: { type: string; text: string }) => block.type === 'TextBlock' && block.text !== '',
-    ),
-  ).toBe(true);
-  expect(content.body[1].text).toContain('\\[x\\]\\(http://evil.example\\)');
+  // Text runs have no Markdown, and so nothing to escape.
+  const runs = content.body.flatMap(({ inlines }: { inlines: { type: string; text: string }[] }) => inlines);
+  expect(runs.map(({ type }: { type: string }) => type)).toEqual(Array(4).fill('TextRun'));
+  expect(runs[1].text).toContain('[x](http://evil.example) @everyone *bold*');
 });
 
 test('ntfy gets JSON at the root of its server, with the topic in it and the token as bearer', async () => {
@@ -189,6 +212,8 @@ test('why a channel was not told says the answer, and never the secret', async (
     'It answered 403: invalid_token: (access token)',
   );
   expect(await tell('slack', 'http://127.0.0.1:1/refused')).toContain('127.0.0.1');
+  const repeats = await provider(404, 'No route /hook?a=b here');
+  expect(await tell('discord', repeats)).toBe('It answered 404: No route (webhook URL) here');
   expect(await tell('slack', 'lost')).toBe('Its secret was sealed with another secret.key; give it again.');
   const long = await provider(500, 'x'.repeat(5_000));
   expect((await tell('slack', long))?.length).toBe(300);
@@ -213,8 +238,10 @@ test('mail goes by the chosen relay, unless it is the ill one, or fails', async 
   expect(text).not.toMatch(/^Bcc:/m);
   expect(await tell('mail', null, { to, relay: 'out', from: 'alerts@example.com' })).toBeNull();
   expect(accepted[1]).toMatchObject({ via: 'backup', header: { from: 'alerts@example.com' } });
-  relays = [{ name: 'out', isWell: false }];
-  expect(await tell('mail', null, { to })).toBe('There is no relay besides the one that fails.');
+  relays = [{ name: 'out', isWell: false, isDisabled: false }];
+  expect(await tell('mail', null, { to })).toBe(
+    'There is no relay besides the one that fails that could send it.',
+  );
 });
 
 test('mail that nobody gets is no telling', async () => {
@@ -242,12 +269,15 @@ test.each([
   ['gone', 'out', 'backup'],
   ['inbox', null, 'inbox'],
 ])('of out, backup and a sick one, chosen %s with %s ill: %s', (chosen, ill, used) => {
-  expect(relayFor(chosen, ill, [...relays, { name: 'sick', isWell: false }])).toBe(used);
+  expect(relayFor(chosen, ill, [...relays, { name: 'sick', isWell: false, isDisabled: false }])).toBe(used);
 });
 
 test('where none is well, mail waits for one that is not the ill one', () => {
-  const sick = relays.map((relay) => ({ ...relay, isWell: false }));
+  const sick = relays.map((relay) => ({ ...relay, isWell: false, isDisabled: false }));
   expect(relayFor(null, 'out', sick)).toBe('backup');
   expect(relayFor(null, 'out', sick.slice(0, 1))).toBeNull();
   expect(relayFor(null, null, [])).toBeNull();
+  const off = { name: 'off', isWell: false, isDisabled: true };
+  expect(relayFor('off', 'out', [off, ...sick])).toBe('backup');
+  expect(relayFor('off', 'out', [off])).toBeNull();
 });

@@ -76,9 +76,16 @@ async function post(
     headers: { ...headers, ...signed },
     body: bytes,
     allowPrivate: deps.mayBePrivate(url),
-    secrets: secret === '' ? [] : [secret],
+    secrets: partsOf(secret),
   };
   return errorOf(await postOutwards(outward, deps, signal), secret, channel);
+}
+
+/** What must not be read of a secret: of a URL its path, too, which is what answers repeat. */
+function partsOf(secret: string): readonly string[] {
+  if (secret === '' || !URL.canParse(secret)) return secret === '' ? [] : [secret];
+  const { pathname, search } = new URL(secret);
+  return [secret, `${pathname}${search}`, pathname].filter((part) => part.length > 1);
 }
 
 /** Of an answer its first words; never the secret, which some repeat. */
@@ -86,5 +93,6 @@ function errorOf(tried: WebhookTry, secret: string, { kind }: AlertChannel): str
   if (hasSucceeded(tried)) return null;
   const said = tried.answer.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim();
   const text = tried.error ?? `It answered ${tried.status}${said === '' ? '.' : `: ${said}`}`;
-  return secret === '' ? text : text.replaceAll(secret, `(${CHANNEL_SECRETS[kind] ?? 'secret'})`);
+  const name = `(${CHANNEL_SECRETS[kind] ?? 'secret'})`;
+  return partsOf(secret).reduce((shown, part) => shown.replaceAll(part, name), text);
 }

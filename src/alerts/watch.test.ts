@@ -17,8 +17,10 @@ let emitted: Event[];
 let faults: string[];
 let error: string | null;
 let isFirst: boolean;
+/** By how much the wall clock was set. */
+let apartMs: number;
 
-const RESTING = { name: 'out', rests: true, cause: null, quota: null };
+const RESTING = { name: 'out', rests: true, isTried: true, cause: null, quota: null };
 
 beforeEach(async () => {
   stores = openSqlite(':memory:');
@@ -28,6 +30,7 @@ beforeEach(async () => {
   faults = [];
   error = null;
   isFirst = true;
+  apartMs = 0;
   facts = {
     now: clock.wall(),
     node: 'a',
@@ -37,9 +40,10 @@ beforeEach(async () => {
     relays: [],
     certificates: [],
     disabledWebhooks: [],
+    nodes: ['a'],
     missingNodes: [],
+    examined: null,
     rates: [],
-    faults: null,
     trend: { waiting: 0, grown: null, duplicates: null, refusals: null },
   };
   await stores.alerts.setAlertRule('relay_resting', { forSeconds: 0 });
@@ -55,7 +59,11 @@ function watch(alerts = stores.alerts): AlertWatch {
   events.on((event) => emitted.push(event));
   return new AlertWatch({
     alerts,
-    clock,
+    clock: {
+      wall: () => clock.wall() + apartMs,
+      mono: () => clock.mono(),
+      sleep: (ms, signal) => clock.sleep(ms, signal),
+    },
     events,
     gather: async () => facts,
     tell: async ({ kind, alert }: Telling, { channel }) => {
@@ -178,6 +186,69 @@ test('that the database does not answer is told without it, and written once it 
   expect(told).toEqual(['ops fired node:a', 'ops resolved node:a']);
   const history = await stores.alerts.alertHistory({ which: 'fired', before: null, limit: 9 });
   expect(history.alerts).toMatchObject([{ rule: 'database', state: 'resolved' }]);
+});
+
+test('a node without the duty ends what it told of its own database, and leaves all else to the others', async () => {
+  await stores.alerts.setAlertRule('disk', { forSeconds: 300 });
+  const one = watch();
+  const low = { name: 'disk', status: 'degraded', detail: 'The disk is nearly full.' } as const;
+  facts = { ...facts, relays: [RESTING], checks: [{ node: 'a', check: low }] };
+  await pass(one, 30);
+  facts = { ...facts, databaseWell: false };
+  await pass(one, 90);
+  expect(told).toEqual(['ops fired relay:out', 'ops fired node:a']);
+  isFirst = false;
+  facts = { ...facts, databaseWell: true, relays: [], checks: [] };
+  // Meanwhile another node found the relay well, and a channel was added.
+  const open = async () =>
+    (await stores.alerts.alertHistory({ which: 'open', before: null, limit: 9 })).alerts;
+  const other = (await open()).find(({ rule }) => rule === 'relay_resting');
+  if (other === undefined) throw new Error('there is no alert of the relay');
+  await stores.alerts.writeAlerts([{ ...other, text: 'As another node has it.' }], []);
+  await stores.alerts.addAlertChannel(
+    { channel: alertChannel({ id: 'alc_new', name: 'new', rules: ['relay_resting'] }), secret: null },
+    9,
+  );
+  await pass(one, 120);
+  expect(told).toEqual(['ops fired relay:out', 'ops fired node:a', 'ops resolved node:a']);
+  expect((await open()).map(({ rule, text }) => `${rule} ${text}`).sort()).toEqual([
+    'disk The node a: The disk is nearly full.',
+    'relay_resting As another node has it.',
+  ]);
+});
+
+test('a clock that is set makes nothing fire early, and keeps nothing from firing or ending', async () => {
+  await stores.alerts.setAlertRule('relay_resting', { forSeconds: 60 });
+  const one = watch();
+  facts = { ...facts, relays: [RESTING] };
+  await pass(one, 30);
+  // The machine slept for a day.
+  apartMs += 86_400_000;
+  await pass(one, 15);
+  expect(told).toEqual([]);
+  await pass(one, 45);
+  expect(told).toEqual(['ops fired relay:out']);
+  facts = { ...facts, relays: [] };
+  await pass(one, 15);
+  apartMs -= 2 * 86_400_000;
+  await pass(one, 90);
+  expect(told).toEqual(['ops fired relay:out', 'ops resolved relay:out']);
+  // The cool-down has an end, too.
+  await stores.alerts.setAlertRule('relay_resting', { forSeconds: 60, coolDownSeconds: 300 });
+  facts = { ...facts, relays: [RESTING] };
+  await pass(one, 420);
+  expect(told).toHaveLength(3);
+});
+
+test('what a process with a wrong clock wrote holds up nothing', async () => {
+  apartMs = 86_400_000;
+  error = 'It answered 500.';
+  facts = { ...facts, relays: [RESTING] };
+  await pass(watch(), 30);
+  apartMs = 0;
+  error = null;
+  await pass(watch(), 30);
+  expect(told).toEqual(['ops fired relay:out', 'ops fired relay:out']);
 });
 
 test('what fails is a fault once, and watching goes on', async () => {

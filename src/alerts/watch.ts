@@ -2,8 +2,10 @@ import {
   type Alert,
   type AlertNotice,
   type AlertPolicy,
+  afterClockSet,
   afterLook,
   afterTry,
+  asOfNow,
   dueNotices,
   moreUrgent,
   REMEMBERED_MS,
@@ -45,6 +47,8 @@ const PATIENCE_MS = 5_000;
 const MAX_AT_ONCE = 8;
 const PRUNE_MS = 3_600_000;
 const DAY_MS = 86_400_000;
+/** The wall clock was set when it went so much further, or less far, than time did. */
+const SET_MS = 5_000;
 /** Ended alerts that are kept, and removed in one transaction. */
 const MOST_KEPT = 10_000;
 const PRUNED_AT_ONCE = 500;
@@ -68,6 +72,8 @@ export class AlertWatch {
   #writing: Promise<void> | null = null;
   #prunedAt = Number.NEGATIVE_INFINITY;
   #isFailing = false;
+  /** Wall less monotonic ms at the last look: constant, unless the clock is set. */
+  #apart: number | null = null;
 
   constructor(deps: AlertWatchDeps) {
     this.#deps = deps;
@@ -106,6 +112,8 @@ export class AlertWatch {
     const own = `node:${facts.node}`;
     // What it told while it was cut off from the others, it ends by itself.
     if (!hasDuty && !this.#owes(own)) return this.#leave();
+    if (!hasDuty) this.#keepOnly(own);
+    this.#followClock();
     if (facts.databaseWell) await this.#read();
     const settings = this.#settings;
     if (settings === null) return;
@@ -131,14 +139,31 @@ export class AlertWatch {
     const { alerts = [] } = this.#book ?? {};
     return alerts.some(
       (alert) =>
-        alert.rule === 'database' &&
-        alert.subject === subject &&
+        isOfDatabase(alert, subject) &&
         (alert.state !== 'resolved' || alert.notices.some(({ state }) => state === 'pending')),
     );
   }
 
   #wantsDoctor(): boolean {
     return this.#settings !== null && ruleInForce('doctor', this.#settings.rules.get('doctor') ?? {}).enabled;
+  }
+
+  /** All other alerts are the duty of another node now: what we know of them is old. */
+  #keepOnly(subject: string): void {
+    if (this.#book === null) return;
+    const alerts = this.#book.alerts.filter((alert) => isOfDatabase(alert, subject));
+    const written = new Map([...this.#book.written].filter(([, alert]) => isOfDatabase(alert, subject)));
+    this.#book = { ...this.#book, alerts, written };
+  }
+
+  /** Somebody set the clock, or the machine slept: what is measured from times takes as long as before. */
+  #followClock(): void {
+    const { clock } = this.#deps;
+    const apart = clock.wall() - clock.mono();
+    const ms = this.#apart === null ? 0 : apart - this.#apart;
+    this.#apart = apart;
+    if (Math.abs(ms) < SET_MS || this.#book === null) return;
+    this.#book = { ...this.#book, alerts: this.#book.alerts.map((alert) => afterClockSet(alert, ms)) };
   }
 
   #leave(): void {
@@ -151,8 +176,9 @@ export class AlertWatch {
     const { alerts: store, clock } = this.#deps;
     this.#settings = (await this.#within(store.alertSettings())) ?? this.#settings;
     if (this.#book?.isRead === true) return;
-    const stored = await this.#within(store.openAlerts(clock.wall() - REMEMBERED_MS));
-    if (stored === null) return;
+    const found = await this.#within(store.openAlerts(clock.wall() - REMEMBERED_MS));
+    if (found === null) return;
+    const stored = found.map((alert) => asOfNow(alert, clock.wall()));
     const own = this.#book?.alerts ?? [];
     const others = stored.filter(({ id }) => !own.some((one) => one.id === id));
     const written = new Map(stored.map((alert) => [alert.id, alert]));
@@ -241,6 +267,10 @@ export class AlertWatch {
       done.abort();
     }
   }
+}
+
+function isOfDatabase(alert: Alert, subject: string): boolean {
+  return alert.rule === 'database' && alert.subject === subject;
 }
 
 function policyOf({ rules, channels, silences }: AlertSettings): AlertPolicy {

@@ -2,9 +2,13 @@ import { FactBook } from '../alerts/facts.ts';
 import { AlertWatch } from '../alerts/watch.ts';
 import { serverName } from '../config/names.ts';
 import { channelTell } from '../control/alert-telling.ts';
+import { isLate } from '../control/doctor/finding.ts';
 import { relaysOfAll } from '../control/nodes/figures.ts';
+import { CHECKS_OF_ONE_NODE, type Examined } from '../domain/alert-measures.ts';
 import { INBOX } from '../domain/relay.ts';
 import { createIdSource } from '../lib/id.ts';
+import type { Event } from '../observe/events.ts';
+import type { Finding } from '../operations/system.ts';
 import { OPERATIONS, operationNamed } from '../operations/table.ts';
 import type { ListenerParts } from './listener-parts.ts';
 import type { Observation } from './observation.ts';
@@ -21,6 +25,7 @@ export function watchAlerts(
     events.emit({ type: 'fault', code, message: error instanceof Error ? error.message : String(error) });
   const allRelays = () => relaysOfAll(relayStates(engine.relays, clock), nodes.reports());
   const nameOf = (id: string) => nodes.nodes().find((one) => one.id === id)?.name ?? id;
+  const wasTried = triedRelays(parts);
   const facts = new FactBook({
     clock,
     views: storage.views,
@@ -32,12 +37,15 @@ export function watchAlerts(
     relays: () => live.config.relays.flatMap(({ name }) => (name === INBOX ? [] : [name])),
     knowsDelivered: () => live.config.events.keep === 'all',
     nodes: () => nodes.nodes(),
-    examine: () => operations.doctor({}),
+    wasTried,
+    examine: async () => (await operations.doctor({})).map(examinedOf),
     fault,
     othersChecks: () =>
       nodes.reports().flatMap(({ node: id, checks }) =>
         // What concerns all of them is known here, too.
-        checks.filter(({ name }) => OF_ONE_NODE.includes(name)).map((check) => ({ node: nameOf(id), check })),
+        checks
+          .filter(({ name }) => CHECKS_OF_ONE_NODE.includes(name))
+          .map((check) => ({ node: nameOf(id), check })),
       ),
     certificates: () =>
       [
@@ -74,5 +82,20 @@ export function watchAlerts(
   return watch.run(signal);
 }
 
-/** The checks of health that each node has of its own. */
-const OF_ONE_NODE: readonly string[] = ['disk', 'ports', 'room', 'intake', 'configuration'];
+/** Whether a relay was tried since the start: here by an attempt or a probe, or on another node. */
+function triedRelays({ events, queue }: Pick<ListenerParts, 'events' | 'queue'>): (name: string) => boolean {
+  const tried = new Set<string>();
+  events.on((event) => {
+    if (TRIES.includes(event.type) && 'relay' in event && typeof event.relay === 'string')
+      tried.add(event.relay);
+  });
+  return (name) =>
+    tried.has(name) || queue.lanes().some(({ relay, lastReply }) => relay === name && lastReply !== null);
+}
+
+const TRIES: readonly Event['type'][] = ['attempted', 'probed', 'relay_rests', 'relay_recovered'];
+
+function examinedOf(finding: Finding): Examined {
+  const { name, status, found } = finding;
+  return { name, found, status: isLate(finding) ? 'late' : status };
+}

@@ -10,7 +10,7 @@ import type { AlertChannelOperations, AlertChannelView } from '../operations/ale
 import { OperationError } from '../operations/call.ts';
 import type { RequestOf } from '../operations/table.ts';
 import type { StoredChannel } from '../store/alerts.ts';
-import { channelTell, sealChannelSecret } from './alert-telling.ts';
+import { channelTell, mayChannelBePrivate, sealChannelSecret } from './alert-telling.ts';
 import type { LocalDeps } from './deps.ts';
 import { faulty } from './suppression-view.ts';
 
@@ -142,10 +142,11 @@ function definitionOf(
       'url',
       isMail ? 'Mail has none.' : 'Give it as the secret: whoever knows it can post.',
     );
-  if (url !== null) checkUrl('/url', url);
+  const { config } = resolution();
+  if (url !== null) checkUrl('/url', url, config);
   if (kind === 'ntfy' && new URL(url ?? '').pathname.split('/').filter(Boolean).length === 0)
     throw faulty('/url', 'url', 'Must name a topic, such as https://ntfy.sh/our-topic.');
-  if (secret !== null) checkSecret(kind, secret);
+  if (secret !== null) checkSecret(kind, secret, config);
   return { url, to, from, relay, enabled, severity, rules };
 }
 
@@ -153,16 +154,23 @@ function checkAddress(pointer: string, text: string): void {
   if (!parseMailbox(text).ok) throw faulty(pointer, 'address', 'Must be a mail address.');
 }
 
-function checkUrl(pointer: string, text: string): void {
+type Config = ReturnType<ChannelDeps['resolution']>['config'];
+
+function checkUrl(pointer: string, text: string, config: Config): void {
   const url = URL.canParse(text) ? new URL(text) : null;
-  const isOurs = url !== null && ['https:', 'http:'].includes(url.protocol) && url.username === '';
-  if (!isOurs || url.password !== '')
-    throw faulty(pointer, 'url', 'Must be a URL that begins with https://.');
+  if (url === null || url.username !== '' || url.password !== '' || url.hash !== '')
+    throw faulty(
+      pointer,
+      'url',
+      'Must be a URL that begins with https://, without a user name and a fragment.',
+    );
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && mayChannelBePrivate(text, config)))
+    throw faulty(pointer, 'url', 'Must begin with https://, unless webhooks.private_urls lists it.');
 }
 
-function checkSecret(kind: AlertChannel['kind'], secret: string): void {
+function checkSecret(kind: AlertChannel['kind'], secret: string, config: Config): void {
   if (kind === 'mail') throw faulty('/secret', 'secret', 'Mail has none.');
-  if (SECRET_URL.includes(kind)) checkUrl('/secret', secret);
+  if (SECRET_URL.includes(kind)) checkUrl('/secret', secret, config);
   else if (kind === 'webhook' && !WEBHOOK_SECRET.test(secret))
     throw faulty('/secret', 'secret', 'Must be whsec_ and the base64 of 24 to 64 bytes.');
   else if (!/^[\x21-\x7e]+$/.test(secret))
@@ -193,6 +201,7 @@ async function testChannel(which: string, id: string, tell: Tell, deps: ChannelD
     seenAt: now,
     firedAt: now,
     clearSince: null,
+    unseenSince: null,
     resolvedAt: null,
     toldAt: now,
     notices: [],

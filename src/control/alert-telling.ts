@@ -27,23 +27,23 @@ export function channelTell({ resolution, relays, ...deps }: ChannelTellDeps): T
     ...deps,
     open: ({ channel: { id }, secret }) =>
       secret === null ? null : (resolution().vault?.open(secret, secretOwner(id)) ?? null),
-    mayBePrivate: (url) => {
-      const { privateUrls } = resolution().config.webhooks;
-      return privateUrls.includes(url) || privateUrls.includes(ANY_URL);
-    },
+    mayBePrivate: (url) => mayChannelBePrivate(url, resolution().config),
     dnsServers: () => resolution().config.dns.servers,
     relays: () => {
       const states = new Map(relays().map((one) => [one.name, one]));
       return resolution().config.relays.map(({ name, disabled }): MailRelay => {
         const state = states.get(name);
-        return {
-          name,
-          isWell: !disabled && state?.disabled !== true && (state?.state ?? 'closed') !== 'open',
-        };
+        const isDisabled = disabled || state?.disabled === true;
+        return { name, isDisabled, isWell: !isDisabled && (state?.state ?? 'closed') === 'closed' };
       });
     },
     postmaster: () => localPostmaster(resolution().config),
   });
+}
+
+/** Whether a URL of a channel may lead to private addresses, and be plain HTTP: as those of webhooks. */
+export function mayChannelBePrivate(url: string, { webhooks }: Pick<InForce['config'], 'webhooks'>): boolean {
+  return webhooks.privateUrls.includes(url) || webhooks.privateUrls.includes(ANY_URL);
 }
 
 /** Seals the secret of a channel. */

@@ -13,13 +13,19 @@ import type { LocalDeps } from './deps.ts';
 
 let stores: SqliteStores;
 let operations: ReturnType<typeof alertOperations> & ReturnType<typeof alertChannelOperations>;
+let privateUrls = ['*'];
 const vault = createVault(new Uint8Array(32), seededRandom(1));
 const SLACK = 'https://hooks.slack.com/services/T0/B0/secret';
 
 beforeEach(() => {
+  privateUrls = ['*'];
   stores = openSqlite(':memory:');
   const config = {
-    webhooks: { privateUrls: ['*'] },
+    webhooks: {
+      get privateUrls() {
+        return privateUrls;
+      },
+    },
     relays: [{ name: 'out', disabled: false }],
     server: { hostname: 'mail.example.com' },
     dns: { servers: null },
@@ -51,7 +57,7 @@ test.each([
   ['a webhook to nowhere', { kind: 'webhook' }, 'url: Must be where to post.'],
   ['a webhook to no URL', { kind: 'webhook', url: 'ops' }, 'url: Must be a URL'],
   ['a webhook with a user', { kind: 'webhook', url: 'https://a:b@x.example' }, 'url: Must be a URL'],
-  ['a webhook by file', { kind: 'webhook', url: 'file:///etc/passwd' }, 'url: Must be a URL'],
+  ['a webhook by file', { kind: 'webhook', url: 'file:///etc/passwd' }, 'url: Must begin with https://'],
   [
     'a webhook with another secret',
     { kind: 'webhook', url: 'https://a.example', secret: 'x' },
@@ -197,4 +203,16 @@ test('each kind can be added', async () => {
   };
   for (const kind of CHANNEL_KINDS) await operations.addAlertChannel({ name: kind, kind, ...given[kind] });
   expect((await operations.alertChannels({})).map(({ kind }) => kind)).toEqual([...CHANNEL_KINDS]);
+});
+
+test.each([
+  ['a webhook', { kind: 'webhook', url: 'http://ops.example.com/x' }],
+  ['ntfy', { kind: 'ntfy', url: 'http://ntfy.example.com/x' }],
+  ['Slack', { kind: 'slack', secret: 'http://hooks.example.com/x' }],
+] as const)('%s is told over https, unless its URL is listed', async (_name, channel) => {
+  privateUrls = [];
+  const add = () => operations.addAlertChannel({ name: 'ops', ...channel });
+  await expect(add()).rejects.toThrow('Must begin with https://, unless webhooks.private_urls lists it.');
+  privateUrls = ['url' in channel ? channel.url : channel.secret];
+  expect((await add()).channel.name).toBe('ops');
 });

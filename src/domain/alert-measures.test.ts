@@ -12,15 +12,16 @@ const WELL: AlertFacts = {
   checks: [],
   oldestDueSeconds: 0,
   relays: [
-    { name: 'out', rests: false, cause: null, quota: null },
-    { name: 'small', rests: false, cause: null, quota: { used: 90, allowance: 100 } },
-    { name: 'none', rests: false, cause: null, quota: { used: 0, allowance: 0 } },
+    { name: 'out', rests: false, isTried: true, cause: null, quota: null },
+    { name: 'small', rests: false, isTried: true, cause: null, quota: { used: 90, allowance: 100 } },
+    { name: 'none', rests: false, isTried: true, cause: null, quota: { used: 0, allowance: 0 } },
   ],
   certificates: [{ node: 'a', endsAt: NOW + 14 * DAY }],
   disabledWebhooks: [],
+  nodes: ['a', 'b'],
   missingNodes: [],
+  examined: [{ name: 'clock', status: 'ok', found: 'It is right.' }],
   rates: [rate({}), rate({ about: 'domain', name: 'example.net' })],
-  faults: [],
   trend: { waiting: 1_000_000, grown: null, duplicates: 0, refusals: 10 },
 };
 
@@ -35,8 +36,8 @@ const ILL: AlertFacts = {
   ],
   oldestDueSeconds: 5_000,
   relays: [
-    { name: 'out', rests: true, cause: 'auth_failed 535', quota: null },
-    { name: 'small', rests: true, cause: null, quota: { used: 91, allowance: 100 } },
+    { name: 'out', rests: true, isTried: true, cause: 'auth_failed 535', quota: null },
+    { name: 'small', rests: true, isTried: true, cause: null, quota: { used: 91, allowance: 100 } },
   ],
   certificates: [
     { node: 'a', endsAt: NOW + 13.5 * DAY },
@@ -44,14 +45,16 @@ const ILL: AlertFacts = {
   ],
   disabledWebhooks: [{ id: 'whe_1', host: 'shop.example.com', reason: 'It answered 410.' }],
   missingNodes: ['c'],
+  examined: [
+    { name: 'open relay', status: 'fail', found: 'Anybody can send.' },
+    { name: 'disk', status: 'fail', found: 'There is none left.' },
+    { name: 'relay out', status: 'fail', found: 'It cannot be used.' },
+    { name: 'relay spare', status: 'fail', found: 'The password is wrong.' },
+    { name: 'clock', status: 'warn', found: 'Nobody sets it.' },
+  ],
   rates: [
     rate({ recent: { delivered: 94, failed: 6 } }),
     rate({ about: 'domain', name: 'example.net', day: { delivered: 1_000, bounced: 51, complained: 4 } }),
-  ],
-  faults: [
-    { name: 'disk', found: 'It is full.' },
-    { name: 'relay out', found: 'The password is wrong.' },
-    { name: 'open relay', found: 'Anybody can send.' },
   ],
   trend: { waiting: 1_001, grown: 376, duplicates: 1, refusals: 10.5 },
 };
@@ -91,10 +94,10 @@ test('each rule says what is so', () => {
     'certificate node:b warning: The certificate of the node b has expired.',
     'certificate node:a warning: The certificate of the node a ends in 13 days.',
     'webhook_disabled webhook:whe_1 warning: The webhook whe_1 at shop.example.com is disabled: It answered 410.',
-    'health check:ports warning: Port 25 is not bound.',
+    'health check:ports@a warning: Port 25 is not bound.',
     'health check:ports@b warning: Port 25 is not bound.',
-    'doctor relay:out warning: relay out: The password is wrong.',
     'doctor check:open relay warning: open relay: Anybody can send.',
+    'doctor relay:spare warning: relay spare: The password is wrong.',
     'duplicates  info: 1 message of the last hour may have arrived twice.',
     'refusals  info: 10.5 requests a second are refused.',
   ]);
@@ -118,10 +121,51 @@ test('without its database a node knows of that alone', () => {
 
 test('of what is not known yet, nothing is said: neither that it is so nor that it is not', () => {
   const trend = { waiting: 0, grown: null, duplicates: null, refusals: null };
-  const { known } = measureAlerts({ ...WELL, trend, faults: null }, RULES);
+  const { known } = measureAlerts({ ...WELL, trend, examined: null }, RULES);
   const late = ['queue_grows', 'doctor', 'duplicates', 'refusals'];
   expect(ALERT_RULE_NAMES.filter((name) => !known.has(name))).toEqual(late);
   expect(measureAlerts({ ...WELL, trend: ILL.trend }, RULES).known.size).toBe(ALERT_RULE_NAMES.length);
+});
+
+test('what concerns a node that is gone, or a relay that was not tried yet, is not known', () => {
+  const untried = { name: 'new', rests: false, isTried: false, cause: null, quota: null };
+  const { isUnseen } = measureAlerts({ ...WELL, relays: [...WELL.relays, untried] }, RULES);
+  const unseen = [
+    ['node_gone', 'node:c'],
+    ['disk', 'node:c'],
+    ['certificate', 'node:c'],
+    ['health', 'check:ports@c'],
+    ['relay_resting', 'relay:new'],
+  ] as const;
+  const seen = [
+    ['node_gone', 'node:b'],
+    ['disk', 'node:a'],
+    ['health', 'check:ports@b'],
+    ['health', 'check:routes'],
+    ['relay_resting', 'relay:out'],
+    ['relay_resting', 'relay:removed'],
+    ['quota', 'relay:new'],
+    ['mail_late', ''],
+  ] as const;
+  const isIt = ([rule, subject]: readonly [AlertRuleName, string]) => isUnseen({ rule, subject });
+  expect([unseen.map(isIt), seen.map(isIt)]).toEqual([unseen.map(() => true), seen.map(() => false)]);
+});
+
+test('what the doctor could not look at, or did not look at yet, is not known', () => {
+  const examined = [
+    { name: 'clock', status: 'ok', found: '' },
+    { name: 'host name', status: 'skipped', found: '' },
+  ] as const;
+  const of = (subject: string) => ({ rule: 'doctor', subject }) as const;
+  const { isUnseen } = measureAlerts({ ...WELL, examined }, RULES);
+  expect(['check:clock', 'check:host name', 'relay:removed'].map((one) => isUnseen(of(one)))).toEqual([
+    false,
+    true,
+    false,
+  ]);
+  const late = [...examined, { name: 'relays', status: 'late', found: '' } as const];
+  expect(measureAlerts({ ...WELL, examined: late }, RULES).isUnseen(of('relay:out'))).toBe(true);
+  expect(measureAlerts({ ...WELL, examined: null }, RULES).known.has('doctor')).toBe(false);
 });
 
 test('of one rule the worst fifty are told', () => {

@@ -1,5 +1,5 @@
 /** From what the server knows of itself to the conditions of rules that hold (`alert-rules.ts`). */
-import type { AlertFinding, AlertMeasures } from './alert.ts';
+import type { AlertFinding, AlertMeasures, AlertName } from './alert.ts';
 import {
   ALERT_RULE_NAMES,
   type AlertRule,
@@ -32,11 +32,13 @@ export interface AlertFacts {
     readonly host: string;
     readonly reason: string;
   }[];
-  /** Names of nodes that are gone. */
+  /** Names of nodes that are there, this one included. */
+  readonly nodes: readonly string[];
+  /** Names of nodes that are gone, and of which none with the same name is there. */
   readonly missingNodes: readonly string[];
+  /** What the doctor found when it last looked at this node; null: it did not look yet. */
+  readonly examined: readonly Examined[] | null;
   readonly rates: readonly RateFacts[];
-  /** What the doctor last called a fault; null: it has not examined anything yet. */
-  readonly faults: readonly { readonly name: string; readonly found: string }[] | null;
   readonly trend: TrendFacts;
 }
 
@@ -46,10 +48,21 @@ export interface NodeCheck {
   readonly check: HealthCheck;
 }
 
+/** What the doctor found in one place. */
+export interface Examined {
+  readonly name: string;
+  /** `late`: the check did not end, so that nothing is known of whatever it looks at. */
+  readonly status: 'ok' | 'warn' | 'fail' | 'skipped' | 'late';
+  /** A sentence for people. */
+  readonly found: string;
+}
+
 /** What rules ask of a relay. */
 export interface RelayFacts {
   readonly name: string;
   readonly rests: boolean;
+  /** It is known whether its next hop works: it is not just being tried, and was tried since the start. */
+  readonly isTried: boolean;
   /** Its next hop's refusal, in short; null: there is none. */
   readonly cause: string | null;
   /** Null: without a limit. */
@@ -77,6 +90,8 @@ export interface TrendFacts {
   readonly refusals: number | null;
 }
 
+/** The checks of health that each node has of its own. What others fail concerns all of them. */
+export const CHECKS_OF_ONE_NODE: readonly string[] = ['disk', 'ports', 'room', 'intake', 'configuration'];
 /** Checks that other rules watch. */
 const WATCHED = ['database', 'disk', 'relays', 'queue', 'quotas', 'node_missing', 'certificate'];
 /** What the doctor examines that other rules watch, too. */
@@ -179,22 +194,20 @@ const MEASURES: Readonly<Record<AlertRuleName, Measure>> = {
       subject: `webhook:${id}`,
       text: `The webhook ${id} at ${host} is disabled: ${reason}`,
     })),
-  health: ({ checks, node: own }) =>
+  health: ({ checks }) =>
     checks
       .filter(({ check }) => !WATCHED.includes(check.name))
       .map(({ node, check: { name, status, detail } }) => ({
-        subject: `check:${name}${node === own ? '' : `@${node}`}`,
+        subject: `check:${name}${CHECKS_OF_ONE_NODE.includes(name) ? `@${node}` : ''}`,
         text: detail,
         ...(status === 'critical' && { severity: 'critical' }),
       })),
-  doctor: ({ faults }) =>
-    (faults ?? [])
-      .filter(({ name }) => !WATCHED_WELL.includes(name))
-      .map(({ name, found }) => ({
-        // Mail about a relay goes by another one.
-        subject: name.startsWith('relay ') ? name.replace(' ', ':') : `check:${name}`,
-        text: `${name}: ${found}`,
-      })),
+  doctor: ({ examined, relays }) =>
+    (examined ?? [])
+      .filter(({ name, status }) => status === 'fail' && !WATCHED_WELL.includes(name))
+      // Of a relay that rests is told already.
+      .filter((one) => !relays.some(({ name, rests }) => rests && one.name === `relay ${name}`))
+      .map(({ name, found }) => ({ subject: subjectOf(name), text: `${name}: ${found}` })),
   duplicates: ({ trend: { duplicates } }, threshold) =>
     duplicates !== null && duplicates > threshold
       ? [
@@ -210,18 +223,42 @@ const MEASURES: Readonly<Record<AlertRuleName, Measure>> = {
       : [],
 };
 
-/** What rules go by that is not known at first: null then. */
-const LATE: Readonly<Partial<Record<AlertRuleName, (facts: AlertFacts) => unknown>>> = {
-  doctor: ({ faults }) => faults,
-  queue_grows: ({ trend }) => trend.grown,
-  duplicates: ({ trend }) => trend.duplicates,
-  refusals: ({ trend }) => trend.refusals,
+/** What rules of trends go by, which is not known at first: null then. */
+const TRENDS: Readonly<Partial<Record<AlertRuleName, (trend: TrendFacts) => number | null>>> = {
+  queue_grows: ({ grown }) => grown,
+  duplicates: ({ duplicates }) => duplicates,
+  refusals: ({ refusals }) => refusals,
 };
 
 /** The rules that can be measured. Without its database, a node knows of nothing else. */
-function measurable(facts: AlertFacts): readonly AlertRuleName[] {
-  if (!facts.databaseWell) return ['database'];
-  return ALERT_RULE_NAMES.filter((name) => LATE[name]?.(facts) !== null);
+function measurable({ databaseWell, trend, examined }: AlertFacts): readonly AlertRuleName[] {
+  if (!databaseWell) return ['database'];
+  return ALERT_RULE_NAMES.filter(
+    (name) => TRENDS[name]?.(trend) !== null && (name !== 'doctor' || examined !== null),
+  );
+}
+
+/** Whether nothing is known now of what an alert is about, though its rule could be measured. */
+function isUnseenIn({ nodes, relays, examined }: AlertFacts, { rule, subject }: AlertName): boolean {
+  if (rule === 'relay_resting')
+    return relays.some(({ name, isTried }) => subject === `relay:${name}` && !isTried);
+  if (rule === 'doctor') {
+    const found = examined?.find(({ name }) => subject === subjectOf(name));
+    const isLate = examined?.some(({ status }) => status === 'late') === true;
+    return found === undefined ? isLate : !['ok', 'warn'].includes(found.status);
+  }
+  const node = nodeIn(subject);
+  return node !== null && !nodes.includes(node);
+}
+
+/** What an alert of the doctor's is about: mail about a relay goes by another one. */
+function subjectOf(name: string): string {
+  return name.startsWith('relay ') ? name.replace(' ', ':') : `check:${name}`;
+}
+
+/** The node that an alert is about; null: none. */
+function nodeIn(subject: string): string | null {
+  return /^node:(.*)$/s.exec(subject)?.[1] ?? /^check:[a-z_]+@(.*)$/s.exec(subject)?.[1] ?? null;
 }
 
 /** Measures all rules in force that can be measured. */
@@ -240,7 +277,7 @@ export function measureAlerts(facts: AlertFacts, rules: Rules): AlertMeasures {
         severity: severity ?? rule.severity,
       }));
   });
-  return { findings, known: new Set(known) };
+  return { findings, known: new Set(known), isUnseen: (of) => isUnseenIn(facts, of) };
 }
 
 interface Share {

@@ -57,7 +57,15 @@ export const LEAST_WAITING = 1_000;
 
 const DAY_SECONDS = 86_400;
 const RESULTS = 'svc_attempt_results_total';
+const DELIVERED = `increase(${RESULTS}{result="delivered"}[1d])`;
 const CERTIFICATE = 'svc_certificate_expiry_timestamp_seconds';
+
+/** A share as rules count it: of enough recipients, and of enough events. */
+function shareOf({ part, of, threshold }: { part: string; of: string; threshold: number }): string {
+  return `sum by (job) (${part}) > ${threshold / 100} * sum by (job) (${of})
+and sum by (job) (${of}) >= ${LEAST_RECIPIENTS}
+and sum by (job) (${part}) >= ${LEAST_EVENTS}`;
+}
 
 /** Every rule, the most urgent first. */
 export const ALERT_RULES = {
@@ -132,7 +140,8 @@ export const ALERT_RULES = {
     forSeconds: 600,
     prometheus: {
       alert: 'WaybillRelayResting',
-      expr: () => 'max by (job, relay) (svc_relay_breaker_open) == 1',
+      // Between two rests its next hop is tried, which may take a minute.
+      expr: () => 'max by (job, relay) (max_over_time(svc_relay_breaker_open[2m])) == 1',
       summary: 'The relay {{ $labels.relay }} fails.',
     },
   },
@@ -147,9 +156,12 @@ export const ALERT_RULES = {
     forSeconds: 900,
     prometheus: {
       alert: 'WaybillManyFailures',
-      expr: (threshold) => `sum by (job) (rate(${RESULTS}{result="rejected"}[15m]))
-  > ${threshold / 100} * sum by (job) (rate(${RESULTS}[15m]))
-and sum by (job) (increase(${RESULTS}[15m])) > ${LEAST_RECIPIENTS}`,
+      expr: (threshold) =>
+        shareOf({
+          part: `increase(${RESULTS}{result="rejected"}[6h])`,
+          of: `increase(${RESULTS}{result=~"delivered|rejected"}[6h])`,
+          threshold,
+        }),
       summary: 'More than one recipient in twenty is refused for good.',
     },
   },
@@ -164,9 +176,7 @@ and sum by (job) (increase(${RESULTS}[15m])) > ${LEAST_RECIPIENTS}`,
     forSeconds: 900,
     prometheus: {
       alert: 'WaybillManyBounces',
-      expr: (threshold) => `sum by (job) (increase(svc_bounces_total[1d]))
-  > ${threshold / 100} * sum by (job) (increase(${RESULTS}{result="delivered"}[1d]))
-and sum by (job) (increase(${RESULTS}{result="delivered"}[1d])) > ${LEAST_RECIPIENTS}`,
+      expr: (threshold) => shareOf({ part: 'increase(svc_bounces_total[1d])', of: DELIVERED, threshold }),
       summary: 'Much of what was delivered comes back.',
     },
   },
@@ -181,9 +191,7 @@ and sum by (job) (increase(${RESULTS}{result="delivered"}[1d])) > ${LEAST_RECIPI
     forSeconds: 300,
     prometheus: {
       alert: 'WaybillManyComplaints',
-      expr: (threshold) => `sum by (job) (increase(svc_complaints_total[1d]))
-  > ${threshold / 100} * sum by (job) (increase(${RESULTS}{result="delivered"}[1d]))
-and sum by (job) (increase(svc_complaints_total[1d])) >= ${LEAST_EVENTS}`,
+      expr: (threshold) => shareOf({ part: 'increase(svc_complaints_total[1d])', of: DELIVERED, threshold }),
       summary: 'Recipients call the mail spam.',
     },
   },
@@ -191,7 +199,7 @@ and sum by (job) (increase(svc_complaints_total[1d])) >= ${LEAST_EVENTS}`,
     title: 'The queue grows',
     when: `More than ${LEAST_WAITING.toLocaleString('en')} messages wait, and at the pace of the last half hour it will be {threshold} times as many in four hours.`,
     advice:
-      'The queue will be four times as long in four hours. `waybill queue` says which relay is the bound; limits.max_queued_bytes is where mail begins to be refused.',
+      '`waybill queue` says which relay is the bound; limits.max_queued_bytes is where mail begins to be refused.',
     severity: 'warning',
     about: 'server',
     threshold: { unit: 'messages', default: 4, min: 2, max: 1_000 },

@@ -46,9 +46,11 @@ function watching(rules = policy()) {
       findings: readonly AlertFinding[],
       at: AlertPolicy = rules,
       known = ALERT_RULE_NAMES,
+      isUnseen = false,
     ) {
       const newId = () => `alr_${String(++count).padStart(4, '0')}`;
-      alerts = afterLook(alerts, { findings, known: new Set(known) }, at, T0 + minute * MINUTE, newId);
+      const measures = { findings, known: new Set(known), isUnseen: () => isUnseen };
+      alerts = afterLook(alerts, measures, at, T0 + minute * MINUTE, newId);
       return alerts;
     },
     tell(minute: number, error: string | null = null) {
@@ -271,4 +273,20 @@ test('whatever happens, a channel hears of each alert at most once that it fired
       }
     }),
   );
+});
+
+test('what is not known any more neither fires nor ends, and is given up after a day', () => {
+  const watch = watching();
+  const unseen = (minute: number) => watch.look(minute, [], policy(), ALERT_RULE_NAMES, true);
+  watch.look(0, [OUT]);
+  unseen(20);
+  expect(watch.alerts).toMatchObject([{ state: 'pending', unseenSince: T0 + 20 * MINUTE }]);
+  watch.look(21, [OUT]);
+  expect(watch.alerts).toMatchObject([{ state: 'firing', unseenSince: null }]);
+  watch.look(22, []);
+  unseen(23);
+  unseen(23 + 24 * 60 - 1);
+  expect(watch.alerts).toMatchObject([{ state: 'firing', clearSince: null }]);
+  unseen(23 + 24 * 60);
+  expect(watch.alerts).toMatchObject([{ state: 'resolved' }]);
 });

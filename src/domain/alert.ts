@@ -30,6 +30,8 @@ export interface Alert {
   readonly firedAt: number | null;
   /** Since when it has not held, while the alert is not resolved yet; null: it holds. */
   readonly clearSince: number | null;
+  /** Since when it has not been known whether it is so, such as of a node that is gone; null: it is known. */
+  readonly unseenSince: number | null;
   readonly resolvedAt: number | null;
   /** When it was decided to tell of it; null: nobody was told. */
   readonly toldAt: number | null;
@@ -80,17 +82,24 @@ export interface AlertPolicy {
   readonly silences: readonly AlertSilence[];
 }
 
+/** What alerts about one thing have in common. */
+export type AlertName = Pick<Alert, 'rule' | 'subject'>;
+
 /** What was measured. */
 export interface AlertMeasures {
   readonly findings: readonly AlertFinding[];
   /** The rules that could be measured: of the others, nothing new is known. */
   readonly known: ReadonlySet<AlertRuleName>;
+  /** What such a rule could not measure, such as the disk of a node that is gone: nothing new is known of it, either. */
+  readonly isUnseen: (of: AlertName) => boolean;
 }
 
 /** Most alerts that are not over. Further findings wait until there is room: what is most urgent comes first. */
 export const MAX_OPEN_ALERTS = 500;
 /** A condition must not hold for this long before its alert is over: what comes and goes is one alert. */
 export const CLEAR_MS = 60_000;
+/** What cannot be measured for so long is given up: a node that does not come back, and what was wrong with it. */
+export const GIVEN_UP_MS = 86_400_000;
 /** How long an ended alert is remembered for its cool-down: as long as that may be. */
 export const REMEMBERED_MS = 86_400_000;
 /** What an alert says is written anew at most this often. */
@@ -103,7 +112,7 @@ const SECOND_MS = 1_000;
  */
 export function afterLook(
   alerts: readonly Alert[],
-  { findings, known }: AlertMeasures,
+  { findings, known, isUnseen }: AlertMeasures,
   policy: AlertPolicy,
   now: number,
   newId: () => string,
@@ -116,7 +125,8 @@ export function afterLook(
     const finding = found.get(nameOf(alert));
     found.delete(nameOf(alert));
     if (!known.has(alert.rule)) return [alert];
-    return finding === undefined ? cleared(alert, now) : [seen(alert, finding, rule, now)];
+    if (finding !== undefined) return [seen(alert, finding, rule, now)];
+    return isUnseen(alert) ? unseen(alert, now) : cleared(alert, now);
   });
   const room = MAX_OPEN_ALERTS - kept.filter(({ state }) => state !== 'resolved').length;
   const fresh = [...found.values()]
@@ -149,6 +159,7 @@ function beginning(
     seenAt: now,
     firedAt: fires ? now : null,
     clearSince: null,
+    unseenSince: null,
     resolvedAt: null,
     toldAt: null,
     notices: [],
@@ -158,13 +169,15 @@ function beginning(
 function seen(alert: Alert, { severity, text }: AlertFinding, rule: AlertRule, now: number): Alert {
   const fires = alert.state === 'pending' && now - alert.since >= rule.forSeconds * SECOND_MS;
   const isNews = alert.text !== text && now - alert.seenAt >= SEEN_EVERY_MS;
-  if (!fires && !isNews && alert.clearSince === null && alert.severity === severity) return alert;
+  const isAsBefore = alert.clearSince === null && alert.unseenSince === null && alert.severity === severity;
+  if (!fires && !isNews && isAsBefore) return alert;
   return {
     ...alert,
     severity,
     text,
     seenAt: now,
     clearSince: null,
+    unseenSince: null,
     ...(fires && { state: 'firing', firedAt: now }),
   };
 }
@@ -174,7 +187,14 @@ function cleared(alert: Alert, now: number): Alert[] {
   if (alert.state === 'pending') return [];
   const clearSince = alert.clearSince ?? now;
   if (now - clearSince >= CLEAR_MS) return ended(alert, now);
-  return [alert.clearSince === null ? { ...alert, clearSince } : alert];
+  return [alert.clearSince === null ? { ...alert, clearSince, unseenSince: null } : alert];
+}
+
+/** It is not known whether its condition holds: it neither fires nor ends, unless that is so for too long. */
+function unseen(alert: Alert, now: number): Alert[] {
+  const unseenSince = alert.unseenSince ?? now;
+  if (now - unseenSince >= GIVEN_UP_MS) return ended(alert, now);
+  return [alert.unseenSince === null ? { ...alert, unseenSince, clearSince: null } : alert];
 }
 
 function ended(alert: Alert, now: number): Alert[] {
@@ -223,7 +243,7 @@ function hearsOf({ enabled, severity, rules }: AlertListener, alert: Alert): boo
 
 /** Whether nobody is to be told of an alert at `now`. */
 export function isSilenced(
-  { rule, subject }: Pick<Alert, 'rule' | 'subject'>,
+  { rule, subject }: AlertName,
   silences: readonly AlertSilence[],
   now: number,
 ): boolean {
@@ -271,6 +291,41 @@ export function dueNotices({ notices }: Alert, now: number): readonly AlertNotic
   return notices.filter(({ state, at }) => state === 'pending' && at <= now);
 }
 
+/**
+ * An alert after the clock was set by so many ms, forwards or backwards: what is measured from its times takes as long as
+ * before. When it began and fired stays as it was written.
+ */
+export function afterClockSet(alert: Alert, ms: number): Alert {
+  const moved = (at: number | null) => (at === null ? null : at + ms);
+  return {
+    ...alert,
+    ...(alert.state === 'pending' && { since: alert.since + ms }),
+    seenAt: alert.seenAt + ms,
+    clearSince: moved(alert.clearSince),
+    unseenSince: moved(alert.unseenSince),
+    toldAt: moved(alert.toldAt),
+    notices: alert.notices.map((one) => (one.state === 'pending' ? { ...one, at: one.at + ms } : one)),
+  };
+}
+
+/** An alert as it was stored, at `now`: whatever it has of the future comes from a clock that was wrong. */
+export function asOfNow(alert: Alert, now: number): Alert {
+  const past = (at: number) => Math.min(at, now);
+  const pastOrNull = (at: number | null) => (at === null ? null : past(at));
+  const last = now + Math.max(...PAUSES);
+  return {
+    ...alert,
+    since: past(alert.since),
+    seenAt: past(alert.seenAt),
+    clearSince: pastOrNull(alert.clearSince),
+    unseenSince: pastOrNull(alert.unseenSince),
+    toldAt: pastOrNull(alert.toldAt),
+    notices: alert.notices.map((one) =>
+      one.state === 'pending' && one.at > last ? { ...one, at: now } : one,
+    ),
+  };
+}
+
 /** An alert whose channels that are gone are told nothing more. */
 export function withoutChannels(alert: Alert, isThere: (channel: string) => boolean): Alert {
   const isGone = ({ channel, state }: AlertNotice) => state === 'pending' && !isThere(channel);
@@ -279,8 +334,7 @@ export function withoutChannels(alert: Alert, isThere: (channel: string) => bool
   return { ...alert, notices };
 }
 
-/** What alerts of one rule about one thing have in common. */
-function nameOf({ rule, subject }: Pick<Alert, 'rule' | 'subject'>): string {
+function nameOf({ rule, subject }: AlertName): string {
   return `${rule} ${subject}`;
 }
 

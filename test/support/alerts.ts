@@ -26,6 +26,7 @@ export function alert(change: Partial<Alert> = {}): Alert {
     seenAt: T0,
     firedAt: T0,
     clearSince: null,
+    unseenSince: null,
     resolvedAt: null,
     toldAt: null,
     notices: [],

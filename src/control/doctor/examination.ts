@@ -19,7 +19,7 @@ import {
   secretKeyCheck,
   sourcesCheck,
 } from './configuration.ts';
-import { fail, ok, skipped, warn } from './finding.ts';
+import { fail, late, ok, skipped, warn } from './finding.ts';
 import { hooksCheck } from './hooks.ts';
 import { bouncesCheck, certificateCheck, domainsCheck, tlsReportsCheck } from './identity.ts';
 import { signingCheck } from './keys.ts';
@@ -348,20 +348,20 @@ async function runCheck(
   const limit = new AbortController();
   const done = new AbortController();
   try {
-    const late = isLate(premises.clock, limitMs, limit, done.signal);
+    const over = isOver(premises.clock, limitMs, limit, done.signal);
     // Called inside a promise, so that synchronous exceptions are caught as well.
     const found = Promise.resolve().then(() => check(premises, limit.signal));
-    const first = await Promise.race([found, late]);
-    return first ?? [skipped(name, `There was no answer within ${limitMs / 1000} s.`)];
+    const first = await Promise.race([found, over]);
+    return first ?? [late(name, { seconds: limitMs / 1000 })];
   } catch (error) {
-    return [skipped(name, `It could not be checked: ${String(error)}`)];
+    return [late(name, { error })];
   } finally {
     limit.abort();
     done.abort();
   }
 }
 
-async function isLate(
+async function isOver(
   clock: Clock,
   limitMs: number,
   limit: AbortController,

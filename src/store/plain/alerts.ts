@@ -155,5 +155,6 @@ function rowOfAlert({ id, ...rest }: Alert): AlertRow {
 }
 
 function alertOf({ id, body }: AlertRow): Alert {
-  return { id, ...fromJson<Omit<Alert, 'id'>>(body) };
+  // Earlier versions had no `unseenSince`.
+  return { id, unseenSince: null, ...fromJson<Omit<Alert, 'id' | 'unseenSince'>>(body) };
 }
