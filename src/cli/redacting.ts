@@ -2,8 +2,8 @@ import { hideAddresses } from '../observe/log.ts';
 import type { StatusRecord } from '../operations/messages.ts';
 
 /**
- * What is shown of a message to somebody who must not learn whose it is: in a ticket, or to a provider's support. A file of
- * its own, because what it may never let through is tested without a server.
+ * What is shown of a message to somebody who must not learn whose it is: in a ticket, or to a provider's support.
+ * A file of its own, because what it may never let through is tested without a server.
  */
 
 const HIDDEN = '(hidden)';
