@@ -163,7 +163,9 @@ export const PERSONAL_DATA: Readonly<Record<string, TableData>> = {
   sqlite_sequence: { key: 'name', nothing: 'name seq' },
   nodes: {
     key: 'id',
-    nothing: 'id number name roles version started_at last_seen_at shares_with lanes report',
+    // What next hops said last.
+    text: 'report',
+    nothing: 'id number name roles version started_at last_seen_at shares_with lanes',
   },
   key_rates: { key: 'second node key_id rate_window', nothing: 'second node key_id rate_window units' },
   registry_revision: { key: 'revision', nothing: 'revision' },

@@ -35,6 +35,7 @@ export function* erase({ id, person, limit, holds }: EraseRequest, now: number):
 }
 
 function* eraseSlice({ step, after }: ErasureProgress, person: Person, limit: number): MailWork<ErasedSlice> {
+  if (step === 'nodes') return yield* eraseReports(person);
   const data = PERSONAL_DATA[step];
   if (data === undefined) throw new RangeError(`no table ${step} is known`);
   const walk = { table: step, data, person };
@@ -47,6 +48,19 @@ function* eraseSlice({ step, after }: ErasureProgress, person: Person, limit: nu
       ? yield* eraseMessages(walk, slice, inSlice([sql`message`], from, to))
       : { ...(yield* eraseRows(walk, slice)), ...NO_MAIL };
   return { ...done, after: to === null ? null : JSON.stringify(to) };
+}
+
+/** What nodes report of themselves, also those that are gone. They are few, and only PostgreSQL has them. */
+function* eraseReports(person: Person): Work<ErasedSlice> {
+  const found = (yield {
+    ask: 'rows',
+    sql: onPostgres(sql`SELECT id, report FROM nodes ORDER BY id FOR UPDATE`),
+    // SQLite answers nothing.
+  }) as { readonly id: string; readonly report: string }[] | undefined;
+  const named = (found ?? []).filter(({ report }) => namesIn(report, person));
+  for (const { id, report } of named)
+    yield* send`UPDATE nodes SET report = ${renamedIn(report, person)} WHERE id = ${id}`;
+  return { changed: named.length, ...NO_MAIL, after: null };
 }
 
 interface Walk {
